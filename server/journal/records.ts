@@ -1,0 +1,142 @@
+/**
+ * The catalogue of what a journal holds (records.md §2). A record is an event that clients get, or one of the engine's
+ * own; `append` takes drafts, numbers the events and writes them. Unknown types of a file are kept and folded by nobody.
+ */
+import type { DurableFields, DurableType } from '../schema/events/catalogue.ts';
+import type { Origin, Part, PermissionMode, TokenUsage, ToolCall, ToolSchema } from '../schema/engine.ts';
+
+/** Media of an input, for the transcript (transcript.md §2.7, without ids). */
+export interface Attachment {
+  mediaType: string;
+  name?: string;
+  size?: number;
+  source?:
+    | { kind: 'url'; url: string }
+    | { kind: 'file'; fileId: string }
+    | { kind: 'session_media'; fileId: string };
+}
+
+export type TitleKind = 'replaceable' | 'generated' | 'custom';
+/** Why an interaction ended without a client. */
+export type EndCause = 'turn_ended' | 'timed_out' | 'disposed' | 'server_stopped';
+
+/** Members that a record carries beside the event clients get; never sent (records.md §2.9). */
+export interface EventExtras {
+  'event.session.created': { titleKind: TitleKind };
+  'session.meta.updated': { titleKind?: TitleKind };
+  'agent.created': {
+    kind: 'main' | 'sub';
+    parentAgentId?: string;
+    label?: string;
+    purpose?: 'task' | 'swarm' | 'btw' | 'init';
+  };
+  'agent.disposed': { reason: 'closed' | 'archived' | 'evicted' };
+  'prompt.submitted': { origin?: Origin };
+  'turn.started': { text?: string; attachments?: Attachment[] };
+  'turn.ended': { cause: 'server_stopped' };
+  'tool.result': {
+    note?: string;
+    todos?: { title: string; status: string }[];
+    files?: { path: string; mtimeMs: number }[];
+    agentsMd?: string[];
+  };
+  'event.approval.resolved': { rule?: string; cause?: EndCause };
+  'event.question.requested': { taskId?: string };
+  'event.question.answered': { cause?: EndCause };
+  'event.question.dismissed': { cause?: EndCause };
+  'context.spliced': {
+    cause: 'input' | 'reminder' | 'hook' | 'shell' | 'tools' | 'copy' | 'compaction' | 'undo' | 'remove';
+    enters?: 'turn' | 'step';
+    attachments?: Attachment[];
+    copyOf?: string;
+    from?: (number | null)[];
+  };
+}
+
+export interface AgentConfigFields {
+  model?: string;
+  thinkingEffort?: string;
+  /** null = unknown now. */
+  maxContextTokens?: number | null;
+  permission?: PermissionMode;
+  runtimeId?: string;
+}
+
+export interface StepResponseFields {
+  turnId: number;
+  step: number;
+  stepId: string;
+  parts: Part[];
+  calls: ToolCall[];
+  partial?: true;
+  model: string;
+  usage?: TokenUsage;
+  contextTokens?: number;
+  /** `length` counts context entries up to and with this response. */
+  anchor?: { length: number; tokens: number };
+  responseId?: string;
+  projection?: string;
+}
+
+/** Records of our own; they never have a `seq`. */
+export interface EngineFields {
+  forked: { source: string; kind: 'fork' | 'child' };
+  'session.opened': { version: string; pid: number };
+  'session.closed': { reason: 'exit' | 'archive' | 'idle' };
+  'session.tools': { disabled: string[] };
+  'agent.bound': { profile: string; tools: string[] | '*'; disallowed?: string[]; subagents?: string[] | '*' };
+  'agent.config': AgentConfigFields;
+  'agent.prompt': { text: string; sha256: string; cause: string; frozen?: { skills: string; plugins: string } };
+  'agent.tools': { sha256: string; tools: ToolSchema[] };
+  'turn.skipped': { turnId: number };
+  'step.response': StepResponseFields;
+  'usage.recorded': { model: string; usage: TokenUsage; scope: 'turn' | 'session'; purpose: string };
+  'context.cleared': Record<never, never>;
+}
+
+export type EngineType = keyof EngineFields;
+export type RecordType = DurableType | EngineType;
+
+type ExtrasOf<T> = T extends keyof EventExtras ? { x?: EventExtras[T] } : { x?: undefined };
+
+/** A record of an event type; with `seq` it is what clients get, without it was never sent. */
+export type EventRecord<T extends DurableType = DurableType> = {
+  [K in T]: { seq?: number; agent: string; type: K } & DurableFields<K> & ExtrasOf<K>;
+}[T];
+
+export type EngineRecord<T extends EngineType = EngineType> = {
+  [K in T]: { agent: string; type: K } & EngineFields[K];
+}[T];
+
+export type JournalRecord = EventRecord | EngineRecord;
+
+/** What `append` takes: `unsent` keeps an event record without a number (records.md §1.3). */
+export type Draft = (EventRecord | EngineRecord) & { unsent?: true };
+
+/** One line of the journal. */
+export interface Batch {
+  /** Milliseconds; never falls along the file. */
+  t: number;
+  records: JournalRecord[];
+}
+
+/** Makes the record of a durable event. */
+export function event<T extends DurableType>(
+  agent: string,
+  type: T,
+  fields: DurableFields<T>,
+  ...extras: T extends keyof EventExtras ? [x?: EventExtras[T]] : []
+): Draft {
+  const [x] = extras;
+  return { agent, type, ...fields, ...(x ? { x } : {}) } as unknown as Draft;
+}
+
+/** Makes a record of our own. */
+export function engine<T extends EngineType>(agent: string, type: T, fields: EngineFields[T]): Draft {
+  return { agent, type, ...fields } as unknown as Draft;
+}
+
+/** The same record, never to be numbered or sent. */
+export function unsent(draft: Draft): Draft {
+  return { ...draft, unsent: true };
+}

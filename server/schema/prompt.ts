@@ -1,0 +1,38 @@
+/** Prompts (turns.md §2). */
+import { z } from 'zod';
+import { contentPartSchema } from './content.ts';
+import { permissionModeSchema } from './engine.ts';
+import { isoTime, nonEmpty } from './scalars.ts';
+
+export const promptSchema = z
+  .object({
+    prompt_id: z.string(),
+    user_message_id: z.string(),
+    status: z.enum(['running', 'queued', 'blocked']),
+    content: z.array(contentPartSchema),
+    created_at: isoTime,
+  })
+  .meta({ id: 'Prompt' });
+export type Prompt = z.infer<typeof promptSchema>;
+
+export const submitPromptSchema = z.object({
+  content: z.array(contentPartSchema).min(1),
+  agent_id: nonEmpty.optional(),
+  prompt_id: nonEmpty.optional(),
+  skills: z
+    .array(z.object({ name: nonEmpty, args: z.string().optional() }))
+    .min(1)
+    .optional(),
+  profile: nonEmpty.optional(),
+  model: nonEmpty.optional(),
+  thinking: nonEmpty.optional(),
+  permission_mode: permissionModeSchema.optional(),
+  disabled_tools: z.array(z.string()).optional(),
+  // Accepted for older clients, not applied by a submit.
+  metadata: z.record(z.string(), z.unknown()).optional(),
+  plan_mode: z.boolean().optional(),
+  swarm_mode: z.boolean().optional(),
+  goal_objective: z.string().optional(),
+  goal_control: z.enum(['pause', 'resume', 'cancel']).optional(),
+});
+export type SubmitPrompt = z.infer<typeof submitPromptSchema>;

@@ -1,0 +1,21 @@
+/** Scalar shapes that many wire schemas share. */
+import { z } from 'zod';
+
+/** ISO 8601, UTC, milliseconds. */
+export const isoTime = z.string();
+/** Free text id with at least one character. */
+export const nonEmpty = z.string().min(1);
+export const count = z.number().int().min(0);
+
+export const workspaceId = z.string().regex(/^wd_[a-z0-9._-]+_[0-9a-f]{12}$/, {
+  error: 'workspace_id must be a wd_<slug>_<hash12> string',
+});
+
+export const pendingInteraction = z.enum(['none', 'approval', 'question']);
+export type PendingInteraction = z.infer<typeof pendingInteraction>;
+
+export const turnOutcome = z.enum(['completed', 'cancelled', 'failed']);
+export type TurnOutcome = z.infer<typeof turnOutcome>;
+
+/** The ISO form of milliseconds since the epoch, as every reply shows times. */
+export const iso = (ms: number): string => new Date(ms).toISOString();
