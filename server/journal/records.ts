@@ -44,6 +44,11 @@ export interface EventExtras {
   'event.question.requested': { taskId?: string };
   'event.question.answered': { cause?: EndCause };
   'event.question.dismissed': { cause?: EndCause };
+  'task.terminated': { outputTail: string };
+  'subagent.failed': { aborted: true };
+  'compaction.cancelled': { cause?: 'aborted' | 'failed' | 'changed' | 'server_stopped' };
+  'goal.updated': { cause: 'created' | 'budget' | 'count' | 'lifecycle' | 'completion' | 'cleared' };
+  'cron.fired': { lastFiredAt: number };
   'context.spliced': {
     cause: 'input' | 'reminder' | 'hook' | 'shell' | 'tools' | 'copy' | 'compaction' | 'undo' | 'remove';
     enters?: 'turn' | 'step';
@@ -60,6 +65,17 @@ export interface AgentConfigFields {
   maxContextTokens?: number | null;
   permission?: PermissionMode;
   runtimeId?: string;
+}
+
+export type SwarmTrigger = 'manual' | 'task' | 'tool';
+
+export interface CronJob {
+  id: string;
+  cron: string;
+  prompt: string;
+  /** Milliseconds since the epoch. */
+  createdAt: number;
+  recurring?: boolean;
 }
 
 export interface StepResponseFields {
@@ -88,13 +104,57 @@ export interface EngineFields {
   'agent.config': AgentConfigFields;
   'agent.prompt': { text: string; sha256: string; cause: string; frozen?: { skills: string; plugins: string } };
   'agent.tools': { sha256: string; tools: ToolSchema[] };
+  'mcp.tools': {
+    serverName: string;
+    hash: string;
+    tools: unknown[];
+    enabledNames: string[];
+    collisions?: string[];
+  };
   'turn.skipped': { turnId: number };
   'step.response': StepResponseFields;
   'usage.recorded': { model: string; usage: TokenUsage; scope: 'turn' | 'session'; purpose: string };
+  'plan.entered': { id: string; trigger: 'tool' | 'profile' | 'default' };
+  'plan.left': { how: 'exit' | 'cancel' };
+  'swarm.entered': { trigger: SwarmTrigger };
+  'swarm.left': Record<never, never>;
+  'shell.begun': { commandId: string; taskId: string; command: string };
+  'shell.ended': { commandId: string; taskId: string; isError: boolean; outputTail: string };
+  'cron.added': { job: CronJob };
+  'cron.deleted': { id: string; cause: 'tool' | 'once' | 'stale' };
+  'cron.cursor': { id: string; lastFiredAt: number };
   'context.cleared': Record<never, never>;
 }
 
 export type EngineType = keyof EngineFields;
+
+const engineTypeTable: Record<EngineType, true> = {
+  forked: true,
+  'session.opened': true,
+  'session.closed': true,
+  'session.tools': true,
+  'agent.bound': true,
+  'agent.config': true,
+  'agent.prompt': true,
+  'agent.tools': true,
+  'mcp.tools': true,
+  'turn.skipped': true,
+  'step.response': true,
+  'usage.recorded': true,
+  'plan.entered': true,
+  'plan.left': true,
+  'swarm.entered': true,
+  'swarm.left': true,
+  'shell.begun': true,
+  'shell.ended': true,
+  'cron.added': true,
+  'cron.deleted': true,
+  'cron.cursor': true,
+  'context.cleared': true,
+};
+/** The types of our own, which never get a number. */
+export const engineTypes: ReadonlySet<string> = new Set(Object.keys(engineTypeTable));
+
 export type RecordType = DurableType | EngineType;
 
 type ExtrasOf<T> = T extends keyof EventExtras ? { x?: EventExtras[T] } : { x?: undefined };
@@ -138,5 +198,5 @@ export function engine<T extends EngineType>(agent: string, type: T, fields: Eng
 
 /** The same record, never to be numbered or sent. */
 export function unsent(draft: Draft): Draft {
-  return { ...draft, unsent: true };
+  return Object.assign({}, draft, { unsent: true as const });
 }

@@ -58,6 +58,8 @@ export interface ModelRequest {
   tools: ToolSchema[];
   /** Completion cap in tokens (engine.md §18.5); undefined sends none where the protocol allows it. */
   maxTokens?: number;
+  /** Ask for an answer that is JSON of this schema. */
+  output?: { name: string; schema: Record<string, unknown> };
   /** Session id: prompt-cache key. */
   cacheKey: string;
   signal: AbortSignal;
@@ -92,7 +94,7 @@ export interface Protocol {
    * with the signal's reason. Text received before that has been given to `onPart`.
    */
   stream(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
-  /** The request body as it would be sent; for golden tests. */
+  /** What is handed to the vendor's SDK: the wire body itself, but for Google, whose SDK rearranges it. */
   body(request: ModelRequest): unknown;
 }
 

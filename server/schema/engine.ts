@@ -7,6 +7,8 @@ export const thinkPartSchema = z.object({
   think: z.string(),
   /** The provider's signature or opaque reasoning blob; goes back to it unchanged. */
   encrypted: z.string().optional(),
+  /** Wire form it came in (`anthropic`, `reasoning_details`, …): no protocol is sent another one's signature. */
+  format: z.string().optional(),
 });
 const mediaUrl = z.object({ url: z.string(), id: z.string().optional() });
 export const imagePartSchema = z.object({ type: z.literal('image_url'), imageUrl: mediaUrl });

@@ -5,8 +5,7 @@ import type { ToolOutput } from '../schema/engine.ts';
 
 /** What a call touches; decides which calls of a batch may run side by side and which paths permissions look at. */
 export type Access =
-  | { kind: 'file'; path: string; mode: 'read' | 'write' | 'read-write'; recursive?: boolean }
-  | { kind: 'all' };
+  { kind: 'file'; path: string; mode: 'read' | 'write' | 'read-write'; recursive?: boolean } | { kind: 'all' };
 
 export interface ToolProgress {
   kind: 'stdout' | 'stderr' | 'progress' | 'status' | 'custom';
@@ -24,6 +23,8 @@ export interface ToolEnvironment {
   cwd: string;
   /** Further roots that count as the workspace (engine.md §14.4). */
   additionalDirs: string[];
+  /** Root folders of skills and plugins: readable without asking. */
+  skillDirs: string[];
   /** The session's own folder: readable without asking. */
   sessionDir: string;
   /** Names of the tools active for this agent right now. */

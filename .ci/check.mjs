@@ -1,0 +1,67 @@
+// Everything that must hold before a change lands, in the order of what fails fastest. The last line counts the steps
+// and the tests.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const totals = { passed: 0, failed: 0 };
+const reports = mkdtempSync(join(tmpdir(), 'service-code-check-'));
+
+function run(title, command, args, env = {}) {
+  console.log(`\n== ${title}`);
+  const { status } = spawnSync(command, args, { stdio: 'inherit', env: { ...process.env, ...env } });
+  return status === 0;
+}
+
+function step(title, command, args) {
+  const ok = run(title, command, args);
+  totals[ok ? 'passed' : 'failed'] += 1;
+  return ok;
+}
+
+/** A vitest project; its tests are counted one by one. */
+function tests(project) {
+  const report = join(reports, `${project}.json`);
+  const ok = run(`${project} tests`, 'npx', [
+    'vitest',
+    'run',
+    '--project',
+    project,
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${report}`,
+  ]);
+  if (!existsSync(report)) {
+    totals.failed += 1;
+    return;
+  }
+  const { numPassedTests, numFailedTests, numTotalTests } = JSON.parse(readFileSync(report, 'utf8'));
+  totals.passed += numPassedTests;
+  totals.failed += numFailedTests;
+  // A file that could not be loaded, or a project without tests, fails although no test did.
+  if ((!ok && numFailedTests === 0) || numTotalTests === 0) totals.failed += 1;
+}
+
+/** The browser tests need Debian's chromium; it is installed where that is possible. */
+function ensureBrowser() {
+  if (existsSync('/usr/bin/chromium')) return;
+  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return;
+  run('apt packages', 'sh', ['-c', 'apt-get update -qq && apt-get install -y -qq chromium'], {
+    DEBIAN_FRONTEND: 'noninteractive',
+  });
+}
+
+step('lint', 'npx', ['oxlint', '--deny-warnings']);
+step('format', 'npx', ['prettier', '--check', '--log-level', 'warn', '.']);
+step('types', 'npm', ['run', '--silent', 'typecheck']);
+tests('unit');
+tests('api');
+if (step('build', 'npm', ['run', '--silent', 'build'])) {
+  ensureBrowser();
+  tests('e2e');
+}
+rmSync(reports, { recursive: true, force: true });
+
+console.log(`\n${totals.passed} passed, ${totals.failed} failed`);
+process.exit(totals.failed === 0 ? 0 : 1);

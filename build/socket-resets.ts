@@ -1,0 +1,14 @@
+/** `nitro dev` would exit when a browser drops its WebSocket, which every reload does: those two errors are swallowed. */
+import type { NitroModule } from 'nitropack/types';
+
+const DROPPED = new Set(['ECONNRESET', 'EPIPE']);
+
+export const socketResetsModule: NitroModule = {
+  name: 'socket-resets',
+  setup(nitro) {
+    if (!nitro.options.dev) return;
+    process.on('uncaughtException', (error: NodeJS.ErrnoException) => {
+      if (!DROPPED.has(error.code ?? '')) throw error;
+    });
+  },
+};

@@ -1,0 +1,45 @@
+/** The built server's start. Development starts in `plugins/way-in.ts`. */
+import '#nitro-internal-pollyfills';
+import { createServer } from 'node:http';
+import nodeAdapter from 'crossws/adapters/node';
+import { toNodeListener } from 'h3';
+import { useNitroApp } from 'nitropack/runtime';
+import { appOptions, createApp } from './server/app.ts';
+import { parseCommandLine } from './server/cli/options.ts';
+import { runRotateToken } from './server/cli/rotate-token.ts';
+import { runServer } from './server/cli/start.ts';
+import { errorMessage } from './server/errors.ts';
+import { homePath } from './server/home/home.ts';
+import { StartError } from './server/home/start-error.ts';
+import { createLogger } from './server/log.ts';
+import { provideApp } from './utils/app.ts';
+import { listenOptions } from './utils/http/listen-options.ts';
+import { createUpgradeListener, peerHooks, webSocketServerOptions } from './utils/http/websocket.ts';
+
+async function main(): Promise<void> {
+  const line = await parseCommandLine(process.argv.slice(2));
+  const home = homePath(process.env);
+  if (line.command === 'print') return void process.stdout.write(`${line.text}\n`);
+  if (line.command === 'rotate-token') {
+    const lines = await runRotateToken(home);
+    return void process.stdout.write(`${lines.join('\n')}\n`);
+  }
+
+  const { options } = line;
+  const app = await createApp(appOptions({ ...options, home, log: createLogger(options.logLevel) }));
+  provideApp(() => app);
+  const { handleUpgrade } = nodeAdapter({ hooks: peerHooks(() => app), serverOptions: webSocketServerOptions });
+  const server = createServer(listenOptions, toNodeListener(useNitroApp().h3App));
+  server.on('upgrade', createUpgradeListener(app, handleUpgrade));
+  await runServer(app, server, options);
+}
+
+main().then(
+  // Whatever an idle library keeps open must not keep the process.
+  () => process.exit(0),
+  (error: unknown) => {
+    const shown = error instanceof StartError ? error.message : error instanceof Error ? error.stack : errorMessage(error);
+    process.stderr.write(`service-code: ${shown}\n`);
+    process.exit(1);
+  },
+);

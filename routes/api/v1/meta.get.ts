@@ -1,0 +1,10 @@
+import { metaSchema } from '../../../server/schema/meta.ts';
+import { useApp } from '../../../utils/app.ts';
+import { defineEndpoint } from '../../../utils/endpoint.ts';
+
+export default defineEndpoint({
+  summary: 'Version, capabilities and features of this server',
+  tag: 'meta',
+  data: metaSchema,
+  handler: () => useApp().meta(),
+});

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { useApp } from '../../../../../../utils/app.ts';
+import { defineEndpoint } from '../../../../../../utils/endpoint.ts';
+import { pathParams } from '../../../../../../utils/params.ts';
+
+export default defineEndpoint({
+  summary: 'Archive a session',
+  tag: 'sessions',
+  operationId: 'runSessionArchiveAction',
+  params: pathParams('session_id'),
+  body: z.looseObject({}),
+  bodyRequired: false,
+  data: z.object({ archived: z.literal(true) }),
+  errors: [40401],
+  before: ({ session_id }) => useApp().sessions.assertExists(session_id),
+  handler: ({ params }) => useApp().sessions.archive(params.session_id),
+});

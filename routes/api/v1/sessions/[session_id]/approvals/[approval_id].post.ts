@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { resolveApprovalSchema } from '../../../../../../server/schema/interaction.ts';
+import { isoTime } from '../../../../../../server/schema/scalars.ts';
+import { useApp } from '../../../../../../utils/app.ts';
+import { defineEndpoint } from '../../../../../../utils/endpoint.ts';
+import { pathParams } from '../../../../../../utils/params.ts';
+
+export default defineEndpoint({
+  summary: 'Answer an approval; the first answer wins',
+  tag: 'approvals',
+  params: pathParams('session_id', 'approval_id'),
+  body: resolveApprovalSchema,
+  data: z.object({ resolved: z.literal(true), resolved_at: isoTime }),
+  errors: [40401, 40404, 40902, 41001],
+  errorData: { 40902: z.object({ resolved: z.literal(false) }) },
+  handler: async ({ params, body }) => {
+    const session = await useApp().sessions.open(params.session_id);
+    return { resolved: true as const, ...session.approvals.resolve(params.approval_id, body) };
+  },
+});

@@ -1,0 +1,15 @@
+import { z } from 'zod';
+import { approvalSchema } from '../../../../../../server/schema/interaction.ts';
+import { useApp } from '../../../../../../utils/app.ts';
+import { defineEndpoint } from '../../../../../../utils/endpoint.ts';
+import { pathParams } from '../../../../../../utils/params.ts';
+
+export default defineEndpoint({
+  summary: 'Pending approvals of all agents, oldest first',
+  tag: 'approvals',
+  params: pathParams('session_id'),
+  query: z.object({ status: z.literal('pending') }),
+  data: z.object({ items: z.array(approvalSchema) }),
+  errors: [40401],
+  handler: async ({ params }) => ({ items: (await useApp().sessions.open(params.session_id)).approvals.pending() }),
+});

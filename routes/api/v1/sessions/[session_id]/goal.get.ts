@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { useApp } from '../../../../../utils/app.ts';
+import { defineEndpoint } from '../../../../../utils/endpoint.ts';
+import { pathParams } from '../../../../../utils/params.ts';
+
+export default defineEndpoint({
+  summary: 'Read the goal of the main agent',
+  tag: 'sessions',
+  params: pathParams('session_id'),
+  // Nothing can set a goal yet, so there is none.
+  data: z.null(),
+  errors: [40401],
+  handler: async ({ params }) => {
+    await useApp().sessions.open(params.session_id);
+    return null;
+  },
+});

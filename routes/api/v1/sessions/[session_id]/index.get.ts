@@ -1,0 +1,13 @@
+import { sessionSchema } from '../../../../../server/schema/session.ts';
+import { useApp } from '../../../../../utils/app.ts';
+import { defineEndpoint } from '../../../../../utils/endpoint.ts';
+import { pathParams } from '../../../../../utils/params.ts';
+
+export default defineEndpoint({
+  summary: 'Read a session without loading it',
+  tag: 'sessions',
+  params: pathParams('session_id'),
+  data: sessionSchema,
+  errors: [40401],
+  handler: ({ params }) => useApp().sessions.get(params.session_id),
+});

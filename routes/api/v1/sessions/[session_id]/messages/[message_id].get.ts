@@ -1,0 +1,13 @@
+import { messageSchema } from '../../../../../../server/schema/message.ts';
+import { useApp } from '../../../../../../utils/app.ts';
+import { defineEndpoint } from '../../../../../../utils/endpoint.ts';
+import { pathParams } from '../../../../../../utils/params.ts';
+
+export default defineEndpoint({
+  summary: 'Read one message',
+  tag: 'messages',
+  params: pathParams('session_id', 'message_id'),
+  data: messageSchema,
+  errors: [40401, 40403],
+  handler: async ({ params }) => (await useApp().sessions.open(params.session_id)).message(params.message_id),
+});

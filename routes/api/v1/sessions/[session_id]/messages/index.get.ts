@@ -1,0 +1,16 @@
+import { z } from 'zod';
+import { messageSchema } from '../../../../../../server/schema/message.ts';
+import { useApp } from '../../../../../../utils/app.ts';
+import { defineEndpoint } from '../../../../../../utils/endpoint.ts';
+import { pathParams } from '../../../../../../utils/params.ts';
+import { cursorQuery } from '../../../../../../utils/query.ts';
+
+export default defineEndpoint({
+  summary: 'Page through the messages of the main agent, newest first',
+  tag: 'messages',
+  params: pathParams('session_id'),
+  query: cursorQuery({ role: z.enum(['user', 'assistant', 'tool', 'system']).optional() }),
+  data: z.object({ items: z.array(messageSchema), has_more: z.boolean() }),
+  errors: [40401],
+  handler: async ({ params, query }) => (await useApp().sessions.open(params.session_id)).messages(query),
+});

@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import { nonEmpty } from '../../../../../server/schema/scalars.ts';
+import { agentConfigSchema, permissionRuleSchema, sessionSchema } from '../../../../../server/schema/session.ts';
+import { useApp } from '../../../../../utils/app.ts';
+import { defineEndpoint } from '../../../../../utils/endpoint.ts';
+import { pathParams } from '../../../../../utils/params.ts';
+
+export default defineEndpoint({
+  summary: 'Change title, metadata and agent settings of a session',
+  tag: 'sessions',
+  params: pathParams('session_id'),
+  body: z.object({
+    title: nonEmpty.optional(),
+    metadata: z.looseObject({ cwd: nonEmpty.optional() }).optional(),
+    agent_config: agentConfigSchema.optional(),
+    permission_rules: z.array(permissionRuleSchema).optional(),
+  }),
+  data: sessionSchema,
+  errors: [40401, 40901],
+  handler: ({ params, body }) => useApp().sessions.updateProfile(params.session_id, body),
+});

@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import { useApp } from '../../../../../../../../utils/app.ts';
+import { defineEndpoint } from '../../../../../../../../utils/endpoint.ts';
+import { pathParams } from '../../../../../../../../utils/params.ts';
+
+export default defineEndpoint({
+  summary: 'Cancel a running prompt or remove a waiting one',
+  tag: 'prompts',
+  operationId: 'abortPrompt',
+  params: pathParams('session_id', 'prompt_id'),
+  data: z.object({ aborted: z.literal(true) }),
+  errors: [40401, 40402, 40903],
+  errorData: { 40903: z.object({ aborted: z.literal(false) }) },
+  handler: async ({ params }) => {
+    await (await useApp().sessions.open(params.session_id)).main.abortPrompt(params.prompt_id);
+    return { aborted: true as const };
+  },
+});

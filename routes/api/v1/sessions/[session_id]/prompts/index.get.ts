@@ -1,0 +1,15 @@
+import { z } from 'zod';
+import { promptSchema } from '../../../../../../server/schema/prompt.ts';
+import { useApp } from '../../../../../../utils/app.ts';
+import { defineEndpoint } from '../../../../../../utils/endpoint.ts';
+import { pathParams } from '../../../../../../utils/params.ts';
+
+export default defineEndpoint({
+  summary: 'The running prompt of the main agent and those that wait',
+  tag: 'prompts',
+  operationId: 'listPrompts',
+  params: pathParams('session_id'),
+  data: z.object({ active: promptSchema.nullable(), queued: z.array(promptSchema) }),
+  errors: [40401],
+  handler: async ({ params }) => (await useApp().sessions.open(params.session_id)).main.prompts(),
+});

@@ -1,0 +1,13 @@
+import { z } from 'zod';
+import { useApp } from '../../../../../utils/app.ts';
+import { defineEndpoint } from '../../../../../utils/endpoint.ts';
+import { pathParams } from '../../../../../utils/params.ts';
+
+export default defineEndpoint({
+  summary: 'Read which runtime the main agent works on',
+  tag: 'sessions',
+  params: pathParams('session_id'),
+  data: z.object({ workspace_id: z.string(), runtime_id: z.string() }),
+  errors: [40401],
+  handler: async ({ params }) => (await useApp().sessions.open(params.session_id)).runtime(),
+});

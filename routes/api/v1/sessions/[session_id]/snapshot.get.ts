@@ -1,0 +1,13 @@
+import { snapshotSchema } from '../../../../../server/schema/message.ts';
+import { useApp } from '../../../../../utils/app.ts';
+import { defineEndpoint } from '../../../../../utils/endpoint.ts';
+import { pathParams } from '../../../../../utils/params.ts';
+
+export default defineEndpoint({
+  summary: 'Everything a client needs to rebuild its view, with the cursor to go on from',
+  tag: 'sessions',
+  params: pathParams('session_id'),
+  data: snapshotSchema,
+  errors: [40401],
+  handler: async ({ params }) => (await useApp().sessions.open(params.session_id)).snapshot(),
+});

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { afterFields } from '../../../../server/schema/after-fields.ts';
+import { workspaceId } from '../../../../server/schema/scalars.ts';
+import { sessionSchema } from '../../../../server/schema/session.ts';
+import { useApp } from '../../../../utils/app.ts';
+import { defineEndpoint } from '../../../../utils/endpoint.ts';
+import { cursorQuery, queryBoolean } from '../../../../utils/query.ts';
+
+export default defineEndpoint({
+  summary: 'List sessions, most recently updated first',
+  tag: 'sessions',
+  query: cursorQuery({
+    busy: queryBoolean().optional(),
+    include_archive: queryBoolean().optional(),
+    archived_only: queryBoolean().optional(),
+    exclude_empty: queryBoolean().optional(),
+    workspace_id: workspaceId.optional(),
+  }).refine((query) => !(query.archived_only && query.include_archive), {
+    ...afterFields,
+    path: ['archived_only'],
+    error: 'archived_only and include_archive are mutually exclusive',
+  }),
+  data: z.object({ items: z.array(sessionSchema), has_more: z.boolean() }),
+  errors: [40410],
+  handler: ({ query }) => useApp().sessions.list(query),
+});

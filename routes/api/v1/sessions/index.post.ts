@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { agentConfigSchema, sessionSchema } from '../../../../server/schema/session.ts';
+import { afterFields } from '../../../../server/schema/after-fields.ts';
+import { nonEmpty, workspaceId } from '../../../../server/schema/scalars.ts';
+import { useApp } from '../../../../utils/app.ts';
+import { defineEndpoint } from '../../../../utils/endpoint.ts';
+
+export default defineEndpoint({
+  summary: 'Create a session',
+  tag: 'sessions',
+  body: z
+    .object({
+      workspace_id: workspaceId.optional(),
+      metadata: z.looseObject({ cwd: nonEmpty.optional() }).optional(),
+      title: nonEmpty.optional(),
+      agent_config: agentConfigSchema.optional(),
+    })
+    .refine((body) => body.metadata === undefined || body.workspace_id !== undefined || body.metadata.cwd !== undefined, {
+      ...afterFields,
+      path: ['metadata', 'cwd'],
+      error: 'Invalid input: expected string, received undefined',
+    }),
+  data: sessionSchema,
+  errors: [40409, 40410],
+  handler: ({ body }) => useApp().sessions.create(body),
+});

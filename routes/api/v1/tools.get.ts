@@ -1,0 +1,13 @@
+import { z } from 'zod';
+import { nonEmpty } from '../../../server/schema/scalars.ts';
+import { toolDescriptorSchema } from '../../../server/schema/tool.ts';
+import { useApp } from '../../../utils/app.ts';
+import { defineEndpoint } from '../../../utils/endpoint.ts';
+
+export default defineEndpoint({
+  summary: 'Tools of a live session, by default of the one created last',
+  tag: 'tools',
+  query: z.object({ session_id: nonEmpty.optional() }),
+  data: z.object({ tools: z.array(toolDescriptorSchema) }),
+  handler: ({ query }) => ({ tools: useApp().sessions.tools(query.session_id) }),
+});

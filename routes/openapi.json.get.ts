@@ -1,0 +1,25 @@
+import endpoints from '#endpoints';
+import type { App } from '../server/app.ts';
+import { SERVER_VERSION } from '../server/version.ts';
+import { useApp } from '../utils/app.ts';
+import { defineRawEndpoint } from '../utils/endpoint.ts';
+import { JSON_TYPE } from '../utils/http/reply.ts';
+import { openApiDocument } from '../utils/openapi.ts';
+
+/** Made once per app: what is mounted depends on its bind. */
+const documents = new WeakMap<App, Promise<string>>();
+
+export default defineRawEndpoint({
+  summary: 'This document',
+  tag: 'meta',
+  raw: { contentType: 'application/json' },
+  async handler() {
+    const app = useApp();
+    let document = documents.get(app);
+    if (!document) {
+      document = openApiDocument(endpoints, app.bind, SERVER_VERSION).then((value) => JSON.stringify(value));
+      documents.set(app, document);
+    }
+    return { status: 200, headers: { 'content-type': JSON_TYPE }, body: await document };
+  },
+});

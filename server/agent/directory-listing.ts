@@ -1,0 +1,40 @@
+/** The two-level listing of the working directory in the system prompt (engine.md §14.1). */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const ROOT_ENTRIES = 30;
+const CHILD_ENTRIES = 10;
+
+interface Entry {
+  name: string;
+  directory: boolean;
+}
+
+async function entriesOf(dir: string): Promise<Entry[]> {
+  const entries = await readdir(dir, { withFileTypes: true }).catch(() => []);
+  return entries
+    .map((entry) => ({ name: entry.name, directory: entry.isDirectory() }))
+    .sort((a, b) => Number(b.directory) - Number(a.directory) || (a.name < b.name ? -1 : 1));
+}
+
+const more = (total: number, shown: number, indent: string) =>
+  total > shown ? [`${indent}… ${total - shown} more`] : [];
+
+/** Directories first, then files; hidden directories stay closed; a line counts what was left out. */
+export async function listDirectory(root: string): Promise<string> {
+  const entries = await entriesOf(root);
+  const shown = entries.slice(0, ROOT_ENTRIES);
+  const blocks = await Promise.all(
+    shown.map(async (entry) => {
+      if (!entry.directory) return [entry.name];
+      if (entry.name.startsWith('.')) return [`${entry.name}/ …`];
+      const children = await entriesOf(join(root, entry.name));
+      return [
+        `${entry.name}/`,
+        ...children.slice(0, CHILD_ENTRIES).map((child) => `  ${child.name}${child.directory ? '/' : ''}`),
+        ...more(children.length, CHILD_ENTRIES, '  '),
+      ];
+    }),
+  );
+  return [...blocks.flat(), ...more(entries.length, ROOT_ENTRIES, '')].join('\n');
+}

@@ -1,0 +1,61 @@
+/** Protection against a model that repeats itself (engine.md §4 "Repeat protection"). */
+
+const MILD = 3;
+const STRONG = 5;
+const FINAL = 8;
+const STOP = 12;
+
+/** JSON with sorted keys, so that equal arguments give equal text. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    inner !== null && typeof inner === 'object' && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}
+
+/** Equal keys mean the same call. */
+export const callKey = (name: string, args: unknown): string => `${name}\n${canonicalJson(args)}`;
+
+export interface RepeatVerdict {
+  /** Appended to the result for the model. */
+  reminder?: string;
+  stopTurn: boolean;
+}
+
+export interface RepeatGuard {
+  /** Counts a call that runs; calls must be reported in their order. */
+  count(key: string): RepeatVerdict;
+  /** A new turn starts a new count. */
+  reset(): void;
+}
+
+/** Creates the counter of one agent. */
+export function createRepeatGuard(): RepeatGuard {
+  let last: string | undefined;
+  let streak = 0;
+  return {
+    count(key) {
+      streak = key === last ? streak + 1 : 1;
+      last = key;
+      if (streak < MILD) return { stopTurn: false };
+      const times = `This exact call was made ${streak} times in a row.`;
+      if (streak < STRONG)
+        return { reminder: `${times} Consider whether it can still tell you anything new.`, stopTurn: false };
+      if (streak < FINAL) {
+        return {
+          reminder: `${times} The result will not change. Do something else, or explain what blocks you.`,
+          stopTurn: false,
+        };
+      }
+      return {
+        reminder: `${times} Stop calling tools and give the user your final answer in text now.`,
+        stopTurn: streak >= STOP,
+      };
+    },
+    reset() {
+      last = undefined;
+      streak = 0;
+    },
+  };
+}

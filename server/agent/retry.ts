@@ -1,0 +1,34 @@
+/** When a failed request is tried again (engine.md §2.5). */
+import type { ModelError } from '../models/types.ts';
+
+export const DEFAULT_MAX_ATTEMPTS = 10;
+const FIRST_DELAY_MS = 500;
+const LONGEST_DELAY_MS = 32_000;
+const JITTER = 0.25;
+
+/** Milliseconds before attempt `failedAttempt + 1`; what the provider asks for is taken as it is. */
+export function retryDelay(error: ModelError, failedAttempt: number, random: () => number = Math.random): number {
+  const asked = error.facts.retryAfterMs;
+  if (asked !== undefined && asked > 0) return asked;
+  const base = Math.min(FIRST_DELAY_MS * 2 ** (failedAttempt - 1), LONGEST_DELAY_MS);
+  return base * (1 + JITTER * random());
+}
+
+/** Waits, or rejects with the signal's reason as soon as it aborts. */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) {
+      reject(signal.reason);
+      return;
+    }
+    const onAbort = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', onAbort);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+}

@@ -1,0 +1,29 @@
+/** `agent.status.updated`: facts and phases of an agent, volatile (ws-events.md §9.10). */
+import type { SessionLog } from '../journal/session-log.ts';
+import type { VolatileFields } from '../schema/events/catalogue.ts';
+import type { Phase } from '../schema/events/volatile.ts';
+
+type Facts = Omit<VolatileFields<'agent.status.updated'>, 'phase'>;
+
+export interface StatusFrames {
+  /** Sends the standing facts plus what changed; equal consecutive frames are left out. */
+  facts(changed?: Facts): void;
+  phase(phase: Phase): void;
+}
+
+/** `standing` is asked for model, context size and usage at each facts frame. */
+export function createStatusFrames(log: SessionLog, agentId: string, standing: () => Facts): StatusFrames {
+  let last = '';
+  return {
+    facts(changed = {}) {
+      const facts = { ...standing(), ...changed };
+      const text = JSON.stringify(facts);
+      if (text === last) return;
+      last = text;
+      log.volatile(agentId, 'agent.status.updated', facts);
+    },
+    phase(phase) {
+      log.volatile(agentId, 'agent.status.updated', { phase }, { transport: true });
+    },
+  };
+}

@@ -1,0 +1,322 @@
+/**
+ * The calls of one response, from preflight to results (engine.md §4). Read `runToolBatch` top to bottom: every call is
+ * prepared and decided in call order; only when all are decided do they run, side by side where their accesses allow.
+ */
+import { join } from 'node:path';
+import { errorMessage } from '../errors.ts';
+import { event, type Draft } from '../journal/records.ts';
+import type { ToolCall, ToolOutput } from '../schema/engine.ts';
+import type { ApprovalAnswer, Approvals } from '../sessions/approvals.ts';
+import { validateArguments } from '../tools/arguments.ts';
+import { accessesConflict } from '../tools/accesses.ts';
+import { spillOutput } from '../tools/spill.ts';
+import { checkFresh } from '../tools/stale-files.ts';
+import type { Tool, ToolEnvironment, ToolPlan, ToolProgress, ToolResult } from '../tools/types.ts';
+import { ToolInputError } from '../tools/types.ts';
+import type { Decision } from '../permissions/policy.ts';
+import { callKey, type RepeatGuard } from './repeat-guard.ts';
+import { TurnAborted } from './errors.ts';
+
+/** How long an aborted tool may take to end by itself. */
+const ABORT_GRACE_MS = 2000;
+const EMPTY_OUTPUT = 'The tool finished without output.';
+const ABORTED_BY_USER =
+  'Interrupted by user. This was a deliberate decision of the user; do not run it again unless asked to.';
+const ABORTED = 'Aborted: the server stopped this call.';
+
+export interface ToolBatchDeps {
+  agentId: string;
+  turnId: number;
+  signal: AbortSignal;
+  tools: ReadonlyMap<string, Tool>;
+  environment: ToolEnvironment;
+  append(drafts: Draft[]): void;
+  progress(toolCallId: string, update: ToolProgress): void;
+  decide(tool: string, plan: ToolPlan): Promise<Decision>;
+  approvals: Approvals;
+  /** Files this agent has read or written, with their modification times (stale-file guard). */
+  knownFiles(): ReadonlyMap<string, number>;
+  repeats: RepeatGuard;
+  /** Instruction files to name to the model after a successful call. */
+  nestedInstructions(plan: ToolPlan, args: unknown): Promise<string[]>;
+  /** Logs what no client can be told. */
+  report(what: string, error: unknown): void;
+  /** Told when a call starts, waits for approval and ends, for status frames and the snapshot. */
+  observe: {
+    waiting(approval: { approvalId: string; toolCallId: string } | undefined): void;
+    started(call: { toolCallId: string; name: string; args: unknown; plan?: ToolPlan | undefined }): void;
+    ended(toolCallId: string): void;
+  };
+}
+
+interface Admitted {
+  call: ToolCall;
+  tool: Tool;
+  plan: ToolPlan;
+  args: unknown;
+  key: string;
+  /** Later calls that are the same and take this one's result. */
+  duplicates: ToolCall[];
+}
+
+export interface BatchOutcome {
+  /** A result asked to end the turn. */
+  stopTurn: boolean;
+}
+
+/** Runs the batch; rejects with the signal's reason when the turn is aborted, after every started call has its result. */
+export async function runToolBatch(calls: ToolCall[], deps: ToolBatchDeps): Promise<BatchOutcome> {
+  const admitted: Admitted[] = [];
+  try {
+    for (const call of calls) await admit(call, admitted, deps);
+  } catch (error) {
+    // Calls that were admitted but never began: clients have seen them start.
+    for (const entry of admitted) finish(entry, { output: abortText(deps.signal), isError: true }, deps);
+    throw error;
+  }
+  const running: Promise<boolean>[] = [];
+  admitted.forEach((entry, index) => {
+    const before = running.filter((_, earlier) => conflict(admitted[earlier], entry));
+    running[index] = Promise.allSettled(before).then(() => run(entry, deps));
+  });
+  const stops = await Promise.all(running);
+  deps.signal.throwIfAborted();
+  return { stopTurn: stops.includes(true) };
+}
+
+const conflict = (a: Admitted | undefined, b: Admitted) =>
+  a !== undefined && accessesConflict(a.plan.accesses, b.plan.accesses);
+
+/** Preflight, plan and permission of one call. Settles it at once when one of them fails. */
+async function admit(call: ToolCall, admitted: Admitted[], deps: ToolBatchDeps): Promise<void> {
+  deps.signal.throwIfAborted();
+  const tool = deps.tools.get(call.name);
+  if (!tool || !deps.environment.activeTools.has(call.name)) {
+    const reason = tool ? 'is disabled in this session' : 'does not exist';
+    const names = [...deps.environment.activeTools].join(', ');
+    settle(call, rawArguments(call), undefined, `The tool "${call.name}" ${reason}. Available tools: ${names}.`, deps);
+    return;
+  }
+  const checked = validateArguments(tool, call.arguments);
+  if ('error' in checked) {
+    settle(call, rawArguments(call), undefined, `Invalid arguments for ${call.name}: ${checked.error}`, deps);
+    return;
+  }
+  const key = callKey(call.name, checked.args);
+  const first = admitted.find((entry) => entry.key === key);
+  if (first) {
+    start(call, checked.args, first.plan, deps);
+    first.duplicates.push(call);
+    return;
+  }
+  let plan: ToolPlan;
+  try {
+    plan = await tool.plan(checked.args, deps.environment);
+  } catch (error) {
+    if (!(error instanceof ToolInputError)) throw error;
+    settle(call, checked.args, undefined, error.message, deps);
+    return;
+  }
+  const refusal = (await staleFile(plan, admitted, deps)) ?? (await permission(call, plan, checked.args, deps));
+  deps.signal.throwIfAborted();
+  if (refusal !== undefined) {
+    settle(call, checked.args, plan, refusal, deps);
+    return;
+  }
+  start(call, checked.args, plan, deps);
+  admitted.push({ call, tool, plan, args: checked.args, key, duplicates: [] });
+}
+
+/** What the model wrote, as clients are shown it: parsed where it can be. */
+function rawArguments(call: ToolCall): unknown {
+  try {
+    return JSON.parse(call.arguments || '{}') as unknown;
+  } catch {
+    // Not JSON: shown as it was written.
+    return call.arguments;
+  }
+}
+
+const writes = (plan: ToolPlan) =>
+  plan.accesses.flatMap((access) => (access.kind === 'file' && access.mode !== 'read' ? [access.path] : []));
+
+/** The stale-file guard; a Read of the same file earlier in this response counts (engine.md §4). */
+async function staleFile(plan: ToolPlan, admitted: Admitted[], deps: ToolBatchDeps): Promise<string | undefined> {
+  for (const path of writes(plan)) {
+    const readBefore = admitted.some((entry) =>
+      entry.plan.accesses.some((access) => access.kind === 'file' && access.path === path),
+    );
+    if (readBefore) continue;
+    const problem = await checkFresh(deps.knownFiles(), path);
+    if (problem) return problem;
+  }
+  return undefined;
+}
+
+/** Asks where the policy says so. Returns the refusal's text, or undefined when the call may run. */
+async function permission(
+  call: ToolCall,
+  plan: ToolPlan,
+  args: unknown,
+  deps: ToolBatchDeps,
+): Promise<string | undefined> {
+  const decision = await deps.decide(call.name, plan);
+  if (decision.kind === 'approve') return undefined;
+  if (decision.kind === 'deny') {
+    return `The call was denied by the permission rules.${decision.reason ? ` Reason: ${decision.reason}` : ''}`;
+  }
+  const { id, answer } = deps.approvals.ask(
+    {
+      agentId: deps.agentId,
+      turnId: deps.turnId,
+      toolCallId: call.id,
+      toolName: call.name,
+      action: plan.label,
+      display: plan.display ?? { kind: 'generic', summary: plan.label, detail: args },
+      toolInput: args,
+      rule: decision.rule,
+    },
+    deps.signal,
+  );
+  deps.observe.waiting({ approvalId: id, toolCallId: call.id });
+  const given = await answer;
+  deps.observe.waiting(undefined);
+  return given.decision === 'approved' ? undefined : refusalText(given);
+}
+
+function refusalText(answer: ApprovalAnswer): string {
+  const what =
+    answer.decision === 'rejected'
+      ? 'The user rejected this call; it was not run.'
+      : 'The approval of this call was cancelled; it was not run.';
+  return answer.feedback ? `${what} Reason: ${answer.feedback}` : what;
+}
+
+const startedEvent = (call: ToolCall, args: unknown, plan: ToolPlan | undefined, deps: ToolBatchDeps) =>
+  event(deps.agentId, 'tool.call.started', {
+    turnId: deps.turnId,
+    toolCallId: call.id,
+    name: call.name,
+    args,
+    ...(plan ? { description: plan.label } : {}),
+    ...(plan?.display ? { display: plan.display } : {}),
+  });
+
+function start(call: ToolCall, args: unknown, plan: ToolPlan, deps: ToolBatchDeps): void {
+  deps.append([startedEvent(call, args, plan, deps)]);
+  deps.observe.started({ toolCallId: call.id, name: call.name, args, plan });
+}
+
+const resultEvent = (toolCallId: string, result: ToolResult, deps: ToolBatchDeps, agentsMd: string[] = []) => {
+  const extras = {
+    ...(result.note ? { note: result.note } : {}),
+    ...(result.files?.length ? { files: result.files } : {}),
+    ...(agentsMd.length > 0 ? { agentsMd } : {}),
+  };
+  return event(
+    deps.agentId,
+    'tool.result',
+    {
+      turnId: deps.turnId,
+      toolCallId,
+      output: result.output,
+      ...(result.isError ? { isError: true as const } : {}),
+    },
+    Object.keys(extras).length > 0 ? extras : undefined,
+  );
+};
+
+/** A call that will not run: its start and its error, on one line. */
+function settle(call: ToolCall, args: unknown, plan: ToolPlan | undefined, text: string, deps: ToolBatchDeps): void {
+  deps.append([startedEvent(call, args, plan, deps), resultEvent(call.id, { output: text, isError: true }, deps)]);
+}
+
+async function run(entry: Admitted, deps: ToolBatchDeps): Promise<boolean> {
+  let result = await execute(entry, deps);
+  const verdict = deps.signal.aborted ? { stopTurn: false } : deps.repeats.count(entry.key);
+  if (verdict.reminder) result = withReminder(result, verdict.reminder);
+  const agentsMd = result.isError ? [] : await deps.nestedInstructions(entry.plan, entry.args);
+  finish(entry, result, deps, agentsMd);
+  return result.stopTurn === true || verdict.stopTurn;
+}
+
+function finish(entry: Admitted, result: ToolResult, deps: ToolBatchDeps, agentsMd: string[] = []): void {
+  const { files: _files, ...copy } = result;
+  deps.append([
+    resultEvent(entry.call.id, result, deps, agentsMd),
+    ...entry.duplicates.map((call) => resultEvent(call.id, copy, deps)),
+  ]);
+  for (const call of [entry.call, ...entry.duplicates]) deps.observe.ended(call.id);
+}
+
+async function execute(entry: Admitted, deps: ToolBatchDeps): Promise<ToolResult> {
+  if (deps.signal.aborted) return { output: abortText(deps.signal), isError: true };
+  const { call, plan } = entry;
+  const stale = await firstProblem(writes(plan).map((path) => checkFresh(deps.knownFiles(), path)));
+  if (stale) return { output: stale, isError: true };
+  let live = true;
+  const context = {
+    ...deps.environment,
+    toolCallId: call.id,
+    turnId: deps.turnId,
+    signal: deps.signal,
+    progress: (update: ToolProgress) => {
+      if (live && !deps.signal.aborted) deps.progress(call.id, update);
+    },
+  };
+  try {
+    const result = await withGrace(plan.run(context), deps.signal);
+    return await normalize(call, result, deps);
+  } catch (error) {
+    return { output: errorMessage(error) || 'The tool failed.', isError: true };
+  } finally {
+    live = false;
+  }
+}
+
+async function firstProblem(checks: Promise<string | undefined>[]): Promise<string | undefined> {
+  return (await Promise.all(checks)).find((problem) => problem !== undefined);
+}
+
+/** After an abort the tool may end by itself for a while; then a synthetic result stands in for it. */
+function withGrace(running: Promise<ToolResult>, signal: AbortSignal): Promise<ToolResult> {
+  return new Promise((resolve, reject) => {
+    let timer: NodeJS.Timeout | undefined;
+    const onAbort = () => {
+      timer = setTimeout(() => resolve({ output: abortText(signal), isError: true }), ABORT_GRACE_MS);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    running.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    });
+  });
+}
+
+const abortText = (signal: AbortSignal) =>
+  signal.reason instanceof TurnAborted && signal.reason.by === 'user' ? ABORTED_BY_USER : ABORTED;
+
+/** Empty output becomes a sentence, long output goes to a file (engine.md §4 items 8 and 9). */
+async function normalize(call: ToolCall, result: ToolResult, deps: ToolBatchDeps): Promise<ToolResult> {
+  if (typeof result.output !== 'string' && result.output.some((part) => part.type !== 'text')) return result;
+  const text = joined(result.output);
+  if (text === '') return { ...result, output: EMPTY_OUTPUT };
+  return spillOutput(
+    { ...result, output: text },
+    {
+      toolName: call.name,
+      toolCallId: call.id,
+      dir: join(deps.environment.sessionDir, 'agents', deps.agentId, 'tool-results'),
+      onError: (message) => deps.report(`a long result of ${call.name} could not be saved`, new Error(message)),
+    },
+  );
+}
+
+const joined = (output: ToolOutput): string =>
+  typeof output === 'string' ? output : output.map((part) => (part.type === 'text' ? part.text : '')).join('');
+
+function withReminder(result: ToolResult, text: string): ToolResult {
+  const reminder = `\n\n<system-reminder>\n${text}\n</system-reminder>`;
+  if (typeof result.output === 'string') return { ...result, output: result.output + reminder };
+  return { ...result, output: [...result.output, { type: 'text', text: reminder }] };
+}

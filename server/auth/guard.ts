@@ -1,0 +1,123 @@
+/**
+ * The checks that every request and every upgrade passes before anything looks at its route (core.md §1.4 items 1–5,
+ * §3; ws-events.md §1.1). Facts in, verdict out: no request object, no reply.
+ */
+import type { Ban } from './ban.ts';
+import { corsHeaders, originAllowed } from './origins.ts';
+import type { Credentials } from './credentials.ts';
+
+export const WEBSOCKET_PATH = '/api/v1/ws';
+const SUBPROTOCOL_PREFIX = 'service-code.bearer.';
+
+export interface RequestFacts {
+  method: string;
+  /** Percent-decoded, without the query; undefined when it cannot be decoded. */
+  path: string | undefined;
+  host: string | undefined;
+  origin: string | undefined;
+  authorization: string | undefined;
+  /** `Access-Control-Request-Headers` of a preflight. */
+  requestedHeaders: string | undefined;
+  /** TCP peer; forwarded headers do not count. */
+  remoteAddress: string | undefined;
+}
+
+export interface Verdict {
+  outcome: 'pass' | 'preflight' | 'refused';
+  /** CORS headers of the answer, whatever it is. */
+  headers: Record<string, string>;
+  refusal?: { status: number; code: number; message: string };
+}
+
+export interface UpgradeFacts extends Pick<RequestFacts, 'host' | 'origin' | 'authorization' | 'remoteAddress'> {
+  /** `Sec-WebSocket-Protocol` as sent. */
+  protocols: string | undefined;
+}
+
+export type UpgradeVerdict = 'pass' | 401 | 403 | 429;
+
+export interface GuardRules {
+  /** Undefined on a loopback bind. */
+  ban: Ban | undefined;
+  hostAllowed(host: string | undefined): boolean;
+  /** Literal origins of `SERVICE_CODE_CORS_ORIGINS`. */
+  listedOrigins: ReadonlySet<string>;
+  /** Undefined with `--dangerous-bypass-auth`. */
+  credentials: Credentials | undefined;
+}
+
+export interface Guard {
+  request(facts: RequestFacts): Promise<Verdict>;
+  upgrade(facts: UpgradeFacts): Promise<UpgradeVerdict>;
+}
+
+/** The token of an `Authorization` header: exactly `Bearer`, one space, something. */
+function bearerToken(authorization: string | undefined): string | undefined {
+  const scheme = 'Bearer ';
+  if (!authorization?.startsWith(scheme)) return undefined;
+  const token = authorization.slice(scheme.length);
+  return token === '' || token.startsWith(' ') ? undefined : token;
+}
+
+/** The offered subprotocol that carries a token, to be echoed verbatim (ws-events.md §1.2); undefined when none does. */
+export function bearerSubprotocol(offered: Iterable<string>): string | undefined {
+  for (const entry of offered) {
+    const name = entry.trim();
+    if (name.startsWith(SUBPROTOCOL_PREFIX)) return name;
+  }
+  return undefined;
+}
+
+function needsToken(method: string, path: string): boolean {
+  if (method === 'OPTIONS') return false;
+  if (path === '/openapi.json' || path === '/asyncapi.json') return true;
+  if (!path.startsWith('/api/')) return false;
+  return !(method === 'GET' && path === '/api/v1/healthz');
+}
+
+/** Builds the guard of one server. Only token failures change its state: they count for the ban. */
+export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: GuardRules): Guard {
+  const banned = (address: string | undefined) => address !== undefined && (ban?.banned(address) ?? false);
+
+  async function authorized(token: string | undefined, address: string | undefined): Promise<boolean> {
+    if (!credentials) return true;
+    if (token !== undefined && (await credentials.accepts(token))) return true;
+    if (address !== undefined) ban?.fail(address);
+    return false;
+  }
+
+  return {
+    async request({ method, path, host, origin, authorization, requestedHeaders, remoteAddress }) {
+      const allowed = origin !== undefined && originAllowed(origin, host, listedOrigins);
+      const cors = allowed ? corsHeaders(origin, requestedHeaders) : {};
+      const refused = (status: number, code: number, message: string, headers = cors): Verdict => ({
+        outcome: 'refused',
+        headers,
+        refusal: { status, code, message },
+      });
+
+      if (banned(remoteAddress)) return refused(429, 42901, 'Too many failed auth attempts');
+      // These two come before the CORS headers in the order of checks.
+      if (path === undefined) return refused(400, 40001, 'Malformed URL', {});
+      if (!hostAllowed(host)) {
+        const shown = host || '<missing>';
+        const advice = `allow this host with SERVICE_CODE_ALLOWED_HOSTS=${shown} or --allowed-host ${shown}`;
+        return refused(403, 40301, `Invalid Host header: ${shown}; ${advice}.`, {});
+      }
+      if (method === 'OPTIONS' && origin !== undefined) return { outcome: 'preflight', headers: cors };
+      if (needsToken(method, path) && !(await authorized(bearerToken(authorization), remoteAddress))) {
+        return refused(401, 40101, 'Unauthorized');
+      }
+      return { outcome: 'pass', headers: cors };
+    },
+
+    async upgrade({ host, origin, authorization, remoteAddress, protocols }) {
+      if (banned(remoteAddress)) return 429;
+      if (!hostAllowed(host)) return 403;
+      if (origin !== undefined && !originAllowed(origin, host, listedOrigins)) return 403;
+      const offered = bearerSubprotocol(protocols?.split(',') ?? [])?.slice(SUBPROTOCOL_PREFIX.length);
+      const token = bearerToken(authorization) ?? (offered || undefined);
+      return (await authorized(token, remoteAddress)) ? 'pass' : 401;
+    },
+  };
+}

@@ -1,0 +1,22 @@
+/** The addresses a user opens (core.md §3.1). */
+import { isIPv6 } from 'node:net';
+import { networkInterfaces } from 'node:os';
+
+const WILDCARDS = new Set(['0.0.0.0', '::']);
+
+function reachableHosts(host: string): string[] {
+  if (!WILDCARDS.has(host)) return [host];
+  const families = host === '::' ? ['IPv4', 'IPv6'] : ['IPv4'];
+  const addresses = Object.values(networkInterfaces())
+    .flatMap((entries) => entries ?? [])
+    // Link-local IPv6 addresses need a zone that no browser takes.
+    .filter(({ internal, family, address }) => !internal && families.includes(family) && !address.startsWith('fe80:'))
+    .map(({ address }) => address);
+  return ['localhost', ...addresses];
+}
+
+/** One URL for each way in, the first for this machine; without `token` (auth bypassed) they carry no fragment. */
+export function accessUrls(host: string, port: number, token: string | undefined): string[] {
+  const fragment = token === undefined ? '' : `#token=${token}`;
+  return reachableHosts(host).map((name) => `http://${isIPv6(name) ? `[${name}]` : name}:${port}/${fragment}`);
+}

@@ -1,0 +1,35 @@
+/** Binds a server, trying the next port while one is taken (core.md §4.4). */
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { errorMessage } from '../errors.ts';
+import { StartError } from '../home/start-error.ts';
+import { errorCode } from '../storage/errno.ts';
+
+const MAX_RETRIES = 100;
+const MAX_PORT = 65_535;
+
+function bind(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      const address = server.address() as AddressInfo;
+      resolve(address.port);
+    });
+  });
+}
+
+/** Resolves to the bound port; `onBusy` hears of each port that was taken. Throws `StartError` when nothing can be bound. */
+export async function listen(server: Server, host: string, port: number, onBusy: (port: number) => void): Promise<number> {
+  for (let candidate = port; ; candidate += 1) {
+    try {
+      return await bind(server, host, candidate);
+    } catch (error) {
+      if (errorCode(error) !== 'EADDRINUSE') throw new StartError(`cannot listen on ${host}:${candidate}: ${errorMessage(error)}`);
+      if (candidate - port >= MAX_RETRIES || candidate >= MAX_PORT) {
+        throw new StartError(`no free port from ${port} to ${candidate}`);
+      }
+      onBusy(candidate);
+    }
+  }
+}

@@ -1,0 +1,164 @@
+/** The command line (part 1 "Startup options"). */
+import { defineCommand, parseArgs, renderUsage } from 'citty';
+import type { ArgsDef } from 'citty';
+import { StartError } from '../home/start-error.ts';
+import { LOG_LEVELS } from '../log.ts';
+import type { LogLevel } from '../log.ts';
+import { SERVER_VERSION } from '../version.ts';
+
+const args = {
+  port: { type: 'string', valueHint: 'port', default: '58627', description: 'Bind port; a busy port is retried with +1' },
+  host: {
+    type: 'string',
+    valueHint: 'host',
+    default: '127.0.0.1',
+    description: 'Bind host; without a value 0.0.0.0, which others can reach',
+  },
+  'allowed-host': {
+    type: 'string',
+    valueHint: 'host...',
+    description: 'Extra Host header values to allow; repeatable or comma-separated',
+  },
+  'log-level': {
+    type: 'string',
+    valueHint: LOG_LEVELS.join('|'),
+    default: 'silent',
+    description: 'Log to standard output, one JSON object a line',
+  },
+  'debug-endpoints': { type: 'boolean', default: false, description: 'Mount /api/v1/debug/* (loopback bind only)' },
+  'dangerous-bypass-auth': {
+    type: 'boolean',
+    default: false,
+    description: 'Serve everything without a token: whoever reaches the port can run commands',
+  },
+  'web-title': { type: 'string', valueHint: 'title', description: 'Browser tab title; default: the workspace directory' },
+  open: { type: 'boolean', default: true, negativeDescription: 'Do not open a browser when ready' },
+  'allow-remote-shutdown': {
+    type: 'boolean',
+    default: false,
+    description: 'Mount POST /api/v1/shutdown on a non-loopback bind',
+  },
+  'allow-remote-terminals': {
+    type: 'boolean',
+    default: false,
+    description: 'Mount the terminal endpoints on a non-loopback bind',
+  },
+  demo: { type: 'boolean', default: false, description: 'Use a scripted model that runs offline' },
+} as const satisfies ArgsDef;
+
+const ROTATE = 'rotate-token';
+
+const command = defineCommand({
+  meta: {
+    name: 'service-code',
+    version: SERVER_VERSION,
+    description: 'A local server that runs coding-agent sessions inside your own projects.',
+  },
+  args,
+  subCommands: {
+    [ROTATE]: { meta: { description: 'Replace the bearer token; running servers adopt the new one at once' } },
+  },
+});
+
+export interface StartOptions {
+  port: number;
+  host: string;
+  allowedHosts: string[];
+  logLevel: LogLevel;
+  debugEndpoints: boolean;
+  bypassAuth: boolean;
+  webTitle: string | undefined;
+  open: boolean;
+  allowRemoteShutdown: boolean;
+  allowRemoteTerminals: boolean;
+  demo: boolean;
+}
+
+export type CommandLine =
+  | { command: 'start'; options: StartOptions }
+  | { command: typeof ROTATE }
+  | { command: 'print'; text: string };
+
+/** Options that take a value; the rest are switches. */
+const VALUED = new Set(Object.entries(args).flatMap(([name, { type }]) => (type === 'string' ? [name] : [])));
+const SWITCHES = new Set(Object.keys(args).flatMap((name) => (VALUED.has(name) ? [] : [name, `no-${name}`])));
+const BARE_HOST = '0.0.0.0';
+
+interface Normalized {
+  /** Every option in the `--name=value` form, so that none can take its neighbour for its value. */
+  options: string[];
+  /** citty keeps only the last of a repeated option. */
+  allowedHosts: string[];
+  words: string[];
+}
+
+function normalize(argv: string[]): Normalized {
+  const result: Normalized = { options: [], allowedHosts: [], words: [] };
+  const rest = [...argv];
+  const isValue = (token: string | undefined): token is string => token !== undefined && !/^-./.test(token);
+  const hosts = (text: string) => text.split(',').flatMap((host) => host.trim() || []);
+
+  for (let token = rest.shift(); token !== undefined; token = rest.shift()) {
+    if (!token.startsWith('-')) {
+      result.words.push(token);
+      continue;
+    }
+    const [, name = '', inline] = /^--([^=]+)(?:=(.*))?$/s.exec(token) ?? [];
+    if (SWITCHES.has(name) && inline === undefined) {
+      result.options.push(token);
+      continue;
+    }
+    if (!VALUED.has(name)) throw new StartError(`unknown option '${token}'`);
+    let value = inline;
+    // A negative number is a bad port, not an option.
+    if (value === undefined && (isValue(rest[0]) || (name === 'port' && /^-\d/.test(rest[0] ?? '')))) value = rest.shift();
+    if (value === undefined && name === 'host') value = BARE_HOST;
+    if (value === undefined) throw new StartError(`option '--${name}' needs a value`);
+    if (name === 'allowed-host') {
+      result.allowedHosts.push(...hosts(value));
+      while (inline === undefined && isValue(rest[0])) result.allowedHosts.push(...hosts(rest.shift() ?? ''));
+    } else result.options.push(`--${name}=${value}`);
+  }
+  return result;
+}
+
+function parsePort(text: string): number {
+  const port = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (port >= 0 && port <= 65_535) return port;
+  throw new StartError(`invalid port '${text}': expected a number from 0 to 65535`);
+}
+
+function parseLevel(text: string): LogLevel {
+  const level = LOG_LEVELS.find((name) => name === text);
+  if (level) return level;
+  throw new StartError(`invalid log level '${text}': expected one of ${LOG_LEVELS.join(', ')}`);
+}
+
+/** Reads the arguments after the program's name. Throws `StartError` for what cannot be meant. */
+export async function parseCommandLine(argv: string[]): Promise<CommandLine> {
+  if (argv.includes('--help') || argv.includes('-h')) return { command: 'print', text: await renderUsage(command) };
+  if (argv.includes('--version') || argv.includes('-v')) return { command: 'print', text: SERVER_VERSION };
+  const { options, allowedHosts, words } = normalize(argv);
+  if (words.length > 0) {
+    if (words.length === 1 && words[0] === ROTATE) return { command: ROTATE };
+    throw new StartError(`unknown command '${words.join(' ')}'`);
+  }
+  const parsed = parseArgs<typeof args>(options, args);
+  if (parsed.host === '') throw new StartError("option '--host' needs a value");
+  return {
+    command: 'start',
+    options: {
+      port: parsePort(parsed.port),
+      host: parsed.host,
+      allowedHosts,
+      logLevel: parseLevel(parsed['log-level']),
+      debugEndpoints: parsed['debug-endpoints'],
+      bypassAuth: parsed['dangerous-bypass-auth'],
+      webTitle: parsed['web-title'],
+      open: parsed.open,
+      allowRemoteShutdown: parsed['allow-remote-shutdown'],
+      allowRemoteTerminals: parsed['allow-remote-terminals'],
+      demo: parsed.demo,
+    },
+  };
+}

@@ -1,0 +1,12 @@
+import { openHome } from '../home/home.ts';
+import { listInstances } from '../home/instances.ts';
+import { rotateToken } from '../auth/token.ts';
+import { accessUrls } from './access-urls.ts';
+
+/** `service-code rotate-token`: the lines to print, the new token first, then the URLs of the oldest running server. */
+export async function runRotateToken(home: string): Promise<string[]> {
+  await openHome(home);
+  const token = await rotateToken(home);
+  const [instance] = await listInstances(home);
+  return [token, ...(instance ? accessUrls(instance.host, instance.port, token) : [])];
+}

@@ -1,0 +1,99 @@
+/** Runs a server from its options to its end (core.md §4.4, §4.5). */
+import type { Server } from 'node:http';
+import type { App } from '../app.ts';
+import type { Logger } from '../log.ts';
+import { createLogger } from '../log.ts';
+import { SERVER_VERSION } from '../version.ts';
+import { accessUrls } from './access-urls.ts';
+import { listen } from './listen.ts';
+import type { StartOptions } from './options.ts';
+
+/** After this long a stop cuts what is still open. */
+const STOP_TIMEOUT_MS = 4000;
+const EXIT_SECOND_SIGNAL = 130;
+
+/** Where people read warnings: the log when there is one, else standard error. */
+function warner(log: Logger): (message: string) => void {
+  return (message) => (log.enabled('fatal') ? log.warn(message) : void process.stderr.write(`${message}\n`));
+}
+
+function warnOfExposure(options: StartOptions, app: App, warn: (message: string) => void): void {
+  if (app.bind.loopback) return;
+  warn(`Listening on ${options.host}: the connection is plain HTTP, anyone on the network can read it.`);
+  if (!options.bypassAuth) return;
+  const rule = '!'.repeat(78);
+  // Standard error even with logs on: nobody may overlook it.
+  process.stderr.write(
+    `${rule}\n!! AUTHENTICATION IS OFF (--dangerous-bypass-auth) on an address that others reach.\n` +
+      `!! Everybody who can connect to this port can run commands as you.\n${rule}\n`,
+  );
+}
+
+function announce(options: StartOptions, urls: string[]): void {
+  if (options.logLevel !== 'silent') {
+    // The one line that carries the token; printed whatever the level, because it is how the user gets in.
+    createLogger('info').info(`Service server: ${urls[0]}`);
+    return;
+  }
+  const lines = urls.map((url) => `  ${url}`).join('\n');
+  process.stdout.write(`\n  Service Code ${SERVER_VERSION} is ready\n\n${lines}\n\n  Press Ctrl+C to stop\n\n`);
+}
+
+async function openBrowser(url: string, log: Logger): Promise<void> {
+  try {
+    const { default: open } = await import('open');
+    const child = await open(url);
+    child.on('error', (error) => log.debug('cannot open a browser', { err: error }));
+  } catch (error) {
+    log.debug('cannot open a browser', { err: error });
+  }
+}
+
+/** Resolves at the first reason to stop; a second signal ends the process at once. */
+function stopReason(app: App): Promise<unknown> {
+  let signals = 0;
+  const signalled = new Promise<void>((resolve) => {
+    const onSignal = () => {
+      signals += 1;
+      if (signals > 1 || stopping) process.exit(EXIT_SECOND_SIGNAL);
+      resolve();
+    };
+    process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  });
+  let stopping = false;
+  return Promise.race([signalled, app.stopRequested]).then(() => (stopping = true));
+}
+
+async function stop(app: App, server: Server): Promise<void> {
+  const cut = setTimeout(() => {
+    server.closeAllConnections();
+    process.exit(0);
+  }, STOP_TIMEOUT_MS);
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  await app.close();
+  // What is left are answers under way; they get the rest of the time.
+  server.closeIdleConnections();
+  await closed;
+  clearTimeout(cut);
+}
+
+/** Listens, says where, and resolves once everything is closed. Throws `StartError` when it cannot listen. */
+export async function runServer(app: App, server: Server, options: StartOptions): Promise<void> {
+  const warn = warner(app.log);
+  // Before listening, so that an early Ctrl+C stops cleanly, too.
+  const stopping = stopReason(app);
+  try {
+    const port = await listen(server, options.host, options.port, (busy) => warn(`Port ${busy} is in use, trying ${busy + 1}.`));
+    await app.listening(port);
+    warnOfExposure(options, app, warn);
+    const urls = accessUrls(options.host, port, await app.token());
+    announce(options, urls);
+    if (options.open && urls[0]) void openBrowser(urls[0], app.log);
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+  await stopping;
+  await stop(app, server);
+}

@@ -1,0 +1,347 @@
+/**
+ * What waits for one connection: a single FIFO over which events, acks and system frames leave in the order they came
+ * (ws-events.md §8). Session events are written in batches, everything else at once behind them. A client that reads too
+ * slowly loses volatile frames first, then whole sessions, which it is told to resynchronise, and at last its connection.
+ */
+import type { EventFrame, StreamPosition } from './frame.ts';
+import { frameText } from './frame.ts';
+import { errorText, resyncText } from './outgoing.ts';
+import type { OutgoingEvent } from './outgoing.ts';
+import { deltaText, foldStatus, mergeDeltas, thinnedKind } from './thinning.ts';
+import type { Peer } from './types.ts';
+
+export const BATCH_FRAMES = 64;
+/** Above this many unsent bytes of the socket nothing more is written to it. */
+export const HIGH_WATER_BYTES = 1024 * 1024;
+export const QUEUED_FRAMES_PER_SESSION = 1000;
+export const QUEUED_BYTES = 8 * 1024 * 1024;
+
+export interface DeliveryTimes {
+  /** Longest wait of a session event for others to be written with it. */
+  batchMs: number;
+  /** Interval at which a full socket is looked at again. */
+  drainMs: number;
+  /** A connection on which no byte drained for so long is closed. */
+  stallMs: number;
+}
+
+export const deliveryTimes: DeliveryTimes = { batchMs: 16, drainMs: 5, stallMs: 30_000 };
+
+export interface DeliveryQueue {
+  /** Writes an ack, a system frame or the like at once, behind what is queued. */
+  sendNow(text: string): void;
+  /** Queues a live event; global ones are written at once, others may wait for a batch. */
+  sendEvent(event: OutgoingEvent, global: boolean): void;
+  /** Queues one frame of a replay that ends at `position`. Wait for `room()` before. */
+  sendReplayed(sessionId: string, text: string, position: StreamPosition): void;
+  /** Drops what is queued of a session in favour of one `resync_required`. */
+  cut(sessionId: string, position: StreamPosition): void;
+  /** Resolves when the socket takes data again, or never will. */
+  room(): Promise<void>;
+  /** Writes what the socket takes, drops the rest, ends all timers. */
+  close(): void;
+}
+
+interface DeliveryQueueDeps {
+  peer: Peer;
+  times?: DeliveryTimes;
+  /** What was queued of the session is gone and the client was told so. */
+  onCut(sessionId: string): void;
+  /** The connection was closed because it drained nothing for too long. */
+  onStalled(): void;
+}
+
+/** The queued frames of one stream. */
+interface Lane {
+  sessionId: string;
+  frames: number;
+  bytes: number;
+  position: StreamPosition;
+  /** Droppable frames by kind, oldest first. */
+  thinned: Map<string, Entry[]>;
+}
+
+interface Entry {
+  size: number;
+  /** Absent when a merge has changed the frame: it is then encoded when it is written. */
+  bytes?: Buffer | string;
+  /** Present on volatile events, which may still be changed or dropped. */
+  frame?: EventFrame;
+  lane?: Lane;
+  kind?: string;
+  keep?: number;
+  previous?: Entry;
+  next?: Entry;
+}
+
+/** Creates the queue of one peer. */
+export function createDeliveryQueue({
+  peer,
+  times = deliveryTimes,
+  onCut,
+  onStalled,
+}: DeliveryQueueDeps): DeliveryQueue {
+  const lanes = new Map<string, Lane>();
+  let head: Entry | undefined;
+  let tail: Entry | undefined;
+  let queuedBytes = 0;
+  let batched = 0;
+  let batchTimer: NodeJS.Timeout | undefined;
+  let drainTimer: NodeJS.Timeout | undefined;
+  let waiting = false;
+  let closed = false;
+  let lowestUnsent = 0;
+  let lastDrainAt = 0;
+  let roomWaiters: (() => void)[] = [];
+
+  function laneOf(sessionId: string, position: StreamPosition): Lane {
+    const found = lanes.get(sessionId);
+    if (found) {
+      if (position.epoch !== found.position.epoch || position.seq > found.position.seq) found.position = position;
+      return found;
+    }
+    const lane: Lane = { sessionId, frames: 0, bytes: 0, position, thinned: new Map() };
+    lanes.set(sessionId, lane);
+    return lane;
+  }
+
+  function resize(entry: Entry, size: number): void {
+    queuedBytes += size - entry.size;
+    if (entry.lane) entry.lane.bytes += size - entry.size;
+    entry.size = size;
+  }
+
+  /** Gives the earlier of two neighbours the text of the later one; true when they became one frame. */
+  function absorb(earlier: Entry, later: { frame?: EventFrame }): boolean {
+    if (!earlier.frame || !later.frame) return false;
+    const merged = mergeDeltas(earlier.frame, later.frame);
+    if (!merged) return false;
+    const added = Buffer.byteLength(JSON.stringify(deltaText(later.frame))) - 2;
+    earlier.frame = merged;
+    earlier.bytes = undefined;
+    resize(earlier, earlier.size + added);
+    return true;
+  }
+
+  function append(entry: Entry): void {
+    entry.previous = tail;
+    if (tail) tail.next = entry;
+    else head = entry;
+    tail = entry;
+    queuedBytes += entry.size;
+    const { lane } = entry;
+    if (!lane) return;
+    lane.frames += 1;
+    lane.bytes += entry.size;
+    const kind = entry.frame && thinnedKind(entry.frame);
+    if (!kind) return;
+    entry.kind = kind.key;
+    entry.keep = kind.keep;
+    const kept = lane.thinned.get(kind.key);
+    if (kept) kept.push(entry);
+    else lane.thinned.set(kind.key, [entry]);
+    if (waiting && kept) thin(kept);
+  }
+
+  /** Takes an entry out of the list; its thinned kind is the caller's to correct. */
+  function unlink(entry: Entry): void {
+    const { previous, next, lane } = entry;
+    if (previous) previous.next = next;
+    else head = next;
+    if (next) next.previous = previous;
+    else tail = previous;
+    queuedBytes -= entry.size;
+    if (lane) {
+      lane.frames -= 1;
+      lane.bytes -= entry.size;
+      if (lane.frames === 0) lanes.delete(lane.sessionId);
+    }
+  }
+
+  function thin(kept: Entry[]): void {
+    for (;;) {
+      const [oldest, following] = kept;
+      if (!oldest || !following || kept.length <= (oldest.keep ?? kept.length)) return;
+      kept.shift();
+      if (oldest.frame?.type === 'agent.status.updated' && following.frame) {
+        following.frame = foldStatus(oldest.frame, following.frame);
+        following.bytes = undefined;
+      }
+      const { previous, next } = oldest;
+      unlink(oldest);
+      if (previous && next && absorb(previous, next)) unlink(next);
+    }
+  }
+
+  function writeHead(entry: Entry): void {
+    unlink(entry);
+    if (entry.lane && entry.kind) {
+      const kept = entry.lane.thinned.get(entry.kind);
+      kept?.shift();
+      if (kept?.length === 0) entry.lane.thinned.delete(entry.kind);
+    }
+    peer.send(entry.bytes ?? (entry.frame ? frameText(entry.frame) : ''));
+  }
+
+  function startWaiting(): void {
+    if (!waiting) {
+      waiting = true;
+      lowestUnsent = peer.bufferedAmount();
+      lastDrainAt = performance.now();
+      for (const lane of lanes.values()) for (const kept of lane.thinned.values()) thin(kept);
+    }
+    drainTimer ??= setTimeout(checkDrain, times.drainMs);
+  }
+
+  function stopWaiting(): void {
+    waiting = false;
+    clearTimeout(drainTimer);
+    drainTimer = undefined;
+    const waiters = roomWaiters;
+    roomWaiters = [];
+    for (const resolve of waiters) resolve();
+  }
+
+  function checkDrain(): void {
+    drainTimer = undefined;
+    const unsent = peer.bufferedAmount();
+    if (unsent < lowestUnsent) {
+      lowestUnsent = unsent;
+      lastDrainAt = performance.now();
+    } else if (performance.now() - lastDrainAt >= times.stallMs) {
+      closeStalled();
+      return;
+    }
+    flush();
+  }
+
+  function closeStalled(): void {
+    drop();
+    peer.send(errorText(50001, 'slow consumer', true));
+    peer.close(1013, 'slow consumer');
+    onStalled();
+  }
+
+  function flush(): void {
+    clearTimeout(batchTimer);
+    batchTimer = undefined;
+    batched = 0;
+    if (closed) return;
+    let wrote = false;
+    for (let first = head; first && peer.bufferedAmount() <= HIGH_WATER_BYTES; first = head) {
+      writeHead(first);
+      wrote = true;
+    }
+    if (wrote && waiting) {
+      lowestUnsent = peer.bufferedAmount();
+      lastDrainAt = performance.now();
+    }
+    if (head) startWaiting();
+    else stopWaiting();
+  }
+
+  function cutLane(lane: Lane): void {
+    const { sessionId, position } = lane;
+    for (let entry = head; entry;) {
+      const { next } = entry;
+      if (entry.lane === lane) unlink(entry);
+      entry = next;
+    }
+    lanes.delete(sessionId);
+    const text = resyncText(sessionId, 'buffer_overflow', position);
+    // The notice stands in the session's lane, so that a second cut replaces it.
+    append({ size: text.length, bytes: text, lane: laneOf(sessionId, position) });
+    onCut(sessionId);
+  }
+
+  /** Makes room for one more frame of a lane; false when the lane itself had to be cut and the frame with it. */
+  function admit(lane: Lane, size: number): boolean {
+    const isOver = () => lane.frames >= QUEUED_FRAMES_PER_SESSION || queuedBytes + size > QUEUED_BYTES;
+    if (!isOver()) return true;
+    if (!waiting) flush();
+    // Whatever its size, a frame may follow when nothing waits before it.
+    if (!waiting) return true;
+    while (isOver()) {
+      const victim = lane.frames >= QUEUED_FRAMES_PER_SESSION ? lane : largestLane(lane, size);
+      const before = queuedBytes;
+      cutLane(victim);
+      if (victim === lane) return false;
+      if (queuedBytes >= before) return true;
+    }
+    return true;
+  }
+
+  /** The lane with most bytes, `own` counted with `added` more. */
+  function largestLane(own: Lane, added: number): Lane {
+    let largest = own;
+    let most = own.bytes + added;
+    for (const lane of lanes.values()) {
+      if (lane === own || lane.bytes <= most) continue;
+      largest = lane;
+      most = lane.bytes;
+    }
+    return largest;
+  }
+
+  function enqueue(sessionId: string, position: StreamPosition, entry: Entry): void {
+    if (tail && absorb(tail, entry)) return;
+    if (!admit(laneOf(sessionId, position), entry.size)) return;
+    // Asked again: making room may have emptied the lane, and an empty one is forgotten.
+    entry.lane = laneOf(sessionId, position);
+    append(entry);
+  }
+
+  function batch(): void {
+    batched += 1;
+    if (waiting) return;
+    if (batched >= BATCH_FRAMES) flush();
+    else batchTimer ??= setTimeout(flush, times.batchMs);
+  }
+
+  function drop(): void {
+    closed = true;
+    clearTimeout(batchTimer);
+    head = undefined;
+    tail = undefined;
+    queuedBytes = 0;
+    lanes.clear();
+    stopWaiting();
+  }
+
+  return {
+    sendNow(text) {
+      if (closed) return;
+      append({ size: text.length, bytes: text });
+      if (!waiting) flush();
+    },
+    sendEvent({ frame, bytes }, global) {
+      if (closed) return;
+      const entry: Entry = { size: bytes.length, bytes };
+      if (frame.volatile) entry.frame = frame;
+      enqueue(frame.sessionId, { seq: frame.seq, epoch: frame.epoch }, entry);
+      if (!global) batch();
+      else if (!waiting) flush();
+    },
+    sendReplayed(sessionId, text, position) {
+      if (closed) return;
+      enqueue(sessionId, position, { size: Buffer.byteLength(text), bytes: text });
+      batch();
+    },
+    cut(sessionId, position) {
+      if (closed) return;
+      cutLane(laneOf(sessionId, position));
+      if (!waiting) flush();
+    },
+    room() {
+      if (!waiting || closed) return Promise.resolve();
+      return new Promise((resolve) => {
+        roomWaiters.push(resolve);
+      });
+    },
+    close() {
+      if (closed) return;
+      flush();
+      drop();
+    },
+  };
+}

@@ -1,0 +1,57 @@
+/** Frames on their way to clients: an event is encoded once, whoever receives it. */
+import { iso } from '../schema/scalars.ts';
+import type { AckPayload, FrameId, RequestType, ResyncReason } from '../schema/frames.ts';
+import { frameText } from './frame.ts';
+import type { EventFrame, StreamPosition } from './frame.ts';
+
+/** A live event, shared by the queues of all its receivers. */
+export interface OutgoingEvent {
+  readonly frame: EventFrame;
+  /** UTF-8 of the frame's text. */
+  readonly bytes: Buffer;
+}
+
+/** Encodes an event for all its receivers. */
+export function outgoingEvent(frame: EventFrame): OutgoingEvent {
+  return { frame, bytes: Buffer.from(frameText(frame)) };
+}
+
+/** A successful ack (ws-events.md §5.1). */
+export function ackText<T extends RequestType>(id: FrameId, payload: AckPayload<T>): string {
+  return JSON.stringify({ type: 'ack', id, code: 0, msg: 'success', payload });
+}
+
+/** The ack of a refused or failed request frame. */
+export function refusalText(id: FrameId, code: number, msg: string, payload: object): string {
+  return JSON.stringify({ type: 'ack', id, code, msg, payload });
+}
+
+function systemText(type: string, payload: object): string {
+  return JSON.stringify({ type, timestamp: iso(Date.now()), payload });
+}
+
+/** The first frame of every connection; `window` is the replay window in durable events (ws-events.md §3). */
+export function helloText(connectionId: string, window: number): string {
+  return systemText('server_hello', {
+    ws_connection_id: connectionId,
+    protocol_version: 2,
+    max_event_buffer_size: window,
+    capabilities: { event_batching: false, compression: false },
+  });
+}
+
+/** The answer to a client's `ping` (ws-events.md §4). */
+export function pongText(nonce: string): string {
+  return systemText('pong', { nonce });
+}
+
+/** The system frame `error`; `fatal` only directly before the server closes the connection. */
+export function errorText(code: number, msg: string, fatal: boolean): string {
+  return systemText('error', { code, msg, fatal });
+}
+
+/** Tells a client to read the snapshot of a session (ws-events.md §6.3). */
+export function resyncText(sessionId: string, reason: ResyncReason, position: StreamPosition): string {
+  const { seq, epoch } = position;
+  return systemText('resync_required', { session_id: sessionId, reason, current_seq: seq, epoch });
+}

@@ -1,0 +1,162 @@
+/**
+ * What one connection receives: its subscribed sessions with their agent filters, and the switch from replay to live
+ * delivery at one point of a stream's order (ws-events.md §5.3, §6.3, §6.4, §7).
+ */
+import { z } from 'zod';
+import type { Logger } from '../log.ts';
+import type { Cursor, ResyncReason } from '../schema/frames.ts';
+import { passesFilter } from './agent-filter.ts';
+import type { AgentFilter } from './agent-filter.ts';
+import { decideCursor } from './cursor.ts';
+import { QUEUED_BYTES, QUEUED_FRAMES_PER_SESSION } from './delivery-queue.ts';
+import type { DeliveryQueue } from './delivery-queue.ts';
+import { GLOBAL_STREAM, isGlobalEvent } from './frame.ts';
+import type { StreamPosition } from './frame.ts';
+import { resyncText } from './outgoing.ts';
+import type { OutgoingEvent } from './outgoing.ts';
+import type { StreamSource } from './streams.ts';
+
+export interface SubscribeOutcome {
+  /** Watermark at the point where live delivery starts. */
+  position: StreamPosition;
+  /** A `resync_required` was sent in place of a replay. */
+  resync: boolean;
+}
+
+export interface Subscriptions {
+  /**
+   * Subscribes or replaces the filter, and replays what came after the cursor. Undefined for an unknown session. Resolves
+   * when everything up to the point of switching is queued.
+   */
+  subscribe(sessionId: string, cursor?: Cursor, filter?: AgentFilter): Promise<SubscribeOutcome | undefined>;
+  unsubscribe(sessionId: string): void;
+  /** Queues a live event, or holds it back behind a running replay of its stream. */
+  deliver(event: OutgoingEvent): void;
+  /** The queue dropped what it had of the session: a running replay of it is pointless now. */
+  cut(sessionId: string): void;
+  /** Ids of the subscribed sessions, sorted. */
+  list(): string[];
+  /** Ends all subscriptions and replays. */
+  close(): void;
+}
+
+interface SubscriptionsDeps {
+  queue: DeliveryQueue;
+  streams(sessionId: string): StreamSource | undefined;
+  /** A session was subscribed first, or is no more. */
+  onChange(sessionId: string, subscribed: boolean): void;
+  log: Logger;
+}
+
+/** A running replay, and what must not overtake it. */
+interface Replay {
+  position: StreamPosition;
+  held: OutgoingEvent[];
+  heldBytes: number;
+  isCut: boolean;
+}
+
+const replayedFrame = z.object({ type: z.string(), payload: z.looseObject({}) });
+
+/** Creates the subscriptions of one connection. */
+export function createSubscriptions({ queue, streams, onChange, log }: SubscriptionsDeps): Subscriptions {
+  const filters = new Map<string, AgentFilter>();
+  const replays = new Map<string, Replay>();
+
+  /** Durable events up to the switch are the replay's, also when they are published only after it. */
+  function isAhead({ frame }: OutgoingEvent, position: StreamPosition): boolean {
+    return frame.volatile === true || frame.epoch !== position.epoch || frame.seq > position.seq;
+  }
+
+  function send(event: OutgoingEvent): void {
+    const { frame } = event;
+    if (isGlobalEvent(frame.type)) queue.sendEvent(event, true);
+    else if (filters.has(frame.sessionId) && passesFilter(frame, filters.get(frame.sessionId))) {
+      queue.sendEvent(event, false);
+    }
+  }
+
+  function hold(replay: Replay, event: OutgoingEvent): void {
+    if (!isAhead(event, replay.position)) return;
+    replay.held.push(event);
+    replay.heldBytes += event.bytes.length;
+    if (replay.held.length <= QUEUED_FRAMES_PER_SESSION && replay.heldBytes <= QUEUED_BYTES) return;
+    const { sessionId, seq, epoch } = event.frame;
+    queue.cut(sessionId, { seq, epoch });
+  }
+
+  function resync(sessionId: string, reason: ResyncReason, position: StreamPosition): boolean {
+    queue.sendNow(resyncText(sessionId, reason, position));
+    return true;
+  }
+
+  /** Queues the frames after the cursor, then what happened meanwhile. True when a `resync_required` took their place. */
+  async function replayAfter(source: StreamSource, sessionId: string, after: number, replay: Replay): Promise<boolean> {
+    const { position } = replay;
+    const filter = filters.get(sessionId);
+    let missing = position.seq - after;
+    let failed = false;
+    try {
+      for await (const text of source.replay(sessionId, after, position.seq)) {
+        await queue.room();
+        if (replay.isCut) return true;
+        missing -= 1;
+        if (!filter || passesFilter(replayedFrame.parse(JSON.parse(text)), filter)) {
+          queue.sendReplayed(sessionId, text, position);
+        }
+      }
+    } catch (error) {
+      log.error('replay failed', { session_id: sessionId, err: error });
+      failed = true;
+    }
+    if (replay.isCut) return true;
+    replays.delete(sessionId);
+    const resynced = (failed || missing !== 0) && resync(sessionId, 'session_recreated', position);
+    for (const event of replay.held) send(event);
+    return resynced;
+  }
+
+  function cut(sessionId: string): void {
+    const replay = replays.get(sessionId);
+    if (!replay) return;
+    replay.isCut = true;
+    replay.held = [];
+    replays.delete(sessionId);
+  }
+
+  return {
+    async subscribe(sessionId, cursor, filter) {
+      const source = streams(sessionId);
+      if (!source || !(await source.exists(sessionId))) return undefined;
+      const cold = await source.position(sessionId);
+      // From here to the start of the replay nothing is awaited: this is the point of the switch.
+      const position = source.livePosition(sessionId) ?? cold;
+      if (sessionId !== GLOBAL_STREAM) {
+        const isNew = !filters.has(sessionId);
+        filters.set(sessionId, filter);
+        if (isNew) onChange(sessionId, true);
+      }
+      const decision = cursor ? decideCursor(cursor, position) : 'current';
+      if (decision === 'current') return { position, resync: false };
+      if (decision !== 'replay') return { position, resync: resync(sessionId, decision, position) };
+      const replay: Replay = { position, held: [], heldBytes: 0, isCut: false };
+      replays.set(sessionId, replay);
+      return { position, resync: await replayAfter(source, sessionId, cursor?.seq ?? 0, replay) };
+    },
+    unsubscribe(sessionId) {
+      if (filters.delete(sessionId)) onChange(sessionId, false);
+    },
+    deliver(event) {
+      const replay = replays.get(event.frame.sessionId);
+      if (replay) hold(replay, event);
+      else send(event);
+    },
+    cut,
+    list: () => [...filters.keys()].sort(),
+    close() {
+      for (const sessionId of replays.keys()) cut(sessionId);
+      for (const sessionId of filters.keys()) onChange(sessionId, false);
+      filters.clear();
+    },
+  };
+}

@@ -1,0 +1,20 @@
+/** The home directory: `SERVICE_CODE_HOME`, else `~/.service-code`. */
+import { chmod, mkdir } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { StartError } from './start-error.ts';
+import { errorMessage } from '../errors.ts';
+
+export function homePath(env: NodeJS.ProcessEnv): string {
+  return env.SERVICE_CODE_HOME ? resolve(env.SERVICE_CODE_HOME) : join(homedir(), '.service-code');
+}
+
+/** Makes the directory, readable for its owner only. Throws `StartError` when it cannot be used. */
+export async function openHome(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    await chmod(path, 0o700);
+  } catch (error) {
+    throw new StartError(`cannot use the home directory ${path}: ${errorMessage(error)}`);
+  }
+}

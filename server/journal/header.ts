@@ -1,0 +1,26 @@
+/** The journal's first line (records.md §1.1). */
+import { z } from 'zod';
+
+/** Written by this server. A journal of a higher format opens for reading only (records.md §1.7). */
+export const JOURNAL_FORMAT = 1;
+
+const headerSchema = z.object({
+  type: z.literal('metadata'),
+  format: z.number().int().min(1),
+  session_id: z.string(),
+  epoch: z.string(),
+  created_at: z.number(),
+  /** Bytes of copied lines directly behind the header; a `seq` in them counts for nothing. */
+  history: z.number().int().min(0).optional(),
+  forked_from: z.object({ session_id: z.string(), epoch: z.string(), seq: z.number().int() }).optional(),
+});
+export type JournalHeader = z.infer<typeof headerSchema>;
+
+/** The header of a line's text, or undefined when it is none. */
+export function parseHeader(text: string): JournalHeader | undefined {
+  try {
+    return headerSchema.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}

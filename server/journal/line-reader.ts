@@ -1,0 +1,80 @@
+/** Reads a journal line by line in bounded memory. */
+import type { FileHandle } from 'node:fs/promises';
+import { ServiceError } from '../errors.ts';
+import type { BlobStore } from './blobs.ts';
+import type { Batch, JournalRecord } from './records.ts';
+
+const CHUNK_BYTES = 256 * 1024;
+const LINE_FEED = 10;
+
+export interface Line {
+  text: string;
+  /** Byte offset of its start. */
+  offset: number;
+  /** Byte offset behind its line feed. */
+  end: number;
+}
+
+/**
+ * The complete lines between two byte offsets, in groups as they were read; blank ones are left out. Text behind the last
+ * line feed is torn, or still being written by another process: it is not a line.
+ */
+export async function* readLines(file: FileHandle, start: number, end = Infinity): AsyncGenerator<Line[]> {
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  let rest: Buffer = Buffer.alloc(0);
+  let restOffset = start;
+  let position = start;
+  while (position < end) {
+    const { bytesRead } = await file.read(chunk, 0, Math.min(CHUNK_BYTES, end - position), position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    const bytes = Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
+    const lines: Line[] = [];
+    let from = 0;
+    for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, from)) {
+      const text = bytes.toString('utf8', from, at);
+      if (text.trim() !== '') lines.push({ text, offset: restOffset + from, end: restOffset + at + 1 });
+      from = at + 1;
+    }
+    rest = bytes.subarray(from);
+    restOffset += from;
+    if (lines.length > 0) yield lines;
+  }
+}
+
+/** The batch of a line. Throws 50001 naming the byte offset when it is none. */
+export function parseBatch(line: Line, blobs: BlobStore): Batch {
+  const damaged = (cause?: unknown) =>
+    new ServiceError(50001, `the session's journal is damaged at byte ${line.offset}`, { cause });
+  let value: unknown;
+  try {
+    value = blobs.decode(line.text);
+  } catch (error) {
+    throw damaged(error);
+  }
+  if (!isBatch(value)) throw damaged();
+  return { t: value.t, records: value.r };
+}
+
+/** The shape that all records share; a type that is not known is skipped by every fold (records.md §1.6). */
+function isBatch(value: unknown): value is { t: number; r: JournalRecord[] } {
+  if (typeof value !== 'object' || value === null || !('t' in value) || !('r' in value)) return false;
+  return (
+    typeof value.t === 'number' &&
+    Array.isArray(value.r) &&
+    value.r.every(
+      (record: unknown) =>
+        typeof record === 'object' &&
+        record !== null &&
+        'type' in record &&
+        typeof record.type === 'string' &&
+        'agent' in record &&
+        typeof record.agent === 'string',
+    )
+  );
+}
+
+/** The number of a record, if it has one. */
+export function seqOf(record: JournalRecord): number | undefined {
+  return 'seq' in record ? record.seq : undefined;
+}

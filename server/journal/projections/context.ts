@@ -1,0 +1,291 @@
+/** What the model sees, per agent (records.md §3.1). */
+import type { ContextMessage, Part, ToolOutput } from '../../schema/engine.ts';
+import { derive } from '../deferred.ts';
+import type { AgentConfigFields, EngineFields, EventExtras, EventRecord, JournalRecord } from '../records.ts';
+import type { Projection } from './projection.ts';
+
+export type Todo = NonNullable<EventExtras['tool.result']['todos']>[number];
+export interface ActivePlan {
+  id: string;
+}
+
+/** What an undo of this anchor restores. */
+export interface Checkpoint {
+  todos: readonly Todo[];
+  plan: ActivePlan | undefined;
+  /** How many notifications had been delivered. */
+  delivered: number;
+}
+
+/** Never changed in place: a copy of the list is a copy of the context. */
+export interface ContextEntry {
+  readonly message: ContextMessage;
+  /** Of entries made by a step. */
+  readonly turnId?: number;
+  readonly step?: number;
+  /** On undo anchors that no compaction has passed. */
+  readonly checkpoint?: Checkpoint;
+}
+
+export interface TokenAnchor {
+  /** Context entries up to and with the measured response. */
+  length: number;
+  tokens: number;
+}
+
+export interface ContextState {
+  /** One per step also when it is empty; indexes never move but by a `context.spliced`. */
+  entries: ContextEntry[];
+  /** The rendered system prompt; `""` before the first. */
+  system: string;
+  systemSha256?: string;
+  /** Skill and plugin sections of the first rendering, kept for later ones. */
+  frozen?: NonNullable<EngineFields['agent.prompt']['frozen']>;
+  /** Last values of `agent.config`. */
+  config: AgentConfigFields;
+  bound?: EngineFields['agent.bound'];
+  /** Size as shown to people. */
+  contextTokens: number;
+  anchors: TokenAnchor[];
+  todos: readonly Todo[];
+  plan: ActivePlan | undefined;
+  /** Ids of the notifications in the context, in order. */
+  delivered: Set<string>;
+  /** Stale-file guard: path -> mtime in ms when last read or written. */
+  files: Map<string, number>;
+  /** Nested instruction files already named to the model. */
+  agentsMd: Set<string>;
+  /** Hash of the tool list of the last request. */
+  toolsSha256?: string;
+  /** Last discovery per MCP server. */
+  mcpTools: Map<string, EngineFields['mcp.tools']>;
+  /** Rules remembered for the session; one list shared by all agents. */
+  rules: string[];
+  /** Tools switched off for the session; shared by all agents. */
+  disabledTools: string[];
+  /** The running step's entry and its calls without result. */
+  open: { index: number; calls: Set<string> } | undefined;
+  /** Between an undo's splice and its `context.undone`. */
+  undoing: Checkpoint | undefined;
+}
+
+/** By agent id. */
+export type Contexts = Map<string, ContextState>;
+
+/** Entries as messages, in order; what a request leaves out or moves is engine.md §2.6. */
+export function requestMessages(context: ContextState): ContextMessage[] {
+  return context.entries.map((entry) => entry.message);
+}
+
+/** Whether a message opens a turn, so that an undo may stop at it (engine.md §1). */
+export function isUndoAnchor(message: Pick<ContextMessage, 'role' | 'origin'>): boolean {
+  const { role, origin } = message;
+  if (role !== 'user') return false;
+  if (!origin || origin.kind === 'user') return true;
+  return (origin.kind === 'skill_activation' || origin.kind === 'plugin_command') && origin.trigger === 'user-slash';
+}
+
+/** The agent's context; an empty one, not kept, before the agent is first named. */
+export function readContext(contexts: Contexts, agent: string): ContextState {
+  return contexts.get(agent) ?? emptyContext(contexts);
+}
+
+/** The agent's context, made when it is first named. */
+function contextOf(contexts: Contexts, agent: string): ContextState {
+  const known = contexts.get(agent);
+  if (known) return known;
+  const made = emptyContext(contexts);
+  contexts.set(agent, made);
+  return made;
+}
+
+function emptyContext(contexts: Contexts): ContextState {
+  const any = contexts.values().next().value;
+  return {
+    entries: [],
+    system: '',
+    config: {},
+    contextTokens: 0,
+    anchors: [],
+    todos: [],
+    plan: undefined,
+    delivered: new Set(),
+    files: new Map(),
+    agentsMd: new Set(),
+    mcpTools: new Map(),
+    rules: any?.rules ?? [],
+    disabledTools: any?.disabledTools ?? [],
+    open: undefined,
+    undoing: undefined,
+  };
+}
+
+function checkpointNow(context: ContextState): Checkpoint {
+  return { todos: context.todos, plan: context.plan, delivered: context.delivered.size };
+}
+
+function withoutCheckpoint({ checkpoint: _, ...entry }: ContextEntry): ContextEntry {
+  return entry;
+}
+
+function splice(contexts: Contexts, record: EventRecord<'context.spliced'>): void {
+  const context = keep(contexts, record.agent);
+  const { start, deleteCount, messages, x } = record;
+  if (x?.copyOf !== undefined) {
+    context.entries = contextOf(contexts, x.copyOf).entries.map(withoutCheckpoint);
+  }
+  const added = messages.map((message): ContextEntry => {
+    const anchored = x?.cause !== 'compaction' && isUndoAnchor(message);
+    const entry = anchored ? { message, checkpoint: checkpointNow(context) } : { message };
+    if (message.origin?.kind === 'task') context.delivered.add(message.origin.notificationId);
+    return entry;
+  });
+  const removed = context.entries.splice(start, deleteCount, ...added);
+  context.anchors = context.anchors.filter((anchor) => anchor.length <= start);
+  context.contextTokens = record.tokens;
+  if (x?.cause === 'compaction') context.entries = context.entries.map(withoutCheckpoint);
+  if (x?.cause === 'undo') context.undoing = removed.find((entry) => entry.checkpoint)?.checkpoint;
+}
+
+function respond(context: ContextState, record: Extract<JournalRecord, { type: 'step.response' }>): void {
+  const { open } = context;
+  const entry = open && context.entries[open.index];
+  if (!open || !entry) return;
+  const toolCalls = record.partial ? [] : record.calls;
+  context.entries[open.index] = { ...entry, message: { role: 'assistant', content: record.parts, toolCalls } };
+  for (const call of toolCalls) open.calls.add(call.id);
+  if (record.anchor) context.anchors.push(record.anchor);
+  if (record.contextTokens !== undefined) context.contextTokens = record.contextTokens;
+}
+
+function outputParts(record: { output: ToolOutput }): Part[] {
+  // A text that is a blob is longer than any array's own text would be: it reads as a string.
+  const part = { type: 'text' as const, text: '' };
+  if (!isParts(record)) {
+    derive(part, 'text', record, 'output');
+    return [part];
+  }
+  return record.output;
+}
+
+function isParts(record: { output: ToolOutput }): record is { output: Part[] } {
+  const descriptor = Object.getOwnPropertyDescriptor(record, 'output');
+  return Array.isArray(descriptor?.value);
+}
+
+function answer(context: ContextState, record: EventRecord<'tool.result'>): void {
+  const { x, toolCallId } = record;
+  if (x?.todos) context.todos = x.todos;
+  for (const file of x?.files ?? []) context.files.set(file.path, file.mtimeMs);
+  for (const path of x?.agentsMd ?? []) context.agentsMd.add(path);
+  const { open } = context;
+  const step = open && context.entries[open.index];
+  if (!open?.calls.delete(toolCallId)) return;
+  const message: ContextMessage = {
+    role: 'tool',
+    content: outputParts(record),
+    toolCalls: [],
+    toolCallId,
+    ...(record.isError ? { isError: true } : {}),
+  };
+  if (x?.note !== undefined) derive(message, 'note', x, 'note');
+  context.entries.push({
+    message,
+    ...(step?.turnId === undefined ? {} : { turnId: step.turnId }),
+    ...(step?.step === undefined ? {} : { step: step.step }),
+  });
+}
+
+function undone(context: ContextState): void {
+  const { undoing } = context;
+  context.undoing = undefined;
+  if (!undoing) return;
+  context.todos = undoing.todos;
+  context.plan = undoing.plan;
+  context.delivered = new Set([...context.delivered].slice(0, undoing.delivered));
+}
+
+export const contextProjection: Projection<Contexts> = {
+  initial: () => new Map(),
+  apply(contexts, record) {
+    // Not for every record: one that no rule names must leave no trace.
+    const at = () => keep(contexts, record.agent);
+    switch (record.type) {
+      case 'context.spliced':
+        splice(contexts, record);
+        break;
+      case 'turn.step.started': {
+        const context = at();
+        context.open = { index: context.entries.length, calls: new Set() };
+        context.entries.push({
+          message: { role: 'assistant', content: [], toolCalls: [] },
+          turnId: record.turnId,
+          step: record.step,
+        });
+        break;
+      }
+      case 'step.response':
+        respond(at(), record);
+        break;
+      case 'tool.result':
+        answer(at(), record);
+        break;
+      case 'turn.step.completed':
+      case 'turn.step.retrying':
+      case 'turn.step.interrupted':
+      case 'turn.ended':
+        at().open = undefined;
+        break;
+      case 'compaction.completed':
+        at().contextTokens = record.result.tokensAfter;
+        break;
+      case 'context.undone':
+        undone(at());
+        break;
+      case 'context.cleared':
+        Object.assign(at(), { entries: [], anchors: [], contextTokens: 0, open: undefined });
+        break;
+      case 'plan.entered':
+        at().plan = { id: record.id };
+        break;
+      case 'plan.left':
+        at().plan = undefined;
+        break;
+      case 'agent.prompt': {
+        const context = at();
+        derive(context, 'system', record, 'text');
+        context.systemSha256 = record.sha256;
+        if (record.frozen) context.frozen = record.frozen;
+        break;
+      }
+      case 'agent.config': {
+        const context = at();
+        const { agent: _agent, type: _type, ...config } = record;
+        context.config = { ...context.config, ...config };
+        if (record.runtimeId !== undefined) context.files.clear();
+        break;
+      }
+      case 'agent.bound': {
+        const { agent: _agent, type: _type, ...bound } = record;
+        at().bound = bound;
+        break;
+      }
+      case 'agent.tools':
+        at().toolsSha256 = record.sha256;
+        break;
+      case 'mcp.tools': {
+        const { agent: _agent, type: _type, ...discovered } = record;
+        at().mcpTools.set(record.serverName, discovered);
+        break;
+      }
+      case 'session.tools':
+        at().disabledTools.splice(0, Infinity, ...record.disabled);
+        break;
+      case 'event.approval.resolved': {
+        const { rules } = at();
+        if (record.x?.rule !== undefined && !rules.includes(record.x.rule)) rules.push(record.x.rule);
+        break;
+      }
+    }
+  },
+};

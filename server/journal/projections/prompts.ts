@@ -1,0 +1,94 @@
+/** Prompts and their ids, per agent (records.md §3.5). */
+import type { ContentPart } from '../../schema/content.ts';
+import type { Origin } from '../../schema/engine.ts';
+import type { Projection } from './projection.ts';
+
+export interface OpenPrompt {
+  promptId: string;
+  content: ContentPart[];
+  createdAt: string;
+  /** Absent = user. */
+  origin?: Origin;
+  /** `steered` settles with the active prompt. */
+  state: 'accepted' | 'queued' | 'active' | 'steered';
+}
+
+export interface AgentPrompts {
+  /** Ids ever accepted; undo, compaction and fork free none. One that is not in `open` is settled. */
+  used: Set<string>;
+  /** Accepted and not settled, in the order of acceptance. */
+  open: Map<string, OpenPrompt>;
+  /** Id of the running turn's prompt; a subagent's instruction has one too, without being in `open`. */
+  active: string | undefined;
+}
+
+/** By agent id. */
+export type PromptsState = Map<string, AgentPrompts>;
+
+/** Whether the agent ever accepted the id; it is settled unless it is still in `open`. */
+export function promptUsed(state: PromptsState, agent: string, promptId: string): boolean {
+  return state.get(agent)?.used.has(promptId) ?? false;
+}
+
+function promptsOf(state: PromptsState, agent: string): AgentPrompts {
+  const own = state.get(agent) ?? { used: new Set(), open: new Map(), active: undefined };
+  state.set(agent, own);
+  return own;
+}
+
+function activate(own: AgentPrompts, promptId: string): void {
+  own.used.add(promptId);
+  own.active = promptId;
+  const prompt = own.open.get(promptId);
+  if (prompt) prompt.state = 'active';
+}
+
+function settle(own: AgentPrompts, promptId: string): void {
+  own.open.delete(promptId);
+  if (own.active !== promptId) return;
+  own.active = undefined;
+  for (const [id, prompt] of own.open) if (prompt.state === 'steered') own.open.delete(id);
+}
+
+export const promptsProjection: Projection<PromptsState> = {
+  initial: () => new Map(),
+  apply(state, record) {
+    switch (record.type) {
+      case 'prompt.submitted': {
+        const { promptId, content, createdAt, x } = record;
+        const own = promptsOf(state, record.agent);
+        own.used.add(promptId);
+        const origin = x?.origin ? { origin: x.origin } : {};
+        own.open.set(promptId, { promptId, content, createdAt, state: 'accepted', ...origin });
+        break;
+      }
+      case 'prompt.queued': {
+        const prompt = promptsOf(state, record.agent).open.get(record.promptId);
+        if (prompt) prompt.state = 'queued';
+        break;
+      }
+      case 'turn.started':
+        if (record.promptId !== undefined) activate(promptsOf(state, record.agent), record.promptId);
+        break;
+      case 'prompt.steered': {
+        const own = promptsOf(state, record.agent);
+        for (const id of record.promptIds) {
+          const prompt = own.open.get(id);
+          if (prompt) prompt.state = 'steered';
+        }
+        if (own.active === undefined) activate(own, record.activePromptId);
+        break;
+      }
+      case 'prompt.completed':
+      case 'prompt.aborted':
+        settle(promptsOf(state, record.agent), record.promptId);
+        break;
+      case 'forked':
+        for (const own of state.values()) {
+          own.open.clear();
+          own.active = undefined;
+        }
+        break;
+    }
+  },
+};

@@ -1,0 +1,58 @@
+/** Tokens spent, per agent (records.md §3.7). Undo, compaction and fork keep the sums. */
+import type { TokenUsage } from '../../schema/engine.ts';
+import type { UsageStatus } from '../../schema/events/volatile.ts';
+import type { Projection } from './projection.ts';
+
+export interface AgentUsage {
+  total: TokenUsage;
+  byModel: Record<string, TokenUsage>;
+  /** Since the agent's last `turn.started`; meaningful while that turn runs. */
+  currentTurn: TokenUsage;
+}
+
+/** By agent id; an agent without requests has no entry. */
+export type UsageState = Map<string, AgentUsage>;
+
+export const noUsage = (): TokenUsage => ({ inputOther: 0, output: 0, inputCacheRead: 0, inputCacheCreation: 0 });
+
+/** As events show it; `{}` before the first request (ws-events.md §9.0). `inTurn`: the agent's turn runs now. */
+export function usageStatus(state: UsageState, agent: string, inTurn: boolean): UsageStatus {
+  const own = state.get(agent);
+  if (!own) return {};
+  const { byModel, total, currentTurn } = own;
+  return structuredClone({ byModel, total, ...(inTurn ? { currentTurn } : {}) });
+}
+
+function add(sum: TokenUsage, usage: TokenUsage): void {
+  sum.inputOther += usage.inputOther;
+  sum.output += usage.output;
+  sum.inputCacheRead += usage.inputCacheRead;
+  sum.inputCacheCreation += usage.inputCacheCreation;
+}
+
+function book(state: UsageState, agent: string, model: string, usage: TokenUsage, ofTurn: boolean): void {
+  const own = state.get(agent) ?? { total: noUsage(), byModel: {}, currentTurn: noUsage() };
+  state.set(agent, own);
+  add(own.total, usage);
+  add((own.byModel[model] ??= noUsage()), usage);
+  if (ofTurn) add(own.currentTurn, usage);
+}
+
+export const usageProjection: Projection<UsageState> = {
+  initial: () => new Map(),
+  apply(state, record) {
+    switch (record.type) {
+      case 'turn.started': {
+        const own = state.get(record.agent);
+        if (own) own.currentTurn = noUsage();
+        break;
+      }
+      case 'step.response':
+        if (record.usage) book(state, record.agent, record.model, record.usage, true);
+        break;
+      case 'usage.recorded':
+        book(state, record.agent, record.model, record.usage, record.scope === 'turn');
+        break;
+    }
+  },
+};

@@ -1,0 +1,105 @@
+/** Durable frames read back from a journal file (records.md §3.9); also for sessions that are not loaded. */
+import { open, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ServiceError } from '../errors.ts';
+import { frameText, type StreamPosition } from '../events/frame.ts';
+import { createBlobStore, type BlobStore } from './blobs.ts';
+import { parseHeader, type JournalHeader } from './header.ts';
+import { parseBatch, readLines, seqOf } from './line-reader.ts';
+import { recordFrame, type StreamIdentity } from './record-frame.ts';
+
+/** Bytes read first when the last number is looked for from the end of the file. */
+const TAIL_BYTES = 64 * 1024;
+
+export const journalPath = (dir: string) => join(dir, 'journal.ndjson');
+
+/** The first line; undefined when the file has no complete one. Throws 50001 when it is no header. */
+export async function readHeader(file: FileHandle): Promise<{ header: JournalHeader; end: number } | undefined> {
+  for await (const [line] of readLines(file, 0)) {
+    const header = line && parseHeader(line.text);
+    if (!line || !header) throw new ServiceError(50001, "the session's journal is damaged at byte 0");
+    return { header, end: line.end };
+  }
+  return undefined;
+}
+
+export interface ReplayRange {
+  dir: string;
+  blobs: BlobStore;
+  stream: StreamIdentity;
+  /** Byte offsets: a line's start at or before the first number wanted, and the end of the last line. */
+  start: number;
+  end: number;
+  after: number;
+  upTo: number;
+}
+
+/** The frames `after < seq <= upTo`, byte for byte as first sent. */
+export async function* replayLines(range: ReplayRange): AsyncGenerator<string> {
+  const { blobs, stream, after, upTo } = range;
+  const file = await open(journalPath(range.dir), 'r');
+  try {
+    for await (const lines of readLines(file, range.start, range.end)) {
+      for (const line of lines) {
+        const batch = parseBatch(line, blobs);
+        for (const record of batch.records) {
+          const seq = seqOf(record);
+          if (seq === undefined || seq <= after) continue;
+          if (seq > upTo) return;
+          const whole = await blobs.load(record);
+          yield frameText(recordFrame({ ...whole, seq }, batch.t, stream));
+        }
+      }
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Epoch and last number of a session that is not loaded, read from both ends of its journal. Throws 50001, ENOENT. */
+export async function readPosition(dir: string): Promise<StreamPosition> {
+  const file = await open(journalPath(dir), 'r');
+  try {
+    const head = await readHeader(file);
+    if (!head) return { seq: 0, epoch: '' };
+    const { header } = head;
+    const linesStart = head.end + (header.history ?? 0);
+    const { size } = await file.stat();
+    const blobs = createBlobStore(dir);
+    for (let bytes = TAIL_BYTES; ; bytes *= 2) {
+      const whole = size - bytes <= linesStart;
+      const seq = await lastSeq(file, whole ? linesStart : size - bytes, whole, blobs);
+      if (seq !== undefined || whole) return { seq: seq ?? 0, epoch: header.epoch };
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Highest number of the lines from there on; without `exact` the first line is cut and left out. */
+async function lastSeq(file: FileHandle, start: number, exact: boolean, blobs: BlobStore): Promise<number | undefined> {
+  let last: number | undefined;
+  let skip = !exact;
+  for await (const lines of readLines(file, start)) {
+    for (const line of lines) {
+      if (skip) {
+        skip = false;
+        continue;
+      }
+      for (const record of parseBatch(line, blobs).records) last = seqOf(record) ?? last;
+    }
+  }
+  return last;
+}
+
+/** As `SessionLog.replay`, for a session that is not loaded: reads its journal from the start. Throws 50001, ENOENT. */
+export async function* replayCold(dir: string, after: number, upTo: number): AsyncGenerator<string> {
+  if (after >= upTo) return;
+  const file = await open(journalPath(dir), 'r');
+  const head = await readHeader(file).finally(() => file.close());
+  if (!head) return;
+  const { session_id: sessionId, epoch, history = 0 } = head.header;
+  const stream = { sessionId, epoch };
+  const start = head.end + history;
+  yield* replayLines({ dir, blobs: createBlobStore(dir), stream, start, end: Infinity, after, upTo });
+}

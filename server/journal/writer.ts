@@ -1,0 +1,95 @@
+/** The end of a journal file that is written to: whole lines or nothing (architecture, "The journal"). */
+import nodeFs from 'node:fs';
+import { promisify } from 'node:util';
+
+/** Milliseconds between the first unsynced byte and the background `fdatasync`. */
+export const SYNC_DELAY_MS = 250;
+
+/** What writing needs of `node:fs`; tests pass one that fails or writes short. */
+export type WriterFs = Pick<typeof nodeFs, 'openSync' | 'writeSync' | 'ftruncateSync' | 'fdatasync' | 'closeSync'>;
+
+export interface JournalWriter {
+  /** Bytes of good lines. */
+  length(): number;
+  /** Hands the text to the operating system. On an error or a short write the file is cut back and the error thrown. */
+  write(text: string): void;
+  /** Waits until everything written is on the disk. */
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface WriterOptions {
+  /** Bytes of good lines; what is behind them is torn and is cut off. */
+  length: number;
+  /** Runs before each `fdatasync`: what the lines refer to must be on the disk first. */
+  beforeSync(): Promise<void>;
+  /** A sync in the background failed. */
+  onSyncError(error: unknown): void;
+  fs?: WriterFs | undefined;
+}
+
+/** Opens the file for writing, making it when it is missing. Throws what the file system throws. */
+export function openWriter(path: string, options: WriterOptions): JournalWriter {
+  const fs = options.fs ?? nodeFs;
+  const fd = fs.openSync(path, nodeFs.constants.O_RDWR | nodeFs.constants.O_CREAT, 0o600);
+  const datasync = promisify(fs.fdatasync);
+  let { length } = options;
+  let timer: NodeJS.Timeout | undefined;
+  let dirty = false;
+  let syncing: Promise<void> = Promise.resolve();
+  try {
+    fs.ftruncateSync(fd, length);
+  } catch (error) {
+    fs.closeSync(fd);
+    throw error;
+  }
+
+  async function syncNow(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    if (!dirty) return;
+    dirty = false;
+    await options.beforeSync();
+    await datasync(fd);
+  }
+
+  /** One after another, so that `close` never closes a descriptor in use. */
+  function sync(): Promise<void> {
+    const next = syncing.then(syncNow);
+    syncing = next.catch(() => undefined);
+    return next;
+  }
+
+  function schedule(): void {
+    dirty = true;
+    timer ??= setTimeout(() => {
+      sync().catch(options.onSyncError);
+    }, SYNC_DELAY_MS).unref();
+  }
+
+  return {
+    length: () => length,
+    write(text) {
+      const bytes = Buffer.from(text, 'utf8');
+      try {
+        const written = fs.writeSync(fd, bytes, 0, bytes.length, length);
+        if (written < bytes.length) {
+          throw new Error(`only ${written} of ${bytes.length} bytes could be written: is the disk full?`);
+        }
+      } catch (error) {
+        fs.ftruncateSync(fd, length);
+        throw error;
+      }
+      length += bytes.length;
+      schedule();
+    },
+    sync,
+    async close() {
+      try {
+        await sync();
+      } finally {
+        fs.closeSync(fd);
+      }
+    },
+  };
+}

@@ -1,0 +1,75 @@
+/** The server log: one JSON object a line (core.md §4.5), silent unless `--log-level` is given. */
+import { createConsola } from 'consola/core';
+import type { LogObject } from 'consola/core';
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+type LogFields = Record<string, unknown>;
+
+/** Never give it a token, a key or a whole configuration. Errors go under `err`. */
+export interface Logger {
+  fatal(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  debug(message: string, fields?: LogFields): void;
+  trace(message: string, fields?: LogFields): void;
+  /** Whether lines of that level are written; ask before building costly fields. */
+  enabled(level: Exclude<LogLevel, 'silent'>): boolean;
+}
+
+/** Numbers on the wire; a line is written when its number is not below the threshold's. */
+const SEVERITY: Record<LogLevel, number> = {
+  trace: 10,
+  debug: 20,
+  info: 30,
+  warn: 40,
+  error: 50,
+  fatal: 60,
+  silent: Number.POSITIVE_INFINITY,
+};
+/** Consola's own scale, most verbose; the threshold is ours because consola has fatal and error on one level. */
+const CONSOLA_EVERYTHING = 5;
+
+function readableError(_key: string, value: unknown): unknown {
+  if (!(value instanceof Error)) return value;
+  return { name: value.name, message: value.message, stack: value.stack, cause: value.cause };
+}
+
+/**
+ * A logger that writes lines of `level` and above to `write` (standard output unless given).
+ */
+export function createLogger(
+  level: LogLevel,
+  write: (line: string) => void = (line) => void process.stdout.write(line),
+): Logger {
+  const threshold = SEVERITY[level];
+  const enabled = (of: LogLevel) => SEVERITY[of] >= threshold;
+  const consola = createConsola({
+    level: CONSOLA_EVERYTHING,
+    // Consola holds repeated lines back by default; a log must not.
+    throttle: 0,
+    reporters: [
+      {
+        log(entry: LogObject) {
+          const [severity, msg, fields] = entry.args;
+          const line = { level: severity, time: entry.date.toISOString(), name: 'service-code', msg };
+          write(JSON.stringify({ ...line, ...fields }, readableError) + '\n');
+        },
+      },
+    ],
+  });
+  const at = (of: Exclude<LogLevel, 'silent'>) => (message: string, fields?: LogFields) => {
+    if (enabled(of)) consola[of](SEVERITY[of], message, fields);
+  };
+  return {
+    fatal: at('fatal'),
+    error: at('error'),
+    warn: at('warn'),
+    info: at('info'),
+    debug: at('debug'),
+    trace: at('trace'),
+    enabled,
+  };
+}

@@ -1,0 +1,233 @@
+/**
+ * What the demo model answers: rules over the last prompt and the tool results since then, nothing learned. It says so
+ * itself, so that nobody mistakes it for a real model.
+ */
+
+export interface DemoCall {
+  name: string;
+  args: Record<string, unknown>;
+}
+
+/** One answer: reasoning, text, calls; or an error in their place. */
+export interface DemoAnswer {
+  think?: string;
+  text?: string;
+  calls?: DemoCall[];
+  error?: string;
+  /** Pause between two chunks, ms. */
+  paceMs?: number;
+}
+
+export interface DemoInput {
+  /** The user's last words. */
+  prompt: string;
+  /** Results of the tools called for this prompt so far, in order. */
+  results: { name: string; output: string }[];
+  /** Names of the tools the request offers. */
+  tools: ReadonlySet<string>;
+}
+
+const TOUR_FILE = 'demo-tour.txt';
+const MAX_COUNT = 2000;
+const COUNT_PACE_MS = 40;
+const QUOTED_LINES = 12;
+
+const HELP = `I am the **demo model**: a short list of rules that runs inside this server, not a real model. I do not understand language; I look for a few words:
+
+- \`read README.md\`: reads a file
+- \`list files\` or \`list src/**/*.ts\`: finds files by name
+- \`search for TODO\`: searches their contents
+- \`write notes.txt: some text\`: writes a file (this asks for your approval)
+- \`edit notes.txt: old -> new\`: changes one (so does this)
+- \`run git status\`: runs a command (and this)
+- \`tour\`: all of these, one after the other
+- \`count to 100\`: a long answer, to try out stopping it
+- \`error\`: a failing request
+
+To work with a real model, add a provider in the settings, or in \`config.toml\`:
+
+\`\`\`toml
+default_model = "my/model"
+
+[providers.my]
+type = "openai"
+base_url = "https://models.example.com/v1"
+api_key = "…"
+
+[models."my/model"]
+provider = "my"
+model = "model-name"
+max_context_size = 131072
+\`\`\`
+`;
+
+interface Rule {
+  pattern: RegExp;
+  answer(match: RegExpExecArray, input: DemoInput): DemoAnswer;
+}
+
+/** The first pattern that matches the prompt decides. */
+const RULES: Rule[] = [
+  { pattern: /^tour\b/i, answer: (_, input) => tour(input) },
+  { pattern: /^(?:an? )?error\b/i, answer: () => ({ error: 'The demo model was asked to fail, and does.' }) },
+  { pattern: /^count(?: to)? (\d+)/i, answer: ([, n]) => count(Number(n)) },
+  {
+    pattern: /^(?:read|show|open|cat)\s+(?:the )?(?:file )?(\S+)/i,
+    answer: ([, path = ''], input) =>
+      single(input, 'Read', { path: unquote(path) }, `I am going to read \`${unquote(path)}\`.`),
+  },
+  {
+    pattern: /^(?:list|find)\s+(?:all |the )?(?:files|(\S+))/i,
+    answer: ([, pattern = '**/*'], input) =>
+      single(
+        input,
+        'Glob',
+        { pattern: unquote(pattern) },
+        `I am looking for files that match \`${unquote(pattern)}\`.`,
+      ),
+  },
+  {
+    pattern: /^(?:search|grep)\s+(?:for )?(.+)/i,
+    answer: ([, pattern = ''], input) =>
+      single(
+        input,
+        'Grep',
+        { pattern: unquote(pattern), output_mode: 'content', head_limit: 20 },
+        `I am searching for \`${unquote(pattern)}\`.`,
+      ),
+  },
+  {
+    pattern: /^(?:write|create)\s+(?:a |the )?(?:file )?([^\s:]+)(?:\s*:\s*|\s+)?([\s\S]*)/i,
+    answer: ([, path = '', content = ''], input) =>
+      single(
+        input,
+        'Write',
+        { path: unquote(path), content: content || 'Written by the demo model.\n' },
+        `I am going to write \`${unquote(path)}\`.`,
+      ),
+  },
+  {
+    pattern: /^edit\s+([^\s:]+)\s*:\s*(.+?)\s*->\s*(.*)/i,
+    answer: ([, path = '', before = '', after = ''], input) => edit(input, unquote(path), before, after),
+  },
+  {
+    pattern: /^(?:run|exec|execute|bash|\$)\s+([\s\S]+)/i,
+    answer: ([, command = ''], input) =>
+      single(
+        input,
+        'Bash',
+        { command: unquote(command), description: 'Run the command you asked for' },
+        `I am going to run \`${unquote(command)}\`.`,
+      ),
+  },
+];
+
+/** The answer to a request; the same input always gives the same. */
+export function demoAnswer(input: DemoInput): DemoAnswer {
+  const prompt = input.prompt.trim();
+  for (const { pattern, answer } of RULES) {
+    const match = pattern.exec(prompt);
+    if (match) return answer(match, input);
+  }
+  return { think: 'No rule matches this prompt, so I explain what I can do.', text: HELP };
+}
+
+/** One call, then a report of what came of it. */
+function single(input: DemoInput, name: string, args: Record<string, unknown>, text: string): DemoAnswer {
+  const [result] = input.results;
+  if (result) return report(result);
+  if (!input.tools.has(name))
+    return { text: `I would call the tool ${name} now, but it is not available in this session.` };
+  return { think: `The prompt asks for the tool ${name}.`, text, calls: [{ name, args }] };
+}
+
+/** A file has to be read before it may be changed. */
+function edit(input: DemoInput, path: string, before: string, after: string): DemoAnswer {
+  const last = input.results.at(-1);
+  if (!last) return single(input, 'Read', { path }, `First I read \`${path}\`.`);
+  if (last.name !== 'Read' || failed(last.output)) return report(last);
+  return {
+    text: 'Now I change it.',
+    calls: [{ name: 'Edit', args: { path, old_string: before, new_string: after } }],
+  };
+}
+
+interface Stop {
+  text: string;
+  call: DemoCall;
+}
+
+const TOUR: Stop[] = [
+  {
+    text: 'Welcome. I am a scripted demo, not a real model; what you see of the tools is real. First I look around, which needs no approval.',
+    call: { name: 'Glob', args: { pattern: '*' } },
+  },
+  {
+    text: 'Next I write a small file. Depending on the permission mode you are asked first.',
+    call: { name: 'Write', args: { path: TOUR_FILE, content: 'one\ntwo\nthree\n' } },
+  },
+  { text: 'I read it back.', call: { name: 'Read', args: { path: TOUR_FILE } } },
+  {
+    text: 'I change a line of it.',
+    call: { name: 'Edit', args: { path: TOUR_FILE, old_string: 'two', new_string: '2' } },
+  },
+  {
+    text: 'I search for what I wrote.',
+    call: { name: 'Grep', args: { pattern: 'three', path: '.', output_mode: 'content' } },
+  },
+  {
+    text: 'Last, a command, whose output streams while it runs. It also removes the file again.',
+    call: {
+      name: 'Bash',
+      args: {
+        command: `for i in 1 2 3; do echo "line $i"; sleep 0.2; done; rm -f ${TOUR_FILE}`,
+        description: 'Print three lines and remove the tour file',
+      },
+    },
+  },
+];
+
+function tour(input: DemoInput): DemoAnswer {
+  const stops = TOUR.filter(({ call }) => input.tools.has(call.name));
+  const last = input.results.at(-1);
+  const next = stops[input.results.length];
+  const refused = last && failed(last.output) ? 'That call did not succeed, and I go on without it. ' : '';
+  if (!next) {
+    return { text: `${refused}That was the tour: reasoning, text, and every core tool. Now try it with a real model.` };
+  }
+  return {
+    think: `Stop ${input.results.length + 1} of the tour: the tool ${next.call.name}.`,
+    text: refused + next.text,
+    calls: [next.call],
+  };
+}
+
+function report({ name, output }: { name: string; output: string }): DemoAnswer {
+  if (failed(output)) return { text: `The tool ${name} did not succeed:\n\n${quote(output)}` };
+  return {
+    text: `The tool ${name} answered:\n\n${quote(output)}\n\nA real model would make something of this; I only show it.`,
+  };
+}
+
+function count(n: number): DemoAnswer {
+  const numbers = Array.from({ length: Math.min(n, MAX_COUNT) }, (_, i) => i + 1);
+  return { text: numbers.join(' '), paceMs: COUNT_PACE_MS };
+}
+
+/** Failed calls are marked in the first line of what a model is shown (engine.md §2.6). */
+function failed(output: string): boolean {
+  return output.startsWith('<system>ERROR');
+}
+
+/** The first lines as a code block whose fence is longer than any inside it. */
+function quote(output: string): string {
+  const lines = output.trim().split('\n');
+  const shown = lines.slice(0, QUOTED_LINES).join('\n');
+  const fence = '`'.repeat(Math.max(3, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length + 1)));
+  const more = lines.length > QUOTED_LINES ? `\n… ${lines.length - QUOTED_LINES} more lines` : '';
+  return `${fence}\n${shown}${more}\n${fence}`;
+}
+
+function unquote(text: string): string {
+  return text.trim().replace(/^(["'`])(.*)\1$/s, '$2');
+}

@@ -1,0 +1,143 @@
+/**
+ * The one way out to the model servers (engine.md §19.1): every SDK gets a `fetch` of ours, which sends our headers in
+ * place of theirs, goes through one dispatcher with our time-outs and proxy rules, and keeps what errors need.
+ */
+import type { EnvHttpProxyAgent } from 'undici';
+
+export interface Timeouts {
+  connectMs: number;
+  /** From the request sent to the first byte of the answer. */
+  firstByteMs: number;
+  /** Between two bytes of the answer. */
+  idleMs: number;
+}
+
+export const DEFAULT_TIMEOUTS: Timeouts = { connectMs: 30_000, firstByteMs: 300_000, idleMs: 120_000 };
+
+/** SDK timers are switched off by it; the dispatcher's time-outs count instead. The largest delay of a Node timer. */
+export const NO_SDK_TIMEOUT_MS = 2_147_483_647;
+
+const FAILURE_BODY_LIMIT_BYTES = 64 * 1024;
+
+/** The protocol's own headers, set by the SDKs; whatever else they or their environment variables add is dropped. */
+const PROTOCOL_HEADERS = ['accept', 'content-type', 'anthropic-version', 'anthropic-beta'];
+
+/** What is known of one request after it went wrong. */
+export interface ExchangeFacts {
+  /** Headers of the answer, once it came. */
+  headers?: Headers;
+  /** An answer with a status outside 2xx; the body is cut at 64 KiB. */
+  failure?: { status: number; body: string };
+  /** The request never got an answer: what undici threw. */
+  unreachable?: unknown;
+}
+
+export interface Exchange {
+  fetch: typeof globalThis.fetch;
+  facts: ExchangeFacts;
+}
+
+export interface Transport {
+  /** A `fetch` for one request; `auth` is the header that carries the key, absent for a server without one. */
+  exchange(headers: Record<string, string>, auth?: { name: string; value: string }): Exchange;
+  /** Breaks off what is still running and closes the sockets. */
+  close(): Promise<void>;
+}
+
+/** Builds the transport; nothing is loaded or opened before the first request. */
+export function createTransport(timeouts: Timeouts = DEFAULT_TIMEOUTS): Transport {
+  let opened: Promise<{ undici: typeof import('undici'); dispatcher: EnvHttpProxyAgent }> | undefined;
+
+  async function open() {
+    const undici = await import('undici');
+    return { undici, dispatcher: new undici.EnvHttpProxyAgent(dispatcherOptions(timeouts)) };
+  }
+
+  return {
+    exchange(headers, auth) {
+      const facts: ExchangeFacts = {};
+      return {
+        facts,
+        async fetch(input, init) {
+          const { undici, dispatcher } = await (opened ??= open());
+          // The global types are those of the undici that Node bundles; at run time the shapes are the same.
+          const send = undici.fetch as unknown as (
+            url: string,
+            init: Omit<RequestInit, 'dispatcher'> & { dispatcher: EnvHttpProxyAgent },
+          ) => Promise<Response>;
+          const url = input instanceof Request ? input.url : String(input);
+          let response: Response;
+          try {
+            response = await send(url, { ...init, headers: ownHeaders(init?.headers, headers, auth), dispatcher });
+          } catch (error) {
+            facts.unreachable = error;
+            throw error;
+          }
+          facts.headers = response.headers;
+          if (response.ok) return response;
+          const body = await readBounded(response, FAILURE_BODY_LIMIT_BYTES);
+          facts.failure = { status: response.status, body };
+          return new Response(body, { status: response.status, headers: [...response.headers] });
+        },
+      };
+    },
+    async close() {
+      if (opened) await (await opened).dispatcher.destroy();
+    },
+  };
+}
+
+/** Own headers win over the SDK's; `Authorization`, `Accept` and `Content-Type` of the protocol win over ours (cloud.md §3.3). */
+function ownHeaders(
+  theirs: RequestInit['headers'],
+  ours: Record<string, string>,
+  auth: { name: string; value: string } | undefined,
+): Record<string, string> {
+  const sdk = new Headers(theirs);
+  const sent: Record<string, string> = {};
+  for (const name of PROTOCOL_HEADERS) {
+    const value = sdk.get(name);
+    if (value !== null) sent[name] = value;
+  }
+  for (const [name, value] of Object.entries(ours)) {
+    const key = name.toLowerCase();
+    if (key !== 'accept' && key !== 'content-type') sent[key] = value;
+  }
+  if (auth) sent[auth.name] = auth.value;
+  return sent;
+}
+
+/** Proxies come from the environment; loopback never goes through one, or a local model would not be reached. */
+function dispatcherOptions({ connectMs, firstByteMs, idleMs }: Timeouts) {
+  const env = process.env;
+  const all = env.all_proxy ?? env.ALL_PROXY;
+  const fallback = all?.startsWith('http') ? all : undefined;
+  const httpProxy = env.http_proxy ?? env.HTTP_PROXY ?? fallback;
+  const httpsProxy = env.https_proxy ?? env.HTTPS_PROXY ?? fallback;
+  return {
+    connect: { timeout: connectMs },
+    headersTimeout: firstByteMs,
+    bodyTimeout: idleMs,
+    noProxy: [env.no_proxy ?? env.NO_PROXY, 'localhost', '127.0.0.1', '[::1]'].filter(Boolean).join(','),
+    ...(httpProxy && { httpProxy }),
+    ...(httpsProxy && { httpsProxy }),
+  };
+}
+
+async function readBounded(response: Response, limitBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const reader = response.body?.getReader();
+  try {
+    while (reader && size < limitBytes) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      chunks.push(value);
+      size += value.byteLength;
+    }
+    await reader?.cancel();
+  } catch {
+    // The status is the fact that counts; a body that breaks off only shortens the message.
+  }
+  return Buffer.concat(chunks).subarray(0, limitBytes).toString('utf8');
+}

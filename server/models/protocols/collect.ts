@@ -1,0 +1,123 @@
+import { ulid } from 'ulid';
+import type { Part, ToolCall } from '../../schema/engine.ts';
+import type { StreamPart } from '../types.ts';
+
+export interface CallFragment {
+  id?: string | null | undefined;
+  name?: string | null | undefined;
+  arguments?: string | null | undefined;
+  extras?: Record<string, unknown> | undefined;
+}
+
+/** Builds the final parts and calls of an answer from its stream, and passes the stream on. */
+export interface Collector {
+  text(text: string): void;
+  /** `format` names the wire form of the reasoning; it is kept on the part. */
+  think(text: string, format: string): void;
+  /** What follows starts a part of its own, even of the same kind. */
+  split(): void;
+  /** Signature of the reasoning just streamed; makes an empty part when there was none. */
+  sign(encrypted: string, format: string): void;
+  /**
+   * A piece of a call. The call is passed on once its name is known; arguments that came before it are held back under
+   * the stream's `index` and follow. Without an id it gets one.
+   */
+  call(index: number, fragment: CallFragment): void;
+  /** Whether arguments of that call were streamed already. */
+  hasArguments(index: number): boolean;
+  readonly callCount: number;
+  /** Calls that never got a name are dropped. */
+  finish(): { parts: Part[]; calls: ToolCall[] };
+}
+
+interface OpenCall {
+  index: number;
+  wireId?: string;
+  held: string;
+  call?: ToolCall;
+}
+
+export function createCollector(onPart: (part: StreamPart) => void): Collector {
+  const parts: Part[] = [];
+  const calls: OpenCall[] = [];
+  const current = new Map<number, OpenCall>();
+  let joining = false;
+
+  /** Some servers send every parallel call under one index: a new id with a name starts another call. */
+  function open(index: number, fragment: CallFragment): OpenCall {
+    const known = current.get(index);
+    const another = known?.call && fragment.id && fragment.name && known.wireId && fragment.id !== known.wireId;
+    if (known && !another) return known;
+    const created: OpenCall = { index: calls.length, held: '' };
+    calls.push(created);
+    current.set(index, created);
+    return created;
+  }
+
+  return {
+    text(text) {
+      if (!text) return;
+      const last = parts.at(-1);
+      if (joining && last?.type === 'text') last.text += text;
+      else parts.push({ type: 'text', text });
+      joining = true;
+      onPart({ type: 'text', text });
+    },
+    think(text, format) {
+      if (!text) return;
+      const last = parts.at(-1);
+      if (joining && last?.type === 'think' && last.format === format) last.think += text;
+      else parts.push({ type: 'think', think: text, format });
+      joining = true;
+      onPart({ type: 'think', text });
+    },
+    split() {
+      joining = false;
+    },
+    sign(encrypted, format) {
+      const last = parts.at(-1);
+      if (joining && last?.type === 'think' && last.encrypted === undefined && last.format === format) {
+        last.encrypted = encrypted;
+      } else {
+        parts.push({ type: 'think', think: '', encrypted, format });
+      }
+      joining = false;
+    },
+    call(index, fragment) {
+      const state = open(index, fragment);
+      if (fragment.id && !state.wireId) state.wireId = fragment.id;
+      if (!state.call && fragment.name) {
+        const id = state.wireId ?? `call_${ulid()}`;
+        state.call = { id, name: fragment.name, arguments: null };
+        if (fragment.extras) state.call.extras = fragment.extras;
+        onPart({
+          type: 'call',
+          index: state.index,
+          id,
+          name: fragment.name,
+          ...(fragment.extras && { extras: fragment.extras }),
+        });
+      } else if (state.call && fragment.extras) {
+        state.call.extras = { ...state.call.extras, ...fragment.extras };
+      }
+      const text = state.held + (fragment.arguments ?? '');
+      if (!state.call) {
+        state.held = text;
+      } else if (text) {
+        state.held = '';
+        state.call.arguments = (state.call.arguments ?? '') + text;
+        onPart({ type: 'arguments', index: state.index, text });
+      }
+    },
+    hasArguments(index) {
+      const state = current.get(index);
+      return Boolean(state && (state.held || state.call?.arguments));
+    },
+    get callCount() {
+      return calls.filter(({ call }) => call).length;
+    },
+    finish() {
+      return { parts, calls: calls.flatMap(({ call }) => (call ? [call] : [])) };
+    },
+  };
+}

@@ -1,0 +1,50 @@
+/** Chat completions as the native provider speaks them (engine.md §19.3). */
+import type { Transport } from '../fetch.ts';
+import { normalizeToolSchema } from '../tool-schema.ts';
+import type { ModelRequest, Protocol } from '../types.ts';
+import { chatMessages, chatTools, responseFormat, streamChat, type ChatBody } from './chat.ts';
+
+export function createNative(transport: Transport): Protocol {
+  return {
+    name: 'native',
+    body,
+    stream: (request, onPart) => streamChat(transport, request, body(request), onPart),
+  };
+}
+
+function body(request: ModelRequest): ChatBody {
+  const { model, settings, tools } = request;
+  const keep = settings.effort === 'off' ? undefined : settings.keep;
+  return {
+    model: model.wireName,
+    messages: chatMessages(request, {
+      reasoning(message) {
+        if (keep !== 'all') return {};
+        const text = message.content.map((part) => (part.type === 'think' ? part.think : '')).join('');
+        return { reasoning_content: text };
+      },
+      mediaInToolMessage: true,
+      omitBlankContent: true,
+      echoExtras: true,
+      declaration: (declared) => ({ tools: chatTools(declared, normalizeToolSchema, true) }),
+      video: (url, id) => ({ type: 'video_url', video_url: { url, ...(id && { id }) } }),
+    }),
+    ...(tools.length > 0 && { tools: chatTools(tools, normalizeToolSchema, true) }),
+    stream: true,
+    stream_options: { include_usage: true },
+    ...(request.maxTokens !== undefined && { max_completion_tokens: request.maxTokens }),
+    ...thinking(request, keep),
+    prompt_cache_key: request.cacheKey,
+    ...(settings.temperature !== undefined && { temperature: settings.temperature }),
+    ...(settings.topP !== undefined && { top_p: settings.topP }),
+    ...responseFormat(request),
+  };
+}
+
+/** Left out for models that cannot think: they may not know the member. */
+function thinking({ model, settings }: ModelRequest, keep: string | undefined): Record<string, unknown> {
+  if (!model.capabilities.has('thinking') && !model.capabilities.has('always_thinking')) return {};
+  if (settings.effort === 'off') return { thinking: { type: 'disabled' } };
+  const effort = settings.forcedEffort ?? (settings.effort === 'on' ? undefined : settings.effort);
+  return { thinking: { type: 'enabled', ...(effort && { effort }), ...(keep && { keep }) } };
+}

@@ -1,0 +1,62 @@
+/** OpenAI chat completions, and the many servers that copy them. */
+import type { ContextMessage } from '../../schema/engine.ts';
+import type { Transport } from '../fetch.ts';
+import type { ModelRequest, Protocol } from '../types.ts';
+import { chatMessages, chatTools, responseFormat, streamChat, type ChatBody } from './chat.ts';
+
+const MAX_OUTPUT_TOKENS = 131_072;
+/** OpenAI's reasoning models refuse `max_tokens`; older ones and compatible servers may not know the newer name. */
+const NEW_CAP_NAME = /(?:^|\/)(?:o\d|gpt-(?:[5-9]|\d{2,})|codex)/i;
+const REASONING_KEYS = ['reasoning_content', 'reasoning_details', 'reasoning'];
+
+export function createOpenAI(transport: Transport): Protocol {
+  return {
+    name: 'openai',
+    body,
+    stream: (request, onPart) => streamChat(transport, request, body(request), onPart),
+  };
+}
+
+function body(request: ModelRequest): ChatBody {
+  const { model, tools } = request;
+  const capName = NEW_CAP_NAME.test(model.wireName) ? 'max_completion_tokens' : 'max_tokens';
+  return {
+    model: model.wireName,
+    messages: chatMessages(request, {
+      reasoning: (message) => reasoning(message, model.reasoningKey),
+      mediaInToolMessage: false,
+      omitBlankContent: false,
+      echoExtras: false,
+    }),
+    ...(tools.length > 0 && { tools: chatTools(tools, (schema) => schema, false) }),
+    stream: true,
+    stream_options: { include_usage: true },
+    ...(request.maxTokens !== undefined && { [capName]: Math.min(request.maxTokens, MAX_OUTPUT_TOKENS) }),
+    ...effort(request),
+    prompt_cache_key: request.cacheKey,
+    ...responseFormat(request),
+  };
+}
+
+function effort({ model, settings, messages }: ModelRequest): Record<string, unknown> {
+  if (settings.effort === 'off') return model.offEffort ? { reasoning_effort: model.offEffort } : {};
+  if (settings.effort !== 'on') return { reasoning_effort: settings.effort };
+  const reasoned = messages.some((message) => message.content.some((part) => part.type === 'think'));
+  return reasoned ? { reasoning_effort: 'medium' } : {};
+}
+
+/** Reasoning goes back under the key it came in, unless the model's record forces one. */
+function reasoning(message: ContextMessage, forced: string | undefined): Record<string, unknown> {
+  const thoughts = message.content.filter((part) => part.type === 'think');
+  const text = thoughts.map((part) => part.think).join('');
+  const received = thoughts.find((part) => part.format && REASONING_KEYS.includes(part.format))?.format;
+  const key = forced ?? received ?? 'reasoning_content';
+  if (key !== 'reasoning_details') return text ? { [key]: text } : {};
+  const details = thoughts.flatMap((part): unknown[] => {
+    if (part.format !== 'reasoning_details' || !part.encrypted) return [];
+    const list: unknown = JSON.parse(part.encrypted);
+    return Array.isArray(list) ? list : [];
+  });
+  if (details.length === 0 && text) details.push({ type: 'reasoning.text', text });
+  return details.length > 0 ? { reasoning_details: details } : {};
+}

@@ -1,0 +1,57 @@
+/** The agent's way to a model: picks the wire protocol, loads its SDK on first use, refuses empty answers. */
+import { emptyResponse } from './errors.ts';
+import { createTransport, type Timeouts, type Transport } from './fetch.ts';
+import type { ModelRequest, ModelResponse, Protocol, ProtocolName, StreamPart } from './types.ts';
+
+export interface ModelClient {
+  /**
+   * One streaming request. `onPart` is called as parts arrive. Rejects with a `ModelError` (engine.md §3.2), an empty
+   * answer among them (§2.4), or, on abort, with the signal's reason.
+   */
+  streamModel(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
+  protocol(name: ProtocolName): Promise<Protocol>;
+  /** Closes the sockets; running requests fail. */
+  close(): Promise<void>;
+}
+
+/** @param options.timeouts connect, first byte and idle time-outs; tests shorten them. */
+export function createModelClient(options: { timeouts?: Timeouts } = {}): ModelClient {
+  const transport = createTransport(options.timeouts);
+  const loaded = new Map<ProtocolName, Promise<Protocol>>();
+
+  function protocol(name: ProtocolName): Promise<Protocol> {
+    let pending = loaded.get(name);
+    if (!pending) loaded.set(name, (pending = load(name, transport)));
+    return pending;
+  }
+
+  return {
+    protocol,
+    async streamModel(request, onPart) {
+      request.signal.throwIfAborted();
+      const { stream } = await protocol(request.model.protocol);
+      const response = await stream(request, onPart);
+      const visible = response.parts.some((part) => part.type === 'text' && part.text.trim() !== '');
+      if (!visible && response.calls.length === 0 && response.finishReason !== 'filtered') {
+        throw emptyResponse(response.rawFinishReason);
+      }
+      return response;
+    },
+    close: () => transport.close(),
+  };
+}
+
+async function load(name: ProtocolName, transport: Transport): Promise<Protocol> {
+  switch (name) {
+    case 'native':
+      return (await import('./protocols/native.ts')).createNative(transport);
+    case 'openai':
+      return (await import('./protocols/openai.ts')).createOpenAI(transport);
+    case 'openai_responses':
+      return (await import('./protocols/openai-responses.ts')).createOpenAIResponses(transport);
+    case 'anthropic':
+      return (await import('./protocols/anthropic.ts')).createAnthropic(transport);
+    case 'google-genai':
+      return (await import('./protocols/google-genai.ts')).createGoogle(transport);
+  }
+}

@@ -1,0 +1,141 @@
+/** Tool schemas as the native wire wants them (engine.md §19.3 item 5). */
+
+type Schema = Record<string, unknown>;
+
+const DEFINITION_TABLES = ['$defs', 'definitions'];
+/** Keywords that hold one schema, a list of schemas, a table of schemas. */
+const SCHEMA_KEYWORDS = ['items', 'additionalProperties', 'not', 'contains', 'propertyNames', 'if', 'then', 'else'];
+const LIST_KEYWORDS = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
+const TABLE_KEYWORDS = ['properties', 'patternProperties'];
+
+/** Keywords that mean something for one type only. */
+const TYPE_OF_KEYWORD: Record<string, string> = {
+  properties: 'object',
+  patternProperties: 'object',
+  additionalProperties: 'object',
+  propertyNames: 'object',
+  required: 'object',
+  minProperties: 'object',
+  maxProperties: 'object',
+  items: 'array',
+  prefixItems: 'array',
+  contains: 'array',
+  minItems: 'array',
+  maxItems: 'array',
+  uniqueItems: 'array',
+  minLength: 'string',
+  maxLength: 'string',
+  pattern: 'string',
+  format: 'string',
+  minimum: 'number',
+  maximum: 'number',
+  exclusiveMinimum: 'number',
+  exclusiveMaximum: 'number',
+  multipleOf: 'number',
+};
+
+/**
+ * Inlines local `$ref`s, removes definition tables that nothing refers to any more (a recursive type keeps its own),
+ * gives every property schema a `type`, and drops keywords that its type has no use for. The input is not changed.
+ */
+export function normalizeToolSchema(root: Schema): Schema {
+  const recursive = new Set<string>();
+
+  function resolve(ref: string): Schema | undefined {
+    if (!ref.startsWith('#/')) return undefined;
+    let target: unknown = root;
+    for (const step of ref.slice(2).split('/')) {
+      target = asSchema(target)?.[decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')];
+    }
+    return asSchema(target);
+  }
+
+  function visit(schema: Schema, open: readonly string[], isProperty: boolean): Schema {
+    const ref = schema.$ref;
+    if (typeof ref === 'string') {
+      const target = resolve(ref);
+      if (target && !open.includes(ref)) {
+        const { $ref: _, ...siblings } = schema;
+        return visit({ ...target, ...siblings }, [...open, ref], isProperty);
+      }
+      if (target) recursive.add(ref);
+      return schema;
+    }
+    const result: Schema = {};
+    for (const [key, value] of Object.entries(schema)) {
+      if (DEFINITION_TABLES.includes(key)) continue;
+      result[key] = visitKeyword(key, value, open);
+    }
+    if (isProperty && result.type === undefined) {
+      const type = inferType(result);
+      if (type !== undefined) result.type = type;
+    }
+    return withoutForeignKeywords(result);
+  }
+
+  function visitKeyword(key: string, value: unknown, open: readonly string[]): unknown {
+    const child = asSchema(value);
+    if (SCHEMA_KEYWORDS.includes(key) && child) return visit(child, open, key === 'items');
+    if (LIST_KEYWORDS.includes(key) && Array.isArray(value)) {
+      return value.map((item: unknown) => {
+        const schema = asSchema(item);
+        return schema ? visit(schema, open, true) : item;
+      });
+    }
+    if (TABLE_KEYWORDS.includes(key) && child) {
+      return Object.fromEntries(
+        Object.entries(child).map(([name, item]) => {
+          const schema = asSchema(item);
+          return [name, schema ? visit(schema, open, true) : item];
+        }),
+      );
+    }
+    return value;
+  }
+
+  const result = visit(root, [], false);
+  for (const ref of recursive) {
+    const [table, name] = ref.slice(2).split('/');
+    const target = resolve(ref);
+    if (!table || !name || !target || !DEFINITION_TABLES.includes(table)) continue;
+    result[table] = { ...asSchema(result[table]), [name]: visit(target, [ref], true) };
+  }
+  return result;
+}
+
+/** From enum or const values, else from the keywords; undefined where branches (`anyOf`) or nothing at all speak. */
+function inferType(schema: Schema): string | string[] | undefined {
+  const values = Array.isArray(schema.enum) ? schema.enum : 'const' in schema ? [schema.const] : undefined;
+  if (values?.length) {
+    const types = [...new Set(values.map(typeOfValue))];
+    return types.length === 1 ? types[0] : types;
+  }
+  if (LIST_KEYWORDS.some((key) => key !== 'prefixItems' && key in schema)) return undefined;
+  for (const key of Object.keys(schema)) {
+    const type = TYPE_OF_KEYWORD[key];
+    if (type) return type;
+  }
+  return 'string';
+}
+
+function typeOfValue(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  return typeof value;
+}
+
+function withoutForeignKeywords(schema: Schema): Schema {
+  if (schema.type === undefined) return schema;
+  const types = Array.isArray(schema.type) ? schema.type : [schema.type];
+  return Object.fromEntries(
+    Object.entries(schema).filter(([key]) => {
+      const owner = TYPE_OF_KEYWORD[key];
+      return owner === undefined || types.includes(owner) || (owner === 'number' && types.includes('integer'));
+    }),
+  );
+}
+
+function asSchema(value: unknown): Schema | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Schema) : undefined;
+}

@@ -1,0 +1,52 @@
+/** Which tools an agent has: every layer must allow a tool (engine.md §6.5). */
+import { textGlob } from './globs.ts';
+
+export interface ToolLayers {
+  /** Names the workspace forbids. */
+  vetoed?: readonly string[];
+  profile: { tools: readonly string[]; disallowedTools?: readonly string[] };
+  /** `[tools]`: a non-empty `enabled` is an allowlist, then `disabled` takes away. */
+  config?: { enabled?: readonly string[]; disabled?: readonly string[] };
+  /** `disabled_tools` of the session. */
+  sessionDisabled?: readonly string[];
+}
+
+export interface ActiveTools {
+  active: ReadonlySet<string>;
+  /** Patterns of configuration and session that fit no tool there is: warning `tool-pattern-no-match`. */
+  ineffective: string[];
+}
+
+const MCP_PREFIX = 'mcp__';
+
+/** Prompts send these patterns unchecked: a broken one fits nothing and is reported as ineffective. */
+function globFits(pattern: string, name: string): boolean {
+  try {
+    return textGlob(pattern)(name);
+  } catch {
+    return false;
+  }
+}
+
+/** Non-MCP names match exactly; MCP names only by patterns that start with `mcp__`, as globs. */
+function fits(pattern: string, name: string): boolean {
+  if (!name.startsWith(MCP_PREFIX)) return pattern === name;
+  return pattern.startsWith(MCP_PREFIX) && globFits(pattern, name);
+}
+
+const anyFits = (patterns: readonly string[], name: string) => patterns.some((pattern) => fits(pattern, name));
+
+/** `names` are all tools there are now. */
+export function activeTools(names: readonly string[], layers: ToolLayers): ActiveTools {
+  const { vetoed = [], profile, config = {}, sessionDisabled = [] } = layers;
+  const { enabled = [], disabled = [] } = config;
+  const taken = [...vetoed, ...(profile.disallowedTools ?? []), ...disabled, ...sessionDisabled];
+  const active = names.filter(
+    (name) => anyFits(profile.tools, name) && (enabled.length === 0 || anyFits(enabled, name)) && !anyFits(taken, name),
+  );
+  const configured = [...enabled, ...disabled, ...sessionDisabled];
+  return {
+    active: new Set(active),
+    ineffective: [...new Set(configured)].filter((pattern) => !names.some((name) => fits(pattern, name))),
+  };
+}

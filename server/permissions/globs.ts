@@ -1,0 +1,115 @@
+/** The two glob dialects of permission rules (engine.md §6.3). */
+import picomatch from 'picomatch';
+
+export type Matcher = (text: string) => boolean;
+
+const MAX_ALTERNATIVES = 256;
+
+/** Puts a backslash before everything a rule's glob could read as more than itself. */
+export const escapeGlob = (text: string): string => text.replace(/[\\*?[\]{}()|!]/g, '\\$&');
+
+export const unescapeGlob = (pattern: string): string => pattern.replace(/\\(.)/gs, '$1');
+
+/**
+ * Paths: picomatch's globs with `dot`, without regard to case; `*` stops at `/`. Groups and extended globs are not
+ * part of the dialect, so parentheses and bars stand for themselves.
+ */
+export function pathGlob(pattern: string): Matcher {
+  const plain = pattern.replace(/\\.|[()|]/gs, (found) => (found.length === 1 ? `\\${found}` : found));
+  return picomatch(plain, { dot: true, nocase: true, nonegate: true, noextglob: true });
+}
+
+/** End of the group that opens at `open`, and the commas between its members; undefined when it never closes. */
+function findGroup(pattern: string, open: number): { close: number; commas: number[] } | undefined {
+  const commas: number[] = [];
+  let depth = 0;
+  for (let at = open; at < pattern.length; at++) {
+    const char = pattern[at];
+    if (char === '\\') at++;
+    else if (char === '{') depth++;
+    else if (char === ',' && depth === 1) commas.push(at);
+    else if (char === '}' && --depth === 0) return { close: at, commas };
+  }
+  return undefined;
+}
+
+/** `a{b,c}` becomes `ab` and `ac`; braces without a comma are literal. Throws when there would be too many. */
+function expandBraces(pattern: string): string[] {
+  for (let at = 0; at < pattern.length; at++) {
+    if (pattern[at] === '\\') at++;
+    else if (pattern[at] === '{') {
+      const group = findGroup(pattern, at);
+      if (!group || group.commas.length === 0) continue;
+      const cuts = [at, ...group.commas, group.close];
+      const members = cuts.slice(1).map((end, index) => pattern.slice((cuts[index] ?? at) + 1, end));
+      const rests = expandBraces(pattern.slice(group.close + 1));
+      const heads = members.flatMap(expandBraces);
+      if (heads.length * rests.length > MAX_ALTERNATIVES) throw new Error(`more than ${MAX_ALTERNATIVES} alternatives`);
+      return heads.flatMap((head) => rests.map((rest) => pattern.slice(0, at) + head + rest));
+    }
+  }
+  return [pattern];
+}
+
+const STAR = Symbol('star');
+type Token = Matcher | typeof STAR;
+
+/** `[a-z]`, `[!a]`, `[^a]`; undefined when the bracket never closes and so is literal. */
+function readClass(pattern: string, open: number): { matches: Matcher; end: number } | undefined {
+  const found = /^\[([!^]?)((?:\\[\s\S]|[^\\])(?:\\[\s\S]|[^\\\]])*)\]/.exec(pattern.slice(open));
+  if (!found) return undefined;
+  const body = unescapeGlob(found[2] ?? '').replace(/[\\\]^[&~]/g, '\\$&');
+  const expression = new RegExp(`^[${found[1] ? '^' : ''}${body}]$`, 's');
+  return { matches: (char) => expression.test(char), end: open + found[0].length - 1 };
+}
+
+function tokenize(pattern: string): Token[] {
+  const tokens: Token[] = [];
+  for (let at = 0; at < pattern.length; at++) {
+    const char = pattern.charAt(at);
+    const group = char === '[' ? readClass(pattern, at) : undefined;
+    if (char === '*') {
+      if (tokens.at(-1) !== STAR) tokens.push(STAR);
+    } else if (char === '?') tokens.push(() => true);
+    else if (group) {
+      tokens.push(group.matches);
+      at = group.end;
+    } else {
+      const literal = char === '\\' && at + 1 < pattern.length ? pattern.charAt(++at) : char;
+      tokens.push((other) => other === literal);
+    }
+  }
+  return tokens;
+}
+
+/** Greedy with one step back to the last star: never worse than text length times pattern length. */
+function matchTokens(tokens: readonly Token[], text: string): boolean {
+  let at = 0;
+  let next = 0;
+  let star = -1;
+  let starAt = 0;
+  while (at < text.length) {
+    const token = tokens[next];
+    if (token === STAR) {
+      star = next++;
+      starAt = at;
+    } else if (token?.(text.charAt(at))) {
+      next++;
+      at++;
+    } else if (star >= 0) {
+      next = star + 1;
+      at = ++starAt;
+    } else return false;
+  }
+  while (tokens[next] === STAR) next++;
+  return next === tokens.length;
+}
+
+/**
+ * Commands, urls, queries, names and ids: `*` matches any characters, `/` and line breaks too. Throws for a broken
+ * range such as `[z-a]` and for too many alternatives.
+ */
+export function textGlob(pattern: string): Matcher {
+  const alternatives = expandBraces(pattern).map(tokenize);
+  return (text) => alternatives.some((tokens) => matchTokens(tokens, text));
+}

@@ -1,0 +1,54 @@
+/** The text form of permission rules: `Tool`, `Tool(args)`, `Tool(!args)` (engine.md §6.3). */
+import type { RuleSubject } from '../tools/types.ts';
+import { errorMessage } from '../errors.ts';
+import { escapeGlob, pathGlob, textGlob } from './globs.ts';
+import type { Matcher } from './globs.ts';
+
+export type RuleScope = 'turn-override' | 'session-runtime' | 'project' | 'user';
+
+/** A rule of the configuration, in its one normal form. */
+export interface PermissionRule {
+  decision: 'allow' | 'deny' | 'ask';
+  pattern: string;
+  scope: RuleScope;
+  reason?: string | undefined;
+}
+
+export interface Pattern {
+  /** As written. */
+  text: string;
+  matchesTool: Matcher;
+  /** What the tool's subject is matched against, `!` taken off; absent for the bare tool name. */
+  args: string | undefined;
+  negated: boolean;
+}
+
+/** Reads a rule's pattern. Throws an Error saying what is wrong with it; configuration validation uses it too. */
+export function parsePattern(text: string): Pattern {
+  const found = /^([^\s()!\\/]+)(?:\(([\s\S]*)\))?$/.exec(text.trim());
+  const tool = found?.[1];
+  if (!tool) throw new Error(`invalid permission pattern ${JSON.stringify(text)}: expected Tool or Tool(args)`);
+  const written = found[2] || undefined;
+  const negated = written?.startsWith('!') ?? false;
+  const args = negated ? written?.slice(1) : written;
+  if (negated && !args) throw new Error(`invalid permission pattern ${JSON.stringify(text)}: nothing after "!"`);
+  try {
+    if (args !== undefined) {
+      // Both dialects, because only the tool that is called decides which one applies.
+      textGlob(args);
+      pathGlob(args);
+    }
+    return { text, matchesTool: textGlob(tool), args, negated };
+  } catch (error) {
+    throw new Error(`invalid permission pattern ${JSON.stringify(text)}: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+/**
+ * The rule remembered for the session when a call is approved so: the literal subject, or the bare tool name for tools
+ * without one. Undefined for an empty subject, whose rule would read as the bare name and allow everything.
+ */
+export function rememberedRule(toolName: string, subject: RuleSubject): string | undefined {
+  if (subject.text === undefined) return toolName;
+  return subject.text === '' ? undefined : `${toolName}(${escapeGlob(subject.text)})`;
+}

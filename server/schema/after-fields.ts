@@ -1,0 +1,9 @@
+/**
+ * Options for a refinement that compares fields: it runs only when every field passed (core.md §1.4). Zod itself would
+ * also run it after failures such as "too small".
+ *
+ *     schema.refine((value) => …, { ...afterFields, path: ['before_id'], error: '…' })
+ */
+export const afterFields = {
+  when: (payload: { issues: readonly unknown[] }): boolean => payload.issues.length === 0,
+};

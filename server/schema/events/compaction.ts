@@ -1,0 +1,21 @@
+/** Compaction and undo (ws-events.md §9.9); the `context.spliced` that goes with them is in turns.ts. */
+import { z } from 'zod';
+import { count } from '../scalars.ts';
+
+export const compactionEvents = {
+  'compaction.started': z.object({ trigger: z.enum(['manual', 'auto']), instruction: z.string().optional() }),
+  'compaction.blocked': z.object({ turnId: count.optional() }),
+  'compaction.completed': z.object({
+    result: z.object({
+      summary: z.string(),
+      compactedCount: count,
+      tokensBefore: count,
+      tokensAfter: count,
+      keptUserMessageCount: count.optional(),
+      keptHeadUserMessageCount: count.optional(),
+      droppedCount: count.optional(),
+    }),
+  }),
+  'compaction.cancelled': z.object({}),
+  'context.undone': z.object({ turns: count }),
+};

@@ -1,0 +1,73 @@
+/** Pages of the session list, straight from SQLite (core.md §6.2). */
+import { z } from 'zod';
+import type { Binding, Connection } from '../storage/index-db.ts';
+import { ROW_COLUMNS, storedRow, type SessionRow } from './session-row.ts';
+
+export interface PageQuery {
+  /** Ids of one workspace, aliases included. Absent: all workspaces. */
+  workspaceIds?: readonly string[] | undefined;
+  archived: 'exclude' | 'include' | 'only';
+  /** Drops sessions without a prompt. */
+  excludeEmpty?: boolean | undefined;
+  /** Only direct children of this session. */
+  parentId?: string | undefined;
+  /** Strictly older than `before`, or strictly newer than `after`; still newest first. Any existing session will do. */
+  cursor?: { side: 'before' | 'after'; id: string } | undefined;
+  /** True: these sessions alone. False: all others. */
+  busy?: { wanted: boolean; ids: Iterable<string> } | undefined;
+  /** Workspaces with a known root; a session that stored no directory appears only if its workspace is one of them. */
+  rootedIds: readonly string[];
+  /** Absent: everything. */
+  limit?: number | undefined;
+}
+
+export interface SessionPage {
+  rows: SessionRow[];
+  /** At least one more match follows in the direction of paging. */
+  hasMore: boolean;
+}
+
+const cursorRows = z.array(z.object({ updated_at: z.number() }));
+const inList = (column: string, name: string) => `${column} IN (SELECT value FROM json_each(@${name}))`;
+
+/**
+ * Reads one page, newest first by `updated_at`, ties by id descending in byte order. Filters apply before the cut, so
+ * a page after a cursor is the newest part of what is newer. An unknown cursor gives an empty page.
+ */
+export function readPage(db: Connection, query: PageQuery): SessionPage {
+  const { workspaceIds, archived, excludeEmpty, parentId, cursor, busy, rootedIds, limit } = query;
+  const where = [`(cwd IS NOT NULL OR ${inList('workspace_id', 'rooted')})`];
+  const binding: Binding = { rooted: JSON.stringify(rootedIds), limit: limit === undefined ? -1 : limit + 1 };
+
+  if (archived !== 'include') where.push(`archived = ${archived === 'only' ? 1 : 0}`);
+  if (excludeEmpty) where.push('last_prompt IS NOT NULL');
+  if (workspaceIds?.length === 1) {
+    // An equality lets the index give the order too; a set would be sorted whole.
+    where.push('workspace_id = @workspace');
+    binding.workspace = workspaceIds[0] ?? '';
+  } else if (workspaceIds) {
+    where.push(inList('workspace_id', 'workspaces'));
+    binding.workspaces = JSON.stringify(workspaceIds);
+  }
+  if (parentId !== undefined) {
+    where.push(`parent_session_id = @parent AND child_session_kind = 'child'`);
+    binding.parent = parentId;
+  }
+  if (busy) {
+    where.push(busy.wanted ? inList('id', 'busy') : `NOT ${inList('id', 'busy')}`);
+    binding.busy = JSON.stringify([...busy.ids]);
+  }
+  if (cursor) {
+    const [at] = cursorRows.parse(db.all('SELECT updated_at FROM sessions WHERE id = @id', { id: cursor.id }));
+    if (!at) return { rows: [], hasMore: false };
+    where.push(`(updated_at, id) ${cursor.side === 'before' ? '<' : '>'} (@cursor_time, @cursor_id)`);
+    binding.cursor_time = at.updated_at;
+    binding.cursor_id = cursor.id;
+  }
+  const found = db.all(
+    `SELECT ${ROW_COLUMNS} FROM sessions WHERE ${where.join(' AND ')} ORDER BY updated_at DESC, id DESC LIMIT @limit`,
+    binding,
+  );
+  const hasMore = limit !== undefined && found.length > limit;
+  return { rows: z.array(storedRow).parse(hasMore ? found.slice(0, limit) : found), hasMore };
+}

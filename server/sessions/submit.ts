@@ -1,0 +1,89 @@
+/** Submitting a prompt: the checks in their order, then the effects in theirs (turns.md §2.3). */
+import { invalidField, ServiceError } from '../errors.ts';
+import { agentNotFound, type AgentChange } from '../agent/agent.ts';
+import { profiles } from '../agent/profile.ts';
+import { engine, type Draft } from '../journal/records.ts';
+import type { Prompt, SubmitPrompt } from '../schema/prompt.ts';
+import type { LiveSession } from './session.ts';
+import { checkContent, checkUploads, materialize } from './prompt-intake.ts';
+import { metadataText } from './prompt-text.ts';
+
+export interface SubmitDeps {
+  open(sessionId: string): Promise<LiveSession>;
+  /** Throws 40110 to 40113 when no request to this alias (or the default model) can succeed. */
+  assertReady(alias: string | undefined): Promise<void>;
+  /** Alias that an unbound agent gets. */
+  defaultModel(): string | undefined;
+  /** Throws 40001 on `thinking` when the model does not offer the effort. */
+  assertEffort(alias: string, effort: string): void;
+}
+
+/** Accepts a prompt. The reply comes when its turn has begun or it was queued, never at the turn's end. */
+export async function submitPrompt(sessionId: string, body: SubmitPrompt, deps: SubmitDeps): Promise<Prompt> {
+  checkUploads(body.content);
+  const session = await deps.open(sessionId);
+  checkSkills(body);
+  checkContent(body.content);
+  if (body.agent_id !== undefined && body.agent_id !== 'main') throw agentNotFound(body.agent_id);
+  const agent = session.main;
+  const promptId = body.prompt_id ?? session.newPromptId();
+  agent.queue.reserve(promptId);
+  try {
+    const alias = body.model ?? agent.facts().model;
+    await deps.assertReady(alias);
+    const change = overrides(body, agent.facts(), deps);
+    await session.log.claim();
+    const input = await materialize(body.content, session.log.dir);
+    await agent.change(change);
+    const head = [
+      ...toolList(session, body.disabled_tools),
+      ...(await session.promptAccepted(metadataText(input.content))),
+    ];
+    return await agent.submit({ id: promptId, input, createdAt: Date.now() }, head);
+  } finally {
+    agent.queue.release(promptId);
+  }
+}
+
+function checkSkills(body: SubmitPrompt): void {
+  const [skill] = body.skills ?? [];
+  if (!skill) return;
+  if (body.prompt_id !== undefined) throw invalidField('prompt_id', 'prompt_id cannot be combined with skills');
+  throw new ServiceError(40415, `Skill "${skill.name}" was not found`);
+}
+
+/** Step 10: the profile exists and fits, the effort is supported; an unbound agent gets the default profile and model. */
+function overrides(
+  body: SubmitPrompt,
+  facts: { model: string | undefined; profile: string | undefined },
+  deps: SubmitDeps,
+): AgentChange {
+  const change: AgentChange = {};
+  const named = body.profile === undefined ? undefined : profiles.get(body.profile);
+  if (body.profile !== undefined && !named) {
+    const available = [...profiles.keys()].join(', ');
+    throw invalidField('profile', `Unknown agent profile: "${body.profile}". Available profiles: ${available}`);
+  }
+  if (named && facts.profile !== undefined && named.name !== facts.profile) {
+    throw invalidField(
+      'profile',
+      `agent is already bound to profile "${facts.profile}"; cannot switch to "${named.name}" in this session`,
+    );
+  }
+  const model = body.model ?? (facts.model === undefined ? deps.defaultModel() : undefined);
+  if (facts.profile === undefined) change.profile = named ?? profiles.get('agent');
+  if (model !== undefined) change.model = model;
+  const alias = model ?? facts.model;
+  if (body.thinking !== undefined && alias !== undefined) {
+    deps.assertEffort(alias, body.thinking);
+    change.thinking = body.thinking;
+  }
+  if (body.permission_mode) change.permission = body.permission_mode;
+  return change;
+}
+
+function toolList(session: LiveSession, disabled: string[] | undefined): Draft[] {
+  if (disabled === undefined) return [];
+  const same = JSON.stringify(disabled) === JSON.stringify(session.disabledTools());
+  return same ? [] : [engine('main', 'session.tools', { disabled })];
+}

@@ -1,0 +1,71 @@
+/** Bounded text output of tools (engine.md §4.1). */
+import type { ToolResult } from './types.ts';
+
+export const OUTPUT_MAX_CHARS = 50_000;
+export const OUTPUT_MAX_LINE_CHARS = 2000;
+export const TRUNCATION_MARKER = '[...truncated]';
+
+export interface OutputBuilder {
+  /** Adds text; may end in the middle of a line. */
+  write(text: string): void;
+  /** The text so far with the closing lines behind it, each on a line of its own. */
+  finish(closing?: readonly string[]): { output: string; truncated: boolean };
+}
+
+/** Cuts at a UTF-16 length without leaving half a surrogate pair. */
+export function cutText(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const last = text.charCodeAt(maxChars - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? maxChars - 1 : maxChars);
+}
+
+/** An error result. */
+export const failed = (output: string): ToolResult => ({ output, isError: true });
+
+/**
+ * Keeps at most `OUTPUT_MAX_CHARS`, marker included; over-long lines are cut to `maxLineChars`, marker included
+ * (`Infinity` switches that off). Memory stays bounded whatever is written.
+ */
+export function createOutputBuilder(maxLineChars = OUTPUT_MAX_LINE_CHARS): OutputBuilder {
+  let body = '';
+  let line = '';
+  let truncated = false;
+
+  const shown = (text: string) =>
+    text.length > maxLineChars ? cutText(text, maxLineChars - TRUNCATION_MARKER.length) + TRUNCATION_MARKER : text;
+
+  function append(text: string): void {
+    if (truncated) return;
+    body += text;
+    if (body.length <= OUTPUT_MAX_CHARS) return;
+    truncated = true;
+    body = cutText(body, OUTPUT_MAX_CHARS - TRUNCATION_MARKER.length) + TRUNCATION_MARKER;
+  }
+
+  /** One character over the limit is enough to know that the line is too long. */
+  function extendLine(text: string): void {
+    const room = Math.min(maxLineChars, OUTPUT_MAX_CHARS) + 1 - line.length;
+    if (room > 0) line += text.slice(0, room);
+  }
+
+  return {
+    write(text) {
+      if (truncated) return;
+      let start = 0;
+      for (let end = text.indexOf('\n'); end !== -1 && !truncated; end = text.indexOf('\n', start)) {
+        extendLine(text.slice(start, end));
+        append(`${shown(line)}\n`);
+        line = '';
+        start = end + 1;
+      }
+      if (!truncated) extendLine(text.slice(start));
+    },
+    finish(closing = []) {
+      if (line) append(shown(line));
+      line = '';
+      const lines = truncated ? [`Output was cut to ${OUTPUT_MAX_CHARS} characters.`, ...closing] : closing;
+      const gap = body && lines.length > 0 && !body.endsWith('\n') ? '\n' : '';
+      return { output: body + gap + lines.join('\n'), truncated };
+    },
+  };
+}

@@ -1,0 +1,188 @@
+/** Read: a window of a text file with line numbers (engine.md §5.1). */
+import { open, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { z } from 'zod';
+import { errorMessage } from '../errors.ts';
+import { createLineScanner } from './line-scanner.ts';
+import type { LineScan, LineScanner, ScannedLine } from './line-scanner.ts';
+import { cutText, failed } from './output.ts';
+import { movedSince, resolveFile } from './paths.ts';
+import type { Target } from './paths.ts';
+import {
+  decodeOrRefuse,
+  decodeText,
+  mediaKind,
+  NotTextError,
+  refuseBinary,
+  SNIFF_BYTES,
+  sniffEncoding,
+  textDecoder,
+  UTF16_MAX_BYTES,
+} from './text-encoding.ts';
+import type { TextEncoding } from './text-encoding.ts';
+import { defineTool } from './types.ts';
+import type { RunContext, ToolResult } from './types.ts';
+
+export const READ_MAX_LINES = 1000;
+export const READ_MAX_BYTES = 100 * 1024;
+export const READ_MAX_LINE_CHARS = 2000;
+const READ_CHUNK_BYTES = 256 * 1024;
+const LINE_CUT_MARKER = '...';
+
+const parameters = z.object({
+  path: z.string().describe('File to read. Relative paths start at the working directory.'),
+  line_offset: z
+    .union([z.int().min(1), z.int().min(-READ_MAX_LINES).max(-1)], {
+      error: `must be at least 1, or between -${READ_MAX_LINES} and -1`,
+    })
+    .optional()
+    .describe(`First line to read, counted from 1; a negative number counts from the end. Default 1.`),
+  n_lines: z.int().min(1).optional().describe(`How many lines to read. Default and maximum ${READ_MAX_LINES}.`),
+});
+type ReadArguments = z.output<typeof parameters>;
+
+interface Rendered {
+  output: string;
+  shown: ScannedLine[];
+  cutLines: number[];
+  bytesReached: boolean;
+}
+
+/** `<number>\t<text>` per line, until the byte cap. */
+function render(scan: LineScan): Rendered {
+  const rows: string[] = [];
+  const cutLines: number[] = [];
+  let bytes = 0;
+  for (const line of scan.lines) {
+    const raw = scan.endings === 'crlf' && !line.cut ? line.text.replace(/\r$/, '') : line.text;
+    const text = scan.endings === 'mixed' ? raw.replaceAll('\r', '\\r') : raw;
+    const cut = line.cut || text.length > READ_MAX_LINE_CHARS;
+    const shown = cut ? cutText(text, READ_MAX_LINE_CHARS - LINE_CUT_MARKER.length) + LINE_CUT_MARKER : text;
+    const row = `${line.number}\t${shown}`;
+    bytes += Buffer.byteLength(row) + 1;
+    if (bytes > READ_MAX_BYTES)
+      return { output: rows.join('\n'), shown: scan.lines.slice(0, rows.length), cutLines, bytesReached: true };
+    rows.push(row);
+    if (cut) cutLines.push(line.number);
+  }
+  return { output: rows.join('\n'), shown: scan.lines, cutLines, bytesReached: false };
+}
+
+/** The status the model gets beside the text. */
+function status(scan: LineScan, rendered: Rendered, args: ReadArguments, encoding: TextEncoding): string {
+  const first = rendered.shown[0];
+  const last = rendered.shown.at(-1);
+  const facts = [
+    first ? `${rendered.shown.length} lines read, starting at line ${first.number}.` : 'No lines read.',
+    `Total lines: ${scan.total}.`,
+  ];
+  const limitedByCount = !rendered.bytesReached && last !== undefined && last.number < scan.total;
+  if (rendered.bytesReached)
+    facts.push(`The limit of ${READ_MAX_BYTES} bytes was reached; go on with line_offset ${(last?.number ?? 0) + 1}.`);
+  else if (
+    limitedByCount &&
+    rendered.shown.length === READ_MAX_LINES &&
+    (args.n_lines ?? READ_MAX_LINES) >= READ_MAX_LINES
+  ) {
+    facts.push(`The limit of ${READ_MAX_LINES} lines was reached; go on with line_offset ${last.number + 1}.`);
+  } else if (!limitedByCount) facts.push('End of file reached.');
+  if (rendered.cutLines.length > 0)
+    facts.push(`Lines cut to ${READ_MAX_LINE_CHARS} characters: ${rendered.cutLines.join(', ')}.`);
+  if (scan.endings === 'mixed') facts.push('Mixed line endings: carriage returns are shown as \\r.');
+  if (scan.endings === 'crlf') facts.push('Line endings are CRLF, shown as LF.');
+  if (encoding !== 'utf-8') facts.push(`Detected encoding: ${encoding.toUpperCase()}.`);
+  return `<system>${facts.join(' ')}</system>`;
+}
+
+async function scanUtf8(file: FileHandle, scanner: LineScanner, signal: AbortSignal): Promise<void> {
+  const decoder = textDecoder('utf-8');
+  const buffer = Buffer.alloc(READ_CHUNK_BYTES);
+  let position = 0;
+  let first = true;
+  const feed = (text: string) => {
+    refuseBinary(text);
+    scanner.write(first && text.startsWith('\uFEFF') ? text.slice(1) : text);
+    if (text) first = false;
+  };
+  for (;;) {
+    signal.throwIfAborted();
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
+    if (bytesRead === 0) break;
+    position += bytesRead;
+    feed(decodeOrRefuse(() => decoder.decode(buffer.subarray(0, bytesRead), { stream: true })));
+  }
+  feed(decodeOrRefuse(() => decoder.decode()));
+}
+
+async function readLines(file: FileHandle, size: number, args: ReadArguments, signal: AbortSignal) {
+  const head = Buffer.alloc(SNIFF_BYTES);
+  const { bytesRead } = await file.read(head, 0, SNIFF_BYTES, 0);
+  const sniffed = head.subarray(0, bytesRead);
+  const media = mediaKind(sniffed);
+  if (media) throw new NotTextError(`it is ${media === 'image' ? 'an image' : 'a video'}`);
+  const encoding = sniffEncoding(sniffed);
+  const scanner = createLineScanner({
+    start: args.line_offset ?? 1,
+    count: Math.min(args.n_lines ?? READ_MAX_LINES, READ_MAX_LINES),
+    // Room for the CR of the longest line that is shown whole.
+    maxChars: READ_MAX_LINE_CHARS + 1,
+  });
+  if (encoding === 'utf-8') {
+    await scanUtf8(file, scanner, signal);
+  } else {
+    if (size > UTF16_MAX_BYTES) throw new NotTextError(`UTF-16 files can be read up to ${UTF16_MAX_BYTES} bytes`);
+    scanner.write(decodeText(await file.readFile(), encoding).replace(/^\uFEFF/, ''));
+  }
+  return { scan: scanner.end(), encoding };
+}
+
+async function run(args: ReadArguments, target: Target, context: RunContext): Promise<ToolResult> {
+  const moved = await movedSince(target);
+  if (moved) return failed(moved);
+  // Before opening: opening a pipe would wait for a writer.
+  const found = await stat(target.path).catch(() => undefined);
+  if (!found) return failed(`${args.path} does not exist.`);
+  if (found.isDirectory()) return failed(`${args.path} is a directory. Use Glob or Bash to list it.`);
+  if (!found.isFile()) return failed(`${args.path} is not a regular file.`);
+  try {
+    const file = await open(target.path, 'r');
+    try {
+      const { size, mtimeMs } = await file.stat();
+      const { scan, encoding } = await readLines(file, size, args, context.signal);
+      const rendered = render(scan);
+      return {
+        output: rendered.output,
+        note: status(scan, rendered, args, encoding),
+        files: [{ path: target.path, mtimeMs }],
+      };
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (context.signal.aborted) return failed('Interrupted by user');
+    if (!(error instanceof NotTextError)) return failed(`${args.path} cannot be read: ${errorMessage(error)}`);
+    const hint = context.activeTools.has('ReadMediaFile') ? ' Use ReadMediaFile for images and videos.' : '';
+    return failed(`${args.path} cannot be read as text: ${error.message}.${hint}`);
+  }
+}
+
+export const readTool = defineTool({
+  name: 'Read',
+  description: [
+    'Reads a text file and returns its lines as `<line number>\\t<text>`.',
+    `At most ${READ_MAX_LINES} lines and ${READ_MAX_BYTES / 1024} KiB a call; longer lines are cut at ${READ_MAX_LINE_CHARS} characters. A status in <system> tells how much there is; page with line_offset and n_lines.`,
+    'UTF-8 and UTF-16 are understood. Images, videos, other binary files and directories are refused, and so are files that hold secrets, such as .env.',
+    'Read several files in one response when you need them; a file must be read before it is edited or overwritten.',
+  ].join('\n'),
+  parameters,
+  async plan(args, environment) {
+    const target = await resolveFile(args.path, environment);
+    return {
+      accesses: [{ kind: 'file', path: target.path, mode: 'read' }],
+      label: `Reading ${args.path}`,
+      display: { kind: 'file_io', operation: 'read', path: target.path },
+      subject: { text: target.path, match: 'path' },
+      run: (context) => run(args, target, context),
+    };
+  },
+});

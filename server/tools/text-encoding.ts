@@ -1,0 +1,85 @@
+/** Which text encoding a file has, and turning it into text and back (engine.md §5.1). */
+
+export type TextEncoding = 'utf-8' | 'utf-16le' | 'utf-16be';
+
+/** UTF-16 files are decoded whole, so they have a limit of their own. */
+export const UTF16_MAX_BYTES = 10 * 1024 * 1024;
+export const SNIFF_BYTES = 8192;
+
+const UTF16_MIN_NUL_SHARE = 0.4;
+
+/** Why a file is not text. */
+export class NotTextError extends Error {
+  override readonly name = 'NotTextError';
+}
+
+const signatures: [kind: 'image' | 'video', offset: number, bytes: string][] = [
+  ['image', 0, '\x89PNG'],
+  ['image', 0, '\xff\xd8\xff'],
+  ['image', 0, 'GIF8'],
+  ['image', 8, 'WEBP'],
+  ['image', 0, 'II*\0'],
+  ['image', 0, 'MM\0*'],
+  ['image', 4, 'ftypheic'],
+  ['image', 4, 'ftypavif'],
+  ['video', 4, 'ftyp'],
+  ['video', 0, '\x1a\x45\xdf\xa3'],
+  ['video', 8, 'AVI '],
+];
+
+/** Only words the refusal better: such files fail as binary anyway. */
+export function mediaKind(head: Uint8Array): 'image' | 'video' | undefined {
+  const text = Buffer.from(head.subarray(0, 16)).toString('latin1');
+  return signatures.find(([, offset, bytes]) => text.startsWith(bytes, offset))?.[0];
+}
+
+/**
+ * Encoding by byte order mark, else by where the NUL bytes of the first `SNIFF_BYTES` stand: UTF-16 of mostly Latin
+ * text has them in every second place, UTF-8 has none. What is neither is found out by decoding.
+ */
+export function sniffEncoding(head: Uint8Array): TextEncoding {
+  const [first, second, third, fourth] = head;
+  if (first === 0xff && second === 0xfe && !(third === 0 && fourth === 0)) return 'utf-16le';
+  if (first === 0xfe && second === 0xff) return 'utf-16be';
+  const pairs = Math.floor(head.length / 2);
+  if (pairs === 0) return 'utf-8';
+  let even = 0;
+  let odd = 0;
+  for (let index = 0; index < pairs * 2; index += 2) {
+    if (head[index] === 0) even++;
+    if (head[index + 1] === 0) odd++;
+  }
+  if (even === 0 && odd / pairs >= UTF16_MIN_NUL_SHARE) return 'utf-16le';
+  if (odd === 0 && even / pairs >= UTF16_MIN_NUL_SHARE) return 'utf-16be';
+  return 'utf-8';
+}
+
+/** A decoder that keeps the byte order mark as U+FEFF, so that encoding again gives the same bytes. Throws TypeError. */
+export const textDecoder = (encoding: TextEncoding) => new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
+
+/** Throws `NotTextError` for bytes that are not text of this encoding. */
+export function decodeText(bytes: Uint8Array, encoding: TextEncoding): string {
+  const text = decodeOrRefuse(() => textDecoder(encoding).decode(bytes));
+  refuseBinary(text);
+  return text;
+}
+
+/** Runs one decoding step; a malformed sequence becomes a `NotTextError`. */
+export function decodeOrRefuse(decode: () => string): string {
+  try {
+    return decode();
+  } catch (error) {
+    throw new NotTextError('it is not valid UTF-8 or UTF-16 text', { cause: error });
+  }
+}
+
+/** NUL never stands in text. */
+export function refuseBinary(text: string): void {
+  if (text.includes('\0')) throw new NotTextError('it is a binary file');
+}
+
+export function encodeText(text: string, encoding: TextEncoding): Buffer {
+  if (encoding === 'utf-8') return Buffer.from(text, 'utf8');
+  const bytes = Buffer.from(text, 'utf16le');
+  return encoding === 'utf-16be' ? bytes.swap16() : bytes;
+}

@@ -1,0 +1,63 @@
+/** Write: creates, replaces or extends a file (engine.md §5.2). */
+import { appendFile, mkdir, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import { errorMessage } from '../errors.ts';
+import { failed } from './output.ts';
+import { movedSince, resolveFile } from './paths.ts';
+import type { Target } from './paths.ts';
+import { defineTool } from './types.ts';
+import type { ToolResult } from './types.ts';
+import { notWritable, replaceFile } from './write-file.ts';
+
+const parameters = z.object({
+  path: z.string().describe('File to write. Relative paths start at the working directory.'),
+  content: z.string().describe('The text, written verbatim.'),
+  mode: z
+    .enum(['overwrite', 'append'])
+    .optional()
+    .describe('`overwrite` (default) replaces the whole file, `append` adds at its end.'),
+});
+type WriteArguments = z.output<typeof parameters>;
+
+async function append(path: string, content: string): Promise<number> {
+  await mkdir(dirname(path), { recursive: true });
+  await appendFile(path, content);
+  return (await stat(path)).mtimeMs;
+}
+
+async function run(args: WriteArguments, target: Target): Promise<ToolResult> {
+  const problem = (await movedSince(target)) ?? (await notWritable(target.real));
+  if (problem) return failed(problem);
+  const appending = args.mode === 'append';
+  try {
+    const mtimeMs = await (appending ? append(target.real, args.content) : replaceFile(target.real, args.content));
+    const bytes = Buffer.byteLength(args.content);
+    return {
+      output: `${appending ? 'Appended' : 'Wrote'} ${bytes} bytes to ${args.path}.`,
+      files: [{ path: target.path, mtimeMs }],
+    };
+  } catch (error) {
+    return failed(`${args.path} cannot be written: ${errorMessage(error)}`);
+  }
+}
+
+export const writeTool = defineTool({
+  name: 'Write',
+  description: [
+    'Writes a file, creating missing parent directories. The content is written exactly as given.',
+    'An existing file must have been read before. Prefer Edit for changes to part of a file.',
+    'Files that hold secrets, such as .env, are refused.',
+  ].join('\n'),
+  parameters,
+  async plan(args, environment) {
+    const target = await resolveFile(args.path, environment);
+    return {
+      accesses: [{ kind: 'file', path: target.path, mode: 'write' }],
+      label: `Writing ${args.path}`,
+      display: { kind: 'file_io', operation: 'write', path: target.path, content: args.content },
+      subject: { text: target.path, match: 'path' },
+      run: () => run(args, target),
+    };
+  },
+});

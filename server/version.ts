@@ -1,0 +1,1 @@
+export { version as SERVER_VERSION } from '../package.json';

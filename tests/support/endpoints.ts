@@ -1,0 +1,21 @@
+/** `#endpoints` for tests: the same files under the same names as nitro gives them, found by vite. */
+/// <reference types="vite/client" />
+import type { Endpoint } from '../../utils/endpoint.ts';
+import type { EndpointEntry } from '../../utils/http/route-table.ts';
+
+const files = import.meta.glob<{ default: Endpoint }>('../../routes/**/*.{get,post,put,patch,delete}.ts');
+
+/** Route and method of a file below `routes/`: `api/v1/sessions/[session_id].get.ts`. Undefined for other files. */
+export function endpointName(file: string): Pick<EndpointEntry, 'route' | 'method'> | undefined {
+  const [, path, method] = /^(.*)\.(get|post|put|patch|delete)\.ts$/.exec(file) ?? [];
+  if (path === undefined || method === undefined) return undefined;
+  const route = `/${path}`.replace(/\/index$/, '').replaceAll(/\[([^\]]+)\]/g, ':$1');
+  return { route, method };
+}
+
+const endpoints: EndpointEntry[] = Object.entries(files).flatMap(([file, load]) => {
+  const name = endpointName(file.replace('../../routes/', ''));
+  return name ? [{ ...name, load }] : [];
+});
+
+export default endpoints;

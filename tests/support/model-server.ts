@@ -1,0 +1,241 @@
+/**
+ * A scripted model server over real HTTP that speaks all five wire formats (engine.md §19). Answers are taken from a queue
+ * in the order of the requests; the path of a request decides the format. With nothing enqueued it answers 400, so that a
+ * test fails at once instead of waiting.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { WireType } from '../../server/models/types.ts';
+import { encodings, type WireFormat } from './model-wire.ts';
+
+export interface ScriptedCall {
+  name: string;
+  /** An object is sent as its JSON, text as it is, in two pieces. */
+  args?: unknown;
+  /** Default `call_<n>`; null sends none. */
+  id?: string | null;
+  /** native: `extras`; Gemini: `thought_signature` in it. */
+  extras?: Record<string, unknown>;
+}
+
+export interface Script {
+  thinking?: string | string[];
+  /** Signature or encrypted blob of the thinking. */
+  signature?: string;
+  text?: string | string[];
+  calls?: ScriptedCall[];
+  /** Arguments of the first call come before its name. */
+  argumentsFirst?: boolean;
+  /** The provider's own word; by default the one that fits. */
+  finish?: string;
+  /** Tokens: `input` includes `cached`. False sends no usage. */
+  usage?: { input: number; output: number; cached?: number; cacheCreation?: number } | false;
+  /** An error answer instead of a stream. */
+  status?: number;
+  /** Message of the error, or a whole body. */
+  error?: string | Record<string, unknown>;
+  headers?: Record<string, string>;
+  /** Never answers. */
+  hang?: true;
+  /** Sends the parts, then stays silent until `release()`; then finishes. */
+  hold?: true;
+  /** Sends the parts, then resets the connection. */
+  breakOff?: true;
+  /** Sends the parts, then ends properly but without the end mark. */
+  noEnd?: true;
+  /** A line that is no JSON after the parts. */
+  malformed?: true;
+  /** An error object inside the stream after the parts. */
+  streamError?: Record<string, unknown>;
+}
+
+export interface RecordedRequest {
+  format: WireFormat;
+  method: string;
+  /** Path with query. */
+  path: string;
+  headers: Record<string, string>;
+  body: Record<string, unknown>;
+  /** Whether the client went away before the answer ended. */
+  aborted: boolean;
+}
+
+export interface ScriptHandle {
+  /** Lets a held stream finish. */
+  release(): void;
+  /** All parts of the script are on the wire. */
+  sent: Promise<void>;
+}
+
+export interface ModelServer {
+  url: string;
+  key: string;
+  requests: RecordedRequest[];
+  enqueue(script: Script): ScriptHandle;
+  /** The n-th request, counted from 1, once it is in; fails after 5 s. */
+  waitForRequest(n: number): Promise<RecordedRequest>;
+  /** The client of the n-th request has gone away; fails after 5 s. */
+  waitForAbort(n: number): Promise<void>;
+  /** Base URL of a provider type, as the config wants it. */
+  baseUrl(type?: WireType): string;
+  /** `providers`, `models` and `default_model` for `config.toml`, alias `fake/fake-1`. */
+  providerConfig(options?: { type?: WireType; model?: Record<string, unknown> }): {
+    providers: Record<string, Record<string, unknown>>;
+    models: Record<string, Record<string, unknown>>;
+    default_model: string;
+  };
+  close(): Promise<void>;
+}
+
+const WAIT_MS = 5000;
+
+/** Starts it on 127.0.0.1 and a free port; `close()` resets what is still open. */
+export async function startModelServer(): Promise<ModelServer> {
+  const key = 'fake-key';
+  const requests: RecordedRequest[] = [];
+  const queue: { script: Script; sent: () => void; released: Promise<void> }[] = [];
+  const watchers = new Set<() => void>();
+  const notify = () => watchers.forEach((watcher) => watcher());
+
+  async function until<T>(what: string, check: () => T | undefined): Promise<T> {
+    const deadline = Date.now() + WAIT_MS;
+    for (;;) {
+      const found = check();
+      if (found !== undefined) return found;
+      if (Date.now() >= deadline) throw new Error(`model server: ${what} did not come within ${WAIT_MS} ms`);
+      await new Promise<void>((resolve) => {
+        const done = () => {
+          clearTimeout(timer);
+          watchers.delete(done);
+          resolve();
+        };
+        const timer = setTimeout(done, deadline - Date.now());
+        watchers.add(done);
+      });
+    }
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const text = await readBody(request);
+    const path = request.url ?? '/';
+    const format = formatOf(path);
+    if (!format) {
+      response.writeHead(404).end();
+      return;
+    }
+    const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+    const body = JSON.parse(text) as Record<string, unknown>;
+    const recorded = { format, method: request.method ?? '', path, headers, body, aborted: false };
+    const next = queue.shift();
+    requests.push(recorded);
+    response.on('close', () => {
+      recorded.aborted = !response.writableFinished;
+      notify();
+    });
+    notify();
+    if (!next) {
+      sendJson(response, 400, { error: { message: 'model server: nothing enqueued', type: 'invalid_request_error' } });
+      return;
+    }
+    await play(next, format, response);
+  }
+
+  async function play(next: (typeof queue)[number], format: WireFormat, response: ServerResponse): Promise<void> {
+    const { script, sent, released } = next;
+    if (script.hang) return;
+    const encoding = encodings[format];
+    if (script.status !== undefined && script.status !== 200) {
+      const error = script.error ?? `scripted failure ${script.status}`;
+      sendJson(
+        response,
+        script.status,
+        typeof error === 'string' ? encoding.error(script.status, error) : error,
+        script.headers,
+      );
+      return;
+    }
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', ...script.headers });
+    const { parts, end } = encoding.stream(script);
+    for (const event of parts) response.write(event);
+    if (script.malformed) response.write(encoding.malformed);
+    if (script.streamError) response.write(encoding.streamError(script.streamError));
+    // An empty write's callback comes after all before it are flushed.
+    await new Promise<void>((resolve) => response.write('\n', () => resolve()));
+    sent();
+    if (script.breakOff) {
+      response.socket?.resetAndDestroy();
+      return;
+    }
+    if (script.hold) await released;
+    if (!script.noEnd && !script.malformed && !script.streamError) for (const event of end) response.write(event);
+    response.end();
+  }
+
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  function baseUrl(type: WireType = 'native'): string {
+    return type === 'anthropic' || type === 'google-genai' || type === 'vertexai' ? url : `${url}/v1`;
+  }
+
+  return {
+    url,
+    key,
+    requests,
+    baseUrl,
+    enqueue(script) {
+      let release = () => {};
+      let sent = () => {};
+      const released = new Promise<void>((resolve) => (release = resolve));
+      const handle = { release: () => release(), sent: new Promise<void>((resolve) => (sent = resolve)) };
+      queue.push({ script, sent: () => sent(), released });
+      return handle;
+    },
+    waitForRequest: (n) => until(`request ${n}`, () => requests[n - 1]),
+    async waitForAbort(n) {
+      await until(`abort of request ${n}`, () => (requests[n - 1]?.aborted ? true : undefined));
+    },
+    providerConfig({ type = 'native', model = {} } = {}) {
+      return {
+        providers: { fake: { type, base_url: baseUrl(type), api_key: key } },
+        models: {
+          'fake/fake-1': {
+            provider: 'fake',
+            model: 'fake-1',
+            max_context_size: 262_144,
+            capabilities: ['thinking', 'tool_use', 'image_in'],
+            ...model,
+          },
+        },
+        default_model: 'fake/fake-1',
+      };
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+function formatOf(path: string): WireFormat | undefined {
+  const [pathname = ''] = path.split('?');
+  if (pathname.endsWith('/chat/completions')) return 'chat';
+  if (pathname.endsWith('/responses')) return 'responses';
+  if (pathname.endsWith('/v1/messages')) return 'anthropic';
+  if (pathname.endsWith(':streamGenerateContent')) return 'google';
+  return undefined;
+}
+
+function sendJson(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
+  const text = JSON.stringify(body);
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(Buffer.from(chunk as Uint8Array));
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,189 @@
+/**
+ * Servers for tests. `startServer` runs the real way in, in this process, on a port and home of its own: a few
+ * milliseconds. `spawnServer` runs the built output; build it first.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import nodeAdapter from 'crossws/adapters/node';
+import { createEvent } from 'h3';
+import { z } from 'zod';
+import endpoints from '#endpoints';
+import type { App, AppOptions } from '../../server/app.ts';
+import { appOptions, createApp } from '../../server/app.ts';
+import { listen } from '../../server/cli/listen.ts';
+import { createLogger } from '../../server/log.ts';
+import { provideApp } from '../../utils/app.ts';
+import { createAssetReader } from '../../utils/http/assets.ts';
+import { createRequestHandler } from '../../utils/http/handler.ts';
+import { listenOptions } from '../../utils/http/listen-options.ts';
+import { createRouteTable } from '../../utils/http/route-table.ts';
+import type { EndpointEntry } from '../../utils/http/route-table.ts';
+import { createUpgradeListener, peerHooks, webSocketServerOptions } from '../../utils/http/websocket.ts';
+
+const envelopeSchema = z.strictObject({
+  code: z.number(),
+  msg: z.string().min(1),
+  // Tests look into it freely; what it must be, the endpoint's own schema has checked.
+  data: z.json(),
+  request_id: z.string(),
+  details: z.json().optional(),
+});
+export type Envelope = z.infer<typeof envelopeSchema>;
+
+export interface ApiAnswer extends Envelope {
+  status: number;
+  headers: Headers;
+}
+
+export interface ServerClient {
+  /** `http://127.0.0.1:<port>`. */
+  url: string;
+  token: string;
+  home: string;
+  /** Sends a request with the token; `path` begins with `/api` or is below `/api/v1`. A body is sent as JSON. */
+  api(method: string, path: string, body?: unknown): Promise<ApiAnswer>;
+  /** Like `fetch`, with the token, for raw answers and own headers. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  close(): Promise<void>;
+}
+
+export interface TestServer extends ServerClient {
+  app: App;
+}
+
+export interface TestServerOptions extends Partial<AppOptions> {
+  /** Instead of all files under `routes/`. */
+  endpoints?: EndpointEntry[];
+  /** Folder of the page; a missing one unless given. */
+  webDirectory?: string;
+}
+
+export const temporaryDirectory = (): Promise<string> => mkdtemp(join(tmpdir(), 'service-code-'));
+
+const running = new AsyncLocalStorage<App>();
+
+function client(url: string, token: string): Pick<ServerClient, 'api' | 'fetch'> {
+  const send = (path: string, init: RequestInit = {}) => {
+    const headers = new Headers(init.headers);
+    if (!headers.has('authorization')) headers.set('authorization', `Bearer ${token}`);
+    return fetch(url + path, { ...init, headers });
+  };
+  return {
+    fetch: send,
+    async api(method, path, body) {
+      const target = path.startsWith('/api/') ? path : `/api/v1${path}`;
+      const response = await send(target, {
+        method,
+        ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+      });
+      const envelope = envelopeSchema.parse(await response.json());
+      return { ...envelope, status: response.status, headers: response.headers };
+    },
+  };
+}
+
+/** Starts the app and listens on 127.0.0.1 (or `host`). `close` removes the home unless it was given. */
+export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const { endpoints: entries = endpoints, webDirectory, ...given } = options;
+  const home = given.home ?? (await temporaryDirectory());
+  const app = await createApp(appOptions({ port: 0, log: createLogger('silent'), ...given, home }));
+  // Several servers may run in one test; each request sees its own app.
+  provideApp(() => running.getStore());
+  const handler = createRequestHandler({
+    app: () => app,
+    routes: createRouteTable(entries),
+    assets: createAssetReader(webDirectory ?? join(home, 'no-page')),
+  });
+  const server = createServer(listenOptions, (request, response) => {
+    void running.run(app, () => handler(createEvent(request, response)));
+  });
+  const { handleUpgrade } = nodeAdapter({ hooks: peerHooks(() => app), serverOptions: webSocketServerOptions });
+  server.on('upgrade', createUpgradeListener(app, handleUpgrade));
+  const port = await listen(server, app.options.host, app.options.port, () => undefined);
+  await app.listening(port);
+  const url = `http://127.0.0.1:${port}`;
+  const token = (await app.token()) ?? '';
+  return {
+    url,
+    token,
+    home,
+    app,
+    ...client(url, token),
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      await app.close();
+      server.closeAllConnections();
+      await closed;
+      if (given.home === undefined) await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface SpawnedServer extends ServerClient {
+  process: ChildProcess;
+  /** Everything printed so far. */
+  output(): string;
+  /** Ends it with a signal; resolves to the exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+export interface SpawnOptions {
+  args?: string[];
+  env?: NodeJS.ProcessEnv;
+  home?: string;
+  cwd?: string;
+}
+
+const START_TIMEOUT_MS = 20_000;
+const BUILT_ENTRY = resolve(import.meta.dirname, '../../.output/server/index.mjs');
+
+/** Starts the built server on a free port and waits until it says where it listens. */
+export async function spawnServer({ args = [], env = {}, home: givenHome, cwd }: SpawnOptions = {}): Promise<SpawnedServer> {
+  const home = givenHome ?? (await temporaryDirectory());
+  const child = spawn(process.execPath, [BUILT_ENTRY, '--port', '0', '--no-open', ...args], {
+    env: { ...process.env, SERVICE_CODE_HOME: home, ...env },
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let printed = '';
+  const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+  const url = await new Promise<string>((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`no URL was printed:\n${printed}`)), START_TIMEOUT_MS);
+    const onText = (text: Buffer) => {
+      printed += text.toString();
+      const [, port] = /http:\/\/[^\s/]+:(\d+)\//.exec(printed) ?? [];
+      if (port === undefined) return;
+      clearTimeout(timer);
+      resolve(`http://127.0.0.1:${port}`);
+    };
+    child.stdout.on('data', onText);
+    child.stderr.on('data', onText);
+    child.once('exit', (code) => {
+      clearTimeout(timer);
+      reject(new Error(`the server ended with ${code}:\n${printed}`));
+    });
+  });
+  const token = await readFile(join(home, 'server.token'), 'utf8');
+  const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    return exited;
+  };
+  return {
+    url,
+    token,
+    home,
+    process: child,
+    output: () => printed,
+    ...client(url, token),
+    stop,
+    async close() {
+      await stop();
+      if (givenHome === undefined) await rm(home, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,244 @@
+/**
+ * What route files are written with. A definition is the endpoint's whole truth: it validates, runs and documents
+ * (architecture, "Endpoints"). Types flow from the schemas into the handler.
+ *
+ *     export default defineEndpoint({
+ *       summary: 'Rename a workspace',
+ *       tag: 'workspaces',
+ *       params: pathParams('workspace_id'),
+ *       body: z.object({ name: z.string().min(1).max(100) }),
+ *       data: workspaceSchema,
+ *       errors: [40410],
+ *       handler: ({ params, body }) => useApp().workspaces.rename(params.workspace_id, body.name),
+ *     });
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { H3Event } from 'h3';
+import { z } from 'zod';
+import type { BindFacts } from '../server/app.ts';
+import { ServiceError, invalid } from '../server/errors.ts';
+import { DEFAULT_BODY_LIMIT, readJsonBody } from './http/body.ts';
+import type { Reply } from './http/reply.ts';
+import { success } from './http/reply.ts';
+import { parseQuery } from './query.ts';
+
+export type EndpointTag =
+  | 'meta'
+  | 'auth'
+  | 'models'
+  | 'providers'
+  | 'sessions'
+  | 'v2-sessions'
+  | 'workspaces'
+  | 'messages'
+  | 'search'
+  | 'transcript'
+  | 'prompts'
+  | 'approvals'
+  | 'questions'
+  | 'tools'
+  | 'tasks'
+  | 'terminals'
+  | 'fs'
+  | 'files'
+  | 'config'
+  | 'skills'
+  | 'plugins'
+  | 'capabilities'
+  | 'connections'
+  | 'remote-control'
+  | 'v2-mcp';
+
+type Awaitable<T> = T | Promise<T>;
+
+/** What every kind of endpoint says about itself; all of it is in `/openapi.json`. */
+interface Description {
+  /** One line. */
+  summary: string;
+  /** Absent: listed without a tag (debug endpoints). */
+  tag?: EndpointTag;
+  operationId?: string;
+  description?: string;
+  /** Declared codes beside 40001, which follows from `params`, `query` and `body`. Not 40101, not 50001. */
+  errors?: number[];
+  /** `data` of those failures that have one. */
+  errorData?: Record<number, z.ZodType>;
+  /** Bytes of the JSON body at most. */
+  bodyLimit?: number;
+  /** False: no body counts as `{}`. */
+  bodyRequired?: boolean;
+  /** Whether this bind has the endpoint; where it has not, it is an unknown route. */
+  mounted?: (facts: BindFacts) => boolean;
+  /** Needs neither a session nor the machine, nor the app (architecture, "Endpoints"). */
+  stateless?: true;
+}
+
+interface Schemas<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType> {
+  /** `pathParams('session_id')`, names as in the file's path. */
+  params?: Params;
+  /** Built with the helpers of `utils/query.ts`. */
+  query?: Query;
+  /** Absent: whatever is sent is ignored. */
+  body?: Body;
+}
+
+export interface HandlerInput<Params, Query, Body, Subject> {
+  params: Params;
+  query: Query;
+  body: Body;
+  /** What `before` returned. */
+  subject: Subject;
+  /** Answers to this request carry it (core.md §1.2). */
+  requestId: string;
+  event: H3Event;
+}
+
+interface Steps<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType, Subject, Result> {
+  /** Runs after "the body is an object" and before the fields of body and query: session actions resolve theirs here. */
+  before?: (params: z.output<Params>) => Awaitable<Subject>;
+  handler: (input: HandlerInput<z.output<Params>, z.output<Query>, z.output<Body>, Subject>) => Awaitable<Result>;
+}
+
+/** How `/openapi.json` describes an answer that is no envelope. */
+export interface RawDescription {
+  contentType: string;
+  /** Statuses of the raw answer; 200 unless given. */
+  statuses?: number[];
+  /** Lower-case names. */
+  headers?: string[];
+  /** Undefined: binary. */
+  schema?: z.ZodType;
+}
+
+/** An endpoint as the dispatch and the documents see it. */
+export interface Endpoint {
+  definition: Description & Schemas<z.ZodType, z.ZodType, z.ZodType> & {
+    data?: z.ZodType;
+    status?: 201 | 204;
+    raw?: RawDescription;
+  };
+  /** Validates and runs; rejects with a `ServiceError` for every failure that has a code. */
+  run(input: EndpointInput): Promise<Reply>;
+}
+
+export interface EndpointInput {
+  event: H3Event;
+  params: Record<string, string>;
+  /** Raw query string without `?`. */
+  query: string;
+  requestId: string;
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw invalid(result.error.issues.map(({ path, message }) => ({ path: path.join('.'), message })));
+}
+
+const anyObject = z.looseObject({});
+const nothing = z.undefined();
+
+async function prepare<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType, Subject, Result>(
+  definition: Description & Schemas<Params, Query, Body> & Steps<Params, Query, Body, Subject, Result>,
+  { event, params: rawParams, query: rawQuery, requestId }: EndpointInput,
+): Promise<HandlerInput<z.output<Params>, z.output<Query>, z.output<Body>, Subject>> {
+  const { bodyLimit = DEFAULT_BODY_LIMIT, bodyRequired = true, before } = definition;
+  // Where a definition leaves a schema out, the type parameter is `ZodUndefined`.
+  const paramsSchema = definition.params ?? (nothing as z.ZodType as Params);
+  const querySchema = definition.query ?? (nothing as z.ZodType as Query);
+  const bodySchema = definition.body ?? (nothing as z.ZodType as Body);
+
+  let rawBody: unknown;
+  if (definition.body) {
+    rawBody = await readJsonBody(event.node.req, bodyLimit);
+    if (rawBody === undefined && !bodyRequired) rawBody = {};
+  }
+  const params = parse(paramsSchema, definition.params ? rawParams : undefined);
+  if (definition.body) parse(anyObject, rawBody);
+  const subject = (await before?.(params)) as Subject;
+  const body = parse(bodySchema, rawBody);
+  const query = parse(querySchema, definition.query ? parseQuery(rawQuery) : undefined);
+  return { params, query, body, subject, requestId, event };
+}
+
+/** Tests set it: replies and error codes that a definition does not declare become 50001. */
+const validateReplies = () => process.env.SERVICE_CODE_VALIDATE_REPLIES === '1';
+
+function assertReply(schema: z.ZodType, data: unknown): void {
+  const wire: unknown = data === undefined ? undefined : JSON.parse(JSON.stringify(data));
+  const parsed: unknown = schema.parse(wire);
+  const same = isDeepStrictEqual(parsed === undefined ? undefined : JSON.parse(JSON.stringify(parsed)), wire);
+  if (!same) throw new Error(`the reply has members that its schema has not: ${JSON.stringify(wire)}`);
+}
+
+/** Codes that an operation may answer with; 40001 where anything is validated. */
+export function declaredErrors({ definition }: Pick<Endpoint, 'definition'>): number[] {
+  const { errors = [], params, query, body } = definition;
+  const validates = params ?? query ?? body;
+  return [...new Set([...(validates ? [40001] : []), ...errors])].sort((a, b) => a - b);
+}
+
+/** 50001 needs no declaration, nor does 50003, which any write may meet. */
+const ALWAYS_DECLARED = [40001, 50001, 50003];
+
+function assertDeclared(endpoint: Pick<Endpoint, 'definition'>, error: unknown): unknown {
+  if (!(error instanceof ServiceError)) return error;
+  const { code, data } = error;
+  if (!ALWAYS_DECLARED.includes(code) && !declaredErrors(endpoint).includes(code)) {
+    return new Error(`the endpoint does not declare ${code} (${error.message})`);
+  }
+  const schema = endpoint.definition.errorData?.[code];
+  if (schema) assertReply(schema, data);
+  return error;
+}
+
+async function checked<Result>(endpoint: Pick<Endpoint, 'definition'>, run: () => Promise<Result>): Promise<Result> {
+  if (!validateReplies()) return run();
+  try {
+    return await run();
+  } catch (error) {
+    throw assertDeclared(endpoint, error);
+  }
+}
+
+/** An endpoint that answers with an envelope, or with 204 and nothing. */
+export function defineEndpoint<
+  Params extends z.ZodType = z.ZodUndefined,
+  Query extends z.ZodType = z.ZodUndefined,
+  Body extends z.ZodType = z.ZodUndefined,
+  Data extends z.ZodType = z.ZodUndefined,
+  Subject = undefined,
+>(
+  definition: Description &
+    Schemas<Params, Query, Body> & {
+      /** Payload of the success envelope; left out only with 204. */
+      data?: Data;
+      status?: 201 | 204;
+    } & Steps<Params, Query, Body, Subject, z.input<Data>>,
+): Endpoint {
+  return {
+    definition,
+    run: (input) =>
+      checked({ definition }, async () => {
+        const data = await definition.handler(await prepare(definition, input));
+        if (validateReplies() && definition.data) assertReply(definition.data, data);
+        if (definition.status === 204) return { status: 204, headers: {} };
+        return success(data, input.requestId, definition.status ?? 200);
+      }),
+  };
+}
+
+/** An endpoint that answers with bytes, and with an envelope only when it fails (core.md §1.3). */
+export function defineRawEndpoint<
+  Params extends z.ZodType = z.ZodUndefined,
+  Query extends z.ZodType = z.ZodUndefined,
+  Body extends z.ZodType = z.ZodUndefined,
+  Subject = undefined,
+>(
+  definition: Description & Schemas<Params, Query, Body> & { raw: RawDescription } & Steps<Params, Query, Body, Subject, Reply>,
+): Endpoint {
+  return {
+    definition,
+    run: (input) => checked({ definition }, async () => definition.handler(await prepare(definition, input))),
+  };
+}

@@ -1,0 +1,78 @@
+/** The built page, served behind the guard (core.md §1.3, §1.6, §3.5). */
+import { open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import mime from 'mime';
+import { errorCode } from '../../server/storage/errno.ts';
+import type { Reply } from './reply.ts';
+
+const INDEX = 'index.html';
+const IMMUTABLE = 'public, max-age=31536000, immutable';
+
+export interface AssetReader {
+  /** The file of a path outside `/api/`; the page itself for paths without an extension; else 404 in plain text. */
+  read(segments: string[]): Promise<Reply>;
+}
+
+const notFound = (): Reply => ({
+  status: 404,
+  headers: { 'content-type': 'text/plain; charset=utf-8' },
+  body: 'Not found',
+});
+
+/** A name that stays inside its directory. */
+const plain = (segment: string) => segment !== '' && segment !== '.' && segment !== '..' && !/[/\\\0]/.test(segment);
+
+/** Codes of a path that names no file. */
+const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']);
+
+async function openFile(path: string): Promise<{ file: FileHandle; size: number } | undefined> {
+  let file: FileHandle;
+  try {
+    file = await open(path, 'r');
+  } catch (error) {
+    if (ABSENT.has(errorCode(error) ?? '')) return undefined;
+    throw error;
+  }
+  try {
+    const stats = await file.stat();
+    if (stats.isFile()) return { file, size: stats.size };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+  await file.close();
+  return undefined;
+}
+
+function contentType(name: string): string {
+  const type = mime.getType(name) ?? 'application/octet-stream';
+  return /^text\/|javascript|json|svg/.test(type) ? `${type}; charset=utf-8` : type;
+}
+
+/** Serves from `directory`, which may be missing (a checkout whose page was not built). */
+export function createAssetReader(directory: string): AssetReader {
+  async function reply(segments: string[], cacheControl: string | undefined): Promise<Reply | undefined> {
+    const opened = await openFile(join(directory, ...segments));
+    if (!opened) return undefined;
+    const headers: Reply['headers'] = {
+      'content-type': contentType(segments.at(-1) ?? ''),
+      'content-length': opened.size,
+    };
+    if (cacheControl) headers['cache-control'] = cacheControl;
+    return { status: 200, headers, body: opened.file.createReadStream() };
+  }
+  const page = async () => (await reply([INDEX], 'no-cache')) ?? notFound();
+
+  return {
+    async read(segments) {
+      const last = segments.at(-1) ?? '';
+      if (segments.every(plain)) {
+        const isPage = segments.length === 1 && last === INDEX;
+        const found = await reply(segments, isPage ? 'no-cache' : segments[0] === 'assets' ? IMMUTABLE : undefined);
+        if (found) return found;
+      }
+      return last.includes('.') ? notFound() : page();
+    },
+  };
+}

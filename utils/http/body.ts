@@ -1,0 +1,87 @@
+/** Reads a JSON body as core.md §1.5 has it. */
+import type { IncomingMessage } from 'node:http';
+import { invalidField } from '../../server/errors.ts';
+import type { ServiceError } from '../../server/errors.ts';
+
+export const DEFAULT_BODY_LIMIT = 1_048_576;
+/** For the two routes that carry base64 media. */
+export const MEDIA_BODY_LIMIT = 33_554_432;
+
+/** A body that cannot be read to its end, or is not JSON: answered with `connection: close`. */
+export class UnreadableBody extends Error {
+  override readonly name = 'UnreadableBody';
+  constructor(readonly answer: ServiceError) {
+    super(answer.message);
+  }
+}
+
+const tooLarge = () => new UnreadableBody(invalidField('', 'Request body is too large'));
+const malformed = () => new UnreadableBody(invalidField('', 'Body is not valid JSON'));
+
+/** The client went away before its body was whole; there is nobody to answer. */
+export class RequestAborted extends Error {
+  override readonly name = 'RequestAborted';
+}
+
+function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > limit) return Promise.reject(tooLarge());
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const settle = (act: () => void) => {
+      request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
+      act();
+    };
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= limit) return void chunks.push(chunk);
+      request.pause();
+      settle(() => reject(tooLarge()));
+    };
+    const onEnd = () => settle(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    const onGone = () => settle(() => reject(new RequestAborted('the client closed the connection')));
+    request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
+  });
+}
+
+/** Whether a parsed value holds a key that could reach a prototype when merged. */
+function holdsPrototypeKey(root: unknown): boolean {
+  const queue = [root];
+  for (let value = queue.pop(); value !== undefined; value = queue.pop()) {
+    if (typeof value !== 'object' || value === null) continue;
+    if (Object.hasOwn(value, '__proto__')) return true;
+    for (const [key, member] of Object.entries(value)) {
+      if (typeof member !== 'object' || member === null) continue;
+      if (key === 'constructor' && Object.hasOwn(member, 'prototype')) return true;
+      queue.push(member);
+    }
+  }
+  return false;
+}
+
+/** Words without which no prototype key can be in the text; a backslash may hide one. */
+const SUSPICIOUS = /__proto__|constructor|\\u/;
+
+function parseJson(text: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw malformed();
+  }
+  if (SUSPICIOUS.test(text) && holdsPrototypeKey(value)) throw malformed();
+  return value;
+}
+
+/**
+ * The value of a JSON body of at most `limit` bytes; undefined when there is none. Throws 40001 for another content
+ * type, `UnreadableBody` (an answer and a closed connection) beyond the limit or for what is not JSON.
+ */
+export async function readJsonBody(request: IncomingMessage, limit: number): Promise<unknown> {
+  const bytes = await readBytes(request, limit);
+  if (bytes.length === 0) return undefined;
+  const type = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
+  if (type === 'text/plain') return bytes.toString('utf8');
+  if (type !== 'application/json') throw invalidField('', 'Unsupported Media Type');
+  return parseJson(bytes.toString('utf8'));
+}

@@ -1,0 +1,142 @@
+/**
+ * A request's way in: guard, route, endpoint, reply, in the order of core.md §1.4. It takes the place of h3's own
+ * handler; h3 contributes the event alone.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { H3Event } from 'h3';
+import type { App } from '../../server/app.ts';
+import { ServiceError, errorMessage, invalidField } from '../../server/errors.ts';
+import { newUlid } from '../../server/ids.ts';
+import type { Endpoint } from '../endpoint.ts';
+import type { AssetReader } from './assets.ts';
+import { RequestAborted, UnreadableBody } from './body.ts';
+import type { Reply } from './reply.ts';
+import { failure, writeReply } from './reply.ts';
+import type { RequestPath } from './request-path.ts';
+import { splitRequestPath } from './request-path.ts';
+import type { EndpointEntry, RouteTable } from './route-table.ts';
+
+const REQUEST_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/i;
+
+/** Every answer of a bind that others can reach (core.md §3.5). */
+const SECURITY_HEADERS: Record<string, string> = {
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Content-Security-Policy':
+    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'self'",
+};
+
+export interface HandlerOptions {
+  /** Resolves when the app is up; requests wait for it. */
+  app(): App | Promise<App>;
+  routes: RouteTable;
+  assets: AssetReader;
+}
+
+/** The caller's id, or a new one (core.md §1.2). Node joins a repeated header with a comma; the first value counts. */
+function requestIdOf(request: IncomingMessage): string {
+  const header = request.headers['x-request-id'];
+  const first = (Array.isArray(header) ? header[0] : header)?.split(',', 1)[0]?.trim();
+  return first !== undefined && REQUEST_ID.test(first) ? first : newUlid();
+}
+
+const unknownRoute = (method: string, path: string) =>
+  new ServiceError(40400, `Route ${method}:${path} not found`, { status: 404 });
+
+/** Builds the handler of one server. It never rejects. */
+export function createRequestHandler({ app: appReady, routes, assets }: HandlerOptions): (event: H3Event) => Promise<void> {
+  const loaded = new Map<EndpointEntry, Endpoint>();
+  async function endpointOf(entry: EndpointEntry): Promise<Endpoint> {
+    const known = loaded.get(entry);
+    if (known) return known;
+    const { default: endpoint } = await entry.load();
+    loaded.set(entry, endpoint);
+    return endpoint;
+  }
+
+  /** From the route on: everything that may throw a `ServiceError`. */
+  async function route(app: App, event: H3Event, path: RequestPath, requestId: string): Promise<Reply> {
+    const { method = 'GET' } = event.node.req;
+    const match = routes.match(method, path.segments);
+    if (match?.kind === 'unsupported-action') {
+      throw invalidField(match.field, `unsupported action: ${match.tail}`);
+    }
+    if (match) {
+      const endpoint = await endpointOf(match.entry);
+      if (endpoint.definition.mounted?.(app.bind) ?? true) {
+        return endpoint.run({ event, params: match.params, query: path.query, requestId });
+      }
+    }
+    const isApi = path.segments[0] === 'api' || path.decoded.startsWith('/api/') || path.decoded === '/documentation';
+    if (isApi || (method !== 'GET' && method !== 'HEAD')) throw unknownRoute(method, path.decoded);
+    return assets.read(path.segments);
+  }
+
+  function failed(app: App, error: unknown, requestId: string): Reply {
+    if (error instanceof ServiceError) return failure(error, requestId);
+    if (error instanceof UnreadableBody) {
+      const reply = failure(error.answer, requestId);
+      return { ...reply, headers: { ...reply.headers, connection: 'close' } };
+    }
+    app.log.error('unhandled error', { err: error, request_id: requestId });
+    return failure(new ServiceError(50001, errorMessage(error) || 'internal error'), requestId);
+  }
+
+  async function answer(app: App, event: H3Event, requestId: string): Promise<Reply> {
+    const { req: request, res: response } = event.node;
+    const { method = 'GET', headers, url = '/', socket } = request;
+    const path = splitRequestPath(url);
+    const verdict = await app.guard.request({
+      method,
+      path: path?.decoded,
+      host: headers.host,
+      origin: headers.origin,
+      authorization: headers.authorization,
+      requestedHeaders: headers['access-control-request-headers'],
+      remoteAddress: socket.remoteAddress,
+    });
+    for (const name in verdict.headers) response.setHeader(name, verdict.headers[name] ?? '');
+    if (!app.bind.loopback) for (const name in SECURITY_HEADERS) response.setHeader(name, SECURITY_HEADERS[name] ?? '');
+
+    if (verdict.outcome === 'preflight') return { status: 204, headers: {} };
+    if (verdict.refusal) {
+      const { status, code, message } = verdict.refusal;
+      return failure(new ServiceError(code, message, { status }), requestId);
+    }
+    if (!path) throw new Error('the guard let a malformed URL pass');
+    return route(app, event, path, requestId);
+  }
+
+  return async (event) => {
+    const { req: request, res: response } = event.node;
+    const app = await appReady();
+    const startedAt = performance.now();
+    const requestId = requestIdOf(request);
+    let reply: Reply;
+    try {
+      reply = await answer(app, event, requestId);
+    } catch (error) {
+      if (error instanceof RequestAborted) return;
+      reply = failed(app, error, requestId);
+    }
+    try {
+      await writeReply(request, response, reply);
+    } catch (error) {
+      app.log.error('unhandled error', { err: error, request_id: requestId });
+    }
+    if (!app.log.enabled('info')) return;
+    app.log.info('request completed', {
+      reqId: requestId,
+      req: {
+        method: request.method,
+        url: request.url,
+        host: request.headers.host,
+        remoteAddress: request.socket.remoteAddress,
+        remotePort: request.socket.remotePort,
+      },
+      code: reply.code,
+      responseTime: Math.round((performance.now() - startedAt) * 1000) / 1000,
+    });
+  };
+}
+

@@ -1,0 +1,82 @@
+/** Writes answers: envelopes, bytes, streams. Everything that leaves the server over HTTP passes here. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ServiceError } from '../../server/errors.ts';
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** An answer as the writer takes it. `headers` are lower case. */
+export interface Reply {
+  status: number;
+  headers: Record<string, string | number>;
+  /** Absent: no content (204, 304). A stream is destroyed when the client is gone. */
+  body?: string | Uint8Array | Readable;
+  /** Envelope code, for the access log; absent for raw answers. */
+  code?: number;
+}
+
+/** Keys in the order clients and log readers rely on (core.md §1.1). */
+export function success(data: unknown, requestId: string, status: number): Reply {
+  const body = JSON.stringify({ code: 0, msg: 'success', data: data ?? null, request_id: requestId });
+  return { status, headers: { 'content-type': JSON_TYPE }, body, code: 0 };
+}
+
+export function failure(error: ServiceError, requestId: string): Reply {
+  const { code, message, data, details, status } = error;
+  const body = JSON.stringify({ code, msg: message || 'internal error', data, request_id: requestId, details });
+  return { status, headers: { 'content-type': JSON_TYPE }, body, code };
+}
+
+/** How long a client may go on sending a refused body before the connection is cut. */
+const LINGER_MS = 2000;
+
+/** Reads and drops what is still coming, so that closing does not reset the connection before the answer is read. */
+function drain(request: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    const timer = setTimeout(done, LINGER_MS);
+    request.once('end', done).once('close', done).once('error', done);
+    request.resume();
+  });
+}
+
+/** Sends the answer; resolves when the socket has it or is gone. `headers` of the guard are set already. */
+export async function writeReply(request: IncomingMessage, response: ServerResponse, reply: Reply): Promise<void> {
+  const { body } = reply;
+  response.statusCode = reply.status;
+  for (const name in reply.headers) {
+    const value = reply.headers[name];
+    if (value !== undefined) response.setHeader(name, value);
+  }
+  if (body === undefined) {
+    response.end();
+    return;
+  }
+  if (typeof body === 'string' || body instanceof Uint8Array) {
+    response.setHeader('content-length', Buffer.byteLength(body));
+    if (reply.headers.connection === 'close' && !request.complete && request.method !== 'HEAD') {
+      response.write(body);
+      await drain(request);
+      response.end();
+    } else {
+      response.end(body);
+    }
+    return;
+  }
+  if (request.method === 'HEAD') {
+    body.destroy();
+    response.end();
+    return;
+  }
+  try {
+    await pipeline(body, response);
+  } catch (error) {
+    // The status is out: the broken length or chunking is all a client can be told.
+    response.destroy();
+    if (!request.destroyed) throw error;
+  }
+}

@@ -1,0 +1,130 @@
+/** Accepts WebSockets: the guard before the upgrade, then one `Peer` for each socket (ws-events.md §1.1, §1.2). */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { Socket } from 'node:net';
+import type { Hooks, Peer as Socketed } from 'crossws';
+import type { App } from '../../server/app.ts';
+import { WEBSOCKET_PATH, bearerSubprotocol } from '../../server/auth/guard.ts';
+import type { Peer, PeerHandle } from '../../server/events/types.ts';
+
+/** A longer frame closes its connection with 1009. */
+const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+const KEEP_ALIVE_MS = 30_000;
+
+const STATUS_TEXT = { 401: 'Unauthorized', 403: 'Forbidden', 429: 'Too Many Requests' } as const;
+
+/** Options of the `ws` server: exact echo of the token's subprotocol and of no other, frame limit, no compression. */
+export const webSocketServerOptions = {
+  maxPayload: MAX_FRAME_BYTES,
+  perMessageDeflate: false,
+  handleProtocols: (offered: Set<string>): string | false => bearerSubprotocol(offered) ?? false,
+};
+
+/** Bytes handed to `send` are text already encoded. */
+const TEXT_FRAME = { binary: false, compress: false };
+
+interface Pausable {
+  pause(): void;
+  resume(): void;
+}
+const isPausable = (socket: object): socket is Pausable =>
+  'pause' in socket && typeof socket.pause === 'function' && 'resume' in socket && typeof socket.resume === 'function';
+
+function wrap(socketed: Socketed): Peer {
+  const { websocket } = socketed;
+  return {
+    send: (data) => void socketed.send(data, TEXT_FRAME),
+    close: (code, reason) => socketed.close(code, reason),
+    bufferedAmount: () => websocket.bufferedAmount ?? 0,
+    pause: () => void (isPausable(websocket) && websocket.pause()),
+    resume: () => void (isPausable(websocket) && websocket.resume()),
+  };
+}
+
+/** Hooks that hand every accepted socket to `app.connections`. */
+export function peerHooks(app: () => App): Partial<Hooks> {
+  const handles = new WeakMap<Socketed, PeerHandle>();
+  return {
+    open(socketed) {
+      const facts = {
+        remoteAddress: socketed.remoteAddress ?? null,
+        userAgent: socketed.request.headers.get('user-agent'),
+      };
+      handles.set(socketed, app().connections.open(wrap(socketed), facts));
+    },
+    message(socketed, message) {
+      handles.get(socketed)?.message(message.uint8Array());
+    },
+    close(socketed) {
+      handles.get(socketed)?.closed();
+      handles.delete(socketed);
+    },
+    error(_socketed, error) {
+      // `close` follows; the socket's own failure (a reset, a bad frame) is the client's affair.
+      app().log.debug('websocket error', { err: error });
+    },
+  };
+}
+
+/** Refusal as a bare status line, then the end of the connection. */
+function refuse(socket: Duplex, status: keyof typeof STATUS_TEXT): void {
+  socket.end(`HTTP/1.1 ${status} ${STATUS_TEXT[status]}\r\nConnection: close\r\n\r\n`, () => socket.destroy());
+}
+
+type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => unknown;
+
+/** The server's `upgrade` listener: any other path is closed without an answer, refusals are bare, the rest goes on. */
+export function createUpgradeListener(app: App, upgrade: Upgrade): (...args: Parameters<Upgrade>) => void {
+  /** Resolves to whether the WebSocket library has the socket now. */
+  const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<boolean> => {
+    const { headers, url = '' } = request;
+    if (url.split('?', 1)[0] !== WEBSOCKET_PATH) {
+      socket.destroy();
+      return false;
+    }
+    const verdict = await app.guard.upgrade({
+      host: headers.host,
+      origin: headers.origin,
+      authorization: headers.authorization,
+      protocols: headers['sec-websocket-protocol'],
+      remoteAddress: request.socket.remoteAddress,
+    });
+    if (verdict !== 'pass') {
+      refuse(socket, verdict);
+      return false;
+    }
+    if (socket instanceof Socket) socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_MS);
+    await upgrade(request, socket, head);
+    return true;
+  };
+  return (request, socket, head) => {
+    // Until somebody else has taken the socket over, a reset must not end the process.
+    const onError = () => socket.destroy();
+    socket.on('error', onError);
+    accept(request, socket, head).then(
+      (taken) => taken && socket.off('error', onError),
+      (error: unknown) => {
+        app.log.error('unhandled error', { err: error });
+        socket.destroy();
+      },
+    );
+  };
+}
+
+/** For development, where the upgrade itself belongs to the dev server: the same guard inside crossws' own hook. */
+export function developmentHooks(app: () => App): Partial<Hooks> {
+  return {
+    ...peerHooks(app),
+    async upgrade({ headers }) {
+      const verdict = await app().guard.upgrade({
+        host: headers.get('host') ?? undefined,
+        origin: headers.get('origin') ?? undefined,
+        authorization: headers.get('authorization') ?? undefined,
+        protocols: headers.get('sec-websocket-protocol') ?? undefined,
+        remoteAddress: undefined,
+      });
+      if (verdict === 'pass') return;
+      throw new Response(null, { status: verdict, statusText: STATUS_TEXT[verdict], headers: { connection: 'close' } });
+    },
+  };
+}

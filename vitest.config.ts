@@ -1,0 +1,25 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+const shared = {
+  // Replies and error codes that a route file does not declare fail loudly.
+  env: { SERVICE_CODE_VALIDATE_REPLIES: '1' },
+  testTimeout: 20_000,
+  hookTimeout: 20_000,
+};
+const resolve = { alias: { '#endpoints': at('./tests/support/endpoints.ts') } };
+
+export default defineConfig({
+  test: {
+    projects: [
+      { resolve, test: { ...shared, name: 'unit', include: ['tests/unit/**/*.test.ts'] } },
+      { resolve, test: { ...shared, name: 'api', include: ['tests/api/**/*.test.ts'] } },
+      {
+        resolve,
+        test: { ...shared, name: 'e2e', include: ['tests/e2e/**/*.test.ts'], testTimeout: 120_000, hookTimeout: 120_000 },
+      },
+    ],
+  },
+});

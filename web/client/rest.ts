@@ -1,0 +1,116 @@
+/** REST: one function a call, envelope in, data or a typed error out (core.md §1.1). */
+import { ApiError, ConnectionError, reasonOf } from './errors.ts';
+import type {
+  AgentConfigRequest,
+  AuthSummary,
+  Config,
+  CreateProvider,
+  CreateSession,
+  Message,
+  MessageQuery,
+  Meta,
+  Model,
+  Page,
+  Prompt,
+  ResolveApproval,
+  Session,
+  SessionQuery,
+  SessionStatus,
+  Snapshot,
+  SubmitPrompt,
+  Workspace,
+} from './types.ts';
+
+export interface RestOptions {
+  /** Where the server's pages live, with its trailing slash: `http://127.0.0.1:58627/`. */
+  baseUrl: string;
+  /** Read at every call, so that a token typed in later is used at once. */
+  token: () => string | undefined;
+  fetch?: typeof fetch;
+}
+
+type Query = Record<string, string | number | boolean | undefined>;
+type Envelope<T> = { code: 0; data: T } | { code: number; msg: string; details?: unknown; data?: unknown };
+
+export type Rest = ReturnType<typeof createRest>;
+
+/**
+ * The typed calls of `/api/v1`.
+ * Every call rejects with ApiError (the server said no) or ConnectionError (it said nothing).
+ */
+export function createRest(options: RestOptions) {
+  const base = new URL('api/v1/', options.baseUrl);
+  const send = options.fetch ?? fetch;
+
+  async function call<T>(method: string, path: string, input: { body?: object; query?: object } = {}): Promise<T> {
+    const url = new URL(path, base);
+    for (const [key, value] of Object.entries((input.query ?? {}) as Query)) {
+      if (value !== undefined) url.searchParams.set(key, String(value));
+    }
+    const headers: Record<string, string> = {};
+    const token = options.token();
+    if (token !== undefined) headers['authorization'] = `Bearer ${token}`;
+    if (input.body) headers['content-type'] = 'application/json';
+    let status: number;
+    let text: string;
+    try {
+      const response = await send(url, { method, headers, ...(input.body && { body: JSON.stringify(input.body) }) });
+      status = response.status;
+      text = await response.text();
+    } catch (error) {
+      throw new ConnectionError(`The server does not answer: ${reasonOf(error)}`);
+    }
+    return unwrap<T>(status, text);
+  }
+
+  const get = <T>(path: string, query?: object) => call<T>('GET', path, query && { query });
+  const post = <T>(path: string, body?: object) => call<T>('POST', path, body && { body });
+  const at = (id: string) => `sessions/${encodeURIComponent(id)}`;
+
+  return {
+    meta: () => get<Meta>('meta'),
+    auth: () => get<AuthSummary>('auth'),
+    config: () => get<Config>('config'),
+    models: () => get<{ items: Model[] }>('models'),
+    setDefaultModel: (id: string) => post<{ default_model: string }>(`models/${encodeURIComponent(id)}:set_default`),
+    createProvider: (body: CreateProvider) => post<{ id: string }>('providers', body),
+    workspaces: () => get<{ items: Workspace[] }>('workspaces'),
+    sessions: (query: SessionQuery) => get<Page<Session>>('sessions', query),
+    createSession: (body: CreateSession) => post<Session>('sessions', body),
+    session: (id: string) => get<Session>(at(id)),
+    updateProfile: (id: string, body: { title?: string; agent_config?: AgentConfigRequest }) =>
+      post<Session>(`${at(id)}/profile`, body),
+    archive: (id: string) => post<{ archived: true }>(`${at(id)}:archive`),
+    abort: (id: string) => post<{ aborted: true }>(`${at(id)}:abort`),
+    status: (id: string) => get<SessionStatus>(`${at(id)}/status`),
+    snapshot: (id: string) => get<Snapshot>(`${at(id)}/snapshot`),
+    messages: (id: string, query: MessageQuery) => get<Page<Message>>(`${at(id)}/messages`, query),
+    prompts: (id: string) => get<{ active: Prompt | null; queued: Prompt[] }>(`${at(id)}/prompts`),
+    submitPrompt: (id: string, body: SubmitPrompt) => post<Prompt>(`${at(id)}/prompts`, body),
+    abortPrompt: (id: string, promptId: string) =>
+      post<{ aborted: true }>(`${at(id)}/prompts/${encodeURIComponent(promptId)}:abort`),
+    resolveApproval: (id: string, approvalId: string, body: ResolveApproval) =>
+      post<{ resolved: true }>(`${at(id)}/approvals/${encodeURIComponent(approvalId)}`, body),
+  };
+}
+
+/** The data of an envelope, typed by the caller: the server's schemas are the contract, so it is not checked again. */
+function unwrap<T>(status: number, text: string): T {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new ConnectionError(`What answered is not this server (HTTP ${status})`);
+  }
+  if (!isEnvelope<T>(value)) throw new ConnectionError(`What answered is not this server (HTTP ${status})`);
+  if (isSuccess(value)) return value.data;
+  throw new ApiError(value.code, value.msg, { status, details: value.details, data: value.data });
+}
+
+function isEnvelope<T>(value: unknown): value is Envelope<T> {
+  return typeof value === 'object' && value !== null && 'code' in value && typeof value.code === 'number';
+}
+
+function isSuccess<T>(envelope: Envelope<T>): envelope is { code: 0; data: T } {
+  return envelope.code === 0;
+}

@@ -1,0 +1,186 @@
+/** The WebSocket, kept open: requests with acks, events out, reconnect and probes (ws-events.md §1–§5). */
+import { ApiError, ConnectionError } from './errors.ts';
+import type { Ack, EventFrame } from './types.ts';
+
+const FIRST_DELAY_MS = 1_000;
+const LONGEST_DELAY_MS = 30_000;
+const JITTER_MS = 250;
+const PROBE_TIMEOUT_MS = 10_000;
+const SUBPROTOCOL = 'service-code.bearer.';
+
+/** What is used of a WebSocket; browsers and the `ws` package both fit. */
+export interface SocketLike {
+  send(data: string): void;
+  close(code?: number, reason?: string): void;
+  onmessage: ((event: never) => void) | null;
+  onclose: ((event: never) => void) | null;
+  onerror: ((event: never) => void) | null;
+}
+export type SocketConstructor = new (url: string, protocols?: string[]) => SocketLike;
+
+/** `waiting` carries when the next try starts, in milliseconds since the epoch. */
+export type Connection =
+  { kind: 'connecting' } | { kind: 'open' } | { kind: 'waiting'; retryAt: number } | { kind: 'closed' };
+
+export interface Resync {
+  session_id: string;
+  reason: string;
+  current_seq: number;
+  epoch?: string;
+}
+
+export interface SocketListener {
+  connection?(state: Connection): void;
+  event?(frame: EventFrame): void;
+  resync?(resync: Resync): void;
+}
+
+export interface SocketOptions {
+  url: string;
+  token: () => string | undefined;
+  WebSocket: SocketConstructor;
+  /** First delay before a reconnect; it doubles up to 30 s. */
+  firstDelayMs?: number;
+}
+
+export interface Socket {
+  readonly connection: Connection;
+  /** Calls the listener until the returned function is called. */
+  listen(listener: SocketListener): () => void;
+  /** Sends a frame; resolves with its ack's payload, rejects with ApiError or, when the line breaks, ConnectionError. */
+  request(type: string, payload: object): Promise<Ack['payload']>;
+  /** Asks whether the line is alive and reconnects when no answer comes within 10 s; connects at once when waiting. */
+  probe(): void;
+  close(): void;
+}
+
+interface Waiter {
+  resolve(payload: Ack['payload']): void;
+  reject(error: Error): void;
+}
+
+/** Opens the connection at once and keeps reopening it until `close()`. */
+export function createSocket(options: SocketOptions): Socket {
+  const listeners = new Set<SocketListener>();
+  const waiters = new Map<string, Waiter>();
+  const firstDelay = options.firstDelayMs ?? FIRST_DELAY_MS;
+  let connection: Connection = { kind: 'connecting' };
+  let socket: SocketLike | undefined;
+  let delay = firstDelay;
+  let lastId = 0;
+  let retryTimer: ReturnType<typeof setTimeout> | undefined;
+  let probeTimer: ReturnType<typeof setTimeout> | undefined;
+
+  function announce(next: Connection) {
+    connection = next;
+    for (const listener of listeners) listener.connection?.(next);
+  }
+
+  function connect() {
+    clearTimeout(retryTimer);
+    const token = options.token();
+    const current = new options.WebSocket(options.url, token === undefined ? [] : [SUBPROTOCOL + token]);
+    socket = current;
+    announce({ kind: 'connecting' });
+    current.onmessage = (event: { data: unknown }) => {
+      if (socket === current && typeof event.data === 'string') receive(event.data);
+    };
+    current.onclose = () => lost(current);
+    // `close` always follows and does the work; `ws` throws when nobody listens to errors.
+    current.onerror = () => {};
+  }
+
+  function lost(current: SocketLike) {
+    if (socket !== current) return;
+    socket = undefined;
+    clearTimeout(probeTimer);
+    probeTimer = undefined;
+    for (const waiter of waiters.values()) waiter.reject(new ConnectionError('The connection was lost'));
+    waiters.clear();
+    if (connection.kind === 'closed') return;
+    const wait = delay + Math.random() * JITTER_MS;
+    delay = Math.min(delay * 2, LONGEST_DELAY_MS);
+    announce({ kind: 'waiting', retryAt: Date.now() + wait });
+    retryTimer = setTimeout(connect, wait);
+  }
+
+  function receive(text: string) {
+    const frame: unknown = JSON.parse(text);
+    if (isEvent(frame)) {
+      for (const listener of listeners) listener.event?.(frame);
+    } else if (isAck(frame)) {
+      const waiter = waiters.get(frame.id);
+      waiters.delete(frame.id);
+      if (frame.code === 0) waiter?.resolve(frame.payload);
+      else waiter?.reject(new ApiError(frame.code, frame.msg, { status: 200, data: frame.payload }));
+    } else if (isSystem(frame, 'server_hello')) {
+      delay = firstDelay;
+      announce({ kind: 'open' });
+    } else if (isSystem(frame, 'pong')) {
+      clearTimeout(probeTimer);
+      probeTimer = undefined;
+    } else if (isResync(frame)) {
+      for (const listener of listeners) listener.resync?.(frame.payload);
+    }
+  }
+
+  connect();
+
+  return {
+    get connection() {
+      return connection;
+    },
+    listen(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    request(type, payload) {
+      if (!socket || connection.kind !== 'open') return Promise.reject(new ConnectionError('Not connected'));
+      lastId += 1;
+      const id = String(lastId);
+      const ack = new Promise<Ack['payload']>((resolve, reject) => waiters.set(id, { resolve, reject }));
+      socket.send(JSON.stringify({ type, id, payload }));
+      return ack;
+    },
+    probe() {
+      if (connection.kind === 'waiting') return connect();
+      if (connection.kind !== 'open' || !socket || probeTimer !== undefined) return;
+      const current = socket;
+      current.send(JSON.stringify({ type: 'ping', payload: {} }));
+      probeTimer = setTimeout(() => {
+        // A dead line may take minutes to report its close: do not wait for it.
+        current.close();
+        lost(current);
+      }, PROBE_TIMEOUT_MS);
+    },
+    close() {
+      clearTimeout(retryTimer);
+      announce({ kind: 'closed' });
+      const current = socket;
+      if (current) lost(current);
+      current?.close(1000);
+    },
+  };
+}
+
+type SystemFrame = { type: string; payload: object };
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function isEvent(frame: unknown): frame is EventFrame {
+  return isObject(frame) && typeof frame['session_id'] === 'string' && typeof frame['seq'] === 'number';
+}
+
+function isAck(frame: unknown): frame is Ack & { id: string } {
+  return isObject(frame) && frame['type'] === 'ack' && typeof frame['id'] === 'string';
+}
+
+function isSystem(frame: unknown, type: string): frame is SystemFrame {
+  return isObject(frame) && frame['type'] === type;
+}
+
+function isResync(frame: unknown): frame is { payload: Resync } {
+  return isSystem(frame, 'resync_required') && isObject(frame.payload);
+}

@@ -1,0 +1,25 @@
+/** A change of text as lines to draw. */
+import { diffLines } from 'diff';
+
+export interface DiffLine {
+  kind: 'same' | 'added' | 'removed';
+  text: string;
+}
+
+/** Bounds the work on texts that have little in common. */
+const TIMEOUT_MS = 200;
+
+/** Lines of `before` and `after` in order; everything removed, then everything added when comparing takes too long. */
+export function lineDiff(before: string, after: string): DiffLine[] {
+  const changes = diffLines(before, after, { timeout: TIMEOUT_MS });
+  if (!changes) return [...lines(before, 'removed'), ...lines(after, 'added')];
+  return changes.flatMap((change) => lines(change.value, change.added ? 'added' : change.removed ? 'removed' : 'same'));
+}
+
+function lines(text: string, kind: DiffLine['kind']): DiffLine[] {
+  if (text === '') return [];
+  return text
+    .replace(/\n$/, '')
+    .split('\n')
+    .map((line) => ({ kind, text: line }));
+}

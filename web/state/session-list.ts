@@ -1,0 +1,94 @@
+/** The session list as a pure fold over pages and global events. */
+import type { EventFrame, Session, Workspace } from '../client/types.ts';
+
+export interface SessionList {
+  sessions: Session[];
+  /** Newest event applied per session: a later replay brings older ones again (ws-events.md §6.6). */
+  seen: Record<string, number>;
+}
+
+export interface SessionGroup {
+  id: string;
+  name: string;
+  root: string;
+  sessions: Session[];
+}
+
+export const emptyList: SessionList = { sessions: [], seen: {} };
+
+type Work = Pick<Session, 'busy' | 'main_turn_active' | 'pending_interaction' | 'last_turn_reason'>;
+
+/** A session with what `event.session.work_changed` says; an absent outcome removes the old one. */
+export function withWork({ last_turn_reason: _, ...session }: Session, work: Work): Session {
+  const { busy, main_turn_active, pending_interaction, last_turn_reason } = work;
+  return { ...session, busy, main_turn_active, pending_interaction, ...(last_turn_reason && { last_turn_reason }) };
+}
+
+/** Newest first, ties by id (core.md §6.2). */
+function ordered(sessions: Session[]): Session[] {
+  const byId = (a: Session, b: Session) => (a.id < b.id ? 1 : -1);
+  return sessions.toSorted((a, b) => (a.updated_at === b.updated_at ? byId(a, b) : a.updated_at < b.updated_at ? 1 : -1));
+}
+
+/** Adds a page, in place of what was known of its sessions. */
+export function withPage(list: SessionList, page: Session[]): SessionList {
+  const ids = new Set(page.map((session) => session.id));
+  return { ...list, sessions: ordered([...page, ...list.sessions.filter((session) => !ids.has(session.id))]) };
+}
+
+/** Applies a global event; others change nothing. */
+export function applyToList(list: SessionList, frame: EventFrame): SessionList {
+  if (frame.type === 'event.session.archived') {
+    return { ...list, sessions: list.sessions.filter((session) => session.id !== frame.payload.sessionId) };
+  }
+  const change = changeOf(frame);
+  if (!change) return list;
+  const id = frame.session_id;
+  if (frame.seq <= (list.seen[id] ?? 0)) return list;
+  const seen = { ...list.seen, [id]: frame.seq };
+  if (frame.type === 'event.session.created') return { ...withPage(list, [frame.payload.session]), seen };
+  return { sessions: ordered(list.sessions.map((session) => (session.id === id ? change(session) : session))), seen };
+}
+
+function changeOf(frame: EventFrame): ((session: Session) => Session) | undefined {
+  switch (frame.type) {
+    case 'event.session.created':
+      return (session) => session;
+    case 'event.session.work_changed': {
+      const { payload, timestamp } = frame;
+      // A turn's end moves the session up (core.md §5.3).
+      return (session) => ({
+        ...withWork(session, payload),
+        ...(session.main_turn_active && !payload.main_turn_active && { updated_at: timestamp }),
+      });
+    }
+    case 'session.meta.updated': {
+      const { title, lastPrompt } = frame.payload.patch;
+      return (session) => ({
+        ...session,
+        ...(title !== undefined && { title }),
+        ...(lastPrompt !== undefined && { last_prompt: lastPrompt, updated_at: frame.timestamp }),
+      });
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Sessions under their workspaces, the workspace with the newest session first. */
+export function groupByWorkspace(sessions: Session[], workspaces: Workspace[]): SessionGroup[] {
+  const groups = new Map<string, SessionGroup>();
+  for (const session of sessions) {
+    const root = session.metadata.cwd;
+    const name = workspaces.find((workspace) => workspace.id === session.workspace_id)?.name;
+    const group = groups.get(session.workspace_id) ?? { id: session.workspace_id, name: name ?? baseName(root), root, sessions: [] };
+    group.sessions.push(session);
+    groups.set(session.workspace_id, group);
+  }
+  return [...groups.values()];
+}
+
+export const baseName = (path: string): string => path.split(/[\\/]/).findLast((part) => part !== '') ?? path;
+
+/** What a session is called where it has no title yet. */
+export const titleOf = (session: Session): string => session.title || session.last_prompt || 'New session';

@@ -1,0 +1,19 @@
+/** Light, dark, or as the system has it. */
+import { ref, watchEffect } from 'vue';
+
+const KEY = 'service-code.theme';
+const themes = ['system', 'light', 'dark'] as const;
+export type Theme = (typeof themes)[number];
+
+/** The sign of each choice. */
+export const themeOf: Record<Theme, string> = { system: '◐', light: '○', dark: '●' };
+
+export function useTheme() {
+  const theme = ref<Theme>(themes.find((name) => name === localStorage.getItem(KEY)) ?? 'system');
+  watchEffect(() => {
+    document.documentElement.dataset['theme'] = theme.value;
+    localStorage.setItem(KEY, theme.value);
+  });
+  const next = () => (theme.value = themes[(themes.indexOf(theme.value) + 1) % themes.length] ?? 'system');
+  return { theme, next };
+}

@@ -1,0 +1,136 @@
+/** What the whole page shares: the client, the connection, the session list, models. */
+import { inject, shallowRef, type InjectionKey } from 'vue';
+import { createClient } from '../client/client.ts';
+import { ConnectionError, isUnauthorized, reasonOf } from '../client/errors.ts';
+import type { Connection } from '../client/socket.ts';
+import type { AuthSummary, Config, Model, Workspace } from '../client/types.ts';
+import { applyToList, emptyList, withPage } from '../state/session-list.ts';
+import { readToken, saveToken } from './token.ts';
+
+const PAGE_SIZE = 50;
+
+export type Workbench = ReturnType<typeof createWorkbench>;
+export const workbenchKey: InjectionKey<Workbench> = Symbol('workbench');
+
+export function useWorkbench(): Workbench {
+  const workbench = inject(workbenchKey);
+  if (!workbench) throw new Error('No workbench is provided');
+  return workbench;
+}
+
+const sessionInAddress = () => /^#\/s\/(.+)$/.exec(location.hash)?.[1];
+
+/** Opens the connection of the page; lives as long as the page does. */
+export function createWorkbench() {
+  let token = readToken();
+  const client = createClient({
+    baseUrl: new URL('.', document.baseURI).href,
+    token: () => token,
+    WebSocket: window.WebSocket,
+  });
+  const { rest, socket } = client;
+
+  const connection = shallowRef<Connection>(socket.connection);
+  const unauthorized = shallowRef(false);
+  /** Something went wrong that no part of the page shows by itself. */
+  const problem = shallowRef<string>();
+  const list = shallowRef(emptyList);
+  const hasMore = shallowRef(false);
+  const workspaces = shallowRef<Workspace[]>([]);
+  const models = shallowRef<Model[]>([]);
+  const config = shallowRef<Config>({});
+  const auth = shallowRef<AuthSummary>();
+  const selected = shallowRef(sessionInAddress());
+
+  /** Shows what a rejected call says; a lost connection has its own banner. */
+  function report(error: unknown): void {
+    if (isUnauthorized(error)) unauthorized.value = true;
+    else if (!(error instanceof ConnectionError)) problem.value = reasonOf(error);
+  }
+
+  async function readModels() {
+    [auth.value, config.value, models.value] = await Promise.all([
+      rest.auth(),
+      rest.config(),
+      rest.models().then((page) => page.items),
+    ]);
+  }
+
+  async function readLists() {
+    const [page, known] = await Promise.all([rest.sessions({ page_size: PAGE_SIZE }), rest.workspaces()]);
+    workspaces.value = known.items;
+    // Events were missed while the line was down: what the server lists now is the truth.
+    list.value = withPage({ ...emptyList, seen: list.value.seen }, page.items);
+    hasMore.value = page.has_more;
+  }
+
+  async function refresh() {
+    try {
+      await Promise.all([readLists(), readModels()]);
+      unauthorized.value = false;
+    } catch (error) {
+      report(error);
+    }
+  }
+
+  socket.listen({
+    connection(state) {
+      connection.value = state;
+      if (state.kind === 'open') void refresh();
+      // A refused upgrade looks like a lost line; only REST tells a wrong token.
+      if (state.kind === 'waiting') rest.meta().catch(report);
+    },
+    event(frame) {
+      list.value = applyToList(list.value, frame);
+      if (frame.type === 'event.workspace.created' || frame.type === 'event.workspace.updated') {
+        const { workspace } = frame.payload;
+        workspaces.value = [...workspaces.value.filter((known) => known.id !== workspace.id), workspace];
+      } else if (frame.type === 'event.config.changed') {
+        readModels().catch(report);
+      }
+    },
+  });
+
+  window.addEventListener('hashchange', () => (selected.value = sessionInAddress()));
+  window.addEventListener('online', () => socket.probe());
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden) socket.probe();
+  });
+
+  return {
+    client,
+    connection,
+    unauthorized,
+    problem,
+    list,
+    hasMore,
+    workspaces,
+    models,
+    config,
+    auth,
+    selected,
+    report,
+    refresh,
+    select(id: string | undefined) {
+      location.hash = id === undefined ? '#/' : `#/s/${id}`;
+    },
+    async loadMore() {
+      const last = list.value.sessions.at(-1);
+      if (!last) return;
+      try {
+        const page = await rest.sessions({ page_size: PAGE_SIZE, before_id: last.id });
+        list.value = withPage(list.value, page.items);
+        hasMore.value = page.has_more;
+      } catch (error) {
+        report(error);
+      }
+    },
+    useToken(given: string) {
+      token = given;
+      saveToken(given);
+      unauthorized.value = false;
+      void refresh();
+      socket.probe();
+    },
+  };
+}
