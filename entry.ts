@@ -38,7 +38,8 @@ main().then(
   // Whatever an idle library keeps open must not keep the process.
   () => process.exit(0),
   (error: unknown) => {
-    const shown = error instanceof StartError ? error.message : error instanceof Error ? error.stack : errorMessage(error);
+    const shown =
+      error instanceof StartError ? error.message : error instanceof Error ? error.stack : errorMessage(error);
     process.stderr.write(`service-code: ${shown}\n`);
     process.exit(1);
   },

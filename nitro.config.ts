@@ -1,5 +1,6 @@
 import { defineNitroConfig } from 'nitropack/config';
 import { endpointsModule } from './build/endpoints.ts';
+import { nativeFiles } from './build/native-files.ts';
 import { productionModule } from './build/production.ts';
 import { socketResetsModule } from './build/socket-resets.ts';
 
@@ -15,6 +16,7 @@ export default defineNitroConfig({
   modules: [endpointsModule, productionModule, socketResetsModule],
   devServer: { watch: ['./server', './utils'] },
   externals: {
+    traceInclude: nativeFiles(),
     // Bundled, they load in a tenth of the time.
     inline: ['zod', 'consola', 'mime', 'ulid', 'citty'],
   },

@@ -18,7 +18,13 @@ export default defineConfig({
       { resolve, test: { ...shared, name: 'api', include: ['tests/api/**/*.test.ts'] } },
       {
         resolve,
-        test: { ...shared, name: 'e2e', include: ['tests/e2e/**/*.test.ts'], testTimeout: 120_000, hookTimeout: 120_000 },
+        test: {
+          ...shared,
+          name: 'e2e',
+          include: ['tests/e2e/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
       },
     ],
   },

@@ -11,6 +11,11 @@ export const productionModule: NitroModule = {
     const { options } = nitro;
     if (options.dev) return;
     options.entry = resolve(options.rootDir, 'entry.ts');
-    options.publicAssets.push({ dir: resolve(options.rootDir, 'web/dist'), baseURL: '/', fallthrough: true, maxAge: 0 });
+    options.publicAssets.push({
+      dir: resolve(options.rootDir, 'web/dist'),
+      baseURL: '/',
+      fallthrough: true,
+      maxAge: 0,
+    });
   },
 };

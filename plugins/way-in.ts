@@ -15,6 +15,10 @@ import { createRouteTable } from '../utils/http/route-table.ts';
 
 const DEVELOPMENT_PORT = 3000;
 
+/** Called late: in the built output `import.meta.url` is right only once the entry runs. */
+const webDirectory = () =>
+  import.meta.dev ? resolve('web/dist') : fileURLToPath(new URL('../public', import.meta.url));
+
 async function startInDevelopment(): Promise<App> {
   const port = Number(process.env.NITRO_PORT ?? process.env.PORT ?? DEVELOPMENT_PORT);
   const app = await createApp(appOptions({ home: homePath(process.env), port, log: createLogger('warn') }));
@@ -25,7 +29,6 @@ async function startInDevelopment(): Promise<App> {
 
 export default defineNitroPlugin((nitroApp) => {
   const started = import.meta.dev ? startInDevelopment() : undefined;
-  const webDirectory = import.meta.dev ? resolve('web/dist') : fileURLToPath(new URL('../public', import.meta.url));
   nitroApp.h3App.handler = createRequestHandler({
     app: () => started ?? useApp(),
     routes: createRouteTable(endpoints),

@@ -112,11 +112,12 @@ export interface RawDescription {
 
 /** An endpoint as the dispatch and the documents see it. */
 export interface Endpoint {
-  definition: Description & Schemas<z.ZodType, z.ZodType, z.ZodType> & {
-    data?: z.ZodType;
-    status?: 201 | 204;
-    raw?: RawDescription;
-  };
+  definition: Description &
+    Schemas<z.ZodType, z.ZodType, z.ZodType> & {
+      data?: z.ZodType;
+      status?: 201 | 204;
+      raw?: RawDescription;
+    };
   /** Validates and runs; rejects with a `ServiceError` for every failure that has a code. */
   run(input: EndpointInput): Promise<Reply>;
 }
@@ -235,7 +236,8 @@ export function defineRawEndpoint<
   Body extends z.ZodType = z.ZodUndefined,
   Subject = undefined,
 >(
-  definition: Description & Schemas<Params, Query, Body> & { raw: RawDescription } & Steps<Params, Query, Body, Subject, Reply>,
+  definition: Description &
+    Schemas<Params, Query, Body> & { raw: RawDescription } & Steps<Params, Query, Body, Subject, Reply>,
 ): Endpoint {
   return {
     definition,

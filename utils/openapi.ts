@@ -83,7 +83,8 @@ function rawResponses(endpoint: Endpoint, errors: JsonSchema[], components: Comp
     content: { [raw.contentType]: { schema } },
   };
   const responses: JsonSchema = {};
-  for (const status of raw.statuses ?? [200]) responses[status] = status === 304 ? { description: 'Not modified' } : success;
+  for (const status of raw.statuses ?? [200])
+    responses[status] = status === 304 ? { description: 'Not modified' } : success;
   if (errors.length > 0) responses['200'] = { ...success, content: { ...success.content, ...json(oneOf(errors)) } };
   return responses;
 }
@@ -95,7 +96,8 @@ function responsesOf(endpoint: Endpoint, components: Components): JsonSchema {
 
   const { status = 200 } = definition;
   const failed = { description: 'Failure', content: json(oneOf(errors)) };
-  if (status === 204) return { ...(errors.length > 0 ? { 200: failed } : {}), 204: { description: 'Done, no content' } };
+  if (status === 204)
+    return { ...(errors.length > 0 ? { 200: failed } : {}), 204: { description: 'Done, no content' } };
   const data: JsonSchema = definition.data ? components.convert(definition.data, 'output') : { type: 'null' };
   const success = envelope(0, data);
   if (status === 201) {
@@ -151,7 +153,9 @@ const templated = (route: string) => publicPath(route.replaceAll(/:([^/]+)/g, '{
 export async function openApiDocument(entries: EndpointEntry[], bind: BindFacts, version: string): Promise<JsonSchema> {
   const components = createComponents('#/components/schemas/');
   const paths: Record<string, Record<string, JsonSchema>> = {};
-  const loaded = await Promise.all(entries.map(async (entry) => ({ ...entry, endpoint: (await entry.load()).default })));
+  const loaded = await Promise.all(
+    entries.map(async (entry) => ({ ...entry, endpoint: (await entry.load()).default })),
+  );
   const listed = loaded
     .filter(({ endpoint }) => endpoint.definition.mounted?.(bind) ?? true)
     .sort((a, b) => (a.route < b.route ? -1 : a.route > b.route ? 1 : 0));

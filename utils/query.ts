@@ -25,11 +25,17 @@ export function queryInteger({ min, max }: { min?: number; max?: number } = {}) 
   let integer = z.int();
   if (min !== undefined) integer = integer.min(min);
   if (max !== undefined) integer = integer.max(max);
-  const documented = { type: 'integer' as const, ...(min === undefined ? {} : { minimum: min }), ...(max === undefined ? {} : { maximum: max }) };
-  return z.preprocess((value) => {
-    if (value === undefined) return undefined;
-    return typeof value === 'string' ? Number(value) : Number.NaN;
-  }, integer).meta(documented);
+  const documented = {
+    type: 'integer' as const,
+    ...(min === undefined ? {} : { minimum: min }),
+    ...(max === undefined ? {} : { maximum: max }),
+  };
+  return z
+    .preprocess((value) => {
+      if (value === undefined) return undefined;
+      return typeof value === 'string' ? Number(value) : Number.NaN;
+    }, integer)
+    .meta(documented);
 }
 
 /** A parameter that may be repeated; always an array for the handler. */

@@ -95,6 +95,8 @@ export interface Agent {
   abortPrompt(id: string): Promise<void>;
   /** Cancels the running turn, if any, as the user's wish. */
   cancelTurn(): void;
+  /** Every registered tool with the verdict of the tool policy; all are active while no profile is bound. */
+  tools(): { tool: Tool; active: boolean }[];
   inFlight(): InFlightTurn | null;
   idle(): boolean;
   /** Ends the turn and drops the queue; returns the records of the agent's end, for the journal's last line. */
@@ -116,7 +118,7 @@ export function createAgent(host: AgentHost): Agent {
   let created = false;
   let closing = false;
   let turn: RunningTurn | undefined;
-  let nextTurnId = countersOf(log.state.counters, id).nextTurnId;
+  let nextTurnId = 0;
   let warnings: SessionWarning[] = [];
   let lastInstructions: string | undefined;
   let newInstructionFiles: string[] = [];
@@ -262,7 +264,8 @@ export function createAgent(host: AgentHost): Agent {
 
   /** Begins the turn of a prompt; everything clients must see at once is one line. */
   function launch(prompt: QueuedPrompt, head: Draft[]): void {
-    const turnId = nextTurnId++;
+    const turnId = Math.max(nextTurnId, countersOf(log.state.counters, id).nextTurnId);
+    nextTurnId = turnId + 1;
     const { input } = prompt;
     const opening: ContextMessage = {
       role: 'user',
@@ -459,6 +462,11 @@ export function createAgent(host: AgentHost): Agent {
       turn?.controller.abort(new TurnAborted('user', 'interrupted by the user'));
     },
 
+    tools() {
+      const { activeTools: active } = host.environment();
+      const unbound = context().bound === undefined;
+      return host.tools.map((tool) => ({ tool, active: unbound || active.has(tool.name) }));
+    },
     inFlight: () => (id === 'main' && turn ? turn.live.view() : null),
     idle: () => turn === undefined && queue.waiting().length === 0,
 

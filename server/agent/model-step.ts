@@ -96,9 +96,10 @@ export function streamStep(request: ModelRequest, deps: StepStreamDeps): StepStr
 
   const finish = (response: ModelResponse) => {
     const endAt = performance.now();
-    // The stream announced the calls in order; the complete ones take over the ids made unique there.
-    const calls = response.calls.map((call, position) => {
-      const announced = received.calls[position];
+    // Both are in the order of the stream's indexes; a call is announced when its name is known, maybe later than others.
+    const byPlace = [...byIndex].toSorted(([a], [b]) => a - b).map(([, call]) => call);
+    const calls = response.calls.map((call, place) => {
+      const announced = byPlace[place];
       return { ...call, id: announced ? announced.id : uniqueId(call.id) };
     });
     const first = firstAt ?? endAt;

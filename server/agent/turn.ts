@@ -271,7 +271,9 @@ export async function runTurn(deps: TurnDeps): Promise<TurnOutcome> {
     return stop ? 'completed' : undefined;
   }
 
-  const completion = (): Draft[] => [ended('completed'), ...deps.workEnded('completed'), ...settlePrompt('completed')];
+  function completion(): Draft[] {
+    return [ended('completed'), ...deps.workEnded('completed'), ...settlePrompt('completed')];
+  }
 
   async function waitForRetry(error: ModelError, at: OpenStep, maxAttempts: number): Promise<void> {
     const delayMs = retryDelay(error, failedAttempts);

@@ -68,7 +68,9 @@ export async function openToken(home: string): Promise<TokenFile> {
   const mode = Number(cached.stats.mode);
   if (tooOpen(mode)) {
     const shown = (mode & 0o777).toString(8).padStart(4, '0');
-    throw new StartError(`${path} has mode ${shown}, expected 0600; others could read the token. Run: chmod 600 ${path}`);
+    throw new StartError(
+      `${path} has mode ${shown}, expected 0600; others could read the token. Run: chmod 600 ${path}`,
+    );
   }
 
   const refresh = async (): Promise<void> => {

@@ -20,12 +20,18 @@ function bind(server: Server, host: string, port: number): Promise<number> {
 }
 
 /** Resolves to the bound port; `onBusy` hears of each port that was taken. Throws `StartError` when nothing can be bound. */
-export async function listen(server: Server, host: string, port: number, onBusy: (port: number) => void): Promise<number> {
+export async function listen(
+  server: Server,
+  host: string,
+  port: number,
+  onBusy: (port: number) => void,
+): Promise<number> {
   for (let candidate = port; ; candidate += 1) {
     try {
       return await bind(server, host, candidate);
     } catch (error) {
-      if (errorCode(error) !== 'EADDRINUSE') throw new StartError(`cannot listen on ${host}:${candidate}: ${errorMessage(error)}`);
+      if (errorCode(error) !== 'EADDRINUSE')
+        throw new StartError(`cannot listen on ${host}:${candidate}: ${errorMessage(error)}`);
       if (candidate - port >= MAX_RETRIES || candidate >= MAX_PORT) {
         throw new StartError(`no free port from ${port} to ${candidate}`);
       }

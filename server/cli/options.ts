@@ -7,7 +7,12 @@ import type { LogLevel } from '../log.ts';
 import { SERVER_VERSION } from '../version.ts';
 
 const args = {
-  port: { type: 'string', valueHint: 'port', default: '58627', description: 'Bind port; a busy port is retried with +1' },
+  port: {
+    type: 'string',
+    valueHint: 'port',
+    default: '58627',
+    description: 'Bind port; a busy port is retried with +1',
+  },
   host: {
     type: 'string',
     valueHint: 'host',
@@ -31,7 +36,11 @@ const args = {
     default: false,
     description: 'Serve everything without a token: whoever reaches the port can run commands',
   },
-  'web-title': { type: 'string', valueHint: 'title', description: 'Browser tab title; default: the workspace directory' },
+  'web-title': {
+    type: 'string',
+    valueHint: 'title',
+    description: 'Browser tab title; default: the workspace directory',
+  },
   open: { type: 'boolean', default: true, negativeDescription: 'Do not open a browser when ready' },
   'allow-remote-shutdown': {
     type: 'boolean',
@@ -75,9 +84,7 @@ export interface StartOptions {
 }
 
 export type CommandLine =
-  | { command: 'start'; options: StartOptions }
-  | { command: typeof ROTATE }
-  | { command: 'print'; text: string };
+  { command: 'start'; options: StartOptions } | { command: typeof ROTATE } | { command: 'print'; text: string };
 
 /** Options that take a value; the rest are switches. */
 const VALUED = new Set(Object.entries(args).flatMap(([name, { type }]) => (type === 'string' ? [name] : [])));
@@ -111,7 +118,8 @@ function normalize(argv: string[]): Normalized {
     if (!VALUED.has(name)) throw new StartError(`unknown option '${token}'`);
     let value = inline;
     // A negative number is a bad port, not an option.
-    if (value === undefined && (isValue(rest[0]) || (name === 'port' && /^-\d/.test(rest[0] ?? '')))) value = rest.shift();
+    if (value === undefined && (isValue(rest[0]) || (name === 'port' && /^-\d/.test(rest[0] ?? ''))))
+      value = rest.shift();
     if (value === undefined && name === 'host') value = BARE_HOST;
     if (value === undefined) throw new StartError(`option '--${name}' needs a value`);
     if (name === 'allowed-host') {

@@ -84,7 +84,9 @@ export async function runServer(app: App, server: Server, options: StartOptions)
   // Before listening, so that an early Ctrl+C stops cleanly, too.
   const stopping = stopReason(app);
   try {
-    const port = await listen(server, options.host, options.port, (busy) => warn(`Port ${busy} is in use, trying ${busy + 1}.`));
+    const port = await listen(server, options.host, options.port, (busy) =>
+      warn(`Port ${busy} is in use, trying ${busy + 1}.`),
+    );
     await app.listening(port);
     warnOfExposure(options, app, warn);
     const urls = accessUrls(options.host, port, await app.token());

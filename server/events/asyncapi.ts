@@ -31,15 +31,17 @@ const CHANNEL = 'serviceCodeWebSocket';
 
 /** Events that the transport makes carry no `time` (ws-events.md §2.3). */
 function timeMember(type: string): { time?: z.ZodType } {
-  const untimed = ['agent.created', 'agent.disposed', 'session.meta.updated'].includes(type) || type.startsWith('event.');
+  const untimed =
+    ['agent.created', 'agent.disposed', 'session.meta.updated'].includes(type) || type.startsWith('event.');
   if (untimed) return {};
   const ms = z.number().int();
   return { time: type === 'agent.status.updated' ? ms.optional() : ms };
 }
 
-function eventPayload([type, fields]: [string, z.ZodObject]): z.ZodObject {
-  const routing = { agentId: z.string(), sessionId: z.string() };
-  return fields.extend({ type: z.literal(type), ...timeMember(type), ...routing });
+function eventPayload([type, fields]: [string, z.ZodType]): z.ZodType {
+  const common = { type: z.literal(type), ...timeMember(type), agentId: z.string(), sessionId: z.string() };
+  // The recursive payload of `error` is no plain object schema.
+  return fields instanceof z.ZodObject ? fields.extend(common) : z.intersection(fields, z.object(common));
 }
 
 /** One schema for all event frames. */
@@ -50,7 +52,7 @@ function eventFrameSchema(): z.ZodObject {
     seq: count,
     session_id: z.string().optional(),
     timestamp: isoTime,
-    payload: z.union(Object.entries<z.ZodObject>(events).map(eventPayload)),
+    payload: z.union(Object.entries<z.ZodType>(events).map(eventPayload)),
     epoch: z.string().optional(),
     volatile: z.literal(true).optional(),
     offset: count.optional(),
@@ -87,8 +89,8 @@ export function asyncApiDocument({ version, host }: AsyncApiFacts) {
     const rename = (definition: string) => definition.replace(/^__/, `${id}_`);
     // The input side leaves objects open: clients must expect members that this version does not know.
     const json = z.toJSONSchema(schema, { target: 'draft-7', io: 'input', unrepresentable: 'any' });
-    const { $schema: _dialect, definitions = {}, ...payload } = json;
-    for (const [definition, body] of Object.entries(definitions)) {
+    const { $schema: _dialect, definitions, ...payload } = json;
+    for (const [definition, body] of Object.entries(definitions ?? {})) {
       schemas[rename(definition)] = relocate(body, rename);
     }
     const located = Object.fromEntries(Object.entries(payload).map(([key, entry]) => [key, relocate(entry, rename)]));

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import nodeFs from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { collectHashes, defer } from './deferred.ts';
+import { defer, hashesOf } from './deferred.ts';
 
 /** UTF-8 bytes; longer strings become blobs. */
 export const BLOB_THRESHOLD_BYTES = 16_384;
@@ -28,6 +28,8 @@ export interface BlobStore {
   decode(text: string): unknown;
   /** A plain copy with all blob texts read in without blocking; the value itself when it has none. */
   load<T>(value: T): Promise<T>;
+  /** The same at once: texts just encoded come from memory, others block on their file. */
+  plain<T>(value: T): T;
   forget(): void;
   /** Forces the blobs written so far to the disk. */
   sync(): Promise<void>;
@@ -125,9 +127,9 @@ export function createBlobStore(dir: string, fs: BlobFs = nodeFs): BlobStore {
       const value: unknown = JSON.parse(text);
       return text.includes('blob"') ? restore(value) : value;
     },
+    plain: (value) => (hashesOf(value).size === 0 ? value : structuredClone(value)),
     async load(value) {
-      const hashes = new Set<string>();
-      collectHashes(value, hashes);
+      const hashes = hashesOf(value);
       if (hashes.size === 0) return value;
       const loaded = await readTexts([...hashes]);
       const before = texts;
@@ -153,9 +155,7 @@ export function createBlobStore(dir: string, fs: BlobFs = nodeFs): BlobStore {
 
 function isLong(text: string): boolean {
   return (
-    text.length > SURELY_SHORT_UNITS &&
-    Buffer.byteLength(text) > BLOB_THRESHOLD_BYTES &&
-    !loneSurrogate.test(text)
+    text.length > SURELY_SHORT_UNITS && Buffer.byteLength(text) > BLOB_THRESHOLD_BYTES && !loneSurrogate.test(text)
   );
 }
 

@@ -74,7 +74,9 @@ function isBatch(value: unknown): value is { t: number; r: JournalRecord[] } {
   );
 }
 
-/** The number of a record, if it has one. */
-export function seqOf(record: JournalRecord): number | undefined {
-  return 'seq' in record ? record.seq : undefined;
+/** A record that clients get. */
+export type SentRecord = JournalRecord & { seq: number };
+
+export function isSent(record: JournalRecord): record is SentRecord {
+  return 'seq' in record && record.seq !== undefined;
 }

@@ -1,5 +1,6 @@
 /** The event frame that clients get for a numbered record (records.md §1.4, §1.9). */
 import type { EventFrame } from '../events/frame.ts';
+import type { SentRecord } from './line-reader.ts';
 import type { JournalRecord } from './records.ts';
 
 /** Bytes of the JSON of `messages`; a `context.spliced` above it goes out without them (ws-events.md §9.9). */
@@ -14,7 +15,7 @@ export interface StreamIdentity {
 }
 
 /** Pure, so a replayed frame equals, byte for byte, the one sent first. Reads blobs. */
-export function recordFrame(record: JournalRecord & { seq: number }, t: number, stream: StreamIdentity): EventFrame {
+export function recordFrame(record: SentRecord, t: number, stream: StreamIdentity): EventFrame {
   const { seq, agent, type, ...rest } = record;
   const { x: _x, ...fields } = 'x' in rest ? rest : { ...rest, x: undefined };
   return {
@@ -35,9 +36,6 @@ export function recordFrame(record: JournalRecord & { seq: number }, t: number, 
 
 function spliceFields(record: Extract<JournalRecord, { type: 'context.spliced' }>): Record<string, unknown> {
   const { start, deleteCount, messages, tokens, x } = record;
-  const cut =
-    x?.copyOf !== undefined || Buffer.byteLength(JSON.stringify(messages)) > SPLICE_FRAME_LIMIT_BYTES;
-  return cut
-    ? { start, deleteCount, messages: [], tokens, truncated: true }
-    : { start, deleteCount, messages, tokens };
+  const cut = x?.copyOf !== undefined || Buffer.byteLength(JSON.stringify(messages)) > SPLICE_FRAME_LIMIT_BYTES;
+  return cut ? { start, deleteCount, messages: [], tokens, truncated: true } : { start, deleteCount, messages, tokens };
 }

@@ -10,10 +10,7 @@ export interface Attachment {
   mediaType: string;
   name?: string;
   size?: number;
-  source?:
-    | { kind: 'url'; url: string }
-    | { kind: 'file'; fileId: string }
-    | { kind: 'session_media'; fileId: string };
+  source?: { kind: 'url'; url: string } | { kind: 'file'; fileId: string } | { kind: 'session_media'; fileId: string };
 }
 
 export type TitleKind = 'replaceable' | 'generated' | 'custom';

@@ -5,7 +5,7 @@ import { ServiceError } from '../errors.ts';
 import { frameText, type StreamPosition } from '../events/frame.ts';
 import { createBlobStore, type BlobStore } from './blobs.ts';
 import { parseHeader, type JournalHeader } from './header.ts';
-import { parseBatch, readLines, seqOf } from './line-reader.ts';
+import { isSent, parseBatch, readLines } from './line-reader.ts';
 import { recordFrame, type StreamIdentity } from './record-frame.ts';
 
 /** Bytes read first when the last number is looked for from the end of the file. */
@@ -43,11 +43,9 @@ export async function* replayLines(range: ReplayRange): AsyncGenerator<string> {
       for (const line of lines) {
         const batch = parseBatch(line, blobs);
         for (const record of batch.records) {
-          const seq = seqOf(record);
-          if (seq === undefined || seq <= after) continue;
-          if (seq > upTo) return;
-          const whole = await blobs.load(record);
-          yield frameText(recordFrame({ ...whole, seq }, batch.t, stream));
+          if (!isSent(record) || record.seq <= after) continue;
+          if (record.seq > upTo) return;
+          yield frameText(recordFrame(await blobs.load(record), batch.t, stream));
         }
       }
     }
@@ -86,7 +84,7 @@ async function lastSeq(file: FileHandle, start: number, exact: boolean, blobs: B
         skip = false;
         continue;
       }
-      for (const record of parseBatch(line, blobs).records) last = seqOf(record) ?? last;
+      last = parseBatch(line, blobs).records.findLast(isSent)?.seq ?? last;
     }
   }
   return last;

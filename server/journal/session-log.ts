@@ -5,24 +5,32 @@
  * folded and published. So nobody hears of an event that a crash of the process can lose, and code in the same microtask
  * as an `append` does not see it in the fold yet.
  */
-import { mkdir, open, type FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
-import { monotonicFactory } from 'ulid';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { errorMessage, ServiceError } from '../errors.ts';
-import { frameText, type EventSink, type StreamPosition } from '../events/frame.ts';
+import type { EventSink, StreamPosition } from '../events/frame.ts';
 import type { Logger } from '../log.ts';
-import { durableEvents, type VolatileFields, type VolatileType } from '../schema/events/catalogue.ts';
+import type { VolatileFields, VolatileType } from '../schema/events/catalogue.ts';
+import { durableEvents } from '../schema/events/durable.ts';
 import type { Session } from '../schema/session.ts';
-import { errorCode } from '../storage/errno.ts';
 import { createBlobStore, type BlobFs } from './blobs.ts';
-import { applyBatch, initialState, type LogState } from './fold.ts';
-import { JOURNAL_FORMAT, type JournalHeader } from './header.ts';
+import { applyBatch, type LogState } from './fold.ts';
+import { JOURNAL_FORMAT } from './header.ts';
 import { acquireLock, lockOwner, type Lock } from './lock.ts';
-import { parseBatch, readLines, seqOf } from './line-reader.ts';
+import { parseBatch, type SentRecord } from './line-reader.ts';
 import { recordFrame } from './record-frame.ts';
-import { engine, engineTypes, event, unsent, type Batch, type Draft, type JournalRecord, type TitleKind } from './records.ts';
-import { journalPath, readHeader, replayLines } from './replay.ts';
+import {
+  engine,
+  engineTypes,
+  event,
+  unsent,
+  type Batch,
+  type Draft,
+  type JournalRecord,
+  type TitleKind,
+} from './records.ts';
+import { journalPath, replayLines } from './replay.ts';
 import { settle } from './settle.ts';
+import { emptyView, foldLine, journalSize, newHeader, readOn } from './view.ts';
 import { openWriter, type JournalWriter, type WriterFs } from './writer.ts';
 
 export interface SessionLog {
@@ -49,12 +57,7 @@ export interface SessionLog {
   /** Resolves when all appended so far is written, folded and published; rejects with 50003 when it could not be. */
   flushed(): Promise<void>;
   /** Publishes an event that is never written; it keeps its place among the appended ones. */
-  volatile<T extends VolatileType>(
-    agent: string,
-    type: T,
-    fields: VolatileFields<T>,
-    options?: VolatileOptions,
-  ): void;
+  volatile<T extends VolatileType>(agent: string, type: T, fields: VolatileFields<T>, options?: VolatileOptions): void;
   /** The durable frames `after < seq <= upTo` as first sent, oldest first; read from the file. */
   replay(after: number, upTo: number): AsyncIterable<string>;
   /** A plain copy of a part of `state` with all long texts read in, without blocking. */
@@ -99,14 +102,8 @@ export interface CreateSessionLogOptions extends SessionLogOptions {
   titleKind: TitleKind;
 }
 
-type Queued =
-  | { kind: 'append'; t: number; drafts: Draft[] }
-  | { kind: 'volatile'; t: number; publish(seq: number): void };
-
-/** Bytes between two remembered places of the file, from which a replay starts reading. */
-const MARK_BYTES = 64 * 1024;
-
-const ulid = monotonicFactory();
+/** What one microtask collects: a line to write, or a volatile frame that keeps its place among the lines. */
+type Queued = { kind: 'line'; t: number; drafts: Draft[] } | { kind: 'frame'; publish(seq: number): void };
 
 /**
  * Makes the folder and the journal of a new session: its header and the line of `event.session.created`, which is
@@ -115,114 +112,48 @@ const ulid = monotonicFactory();
 export async function createSessionLog(options: CreateSessionLogOptions): Promise<SessionLog> {
   const { dir, sessionId, session, titleKind } = options;
   const t = Date.parse(session.created_at);
-  const header: JournalHeader = newHeader(sessionId, t);
-  const created: JournalRecord[] = [
-    numbered(event('main', 'event.session.created', { session }, { titleKind }), 1),
-  ];
+  const created = record(event('main', 'event.session.created', { session }, { titleKind }), 1);
   await mkdir(dir, { recursive: true, mode: 0o700 });
-  const lines = `${JSON.stringify(header)}\n${createBlobStore(dir, options.fs).encode({ t, r: created })}\n`;
-  const file = await open(journalPath(dir), 'wx', 0o600);
-  try {
-    await file.writeFile(lines);
-    await file.datasync();
-  } finally {
-    await file.close();
-  }
-  return openLog(options, true);
+  const line = createBlobStore(dir, options.fs).encode({ t, r: [created] });
+  const text = `${JSON.stringify(newHeader(sessionId, t))}\n${line}\n`;
+  await writeFile(journalPath(dir), text, { flag: 'wx', mode: 0o600 });
+  return openLog(options, 0);
 }
 
 /**
  * Folds a session's journal. What a dead process left open is settled at once, unless the settling emits nothing (then
- * it waits for the first append) or a live process holds the session (then it shows as running). A missing or torn-off
- * journal starts anew with a new epoch. Throws 50001 when the journal is damaged.
+ * it waits for the first append) or a live process holds the session (then it shows as running). A missing journal, or
+ * one without a complete first line, starts anew with a new epoch. Throws 50001 when the journal is damaged.
  */
 export function openSessionLog(options: SessionLogOptions): Promise<SessionLog> {
-  return openLog(options, false);
+  return openLog(options, Infinity);
 }
 
-async function openLog(options: SessionLogOptions, fresh: boolean): Promise<SessionLog> {
+/** `publishAbove`: frames of the file with a higher number are new to everybody. */
+async function openLog(options: SessionLogOptions, publishAbove: number): Promise<SessionLog> {
   const { dir, sessionId, sink, log } = options;
-  const path = journalPath(dir);
   const blobs = createBlobStore(dir, options.fs);
-
-  let header = newHeader(sessionId, Date.now());
-  let state = initialState(header);
-  let seq = 0;
-  /** Bytes of complete lines read or written; 0 = the header is still to be written. */
-  let length = 0;
-  let historyEnd = 0;
-  let marks: { seq: number; offset: number }[] = [];
-  /** Settling that emits nothing: folded already, written in front of the first line. */
+  let view = emptyView(newHeader(sessionId, Date.now()));
+  /** Settling that emits nothing: folded already, to be written in front of the first line. */
   let waiting: Draft[] = [];
-
   let readOnly: ServiceError | undefined;
-  let queue: Queued[] = [];
-  let lastTime = 0;
-  let scheduled = false;
+  let held: { lock: Lock; writer: JournalWriter } | undefined;
+  let claiming: Promise<void> | undefined;
+  /** This process wrote its `session.opened`. */
   let opened = false;
   let closed = false;
-  let claiming: Promise<void> | undefined;
-  let held: { lock: Lock; writer: JournalWriter } | undefined;
-  const unknownTypes = new Set<string>();
 
-  // Reading
+  let queue: Queued[] = [];
+  let flushing: Promise<void> | undefined;
+  /** Lines or frames are being told to listeners right now. */
+  let telling = false;
+  let lastTime = 0;
 
-  async function readAll(publishAbove: number): Promise<void> {
-    const file = await openForReading(path);
-    if (!file) return;
-    try {
-      const start = length === 0 ? await begin(file) : length;
-      for await (const lines of readLines(file, start)) {
-        for (const line of lines) {
-          const copied = line.offset < historyEnd;
-          take(parseBatch(line, blobs), line.offset, copied, publishAbove);
-          length = line.end;
-        }
-      }
-    } finally {
-      await file.close();
-    }
-    lastTime = Math.max(lastTime, state.lastTime);
-  }
-
-  /** Reads the header; returns where the lines begin. */
-  async function begin(file: FileHandle): Promise<number> {
-    const found = await readHeader(file);
-    if (!found) return 0;
-    header = found.header;
-    length = found.end;
-    historyEnd = found.end + (header.history ?? 0);
-    state = initialState(header);
-    if (header.format > JOURNAL_FORMAT) {
-      readOnly = new ServiceError(
-        50003,
-        `session ${sessionId} was written by a newer version (journal format ${header.format})`,
-      );
-    }
-    return found.end;
-  }
-
-  /** Folds a line that is in the file and publishes its frames above that number. */
-  function take(batch: Batch, offset: number, copied: boolean, publishAbove: number): void {
-    const sent = copied ? [] : batch.records.filter(isNumbered);
-    const mark = marks.at(-1);
-    const first = sent[0];
-    if (first && (!mark || offset - mark.offset >= MARK_BYTES)) marks.push({ seq: first.seq, offset });
-    applyBatch(state, batch);
-    for (const record of batch.records) noticeUnknown(record.type);
-    seq = sent.at(-1)?.seq ?? seq;
-    if (publishAbove === Infinity) return;
-    tell(() => options.onBatch?.(batch));
-    for (const record of sent) {
-      if (record.seq > publishAbove) tell(() => sink.publish(recordFrame(record, batch.t, { sessionId, epoch: header.epoch })));
-    }
-  }
-
-  function noticeUnknown(type: string): void {
-    if (type in durableEvents || engineTypes.has(type) || unknownTypes.has(type)) return;
-    unknownTypes.add(type);
-    log.warn('a journal holds records of an unknown type; they are kept and skipped', { sessionId, type });
-  }
+  const identity = () => ({ sessionId, epoch: view.header.epoch });
+  const unwritable = (error: unknown) =>
+    error instanceof ServiceError
+      ? error
+      : new ServiceError(50003, `session ${sessionId} cannot be written: ${errorMessage(error)}`, { cause: error });
 
   /** A listener's mistake must not stop the journal. */
   function tell(listener: () => void): void {
@@ -233,26 +164,43 @@ async function openLog(options: SessionLogOptions, fresh: boolean): Promise<Sess
     }
   }
 
-  /** Starts over from the file, when what waits was folded in front of lines of another process. */
-  async function reread(): Promise<void> {
-    const before = seq;
-    const grown = waiting.length > 0 && (await fileSize(path)) > length;
-    if (grown) {
-      waiting = [];
-      length = 0;
-      seq = 0;
-      marks = [];
-    }
-    await readAll(before);
+  function publish(batch: Batch, sent: SentRecord[]): void {
+    tell(() => options.onBatch?.(batch));
+    for (const one of sent) tell(() => sink.publish(recordFrame(blobs.plain(one), batch.t, identity())));
   }
 
-  // Settling
+  const reportUnknown = createUnknownTypeReport(log, sessionId);
+
+  /** Reads what the file has more, from the start when lines of another process came before what waits. */
+  async function catchUp(above: number): Promise<void> {
+    const restart = waiting.length > 0 && (await journalSize(dir)) > view.length;
+    const next = restart ? emptyView(view.header) : view;
+    await readOn(next, dir, blobs, (batch, sent) => {
+      reportUnknown(batch);
+      if (above === Infinity) return;
+      const fresh = sent.filter((one) => one.seq > above);
+      if (fresh.length > 0) publish(batch, fresh);
+    });
+    if (restart) waiting = [];
+    view = next;
+    lastTime = Math.max(lastTime, view.state.lastTime);
+    if (view.header.format > JOURNAL_FORMAT) {
+      const format = `journal format ${view.header.format}`;
+      readOnly = new ServiceError(50003, `session ${sessionId} was written by a newer version (${format})`);
+    }
+  }
+
+  /** Settles for the view only, until something is written anyway. */
+  function settleLater(drafts: Draft[]): void {
+    waiting.push(...drafts);
+    applyBatch(view.state, { t: view.state.lastTime, records: drafts.map((draft) => record(draft, undefined)) });
+  }
 
   async function settleAbandoned(): Promise<void> {
-    const drafts = settle(state);
+    const drafts = settle(view.state);
     if (drafts.length === 0 || (await lockOwner(dir))) return;
     if (readOnly || drafts.every((draft) => draft.unsent)) {
-      wait(drafts);
+      settleLater(drafts.map(unsent));
       return;
     }
     try {
@@ -260,22 +208,14 @@ async function openLog(options: SessionLogOptions, fresh: boolean): Promise<Sess
     } catch (error) {
       if (error instanceof ServiceError && error.code === 40901) return;
       log.error('an interrupted session could not be settled on disk', { sessionId, err: error });
-      wait(settle(state).map(unsent));
+      settleLater(settle(view.state).map(unsent));
     }
   }
-
-  function wait(drafts: Draft[]): void {
-    waiting.push(...drafts);
-    const records = drafts.map((draft) => numbered(draft, undefined));
-    applyBatch(state, { t: state.lastTime, records });
-  }
-
-  // Writing
 
   function claim(): Promise<void> {
     claiming ??= takeLock().catch((error: unknown) => {
       claiming = undefined;
-      throw error;
+      throw unwritable(error);
     });
     return claiming;
   }
@@ -283,118 +223,77 @@ async function openLog(options: SessionLogOptions, fresh: boolean): Promise<Sess
   async function takeLock(): Promise<void> {
     if (readOnly) throw readOnly;
     if (closed) throw new ServiceError(50003, `session ${sessionId} is closed`);
-    const taken = await acquireLock(dir).catch(failed);
+    const taken = await acquireLock(dir);
     if ('owner' in taken) {
       const { pid } = taken.owner;
       const message = `session ${sessionId} is held by process ${pid}; use that server, or stop it first`;
       throw new ServiceError(40901, message, { details: { reason: 'lock', pid } });
     }
     try {
-      await reread();
-      const writer = openWriter(path, {
-        length,
+      await catchUp(view.seq);
+      if (readOnly) throw readOnly;
+      const writer = openWriter(journalPath(dir), {
+        length: view.length,
         beforeSync: blobs.sync,
-        onSyncError: (error) => fail(error),
+        onSyncError: fail,
         fs: options.fs,
       });
       held = { lock: taken.lock, writer };
-      if (length === 0) writeHeader(writer);
+      if (view.length === 0) writeHeader(writer);
     } catch (error) {
+      held?.writer.close().catch(() => undefined);
       held = undefined;
       await taken.lock.release();
-      throw error instanceof ServiceError ? error : storageError(error);
+      throw error;
     }
-    const drafts = settle(state);
+    const drafts = settle(view.state);
     if (drafts.length === 0) return;
-    if (drafts.every((draft) => draft.unsent)) wait(drafts);
-    else settleOnDisk(drafts);
-  }
-
-  function failed(error: unknown): never {
-    throw storageError(error);
-  }
-
-  function writeHeader(writer: JournalWriter): void {
-    const line = `${JSON.stringify(header)}\n`;
-    writer.write(line);
-    length = writer.length();
-    historyEnd = length;
-  }
-
-  /** One line with the time of the last one; the life it closes wrote no `session.opened` of ours yet. */
-  function settleOnDisk(drafts: Draft[]): void {
-    const t = state.lastTime;
-    writeQueued([{ kind: 'append', t, drafts }], false);
+    if (drafts.every((draft) => draft.unsent)) settleLater(drafts);
+    else write([{ kind: 'line', t: view.state.lastTime, drafts }]);
     if (readOnly) throw readOnly;
   }
 
-  function schedule(): void {
-    if (scheduled) return;
-    scheduled = true;
-    queueMicrotask(flush);
+  function writeHeader(writer: JournalWriter): void {
+    writer.write(`${JSON.stringify(view.header)}\n`);
+    view.length = view.ownStart = writer.length();
   }
 
-  function flush(): void {
-    scheduled = false;
-    const items = queue;
-    queue = [];
-    if (items.length > 0) writeQueued(items, true);
+  function fail(error: unknown): void {
+    if (readOnly) return;
+    const failure = unwritable(error);
+    readOnly = failure;
+    log.error('a session can no longer be written', { sessionId, err: error });
+    tell(() => options.onFailure(failure));
   }
 
-  interface Encoded {
-    text: string;
-    /** Whether the fold knows it already. */
-    folded: boolean;
-  }
-
-  function writeQueued(items: Queued[], opens: boolean): void {
-    let next = seq;
-    let announce = opens && !opened;
-    const give = (draft: Draft): JournalRecord =>
-      draft.unsent || engineTypes.has(draft.type) ? numbered(draft, undefined) : numbered(draft, ++next);
-    const encode = (t: number, drafts: Draft[], folded: boolean): Encoded => ({
-      text: `${blobs.encode({ t, r: drafts.map(give) })}\n`,
-      folded,
-    });
-    const encodeItem = (item: Queued): Encoded[] => {
-      if (item.kind === 'volatile' || readOnly) return [];
-      const first = announce;
-      announce = false;
-      const head = first ? [engine('main', 'session.opened', { version: options.version, pid: process.pid })] : [];
-      return [
-        ...(first && waiting.length > 0 ? [encode(state.lastTime, waiting, true)] : []),
-        encode(item.t, [...head, ...item.drafts], false),
-      ];
-    };
-    let encoded: Encoded[][] = [];
+  /** Writes all lines with one call; then folds them and tells of them, one after the other, frames in their places. */
+  function write(items: Queued[]): void {
+    const numbers = createNumbering(view.seq);
+    const texts = new Map<Queued, string>();
     try {
-      encoded = items.map(encodeItem);
-      const text = encoded.flat().map((line) => line.text).join('');
-      if (text !== '') writerHeld().write(text);
+      for (const item of items) {
+        if (item.kind === 'line') texts.set(item, `${blobs.encode({ t: item.t, r: item.drafts.map(numbers) })}\n`);
+      }
+      if (texts.size > 0) writerHeld().write([...texts.values()].join(''));
     } catch (error) {
       fail(error);
     }
-    if (readOnly) {
-      blobs.forget();
-      return;
+    telling = true;
+    for (const item of readOnly ? [] : items) {
+      const text = texts.get(item);
+      if (item.kind === 'frame') tell(() => item.publish(view.seq));
+      else if (text !== undefined) follow(text);
     }
-    if (opens && !announce && !opened) {
-      opened = true;
-      waiting = [];
-    }
-    items.forEach((item, index) => {
-      if (item.kind === 'volatile') item.publish(seq);
-      else for (const line of encoded[index] ?? []) follow(line);
-    });
+    telling = false;
     blobs.forget();
   }
 
-  /** Folds and publishes a line just written, decoded again: live and loaded state come from the same bytes. */
-  function follow({ text, folded }: Encoded): void {
-    const offset = length;
-    length += Buffer.byteLength(text);
-    if (folded) return;
-    take(parseBatch({ text, offset, end: length }, blobs), offset, false, 0);
+  /** The line is decoded again, so that a live state comes from the same bytes as a loaded one. */
+  function follow(text: string): void {
+    const offset = view.length;
+    const end = offset + Buffer.byteLength(text);
+    const batch = parseBatch({ text, offset, end }, blobs);
+    publish(batch, foldLine(view, batch, offset, end));
   }
 
   function writerHeld(): JournalWriter {
@@ -402,139 +301,142 @@ async function openLog(options: SessionLogOptions, fresh: boolean): Promise<Sess
     return held.writer;
   }
 
-  function fail(error: unknown): void {
-    if (readOnly) return;
-    readOnly = storageError(error);
-    log.error('a session can no longer be written', { sessionId, err: error });
-    const failure = readOnly;
-    tell(() => options.onFailure(failure));
+  /** What goes in front of this process' first line. */
+  function writeOpening(): void {
+    opened = true;
+    if (waiting.length === 0) return;
+    const line = { t: view.state.lastTime, r: waiting.map((draft) => record(draft, undefined)) };
+    waiting = [];
+    try {
+      const text = `${blobs.encode(line)}\n`;
+      writerHeld().write(text);
+      // Folded since it waits; only its place in the file is new.
+      view.length += Buffer.byteLength(text);
+    } catch (error) {
+      fail(error);
+    }
   }
 
-  function storageError(error: unknown): ServiceError {
-    return new ServiceError(50003, `session ${sessionId} cannot be written: ${errorMessage(error)}`, { cause: error });
+  function flush(): void {
+    flushing = undefined;
+    const items = queue;
+    queue = [];
+    const first = items.find((item) => item.kind === 'line');
+    if (first && !opened) {
+      writeOpening();
+      const opening = engine('main', 'session.opened', { version: options.version, pid: process.pid });
+      first.drafts = [opening, ...first.drafts];
+    }
+    if (items.length > 0) write(items);
   }
 
-  function nowNotBefore(): number {
+  function enqueue(item: Queued): void {
+    queue.push(item);
+    flushing ??= Promise.resolve().then(flush);
+  }
+
+  function now(): number {
     lastTime = Math.max(Date.now(), lastTime);
     return lastTime;
   }
 
   function append(drafts: Draft[]): void {
-    if (!held || closed) throw new Error(`session ${sessionId}: append without the lock`);
+    if (closed) throw new Error(`session ${sessionId} is closed`);
     if (drafts.length === 0 || readOnly) return;
-    queue.push({ kind: 'append', t: nowNotBefore(), drafts });
-    schedule();
+    writerHeld();
+    enqueue({ kind: 'line', t: now(), drafts });
   }
 
-  async function flushed(): Promise<void> {
-    while (scheduled) await Promise.resolve();
-    if (readOnly) throw readOnly;
-  }
-
-  await readAll(fresh ? 0 : Infinity);
-  if (!fresh) await settleAbandoned();
+  await catchUp(publishAbove);
+  await settleAbandoned();
 
   return {
     sessionId,
     dir,
     get epoch() {
-      return header.epoch;
+      return view.header.epoch;
     },
     get state() {
-      return state;
+      return view.state;
     },
-    position: () => ({ seq, epoch: header.epoch }),
     get readOnly() {
       return readOnly;
     },
+    position: () => ({ seq: view.seq, epoch: view.header.epoch }),
     claim,
     append,
-    flushed,
+    async flushed() {
+      await flushing;
+      if (readOnly) throw readOnly;
+    },
     volatile(agent, type, fields, { offset, transport } = {}) {
-      const t = nowNotBefore();
-      const time = transport ? {} : { time: t };
-      const payload = { type, ...time, ...fields, agentId: agent, sessionId };
-      const publish = (at: number): void =>
-        tell(() =>
-          sink.publish({
-            type,
-            seq: at,
-            sessionId,
-            time: t,
-            payload,
-            epoch: header.epoch,
-            volatile: true,
-            ...(offset === undefined ? {} : { offset }),
-          }),
-        );
-      if (scheduled) queue.push({ kind: 'volatile', t, publish });
-      else publish(seq);
+      const time = now();
+      const payload = { type, ...(transport ? {} : { time }), ...fields, agentId: agent, sessionId };
+      const place = offset === undefined ? {} : { offset };
+      const send = (seq: number) => sink.publish({ type, seq, ...identity(), time, payload, volatile: true, ...place });
+      if (flushing || telling) enqueue({ kind: 'frame', publish: send });
+      else tell(() => send(view.seq));
     },
     async *replay(after, upTo) {
       if (after >= upTo) return;
-      const mark = marks.findLast((one) => one.seq <= after + 1);
-      const stream = { sessionId, epoch: header.epoch };
-      yield* replayLines({ dir, blobs, stream, start: mark?.offset ?? historyEnd, end: length, after, upTo });
+      const mark = view.marks.findLast((one) => one.seq <= after + 1);
+      const { length: end, ownStart } = view;
+      yield* replayLines({ dir, blobs, stream: identity(), start: mark?.offset ?? ownStart, end, after, upTo });
     },
-    load: (value) => blobs.load(value),
+    load: blobs.load,
     async refresh() {
       if (held || closed) return;
-      await reread();
+      await catchUp(view.seq);
       await settleAbandoned();
     },
     async sync() {
-      await held?.writer.sync().catch(failed);
+      try {
+        await held?.writer.sync();
+      } catch (error) {
+        fail(error);
+        throw unwritable(error);
+      }
     },
     async close(reason = 'exit', last = []) {
       if (closed) return;
       await claiming?.catch(() => undefined);
-      const writes = opened || queue.some((item) => item.kind === 'append') || last.length > 0;
-      if (held && writes) append([...last, engine('main', 'session.closed', { reason })]);
-      flush();
+      await flushing;
+      if (held && (opened || last.length > 0)) {
+        append([...last, engine('main', 'session.closed', { reason })]);
+        await flushing;
+      }
       closed = true;
       if (!held) return;
       const { lock, writer } = held;
       held = undefined;
-      try {
-        await writer.close();
-      } catch (error) {
+      await writer.close().catch((error: unknown) => {
         log.error('a session could not be synced when it was closed', { sessionId, err: error });
-      } finally {
-        await lock.release();
-      }
+      });
+      await lock.release();
     },
   };
 }
 
-function newHeader(sessionId: string, createdAt: number): JournalHeader {
-  return { type: 'metadata', format: JOURNAL_FORMAT, session_id: sessionId, epoch: `ep_${ulid()}`, created_at: createdAt };
-}
-
 /** The record of a draft, its keys in the order of the file. */
-function numbered(draft: Draft, seq: number | undefined): JournalRecord {
-  const { unsent: _, ...record } = draft;
-  return seq === undefined ? record : Object.assign({ seq }, record);
+function record(draft: Draft, seq: number | undefined): JournalRecord {
+  const { unsent: _unsent, ...fields } = draft;
+  return seq === undefined ? fields : Object.assign({ seq }, fields);
 }
 
-function isNumbered(record: JournalRecord): record is JournalRecord & { seq: number } {
-  return seqOf(record) !== undefined;
+/** Gives event records that are to be sent the numbers after `seq`. */
+function createNumbering(seq: number): (draft: Draft) => JournalRecord {
+  let next = seq;
+  return (draft) => record(draft, draft.unsent || engineTypes.has(draft.type) ? undefined : ++next);
 }
 
-async function openForReading(path: string): Promise<FileHandle | undefined> {
-  try {
-    return await open(path, 'r');
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-async function fileSize(path: string): Promise<number> {
-  const file = await openForReading(path);
-  if (!file) return 0;
-  try {
-    return (await file.stat()).size;
-  } finally {
-    await file.close();
-  }
+/** Warns once of each record type that no fold knows; such records are kept and skipped (records.md §1.6). */
+function createUnknownTypeReport(log: Pick<Logger, 'warn'>, sessionId: string): (batch: Batch) => void {
+  const reported = new Set<string>();
+  return ({ records }) => {
+    for (const { type } of records) {
+      if (type in durableEvents || engineTypes.has(type) || reported.has(type)) continue;
+      reported.add(type);
+      log.warn('a journal holds records of an unknown type; they are kept and skipped', { sessionId, type });
+    }
+  };
 }

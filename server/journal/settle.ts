@@ -6,8 +6,14 @@ import { estimateText } from '../models/estimate.ts';
 import type { TaskInfo } from '../schema/events/tasks.ts';
 import { iso, type TurnOutcome } from '../schema/scalars.ts';
 import type { LogState } from './fold.ts';
-import { contextOf } from './projections/context.ts';
-import { isBusy, mainTurnActive, pendingInteraction, type AgentStatus, type WorkChanged } from './projections/status.ts';
+import { readContext } from './projections/context.ts';
+import {
+  isBusy,
+  mainTurnActive,
+  pendingInteraction,
+  type AgentStatus,
+  type WorkChanged,
+} from './projections/status.ts';
 import { engine, event, unsent, type Draft } from './records.ts';
 
 /** Result of a call that the server did not see end. */
@@ -83,7 +89,12 @@ function settleAgent(state: LogState, agent: string, growth: Map<string, Growth>
   if (turn && (own?.swarm === 'task' || own?.swarm === 'tool')) drafts.push(engine(agent, 'swarm.left', {}));
   if (turn) {
     const durationMs = lastTime - turn.startedAt;
-    const ended = { turnId: turn.turnId, reason: 'cancelled' as const, durationMs, interruptReason: 'aborted' as const };
+    const ended = {
+      turnId: turn.turnId,
+      reason: 'cancelled' as const,
+      durationMs,
+      interruptReason: 'aborted' as const,
+    };
     drafts.push(event(agent, 'turn.ended', ended, { cause: 'server_stopped' }));
   }
   for (const promptId of openPrompts(state, agent)) {
@@ -93,7 +104,9 @@ function settleAgent(state: LogState, agent: string, growth: Map<string, Growth>
 }
 
 function settleSubagents({ status }: LogState, caller: string): Draft[] {
-  const detached = new Set([...status.tasks.values()].map(({ info }) => (info.kind === 'agent' ? info.agentId : undefined)));
+  const detached = new Set(
+    [...status.tasks.values()].map(({ info }) => (info.kind === 'agent' ? info.agentId : undefined)),
+  );
   return [...status.subagents]
     .filter(([id, subagent]) => subagent.caller === caller && !detached.has(id))
     .toReversed()
@@ -112,7 +125,7 @@ function settleCalls(
 ): Draft[] {
   const turn = own?.turn;
   if (!turn?.step) return [];
-  const answered = contextOf(state.context, agent).open?.calls;
+  const answered = readContext(state.context, agent).open?.calls;
   return [...turn.step.calls].map(([toolCallId, { started }]) => {
     if (answered?.has(toolCallId)) grow(growth, agent, INTERRUPTED_RESULT);
     const { turnId } = turn;
@@ -171,7 +184,7 @@ function lostNotice(state: LogState, agent: string, info: TaskInfo, growth: Map<
     body,
     '</notification>',
   ].join('\n');
-  const context = contextOf(state.context, agent);
+  const context = readContext(state.context, agent);
   const start = context.entries.length + (growth.get(agent)?.entries ?? 0);
   const { tokens } = grow(growth, agent, text);
   return [

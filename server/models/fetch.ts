@@ -128,14 +128,15 @@ async function readBounded(response: Response, limitBytes: number): Promise<stri
   const chunks: Uint8Array[] = [];
   let size = 0;
   const reader = response.body?.getReader();
+  if (!reader) return '';
   try {
-    while (reader && size < limitBytes) {
+    while (size < limitBytes) {
       const { done, value } = await reader.read();
       if (done) break;
       chunks.push(value);
       size += value.byteLength;
     }
-    await reader?.cancel();
+    await reader.cancel();
   } catch {
     // The status is the fact that counts; a body that breaks off only shortens the message.
   }

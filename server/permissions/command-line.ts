@@ -94,7 +94,7 @@ export function splitCommandLine(line: string): CommandLine {
 
   while (at < line.length) {
     const char = line.charAt(at);
-    const atWordStart = wordStart;
+    const atWordStart: boolean = wordStart;
     wordStart = false;
     if (char === '\\') {
       // A continued line goes on where it was: `#` after it may still start a comment.
@@ -124,8 +124,6 @@ export function splitCommandLine(line: string): CommandLine {
 }
 
 const RESERVED = new Set(['if', 'then', 'elif', 'else', 'while', 'until', 'do', 'time', '!', '{', '}']);
-/** Longer commands are matched as written only; shell-quote's time grows faster than their length. */
-const SPELLING_MAX_CHARS = 20_000;
 const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*\+?=/;
 
 /**
@@ -133,7 +131,6 @@ const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*\+?=/;
  * rules look at these too; allow rules do not.
  */
 export function otherSpellings(command: string): string[] {
-  if (command.length > SPELLING_MAX_CHARS) return [];
   let entries;
   try {
     entries = parse(command.replace(/\\\n/g, ''), (name) => `$${name}`);

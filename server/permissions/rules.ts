@@ -1,7 +1,6 @@
 /** Whether a permission rule's pattern fits a call (engine.md §6.3). */
 import { homedir } from 'node:os';
 import { isAbsolute, posix, sep } from 'node:path';
-import picomatch from 'picomatch';
 import { realPath } from '../tools/paths.ts';
 import type { RuleSubject } from '../tools/types.ts';
 import { otherSpellings, splitCommandLine } from './command-line.ts';
@@ -31,21 +30,18 @@ function absolutePattern(args: string, cwd: string): string {
 
 /** The same pattern with the links in its fixed part resolved, to be held against real paths. */
 async function realPattern(pattern: string): Promise<string> {
-  const { base, glob } = picomatch.scan(pattern.replace(/(?<!\\)[()|]/g, '\\$&'), { noext: true, nonegate: true });
-  const real = escapedPath(await realPath(unescapeGlob(base) || '/'));
-  return glob ? posix.join(real, glob) : real;
+  const segments = pattern.split('/');
+  const open = segments.findIndex((segment) => /[*?[{]/.test(segment.replace(/\\./gs, '')));
+  const fixed = open === -1 ? segments : segments.slice(0, open);
+  const real = escapedPath(await realPath(unescapeGlob(fixed.join('/')) || '/'));
+  return open === -1 ? real : posix.join(real, ...segments.slice(open));
 }
 
 /**
  * The path is tried as named and with its links resolved. A block rule applies when either fits; an allow rule only
  * when both do, so that a link cannot lead out of what was allowed. Negation turns that around.
  */
-async function pathFits(
-  { args, negated }: Required<Pick<Pattern, 'negated'>> & { args: string },
-  path: string,
-  cwd: string,
-  use: Use,
-) {
+async function pathFits({ args, negated }: { args: string; negated: boolean }, path: string, cwd: string, use: Use) {
   const absolute = absolutePattern(args, cwd);
   const globs = [absolute, ...(args.startsWith('**') ? [args] : [])].map(pathGlob);
   const realGlobs = [...globs, pathGlob(await realPattern(absolute))];
@@ -90,7 +86,7 @@ export async function allows(patterns: readonly Pattern[], { toolName, subject, 
   for (const pattern of fitting) {
     const { args, negated } = pattern;
     if (args === undefined) continue;
-    if (subject.match === 'literal' ? isLiteral(pattern, text) : undefined) return true;
+    if (subject.match === 'literal' && isLiteral(pattern, text)) return true;
     if (subject.match === 'path' && (await pathFits({ args, negated }, text, cwd, 'allow'))) return true;
     if (subject.match === 'glob' && textGlob(args)(text) !== negated) return true;
   }

@@ -1,7 +1,7 @@
 /**
  * The index of all sessions of the home (records.md §3.6, architecture "Storage"): what lists and counts read, so that
- * none of them opens a workspace or a journal. Whoever changes a session calls `upsert` **after** its `state.json` is
- * written; the minute pass over the folders is only a repair.
+ * none of them opens a workspace or a journal. Whoever changes a session calls `upsert` when it writes `state.json`; the
+ * minute pass over the folders is only a repair.
  */
 import { z } from 'zod';
 import { ServiceError, errorMessage } from '../errors.ts';
@@ -29,6 +29,7 @@ export interface SessionIndex {
   openRows(): SessionRow[];
   /** One pass over the folders: sessions that came, changed or went without this index hearing of it. */
   repair(): Promise<void>;
+  /** Ends the passes; the database is its owner's to close. */
   close(): Promise<void>;
 }
 
@@ -44,7 +45,7 @@ export interface SessionIndexDeps {
 }
 
 const countRows = z.array(z.object({ workspace_id: z.string(), count: z.number() }));
-const workDirRows = z.array(z.object({ workspace_id: z.string(), cwd: z.string().nullable() }));
+const workDirRows = z.array(z.object({ workspace_id: z.string(), cwd: z.string() }));
 
 /** Steps from one distinct id to the next in the index instead of reading all rows. */
 const WORK_DIRS = `
@@ -53,7 +54,7 @@ const WORK_DIRS = `
     UNION ALL
     SELECT (SELECT min(workspace_id) FROM sessions WHERE workspace_id > workspaces.id) FROM workspaces WHERE id IS NOT NULL
   )
-  SELECT id AS workspace_id, (SELECT cwd FROM sessions WHERE workspace_id = workspaces.id AND cwd IS NOT NULL LIMIT 1) AS cwd
+  SELECT id AS workspace_id, (SELECT cwd FROM sessions WHERE workspace_id = workspaces.id LIMIT 1) AS cwd
   FROM workspaces WHERE id IS NOT NULL`;
 
 const COLUMNS = `${ROW_COLUMNS}, parent_session_id, child_session_kind`.split(/,\s+/);
@@ -66,7 +67,7 @@ const UPSERT = `
     ${COLUMNS.map((name) => `${name} = excluded.${name}`).join(', ')},
     revision = sessions.revision + 1,
     indexed_at = excluded.indexed_at,
-    state_mtime = coalesce(excluded.state_mtime, sessions.state_mtime)
+    state_mtime = excluded.state_mtime
   WHERE @seen IS NULL OR sessions.revision = @seen`;
 
 /** Writes nothing yet; `ready` opens the file. */
@@ -74,18 +75,20 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
   const { db, log, sessionsDir, read, repairEveryMs = REPAIR_EVERY_MS, retryAfterMs = RETRY_AFTER_MS } = deps;
   /** Rows whose write failed, newest of each session; as many as sessions are live at most. */
   const unwritten = new Map<string, SessionRow>();
+  const unreadable = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
-  let started: Promise<void> | undefined;
   let pass: Promise<void> | undefined;
+  let started = false;
   let closed = false;
+  let usable = () => {};
+  const whenUsable = new Promise<void>((resolve) => (usable = resolve));
 
   const write = (connection: Connection, row: SessionRow) =>
     connection.run(UPSERT, { ...rowBinding(row), seen: null, indexed_at: Date.now(), state_mtime: null });
 
   function schedule(delay: number): void {
     clearTimeout(timer);
-    if (closed || !started) return;
-    timer = setTimeout(() => void repairOrRetry(), delay).unref();
+    if (started && !closed) timer = setTimeout(() => void repairOrRetry(), delay).unref();
   }
 
   function writeAgain(): void {
@@ -99,7 +102,8 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
     await db.refresh();
     writeAgain();
     const filled = db.filled();
-    await scanFolders({ db, log, sessionsDir, read, upsertSql: UPSERT, stopped: () => closed });
+    if (filled) usable();
+    await scanFolders({ db, log, sessionsDir, read, upsertSql: UPSERT, stopped: () => closed, unreadable });
     if (!filled && !closed) db.markFilled();
   }
 
@@ -119,20 +123,10 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
       log.error('the session index could not be repaired', { err: error });
       schedule(retryAfterMs);
     }
+    usable();
   }
 
-  async function start(): Promise<void> {
-    const first = repairOrRetry();
-    if (!read_filled()) await first;
-  }
-
-  function read_filled(): boolean {
-    try {
-      return db.filled();
-    } catch {
-      return false;
-    }
-  }
+  db.onRemade(() => schedule(0));
 
   /** Reading a list must say what is wrong with the index. */
   function query<T>(use: (connection: Connection) => T): T {
@@ -143,10 +137,17 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
     }
   }
 
-  const rows = (sql: string, binding = {}) => query((connection) => z.array(storedRow).parse(connection.all(sql, binding)));
+  const rows = (sql: string, binding = {}) =>
+    query((connection) => z.array(storedRow).parse(connection.all(sql, binding)));
 
   return {
-    ready: () => (started ??= start()),
+    ready() {
+      if (!started) {
+        started = true;
+        void repairOrRetry();
+      }
+      return whenUsable;
+    },
     upsert(row) {
       unwritten.delete(row.id);
       try {
@@ -167,15 +168,15 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
     },
     workDirs() {
       const found = workDirRows.parse(query(({ all }) => all(WORK_DIRS)));
-      return found.flatMap(({ workspace_id, cwd }) => (cwd === null ? [] : { workspaceId: workspace_id, cwd }));
+      return found.map(({ workspace_id, cwd }) => ({ workspaceId: workspace_id, cwd }));
     },
     openRows: () => rows(`SELECT ${ROW_COLUMNS} FROM sessions WHERE open = 1 ORDER BY id`),
     repair,
     async close() {
       closed = true;
       clearTimeout(timer);
+      // Whoever began the pass hears of its failure.
       await pass?.catch(() => undefined);
-      db.close();
     },
   };
 }

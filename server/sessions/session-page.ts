@@ -15,8 +15,6 @@ export interface PageQuery {
   cursor?: { side: 'before' | 'after'; id: string } | undefined;
   /** True: these sessions alone. False: all others. */
   busy?: { wanted: boolean; ids: Iterable<string> } | undefined;
-  /** Workspaces with a known root; a session that stored no directory appears only if its workspace is one of them. */
-  rootedIds: readonly string[];
   /** Absent: everything. */
   limit?: number | undefined;
 }
@@ -35,9 +33,9 @@ const inList = (column: string, name: string) => `${column} IN (SELECT value FRO
  * a page after a cursor is the newest part of what is newer. An unknown cursor gives an empty page.
  */
 export function readPage(db: Connection, query: PageQuery): SessionPage {
-  const { workspaceIds, archived, excludeEmpty, parentId, cursor, busy, rootedIds, limit } = query;
-  const where = [`(cwd IS NOT NULL OR ${inList('workspace_id', 'rooted')})`];
-  const binding: Binding = { rooted: JSON.stringify(rootedIds), limit: limit === undefined ? -1 : limit + 1 };
+  const { workspaceIds, archived, excludeEmpty, parentId, cursor, busy, limit } = query;
+  const where: string[] = [];
+  const binding: Binding = { limit: limit === undefined ? -1 : limit + 1 };
 
   if (archived !== 'include') where.push(`archived = ${archived === 'only' ? 1 : 0}`);
   if (excludeEmpty) where.push('last_prompt IS NOT NULL');
@@ -64,8 +62,9 @@ export function readPage(db: Connection, query: PageQuery): SessionPage {
     binding.cursor_time = at.updated_at;
     binding.cursor_id = cursor.id;
   }
+  const filter = where.length > 0 ? `WHERE ${where.join(' AND ')}` : '';
   const found = db.all(
-    `SELECT ${ROW_COLUMNS} FROM sessions WHERE ${where.join(' AND ')} ORDER BY updated_at DESC, id DESC LIMIT @limit`,
+    `SELECT ${ROW_COLUMNS} FROM sessions ${filter} ORDER BY updated_at DESC, id DESC LIMIT @limit`,
     binding,
   );
   const hasMore = limit !== undefined && found.length > limit;

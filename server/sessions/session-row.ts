@@ -7,8 +7,8 @@ import type { Binding } from '../storage/index-db.ts';
 export interface SessionRow {
   id: string;
   workspaceId: string;
-  /** Absolute; undefined when nothing stored it, then the workspace's root stands in. */
-  cwd: string | undefined;
+  /** Absolute. */
+  cwd: string;
   /** Empty when there is none. */
   title: string;
   titleKind?: TitleKind | undefined;
@@ -29,14 +29,15 @@ export interface SessionRow {
 export const ROW_COLUMNS = `id, workspace_id, cwd, title, title_kind, last_prompt, last_turn_reason, created_at, updated_at,
   archived, archived_at, custom, open, forked_from`;
 
-const optional = <Schema extends z.ZodType>(schema: Schema) => schema.nullable().transform((value) => value ?? undefined);
+const optional = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.nullable().transform((value) => value ?? undefined);
 const flag = z.number().transform((value) => value !== 0);
 
 export const storedRow = z
   .object({
     id: z.string(),
     workspace_id: z.string(),
-    cwd: optional(z.string()),
+    cwd: z.string(),
     title: z.string(),
     title_kind: optional(z.enum(['replaceable', 'generated', 'custom'])),
     last_prompt: optional(z.string()),
@@ -49,24 +50,22 @@ export const storedRow = z
     open: flag,
     forked_from: optional(z.string()),
   })
-  .transform(
-    (row): SessionRow => ({
-      id: row.id,
-      workspaceId: row.workspace_id,
-      cwd: row.cwd,
-      title: row.title,
-      titleKind: row.title_kind,
-      lastPrompt: row.last_prompt,
-      lastTurnReason: row.last_turn_reason,
-      createdAt: row.created_at,
-      updatedAt: row.updated_at,
-      archived: row.archived,
-      archivedAt: row.archived_at,
-      custom: row.custom,
-      open: row.open,
-      forkedFrom: row.forked_from,
-    }),
-  );
+  .transform((row): SessionRow => ({
+    id: row.id,
+    workspaceId: row.workspace_id,
+    cwd: row.cwd,
+    title: row.title,
+    titleKind: row.title_kind,
+    lastPrompt: row.last_prompt,
+    lastTurnReason: row.last_turn_reason,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    archived: row.archived,
+    archivedAt: row.archived_at,
+    custom: row.custom,
+    open: row.open,
+    forkedFrom: row.forked_from,
+  }));
 
 const text = (value: unknown) => (typeof value === 'string' ? value : null);
 
@@ -75,7 +74,7 @@ export function rowBinding(row: SessionRow): Binding {
   return {
     id: row.id,
     workspace_id: row.workspaceId,
-    cwd: row.cwd ?? null,
+    cwd: row.cwd,
     title: row.title,
     title_kind: row.titleKind ?? null,
     last_prompt: row.lastPrompt ?? null,

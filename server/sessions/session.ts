@@ -10,7 +10,7 @@ import type { Message, Snapshot } from '../schema/message.ts';
 import type { Session, SessionStatus } from '../schema/session.ts';
 import type { Approvals } from './approvals.ts';
 import { TITLE_CHARS } from './prompt-text.ts';
-import type { SessionRow } from './session-index.ts';
+import type { SessionRow } from './session-row.ts';
 import { sessionView } from './session-view.ts';
 import type { WorkState } from './work-state.ts';
 

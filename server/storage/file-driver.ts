@@ -67,7 +67,8 @@ export function fileDriver({ base }: { base: string }): Driver {
       await writeFileAtomic(path, value);
     },
     removeItem: (key) => rm(pathOf(key), { force: true }),
-    getKeys: (prefix) => keysUnder(prefix.split(':').filter((segment) => segment !== '')),
+    /** unstorage leaves the prefix out when it means everything. */
+    getKeys: (prefix = '') => keysUnder(prefix.split(':').filter((segment) => segment !== '')),
     /** `version` changes with every write, also by another process. */
     async getMeta(key) {
       const facts = await absentAs(undefined, () => stat(pathOf(key), { bigint: true }));

@@ -21,7 +21,7 @@ const SCHEMA = `
   CREATE TABLE sessions (
     id TEXT PRIMARY KEY,
     workspace_id TEXT NOT NULL,
-    cwd TEXT,
+    cwd TEXT NOT NULL,
     title TEXT NOT NULL,
     title_kind TEXT,
     last_prompt TEXT,
@@ -67,8 +67,11 @@ export interface IndexDb {
   /** Whether the rows of the folders have been read into this file. */
   filled(): boolean;
   markFilled(): void;
+  /** `listener` hears that the file was found damaged and is empty now. */
+  onRemade(listener: () => void): void;
   /** Lets go of a file that was removed or replaced from outside; the next use opens the one that is there. */
   refresh(): Promise<void>;
+  /** Final; later calls of `run` throw. */
   close(): void;
 }
 
@@ -110,9 +113,12 @@ function createTables(database: Database.Database): void {
 /** Opens nothing yet. */
 export function createIndexDb({ home, log }: { home: string; log: Logger }): IndexDb {
   const path = join(home, 'cache', 'index-v1.db');
+  const remadeListeners: (() => void)[] = [];
+  let closed = false;
   let opened: { database: Database.Database; connection: Connection; inode: number } | undefined;
 
   function open() {
+    if (closed) throw new Error('the index database is closed');
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const database = new Database(path);
     try {
@@ -127,14 +133,14 @@ export function createIndexDb({ home, log }: { home: string; log: Logger }): Ind
     }
   }
 
-  function close(): void {
+  function release(): void {
     opened?.database.close();
     opened = undefined;
   }
 
   function remake(error: unknown): void {
     log.warn('the session index is damaged and is made again', { path, err: error });
-    close();
+    release();
     for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
   }
 
@@ -146,6 +152,7 @@ export function createIndexDb({ home, log }: { home: string; log: Logger }): Ind
       if (!isDamage(error)) throw error;
       remake(error);
       opened = open();
+      for (const listener of remadeListeners) listener();
       return use(opened.connection);
     }
   }
@@ -161,8 +168,12 @@ export function createIndexDb({ home, log }: { home: string; log: Logger }): Ind
         if (errorCode(error) === 'ENOENT') return undefined;
         throw error;
       });
-      if (present?.ino !== inode && opened?.inode === inode) close();
+      if (present?.ino !== inode && opened?.inode === inode) release();
     },
-    close,
+    onRemade: (listener) => void remadeListeners.push(listener),
+    close() {
+      closed = true;
+      release();
+    },
   };
 }

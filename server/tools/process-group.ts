@@ -1,7 +1,9 @@
 /** Signals to a whole process group (engine.md §5.4, §12): a command's children go with it. */
+import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 
-const POLL_MS = 20;
+const MIN_POLL_MS = 10;
+const MAX_POLL_MS = 160;
 /** After SIGKILL only the kernel can hold a process back; it is not waited for longer. */
 const KILLED_WAIT_MS = 1000;
 
@@ -16,11 +18,33 @@ export function signalGroup(groupId: number, signal: NodeJS.Signals | 0): boolea
   }
 }
 
+/** State and process group from `/proc/<pid>/stat`, whose second field may hold anything but a last `)`. */
+function isLiveMember(stat: string, groupId: number): boolean {
+  const [state = '', , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return Number(group) === groupId && state !== 'Z' && state !== 'X';
+}
+
+/**
+ * Whether a member still runs. Dead ones that nobody has collected keep the group in existence, for good where process
+ * 1 of a container collects nothing; on Linux they are told apart.
+ */
+async function isRunning(groupId: number): Promise<boolean> {
+  if (!signalGroup(groupId, 0)) return false;
+  if (process.platform !== 'linux') return true;
+  const entries = await readdir('/proc').catch(() => undefined);
+  if (!entries) return true;
+  const pids = entries.filter((name) => /^\d+$/.test(name));
+  // A process that ends meanwhile has no file any more.
+  const stats = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')));
+  return stats.some((stat) => isLiveMember(stat, groupId));
+}
+
 async function goneWithin(groupId: number, ms: number): Promise<boolean> {
   const deadline = performance.now() + ms;
-  while (signalGroup(groupId, 0)) {
-    if (performance.now() >= deadline) return false;
-    await delay(POLL_MS);
+  for (let wait = MIN_POLL_MS; await isRunning(groupId); wait = Math.min(wait * 2, MAX_POLL_MS)) {
+    const left = deadline - performance.now();
+    if (left <= 0) return false;
+    await delay(Math.min(wait, left));
   }
   return true;
 }

@@ -62,6 +62,8 @@ function runOnce(request: SearchRequest, args: readonly string[]): Promise<Searc
       if (ended !== 'exit') return;
       ended = why;
       child.kill('SIGKILL');
+      child.stdout.destroy();
+      child.stderr.destroy();
     };
     child.stdout.on('data', (chunk: Buffer) => {
       if (bytes >= request.maxBytes) return;

@@ -5,7 +5,11 @@ import type { ModelServer } from './model-server.ts';
 
 export const WIRE_TYPES: WireType[] = ['native', 'openai', 'openai_responses', 'anthropic', 'google-genai', 'vertexai'];
 
-export function resolvedModel(server: ModelServer, type: WireType, more: Partial<ResolvedModel> = {}): ResolvedModel {
+export function resolvedModel(
+  server: Pick<ModelServer, 'baseUrl' | 'key'>,
+  type: WireType,
+  more: Partial<ResolvedModel> = {},
+): ResolvedModel {
   const protocol: ProtocolName = type === 'vertexai' ? 'google-genai' : type;
   const names: Record<WireType, string> = {
     native: 'fake-1',

@@ -6,7 +6,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { WireType } from '../../server/models/types.ts';
-import { encodings, type WireFormat } from './model-wire.ts';
+import { encodeEvent, encodings, type WireFormat } from './model-wire.ts';
 
 export interface ScriptedCall {
   name: string;
@@ -30,6 +30,8 @@ export interface Script {
   finish?: string;
   /** Tokens: `input` includes `cached`. False sends no usage. */
   usage?: { input: number; output: number; cached?: number; cacheCreation?: number } | false;
+  /** Events as they are, in place of all the above; the end mark must be among them. */
+  events?: Record<string, unknown>[];
   /** An error answer instead of a stream. */
   status?: number;
   /** Message of the error, or a whole body. */
@@ -155,7 +157,7 @@ export async function startModelServer(): Promise<ModelServer> {
       return;
     }
     response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', ...script.headers });
-    const { parts, end } = encoding.stream(script);
+    const { parts, end } = script.events ? { parts: script.events.map(encodeEvent), end: [] } : encoding.stream(script);
     for (const event of parts) response.write(event);
     if (script.malformed) response.write(encoding.malformed);
     if (script.streamError) response.write(encoding.streamError(script.streamError));

@@ -11,7 +11,7 @@ interface Encoding {
 }
 
 const data = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
-const named = (value: { type: string }) => `event: ${value.type}\n${data(value)}`;
+const named = (value: { type: string; [field: string]: unknown }) => `event: ${value.type}\n${data(value)}`;
 const list = (value: string | string[] | undefined) =>
   value === undefined ? [] : Array.isArray(value) ? value : [value];
 
@@ -72,9 +72,7 @@ const chat: Encoding = {
 
 const responses: Encoding = {
   stream(script) {
-    const parts: string[] = [
-      named({ type: 'response.created', ...{ response: { id: 'resp_1', status: 'in_progress' } } }),
-    ];
+    const parts: string[] = [named({ type: 'response.created', response: { id: 'resp_1', status: 'in_progress' } })];
     const push = (type: string, fields: Record<string, unknown>) => parts.push(named({ type, ...fields }));
     let index = 0;
     if (script.thinking !== undefined || script.signature) {
@@ -137,11 +135,11 @@ const responses: Encoding = {
     };
     return {
       parts,
-      end: [named({ type: incomplete ? 'response.incomplete' : 'response.completed', ...{ response } })],
+      end: [named({ type: incomplete ? 'response.incomplete' : 'response.completed', response })],
     };
   },
   error: (_status, message) => ({ error: { message, type: 'invalid_request_error', code: null } }),
-  streamError: (error) => named({ type: 'error', ...{ sequence_number: 9, param: null, ...error } }),
+  streamError: (error) => named({ type: 'error', sequence_number: 9, param: null, ...error }),
   malformed: 'event: response.output_text.delta\ndata: {"delta": \n\n',
 };
 
@@ -201,10 +199,8 @@ const anthropic: Encoding = {
       end: [
         named({
           type: 'message_delta',
-          ...{
-            delta: { stop_reason: stop, stop_sequence: null },
-            ...(usage && { usage: { output_tokens: usage.output } }),
-          },
+          delta: { stop_reason: stop, stop_sequence: null },
+          ...(usage && { usage: { output_tokens: usage.output } }),
         }),
         named({ type: 'message_stop' }),
       ],
@@ -214,7 +210,7 @@ const anthropic: Encoding = {
     type: 'error',
     error: { type: status === 429 ? 'rate_limit_error' : 'api_error', message },
   }),
-  streamError: (error) => named({ type: 'error', ...{ error } }),
+  streamError: (error) => named({ type: 'error', error }),
   malformed: 'event: content_block_delta\ndata: {"type": \n\n',
 };
 
@@ -267,3 +263,8 @@ const google: Encoding = {
 };
 
 export const encodings: Record<WireFormat, Encoding> = { chat, responses, anthropic, google };
+
+/** One event of any wire: those with a `type` carry it as their name. */
+export function encodeEvent(event: Record<string, unknown>): string {
+  return typeof event.type === 'string' ? named({ ...event, type: event.type }) : data(event);
+}

@@ -97,7 +97,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const handler = createRequestHandler({
     app: () => app,
     routes: createRouteTable(entries),
-    assets: createAssetReader(webDirectory ?? join(home, 'no-page')),
+    assets: createAssetReader(() => webDirectory ?? join(home, 'no-page')),
   });
   const server = createServer(listenOptions, (request, response) => {
     void running.run(app, () => handler(createEvent(request, response)));
@@ -137,15 +137,18 @@ export interface SpawnOptions {
   env?: NodeJS.ProcessEnv;
   home?: string;
   cwd?: string;
+  /** The built output's entry; this project's unless given. */
+  entry?: string;
 }
 
 const START_TIMEOUT_MS = 20_000;
-const BUILT_ENTRY = resolve(import.meta.dirname, '../../.output/server/index.mjs');
+export const BUILT_ENTRY = resolve(import.meta.dirname, '../../.output/server/index.mjs');
 
 /** Starts the built server on a free port and waits until it says where it listens. */
-export async function spawnServer({ args = [], env = {}, home: givenHome, cwd }: SpawnOptions = {}): Promise<SpawnedServer> {
+export async function spawnServer(options: SpawnOptions = {}): Promise<SpawnedServer> {
+  const { args = [], env = {}, home: givenHome, cwd, entry = BUILT_ENTRY } = options;
   const home = givenHome ?? (await temporaryDirectory());
-  const child = spawn(process.execPath, [BUILT_ENTRY, '--port', '0', '--no-open', ...args], {
+  const child = spawn(process.execPath, [entry, '--port', '0', '--no-open', ...args], {
     env: { ...process.env, SERVICE_CODE_HOME: home, ...env },
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],

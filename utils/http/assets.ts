@@ -50,10 +50,10 @@ function contentType(name: string): string {
   return /^text\/|javascript|json|svg/.test(type) ? `${type}; charset=utf-8` : type;
 }
 
-/** Serves from `directory`, which may be missing (a checkout whose page was not built). */
-export function createAssetReader(directory: string): AssetReader {
+/** Serves from `directory`, asked at each read; it may be missing (a checkout whose page was not built). */
+export function createAssetReader(directory: () => string): AssetReader {
   async function reply(segments: string[], cacheControl: string | undefined): Promise<Reply | undefined> {
-    const opened = await openFile(join(directory, ...segments));
+    const opened = await openFile(join(directory(), ...segments));
     if (!opened) return undefined;
     const headers: Reply['headers'] = {
       'content-type': contentType(segments.at(-1) ?? ''),

@@ -44,7 +44,11 @@ const unknownRoute = (method: string, path: string) =>
   new ServiceError(40400, `Route ${method}:${path} not found`, { status: 404 });
 
 /** Builds the handler of one server. It never rejects. */
-export function createRequestHandler({ app: appReady, routes, assets }: HandlerOptions): (event: H3Event) => Promise<void> {
+export function createRequestHandler({
+  app: appReady,
+  routes,
+  assets,
+}: HandlerOptions): (event: H3Event) => Promise<void> {
   const loaded = new Map<EndpointEntry, Endpoint>();
   async function endpointOf(entry: EndpointEntry): Promise<Endpoint> {
     const known = loaded.get(entry);
@@ -139,4 +143,3 @@ export function createRequestHandler({ app: appReady, routes, assets }: HandlerO
     });
   };
 }
-

@@ -74,7 +74,8 @@ export function watchSession(id: string, rest: Rest, socket: Socket, listener: F
         ...(resumable && { cursors: { [id]: resumable } }),
       });
       if (closed) return;
-      if (ack.not_found?.includes(id)) return fail(new ApiError(40401, `session ${id} does not exist`, { status: 200 }));
+      if (ack.not_found?.includes(id))
+        return fail(new ApiError(40401, `session ${id} does not exist`, { status: 200 }));
       if (!resumable) return await readSnapshot();
       // With a resync the snapshot is already on its way.
       if (!ack.resync_required?.includes(id)) listener.resumed?.();

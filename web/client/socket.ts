@@ -12,9 +12,10 @@ const SUBPROTOCOL = 'service-code.bearer.';
 export interface SocketLike {
   send(data: string): void;
   close(code?: number, reason?: string): void;
-  onmessage: ((event: never) => void) | null;
-  onclose: ((event: never) => void) | null;
-  onerror: ((event: never) => void) | null;
+  addEventListener(
+    type: 'message' | 'close' | 'error',
+    listener: (event: { type: string; data?: unknown }) => void,
+  ): void;
 }
 export type SocketConstructor = new (url: string, protocols?: string[]) => SocketLike;
 
@@ -51,6 +52,8 @@ export interface Socket {
   request(type: string, payload: object): Promise<Ack['payload']>;
   /** Asks whether the line is alive and reconnects when no answer comes within 10 s; connects at once when waiting. */
   probe(): void;
+  /** Stops reconnecting until `probe()`: a token that was refused would only be refused again, and then banned. */
+  hold(): void;
   close(): void;
 }
 
@@ -82,12 +85,12 @@ export function createSocket(options: SocketOptions): Socket {
     const current = new options.WebSocket(options.url, token === undefined ? [] : [SUBPROTOCOL + token]);
     socket = current;
     announce({ kind: 'connecting' });
-    current.onmessage = (event: { data: unknown }) => {
-      if (socket === current && typeof event.data === 'string') receive(event.data);
-    };
-    current.onclose = () => lost(current);
+    current.addEventListener('message', ({ data }) => {
+      if (socket === current && typeof data === 'string') receive(data);
+    });
+    current.addEventListener('close', () => lost(current));
     // `close` always follows and does the work; `ws` throws when nobody listens to errors.
-    current.onerror = () => {};
+    current.addEventListener('error', () => {});
   }
 
   function lost(current: SocketLike) {
@@ -152,6 +155,9 @@ export function createSocket(options: SocketOptions): Socket {
         current.close();
         lost(current);
       }, PROBE_TIMEOUT_MS);
+    },
+    hold() {
+      clearTimeout(retryTimer);
     },
     close() {
       clearTimeout(retryTimer);

@@ -36,20 +36,40 @@ function byName(name: string, args: Args): ToolSummary | undefined {
   switch (name) {
     case 'Bash': {
       const cwd = text('cwd') || undefined;
-      return { verb: 'Run', subject: firstLine(text('command')), body: { kind: 'command', command: text('command'), cwd } };
+      return {
+        verb: 'Run',
+        subject: firstLine(text('command')),
+        body: { kind: 'command', command: text('command'), cwd },
+      };
     }
     case 'Edit': {
       const path = text('path');
-      return { verb: 'Edit', subject: path, body: { kind: 'edit', path, before: text('old_string'), after: text('new_string') } };
+      return {
+        verb: 'Edit',
+        subject: path,
+        body: { kind: 'edit', path, before: text('old_string'), after: text('new_string') },
+      };
     }
     case 'Write':
-      return { verb: 'Write', subject: text('path'), body: { kind: 'write', path: text('path'), content: text('content') } };
+      return {
+        verb: 'Write',
+        subject: text('path'),
+        body: { kind: 'write', path: text('path'), content: text('content') },
+      };
     case 'Read':
       return { verb: 'Read', subject: text('path'), body: { kind: 'result' } };
     case 'Grep':
-      return { verb: 'Search', subject: [text('pattern'), text('path')].filter(Boolean).join(' in '), body: { kind: 'result' } };
+      return {
+        verb: 'Search',
+        subject: [text('pattern'), text('path')].filter(Boolean).join(' in '),
+        body: { kind: 'result' },
+      };
     case 'Glob':
-      return { verb: 'Find', subject: [text('pattern'), text('path')].filter(Boolean).join(' in '), body: { kind: 'result' } };
+      return {
+        verb: 'Find',
+        subject: [text('pattern'), text('path')].filter(Boolean).join(' in '),
+        body: { kind: 'result' },
+      };
     default:
       return undefined;
   }
@@ -70,7 +90,8 @@ function byDisplay(display: Display): ToolSummary | undefined {
       if (operation === 'edit') {
         return { verb: 'Edit', subject: path, body: { kind: 'edit', path, before: before ?? '', after: after ?? '' } };
       }
-      if (operation === 'write') return { verb: 'Write', subject: path, body: { kind: 'write', path, content: content ?? '' } };
+      if (operation === 'write')
+        return { verb: 'Write', subject: path, body: { kind: 'write', path, content: content ?? '' } };
       const verb = operation === 'read' ? 'Read' : operation === 'grep' ? 'Search' : 'Find';
       return { verb, subject: [detail, path].filter(Boolean).join(' in '), body: { kind: 'result' } };
     }
@@ -91,7 +112,11 @@ function byDisplay(display: Display): ToolSummary | undefined {
 
 function other(call: Pick<ToolCall, 'name' | 'input' | 'label'>, args: Args): ToolSummary {
   const empty = Object.keys(args).length === 0 && isArgs(call.input);
-  return { verb: call.name, subject: call.label ?? '', body: empty ? { kind: 'result' } : { kind: 'json', value: call.input } };
+  return {
+    verb: call.name,
+    subject: call.label ?? '',
+    body: empty ? { kind: 'result' } : { kind: 'json', value: call.input },
+  };
 }
 
 function isArgs(input: unknown): input is Args {

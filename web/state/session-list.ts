@@ -19,15 +19,20 @@ export const emptyList: SessionList = { sessions: [], seen: {} };
 type Work = Pick<Session, 'busy' | 'main_turn_active' | 'pending_interaction' | 'last_turn_reason'>;
 
 /** A session with what `event.session.work_changed` says; an absent outcome removes the old one. */
-export function withWork({ last_turn_reason: _, ...session }: Session, work: Work): Session {
+export function withWork(session: Session, work: Work): Session {
   const { busy, main_turn_active, pending_interaction, last_turn_reason } = work;
-  return { ...session, busy, main_turn_active, pending_interaction, ...(last_turn_reason && { last_turn_reason }) };
+  const next: Session = { ...session, busy, main_turn_active, pending_interaction };
+  if (last_turn_reason) next.last_turn_reason = last_turn_reason;
+  else delete next.last_turn_reason;
+  return next;
 }
 
 /** Newest first, ties by id (core.md §6.2). */
 function ordered(sessions: Session[]): Session[] {
   const byId = (a: Session, b: Session) => (a.id < b.id ? 1 : -1);
-  return sessions.toSorted((a, b) => (a.updated_at === b.updated_at ? byId(a, b) : a.updated_at < b.updated_at ? 1 : -1));
+  return sessions.toSorted((a, b) =>
+    a.updated_at === b.updated_at ? byId(a, b) : a.updated_at < b.updated_at ? 1 : -1,
+  );
 }
 
 /** Adds a page, in place of what was known of its sessions. */
@@ -81,7 +86,12 @@ export function groupByWorkspace(sessions: Session[], workspaces: Workspace[]): 
   for (const session of sessions) {
     const root = session.metadata.cwd;
     const name = workspaces.find((workspace) => workspace.id === session.workspace_id)?.name;
-    const group = groups.get(session.workspace_id) ?? { id: session.workspace_id, name: name ?? baseName(root), root, sessions: [] };
+    const group = groups.get(session.workspace_id) ?? {
+      id: session.workspace_id,
+      name: name ?? baseName(root),
+      root,
+      sessions: [],
+    };
     group.sessions.push(session);
     groups.set(session.workspace_id, group);
   }

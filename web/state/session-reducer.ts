@@ -2,7 +2,14 @@
 import type { EventFrame, Message, Snapshot } from '../client/types.ts';
 import { withWork } from './session-list.ts';
 import { fromSnapshot, messageEntry, settleMessages, withOlder } from './settle.ts';
-import { emptyView, type Entry, type Facts, type QueuedPrompt, type SessionView, type StepEntry } from './session-view.ts';
+import {
+  emptyView,
+  type Entry,
+  type Facts,
+  type QueuedPrompt,
+  type SessionView,
+  type StepEntry,
+} from './session-view.ts';
 import { appendProgress, cutOpen, withCall } from './tool-calls.ts';
 
 export type Action =
@@ -80,7 +87,13 @@ function applyMainEvent(view: SessionView, frame: EventFrame): SessionView {
       if (view.turn?.turnId === turnId) return view;
       const queued = view.queue.find((prompt) => prompt.promptId === promptId);
       const next = queued
-        ? withPrompt(unqueue(view, [queued.promptId]), frame.session_id, queued.promptId, queued.content, frame.timestamp)
+        ? withPrompt(
+            unqueue(view, [queued.promptId]),
+            frame.session_id,
+            queued.promptId,
+            queued.content,
+            frame.timestamp,
+          )
         : view;
       return { ...next, turn: { turnId, promptId, textEnd: 0, thinkingEnd: 0 }, retry: undefined };
     }
@@ -150,6 +163,10 @@ function applyMainEvent(view: SessionView, frame: EventFrame): SessionView {
         },
       };
     }
+    case 'context.undone':
+    case 'compaction.completed':
+      // The message list changed other than by growing.
+      return { ...view, wants: 'snapshot' };
     case 'error':
       // A failed turn has said the same already.
       if (view.entries.some((entry) => entry.kind === 'notice' && entry.text === frame.payload.message)) return view;
@@ -218,7 +235,8 @@ function applyDelta(
   const { turn } = view;
   const { offset } = frame;
   if (offset === undefined || turn?.turnId !== frame.payload.turnId) return view;
-  const [member, end] = frame.type === 'assistant.delta' ? (['text', 'textEnd'] as const) : (['thinking', 'thinkingEnd'] as const);
+  const [member, end] =
+    frame.type === 'assistant.delta' ? (['text', 'textEnd'] as const) : (['thinking', 'thinkingEnd'] as const);
   if (offset > turn[end]) return { ...view, wants: 'snapshot' };
   const fresh = frame.payload.delta.slice(turn[end] - offset);
   if (!fresh) return view;
@@ -232,14 +250,20 @@ function endTurn(view: SessionView, frame: Extract<EventFrame, { type: 'turn.end
   const calls = ended.entries.flatMap((entry) => (entry.kind === 'step' ? entry.calls : []));
   const next = { ...ended, turn: undefined, retry: undefined, tools: cutOpen(ended.tools, calls) };
   if (reason === 'cancelled') {
-    const text = interruptReason === 'user_cancelled' ? 'Stopped.' : 'Interrupted: the server stopped during this turn.';
+    const text =
+      interruptReason === 'user_cancelled' ? 'Stopped.' : 'Interrupted: the server stopped during this turn.';
     return withNotice(next, frame, 'info', text);
   }
   if (reason === 'blocked') return withNotice(next, frame, 'warning', 'A hook blocked this prompt.');
   return reason === 'failed' ? withNotice(next, frame, 'error', error?.message ?? 'The turn failed.') : next;
 }
 
-function withNotice(view: SessionView, frame: EventFrame, tone: 'error' | 'warning' | 'info', text: string): SessionView {
+function withNotice(
+  view: SessionView,
+  frame: EventFrame,
+  tone: 'error' | 'warning' | 'info',
+  text: string,
+): SessionView {
   const key = `notice_${frame.epoch ?? ''}_${frame.seq}`;
   if (view.entries.some((entry) => entry.key === key)) return view;
   const notice: Entry = { kind: 'notice', key, tone, text };

@@ -17,7 +17,8 @@ export function pastedImages(files: File[]): Promise<PastedImage[]> {
 }
 
 async function read(file: File): Promise<PastedImage> {
-  if (!accepted.includes(file.type)) throw new Error(`${file.name || 'This file'} is not a PNG, JPEG, GIF or WebP image`);
+  if (!accepted.includes(file.type))
+    throw new Error(`${file.name || 'This file'} is not a PNG, JPEG, GIF or WebP image`);
   if (file.size > LARGEST_BYTES) throw new Error(`${file.name} is larger than 8 MiB`);
   const url = await new Promise<string>((resolve, reject) => {
     const reader = new FileReader();

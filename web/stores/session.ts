@@ -76,8 +76,8 @@ export function openSession(client: Client, id: string, report: (error: unknown)
     },
     event: (frame) => dispatch({ type: 'event', frame }),
     resumed() {
-      // Replay holds no deltas: fill the text of a turn that still runs.
-      if (current.turn) feed.refresh();
+      // Replay holds no deltas: fill the text of a turn that still runs. A read that broke off is owed too.
+      if (current.turn || current.wants !== 'nothing') feed.refresh();
     },
     failed(error) {
       failure.value = error;

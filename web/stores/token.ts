@@ -2,15 +2,17 @@
 
 const KEY = 'service-code.token';
 
-/** Takes the token from the address or the tab's storage. Two servers on one origin keep theirs apart by path. */
-export function readToken(): string | undefined {
+/** Moves a token from the address to the tab's storage and returns it. */
+export function takeToken(): string | undefined {
   const given = new URLSearchParams(location.hash.replace(/^#/, '')).get('token');
-  if (given) {
-    saveToken(given);
-    history.replaceState(null, '', location.pathname + location.search);
-  }
-  return sessionStorage.getItem(KEY + location.pathname) ?? undefined;
+  if (!given) return undefined;
+  saveToken(given);
+  history.replaceState(null, '', location.pathname + location.search);
+  return given;
 }
+
+/** Two servers behind one origin are kept apart by their paths. */
+export const storedToken = (): string | undefined => sessionStorage.getItem(KEY + location.pathname) ?? undefined;
 
 export function saveToken(token: string): void {
   sessionStorage.setItem(KEY + location.pathname, token);

@@ -5,7 +5,7 @@ import { ConnectionError, isUnauthorized, reasonOf } from '../client/errors.ts';
 import type { Connection } from '../client/socket.ts';
 import type { AuthSummary, Config, Model, Workspace } from '../client/types.ts';
 import { applyToList, emptyList, withPage } from '../state/session-list.ts';
-import { readToken, saveToken } from './token.ts';
+import { saveToken, storedToken, takeToken } from './token.ts';
 
 const PAGE_SIZE = 50;
 
@@ -22,7 +22,7 @@ const sessionInAddress = () => /^#\/s\/(.+)$/.exec(location.hash)?.[1];
 
 /** Opens the connection of the page; lives as long as the page does. */
 export function createWorkbench() {
-  let token = readToken();
+  let token = takeToken() ?? storedToken();
   const client = createClient({
     baseUrl: new URL('.', document.baseURI).href,
     token: () => token,
@@ -44,8 +44,10 @@ export function createWorkbench() {
 
   /** Shows what a rejected call says; a lost connection has its own banner. */
   function report(error: unknown): void {
-    if (isUnauthorized(error)) unauthorized.value = true;
-    else if (!(error instanceof ConnectionError)) problem.value = reasonOf(error);
+    if (isUnauthorized(error)) {
+      unauthorized.value = true;
+      socket.hold();
+    } else if (!(error instanceof ConnectionError)) problem.value = reasonOf(error);
   }
 
   async function readModels() {
@@ -73,6 +75,22 @@ export function createWorkbench() {
     }
   }
 
+  /** One request decides: every refused one counts towards a ban (core.md §3.2). */
+  async function useToken(given: string) {
+    const before = token;
+    token = given;
+    try {
+      await rest.meta();
+    } catch (error) {
+      token = before;
+      return report(error);
+    }
+    saveToken(given);
+    unauthorized.value = false;
+    if (socket.connection.kind === 'open') await refresh();
+    else socket.probe();
+  }
+
   socket.listen({
     connection(state) {
       connection.value = state;
@@ -91,7 +109,11 @@ export function createWorkbench() {
     },
   });
 
-  window.addEventListener('hashchange', () => (selected.value = sessionInAddress()));
+  window.addEventListener('hashchange', () => {
+    const given = takeToken();
+    if (given) void useToken(given);
+    else selected.value = sessionInAddress();
+  });
   window.addEventListener('online', () => socket.probe());
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden) socket.probe();
@@ -125,12 +147,6 @@ export function createWorkbench() {
         report(error);
       }
     },
-    useToken(given: string) {
-      token = given;
-      saveToken(given);
-      unauthorized.value = false;
-      void refresh();
-      socket.probe();
-    },
+    useToken,
   };
 }

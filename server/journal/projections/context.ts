@@ -124,15 +124,15 @@ function checkpointNow(context: ContextState): Checkpoint {
   return { todos: context.todos, plan: context.plan, delivered: context.delivered.size };
 }
 
-function withoutCheckpoint({ checkpoint: _, ...entry }: ContextEntry): ContextEntry {
+function withoutCheckpoint({ checkpoint: _checkpoint, ...entry }: ContextEntry): ContextEntry {
   return entry;
 }
 
 function splice(contexts: Contexts, record: EventRecord<'context.spliced'>): void {
-  const context = keep(contexts, record.agent);
+  const context = contextOf(contexts, record.agent);
   const { start, deleteCount, messages, x } = record;
   if (x?.copyOf !== undefined) {
-    context.entries = contextOf(contexts, x.copyOf).entries.map(withoutCheckpoint);
+    context.entries = readContext(contexts, x.copyOf).entries.map(withoutCheckpoint);
   }
   const added = messages.map((message): ContextEntry => {
     const anchored = x?.cause !== 'compaction' && isUndoAnchor(message);
@@ -209,7 +209,7 @@ export const contextProjection: Projection<Contexts> = {
   initial: () => new Map(),
   apply(contexts, record) {
     // Not for every record: one that no rule names must leave no trace.
-    const at = () => keep(contexts, record.agent);
+    const at = () => contextOf(contexts, record.agent);
     switch (record.type) {
       case 'context.spliced':
         splice(contexts, record);

@@ -25,11 +25,6 @@ export interface AgentPrompts {
 /** By agent id. */
 export type PromptsState = Map<string, AgentPrompts>;
 
-/** Whether the agent ever accepted the id; it is settled unless it is still in `open`. */
-export function promptUsed(state: PromptsState, agent: string, promptId: string): boolean {
-  return state.get(agent)?.used.has(promptId) ?? false;
-}
-
 function promptsOf(state: PromptsState, agent: string): AgentPrompts {
   const own = state.get(agent) ?? { used: new Set(), open: new Map(), active: undefined };
   state.set(agent, own);

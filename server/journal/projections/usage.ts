@@ -1,6 +1,5 @@
 /** Tokens spent, per agent (records.md §3.7). Undo, compaction and fork keep the sums. */
 import type { TokenUsage } from '../../schema/engine.ts';
-import type { UsageStatus } from '../../schema/events/volatile.ts';
 import type { Projection } from './projection.ts';
 
 export interface AgentUsage {
@@ -14,14 +13,6 @@ export interface AgentUsage {
 export type UsageState = Map<string, AgentUsage>;
 
 export const noUsage = (): TokenUsage => ({ inputOther: 0, output: 0, inputCacheRead: 0, inputCacheCreation: 0 });
-
-/** As events show it; `{}` before the first request (ws-events.md §9.0). `inTurn`: the agent's turn runs now. */
-export function usageStatus(state: UsageState, agent: string, inTurn: boolean): UsageStatus {
-  const own = state.get(agent);
-  if (!own) return {};
-  const { byModel, total, currentTurn } = own;
-  return structuredClone({ byModel, total, ...(inTurn ? { currentTurn } : {}) });
-}
 
 function add(sum: TokenUsage, usage: TokenUsage): void {
   sum.inputOther += usage.inputOther;

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ulid } from 'ulid';
+import { newUlid } from '../../ids.ts';
 import { z } from 'zod';
 import { estimateText } from '../estimate.ts';
 import { demoAnswer, type DemoAnswer, type DemoInput } from './rules.ts';
@@ -141,7 +141,7 @@ async function stream(
   const gone = new AbortController();
   response.on('close', () => gone.abort());
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' });
-  const id = `chatcmpl-${ulid()}`;
+  const id = `chatcmpl-${newUlid()}`;
   const send = (fields: Record<string, unknown>) =>
     response.write(`data: ${JSON.stringify({ id, object: 'chat.completion.chunk', model: MODEL, ...fields })}\n\n`);
   const delta = (value: Record<string, unknown>, finish: string | null = null) =>
@@ -159,7 +159,7 @@ async function stream(
   if (think && thinks) await words(think, paceMs, (chunk) => delta({ reasoning_content: chunk }));
   await words(text, paceMs, (chunk) => delta({ content: chunk }));
   for (const [index, call] of calls.entries()) {
-    const head = { index, id: `call_${ulid()}`, type: 'function', function: { name: call.name, arguments: '' } };
+    const head = { index, id: `call_${newUlid()}`, type: 'function', function: { name: call.name, arguments: '' } };
     delta({ tool_calls: [head] });
     await words(JSON.stringify(call.args), paceMs, (chunk) =>
       delta({ tool_calls: [{ index, function: { arguments: chunk } }] }),

@@ -1,4 +1,4 @@
-import { ulid } from 'ulid';
+import { newUlid } from '../../ids.ts';
 import type { Part, ToolCall } from '../../schema/engine.ts';
 import type { StreamPart } from '../types.ts';
 
@@ -87,7 +87,7 @@ export function createCollector(onPart: (part: StreamPart) => void): Collector {
       const state = open(index, fragment);
       if (fragment.id && !state.wireId) state.wireId = fragment.id;
       if (!state.call && fragment.name) {
-        const id = state.wireId ?? `call_${ulid()}`;
+        const id = state.wireId ?? `call_${newUlid()}`;
         state.call = { id, name: fragment.name, arguments: null };
         if (fragment.extras) state.call.extras = fragment.extras;
         onPart({

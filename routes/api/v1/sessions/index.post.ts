@@ -15,11 +15,14 @@ export default defineEndpoint({
       title: nonEmpty.optional(),
       agent_config: agentConfigSchema.optional(),
     })
-    .refine((body) => body.metadata === undefined || body.workspace_id !== undefined || body.metadata.cwd !== undefined, {
-      ...afterFields,
-      path: ['metadata', 'cwd'],
-      error: 'Invalid input: expected string, received undefined',
-    }),
+    .refine(
+      (body) => body.metadata === undefined || body.workspace_id !== undefined || body.metadata.cwd !== undefined,
+      {
+        ...afterFields,
+        path: ['metadata', 'cwd'],
+        error: 'Invalid input: expected string, received undefined',
+      },
+    ),
   data: sessionSchema,
   errors: [40409, 40410],
   handler: ({ body }) => useApp().sessions.create(body),

@@ -12,5 +12,5 @@ export default defineEndpoint({
   data: z.object({ aborted: z.literal(true) }),
   errors: [40401],
   before: ({ session_id }) => useApp().sessions.assertExists(session_id),
-  handler: ({ params }) => useApp().sessions.abort(params.session_id),
+  handler: ({ params }) => useApp().sessions.abortTurn(params.session_id),
 });

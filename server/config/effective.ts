@@ -1,0 +1,102 @@
+/** The configuration in effect: built-in default, file, environment, in-memory layer (models.md §2.1). */
+import type { ModelRecord } from '../schema/model.ts';
+import type { ProviderRecord } from '../schema/provider.ts';
+import type { ServiceEntry } from '../schema/config.ts';
+import { ENV_MODEL, ENV_PROVIDER, readModelVariables } from './environment-model.ts';
+import { readEnvironment, readServices } from './environment.ts';
+import type { ServiceVariables } from './environment.ts';
+import type { StoredConfig } from './stored.ts';
+
+export const DEFAULT_SUBAGENT_TIMEOUT_MS = 7_200_000;
+
+/** Layer above all others that never reaches the file (`--demo`). */
+export interface MemoryLayer {
+  providers: Record<string, ProviderRecord>;
+  models: Record<string, ModelRecord>;
+  defaultModel: string | undefined;
+}
+
+/** Domain members in wire spelling. Absent: nothing set, the reader has its own default (models.md §2.3). */
+export type EffectiveConfig = ReturnType<typeof effectiveConfig>;
+
+/** Builds it anew; cheap enough for every use. */
+export function effectiveConfig(stored: StoredConfig, env: NodeJS.ProcessEnv, memory?: MemoryLayer) {
+  const variables = readEnvironment(env);
+  const services = readServices(env);
+  const { defined, thinkingEffort } = readModelVariables(env);
+  const { yolo, planMode, defaultPermissionMode, secondaryModel, ...file } = stored;
+  const set = <T extends object>(file: T | undefined, over: Partial<T>): T | undefined =>
+    file === undefined && Object.keys(over).length === 0 ? undefined : Object.assign({}, file, over);
+  return {
+    ...file,
+    planMode,
+    defaultModel: memory?.defaultModel ?? (defined ? ENV_MODEL : file.defaultModel),
+    defaultPermissionMode: defaultPermissionMode ?? (yolo ? ('yolo' as const) : undefined),
+    defaultPlanMode: (file.defaultPlanMode ?? false) || planMode === true,
+    providers: records(file.providers, memory?.providers, defined && [ENV_PROVIDER, defined.provider]),
+    models: records(file.models, memory?.models, defined && [ENV_MODEL, defined.model]),
+    thinking: { ...file.thinking, ...(thinkingEffort !== undefined && { forcedEffort: thinkingEffort }) },
+    loopControl: { ...file.loopControl, ...variables.loopControl },
+    background: { ...file.background, ...variables.background },
+    subagent: { timeoutMs: variables.subagent.timeoutMs ?? file.subagent?.timeoutMs ?? DEFAULT_SUBAGENT_TIMEOUT_MS },
+    secondaryModel: secondaryModel && pool(secondaryModel),
+    services: {
+      ...withService('search', file.services?.search, services.search),
+      ...withService('fetch', file.services?.fetch, services.fetch),
+    },
+    extraSkillDirs: file.extraSkillDirs ?? [],
+    mergeAllAvailableSkills: file.mergeAllAvailableSkills ?? true,
+    extraAgentDirs: file.extraAgentDirs ?? [],
+    builtinProductSkills: variables.builtinProductSkills ?? file.builtinProductSkills ?? true,
+    identity: { ...file.identity, ...variables.identity },
+    image: { ...file.image, ...variables.image },
+    mcp: { ...file.mcp, ...variables.mcp },
+    tokenCounting: {
+      strategy: variables.tokenCounting.strategy ?? file.tokenCounting?.strategy ?? ('measured+estimated' as const),
+    },
+    modelCatalog: set(file.modelCatalog, variables.modelCatalog),
+    cron: {
+      debug: false,
+      noJitter: false,
+      noStale: false,
+      disabled: false,
+      manualTick: false,
+      ...file.cron,
+      ...variables.cron,
+    },
+  };
+}
+
+/** File order, then the in-memory records, the environment's last. */
+function records<Item>(
+  file: Record<string, Item> | undefined,
+  memory: Record<string, Item> | undefined,
+  environment: [id: string, record: Item] | undefined,
+): Record<string, Item> {
+  const all = new Map([...Object.entries(file ?? {}), ...Object.entries(memory ?? {})]);
+  if (environment) {
+    all.delete(environment[0]);
+    all.set(...environment);
+  }
+  return Object.fromEntries(all);
+}
+
+/** The old `model` member stands in for a pool of one. */
+function pool({ model, ...rest }: NonNullable<StoredConfig['secondaryModel']>) {
+  if (model === undefined || rest.defaultModel !== undefined || rest.models !== undefined) return rest;
+  return { ...rest, defaultModel: model, models: { [model]: '' } };
+}
+
+/** An address from the environment never receives what is stored for another one. */
+function withService(name: 'search' | 'fetch', entry: ServiceEntry | undefined, { baseUrl, apiKey }: ServiceVariables) {
+  const key = apiKey === undefined ? {} : { apiKey };
+  if (baseUrl !== undefined) return { [name]: { baseUrl, ...key } };
+  if (apiKey === undefined) return entry && { [name]: entry };
+  const { oauth: _, ...rest } = entry ?? {};
+  return { [name]: { ...rest, ...key } };
+}
+
+/** The record under that key; `constructor` and the like are no records. */
+export function own<Item>(table: Record<string, Item> | undefined, key: string): Item | undefined {
+  return table && Object.hasOwn(table, key) ? table[key] : undefined;
+}

@@ -1,0 +1,102 @@
+/** How far a journal has been read or written, and its fold up to there. */
+import { open, type FileHandle } from 'node:fs/promises';
+import { monotonicFactory } from 'ulid';
+import { errorCode } from '../storage/errno.ts';
+import type { BlobStore } from './blobs.ts';
+import { applyBatch, initialState, type LogState } from './fold.ts';
+import { JOURNAL_FORMAT, type JournalHeader } from './header.ts';
+import { isSent, parseBatch, readLines, type SentRecord } from './line-reader.ts';
+import type { Batch } from './records.ts';
+import { journalPath, readHeader } from './replay.ts';
+
+export interface JournalView {
+  header: JournalHeader;
+  state: LogState;
+  /** Highest number so far. */
+  seq: number;
+  /** Bytes of complete lines; 0 when the file has not even a header. */
+  length: number;
+  /** Where the session's own lines begin, behind copied ones. */
+  ownStart: number;
+  /** Sparse: where the line of a number stands. */
+  marks: { seq: number; offset: number }[];
+}
+
+/** Told of each line after it is folded. */
+export type LineListener = (batch: Batch, sent: SentRecord[]) => void;
+
+/** Bytes between two marks. */
+const MARK_BYTES = 64 * 1024;
+
+const ulid = monotonicFactory();
+
+/** The header of a stream that starts now. */
+export function newHeader(sessionId: string, createdAt: number): JournalHeader {
+  const epoch = `ep_${ulid()}`;
+  return { type: 'metadata', format: JOURNAL_FORMAT, session_id: sessionId, epoch, created_at: createdAt };
+}
+
+/** The view of a file in which nothing was found; `header` stands for the one to be written. */
+export function emptyView(header: JournalHeader): JournalView {
+  return { header, state: initialState(header), seq: 0, length: 0, ownStart: 0, marks: [] };
+}
+
+/** Folds a line that is in the file at that place. */
+export function foldLine(view: JournalView, batch: Batch, offset: number, end: number): SentRecord[] {
+  const sent = offset < view.ownStart ? [] : batch.records.filter(isSent);
+  const [first] = sent;
+  const mark = view.marks.at(-1);
+  if (first && (!mark || offset - mark.offset >= MARK_BYTES)) view.marks.push({ seq: first.seq, offset });
+  applyBatch(view.state, batch);
+  view.seq = sent.at(-1)?.seq ?? view.seq;
+  view.length = end;
+  return sent;
+}
+
+/**
+ * Reads on from where the view stands to the last complete line, changing the view. A missing file, or one without a
+ * complete first line, leaves it empty. Throws 50001 naming the offset of a damaged line.
+ */
+export async function readOn(view: JournalView, dir: string, blobs: BlobStore, onLine: LineListener): Promise<void> {
+  const file = await openForReading(journalPath(dir));
+  if (!file) return;
+  try {
+    if (view.length === 0 && !(await begin(view, file))) return;
+    for await (const lines of readLines(file, view.length)) {
+      for (const line of lines) {
+        const batch = parseBatch(line, blobs);
+        onLine(batch, foldLine(view, batch, line.offset, line.end));
+      }
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+async function begin(view: JournalView, file: FileHandle): Promise<boolean> {
+  const found = await readHeader(file);
+  if (!found) return false;
+  const { header, end } = found;
+  Object.assign(view, { ...emptyView(header), length: end, ownStart: end + (header.history ?? 0) });
+  return true;
+}
+
+/** Bytes of the journal on disk; 0 when there is none. */
+export async function journalSize(dir: string): Promise<number> {
+  const file = await openForReading(journalPath(dir));
+  if (!file) return 0;
+  try {
+    return (await file.stat()).size;
+  } finally {
+    await file.close();
+  }
+}
+
+async function openForReading(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}

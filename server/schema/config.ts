@@ -1,0 +1,205 @@
+/** The configuration on the wire: its domains in wire spelling, the config object and the patch (models.md §2.3, §3). */
+import { z } from 'zod';
+import { permissionModeSchema } from './engine.ts';
+import { modelRecordSchema, oauthRefSchema } from './model.ts';
+import { providerRecordSchema } from './provider.ts';
+import { count } from './scalars.ts';
+
+const atLeastOne = z.int().min(1);
+/** Longest timer of the platform, milliseconds. */
+const timerMs = z.int().min(1).max(2_147_483_647);
+
+export const permissionRuleConfigSchema = z.object({
+  decision: z.enum(['allow', 'deny', 'ask']),
+  scope: z.enum(['turn-override', 'session-runtime', 'project', 'user']).default('user'),
+  pattern: z.string().min(1),
+  reason: z.string().optional(),
+});
+
+export const hookEvents = [
+  'PreToolUse',
+  'PostToolUse',
+  'PostToolUseFailure',
+  'PermissionRequest',
+  'PermissionResult',
+  'UserPromptSubmit',
+  'UserPromptQueued',
+  'TurnStarted',
+  'Stop',
+  'StopFailure',
+  'Interrupt',
+  'SessionStart',
+  'SessionEnd',
+  'SessionHeartbeat',
+  'SubagentStart',
+  'SubagentStop',
+  'TaskStarted',
+  'PreCompact',
+  'PostCompact',
+  'Notification',
+] as const;
+
+const hookSchema = z.strictObject({
+  event: z.enum(hookEvents),
+  matcher: z.string().optional(),
+  command: z.string().min(1),
+  timeout: z.number().min(1).max(600).optional(),
+});
+
+const serviceSchema = z.object({
+  baseUrl: z.string().optional(),
+  apiKey: z.string().optional(),
+  oauth: oauthRefSchema.optional(),
+  customHeaders: z.record(z.string(), z.string()).optional(),
+});
+export type ServiceEntry = z.infer<typeof serviceSchema>;
+
+/** One schema for each section of the file, under its domain name. */
+export const domainSchemas = {
+  defaultModel: z.string(),
+  defaultProvider: z.string(),
+  defaultPermissionMode: permissionModeSchema,
+  defaultPlanMode: z.boolean(),
+  planMode: z.boolean(),
+  yolo: z.boolean(),
+  providers: z.record(z.string(), providerRecordSchema),
+  models: z.record(z.string(), modelRecordSchema),
+  thinking: z.object({
+    enabled: z.boolean().optional(),
+    effort: z.string().optional(),
+    forcedEffort: z.string().optional(),
+    keep: z.string().optional(),
+  }),
+  loopControl: z.object({
+    maxStepsPerTurn: count.optional(),
+    maxAttemptsPerStep: count.optional(),
+    maxRalphIterations: z.int().min(-1).optional(),
+    reservedContextSize: count.optional(),
+    compactionTriggerRatio: z.number().min(0.5).max(0.99).optional(),
+  }),
+  background: z.object({
+    maxRunningTasks: atLeastOne.optional(),
+    keepAliveOnExit: z.boolean().optional(),
+    bashAutoBackgroundOnTimeout: z.boolean().optional(),
+    bashTaskTimeoutS: count.optional(),
+    killGracePeriodMs: count.optional(),
+    printWaitCeilingS: atLeastOne.optional(),
+    printMaxTurns: atLeastOne.optional(),
+    printBackgroundMode: z.enum(['exit', 'drain', 'steer']).optional(),
+  }),
+  subagent: z.object({ timeoutMs: count.optional() }),
+  secondaryModel: z.object({
+    defaultModel: z.string().min(1).optional(),
+    models: z.record(z.string(), z.string()).optional(),
+    force: z.boolean().optional(),
+    /** Of the members it used to have, the only one with an effect. */
+    model: z.string().optional(),
+  }),
+  permission: z.object({ rules: z.array(permissionRuleConfigSchema).optional() }),
+  hooks: z.array(hookSchema),
+  services: z.object({ search: serviceSchema.optional(), fetch: serviceSchema.optional() }),
+  extraSkillDirs: z.array(z.string()),
+  mergeAllAvailableSkills: z.boolean(),
+  experimental: z.record(z.string(), z.boolean()),
+  telemetry: z.boolean(),
+  autoSessionTitle: z.boolean(),
+  extraAgentDirs: z.array(z.string()),
+  builtinProductSkills: z.boolean(),
+  identity: z.object({ name: z.string().optional(), slug: z.string().optional() }),
+  image: z.object({ maxEdgePx: atLeastOne.optional(), readByteBudget: atLeastOne.optional() }),
+  mcp: z.object({ startupTimeoutMs: timerMs.optional(), toolTimeoutMs: timerMs.optional() }),
+  tools: z.object({ enabled: z.array(z.string()).optional(), disabled: z.array(z.string()).optional() }),
+  tokenCounting: z.object({ strategy: z.enum(['measured+estimated', 'measured', 'estimated']).optional() }),
+  modelCatalog: z.object({ refreshIntervalMs: count.optional(), refreshOnStart: z.boolean().optional() }),
+  cron: z.object({
+    debug: z.boolean().optional(),
+    noJitter: z.boolean().optional(),
+    noStale: z.boolean().optional(),
+    disabled: z.boolean().optional(),
+    manualTick: z.boolean().optional(),
+    clock: z.string().optional(),
+    pollIntervalMs: count.nullable().optional(),
+  }),
+  /** Addresses of cloud.md §2.2; not a domain of the API. */
+  cloud: z.record(z.string(), z.unknown()),
+};
+
+const d = domainSchemas;
+
+/** `GET /config`; top-level keys snake_case, members inside a domain camelCase, secrets masked. */
+export const configSchema = z
+  .looseObject({
+    providers: z.record(
+      z.string(),
+      z.object({
+        type: z.string(),
+        base_url: z.string().optional(),
+        default_model: z.string().optional(),
+        has_api_key: z.boolean(),
+      }),
+    ),
+    models: d.models,
+    default_provider: d.defaultProvider.optional(),
+    default_model: d.defaultModel.optional(),
+    thinking: d.thinking,
+    default_permission_mode: d.defaultPermissionMode.optional(),
+    yolo: z.boolean().optional(),
+    default_plan_mode: z.boolean(),
+    plan_mode: z.boolean().optional(),
+    permission: d.permission.optional(),
+    hooks: d.hooks.optional(),
+    services: d.services,
+    merge_all_available_skills: z.boolean(),
+    extra_skill_dirs: d.extraSkillDirs,
+    loop_control: d.loopControl,
+    background: d.background,
+    subagent: z.object({ timeoutMs: count }),
+    secondary_model: d.secondaryModel.omit({ model: true }).optional(),
+    experimental: d.experimental.optional(),
+    telemetry: z.boolean().optional(),
+    auto_session_title: z.boolean().optional(),
+    raw: z.record(z.string(), z.unknown()),
+    builtin_product_skills: z.boolean(),
+    extra_agent_dirs: d.extraAgentDirs,
+    identity: d.identity,
+    image: d.image,
+    mcp: d.mcp,
+    tools: d.tools.optional(),
+    token_counting: d.tokenCounting.required(),
+    model_catalog: d.modelCatalog.optional(),
+    cron: d.cron,
+  })
+  .meta({ id: 'Config' });
+export type ConfigObject = z.infer<typeof configSchema>;
+
+const anything = z.unknown().optional();
+const flag = z.boolean().nullish();
+const text = z.string().nullish();
+
+/** Body of `POST /config`: only types; what a domain may hold is checked after the merge (models.md §3.3). */
+export const configPatchSchema = z
+  .object({
+    providers: z.record(z.string(), z.unknown()).optional(),
+    models: z.record(z.string(), z.unknown()).optional(),
+    experimental: z.record(z.string(), z.boolean().nullable()).nullish(),
+    default_provider: text,
+    default_model: text,
+    default_permission_mode: text,
+    plan_mode: flag,
+    yolo: flag,
+    default_plan_mode: flag,
+    merge_all_available_skills: flag,
+    telemetry: flag,
+    auto_session_title: flag,
+    hooks: z.array(z.unknown()).nullish(),
+    extra_skill_dirs: z.array(z.string()).nullish(),
+    thinking: anything,
+    permission: anything,
+    services: anything,
+    loop_control: anything,
+    background: anything,
+    subagent: anything,
+    secondary_model: anything,
+  })
+  .meta({ id: 'ConfigPatch' });
+export type ConfigPatch = z.infer<typeof configPatchSchema>;

@@ -1,0 +1,103 @@
+/** Providers: the stored record in wire spelling, requests, items, and the summary of `GET /auth` (models.md §2.4, §4, §10). */
+import { z } from 'zod';
+import { afterFields } from './after-fields.ts';
+import { oauthRefSchema } from './model.ts';
+import { count, nonEmpty } from './scalars.ts';
+
+export const wireTypeSchema = z.enum(['native', 'openai', 'openai_responses', 'anthropic', 'google-genai', 'vertexai']);
+
+export const providerRecordSchema = z.object({
+  /** Any string loads; the models of an unknown type do not resolve. */
+  type: z.string().optional(),
+  baseUrl: z.string().optional(),
+  apiKey: z.string().optional(),
+  defaultModel: z.string().optional(),
+  oauth: oauthRefSchema.optional(),
+  env: z.record(z.string(), z.string()).optional(),
+  customHeaders: z.record(z.string(), z.string()).optional(),
+  source: z.record(z.string(), z.unknown()).optional(),
+  modelSource: z.enum(['static', 'discover', 'oauth-catalog']).optional(),
+});
+export type ProviderRecord = z.infer<typeof providerRecordSchema>;
+
+export const providerItemSchema = z
+  .object({
+    id: z.string(),
+    type: z.string(),
+    base_url: z.string().optional(),
+    default_model: z.string().optional(),
+    has_api_key: z.boolean(),
+    status: z.enum(['connected', 'unconfigured', 'error']),
+    models: z.array(z.string()),
+  })
+  .meta({ id: 'ProviderItem' });
+export type ProviderItem = z.infer<typeof providerItemSchema>;
+
+/** One provider, its stored key shown. */
+export const providerDetailSchema = providerItemSchema
+  .extend({ api_key: z.string().optional() })
+  .meta({ id: 'ProviderDetail' });
+export type ProviderDetail = z.infer<typeof providerDetailSchema>;
+
+const providerId = z.string().regex(/^[\p{L}\p{N}][\p{L}\p{N}\-_ ]*$/u, {
+  error: 'id must start with a letter or digit and may only contain letters, digits, "-", "_" and spaces',
+});
+
+const providerModelSchema = z.object({
+  model: nonEmpty,
+  max_context_size: z.int().min(1),
+  display_name: nonEmpty.optional(),
+  capabilities: z.array(z.string()).optional(),
+  max_output_size: z.int().min(1).optional(),
+  support_efforts: z.array(nonEmpty).optional(),
+  adaptive_thinking: z.boolean().optional(),
+});
+
+const providerFields = {
+  type: wireTypeSchema,
+  api_key: z.string().optional(),
+  base_url: z.string().trim().optional(),
+  default_model: nonEmpty.optional(),
+  models: z.array(providerModelSchema).min(1),
+};
+
+interface ProviderForm {
+  base_url?: string | undefined;
+  default_model?: string | undefined;
+  models: { model: string }[];
+}
+
+/** The checks between fields, all of them reported, in the order of models.md §4.2. */
+function checkForm({ base_url, default_model, models }: ProviderForm, context: z.RefinementCtx): void {
+  const issue = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
+  if (base_url?.includes('${')) issue('base_url', 'base_url must not contain an environment variable placeholder');
+  const names = models.map(({ model }) => model);
+  const duplicate = names.find((name, index) => names.indexOf(name) < index);
+  if (duplicate !== undefined) issue('models', `duplicate model: ${duplicate}`);
+  if (default_model !== undefined && !names.includes(default_model)) {
+    issue('default_model', 'default_model must be one of models[].model');
+  }
+}
+
+const checkedForm = { ...afterFields };
+
+export const createProviderSchema = z.object({ id: providerId, ...providerFields }).check(
+  z.superRefine(checkForm, checkedForm),
+);
+export type CreateProvider = z.infer<typeof createProviderSchema>;
+
+export const replaceProviderSchema = z.object({ new_id: providerId.optional(), ...providerFields }).check(
+  z.superRefine(checkForm, checkedForm),
+);
+export type ReplaceProvider = z.infer<typeof replaceProviderSchema>;
+
+export const authSummarySchema = z
+  .object({
+    models_ready: z.boolean(),
+    providers_count: count,
+    managed_provider: z
+      .object({ name: z.string(), status: z.enum(['authenticated', 'expired', 'revoked', 'unauthenticated']) })
+      .nullable(),
+  })
+  .meta({ id: 'AuthSummary' });
+export type AuthSummary = z.infer<typeof authSummarySchema>;

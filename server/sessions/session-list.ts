@@ -1,0 +1,75 @@
+/** `GET /sessions` and the children of a session: the rows of one reply (core.md §6.2, §6.6). */
+import type { SessionPage, PageQuery } from './session-page.ts';
+import type { SessionIndex } from './session-index.ts';
+
+/** Members and defaults as the endpoint's query has them, already validated. */
+export interface SessionListQuery {
+  before_id?: string | undefined;
+  after_id?: string | undefined;
+  page_size?: number | undefined;
+  busy?: boolean | undefined;
+  include_archive?: boolean | undefined;
+  archived_only?: boolean | undefined;
+  exclude_empty?: boolean | undefined;
+  workspace_id?: string | undefined;
+}
+
+export type ChildListQuery = Pick<SessionListQuery, 'before_id' | 'after_id' | 'page_size' | 'busy'>;
+
+export interface SessionListDeps {
+  index: Pick<SessionIndex, 'ready' | 'list'>;
+  workspaces: {
+    /** All ids of the workspace; throws 40410 when it is not registered. */
+    aliases(id: string): Promise<string[]>;
+  };
+  /** Sessions of this process that are busy now. */
+  busyIds(): Iterable<string>;
+}
+
+const DEFAULT_PAGE_SIZE = 20;
+const DEFAULT_CHILDREN_PAGE_SIZE = 100;
+
+const cursorOf = ({ before_id, after_id }: ChildListQuery): PageQuery['cursor'] => {
+  if (before_id !== undefined) return { side: 'before', id: before_id };
+  return after_id === undefined ? undefined : { side: 'after', id: after_id };
+};
+
+const archivedOf = ({ archived_only, include_archive }: SessionListQuery): PageQuery['archived'] => {
+  if (archived_only) return 'only';
+  return include_archive ? 'include' : 'exclude';
+};
+
+/**
+ * Rows newest first. Without `page_size` and `archived_only` everything that matches, `hasMore` false. Throws 40410 when
+ * `workspace_id` is not registered.
+ */
+export async function listSessions(query: SessionListQuery, deps: SessionListDeps): Promise<SessionPage> {
+  const { workspace_id, page_size, busy } = query;
+  const workspaceIds = workspace_id === undefined ? undefined : await deps.workspaces.aliases(workspace_id);
+  await deps.index.ready();
+  return deps.index.list({
+    workspaceIds,
+    archived: archivedOf(query),
+    excludeEmpty: query.exclude_empty,
+    cursor: cursorOf(query),
+    busy: busy === undefined ? undefined : { wanted: busy, ids: deps.busyIds() },
+    limit: page_size ?? (query.archived_only ? DEFAULT_PAGE_SIZE : undefined),
+  });
+}
+
+/** Direct children of a session that are not archived; whether the parent exists is the caller's to check. */
+export async function listChildren(
+  parentId: string,
+  query: ChildListQuery,
+  deps: Pick<SessionListDeps, 'index' | 'busyIds'>,
+): Promise<SessionPage> {
+  const { page_size = DEFAULT_CHILDREN_PAGE_SIZE, busy } = query;
+  await deps.index.ready();
+  return deps.index.list({
+    parentId,
+    archived: 'exclude',
+    cursor: cursorOf(query),
+    busy: busy === undefined ? undefined : { wanted: busy, ids: deps.busyIds() },
+    limit: page_size,
+  });
+}

@@ -1,0 +1,263 @@
+/** What clients can do with sessions (core.md §6). */
+import { randomUUID } from 'node:crypto';
+import { rm, stat } from 'node:fs/promises';
+import { invalidField, ServiceError, sessionNotFound } from '../errors.ts';
+import type { AgentChange } from '../agent/agent.ts';
+import { profiles } from '../agent/profile.ts';
+import type { StreamPosition } from '../events/frame.ts';
+import type { PromptAborter, StreamSource } from '../events/streams.ts';
+import { readPosition, replayCold } from '../journal/replay.ts';
+import { createSessionLog } from '../journal/session-log.ts';
+import type { Prompt, SubmitPrompt } from '../schema/prompt.ts';
+import type { AgentConfigRequest, Session } from '../schema/session.ts';
+import type { ToolDescriptor } from '../schema/tool.ts';
+import type { Workspaces } from '../workspaces/workspaces.ts';
+import { createLiveSessions, type LiveSessionsDeps } from './live-sessions.ts';
+import { listSessions, type SessionListQuery } from './session-list.ts';
+import type { SessionRow } from './session-row.ts';
+import { customMetadata, sessionView } from './session-view.ts';
+import type { LiveSession } from './session.ts';
+import { submitPrompt, type SubmitDeps } from './submit.ts';
+
+export interface CreateSession {
+  workspace_id?: string | undefined;
+  metadata?: (Record<string, unknown> & { cwd?: string | undefined }) | undefined;
+  title?: string | undefined;
+}
+
+export interface ProfileUpdate {
+  title?: string | undefined;
+  metadata?: Record<string, unknown> | undefined;
+  agent_config?: AgentConfigRequest | undefined;
+}
+
+export interface SessionsDeps extends Omit<LiveSessionsDeps, 'ensureWorkspace'> {
+  workspaces: Workspaces;
+  submit: Omit<SubmitDeps, 'open'>;
+  /** Throws 40001 when the alias is not configured. */
+  assertModel(alias: string): void;
+  /** `event.session.archived` belongs to the global stream. */
+  announceArchived(sessionId: string, workspaceId: string): void;
+}
+
+export interface Sessions extends PromptAborter {
+  create(request: CreateSession): Promise<Session>;
+  /** Does not load. Throws 40401. */
+  get(id: string): Promise<Session>;
+  /** Throws 40401. */
+  assertExists(id: string): Promise<void>;
+  list(query: SessionListQuery): Promise<{ items: Session[]; has_more: boolean }>;
+  open(id: string): Promise<LiveSession>;
+  submit(id: string, body: SubmitPrompt): Promise<Prompt>;
+  updateProfile(id: string, body: ProfileUpdate): Promise<Session>;
+  abortTurn(id: string): Promise<{ aborted: true }>;
+  archive(id: string): Promise<{ archived: true }>;
+  restore(id: string): Promise<Session>;
+  /** Empty for an unknown or cold session (extensions.md §2.1). */
+  tools(id: string | undefined): ToolDescriptor[];
+  streams: StreamSource;
+  /** Settles what a crash left open, for every session whose owner is gone (core.md §5.2). */
+  settleCrashed(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Creates the service; loads nothing. */
+export function createSessions(deps: SessionsDeps): Sessions {
+  const { index, workspaces, now } = deps;
+  const live = createLiveSessions({ ...deps, ensureWorkspace });
+
+  async function ensureWorkspace(workspaceId: string, root: string): Promise<void> {
+    try {
+      await workspaces.get(workspaceId);
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== 40410) throw error;
+      await workspaces.register(root);
+    }
+  }
+
+  function rowOf(id: string): SessionRow {
+    const row = live.get(id)?.row() ?? index.get(id);
+    if (!row) throw sessionNotFound(id);
+    return row;
+  }
+
+  function view(row: SessionRow): Session {
+    return live.get(row.id)?.view() ?? sessionView(row, undefined);
+  }
+
+  /** The directory of a new session, in the order of checks of core.md §6.1. */
+  async function newDirectory({ workspace_id, metadata }: CreateSession): Promise<string> {
+    const cwd = metadata?.cwd;
+    if (workspace_id === undefined) {
+      if (cwd !== undefined) return cwd;
+      throw invalidField('metadata.cwd', 'either workspace_id or metadata.cwd is required');
+    }
+    const { root } = await workspaces.get(workspace_id);
+    const bare = (path: string) => (path.length > 1 ? path.replace(/\/$/, '') : path);
+    if (cwd !== undefined && bare(cwd) !== bare(root)) {
+      throw invalidField('metadata.cwd', `metadata.cwd (${cwd}) must equal workspace root (${root})`);
+    }
+    return root;
+  }
+
+  async function assertDirectory(cwd: string): Promise<void> {
+    const info = cwd.startsWith('/') ? await stat(cwd).catch(() => undefined) : undefined;
+    if (!info) throw new ServiceError(40409, `workspace root ${cwd} does not exist`);
+    if (!info.isDirectory()) throw new ServiceError(40409, `workspace root ${cwd} is not a directory`);
+  }
+
+  async function create(request: CreateSession): Promise<Session> {
+    const cwd = await newDirectory(request);
+    await assertDirectory(cwd);
+    const workspace = await workspaces.register(cwd);
+    const created = now();
+    const row: SessionRow = {
+      id: `session_${randomUUID()}`,
+      workspaceId: workspace.id,
+      cwd: workspace.root,
+      title: request.title ?? '',
+      titleKind: request.title === undefined ? 'replaceable' : 'custom',
+      createdAt: created,
+      updatedAt: created,
+      archived: false,
+      custom: customMetadata(request.metadata ?? {}),
+      open: false,
+    };
+    const session = sessionView(row, undefined);
+    try {
+      const log = await createSessionLog({
+        ...live.logOptions(row),
+        session,
+        titleKind: row.titleKind ?? 'replaceable',
+      });
+      return (await live.adopt(log, row)).view();
+    } catch (error) {
+      await rm(live.directory(row), { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  async function list(query: SessionListQuery) {
+    const busyIds = () => live.all().flatMap((session) => (session.work.facts().busy ? [session.id] : []));
+    const { rows, hasMore } = await listSessions(query, { index, workspaces, busyIds });
+    return { items: rows.map(view), has_more: hasMore };
+  }
+
+  async function updateProfile(id: string, body: ProfileUpdate): Promise<Session> {
+    const session = await live.open(id);
+    const { title, metadata, agent_config } = body;
+    const change = agent_config ? profileChange(agent_config) : undefined;
+    if (title !== undefined || change) await session.log.claim();
+    if (title !== undefined) {
+      await session.rename(title);
+      await live.patch(id, {});
+    }
+    const added = metadata ? customMetadata(metadata) : {};
+    if (Object.keys(added).length > 0) {
+      await live.patch(id, { custom: { ...session.row().custom, ...added }, updatedAt: now() });
+    }
+    if (change) {
+      if (change.model !== undefined) deps.assertModel(change.model);
+      const alias = change.model ?? session.main.facts().model;
+      if (change.thinking !== undefined && alias !== undefined) deps.submit.assertEffort(alias, change.thinking);
+      const profile = change.model === undefined ? undefined : profiles.get('agent');
+      await session.main.change({ ...change, ...(profile ? { profile } : {}) });
+    }
+    return session.view();
+  }
+
+  async function archive(id: string): Promise<{ archived: true }> {
+    return live.inTurn(id, async () => {
+      const row = rowOf(id);
+      if (row.archived) return { archived: true };
+      await live.patch(id, { archived: true, archivedAt: now() });
+      await live.unload(id, 'archive');
+      deps.announceArchived(id, row.workspaceId);
+      return { archived: true };
+    });
+  }
+
+  async function restore(id: string): Promise<Session> {
+    if (rowOf(id).archived) await live.inTurn(id, () => live.patch(id, { archived: false, archivedAt: undefined }));
+    return (await live.open(id)).view();
+  }
+
+  function tools(id: string | undefined): ToolDescriptor[] {
+    const session = id === undefined ? live.newest() : live.get(id);
+    if (!session) return [];
+    return session.main.tools().map(({ tool, active }) => ({
+      name: tool.name,
+      description: tool.description,
+      input_schema: null,
+      source: 'builtin',
+      active,
+    }));
+  }
+
+  const streams: StreamSource = {
+    async exists(id) {
+      await index.ready();
+      return index.get(id) !== undefined;
+    },
+    async position(id): Promise<StreamPosition> {
+      const row = index.get(id);
+      const session = live.get(id) ?? (row?.open ? await live.open(id) : undefined);
+      if (session) return session.log.position();
+      return readPosition(live.directory(rowOf(id)));
+    },
+    livePosition: (id) => live.get(id)?.log.position(),
+    replay(id, after, upTo) {
+      return live.get(id)?.log.replay(after, upTo) ?? replayCold(live.directory(rowOf(id)), after, upTo);
+    },
+  };
+
+  return {
+    create,
+    async get(id) {
+      await index.ready();
+      return view(rowOf(id));
+    },
+    async assertExists(id) {
+      await index.ready();
+      rowOf(id);
+    },
+    list,
+    open: live.open,
+    submit: (id, body) => submitPrompt(id, body, { ...deps.submit, open: live.open }),
+    updateProfile,
+    async abortTurn(id) {
+      (await live.open(id)).main.cancelTurn();
+      return { aborted: true };
+    },
+    archive,
+    restore,
+    tools,
+    streams,
+    async abort(id, promptId) {
+      const session = await live.open(id);
+      const at_seq = session.log.position().seq;
+      await session.main.abortPrompt(promptId);
+      return { aborted: true, at_seq };
+    },
+    async settleCrashed() {
+      await index.ready();
+      for (const row of index.openRows()) {
+        if (live.get(row.id)) continue;
+        await live.open(row.id).catch((error: unknown) => {
+          deps.log.error('an interrupted session could not be settled', { sessionId: row.id, err: error });
+        });
+      }
+    },
+    close: live.close,
+  };
+}
+
+/** The members of `agent_config` that an update applies; an empty model is none. */
+function profileChange({ model, thinking, permission_mode }: AgentConfigRequest): AgentChange | undefined {
+  const change: AgentChange = {
+    ...(model ? { model } : {}),
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(permission_mode ? { permission: permission_mode } : {}),
+  };
+  return Object.keys(change).length > 0 ? change : undefined;
+}

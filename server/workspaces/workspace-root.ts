@@ -1,0 +1,71 @@
+/** Roots of workspaces, and the ids made from them (files.md §2.1). */
+import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { basename, isAbsolute, normalize } from 'node:path';
+import { ServiceError, invalidField } from '../errors.ts';
+import { errorCode } from '../storage/errno.ts';
+
+const SLUG_MAX_CHARS = 40;
+const NAME_MAX_CHARS = 100;
+const HASH_CHARS = 12;
+
+const slashed = (path: string) => path.replaceAll('\\', '/').replace(/\/+$/, '');
+
+/** Lexically normal, without a trailing slash; links are not resolved. */
+export function normalRoot(root: string): string {
+  const normal = normalize(root);
+  return normal.length > 1 ? normal.replace(/[/\\]$/, '') : normal;
+}
+
+/** Two roots with one key are one workspace. */
+export function rootKey(root: string): string {
+  const key = slashed(root);
+  return /^([A-Za-z]:(\/|$)|\/\/)/.test(key) ? key.toLowerCase() : key;
+}
+
+function slug(name: string): string {
+  const trimmed = (text: string) => text.replace(/^-+|-+$/g, '');
+  const cut = trimmed(trimmed(name.toLowerCase().replace(/[^a-z0-9._-]+/g, '-')).slice(0, SLUG_MAX_CHARS));
+  return ['', '.', '..'].includes(cut) ? 'workspace' : cut;
+}
+
+/** `wd_<slug>_<hash12>` of a normal root. */
+export function workspaceIdOf(root: string): string {
+  const path = slashed(root);
+  const hash = createHash('sha256').update(path).digest('hex').slice(0, HASH_CHARS);
+  return `wd_${slug(path.slice(path.lastIndexOf('/') + 1))}_${hash}`;
+}
+
+/** The base name of the root, `/` for the root directory. */
+export function defaultName(root: string): string {
+  const name = (basename(root) || root).slice(0, NAME_MAX_CHARS);
+  // Not half of a character.
+  return name.replace(/[\uD800-\uDBFF]$/, '');
+}
+
+/** Codes of a name that no file can have, or that leads nowhere. */
+const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'ERR_INVALID_ARG_VALUE']);
+
+/**
+ * Throws unless `path` is an existing directory, links followed: 40409 `<label> <path> does not exist` (a relative path
+ * is never expanded and does not exist) or `… is not a directory`, 40411 where the system forbids the look.
+ */
+export async function checkDirectory(path: string, label: string): Promise<void> {
+  const missing = () => new ServiceError(40409, `${label} ${path} does not exist`);
+  if (!isAbsolute(path)) throw missing();
+  const facts = await stat(path).catch((error: unknown) => {
+    const code = errorCode(error) ?? '';
+    if (ABSENT.has(code)) throw missing();
+    if (code === 'EACCES' || code === 'EPERM') {
+      throw new ServiceError(40411, `${label} ${path} cannot be read: permission denied`);
+    }
+    throw error;
+  });
+  if (!facts.isDirectory()) throw new ServiceError(40409, `${label} ${path} is not a directory`);
+}
+
+/** The checks of `POST /workspaces` (files.md §2.3): 40001 unless absolute, then as `checkDirectory`. */
+export async function checkRoot(root: string): Promise<void> {
+  if (!isAbsolute(root)) throw invalidField('root', 'root must be an absolute path');
+  await checkDirectory(root, 'root');
+}

@@ -1,0 +1,244 @@
+/** The built page on the built server with the demo model, in a real browser. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { launchBrowser, openPage, type OpenedPage } from '../support/browser.ts';
+import { spawnServer, type SpawnedServer } from '../support/server.ts';
+
+let browser: Browser;
+let server: SpawnedServer;
+let home: string;
+let project: string;
+let opened: OpenedPage;
+let page: Page;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'service-code-home-'));
+  project = await mkdtemp(join(tmpdir(), 'service-code-project-'));
+  server = await spawnServer({ args: ['--demo'], home });
+  opened = await openPage(browser, server);
+  page = opened.page;
+});
+afterEach(async () => {
+  await page.close();
+  await server.close();
+  await rm(home, { recursive: true, force: true });
+  await rm(project, { recursive: true, force: true });
+  if (opened.errors.length) throw new Error(opened.errors.join('\n'));
+});
+
+const field = () => page.getByRole('textbox', { name: 'Prompt' });
+const log = () => page.getByRole('log');
+const stopButton = () => page.getByRole('button', { name: 'Stop', exact: true });
+const approval = () => page.getByRole('group', { name: /^Approval:/ });
+const lastAnswer = () => log().getByRole('article', { name: 'Agent' }).last();
+const visible = { state: 'visible', timeout: 15_000 } as const;
+const hidden = { state: 'hidden', timeout: 60_000 } as const;
+
+async function newSession(): Promise<string> {
+  await page.getByRole('button', { name: 'New session', exact: true }).first().click();
+  await page.getByLabel('Folder').fill(project);
+  await page.keyboard.press('Enter');
+  await field().waitFor(visible);
+  return /#\/s\/(.+)$/.exec(page.url())?.[1] ?? '';
+}
+
+/** Sends a prompt and waits until the server has taken it. */
+async function send(text: string) {
+  await field().fill(text);
+  await field().press('Enter');
+  await expect.poll(() => field().inputValue()).toBe('');
+}
+
+/** Waits until the session is idle, on the server and on the page. */
+async function finished(session: string) {
+  await expect
+    .poll(async () => (await server.api('GET', `/sessions/${session}`)).data, { timeout: 60_000 })
+    .toMatchObject({ busy: false });
+  await stopButton().waitFor(hidden);
+}
+
+/** Text of the last answer as the server has it, in lines of words. */
+async function savedAnswer(session: string): Promise<string> {
+  const { data } = await server.api('GET', `/sessions/${session}/messages?role=assistant&page_size=1`);
+  return /"text":"((?:[^"\\]|\\.)*)"/.exec(JSON.stringify(data))?.[1] ?? '';
+}
+
+it('takes the token out of the address and starts a session in a typed folder', async () => {
+  await page.getByRole('button', { name: 'New session', exact: true }).first().waitFor(visible);
+  expect(page.url()).not.toContain(server.token);
+  await page.getByRole('button', { name: 'New session', exact: true }).first().click();
+  await page.getByLabel('Folder').fill(join(project, 'missing'));
+  await page.keyboard.press('Enter');
+  await page.getByText(/does not exist/).waitFor(visible);
+  await page.getByLabel('Folder').fill(project);
+  await page.keyboard.press('Enter');
+  await field().waitFor(visible);
+  await page.getByRole('navigation', { name: 'Sessions' }).getByRole('link').waitFor(visible);
+  const { data } = await server.api('GET', '/sessions');
+  expect(data).toMatchObject({ items: [{ metadata: { cwd: project } }] });
+});
+
+it('asks for the token when it has none', async () => {
+  await page.evaluate('sessionStorage.clear()');
+  await page.reload();
+  await page.getByLabel('Token').fill('wrong');
+  await page.keyboard.press('Enter');
+  await page.getByText('The server refused this token.').waitFor(visible);
+  await page.getByLabel('Token').fill(server.token);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'This server needs its token' }).waitFor(hidden);
+  expect(await newSession()).toMatch(/^session_/);
+  // The browser itself reports each refused request.
+  opened.errors.length = 0;
+});
+
+it('streams an answer with highlighted code', async () => {
+  const session = await newSession();
+  await send('what can you do?');
+  await log().getByRole('article', { name: 'You' }).getByText('what can you do?').waitFor(visible);
+  await finished(session);
+  await lastAnswer().locator('.code pre code').waitFor(visible);
+  expect(await lastAnswer().locator('strong').first().textContent()).toBe('demo model');
+  expect(await page.getByRole('alert').count()).toBe(0);
+});
+
+it('shows text while it is written and stops at Escape', async () => {
+  const session = await newSession();
+  await send('count to 500');
+  await expect.poll(() => lastAnswer().textContent(), { timeout: 15_000 }).toMatch(/\b5\b/);
+  await stopButton().waitFor(visible);
+  await page.keyboard.press('Escape');
+  await log().getByText('Stopped.').waitFor(visible);
+  await finished(session);
+  expect(await lastAnswer().textContent()).not.toMatch(/\b500\b/);
+  const { data } = await server.api('GET', `/sessions/${session}`);
+  expect(data).toMatchObject({ busy: false, last_turn_reason: 'cancelled' });
+});
+
+it('asks before a file is written, and writes it when approved', async () => {
+  const session = await newSession();
+  await send('write notes.txt: hello from the page');
+  await approval().waitFor(visible);
+  await page.getByRole('link', { name: /waits for approval/ }).waitFor(visible);
+  await expect(readFile(join(project, 'notes.txt'))).rejects.toThrow('ENOENT');
+  await approval().getByRole('button', { name: 'Approve', exact: true }).click();
+  await approval().waitFor(hidden);
+  await page.locator('[data-tool="Write"][data-state="done"]').waitFor(visible);
+  await finished(session);
+  expect(await readFile(join(project, 'notes.txt'), 'utf8')).toContain('hello from the page');
+});
+
+it('rejects with a reason, by keyboard alone', async () => {
+  const session = await newSession();
+  await send('run touch made.txt');
+  await approval().waitFor(visible);
+  await page.keyboard.press('Alt+r');
+  await page.keyboard.type('not today');
+  await page.keyboard.press('Enter');
+  await page.locator('[data-tool="Bash"][data-state="failed"]').waitFor(visible);
+  await finished(session);
+  await page.locator('[data-tool="Bash"] button.head').click();
+  await page.locator('[data-tool="Bash"]').getByText('not today').waitFor(visible);
+  await expect(readFile(join(project, 'made.txt'))).rejects.toThrow('ENOENT');
+});
+
+it('keeps a pending approval over a reload', async () => {
+  const session = await newSession();
+  await send('run echo reloaded');
+  await approval().waitFor(visible);
+  await page.reload();
+  await approval().getByRole('button', { name: 'Approve', exact: true }).click();
+  await page.locator('[data-tool="Bash"][data-state="done"]').waitFor(visible);
+  await finished(session);
+  expect(await approval().count()).toBe(0);
+});
+
+it('goes on after a reload in mid-turn, without losing or doubling a word', async () => {
+  const session = await newSession();
+  await send('count to 150');
+  for (const mark of [10, 40, 80]) {
+    await expect.poll(() => lastAnswer().textContent(), { timeout: 20_000 }).toMatch(new RegExp(`\\b${mark}\\b`));
+    await page.reload();
+  }
+  await expect.poll(() => lastAnswer().textContent(), { timeout: 20_000 }).toMatch(/\b90\b/);
+  await finished(session);
+  const shown = (await lastAnswer().textContent()) ?? '';
+  const words = (text: string) => text.match(/\d+/g);
+  expect(words(shown)).toEqual(words(await savedAnswer(session)));
+  expect(await log().getByRole('article', { name: 'You' }).count()).toBe(1);
+});
+
+it('queues a prompt while a turn runs, and runs it afterwards', async () => {
+  const session = await newSession();
+  await send('count to 60');
+  await stopButton().waitFor(visible);
+  await send('read missing.txt');
+  await page.getByRole('region', { name: 'Queued prompts' }).getByText('read missing.txt').waitFor(visible);
+  await page.locator('[data-tool="Read"]').waitFor({ state: 'visible', timeout: 30_000 });
+  await finished(session);
+  expect(await page.getByRole('region', { name: 'Queued prompts' }).count()).toBe(0);
+});
+
+it('shows why a turn failed', async () => {
+  const session = await newSession();
+  await send('error');
+  await finished(session);
+  await page.getByRole('alert').waitFor(visible);
+  expect(await page.getByRole('alert').textContent()).toContain('The demo model was asked to fail');
+});
+
+it('changes the permission mode, also for the next tool call', async () => {
+  const session = await newSession();
+  await page.getByLabel('Permission mode').selectOption('yolo');
+  await expect
+    .poll(async () => (await server.api('GET', `/sessions/${session}/status`)).data, { timeout: 10_000 })
+    .toMatchObject({ permission: 'yolo' });
+  await send('write free.txt: unasked');
+  await page.locator('[data-tool="Write"][data-state="done"]').waitFor(visible);
+  expect(await readFile(join(project, 'free.txt'), 'utf8')).toContain('unasked');
+});
+
+it('walks the session list with the arrow keys', async () => {
+  const first = await newSession();
+  const second = await newSession();
+  const rows = page.getByRole('navigation', { name: 'Sessions' }).getByRole('link');
+  await expect.poll(() => rows.count()).toBe(2);
+  await rows.first().focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  const now = /#\/s\/(.+)$/.exec(page.url())?.[1];
+  expect([first, second]).toContain(now);
+  expect(now).not.toBe(second);
+});
+
+it('becomes idle by events alone when the server is killed in mid-turn and starts again', async () => {
+  const session = await newSession();
+  await send('count to 2000');
+  await expect.poll(() => lastAnswer().textContent(), { timeout: 15_000 }).toMatch(/\b10\b/);
+  await page.evaluate('window.sameDocument = true');
+  const { port } = new URL(server.url);
+  await server.stop('SIGKILL');
+  await page.getByText('The server does not answer.').waitFor(visible);
+  const before = opened.requests.length;
+
+  server = await spawnServer({ args: ['--demo', '--port', port], home });
+  expect(new URL(server.url).port).toBe(port);
+  await stopButton().waitFor(hidden);
+  await log().getByText('Interrupted: the server stopped during this turn.').waitFor(visible);
+  await page.getByText('The server does not answer.').waitFor(hidden);
+  expect(await page.evaluate('window.sameDocument')).toBe(true);
+  expect(opened.requests.slice(before).filter((request) => request.endsWith('/snapshot'))).toEqual([]);
+
+  await send('count to 3');
+  await finished(session);
+  await expect.poll(() => lastAnswer().textContent(), { timeout: 15_000 }).toMatch(/\b3\b/);
+  expect((await server.api('GET', `/sessions/${session}`)).data).toMatchObject({ last_turn_reason: 'completed' });
+});

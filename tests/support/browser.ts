@@ -1,0 +1,49 @@
+/** A real browser on a server's page. */
+import { existsSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+
+const EXECUTABLES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export interface OpenedPage {
+  page: Page;
+  /** Errors of scripts and of the console, but for requests that a test made fail on purpose. */
+  errors: string[];
+  /** `METHOD /path` of every request so far. */
+  requests: string[];
+}
+
+/** Starts the system's chromium, or the one that `CHROMIUM_PATH` names. */
+export function launchBrowser(): Promise<Browser> {
+  const executablePath = process.env['CHROMIUM_PATH'] ?? EXECUTABLES.find((path) => existsSync(path));
+  if (!executablePath) throw new Error(`No chromium found; install it or set CHROMIUM_PATH`);
+  return chromium.launch({ executablePath, args: FLAGS });
+}
+
+/** Opens the page of a server with its token. A request to any other origin counts as an error. */
+export async function openPage(browser: Browser, server: { url: string; token: string }): Promise<OpenedPage> {
+  const page = await browser.newPage({ viewport: { width: 1200, height: 800 } });
+  const errors: string[] = [];
+  const requests: string[] = [];
+  const { origin } = new URL(server.url);
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !/ERR_CONNECTION|WebSocket connection/.test(message.text()))
+      errors.push(message.text());
+  });
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    requests.push(`${request.method()} ${url.pathname}`);
+    if (url.protocol.startsWith('http') && url.origin !== origin) errors.push(`request to ${url.origin}`);
+  });
+  await page.goto(`${server.url.replace(/\/$/, '')}/#token=${server.token}`);
+  return { page, errors, requests };
+}

@@ -1,0 +1,51 @@
+/** Validation of received frames against the AsyncAPI document that the server itself publishes. */
+import { Ajv } from 'ajv';
+import { z } from 'zod';
+
+const documentSchema = z.object({
+  components: z.object({
+    messages: z.record(z.string(), z.object({ name: z.string() })),
+    schemas: z.record(z.string(), z.unknown()),
+  }),
+});
+
+export interface FrameSchemas {
+  /** Whether the document lists the message. */
+  has(messageId: string): boolean;
+  /** Throws when the frame does not match the message. */
+  check(messageId: string, frame: unknown): void;
+}
+
+/** Frames that the document leaves out on purpose (ws-events.md §4). */
+export const UNLISTED_FRAMES = new Set(['pong']);
+
+/** Compiles the messages of an AsyncAPI document. */
+export function frameSchemas(document: unknown): FrameSchemas {
+  const { components } = documentSchema.parse(document);
+  const ajv = new Ajv({ strict: false, allErrors: false });
+  ajv.addSchema({ $id: 'asyncapi', ...z.looseObject({}).parse(document) });
+  const has = (messageId: string) => Object.hasOwn(components.messages, messageId);
+  return {
+    has,
+    check(messageId, frame) {
+      if (!has(messageId)) throw new Error(`${messageId} is no message of /asyncapi.json`);
+      const id = `asyncapi#/components/messages/${messageId}/payload`;
+      const validate = ajv.getSchema(id) ?? ajv.compile({ $ref: id });
+      if (validate(frame)) return;
+      throw new Error(`${messageId}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(frame)}`);
+    },
+  };
+}
+
+const cache = new Map<string, Promise<FrameSchemas>>();
+
+/** The schemas of a running server, fetched once. */
+export function schemasOf(url: string, token: string): Promise<FrameSchemas> {
+  const cached = cache.get(url);
+  if (cached) return cached;
+  const fetched = fetch(`${url}/asyncapi.json`, { headers: { authorization: `Bearer ${token}` } }).then(
+    async (response) => frameSchemas(await response.json()),
+  );
+  cache.set(url, fetched);
+  return fetched;
+}

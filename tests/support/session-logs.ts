@@ -1,0 +1,60 @@
+/** Session logs in a temporary folder, with everything they told. */
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { frameText, type EventFrame } from '../../server/events/frame.ts';
+import type { Batch } from '../../server/journal/records.ts';
+import { openSessionLog, type SessionLog, type SessionLogOptions } from '../../server/journal/session-log.ts';
+import type { ServiceError } from '../../server/errors.ts';
+
+export const SESSION_ID = 'session_S1';
+
+export interface OpenedLog {
+  log: SessionLog;
+  dir: string;
+  frames: EventFrame[];
+  /** The durable frames as clients got them. */
+  durable(): string[];
+  batches: Batch[];
+  failures: ServiceError[];
+  warnings: string[];
+}
+
+export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'journal-'));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+export function logOptions(dir: string, extra: Partial<SessionLogOptions> = {}) {
+  const frames: EventFrame[] = [];
+  const batches: Batch[] = [];
+  const failures: ServiceError[] = [];
+  const warnings: string[] = [];
+  const texts: string[] = [];
+  const options: SessionLogOptions = {
+    dir,
+    sessionId: SESSION_ID,
+    version: '1.0.0',
+    sink: {
+      publish(frame) {
+        frames.push(frame);
+        if (!frame.volatile) texts.push(frameText(frame));
+      },
+    },
+    log: {
+      warn: (message) => void warnings.push(message),
+      error: (message) => void warnings.push(message),
+    },
+    onFailure: (error) => void failures.push(error),
+    onBatch: (batch) => void batches.push(batch),
+    ...extra,
+  };
+  return { options, told: { dir, frames, durable: () => texts, batches, failures, warnings } };
+}
+
+/** Opens the log of a folder, which is made when it is missing. */
+export async function openLog(dir: string, extra: Partial<SessionLogOptions> = {}): Promise<OpenedLog> {
+  await mkdir(dir, { recursive: true });
+  const { options, told } = logOptions(dir, extra);
+  return { log: await openSessionLog(options), ...told };
+}

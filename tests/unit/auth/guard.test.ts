@@ -1,0 +1,191 @@
+import { describe, expect, it } from 'vitest';
+import { createBan } from '../../../server/auth/ban.ts';
+import { createCredentials } from '../../../server/auth/credentials.ts';
+import { createGuard } from '../../../server/auth/guard.ts';
+import type { RequestFacts } from '../../../server/auth/guard.ts';
+import { createHostCheck, isLoopbackBind } from '../../../server/auth/hosts.ts';
+import { originAllowed } from '../../../server/auth/origins.ts';
+
+const TOKEN = 'secret-token';
+const facts: RequestFacts = {
+  method: 'GET',
+  path: '/api/v1/meta',
+  host: '127.0.0.1:58627',
+  origin: undefined,
+  authorization: `Bearer ${TOKEN}`,
+  requestedHeaders: undefined,
+  remoteAddress: '10.0.0.9',
+};
+
+function setup(now?: () => number) {
+  return createGuard({
+    ban: now && createBan(now),
+    hostAllowed: createHostCheck({ bindHost: '127.0.0.1', allowedHosts: [] }),
+    listedOrigins: new Set(['https://listed.test']),
+    credentials: createCredentials({ current: async () => TOKEN }, 'pass word'),
+  });
+}
+const status = async (guard: ReturnType<typeof setup>, change: Partial<RequestFacts>) => {
+  const verdict = await guard.request({ ...facts, ...change });
+  return verdict.refusal?.status ?? verdict.outcome;
+};
+
+describe('token', () => {
+  it.each([
+    [`Bearer ${TOKEN}`, 'pass'],
+    ['Bearer pass word', 'pass'],
+    [`bearer ${TOKEN}`, 401],
+    [`Bearer  ${TOKEN}`, 401],
+    [`Bearer ${TOKEN}x`, 401],
+    ['Bearer ', 401],
+    [`Basic ${TOKEN}`, 401],
+    [undefined, 401],
+  ])('%s', async (authorization, expected) => expect(await status(setup(), { authorization })).toBe(expected));
+
+  it.each([
+    ['GET', '/api/v1/healthz', 'pass'],
+    ['HEAD', '/api/v1/healthz', 401],
+    ['POST', '/api/v1/healthz', 401],
+    ['GET', '/api/v1/healthz/', 401],
+    ['OPTIONS', '/api/v1/meta', 'pass'],
+    ['GET', '/openapi.json', 401],
+    ['GET', '/asyncapi.json', 401],
+    ['GET', '/', 'pass'],
+    ['GET', '/api', 'pass'],
+    ['GET', '/apix/y', 'pass'],
+  ])('without one: %s %s', async (method, path, expected) => {
+    expect(await status(setup(), { authorization: undefined, method, path })).toBe(expected);
+  });
+});
+
+describe('ban', () => {
+  it('starts with the tenth failure of a window and lasts 60 s', async () => {
+    let now = 1000;
+    const guard = setup(() => now);
+    const fail = () => status(guard, { authorization: undefined });
+    for (let failures = 0; failures < 9; failures += 1) expect(await fail()).toBe(401);
+    expect(await status(guard, {})).toBe('pass');
+    now += 59_000;
+    expect(await fail()).toBe(401);
+    expect(await status(guard, {})).toBe(429);
+    expect(await status(guard, { path: '/api/v1/healthz', host: 'evil.test' })).toBe(429);
+    expect(await guard.upgrade({ ...facts, protocols: undefined })).toBe(429);
+    expect(await status(guard, { remoteAddress: '10.0.0.8' })).toBe('pass');
+    now += 59_999;
+    expect(await status(guard, {})).toBe(429);
+    now += 1;
+    expect(await status(guard, {})).toBe('pass');
+  });
+
+  it('counts again from one after a window', async () => {
+    let now = 0;
+    const guard = setup(() => now);
+    for (let failures = 0; failures < 9; failures += 1) await status(guard, { authorization: undefined });
+    now = 60_000;
+    await status(guard, { authorization: undefined });
+    expect(await status(guard, {})).toBe('pass');
+  });
+
+  it('counts failed upgrades', async () => {
+    const guard = setup(() => 0);
+    const upgrade = { ...facts, authorization: undefined, protocols: undefined };
+    for (let failures = 0; failures < 10; failures += 1) expect(await guard.upgrade(upgrade)).toBe(401);
+    expect(await guard.upgrade(upgrade)).toBe(429);
+  });
+
+  it('carries the CORS headers of an allowed origin', async () => {
+    const guard = setup(() => 0);
+    for (let failures = 0; failures < 10; failures += 1) await status(guard, { authorization: undefined });
+    const verdict = await guard.request({ ...facts, origin: 'http://localhost:1' });
+    expect(verdict.headers).toMatchObject({ 'Access-Control-Allow-Origin': 'http://localhost:1', Vary: 'Origin' });
+  });
+});
+
+describe('host', () => {
+  const check = createHostCheck({ bindHost: 'box.lan', allowedHosts: ['one.test:80', '.many.test'] });
+  it.each([
+    ['localhost:1', true],
+    ['a.localhost', true],
+    ['10.1.1.1:99', true],
+    ['[::1]:80', true],
+    ['BOX.lan:1', true],
+    ['one.test', true],
+    ['sub.one.test', false],
+    ['many.test', true],
+    ['a.b.many.test:8', true],
+    ['notmany.test', false],
+    ['evil.test', false],
+    ['localhost.evil.test', false],
+    ['1.2.3.4.evil.test', false],
+    ['', false],
+    [undefined, false],
+  ])('%s', (host, expected) => expect(check(host)).toBe(expected));
+
+  it('names the host and the remedy', async () => {
+    const verdict = await setup().request({ ...facts, host: 'evil.test' });
+    expect(verdict.refusal).toEqual({
+      status: 403,
+      code: 40301,
+      message:
+        'Invalid Host header: evil.test; allow this host with SERVICE_CODE_ALLOWED_HOSTS=evil.test or --allowed-host evil.test.',
+    });
+    const missing = await setup().request({ ...facts, host: undefined });
+    expect(missing.refusal?.message).toContain('<missing>');
+  });
+
+  it.each([
+    ['127.0.0.1', true],
+    ['127.9.9.9', true],
+    ['localhost', true],
+    ['::1', true],
+    ['0.0.0.0', false],
+    ['::', false],
+    ['127.evil.test', false],
+  ])('bind to %s is loopback: %s', (host, expected) => expect(isLoopbackBind(host)).toBe(expected));
+});
+
+describe('origin', () => {
+  const listed = new Set(['https://listed.test']);
+  it.each([
+    ['null', 'a.test', true],
+    ['https://a.test:9', 'a.test:1', true],
+    ['http://localhost:3', '127.0.0.1:5', true],
+    ['http://[::1]:3', 'x.localhost', true],
+    ['https://listed.test', 'a.test', true],
+    ['https://listed.test:1', 'a.test', false],
+    ['https://evil.test', '127.0.0.1', false],
+    ['http://127.0.0.1', 'a.test', false],
+  ])('%s at %s', (origin, host, expected) => expect(originAllowed(origin, host, listed)).toBe(expected));
+
+  it('ends a preflight, with CORS headers only for allowed origins', async () => {
+    const preflight = { method: 'OPTIONS', authorization: undefined };
+    const allowed = await setup().request({
+      ...facts,
+      ...preflight,
+      origin: 'https://listed.test',
+      requestedHeaders: 'X-A',
+    });
+    expect(allowed.outcome).toBe('preflight');
+    expect(allowed.headers['Access-Control-Allow-Headers']).toBe('X-A');
+    const foreign = await setup().request({ ...facts, ...preflight, origin: 'https://evil.test' });
+    expect(foreign).toEqual({ outcome: 'preflight', headers: {} });
+  });
+
+  it('refuses a foreign upgrade before its token', async () => {
+    expect(await setup().upgrade({ ...facts, origin: 'https://evil.test', protocols: undefined })).toBe(403);
+  });
+});
+
+describe('upgrade token', () => {
+  it.each([
+    [`Bearer ${TOKEN}`, undefined, 'pass'],
+    [undefined, `x, service-code.bearer.${TOKEN}`, 'pass'],
+    [undefined, `service-code.bearer.bad, service-code.bearer.${TOKEN}`, 401],
+    [undefined, 'service-code.bearer.', 401],
+    ['Bearer bad', `service-code.bearer.${TOKEN}`, 401],
+    ['Basic x', `service-code.bearer.${TOKEN}`, 'pass'],
+    [undefined, undefined, 401],
+  ])('%s / %s', async (authorization, protocols, expected) => {
+    expect(await setup().upgrade({ ...facts, authorization, protocols })).toBe(expected);
+  });
+});

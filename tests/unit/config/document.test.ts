@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { editToml, parseToml, toTable } from '../../../server/config/document.ts';
+import type { TomlTable } from '../../../server/config/document.ts';
+
+const source = `# top comment
+default_model = "a/b"   # the default
+my_unknown = 3 # keep
+
+[providers.fake]
+# inside
+type = "native"
+api_key = "k"
+
+[providers."managed:x".oauth]
+storage = "file"
+key = "oauth/x"
+
+[models."fake/b"] # trailing
+provider = "fake"
+max_context_size = 1000
+# cap
+capabilities = ["thinking", "image_in"]
+
+[models."fake/b".overrides]
+display_name = "X"
+
+[models.other]
+model = "o"
+
+[[hooks]]
+event = "Stop"
+command = "x"
+# tail
+`;
+
+function edit(text: string, change: (document: Record<string, unknown>) => Record<string, unknown>) {
+  const after: TomlTable = toTable(change(JSON.parse(JSON.stringify(parseToml(text)))));
+  const edited = editToml(text, after);
+  expect(parseToml(edited.text)).toEqual(after);
+  return edited;
+}
+
+const table = (value: unknown): Record<string, unknown> => (typeof value === 'object' ? { ...value } : {});
+
+describe('editing the text of the configuration', () => {
+  it('leaves every line it does not touch as it is', () => {
+    const { text, commentsKept } = edit(source, (document) => ({ ...document, default_model: 'c' }));
+    expect(text).toBe(source.replace('"a/b"', '"c"'));
+    expect(commentsKept).toBe(true);
+  });
+
+  it('appends new records and sections, in order', () => {
+    const { text, commentsKept } = edit(source, (document) => ({
+      ...document,
+      providers: { ...table(document.providers), 'my acme': { type: 'openai', env: { A_b: 'x' } } },
+      models: { ...table(document.models), 'my acme/x:1': { provider: 'my acme', max_context_size: 5, support_efforts: [] } },
+      thinking: { enabled: false },
+      services: { search: { base_url: 'http://s', custom_headers: { 'X-My_h': 'v' } } },
+      auto_session_title: true,
+    }));
+    expect(commentsKept).toBe(true);
+    for (const comment of ['# top comment', '# inside', '# trailing', '# cap', '# tail']) expect(text).toContain(comment);
+    expect(Object.keys(table(parseToml(text).providers))).toEqual(['fake', 'managed:x', 'my acme']);
+    expect(text).toContain('[providers."my acme"]');
+    expect(text).toContain('[models."my acme/x:1"]');
+  });
+
+  it('keeps the place and the comments of a renamed record whose values change too', () => {
+    const { text, commentsKept } = edit(source, (document) => {
+      const providers = table(document.providers);
+      const models = table(document.models);
+      return {
+        ...document,
+        providers: { fresh: { type: 'openai', api_key: 'k' }, 'managed:x': providers['managed:x'] },
+        models: { 'fresh/b': { ...table(models['fake/b']), provider: 'fresh' }, other: models.other },
+      };
+    });
+    expect(commentsKept).toBe(true);
+    expect(text).toContain('# inside');
+    expect(Object.keys(table(parseToml(text).models))).toEqual(['fresh/b', 'other']);
+  });
+
+  it('swaps the order of records when the order is what changed', () => {
+    const { text } = edit(source, (document) => {
+      const models = table(document.models);
+      return { ...document, models: { other: models.other, 'fake/b': models['fake/b'] } };
+    });
+    expect(Object.keys(table(parseToml(text).models))).toEqual(['other', 'fake/b']);
+  });
+
+  it('adds an array of tables to a file that has none', () => {
+    const { text, commentsKept } = edit('[a]\nx = 1 # c\n', (document) => ({ ...document, hooks: [{ event: 'Stop', command: 'x' }] }));
+    expect(text).toBe('[a]\nx = 1 # c\n\n[[hooks]]\nevent = "Stop"\ncommand = "x"\n');
+    expect(commentsKept).toBe(true);
+  });
+
+  it('removes records, sections and hooks', () => {
+    const { text } = edit(source, (document) => ({ default_model: document.default_model, providers: { fake: table(document.providers).fake } }));
+    expect(text).not.toContain('[models');
+    expect(text).toContain('# top comment');
+  });
+
+  it('starts an empty file, and keeps Windows line ends', () => {
+    expect(edit('', () => ({ default_model: 'x', thinking: { enabled: true } })).text).toBe(
+      'default_model = "x"\n\n[thinking]\nenabled = true\n',
+    );
+    const { text } = edit('[a]\r\nx = 1 # c\r\n', (document) => ({ ...document, b: { y: 2 } }));
+    expect(text).toBe('[a]\r\nx = 1 # c\r\n\r\n[b]\r\ny = 2\r\n');
+  });
+
+  it('edits tables that are written inline', () => {
+    const inline = 'models = { "a/b" = { model = "b" } } # mine\n';
+    const { text } = edit(inline, (document) => ({ ...document, models: { ...table(document.models), 'a/c': { model: 'c' } } }));
+    expect(Object.keys(table(parseToml(text).models))).toEqual(['a/b', 'a/c']);
+  });
+
+  it('keeps dates and integers beyond 2^53 that it does not touch', () => {
+    const odd = 'when = 2020-01-02T03:04:05Z # w\nbig = 9007199254740993\n';
+    const after = parseToml(odd);
+    after.extra = 'x';
+    expect(editToml(odd, after).text).toContain(odd.trim());
+  });
+});

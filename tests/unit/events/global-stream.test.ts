@@ -1,0 +1,181 @@
+import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { COMPACT_AT_FRAMES } from '../../../server/events/frame-store.ts';
+import { createEventHub } from '../../../server/events/hub.ts';
+import { frameText } from '../../../server/events/frame.ts';
+import type { EventFrame } from '../../../server/events/frame.ts';
+import { createGlobalStream } from '../../../server/events/global-stream.ts';
+import type { GlobalStream } from '../../../server/events/global-stream.ts';
+import { createLogger } from '../../../server/log.ts';
+import { testPeer } from './fixtures.ts';
+
+const log = createLogger('silent');
+let home: string;
+let opened: GlobalStream[];
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'service-code-'));
+  opened = [];
+});
+afterEach(async () => {
+  for (const stream of opened) stream.close();
+  await rm(home, { recursive: true, force: true });
+});
+
+async function open(owns = true) {
+  const sent: EventFrame[] = [];
+  const stream = await createGlobalStream({
+    home,
+    owns: () => owns,
+    sink: { publish: (each) => sent.push(each) },
+    log,
+  });
+  opened.push(stream);
+  const deleted = (root: string) => stream.publish('event.workspace.deleted', { workspace_id: 'wd_x', root });
+  const replay = async (after: number, upTo: number) => {
+    const texts: string[] = [];
+    for await (const text of stream.replay('__global__', after, upTo)) texts.push(text);
+    return texts;
+  };
+  return { stream, sent, deleted, replay };
+}
+
+const file = () => join(home, 'events', 'global.ndjson');
+
+describe('the global stream', () => {
+  it('numbers its events from 1 and routes them to __global__', async () => {
+    const { stream, sent } = await open();
+    stream.publish('event.workspace.deleted', { workspace_id: 'wd_x', root: '/x' });
+    stream.publish('event.session.archived', { workspace_id: 'wd_x' }, { sessionId: 's1' });
+    const { epoch } = await stream.position('__global__');
+    expect(epoch).toMatch(/^ep_[0-9A-Z]{26}$/);
+    expect(sent.map(({ type, seq, sessionId, payload, epoch: of }) => ({ type, seq, sessionId, payload, of }))).toEqual(
+      [
+        {
+          type: 'event.workspace.deleted',
+          seq: 1,
+          sessionId: '__global__',
+          payload: {
+            type: 'event.workspace.deleted',
+            workspace_id: 'wd_x',
+            root: '/x',
+            agentId: 'main',
+            sessionId: '__global__',
+          },
+          of: epoch,
+        },
+        {
+          type: 'event.session.archived',
+          seq: 2,
+          sessionId: '__global__',
+          payload: { type: 'event.session.archived', workspace_id: 'wd_x', agentId: 'main', sessionId: 's1' },
+          of: epoch,
+        },
+      ],
+    );
+  });
+
+  it('goes on after a restart, and replays what was sent byte for byte', async () => {
+    const first = await open();
+    for (const root of ['/a', '/b', '/ü']) first.deleted(root);
+    const position = await first.stream.position('__global__');
+    // As after kill -9: nothing is closed.
+    const second = await open();
+    expect(await second.stream.position('__global__')).toEqual(position);
+    second.deleted('/d');
+    expect(second.sent[0]).toMatchObject({ seq: 4, epoch: position.epoch });
+    const texts = [...first.sent, ...second.sent].map(frameText);
+    expect(await second.replay(0, 4)).toEqual(texts);
+    expect(await second.replay(1, 3)).toEqual(texts.slice(1, 3));
+    expect((await stat(file())).mode & 0o777).toBe(0o600);
+  });
+
+  it('cuts a torn last line off', async () => {
+    const first = await open();
+    first.deleted('/a');
+    first.stream.close();
+    const whole = await readFile(file(), 'utf8');
+    await appendFile(file(), '{"type":"event.workspace.del');
+    const second = await open();
+    expect(await second.stream.position('__global__')).toMatchObject({ seq: 1 });
+    expect(await readFile(file(), 'utf8')).toBe(whole);
+    second.deleted('/b');
+    expect((await second.replay(0, 2)).length).toBe(2);
+  });
+
+  it.each([
+    ['an unreadable header', () => 'nonsense\n'],
+    ['a line that is no frame', (text: string) => `${text}{}\n`],
+    ['a gap', (text: string) => text + text.trimEnd().split('\n').at(-1)?.replace('"seq":1', '"seq":3') + '\n'],
+  ])('starts anew, with another epoch, after %s', async (_name, damage) => {
+    const first = await open();
+    first.deleted('/a');
+    const { epoch } = await first.stream.position('__global__');
+    first.stream.close();
+    await writeFile(file(), damage(await readFile(file(), 'utf8')));
+    const second = await open();
+    const position = await second.stream.position('__global__');
+    expect(position.seq).toBe(0);
+    expect(position.epoch).not.toBe(epoch);
+    second.deleted('/b');
+    expect(await (await open()).stream.position('__global__')).toEqual({ seq: 1, epoch: position.epoch });
+  });
+
+  it('stays in memory, with an epoch of its own, where another server owns the file', async () => {
+    const owner = await open();
+    const other = await open(false);
+    owner.deleted('/a');
+    other.deleted('/b');
+    other.deleted('/c');
+    expect(await owner.replay(0, 1)).toHaveLength(1);
+    expect(await other.replay(0, 2)).toHaveLength(2);
+    expect((await other.stream.position('__global__')).epoch).not.toBe(
+      (await owner.stream.position('__global__')).epoch,
+    );
+    expect((await readFile(file(), 'utf8')).trimEnd().split('\n')).toHaveLength(2);
+  });
+
+  it('keeps the file bounded, losing nothing that may be replayed', async () => {
+    const { stream, deleted, replay, sent } = await open();
+    const count = COMPACT_AT_FRAMES + 500;
+    for (let index = 0; index < count; index += 1) {
+      deleted(`/${index}`);
+      // Some land while the file is being rewritten.
+      if (index > COMPACT_AT_FRAMES && index % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    const lines = async () => (await readFile(file(), 'utf8')).trimEnd().split('\n').length;
+    await vi.waitUntil(async () => (await lines()) < count, { timeout: 5000 });
+    expect(await lines()).toBeLessThanOrEqual(1 + 2000 + 500);
+    const wanted = sent.slice(-1000).map(frameText);
+    expect(await replay(count - 1000, count)).toEqual(wanted);
+    deleted('/last');
+    stream.close();
+    const again = await open();
+    expect(await again.replay(count - 999, count + 1)).toEqual(
+      [...wanted, frameText(sent.at(-1) ?? expect.fail())].slice(1),
+    );
+  }, 30_000);
+
+  it('replays to a connection that subscribes with a cursor', async () => {
+    const hub = createEventHub({ log });
+    const stream = await createGlobalStream({ home, owns: () => true, sink: hub, log });
+    opened.push(stream);
+    hub.attach({ globalStream: stream });
+    for (const root of ['/a', '/b']) stream.publish('event.workspace.deleted', { workspace_id: 'wd_x', root });
+    const peer = testPeer();
+    const handle = hub.open(peer, { remoteAddress: null, userAgent: null });
+    const payload = { session_ids: ['__global__'], cursors: { __global__: { seq: 1 } } };
+    handle.message(JSON.stringify({ type: 'subscribe', id: 1, payload }));
+    await vi.waitUntil(() => peer.sent.at(-1)?.type === 'ack');
+    stream.publish('event.workspace.deleted', { workspace_id: 'wd_x', root: '/c' });
+    expect(peer.sent.slice(1).map(({ type, seq }) => [type, seq])).toEqual([
+      ['event.workspace.deleted', 2],
+      ['ack', undefined],
+      ['event.workspace.deleted', 3],
+    ]);
+    expect(peer.sent[2]?.payload).toMatchObject({ accepted: ['__global__'] });
+    expect(hub.list()[0]?.subscriptions).toEqual([]);
+  });
+});

@@ -1,0 +1,448 @@
+import { describe, expect, it, vi } from 'vitest';
+import { ServiceError, sessionNotFound } from '../../../server/errors.ts';
+import { REPLAY_WINDOW_EVENTS } from '../../../server/events/cursor.ts';
+import { createEventHub } from '../../../server/events/hub.ts';
+import type { EventFrame } from '../../../server/events/frame.ts';
+import type { PeerHandle } from '../../../server/events/types.ts';
+import { createLogger } from '../../../server/log.ts';
+import { EPOCH, delta, frame, testPeer, testStreams } from './fixtures.ts';
+import type { TestPeer, TestStream } from './fixtures.ts';
+
+const numbered = (count: number, sessionId = 's1') =>
+  Array.from({ length: count }, (_, index) => frame('turn.started', index + 1, {}, { sessionId }));
+
+function setup(streams: Record<string, TestStream> = {}) {
+  const log = createLogger('silent');
+  const hub = createEventHub({
+    auth: { accepts: async (token) => token === 'right' },
+    log,
+    times: { batchMs: 1, drainMs: 1, stallMs: 60_000 },
+  });
+  const source = testStreams(streams);
+  hub.attach({
+    sessions: source,
+    aborter: {
+      async abort(sessionId, promptId) {
+        if (!(sessionId in streams)) throw sessionNotFound(sessionId);
+        if (promptId === 'done') {
+          throw new ServiceError(40903, 'prompt done already completed', { data: { aborted: false } });
+        }
+        if (promptId === 'boom') throw new Error('out of order');
+        return { aborted: true, at_seq: 7 };
+      },
+    },
+  });
+  /** A durable event of a session: into the stream, then out to the connections. */
+  const publish = (event: EventFrame) => {
+    if (!event.volatile) streams[event.sessionId]?.frames.push(event);
+    hub.publish(event);
+  };
+  const connect = () => {
+    const peer = testPeer();
+    const handle = hub.open(peer, { remoteAddress: '127.0.0.1', userAgent: 'test' });
+    return { peer, handle, ...client(peer, handle) };
+  };
+  return { hub, connect, publish, source };
+}
+
+function client(peer: TestPeer, handle: PeerHandle) {
+  let nextId = 0;
+  const types = () => peer.sent.map(({ type }) => type);
+  const seqs = () => peer.sent.flatMap(({ type, seq }) => (type !== 'ack' && seq !== undefined ? [seq] : []));
+  const waitFor = async (predicate: (sent: TestPeer['sent']) => boolean) => {
+    await vi.waitUntil(() => predicate(peer.sent), { interval: 1, timeout: 5000 });
+  };
+  return {
+    types,
+    seqs,
+    waitFor,
+    say: (value: unknown) => handle.message(JSON.stringify(value)),
+    async ask(type: string, payload?: unknown) {
+      nextId += 1;
+      const id = `q${nextId}`;
+      handle.message(Buffer.from(JSON.stringify({ type, id, payload })));
+      await waitFor((sent) => sent.some((answer) => answer.type === 'ack' && answer.id === id));
+      return peer.sent.find((answer) => answer.id === id) ?? expect.fail('no ack');
+    },
+  };
+}
+
+describe('a connection', () => {
+  it('is greeted first and listed', async () => {
+    const { hub, connect } = setup({ s2: { frames: [], live: false }, s1: { frames: [], live: false } });
+    const { peer, handle, ask } = connect();
+    expect(peer.sent[0]).toEqual({
+      type: 'server_hello',
+      timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      payload: {
+        ws_connection_id: expect.stringMatching(/^conn_[0-9A-Z]{26}$/),
+        protocol_version: 2,
+        max_event_buffer_size: 1000,
+        capabilities: { event_batching: false, compression: false },
+      },
+    });
+    await ask('client_hello', { client_id: 'c', subscriptions: ['s2', 's1'] });
+    expect(hub.list()).toEqual([
+      {
+        id: peer.sent[0]?.payload['ws_connection_id'],
+        connected_at: expect.any(String),
+        remote_address: '127.0.0.1',
+        user_agent: 'test',
+        has_client_hello: true,
+        subscriptions: ['s1', 's2'],
+      },
+    ]);
+    expect(hub.subscriberCount('s1')).toBe(1);
+    handle.closed();
+    expect(hub.list()).toEqual([]);
+    expect(hub.subscriberCount('s1')).toBe(0);
+  });
+
+  it('is closed with 1001 when the hub closes', async () => {
+    const { hub, connect } = setup();
+    const { peer, handle } = connect();
+    const closed = hub.close();
+    expect(peer.closes).toEqual([{ code: 1001, reason: 'server shutting down' }]);
+    handle.closed();
+    await closed;
+    expect(connect().peer.closes).toHaveLength(1);
+  });
+});
+
+describe('frames', () => {
+  const streams = { s1: { frames: numbered(3), live: false } };
+
+  const setupOne = () => setup(streams).connect();
+
+  it.each(['{', '[]', 'null', '"x"', '{}', '{"type":1}'])('answer %s with an error frame', async (text) => {
+    const { peer, handle, ask } = setupOne();
+    handle.message(text);
+    await ask('unsubscribe', { session_ids: [] });
+    expect(peer.sent[1]).toMatchObject({ type: 'error', payload: { code: 40001, fatal: false } });
+    expect(peer.sent[1]).not.toHaveProperty('session_id');
+  });
+
+  it('are acked with their id, unchanged in type, in order', async () => {
+    const { peer, say, waitFor } = setupOne();
+    say({ type: 'subscribe', id: 7, payload: { session_ids: ['s1', 'nope'] } });
+    say({ type: 'unsubscribe', id: 'seven', payload: { session_ids: ['s1'] } });
+    say({ type: 'unsubscribe', payload: { session_ids: [] } });
+    say({ type: 'watch', id: 8 });
+    await waitFor((sent) => sent.length === 5);
+    expect(peer.sent.slice(1)).toEqual([
+      {
+        type: 'ack',
+        id: 7,
+        code: 0,
+        msg: 'success',
+        payload: {
+          accepted: ['s1'],
+          not_found: ['nope'],
+          resync_required: [],
+          cursors: { s1: { seq: 3, epoch: EPOCH } },
+        },
+      },
+      {
+        type: 'ack',
+        id: 'seven',
+        code: 0,
+        msg: 'success',
+        payload: { accepted: [], not_found: [], resync_required: [] },
+      },
+      { type: 'ack', id: '', code: 0, msg: 'success', payload: { accepted: [], not_found: [], resync_required: [] } },
+      { type: 'ack', id: 8, code: 40001, msg: 'unsupported frame type: watch', payload: {} },
+    ]);
+  });
+
+  it('of unknown type without an id, and pongs, are ignored', async () => {
+    const { types, say, ask } = setupOne();
+    say({ type: 'watch' });
+    say({ type: 'pong', id: 'p', payload: { nonce: 4 } });
+    await ask('unsubscribe', { session_ids: [] });
+    expect(types()).toEqual(['server_hello', 'ack']);
+  });
+
+  it('with a wrong payload are refused with details and change nothing', async () => {
+    const { ask } = setupOne();
+    expect(await ask('subscribe', { session_ids: ['s1'], cursors: { s1: { seq: -1 } } })).toEqual({
+      type: 'ack',
+      id: 'q1',
+      code: 40001,
+      msg: 'Invalid payload: cursors.s1.seq: Too small: expected number to be >=0',
+      payload: { details: [{ path: 'cursors.s1.seq', message: 'Too small: expected number to be >=0' }] },
+    });
+    expect(await ask('subscribe')).toMatchObject({
+      msg: 'Invalid payload: session_ids: Invalid input: expected array, received undefined',
+    });
+    expect(await ask('subscribe', null)).toMatchObject({
+      msg: 'Invalid payload: Invalid input: expected object, received null',
+    });
+  });
+
+  it('ping is answered with its nonce and nothing else', async () => {
+    const { peer, say, waitFor } = setupOne();
+    say({ type: 'ping', id: 1, payload: { nonce: 'n' } });
+    say({ type: 'ping' });
+    await waitFor((sent) => sent.length === 3);
+    expect(peer.sent.slice(1)).toEqual([
+      { type: 'pong', timestamp: expect.any(String), payload: { nonce: 'n' } },
+      { type: 'pong', timestamp: expect.any(String), payload: { nonce: '' } },
+    ]);
+  });
+
+  it('client_hello with a wrong token ends the connection with 1008', async () => {
+    const { peer, ask } = setupOne();
+    expect(await ask('client_hello', { token: 'right' })).toMatchObject({ code: 0 });
+    const refused = await ask('client_hello', { token: 'wrong', subscriptions: ['s1'] });
+    expect(refused).toMatchObject({ code: 40101, msg: 'Unauthorized', payload: {} });
+    expect(peer.sent.at(-1)).toMatchObject({ type: 'error', payload: { code: 40101, fatal: true } });
+    expect(peer.closes).toEqual([{ code: 1008, reason: 'Unauthorized' }]);
+  });
+
+  it('client_hello lists unknown sessions as resync_required, without a frame', async () => {
+    const { ask, types } = setupOne();
+    expect(await ask('client_hello', { subscriptions: ['s1', 'nope'] })).toMatchObject({
+      payload: {
+        accepted_subscriptions: ['s1'],
+        resync_required: ['nope'],
+        cursors: { s1: { seq: 3, epoch: EPOCH } },
+      },
+    });
+    expect(types()).toEqual(['server_hello', 'ack']);
+  });
+
+  it('abort passes the outcome and the codes on', async () => {
+    const { ask } = setupOne();
+    expect(await ask('abort', { session_id: 's1', prompt_id: 'p' })).toMatchObject({
+      code: 0,
+      payload: { aborted: true, at_seq: 7 },
+    });
+    expect(await ask('abort', { session_id: 'nope', prompt_id: 'p' })).toMatchObject({ code: 40401, payload: {} });
+    expect(await ask('abort', { session_id: 's1', prompt_id: 'done' })).toMatchObject({
+      code: 40903,
+      payload: { aborted: false },
+    });
+    expect(await ask('abort', { session_id: 's1', prompt_id: 'boom' })).toMatchObject({
+      code: 50001,
+      msg: 'internal error',
+      payload: { message: 'out of order' },
+    });
+    expect(await ask('abort', { session_id: 's1' })).toMatchObject({ code: 40001 });
+  });
+
+  it('names like members of Object are ordinary session ids', async () => {
+    const { ask } = setupOne();
+    expect(await ask('subscribe', { session_ids: ['constructor'], cursors: {}, agent_filter: {} })).toMatchObject({
+      code: 0,
+      payload: { not_found: ['constructor'] },
+    });
+  });
+
+  it('that come too fast pause the socket until they are handled', async () => {
+    const { peer, say, waitFor } = setupOne();
+    for (let id = 0; id < 300; id += 1) say({ type: 'unsubscribe', id, payload: { session_ids: [] } });
+    expect(peer.paused).toBe(true);
+    await waitFor((sent) => sent.length === 301);
+    expect(peer.paused).toBe(false);
+    expect(peer.sent.slice(1).map(({ id }) => id)).toEqual(Array.from({ length: 300 }, (_, id) => id));
+  });
+
+  it('are not answered while the client does not read', async () => {
+    const { peer, say, waitFor } = setupOne();
+    peer.stalled = true;
+    say({ type: 'ping', payload: { nonce: 'x'.repeat(1024 * 1024 + 1) } });
+    for (let id = 0; id < 10; id += 1) say({ type: 'ping' });
+    await waitFor((sent) => sent.length === 2);
+    expect(peer.sent).toHaveLength(2);
+    peer.stalled = false;
+    peer.drain();
+    await waitFor((sent) => sent.length === 12);
+  });
+});
+
+describe('fan-out', () => {
+  it('sends global events to all, each once, and session events to subscribers', async () => {
+    const { connect, publish } = setup({ s1: { frames: [], live: true } });
+    const subscribed = connect();
+    const other = connect();
+    await subscribed.ask('subscribe', { session_ids: ['s1'] });
+    publish(frame('event.session.work_changed', 1));
+    publish(frame('turn.started', 2));
+    await subscribed.waitFor((sent) => sent.some(({ type }) => type === 'turn.started'));
+    expect(subscribed.seqs()).toEqual([1, 2]);
+    expect(other.seqs()).toEqual([1]);
+  });
+
+  it('ends with unsubscribe, but for global events', async () => {
+    const { connect, publish } = setup({ s1: { frames: [], live: true } });
+    const { ask, seqs, types } = connect();
+    await ask('subscribe', { session_ids: ['s1'] });
+    publish(frame('turn.started', 1));
+    await ask('unsubscribe', { session_ids: ['s1'] });
+    publish(frame('turn.ended', 2));
+    publish(frame('session.meta.updated', 3));
+    expect(seqs()).toEqual([1, 3]);
+    expect(types().at(-1)).toBe('session.meta.updated');
+  });
+
+  it('obeys the agent filter, live and in the replay', async () => {
+    const events = () => [
+      frame('agent.created', 1, {}, { agent: 'agent-2' }),
+      frame('turn.started', 2, {}, { agent: 'agent-2' }),
+      frame('subagent.spawned', 3, { subagentId: 'agent-2' }),
+      frame('event.session.work_changed', 4, {}),
+      frame('agent.disposed', 5, {}, { agent: 'agent-2' }),
+    ];
+    const { connect, publish } = setup({ s1: { frames: [], live: true } });
+    const live = connect();
+    await live.ask('subscribe', { session_ids: ['s1'], agent_filter: { s1: ['main'] } });
+    for (const event of events()) publish(event);
+    await live.waitFor((sent) => sent.at(-1)?.seq === 5);
+    expect(live.seqs()).toEqual([1, 3, 4, 5]);
+
+    const late = connect();
+    await late.ask('subscribe', { session_ids: ['s1'], agent_filter: { s1: ['main'] }, cursors: { s1: { seq: 0 } } });
+    expect(late.seqs()).toEqual([1, 3, 4, 5]);
+
+    // An empty or malformed entry, like none, means every agent.
+    for (const filter of [[], [1], 'main']) {
+      await late.ask('subscribe', { session_ids: ['s1'], agent_filter: { s1: filter } });
+      const before = late.seqs().length;
+      publish(frame('turn.ended', 6, {}, { agent: 'agent-2' }));
+      await late.waitFor(() => late.seqs().length === before + 1);
+    }
+  });
+});
+
+describe('cursors', () => {
+  const stream = () => ({ s1: { frames: numbered(1500), live: false } });
+  const resync = (reason: string) => ({
+    type: 'resync_required',
+    timestamp: expect.any(String),
+    payload: { session_id: 's1', reason, current_seq: 1500, epoch: EPOCH },
+  });
+
+  it.each([
+    ['at the end', { seq: 1500, epoch: EPOCH }, 0],
+    ['without epoch', { seq: 1490 }, 10],
+    ['with an empty epoch', { seq: 1490, epoch: '' }, 10],
+    ['1000 behind', { seq: 1500 - REPLAY_WINDOW_EVENTS, epoch: EPOCH }, 1000],
+  ])('%s replay what is missing', async (_name, cursor, count) => {
+    const { ask, seqs, types } = setup(stream()).connect();
+    expect(await ask('subscribe', { session_ids: ['s1'], cursors: { s1: cursor } })).toMatchObject({
+      payload: { accepted: ['s1'], resync_required: [], cursors: { s1: { seq: 1500, epoch: EPOCH } } },
+    });
+    expect(seqs()).toEqual(Array.from({ length: count }, (_, index) => cursor.seq + 1 + index));
+    expect(types().at(-1)).toBe('ack');
+  });
+
+  it.each([
+    ['of another epoch', { seq: 1500, epoch: 'ep_other' }, 'epoch_changed'],
+    ['ahead of the stream', { seq: 1501 }, 'epoch_changed'],
+    ['1001 behind', { seq: 499, epoch: EPOCH }, 'buffer_overflow'],
+  ])('%s ask for a resync, with the subscription active', async (_name, cursor, reason) => {
+    const { connect, publish } = setup(stream());
+    const { peer, ask, waitFor } = connect();
+    const ack = await ask('subscribe', { session_ids: ['s1'], cursors: { s1: cursor } });
+    expect(ack).toMatchObject({
+      payload: { accepted: ['s1'], resync_required: ['s1'], cursors: { s1: { seq: 1500, epoch: EPOCH } } },
+    });
+    expect(peer.sent.slice(1)).toEqual([resync(reason), ack]);
+    publish(frame('turn.ended', 1501));
+    await waitFor((sent) => sent.at(-1)?.seq === 1501);
+  });
+
+  it('whose events are gone ask for a resync', async () => {
+    const { ask, peer } = setup({ s1: { frames: numbered(10).slice(5), live: false } }).connect();
+    const ack = await ask('subscribe', { session_ids: ['s1'], cursors: { s1: { seq: 2 } } });
+    expect(ack).toMatchObject({ payload: { resync_required: ['s1'] } });
+    expect(peer.sent.at(-2)).toMatchObject({
+      type: 'resync_required',
+      payload: { reason: 'session_recreated', current_seq: 10 },
+    });
+  });
+});
+
+describe('the switch from replay to live', () => {
+  it('loses, repeats and reorders nothing, whenever it happens', async () => {
+    const { connect, publish } = setup({ s1: { frames: numbered(50), live: true } });
+    const clients = [];
+    let seq = 50;
+    for (let round = 0; round < 30; round += 1) {
+      const joined = connect();
+      const asked = joined.ask('subscribe', { session_ids: ['s1'], cursors: { s1: { seq: round, epoch: EPOCH } } });
+      // Global and session events, from before the frame is read until after the replay.
+      for (let step = 0; step < 5; step += 1) {
+        publish(frame('turn.step.started', (seq += 1)));
+        publish(frame('event.session.work_changed', (seq += 1)));
+        publish(delta('x', 0, seq));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      clients.push({ joined, asked, from: round });
+    }
+    const last = seq;
+    for (const { joined, asked, from } of clients) {
+      await asked;
+      await joined.waitFor((sent) => sent.some((each) => each.seq === last));
+      const durable = joined.peer.sent.filter((each) => each.session_id !== undefined && !('volatile' in each));
+      const start = durable.findIndex((each) => each.seq === from + 1);
+      expect(durable.slice(start).map((each) => each.seq)).toEqual(
+        Array.from({ length: last - from }, (_, index) => from + 1 + index),
+      );
+    }
+  });
+
+  it('ends with one resync_required when too much happens during the replay', async () => {
+    const { connect, publish } = setup({ s1: { frames: numbered(3), live: true } });
+    const { peer, ask, waitFor } = connect();
+    const asked = ask('subscribe', { session_ids: ['s1'], cursors: { s1: { seq: 0 } } });
+    await new Promise((resolve) => setImmediate(resolve));
+    for (let seq = 4; seq <= 1500; seq += 1) publish(frame('turn.started', seq));
+    expect(await asked).toMatchObject({ payload: { resync_required: ['s1'] } });
+    const notices = peer.sent.filter(({ type }) => type === 'resync_required');
+    expect(notices.map(({ payload }) => payload['reason'])).toEqual(['buffer_overflow']);
+    await waitFor((sent) => sent.some(({ seq }) => seq === 1500));
+    const rest = peer.sent.slice(peer.sent.indexOf(notices[0] ?? expect.fail())).flatMap(({ seq }) => seq ?? []);
+    const current = Number(notices[0]?.payload['current_seq']);
+    expect(rest).toEqual(Array.from({ length: 1500 - current }, (_, index) => current + 1 + index));
+  });
+
+  it('waits with the replay for a client that does not read', async () => {
+    const { connect } = setup({
+      s1: {
+        frames: numbered(100).map((each) => ({ ...each, payload: { ...each.payload, text: 'x'.repeat(100_000) } })),
+        live: false,
+      },
+    });
+    const { peer, ask, seqs, waitFor } = connect();
+    peer.stalled = true;
+    const asked = ask('subscribe', { session_ids: ['s1'], cursors: { s1: { seq: 0 } } });
+    await waitFor(() => peer.bufferedAmount() > 1024 * 1024);
+    expect(seqs().length).toBeLessThan(20);
+    peer.stalled = false;
+    peer.drain();
+    await asked;
+    expect(seqs()).toHaveLength(100);
+  });
+});
+
+describe('a client that does not read while 10 000 events pass', () => {
+  it('gets one resync_required a session; the others see no delay', async () => {
+    const { connect, publish } = setup({ s1: { frames: [], live: true } });
+    const slow = connect();
+    const quick = connect();
+    for (const each of [slow, quick]) await each.ask('subscribe', { session_ids: ['s1'] });
+    slow.peer.stalled = true;
+    for (let seq = 1; seq <= 10_000; seq += 1) {
+      publish(frame('tool.result', seq, { output: 'x'.repeat(2000) }));
+    }
+    await quick.waitFor(() => quick.seqs().length === 10_000);
+    expect(slow.peer.bufferedAmount()).toBeLessThan(2 * 1024 * 1024);
+    const before = slow.seqs().length;
+    slow.peer.stalled = false;
+    slow.peer.drain();
+    await slow.waitFor((sent) => sent.at(-1)?.seq === 10_000);
+    expect(slow.types().filter((type) => type === 'resync_required')).toHaveLength(1);
+    expect(slow.seqs().length - before).toBeLessThanOrEqual(1000);
+  });
+});

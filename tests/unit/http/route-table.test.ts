@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { createRouteTable, publicPath } from '../../../utils/http/route-table.ts';
+
+const unused = () => Promise.reject(new Error('not loaded here'));
+const table = createRouteTable(
+  [
+    'get /api/v1/meta',
+    'get /api/v1/sessions',
+    'get /api/v1/sessions/:session_id',
+    'get /api/v1/sessions/:session_id/messages/:message_id',
+    'post /api/v1/sessions/:session_id/actions/abort',
+    'post /api/v1/sessions/:session_id/actions/archive',
+    'post /api/v1/sessions/:session_id/prompts',
+    'post /api/v1/sessions/:session_id/prompts/actions/steer',
+    'post /api/v1/sessions/:session_id/prompts/:prompt_id/actions/abort',
+    'post /api/v1/sessions/:session_id/questions/:question_id',
+    'post /api/v1/sessions/:session_id/questions/:question_id/actions/dismiss',
+    'post /api/v1/sessions/:session_id/approvals/:approval_id',
+    'get /api/v1/providers/:provider_id',
+    'get /api/v1/fs/actions/browse',
+    'get /api/v1/oauth/login',
+    'delete /api/v1/oauth/:name',
+  ].map((line) => {
+    const [method = '', route = ''] = line.split(' ');
+    return { method, route, load: unused };
+  }),
+);
+
+/** `route {params}`, `!tail @field` for an unsupported action, undefined for an unknown route. */
+function match(method: string, path: string): string | undefined {
+  const found = table.match(method, path.split('/').slice(1));
+  if (!found) return undefined;
+  if (found.kind === 'unsupported-action') return `!${found.tail} @${found.field}`;
+  return `${found.entry.route} ${JSON.stringify(found.params)}`;
+}
+
+describe('route table', () => {
+  it.each([
+    ['GET', '/api/v1/meta', '/api/v1/meta {}'],
+    ['HEAD', '/api/v1/meta', '/api/v1/meta {}'],
+    ['POST', '/api/v1/meta', undefined],
+    ['GET', '/api/v1/Meta', undefined],
+    ['GET', '/api/v1/meta/', undefined],
+    ['GET', '/api//v1/meta', undefined],
+    ['GET', '/api/v1/sessions/', '/api/v1/sessions/:session_id {"session_id":""}'],
+    ['GET', '/api/v1/sessions/x/', undefined],
+    ['GET', '/api/v1/sessions//messages/m', undefined],
+    ['GET', '/api/v1/sessions/a:b', '/api/v1/sessions/:session_id {"session_id":"a:b"}'],
+    ['GET', '/api/v1/providers/managed:x', '/api/v1/providers/:provider_id {"provider_id":"managed:x"}'],
+    ['DELETE', '/api/v1/oauth/login', '/api/v1/oauth/:name {"name":"login"}'],
+  ])('%s %s', (method, path, expected) => expect(match(method, path)).toBe(expected));
+
+  it.each([
+    ['s:abort', '/api/v1/sessions/:session_id/actions/abort {"session_id":"s"}'],
+    ['a:b:archive', '/api/v1/sessions/:session_id/actions/archive {"session_id":"a:b"}'],
+    ['s:foo', '!s:foo @session_id'],
+    ['s:', '!s: @session_id'],
+    [':abort', '!:abort @session_id'],
+    ['s', '!s @session_id'],
+    ['', '! @session_id'],
+  ])('POST sessions/%s', (tail, expected) => expect(match('POST', `/api/v1/sessions/${tail}`)).toBe(expected));
+
+  it('takes colons for actions only where the method has some', () => {
+    const base = '/api/v1/sessions/s';
+    expect(match('POST', `${base}/approvals/x:y`)).toContain('"approval_id":"x:y"');
+    expect(match('POST', `${base}/questions/q`)).toContain('questions/:question_id {');
+    expect(match('POST', `${base}/questions/q:dismiss`)).toContain('/actions/dismiss');
+    expect(match('POST', `${base}/questions/q:foo`)).toBe('!q:foo @question_id');
+    expect(match('POST', `${base}/prompts:steer`)).toContain('prompts/actions/steer {"session_id":"s"}');
+    expect(match('POST', `${base}/prompts:foo`)).toBe('!prompts:foo @session_id');
+    expect(match('POST', `${base}/prompts`)).toContain('/prompts {');
+    expect(match('GET', '/api/v1/fs:browse')).toContain('/fs/actions/browse');
+    expect(match('GET', '/api/v1/fs:foo')).toBe('!fs:foo @');
+    expect(match('GET', '/api/v1/fs')).toBeUndefined();
+  });
+
+  it('never reaches an action by its file path', () => {
+    expect(match('POST', '/api/v1/sessions/s/actions/abort')).toBeUndefined();
+    expect(match('GET', '/api/v1/fs/actions/browse')).toBeUndefined();
+  });
+
+  it('shows actions as clients know them', () => {
+    expect(publicPath('/api/v1/sessions/:session_id/actions/fork')).toBe('/api/v1/sessions/:session_id:fork');
+    expect(publicPath('/api/v1/fs/actions/open-in')).toBe('/api/v1/fs:open-in');
+  });
+});

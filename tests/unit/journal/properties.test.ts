@@ -1,0 +1,296 @@
+/** The properties of records.md §6, over random histories. */
+import { cp, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createBlobStore } from '../../../server/journal/blobs.ts';
+import { applyBatch, type LogState } from '../../../server/journal/fold.ts';
+import { requestMessages, readContext } from '../../../server/journal/projections/context.ts';
+import { indexRow } from '../../../server/journal/projections/index-row.ts';
+import type { Batch, Draft, JournalRecord } from '../../../server/journal/records.ts';
+import { replayCold, readPosition } from '../../../server/journal/replay.ts';
+import { settle } from '../../../server/journal/settle.ts';
+import { emptyView, newHeader, readOn } from '../../../server/journal/view.ts';
+import { createDriver, drive, seeded } from '../../support/session-histories.ts';
+import { openLog, SESSION_ID, temporaryFolder } from '../../support/session-logs.ts';
+
+const SEEDS = [1, 2, 3, 4, 5, 6];
+const LINES = 120;
+
+interface Raw {
+  t: number;
+  r: (Record<string, unknown> & { type: string; agent: string })[];
+}
+
+let root: string;
+let remove: () => Promise<void>;
+beforeEach(async () => ({ path: root, remove } = await temporaryFolder()));
+afterEach(() => remove());
+
+async function foldFolder(dir: string): Promise<LogState> {
+  const view = emptyView(newHeader(SESSION_ID, 0));
+  await readOn(view, dir, createBlobStore(dir), () => undefined);
+  return view.state;
+}
+
+/** The fold of a folder, settled without a trace on disk. */
+async function settledFold(dir: string): Promise<LogState> {
+  const state = await foldFolder(dir);
+  const records = settle(state).map(({ unsent: _unsent, ...record }: Draft): JournalRecord => record);
+  if (records.length > 0) applyBatch(state, { t: state.lastTime, records });
+  return state;
+}
+
+const journal = (dir: string) => join(dir, 'journal.ndjson');
+const readJournal = async (dir: string) => (await readFile(journal(dir), 'utf8')).trimEnd().split('\n');
+const batches = async (dir: string): Promise<Raw[]> =>
+  (await readJournal(dir)).slice(1).map((line) => JSON.parse(line));
+
+/** Everything but the numbers of records, which are file positions. */
+function projections(state: LogState) {
+  const { messages, ...rest } = state;
+  const { records: _records, recordCount: _recordCount, ...shown } = messages;
+  return { ...rest, messages: shown };
+}
+
+/** A copy of a folder with its lines changed. */
+async function variant(dir: string, name: string, change: (batch: Raw) => Raw): Promise<string> {
+  const copy = join(root, name);
+  await cp(dir, copy, { recursive: true });
+  const [header, ...lines] = await readJournal(dir);
+  const changed = lines.map((line) => JSON.stringify(change(JSON.parse(line))));
+  await writeFile(journal(copy), [header, ...changed, ''].join('\n'));
+  return copy;
+}
+
+describe.each(SEEDS)('a random history (seed %i)', (seed) => {
+  let dir: string;
+  beforeEach(() => {
+    dir = join(root, 'session');
+  });
+
+  it('1: the live state equals the fold of the file after every line', async () => {
+    const { log } = await openLog(dir);
+    await drive(log, seed, LINES, async () => {
+      expect(await foldFolder(dir)).toEqual(log.state);
+    });
+    await log.close();
+  });
+
+  it('2, 3: cut anywhere it loads, settled, and settling again gives nothing', async () => {
+    const { log } = await openLog(dir);
+    await drive(log, seed, 40);
+    const bytes = await readFile(journal(dir));
+    const random = seeded(seed);
+    let at = bytes.indexOf(10) + 1;
+    for (let cut = 0; at > 0 && at <= bytes.length; cut += 1) {
+      const next = bytes.indexOf(10, at) + 1;
+      const inside = next > 0 ? at + 1 + Math.floor(random() * (next - at - 1)) : at;
+      for (const [name, length] of [
+        ['whole', at],
+        ['torn', inside],
+      ] as const) {
+        const copy = join(root, `${name}-${cut}`);
+        await cp(dir, copy, { recursive: true, filter: (path) => !/lock|journal\.ndjson/.test(path) });
+        await writeFile(journal(copy), bytes.subarray(0, length));
+        const expected = await settledFold(copy);
+        const opened = await openLog(copy);
+        expect(projections(opened.log.state)).toEqual(projections(expected));
+        expect(settle(opened.log.state)).toEqual([]);
+        expect(indexRow(opened.log.state).open).toBe(false);
+        await opened.log.close();
+        const again = await readFile(journal(copy), 'utf8');
+        const second = await openLog(copy);
+        expect(projections(second.log.state)).toEqual(projections(expected));
+        expect(second.frames).toEqual([]);
+        await second.log.close();
+        expect(await readFile(journal(copy), 'utf8')).toBe(again);
+      }
+      at = next;
+    }
+    await log.close();
+  });
+
+  it('4: numbers have no hole and a replay repeats what was sent', async () => {
+    const { log, durable } = await openLog(dir);
+    await drive(log, seed, LINES);
+    await log.close();
+    const seqs = (await batches(dir)).flatMap((batch) => batch.r.flatMap((record) => record.seq ?? []));
+    expect(seqs).toEqual(seqs.map((_, index) => index + 1));
+    expect(await readPosition(dir)).toEqual({ seq: seqs.length, epoch: log.epoch });
+    for (const after of [0, 1, Math.floor(seqs.length / 2), seqs.length - 1, seqs.length]) {
+      const live: string[] = [];
+      for await (const text of log.replay(after, seqs.length)) live.push(text);
+      expect(live).toEqual(durable().slice(after));
+      const cold: string[] = [];
+      for await (const text of replayCold(dir, after, seqs.length - 1)) cold.push(text);
+      expect(cold).toEqual(durable().slice(after, seqs.length - 1));
+    }
+  });
+
+  it('5, 6, 7: unfolded records, unknown ones and numbers change no projection', async () => {
+    const { log } = await openLog(dir);
+    await drive(log, seed, LINES);
+    await log.close();
+    const state = projections(await foldFolder(dir));
+    const unfolded = /^(session\.(opened|closed)|background\.|permission\.|mcp\.server|tool\.list|future\.)/;
+    const bare = await variant(dir, 'bare', (batch) => ({
+      ...batch,
+      r: batch.r.filter((record) => !unfolded.test(record.type)),
+    }));
+    const grown = await variant(dir, 'grown', (batch) => ({
+      ...batch,
+      later: true,
+      r: batch.r.flatMap((record) => [
+        { agent: 'agent-99', type: 'future.thing', turnId: 9, deep: { $other: 1 } },
+        { ...record, laterMember: { a: 1 } },
+      ]),
+    }));
+    const numberless = await variant(dir, 'numberless', (batch) => ({
+      ...batch,
+      r: batch.r.map(({ seq: _seq, ...record }) => record),
+    }));
+    expect(projections(await foldFolder(bare))).toEqual(state);
+    expect(projections(await foldFolder(numberless))).toEqual(state);
+    // Members of messages and parts are the fold's content; only those of records are unknown to it.
+    const rough = (value: unknown) =>
+      JSON.parse(JSON.stringify(plainState(value), (key, member) => (key === 'laterMember' ? undefined : member)));
+    expect(rough(projections(await foldFolder(grown)))).toEqual(rough(state));
+  });
+
+  it('9, 10, 14: everything ends once, splices stay inside, no id is given twice', async () => {
+    const { log } = await openLog(dir);
+    await drive(log, seed, LINES);
+    const crashed = join(root, 'crashed');
+    await cp(dir, crashed, { recursive: true, filter: (path) => !path.includes('lock') });
+    const opened = await openLog(crashed);
+    await opened.log.close();
+    await log.close();
+    const records = (await batches(crashed)).flatMap((batch) => batch.r);
+    const all = (type: string, key: string) =>
+      records.flatMap((record) => (record.type === type ? `${record.agent} ${String(record[key])}` : []));
+    const calls = records.flatMap((record) =>
+      record.type === 'step.response' && Array.isArray(record.calls)
+        ? record.calls.map((call: { id: string }) => `${record.agent} ${call.id}`)
+        : [],
+    );
+    expect(all('tool.result', 'toolCallId').toSorted()).toEqual(calls.toSorted());
+    expect(new Set(calls).size).toBe(calls.length);
+    const started = all('turn.started', 'turnId');
+    expect(all('turn.ended', 'turnId').toSorted()).toEqual(started.toSorted());
+    const numbers = [...started, ...all('turn.skipped', 'turnId')];
+    expect(new Set(numbers).size).toBe(numbers.length);
+    expect(all('event.approval.resolved', 'approval_id')).toEqual(all('event.approval.requested', 'approval_id'));
+    const tasks = (type: string) =>
+      records.flatMap((record) => (record.type === type ? [(record.info as { taskId: string }).taskId] : []));
+    expect(tasks('task.terminated').toSorted()).toEqual(tasks('task.started').toSorted());
+    expect(all('subagent.spawned', 'subagentId').toSorted()).toEqual(
+      [...all('subagent.completed', 'subagentId'), ...all('subagent.failed', 'subagentId')].toSorted(),
+    );
+    await expectSplicesInside(crashed);
+  });
+
+  it('10: the request built after a reload equals the one built without', async () => {
+    const { log } = await openLog(dir);
+    await drive(log, seed, LINES);
+    const live = JSON.stringify(await log.load(requestMessages(readContext(log.state.context, 'main'))));
+    await log.close();
+    const reloaded = readContext((await foldFolder(dir)).context, 'main');
+    expect(JSON.stringify(requestMessages(reloaded))).toBe(live);
+  });
+
+  it('15: the fold depends on nothing outside, and usage is the sum of its records', async () => {
+    const { log } = await openLog(dir);
+    await drive(log, seed, LINES);
+    await log.close();
+    const here = await foldFolder(dir);
+    const zone = process.env.TZ;
+    process.env.TZ = 'Pacific/Kiritimati';
+    try {
+      expect(await foldFolder(dir)).toEqual(here);
+    } finally {
+      if (zone === undefined) delete process.env.TZ;
+      else process.env.TZ = zone;
+    }
+    const spent = (await batches(dir))
+      .flatMap((batch) => batch.r)
+      .filter((record) => record.type === 'step.response' || record.type === 'usage.recorded')
+      .reduce((sum, record) => sum + ((record.usage as { output: number } | undefined)?.output ?? 0), 0);
+    expect(here.usage.get('main')?.total.output ?? 0).toBe(spent);
+  });
+});
+
+/** Maps and sets as arrays, for a comparison by text. */
+function plainState(value: unknown): unknown {
+  if (value instanceof Map) return [...value].map(plainState);
+  if (value instanceof Set) return [...value];
+  if (Array.isArray(value)) return value.map(plainState);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, plainState(member)]));
+}
+
+async function expectSplicesInside(dir: string): Promise<void> {
+  const view = emptyView(newHeader(SESSION_ID, 0));
+  const lengths = new Map<string, number>();
+  const check = ({ records }: Batch) => {
+    // Within a line the length moves with each record; the fold after it must agree.
+    for (const record of records) {
+      if (record.type === 'context.spliced') {
+        const base =
+          record.x?.copyOf === undefined ? (lengths.get(record.agent) ?? 0) : (lengths.get(record.x.copyOf) ?? 0);
+        expect(record.start + record.deleteCount).toBeLessThanOrEqual(base);
+        if (record.deleteCount === 0) expect(record.start).toBe(base);
+        lengths.set(record.agent, base - record.deleteCount + record.messages.length);
+      } else if (record.type === 'turn.step.started') {
+        lengths.set(record.agent, (lengths.get(record.agent) ?? 0) + 1);
+      } else if (record.type === 'tool.result') {
+        lengths.set(record.agent, view.state.context.get(record.agent)?.entries.length ?? 0);
+      }
+    }
+    for (const [agent, length] of lengths) {
+      const counted = view.state.context.get(agent)?.entries.length ?? 0;
+      if (records.some((record) => record.type === 'tool.result' && record.agent === agent))
+        lengths.set(agent, counted);
+      else expect(counted).toBe(length);
+    }
+  };
+  await readOn(view, dir, createBlobStore(dir), check);
+}
+
+describe('a line as a whole', () => {
+  it('8: nobody meets a half of it', async () => {
+    const seen: number[] = [];
+    const opened = await openLog(join(root, 'session'), {
+      sink: {
+        publish(frame) {
+          seen.push(opened.log.position().seq);
+          if (frame.type === 'context.undone')
+            expect(readContext(opened.log.state.context, 'main').undoing).toBeUndefined();
+        },
+      },
+    });
+    const { log } = opened;
+    const driver = await drive(log, 3, 30);
+    seen.length = 0;
+    const before = log.position().seq;
+    driver.step();
+    await log.flushed();
+    const after = log.position().seq;
+    expect(after).toBeGreaterThanOrEqual(before);
+    expect(seen.every((seq) => seq > before || after === before)).toBe(true);
+    await log.close();
+  });
+
+  it('12: an undone turn leaves nothing behind', async () => {
+    for (const seed of SEEDS) {
+      const { log } = await openLog(join(root, `undo-${seed}`));
+      await drive(log, seed, 60);
+      const driver = createDriver(log, seeded(seed + 100));
+      const idle = () => log.state.status.agents.get('main')?.turn === undefined;
+      for (let guard = 0; !idle() && guard < 200; guard += 1) {
+        driver.step();
+        await log.flushed();
+      }
+      await log.close();
+    }
+  });
+});

@@ -1,0 +1,103 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { requestMessages, readContext } from '../../../server/journal/projections/context.ts';
+import { indexRow, searchRows } from '../../../server/journal/projections/index-row.ts';
+import { INTERRUPTED_RESULT, settle } from '../../../server/journal/settle.ts';
+import { openLog, temporaryFolder } from '../../support/session-logs.ts';
+
+const fixture = join(import.meta.dirname, 'fixtures/worked.ndjson');
+
+describe('the worked journal of records.md §5', () => {
+  let dir: string;
+  let remove: () => Promise<void>;
+  let lines: string[];
+
+  beforeEach(async () => {
+    ({ path: dir, remove } = await temporaryFolder());
+    const text = (await readFile(fixture, 'utf8')).replaceAll('<interrupted>', INTERRUPTED_RESULT);
+    lines = text.trimEnd().split('\n');
+  });
+  afterEach(() => remove());
+
+  const write = (kept: string[]) => writeFile(join(dir, 'journal.ndjson'), kept.map((line) => `${line}\n`).join(''));
+
+  it('is settled with its last line, and tells clients at cursor 35 what happened', async () => {
+    await write(lines.slice(0, -1));
+    const { log, durable, frames } = await openLog(dir);
+    await log.close();
+    expect((await readFile(join(dir, 'journal.ndjson'), 'utf8')).trimEnd().split('\n')).toEqual(lines);
+    expect(frames.map((frame) => frame.seq)).toEqual([36, 37, 38, 39, 40, 41]);
+    const replayed: string[] = [];
+    for await (const text of log.replay(35, 41)) replayed.push(text);
+    expect(replayed).toEqual(durable());
+    expect(settle(log.state)).toEqual([]);
+  });
+
+  it('folds to the described context, messages and row', async () => {
+    await write(lines);
+    const { log } = await openLog(dir);
+    const context = readContext(log.state.context, 'main');
+    const roles = requestMessages(context).map(({ role, toolCallId }) => [role, toolCallId].filter(Boolean).join(' '));
+    expect(roles).toEqual([
+      'user',
+      'user',
+      'assistant',
+      'tool call_1',
+      'assistant',
+      'user',
+      'assistant',
+      'tool call_2',
+      'tool call_3',
+    ]);
+    expect(context.rules).toEqual(['Bash(cat a.txt)']);
+    expect(context.anchors.map((anchor) => anchor.length)).toEqual([3, 5, 7]);
+    expect(log.state.messages.history.map((message) => message.id).slice(0, 3)).toEqual([
+      'msg_P0',
+      'msg_session_S1_000001',
+      'msg_session_S1_000002',
+    ]);
+    expect(log.state.messages.history[2]?.content).toEqual([
+      { type: 'thinking', thinking: 'Check first.', signature: 'c2ln' },
+      { type: 'text', text: 'Running it.' },
+      { type: 'tool_use', tool_call_id: 'call_1', tool_name: 'Bash', input: { command: 'cat a.txt' } },
+    ]);
+    expect(log.state.messages.history.at(-1)?.content).toEqual([
+      { type: 'tool_result', tool_call_id: 'call_3', output: INTERRUPTED_RESULT, is_error: true },
+    ]);
+    const times = log.state.messages.history.map((message) => Date.parse(message.created_at));
+    expect(times.every((time, index) => index === 0 || time > (times[index - 1] ?? 0))).toBe(true);
+    expect(indexRow(log.state)).toMatchObject({
+      title: 'Show a.txt',
+      titleKind: 'replaceable',
+      lastPrompt: 'Run the tests',
+      createdAt: 1000,
+      updatedAt: 9000,
+      outcome: 'cancelled',
+      open: false,
+    });
+    expect(searchRows(log.state).map((row) => row.text)).toEqual([
+      'Show a.txt',
+      'Running it.',
+      'It says hello.',
+      'Run the tests',
+      'Two runs.',
+    ]);
+    expect(log.state.prompts.get('main')).toEqual({ used: new Set(['msg_P0', 'msg_P1']), open: new Map() });
+    expect(log.state.counters.agents.get('main')?.nextTurnId).toBe(2);
+    expect(log.state.usage.get('main')?.total).toEqual({
+      inputOther: 1020,
+      output: 38,
+      inputCacheRead: 1860,
+      inputCacheCreation: 0,
+    });
+  });
+
+  it('shows the turn as open with its approval before it is settled', async () => {
+    // The lock of this very process: alive, so nothing is settled.
+    await write(lines.slice(0, -2));
+    const holder = await openLog(dir);
+    expect(holder.log.position().seq).toBe(36);
+    await holder.log.close();
+  });
+});

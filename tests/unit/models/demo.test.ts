@@ -1,0 +1,174 @@
+/** The demo model over HTTP, through the native protocol, as a session meets it. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startDemoModel, type DemoModel } from '../../../server/models/demo/server.ts';
+import { createModelClient, type ModelClient } from '../../../server/models/stream.ts';
+import type { ModelRequest, StreamPart } from '../../../server/models/types.ts';
+import { projectHistory } from '../../../server/models/projection.ts';
+import type { ContextMessage, ToolSchema } from '../../../server/schema/engine.ts';
+import { modelRequest, user } from '../../support/model-requests.ts';
+
+const TOOLS: ToolSchema[] = ['Read', 'Write', 'Edit', 'Bash', 'Grep', 'Glob'].map((name) => ({
+  name,
+  description: name,
+  parameters: { type: 'object' },
+}));
+
+let demo: DemoModel;
+let client: ModelClient;
+beforeAll(async () => {
+  demo = await startDemoModel();
+  client = createModelClient();
+});
+afterAll(async () => {
+  await client.close();
+  await demo.close();
+});
+
+function ask(messages: ContextMessage[], more: Partial<ModelRequest> = {}): ModelRequest {
+  const model: ModelRequest['model'] = {
+    alias: 'demo/demo-1',
+    wireName: 'demo-1',
+    providerId: 'demo',
+    providerType: 'native',
+    protocol: 'native',
+    baseUrl: demo.url,
+    apiKey: demo.key,
+    headers: {},
+    capabilities: new Set(['thinking', 'tool_use']),
+    maxContextTokens: 131_072,
+    maxInputTokens: 131_072,
+    supportEfforts: [],
+    displayName: 'Demo',
+  };
+  return modelRequest(model, { settings: { effort: 'on' }, tools: TOOLS, messages: projectHistory(messages), ...more });
+}
+
+async function answer(messages: ContextMessage[], more: Partial<ModelRequest> = {}) {
+  const parts: StreamPart[] = [];
+  const response = await client.streamModel(ask(messages, more), (part) => parts.push(part));
+  const text = response.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
+  return { response, parts, text };
+}
+
+const called = (name: string, args: string): ContextMessage => ({
+  role: 'assistant',
+  content: [],
+  toolCalls: [{ id: 'c1', name, arguments: args }],
+});
+const answered = (output: string, isError = false): ContextMessage => ({
+  role: 'tool',
+  content: [{ type: 'text', text: output }],
+  toolCalls: [],
+  toolCallId: 'c1',
+  isError,
+});
+
+describe('demo model', () => {
+  it('says that it is not a real model, in chunks, with reasoning, a code block and usage', async () => {
+    const { response, parts, text } = await answer([user('What is love?')]);
+    expect(text).toContain('not a real model');
+    expect(text).toMatch(/```toml\n[\s\S]+```/);
+    expect(response.parts[0]).toMatchObject({ type: 'think' });
+    expect(parts.filter((part) => part.type === 'text').length).toBeGreaterThan(20);
+    expect(response.usage?.output).toBeGreaterThan(0);
+    const silent = await answer([user('What?')], { settings: { effort: 'off' } });
+    expect(silent.parts.some((part) => part.type === 'think')).toBe(false);
+  });
+
+  it.each([
+    ['read README.md', 'Read', { path: 'README.md' }],
+    ['list files', 'Glob', { pattern: '**/*' }],
+    ['list src/*.ts', 'Glob', { pattern: 'src/*.ts' }],
+    ['search for "two words"', 'Grep', { pattern: 'two words' }],
+    ['write notes.txt: a\nb', 'Write', { path: 'notes.txt', content: 'a\nb' }],
+    ['run `git status`', 'Bash', { command: 'git status' }],
+  ])('%s', async (prompt, name, args) => {
+    const { response } = await answer([user(prompt)]);
+    expect(response.finishReason).toBe('tool_calls');
+    expect(response.calls).toHaveLength(1);
+    expect(response.calls[0]?.name).toBe(name);
+    expect(JSON.parse(response.calls[0]?.arguments ?? '')).toMatchObject(args);
+  });
+
+  it('reports what the tool answered, and when it failed', async () => {
+    const history = [user('run ls'), called('Bash', '{"command":"ls"}')];
+    const done = await answer([...history, answered('a.txt\nb.txt')]);
+    expect(done.response.calls).toEqual([]);
+    expect(done.text).toContain('```\na.txt\nb.txt\n```');
+    const failed = await answer([...history, answered('denied', true)]);
+    expect(failed.text).toContain('did not succeed');
+  });
+
+  it('reads a file before it edits it', async () => {
+    const first = await answer([user('edit a.txt: one -> two')]);
+    expect(first.response.calls[0]?.name).toBe('Read');
+    const history = [user('edit a.txt: one -> two'), called('Read', '{"path":"a.txt"}'), answered('1\tone')];
+    const second = await answer(history);
+    expect(JSON.parse(second.response.calls[0]?.arguments ?? '')).toEqual({
+      path: 'a.txt',
+      old_string: 'one',
+      new_string: 'two',
+    });
+  });
+
+  it('tours every core tool and comes to an end, also past a refusal', async () => {
+    const history = [user('tour')];
+    const names: string[] = [];
+    for (let step = 0; step < 10; step++) {
+      const { response } = await answer(history);
+      const [call] = response.calls;
+      if (!call) break;
+      names.push(call.name);
+      const id = `c${step}`;
+      history.push({ role: 'assistant', content: [], toolCalls: [{ ...call, id }] });
+      history.push({ ...answered('done', call.name === 'Write'), toolCallId: id });
+    }
+    expect(names).toEqual(['Glob', 'Write', 'Read', 'Edit', 'Grep', 'Bash']);
+  });
+
+  it('starts again with each prompt, and does not take a reminder for one', async () => {
+    const reminder: ContextMessage = {
+      ...user('<system-reminder>\nerror\n</system-reminder>'),
+      origin: { kind: 'injection', variant: 'date_change' },
+    };
+    const { response } = await answer([
+      user('run ls'),
+      called('Bash', '{}'),
+      answered('x'),
+      user('read b.txt'),
+      reminder,
+    ]);
+    expect(response.calls[0]?.name).toBe('Read');
+  });
+
+  it('fails when asked to, without inviting a retry', async () => {
+    await expect(answer([user('error')])).rejects.toMatchObject({
+      facts: { code: 'provider.api_error', statusCode: 400, retry: false },
+    });
+  });
+
+  it('can be stopped in a long answer', async () => {
+    const stop = new AbortController();
+    const running = client.streamModel(ask([user('count to 1000')], { signal: stop.signal }), (part) => {
+      if (part.type === 'text' && part.text.includes('3')) stop.abort(new Error('enough'));
+    });
+    await expect(running).rejects.toThrow('enough');
+  });
+
+  it('answers to its key only, and to nothing but its path', async () => {
+    const post = (path: string, key: string) =>
+      fetch(demo.url + path, { method: 'POST', headers: { authorization: `Bearer ${key}` }, body: '{}' });
+    expect((await post('/chat/completions', 'wrong')).status).toBe(401);
+    expect((await post('/models', demo.key)).status).toBe(404);
+    expect((await post('/chat/completions', demo.key)).status).toBe(400);
+    expect(new URL(demo.url).hostname).toBe('127.0.0.1');
+  });
+
+  it('describes itself as a config layer', () => {
+    expect(demo.configLayer).toMatchObject({
+      providers: { demo: { type: 'native', base_url: demo.url, api_key: demo.key } },
+      models: { 'demo/demo-1': { provider: 'demo', model: 'demo-1' } },
+      default_model: 'demo/demo-1',
+    });
+  });
+});

@@ -1,0 +1,46 @@
+/** The protocols against somebody else's idea of the wires, so that ours and the test server's are not the same mistake. */
+import { LLMock } from '@copilotkit/aimock';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createModelClient, type ModelClient } from '../../../server/models/stream.ts';
+import { modelRequest, readTool, resolvedModel, user } from '../../support/model-requests.ts';
+
+let mock: LLMock;
+let client: ModelClient;
+beforeAll(async () => {
+  mock = new LLMock({ port: 0 });
+  mock.onMessage('hello', { content: 'Hi there!', reasoning: 'Thinking hard.' });
+  mock.onMessage('call', { toolCalls: [{ name: 'Read', arguments: '{"path":"a.txt"}' }] });
+  await mock.start();
+  client = createModelClient();
+});
+afterAll(async () => {
+  await client.close();
+  await mock.stop();
+});
+
+// Vertex with a key alone is unknown to it.
+describe.each(['native', 'openai', 'openai_responses', 'anthropic', 'google-genai'] as const)('%s', (type) => {
+  const server = {
+    key: 'key',
+    baseUrl: () => (type === 'anthropic' || type === 'google-genai' ? mock.url : `${mock.url}/v1`),
+  };
+
+  it('understands reasoning and text', async () => {
+    const request = modelRequest(resolvedModel(server, type), {
+      messages: [user('hello')],
+      settings: { effort: 'high' },
+    });
+    const response = await client.streamModel(request, () => {});
+    expect(response.parts).toMatchObject([
+      { type: 'think', think: 'Thinking hard.' },
+      { type: 'text', text: 'Hi there!' },
+    ]);
+    expect(response.finishReason).toBe('completed');
+  });
+
+  it('understands a call', async () => {
+    const request = modelRequest(resolvedModel(server, type), { messages: [user('call')], tools: [readTool] });
+    const { calls } = await client.streamModel(request, () => {});
+    expect(calls).toMatchObject([{ name: 'Read', arguments: '{"path":"a.txt"}' }]);
+  });
+});

@@ -1,0 +1,78 @@
+import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { fileDriver } from '../../../server/storage/file-driver.ts';
+import { temporaryHome } from '../../support/temporary-home.ts';
+
+const files = async () => {
+  const base = await temporaryHome();
+  return { base, driver: fileDriver({ base }) };
+};
+
+describe('file driver', () => {
+  it('keeps files to their owner', async () => {
+    const { base, driver } = await files();
+    await driver.setItem?.('credentials:a.json', '{}', {});
+    expect((await stat(join(base, 'credentials/a.json'))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(base, 'credentials'))).mode & 0o777).toBe(0o700);
+  });
+
+  it('never shows a half written value', async () => {
+    const { base, driver } = await files();
+    const values = ['a'.repeat(300_000), 'b'.repeat(300_000)];
+    await driver.setItem?.('k', values[0] ?? '', {});
+    let writing = true;
+    const writes = (async () => {
+      for (let round = 0; round < 20; round++) await driver.setItem?.('k', values[round % 2] ?? '', {});
+      writing = false;
+    })();
+    let reads = 0;
+    while (writing) {
+      expect(values).toContain(await driver.getItem('k'));
+      reads += 1;
+    }
+    await writes;
+    expect(reads).toBeGreaterThan(0);
+    expect(await readdir(base)).toEqual(['k']);
+  });
+
+  it('rejects what the file system refuses, and leaves nothing behind', async () => {
+    const { base, driver } = await files();
+    await driver.setItem?.('a', '1', {});
+    await expect(driver.setItem?.('a:b', '2', {})).rejects.toThrow('EEXIST');
+    await mkdir(join(base, 'd'));
+    await expect(driver.setItem?.('d', '2', {})).rejects.toThrow('EISDIR');
+    await expect(driver.setItem?.('x'.repeat(300), '2', {})).rejects.toThrow('ENAMETOOLONG');
+    expect((await readdir(base)).sort()).toEqual(['a', 'd']);
+    expect(await driver.getItem('a:b')).toBeNull();
+    expect(await driver.hasItem('a:b', {})).toBe(false);
+  });
+
+  it('refuses to leave its base', async () => {
+    const { driver } = await files();
+    for (const key of ['..', 'a:..:b', 'a::b', '', '.']) await expect(driver.setItem?.(key, '1', {})).rejects.toThrow('segment');
+    await driver.setItem?.('../../x', '1', {});
+    expect(await driver.getKeys('', {})).toEqual(['../../x']);
+  });
+
+  it('lists neither temporary files nor files that no key made', async () => {
+    const { base, driver } = await files();
+    await driver.setItem?.('a', '1', {});
+    for (const name of ['a.tmp-123-abcd', '100%', 'with space']) await writeFile(join(base, name), '');
+    expect(await driver.getKeys('', {})).toEqual(['a']);
+    expect(await readFile(join(base, 'a'), 'utf8')).toBe('1');
+  });
+
+  it('tells a new version after every write', async () => {
+    const { base, driver } = await files();
+    expect(await driver.getMeta?.('k', {})).toBeNull();
+    const seen = new Set<unknown>();
+    for (const value of ['1', '2', '3']) {
+      await driver.setItem?.('k', value, {});
+      seen.add((await driver.getMeta?.('k', {}))?.version);
+    }
+    await writeFile(join(base, 'k'), 'by hand');
+    seen.add((await driver.getMeta?.('k', {}))?.version);
+    expect(seen.size).toBe(4);
+  });
+});

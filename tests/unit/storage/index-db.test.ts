@@ -1,0 +1,102 @@
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import Database from 'libsql';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createLogger } from '../../../server/log.ts';
+import { createIndexDb } from '../../../server/storage/index-db.ts';
+import { temporaryHome } from '../../support/temporary-home.ts';
+
+const log = createLogger('silent');
+const fileOf = (home: string) => join(home, 'cache/index-v1.db');
+
+function openDb(home: string) {
+  const db = createIndexDb({ home, log });
+  onTestFinished(() => db.close());
+  return db;
+}
+const put = `INSERT INTO facts VALUES (@name, 'v')`;
+const names = (db: ReturnType<typeof openDb>) => db.run(({ all }) => all('SELECT name FROM facts ORDER BY name'));
+
+describe('index database', () => {
+  it('is made at the first use, for its owner alone to enter', async () => {
+    const home = await temporaryHome();
+    const db = openDb(home);
+    await expect(stat(fileOf(home))).rejects.toThrow('ENOENT');
+    expect(db.filled()).toBe(false);
+    expect((await stat(fileOf(home))).size).toBeGreaterThan(0);
+    expect((await stat(join(home, 'cache'))).mode & 0o777).toBe(0o700);
+  });
+
+  it('keeps rows over a restart and shows them to other connections at once', async () => {
+    const home = await temporaryHome();
+    const db = openDb(home);
+    const other = openDb(home);
+    db.markFilled();
+    expect(other.filled()).toBe(true);
+    db.close();
+    expect(() => db.filled()).toThrow('closed');
+    expect(openDb(home).filled()).toBe(true);
+  });
+
+  it('is made again when it is no database', async () => {
+    const home = await temporaryHome();
+    await mkdir(join(home, 'cache'));
+    await writeFile(fileOf(home), 'garbage '.repeat(1_000));
+    const db = openDb(home);
+    expect(db.filled()).toBe(false);
+    db.markFilled();
+    expect(db.filled()).toBe(true);
+  });
+
+  it('is made again when it turns out damaged while open, and says so', async () => {
+    const home = await temporaryHome();
+    const db = openDb(home);
+    let remade = 0;
+    db.onRemade(() => (remade += 1));
+    db.markFilled();
+    db.run(({ all }) => all('PRAGMA wal_checkpoint(TRUNCATE)'));
+    const { size } = await stat(fileOf(home));
+    await writeFile(fileOf(home), Buffer.alloc(size, 7));
+    db.run(({ all }) => all('PRAGMA shrink_memory'));
+    expect(db.filled()).toBe(false);
+    expect(remade).toBe(1);
+    db.markFilled();
+    expect(openDb(home).filled()).toBe(true);
+  });
+
+  it('is emptied when its tables are of another version', async () => {
+    const home = await temporaryHome();
+    const first = openDb(home);
+    first.markFilled();
+    first.close();
+    const raw = new Database(fileOf(home));
+    raw.pragma('user_version = 99');
+    raw.close();
+    expect(openDb(home).filled()).toBe(false);
+  });
+
+  it('lets go of a file that was removed under it', async () => {
+    const home = await temporaryHome();
+    const db = openDb(home);
+    db.markFilled();
+    await db.refresh();
+    expect(db.filled()).toBe(true);
+    for (const suffix of ['', '-wal', '-shm']) await rm(fileOf(home) + suffix, { force: true });
+    await db.refresh();
+    expect(db.filled()).toBe(false);
+    expect((await stat(fileOf(home))).isFile()).toBe(true);
+  });
+
+  it('does all of a transaction or nothing', async () => {
+    const db = openDb(await temporaryHome());
+    const failing = () =>
+      db.run((connection) =>
+        connection.transaction(() => {
+          connection.run(put, { name: 'a' });
+          connection.run(put, { name: 'a' });
+        }),
+      );
+    expect(failing).toThrow('UNIQUE');
+    expect(names(db)).toEqual([]);
+  });
+});

@@ -1,0 +1,202 @@
+import { readFile, rm, symlink } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createBashTool } from '../../../server/tools/bash.ts';
+import type { BashOptions } from '../../../server/tools/bash.ts';
+import type { ToolProgress } from '../../../server/tools/types.ts';
+import { createWorkspace, planTool, runTool } from './workspace.ts';
+import type { RunOptions, Workspace } from './workspace.ts';
+
+let space: Workspace;
+beforeEach(async () => {
+  space = await createWorkspace();
+});
+afterEach(() => space.remove());
+
+const bash = (args: object, options: BashOptions & RunOptions = {}) =>
+  runTool(createBashTool(options), space.environment, args, options);
+
+const isAlive = (pid: number) => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** The process ids a command wrote to a file, one a line. */
+const pidsIn = async (name: string) => (await readFile(space.path(name), 'utf8')).trim().split('\n').map(Number);
+
+describe('Bash', () => {
+  test('runs in cwd and combines both streams in order', async () => {
+    const progress: ToolProgress[] = [];
+    const result = await bash(
+      { command: 'pwd; echo out; sleep 0.05; echo err >&2; sleep 0.05; echo out2' },
+      { onProgress: (update) => void progress.push(update) },
+    );
+    expect(result).toEqual({ output: `${space.environment.cwd}\nout\nerr\nout2\n` });
+    expect(progress.map(({ text }) => text).join('')).toBe(result.output);
+    expect(progress.filter(({ kind }) => kind === 'stderr')).toEqual([{ kind: 'stderr', text: 'err\n' }]);
+  });
+
+  test('fails with the exit code in the last line', async () => {
+    expect(await bash({ command: 'echo x; exit 3' })).toEqual({ output: 'x\nExit code: 3', isError: true });
+    expect(await bash({ command: 'printf x; exit 1' })).toEqual({ output: 'x\nExit code: 1', isError: true });
+    expect(await bash({ command: 'kill -KILL $$' })).toEqual({ output: 'Exit code: 137', isError: true });
+    expect(await bash({ command: 'true' })).toEqual({ output: '' });
+  });
+
+  test('stdin is closed, the environment is set', async () => {
+    expect((await bash({ command: 'cat; read x || echo closed' })).output).toBe('closed\n');
+    const { output } = await bash({ command: 'echo $NO_COLOR $TERM $GIT_TERMINAL_PROMPT $SHELL' });
+    expect(output).toMatch(/^1 dumb 0 \S*bash\n$/);
+    vi.stubEnv('GIT_TERMINAL_PROMPT', '1');
+    expect((await bash({ command: 'echo $GIT_TERMINAL_PROMPT' })).output).toBe('1\n');
+    vi.unstubAllEnvs();
+  });
+
+  test('a fresh bash each time, comments and here-documents work', async () => {
+    expect((await bash({ command: 'echo a # comment' })).output).toBe('a\n');
+    expect((await bash({ command: 'cat <<X\nhi\nX\n[[ a == a ]] && echo bash' })).output).toBe('hi\nbash\n');
+  });
+
+  test('cwd follows the path policy and must be a directory when the command starts', async () => {
+    await space.write('sub/a.txt', '');
+    expect((await bash({ command: 'pwd', cwd: 'sub' })).output).toBe(`${space.path('sub')}\n`);
+    expect(await bash({ command: 'pwd', cwd: 'sub/a.txt' })).toMatchObject({
+      isError: true,
+      output: expect.stringContaining('not a directory'),
+    });
+    expect(await bash({ command: 'pwd', cwd: 'gone' })).toMatchObject({
+      isError: true,
+      output: expect.stringContaining('does not exist'),
+    });
+    await expect(bash({ command: 'pwd', cwd: '..' })).rejects.toThrow('outside');
+    const plan = await planTool(createBashTool(), space.environment, { command: 'pwd', cwd: 'later' });
+    await symlink('/', space.path('later'));
+    const context = {
+      ...space.environment,
+      toolCallId: 'c',
+      turnId: 0,
+      signal: new AbortController().signal,
+      progress() {},
+    };
+    expect(await plan.run(context)).toMatchObject({ isError: true });
+  });
+
+  test('a time-out kills the whole tree, also what ignores SIGTERM', async () => {
+    const command = `trap '' TERM; (trap '' TERM; echo $BASHPID >> pids; while :; do sleep 0.05; done) & echo $$ >> pids; sh -c 'echo $$ >> pids; exec sleep 30' & echo started; wait; sleep 30`;
+    const result = await bash({ command, timeout: 1 }, { killGraceMs: () => 200 });
+    expect(result.isError).toBe(true);
+    expect(result.output).toBe('started\nThe command was killed after its time limit of 1 s.\nExit code: 137');
+    const pids = await pidsIn('pids');
+    expect(pids).toHaveLength(3);
+    await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]));
+  });
+
+  test('a command that ends on SIGTERM is not killed harder', async () => {
+    const result = await bash({ command: `trap 'echo bye; exit 0' TERM; sleep 30 & wait`, timeout: 1 });
+    expect(result.output).toBe('bye\nThe command was killed after its time limit of 1 s.\nExit code: 0');
+    expect(result.isError).toBe(true);
+  });
+
+  test('an abort kills and keeps the output so far', async () => {
+    const stop = new AbortController();
+    const result = await bash(
+      { command: 'echo $$ > pids; echo working; sleep 30; echo never' },
+      { signal: stop.signal, onProgress: () => stop.abort() },
+    );
+    expect(result).toEqual({ output: 'working\nInterrupted by user', isError: true });
+    expect((await pidsIn('pids')).filter(isAlive)).toEqual([]);
+  });
+
+  test('an abort before the start runs nothing', async () => {
+    expect(await bash({ command: 'touch ran' }, { signal: AbortSignal.abort() })).toMatchObject({
+      output: 'Interrupted by user',
+    });
+    await expect(readFile(space.path('ran'))).rejects.toThrow('ENOENT');
+  });
+
+  test('does not wait for what was left running, nor stop it', async () => {
+    const started = performance.now();
+    const command = '(echo $BASHPID > pids; sleep 0.8; echo late; echo survived > after; exec sleep 30) & echo now';
+    const result = await bash({ command });
+    expect(performance.now() - started).toBeLessThan(700);
+    expect(result).toEqual({ output: 'now\n' });
+    const [pid = 0] = await pidsIn('pids');
+    try {
+      // It wrote to its pipe on the way: that must neither block nor kill it.
+      await vi.waitFor(async () => expect(await readFile(space.path('after'), 'utf8')).toBe('survived\n'), 5000);
+      expect(isAlive(pid)).toBe(true);
+      expect(result.output).toBe('now\n');
+    } finally {
+      process.kill(pid, 'SIGKILL');
+    }
+  });
+
+  test('characters are never split between progress chunks', async () => {
+    const texts: string[] = [];
+    const command = String.raw`printf '\xf0\x9f'; sleep 0.1; printf '\x98\x80|\xc3'; sleep 0.1; printf '\xa9'`;
+    const result = await bash({ command }, { onProgress: ({ text = '' }) => void texts.push(text) });
+    expect(result.output).toBe('😀|é');
+    expect(texts).toEqual(['😀|', 'é']);
+  });
+
+  test('long output is cut, the exit code still ends it', async () => {
+    const result = await bash({ command: 'yes 123456789 | head -n 20000; exit 7' });
+    expect(result.truncated).toBe(true);
+    expect(result.output.length).toBeLessThan(51_000);
+    expect(result.output).toMatch(/\[\.\.\.truncated\]\nOutput was cut to 50000 characters\.\nExit code: 7$/);
+  });
+
+  test('too much output kills the command', async () => {
+    const result = await bash({ command: 'echo $$ > pids; yes', timeout: 60 });
+    expect(result.isError).toBe(true);
+    expect(result.output).toContain('wrote more than 16777216 bytes');
+    expect((await pidsIn('pids')).filter(isAlive)).toEqual([]);
+  });
+
+  test('a command that cannot be started is an error result', async () => {
+    expect(await bash({ command: `echo ${'x'.repeat(3_000_000)}` })).toMatchObject({
+      isError: true,
+      output: expect.stringContaining('could not be started'),
+    });
+    expect(await bash({ command: 'echo \0' })).toMatchObject({ isError: true });
+    await rm(space.environment.cwd, { recursive: true });
+    expect(await bash({ command: 'true' })).toMatchObject({ isError: true });
+  });
+
+  test.each([
+    [{ command: '' }, 'command'],
+    [{ command: 'x', timeout: 301 }, 'timeout'],
+    [{ command: 'x', timeout: 0 }, 'timeout'],
+    [{ command: 'x', timeout: 86_401, run_in_background: true }, 'timeout'],
+    [{ command: 'x', disable_timeout: true }, 'disable_timeout'],
+  ])('rejects %o', async (args, field) => {
+    await expect(bash(args)).rejects.toThrow(field);
+  });
+
+  test('the background is refused while its tools are not there', async () => {
+    await expect(bash({ command: 'x', run_in_background: true, timeout: 86_400 })).rejects.toThrow(
+      'TaskList, TaskOutput, TaskStop',
+    );
+  });
+
+  test('plan', async () => {
+    const command = `echo ${'x'.repeat(60)}`;
+    expect(
+      await planTool(createBashTool(), space.environment, { command, cwd: './', description: 'Say x' }),
+    ).toMatchObject({
+      accesses: [{ kind: 'all' }],
+      label: `Running: ${command.slice(0, 50)}…`,
+      display: { kind: 'command', command, cwd: './', description: 'Say x', language: 'bash' },
+      subject: { text: command, match: 'command' },
+    });
+    expect((await planTool(createBashTool(), space.environment, { command: 'ls' })).display).toEqual({
+      kind: 'command',
+      command: 'ls',
+      cwd: space.environment.cwd,
+      language: 'bash',
+    });
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { lineDiff } from '../../../web/render/line-diff.ts';
+import { stableLength } from '../../../web/render/stable-length.ts';
+import { timeAgo } from '../../../web/render/time.ts';
+import { displaySummary, languageOf, shortPath, toolSummary } from '../../../web/render/tool-view.ts';
+
+const call = { label: undefined, display: undefined };
+
+describe('growing Markdown', () => {
+  it.each([
+    ['one line', ''],
+    ['first\n\nsecond', 'first\n\n'],
+    ['first\n\n- item\n\n- item', ''],
+    ['a\n\n```ts\nx\n\ny', 'a\n\n'],
+    ['a\n\n```ts\nx\n\ny\n```\n\nafter', 'a\n\n```ts\nx\n\ny\n```\n\n'],
+    ['~~~~\n\nx\n\n~~~\n\ny', ''],
+  ])('%j is stable up to %j', (text, stable) => {
+    expect(text.slice(0, stableLength(text))).toBe(stable);
+  });
+});
+
+describe('tool summaries', () => {
+  it('come from the arguments of core tools', () => {
+    expect(toolSummary({ ...call, name: 'Bash', input: { command: 'npm test\nnpm run lint' } })).toMatchObject({
+      verb: 'Run',
+      subject: 'npm test …',
+      body: { kind: 'command', command: 'npm test\nnpm run lint' },
+    });
+    expect(
+      toolSummary({ ...call, name: 'Edit', input: { path: 'a.ts', old_string: 'x', new_string: 'y' } }),
+    ).toMatchObject({ verb: 'Edit', subject: 'a.ts', body: { kind: 'edit', before: 'x', after: 'y' } });
+  });
+
+  it('come from the display of other tools, else from name and label', () => {
+    const display = { kind: 'search' as const, query: 'vite' };
+    expect(toolSummary({ ...call, name: 'WebSearch', input: {}, display })).toMatchObject({
+      verb: 'Search',
+      subject: 'vite',
+    });
+    expect(toolSummary({ ...call, name: 'mcp__x__y', input: { a: 1 } })).toMatchObject({
+      verb: 'mcp__x__y',
+      body: { kind: 'json', value: { a: 1 } },
+    });
+  });
+
+  it('survive arguments of the wrong type', () => {
+    expect(toolSummary({ ...call, name: 'Bash', input: 'not json' })).toMatchObject({ verb: 'Run', subject: '' });
+    expect(displaySummary('TodoList', { kind: 'todo_list', items: [] })).toMatchObject({ verb: 'TodoList' });
+  });
+});
+
+it('shows a change line by line', () => {
+  expect(lineDiff('a\nb\n', 'a\nc\n')).toEqual([
+    { kind: 'same', text: 'a' },
+    { kind: 'removed', text: 'b' },
+    { kind: 'added', text: 'c' },
+  ]);
+  expect(lineDiff('', 'x')).toEqual([{ kind: 'added', text: 'x' }]);
+});
+
+it('shortens paths and times', () => {
+  expect(shortPath('/w/a/b.ts', '/w')).toBe('a/b.ts');
+  expect(shortPath('/wide/b.ts', '/w')).toBe('/wide/b.ts');
+  expect(languageOf('/w/a.TS')).toBe('ts');
+  const now = Date.parse('2026-01-08T00:00:00.000Z');
+  expect(
+    ['2026-01-07T23:59:30.000Z', '2026-01-07T21:00:00.000Z', '2025-12-01T00:00:00.000Z'].map((at) => timeAgo(at, now)),
+  ).toEqual(['now', '3h', '2025-12-01']);
+});

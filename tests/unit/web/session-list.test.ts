@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { applyToList, emptyList, groupByWorkspace, titleOf, withPage } from '../../../web/state/session-list.ts';
+import { frameMaker, session, SESSION } from './session-frames.ts';
+
+const old = session({ id: 'session_0', updated_at: '2026-01-01T00:00:00.000Z', workspace_id: 'wd_infra_000000000000' });
+const list = withPage(emptyList, [old, session()]);
+
+describe('the session list', () => {
+  it('is ordered by the last change, newest first, ties by id', () => {
+    expect(list.sessions.map(({ id }) => id)).toEqual([SESSION, 'session_0']);
+    expect(withPage(list, [session({ id: 'session_2' })]).sessions.map(({ id }) => id)).toEqual([
+      'session_2',
+      SESSION,
+      'session_0',
+    ]);
+  });
+
+  it('follows a turn by events and ignores their repetition', () => {
+    const frame = frameMaker();
+    const began = frame({
+      type: 'event.session.work_changed',
+      payload: { busy: true, main_turn_active: true, pending_interaction: 'approval' },
+    });
+    const ended = frame({
+      type: 'event.session.work_changed',
+      payload: { busy: false, main_turn_active: false, pending_interaction: 'none', last_turn_reason: 'completed' },
+    });
+    const busy = applyToList(list, began);
+    expect(busy.sessions[0]).toMatchObject({ busy: true, pending_interaction: 'approval' });
+    const idle = applyToList(applyToList(busy, ended), began);
+    expect(idle.sessions[0]).toMatchObject({ busy: false, last_turn_reason: 'completed' });
+  });
+
+  it('takes titles and prompts from events', () => {
+    const frame = frameMaker()({
+      type: 'session.meta.updated',
+      payload: { title: 'Hello', patch: { title: 'Hello', isCustomTitle: false, lastPrompt: 'hello there' } },
+    });
+    const [first] = applyToList(list, frame).sessions;
+    expect(first && titleOf(first)).toBe('Hello');
+    expect(first?.last_prompt).toBe('hello there');
+  });
+
+  it('gains created sessions and loses archived ones', () => {
+    const frame = frameMaker();
+    const created = { ...session({ id: 'session_9' }) };
+    const grown = applyToList(list, {
+      ...frame({ type: 'event.session.created', payload: { session: created } }),
+      session_id: 'session_9',
+    });
+    expect(grown.sessions.map(({ id }) => id)).toContain('session_9');
+    const archived = frame({ type: 'event.session.archived', payload: { workspace_id: created.workspace_id } });
+    expect(applyToList(grown, archived).sessions.map(({ id }) => id)).not.toContain(SESSION);
+  });
+
+  it('groups by workspace, the one with the newest session first', () => {
+    const workspace = {
+      id: old.workspace_id,
+      root: '/home/me/infra',
+      name: 'Infrastructure',
+      created_at: '',
+      last_opened_at: '',
+      session_count: 1,
+    };
+    const groups = groupByWorkspace(list.sessions, [workspace]);
+    expect(groups.map(({ name }) => name)).toEqual(['shop', 'Infrastructure']);
+  });
+});
