@@ -124,7 +124,8 @@ function normalize(argv: string[]): Normalized {
     if (value === undefined) throw new StartError(`option '--${name}' needs a value`);
     if (name === 'allowed-host') {
       result.allowedHosts.push(...hosts(value));
-      while (inline === undefined && isValue(rest[0])) result.allowedHosts.push(...hosts(rest.shift() ?? ''));
+      if (inline !== undefined) continue;
+      while (isValue(rest[0])) result.allowedHosts.push(...hosts(rest.shift() ?? ''));
     } else result.options.push(`--${name}=${value}`);
   }
   return result;

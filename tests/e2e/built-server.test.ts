@@ -5,7 +5,7 @@ import { chmod, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import WebSocket from 'ws';
+import { WebSocket } from 'ws';
 import { BUILT_ENTRY, spawnServer, temporaryDirectory } from '../support/server.ts';
 import type { SpawnOptions, SpawnedServer } from '../support/server.ts';
 
