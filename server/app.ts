@@ -1,18 +1,35 @@
 /** The composition root: builds every service once, in dependency order. The only file that knows them all. */
+import { join } from 'node:path';
+import { createAgentServices } from './agent/services.ts';
 import { createBan } from './auth/ban.ts';
 import { createCredentials } from './auth/credentials.ts';
 import { createGuard } from './auth/guard.ts';
 import type { Guard } from './auth/guard.ts';
 import { createHostCheck, isLoopbackBind } from './auth/hosts.ts';
 import { openToken } from './auth/token.ts';
-import { createConnections } from './events/connections.ts';
+import { createConfig, type Config } from './config/config.ts';
+import { createGlobalStream } from './events/global-stream.ts';
+import { createEventHub } from './events/hub.ts';
 import type { Connections } from './events/types.ts';
 import { openHome } from './home/home.ts';
-import { registerInstance } from './home/instances.ts';
+import { listInstances, registerInstance } from './home/instances.ts';
 import { createMeta } from './home/meta.ts';
 import { newUlid } from './ids.ts';
 import type { Logger } from './log.ts';
 import type { Meta } from './schema/meta.ts';
+import { startDemoModel } from './models/demo/server.ts';
+import { createIdentity } from './models/identity.ts';
+import { createProviders, type Providers } from './models/providers.ts';
+import { createModelChecks } from './sessions/model-checks.ts';
+import { createModelClient } from './models/stream.ts';
+import { readSessionFolder } from './sessions/session-folder.ts';
+import { createSessionIndex } from './sessions/session-index.ts';
+import { createSessions, type Sessions } from './sessions/sessions.ts';
+import { createDocuments } from './storage/documents.ts';
+import { createIndexDb } from './storage/index-db.ts';
+import { findShell } from './tools/bash.ts';
+import { builtinTools } from './tools/registry.ts';
+import { createWorkspaces, type Workspaces } from './workspaces/workspaces.ts';
 import { SERVER_VERSION } from './version.ts';
 
 /** Startup options (part 1) after parsing. */
@@ -50,6 +67,10 @@ export interface App {
   readonly log: Logger;
   readonly guard: Guard;
   readonly connections: Connections;
+  readonly config: Config;
+  readonly providers: Providers;
+  readonly workspaces: Workspaces;
+  readonly sessions: Sessions;
   meta(): Meta;
   /** The home's token, for URLs shown to the user; undefined with `--dangerous-bypass-auth`. */
   token(): Promise<string | undefined>;
@@ -109,14 +130,64 @@ export async function createApp(options: AppOptions): Promise<App> {
     credentials: options.bypassAuth ? undefined : credentials,
   });
   const instance = await registerInstance({ home, serverId, host, port, version: SERVER_VERSION, startedAt, log });
-  const connections = createConnections();
+
+  const demo = options.demo ? await startDemoModel() : undefined;
+  const config = await createConfig({ home, env: options.env, log, ...(demo ? { memory: demo.configLayer } : {}) });
+  const identity = await createIdentity({ home, log });
+  const providers = createProviders({ home, config, env: options.env });
+  const client = createModelClient();
+
+  const hub = createEventHub({ ...(options.bypassAuth ? {} : { auth: credentials }), log });
+  const globalStream = await createGlobalStream({
+    home,
+    owns: async () => (await listInstances(home))[0]?.server_id === serverId,
+    sink: hub,
+    log,
+  });
+  config.onChanged((change) => globalStream.publish('event.config.changed', change));
+  config.onWarnings((warnings) => globalStream.publish('event.config.warning', { warnings }));
+
+  const sessionsDir = join(home, 'sessions');
+  const logOptions = { sink: hub, log, version: SERVER_VERSION, onFailure: () => undefined };
+  const index = createSessionIndex({
+    db: createIndexDb({ home, log }),
+    log,
+    sessionsDir,
+    read: async (folder) => sessions.liveRow(folder.id) ?? readSessionFolder(folder, logOptions),
+  });
+  const workspaces = createWorkspaces({
+    documents: createDocuments({ home }),
+    index,
+    publish: globalStream.publish,
+    log,
+  });
+  const tools = builtinTools();
+  const sessions: Sessions = createSessions({
+    root: sessionsDir,
+    index,
+    workspaces,
+    sink: hub,
+    agents: createAgentServices({ home, shell: await findShell(), config, env: options.env, identity, client, tools }),
+    subscribers: hub.subscriberCount,
+    models: createModelChecks({ config, env: options.env, identity }),
+    announceArchived: (sessionId, workspace_id) =>
+      globalStream.publish('event.session.archived', { workspace_id }, { sessionId }),
+    version: SERVER_VERSION,
+    log,
+    now: Date.now,
+  });
+  hub.attach({ sessions: sessions.streams, globalStream, aborter: sessions });
+
   const meta = createMeta({
     serverId,
     startedAt,
     bypassAuth: options.bypassAuth,
     webTitle: options.webTitle,
-    flags: () => ({}),
+    flags: config.resolveFlags,
   });
+  void sessions
+    .settleCrashed()
+    .catch((error: unknown) => log.error('interrupted sessions were not settled', { err: error }));
 
   let requestStop = () => {};
   const stopRequested = new Promise<void>((resolve) => (requestStop = resolve));
@@ -127,14 +198,25 @@ export async function createApp(options: AppOptions): Promise<App> {
     bind,
     log,
     guard,
-    connections,
+    connections: hub,
+    config,
+    providers,
+    workspaces,
+    sessions,
     meta,
     token: async () => (options.bypassAuth ? undefined : token.current()),
     listening: (boundPort) => instance.bound(boundPort),
     requestStop,
     stopRequested,
     async close() {
-      await connections.close();
+      await sessions.close();
+      await hub.close();
+      await workspaces.close();
+      await index.close();
+      globalStream.close();
+      await config.close();
+      await client.close();
+      await demo?.close();
       await instance.close();
     },
   };

@@ -159,7 +159,7 @@ export async function runTurn(deps: TurnDeps): Promise<TurnOutcome> {
   async function request(frozen: TurnModel, at: OpenStep) {
     for (;;) {
       const begin = performance.now();
-      const messages = projectHistory(deps.messages(), shape);
+      const messages = projectHistory(await deps.log.load(deps.messages()), shape);
       const { received, response } = streamStep(
         {
           model: frozen.model,

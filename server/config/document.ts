@@ -32,7 +32,9 @@ export function toToml(value: unknown): TomlValue {
 }
 
 export function toTable(value: Record<string, unknown>): TomlTable {
-  return tableOf(Object.entries(value).flatMap(([key, member]) => (member === undefined ? [] : [[key, toToml(member)]])));
+  return tableOf(
+    Object.entries(value).flatMap(([key, member]) => (member === undefined ? [] : [[key, toToml(member)]])),
+  );
 }
 
 /** The member if it is a table of its own, else undefined. */
@@ -107,10 +109,13 @@ function patchSections(before: string, after: TomlTable): string {
       return [[key, tableOf(Object.entries(table).filter(([id]) => !isNew([key, id])))]];
     }),
   );
-  const patched = isDeepStrictEqual(renamed, kept) ? text : patch(text, kept, format(TomlFormat.autoDetectFormat(text)));
+  const patched = isDeepStrictEqual(renamed, kept)
+    ? text
+    : patch(text, kept, format(TomlFormat.autoDetectFormat(text)));
   const added = Object.entries(after).flatMap(([key, value]) => {
     const table = RECORD_TABLES.includes(key) && isTomlTable(value) ? value : undefined;
-    if (table) return Object.entries(table).flatMap(([id, record]) => (isNew([key, id]) ? sectionText([key, id], record) : []));
+    if (table)
+      return Object.entries(table).flatMap(([id, record]) => (isNew([key, id]) ? sectionText([key, id], record) : []));
     return isNew([key]) && ownSection(value) ? sectionText([key], value) : [];
   });
   return append(patched, added);
@@ -119,9 +124,13 @@ function patchSections(before: string, after: TomlTable): string {
 /** Changed sections are taken out and written anew at the end; everything else keeps its lines. */
 function replaceSections(before: string, after: TomlTable): string {
   const start = parseToml(before);
-  const changed = Object.keys(after).filter((key) => !isDeepStrictEqual(start[key], after[key]) && ownSection(after[key]));
+  const changed = Object.keys(after).filter(
+    (key) => !isDeepStrictEqual(start[key], after[key]) && ownSection(after[key]),
+  );
   const kept = tableOf(Object.entries(after).filter(([key]) => !changed.includes(key)));
-  const rest = isDeepStrictEqual(start, kept) ? before : patch(before, kept, format(TomlFormat.autoDetectFormat(before)));
+  const rest = isDeepStrictEqual(start, kept)
+    ? before
+    : patch(before, kept, format(TomlFormat.autoDetectFormat(before)));
   return append(
     rest,
     changed.flatMap((key) => {
@@ -154,8 +163,12 @@ function withRenames(before: TomlTable, after: TomlTable): TomlTable {
     if (!was || !is) continue;
     const renames = alignedRenames(Object.keys(was), Object.keys(is));
     if (renames.size === 0) continue;
-    const table = tableOf(Object.entries(was).map(([key, value]): [string, TomlValue] => [renames.get(key) ?? key, value]));
-    result = tableOf(Object.entries(result).map(([key, value]): [string, TomlValue] => [key, key === name ? table : value]));
+    const table = tableOf(
+      Object.entries(was).map(([key, value]): [string, TomlValue] => [renames.get(key) ?? key, value]),
+    );
+    result = tableOf(
+      Object.entries(result).map(([key, value]): [string, TomlValue] => [key, key === name ? table : value]),
+    );
   }
   return result;
 }
@@ -185,7 +198,8 @@ const keyText = (key: string) => (/^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stri
 
 function sectionText(path: string[], value: TomlValue): string[] {
   const name = path.map(keyText).join('.');
-  if (Array.isArray(value)) return value.flatMap((entry) => (isTomlTable(entry) ? [`[[${name}]]\n${members(entry)}`] : []));
+  if (Array.isArray(value))
+    return value.flatMap((entry) => (isTomlTable(entry) ? [`[[${name}]]\n${members(entry)}`] : []));
   if (!isTomlTable(value)) return [];
   const nested = Object.entries(value).filter(([, member]) => path.length === 1 && isTomlTable(member));
   const own = tableOf(Object.entries(value).filter(([key]) => !nested.some(([other]) => other === key)));

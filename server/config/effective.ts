@@ -22,9 +22,11 @@ export type EffectiveConfig = ReturnType<typeof effectiveConfig>;
 /** Builds it anew; cheap enough for every use. */
 export function effectiveConfig(stored: StoredConfig, env: NodeJS.ProcessEnv, memory?: MemoryLayer) {
   const variables = readEnvironment(env);
-  const services = readServices(env);
   const { defined, thinkingEffort } = readModelVariables(env);
   const { yolo, planMode, defaultPermissionMode, secondaryModel, ...file } = stored;
+  const services = readServices(env);
+  const search = service(file.services?.search, services.search);
+  const fetch = service(file.services?.fetch, services.fetch);
   const set = <T extends object>(file: T | undefined, over: Partial<T>): T | undefined =>
     file === undefined && Object.keys(over).length === 0 ? undefined : Object.assign({}, file, over);
   return {
@@ -41,8 +43,8 @@ export function effectiveConfig(stored: StoredConfig, env: NodeJS.ProcessEnv, me
     subagent: { timeoutMs: variables.subagent.timeoutMs ?? file.subagent?.timeoutMs ?? DEFAULT_SUBAGENT_TIMEOUT_MS },
     secondaryModel: secondaryModel && pool(secondaryModel),
     services: {
-      ...withService('search', file.services?.search, services.search),
-      ...withService('fetch', file.services?.fetch, services.fetch),
+      ...(search && { search }),
+      ...(fetch && { fetch }),
     },
     extraSkillDirs: file.extraSkillDirs ?? [],
     mergeAllAvailableSkills: file.mergeAllAvailableSkills ?? true,
@@ -88,12 +90,11 @@ function pool({ model, ...rest }: NonNullable<StoredConfig['secondaryModel']>) {
 }
 
 /** An address from the environment never receives what is stored for another one. */
-function withService(name: 'search' | 'fetch', entry: ServiceEntry | undefined, { baseUrl, apiKey }: ServiceVariables) {
-  const key = apiKey === undefined ? {} : { apiKey };
-  if (baseUrl !== undefined) return { [name]: { baseUrl, ...key } };
-  if (apiKey === undefined) return entry && { [name]: entry };
+function service(entry: ServiceEntry | undefined, { baseUrl, apiKey }: ServiceVariables): ServiceEntry | undefined {
+  if (baseUrl !== undefined) return { baseUrl, ...(apiKey !== undefined && { apiKey }) };
+  if (apiKey === undefined) return entry;
   const { oauth: _, ...rest } = entry ?? {};
-  return { [name]: { ...rest, ...key } };
+  return { ...rest, apiKey };
 }
 
 /** The record under that key; `constructor` and the like are no records. */

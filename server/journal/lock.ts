@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { execFile } from 'node:child_process';
-import { link, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { link, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
@@ -30,6 +30,12 @@ const MAX_ATTEMPTS = 100;
 export async function lockOwner(dir: string): Promise<LockOwner | undefined> {
   const current = await highest(dir);
   return current === 0 ? undefined : liveOwner(lockPath(dir, current));
+}
+
+/** Whether the last owner gave the lock back, or there never was one; false also while a live process has it. */
+export async function wasReleased(dir: string): Promise<boolean> {
+  const current = await highest(dir);
+  return current === 0 || (await stat(lockPath(dir, current)).then(({ size }) => size === 0));
 }
 
 /** Takes the session's lock, or tells which live process has it. Throws what the file system throws. */

@@ -129,8 +129,8 @@ export function openSessionLog(options: SessionLogOptions): Promise<SessionLog> 
   return openLog(options, Infinity);
 }
 
-/** `publishAbove`: frames of the file with a higher number are new to everybody. */
-async function openLog(options: SessionLogOptions, publishAbove: number): Promise<SessionLog> {
+/** `firstNew`: frames of the file with a higher number are new to everybody. */
+async function openLog(options: SessionLogOptions, firstNew: number): Promise<SessionLog> {
   const { dir, sessionId, sink, log } = options;
   const blobs = createBlobStore(dir, options.fs);
   let view = emptyView(newHeader(sessionId, Date.now()));
@@ -139,6 +139,9 @@ async function openLog(options: SessionLogOptions, publishAbove: number): Promis
   let readOnly: ServiceError | undefined;
   let held: { lock: Lock; writer: JournalWriter } | undefined;
   let claiming: Promise<void> | undefined;
+  let reading: Promise<void> = Promise.resolve();
+  /** While the log is opened; afterwards everything read is new. */
+  let publishAbove: number | undefined = firstNew;
   /** This process wrote its `session.opened`. */
   let opened = false;
   let closed = false;
@@ -171,15 +174,23 @@ async function openLog(options: SessionLogOptions, publishAbove: number): Promis
 
   const reportUnknown = createUnknownTypeReport(log, sessionId);
 
+  /** One after another: what reads would else fold a line twice. */
+  function catchUp(): Promise<void> {
+    const done = reading.then(readMore);
+    reading = done.catch(() => undefined);
+    return done;
+  }
+
   /** Reads what the file has more, from the start when lines of another process came before what waits. */
-  async function catchUp(above: number): Promise<void> {
+  async function readMore(): Promise<void> {
+    if (held) return;
+    const told = publishAbove ?? view.seq;
     const restart = waiting.length > 0 && (await journalSize(dir)) > view.length;
     const next = restart ? emptyView(view.header) : view;
     await readOn(next, dir, blobs, (batch, sent) => {
       reportUnknown(batch);
-      if (above === Infinity) return;
-      const fresh = sent.filter((one) => one.seq > above);
-      if (fresh.length > 0) publish(batch, fresh);
+      const fresh = sent.filter((one) => one.seq > told);
+      if (fresh.length > 0 || (!restart && publishAbove === undefined)) publish(batch, fresh);
     });
     if (restart) waiting = [];
     view = next;
@@ -197,8 +208,10 @@ async function openLog(options: SessionLogOptions, publishAbove: number): Promis
   }
 
   async function settleAbandoned(): Promise<void> {
-    const drafts = settle(view.state);
-    if (drafts.length === 0 || (await lockOwner(dir))) return;
+    if (settle(view.state).length === 0 || (await lockOwner(dir))) return;
+    // Again, because somebody else may have settled during the look at the lock.
+    const drafts = held ? [] : settle(view.state);
+    if (drafts.length === 0) return;
     if (readOnly || drafts.every((draft) => draft.unsent)) {
       settleLater(drafts.map(unsent));
       return;
@@ -230,7 +243,7 @@ async function openLog(options: SessionLogOptions, publishAbove: number): Promis
       throw new ServiceError(40901, message, { details: { reason: 'lock', pid } });
     }
     try {
-      await catchUp(view.seq);
+      await catchUp();
       if (readOnly) throw readOnly;
       const writer = openWriter(journalPath(dir), {
         length: view.length,
@@ -347,7 +360,8 @@ async function openLog(options: SessionLogOptions, publishAbove: number): Promis
     enqueue({ kind: 'line', t: now(), drafts });
   }
 
-  await catchUp(publishAbove);
+  await catchUp();
+  publishAbove = undefined;
   await settleAbandoned();
 
   return {
@@ -386,7 +400,7 @@ async function openLog(options: SessionLogOptions, publishAbove: number): Promis
     load: blobs.load,
     async refresh() {
       if (held || closed) return;
-      await catchUp(view.seq);
+      await catchUp();
       await settleAbandoned();
     },
     async sync() {

@@ -6,7 +6,10 @@ import { promisify } from 'node:util';
 export const SYNC_DELAY_MS = 250;
 
 /** What writing needs of `node:fs`; tests pass one that fails or writes short. */
-export type WriterFs = Pick<typeof nodeFs, 'openSync' | 'writeSync' | 'ftruncateSync' | 'fdatasync' | 'closeSync'>;
+export interface WriterFs extends Pick<typeof nodeFs, 'openSync' | 'ftruncateSync' | 'fdatasync' | 'closeSync'> {
+  /** Bytes written. */
+  writeSync(fd: number, bytes: Buffer, offset: number, length: number, position: number): number;
+}
 
 export interface JournalWriter {
   /** Bytes of good lines. */

@@ -81,14 +81,14 @@ function checkForm({ base_url, default_model, models }: ProviderForm, context: z
 
 const checkedForm = { ...afterFields };
 
-export const createProviderSchema = z.object({ id: providerId, ...providerFields }).check(
-  z.superRefine(checkForm, checkedForm),
-);
+export const createProviderSchema = z
+  .object({ id: providerId, ...providerFields })
+  .check(z.superRefine(checkForm, checkedForm));
 export type CreateProvider = z.infer<typeof createProviderSchema>;
 
-export const replaceProviderSchema = z.object({ new_id: providerId.optional(), ...providerFields }).check(
-  z.superRefine(checkForm, checkedForm),
-);
+export const replaceProviderSchema = z
+  .object({ new_id: providerId.optional(), ...providerFields })
+  .check(z.superRefine(checkForm, checkedForm));
 export type ReplaceProvider = z.infer<typeof replaceProviderSchema>;
 
 export const authSummarySchema = z

@@ -6,10 +6,10 @@
 import { z } from 'zod';
 import { ServiceError, errorMessage } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import type { Connection, IndexDb } from '../storage/index-db.ts';
-import { scanFolders, type ReadSessionFolder } from './session-folders.ts';
+import type { Binding, Connection, IndexDb } from '../storage/index-db.ts';
+import { repairPass, type ReadSessionFolder } from './repair-pass.ts';
 import { readPage, type PageQuery, type SessionPage } from './session-page.ts';
-import { ROW_COLUMNS, rowBinding, storedRow, type SessionRow } from './session-row.ts';
+import { parseRows, ROW_COLUMNS, rowBinding, type SessionRow } from './session-row.ts';
 
 const REPAIR_EVERY_MS = 60_000;
 const RETRY_AFTER_MS = 5_000;
@@ -29,11 +29,12 @@ export interface SessionIndex {
   openRows(): SessionRow[];
   /** One pass over the folders: sessions that came, changed or went without this index hearing of it. */
   repair(): Promise<void>;
-  /** Ends the passes; the database is its owner's to close. */
+  /** Ends the passes and closes the database. */
   close(): Promise<void>;
 }
 
 export interface SessionIndexDeps {
+  /** Closed with the index. */
   db: IndexDb;
   log: Logger;
   /** `<home>/sessions` */
@@ -75,7 +76,7 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
   const { db, log, sessionsDir, read, repairEveryMs = REPAIR_EVERY_MS, retryAfterMs = RETRY_AFTER_MS } = deps;
   /** Rows whose write failed, newest of each session; as many as sessions are live at most. */
   const unwritten = new Map<string, SessionRow>();
-  const unreadable = new Map<string, number>();
+  const passedOver = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
   let pass: Promise<void> | undefined;
   let started = false;
@@ -103,7 +104,7 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
     writeAgain();
     const filled = db.filled();
     if (filled) usable();
-    await scanFolders({ db, log, sessionsDir, read, upsertSql: UPSERT, stopped: () => closed, unreadable });
+    await repairPass({ db, log, sessionsDir, read, upsertSql: UPSERT, stopped: () => closed, passedOver });
     if (!filled && !closed) db.markFilled();
   }
 
@@ -137,8 +138,7 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
     }
   }
 
-  const rows = (sql: string, binding = {}) =>
-    query((connection) => z.array(storedRow).parse(connection.all(sql, binding)));
+  const rows = (sql: string, binding?: Binding) => query(({ all }) => parseRows(all(sql, binding)));
 
   return {
     ready() {
@@ -177,6 +177,7 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
       clearTimeout(timer);
       // Whoever began the pass hears of its failure.
       await pass?.catch(() => undefined);
+      db.close();
     },
   };
 }

@@ -1,7 +1,7 @@
 /** Pages of the session list, straight from SQLite (core.md §6.2). */
 import { z } from 'zod';
 import type { Binding, Connection } from '../storage/index-db.ts';
-import { ROW_COLUMNS, storedRow, type SessionRow } from './session-row.ts';
+import { parseRows, ROW_COLUMNS, type SessionRow } from './session-row.ts';
 
 export interface PageQuery {
   /** Ids of one workspace, aliases included. Absent: all workspaces. */
@@ -37,7 +37,9 @@ export function readPage(db: Connection, query: PageQuery): SessionPage {
   const where: string[] = [];
   const binding: Binding = { limit: limit === undefined ? -1 : limit + 1 };
 
-  if (archived !== 'include') where.push(`archived = ${archived === 'only' ? 1 : 0}`);
+  // The plus keeps SQLite from walking the whole list in its order where the other filters leave few sessions.
+  const few = workspaceIds !== undefined || parentId !== undefined || busy?.wanted === true;
+  if (archived !== 'include') where.push(`${few ? '+' : ''}archived = ${archived === 'only' ? 1 : 0}`);
   if (excludeEmpty) where.push('last_prompt IS NOT NULL');
   if (workspaceIds?.length === 1) {
     // An equality lets the index give the order too; a set would be sorted whole.
@@ -68,5 +70,5 @@ export function readPage(db: Connection, query: PageQuery): SessionPage {
     binding,
   );
   const hasMore = limit !== undefined && found.length > limit;
-  return { rows: z.array(storedRow).parse(hasMore ? found.slice(0, limit) : found), hasMore };
+  return { rows: parseRows(hasMore ? found.slice(0, limit) : found), hasMore };
 }

@@ -29,43 +29,47 @@ export interface SessionRow {
 export const ROW_COLUMNS = `id, workspace_id, cwd, title, title_kind, last_prompt, last_turn_reason, created_at, updated_at,
   archived, archived_at, custom, open, forked_from`;
 
-const optional = <Schema extends z.ZodType>(schema: Schema) =>
-  schema.nullable().transform((value) => value ?? undefined);
-const flag = z.number().transform((value) => value !== 0);
-
-export const storedRow = z
-  .object({
+/** Plain members only: a page of 50 rows goes through it on every list request. */
+const storedRows = z.array(
+  z.object({
     id: z.string(),
     workspace_id: z.string(),
     cwd: z.string(),
     title: z.string(),
-    title_kind: optional(z.enum(['replaceable', 'generated', 'custom'])),
-    last_prompt: optional(z.string()),
-    last_turn_reason: optional(turnOutcome),
+    title_kind: z.enum(['replaceable', 'generated', 'custom']).nullable(),
+    last_prompt: z.string().nullable(),
+    last_turn_reason: turnOutcome.nullable(),
     created_at: z.number(),
     updated_at: z.number(),
-    archived: flag,
-    archived_at: optional(z.number()),
-    custom: z.string().transform((text) => z.record(z.string(), z.unknown()).parse(JSON.parse(text))),
-    open: flag,
-    forked_from: optional(z.string()),
-  })
-  .transform((row): SessionRow => ({
+    archived: z.number(),
+    archived_at: z.number().nullable(),
+    custom: z.string(),
+    open: z.number(),
+    forked_from: z.string().nullable(),
+  }),
+);
+
+const customSchema = z.record(z.string(), z.unknown());
+
+/** The rows of a statement that selects `ROW_COLUMNS`. */
+export function parseRows(found: unknown[]): SessionRow[] {
+  return storedRows.parse(found).map((row) => ({
     id: row.id,
     workspaceId: row.workspace_id,
     cwd: row.cwd,
     title: row.title,
-    titleKind: row.title_kind,
-    lastPrompt: row.last_prompt,
-    lastTurnReason: row.last_turn_reason,
+    titleKind: row.title_kind ?? undefined,
+    lastPrompt: row.last_prompt ?? undefined,
+    lastTurnReason: row.last_turn_reason ?? undefined,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
-    archived: row.archived,
-    archivedAt: row.archived_at,
-    custom: row.custom,
-    open: row.open,
-    forkedFrom: row.forked_from,
+    archived: row.archived !== 0,
+    archivedAt: row.archived_at ?? undefined,
+    custom: customSchema.parse(JSON.parse(row.custom)),
+    open: row.open !== 0,
+    forkedFrom: row.forked_from ?? undefined,
   }));
+}
 
 const text = (value: unknown) => (typeof value === 'string' ? value : null);
 

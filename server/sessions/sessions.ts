@@ -16,8 +16,9 @@ import { createLiveSessions, type LiveSessionsDeps } from './live-sessions.ts';
 import { listSessions, type SessionListQuery } from './session-list.ts';
 import type { SessionRow } from './session-row.ts';
 import { customMetadata, sessionView } from './session-view.ts';
+import type { ModelChecks } from './model-checks.ts';
 import type { LiveSession } from './session.ts';
-import { submitPrompt, type SubmitDeps } from './submit.ts';
+import { submitPrompt } from './submit.ts';
 
 export interface CreateSession {
   workspace_id?: string | undefined;
@@ -33,9 +34,7 @@ export interface ProfileUpdate {
 
 export interface SessionsDeps extends Omit<LiveSessionsDeps, 'ensureWorkspace'> {
   workspaces: Workspaces;
-  submit: Omit<SubmitDeps, 'open'>;
-  /** Throws 40001 when the alias is not configured. */
-  assertModel(alias: string): void;
+  models: ModelChecks;
   /** `event.session.archived` belongs to the global stream. */
   announceArchived(sessionId: string, workspaceId: string): void;
 }
@@ -53,6 +52,8 @@ export interface Sessions extends PromptAborter {
   abortTurn(id: string): Promise<{ aborted: true }>;
   archive(id: string): Promise<{ archived: true }>;
   restore(id: string): Promise<Session>;
+  /** Present row of a session that is loaded in this process. */
+  liveRow(id: string): SessionRow | undefined;
   /** Empty for an unknown or cold session (extensions.md §2.1). */
   tools(id: string | undefined): ToolDescriptor[];
   streams: StreamSource;
@@ -157,9 +158,9 @@ export function createSessions(deps: SessionsDeps): Sessions {
       await live.patch(id, { custom: { ...session.row().custom, ...added }, updatedAt: now() });
     }
     if (change) {
-      if (change.model !== undefined) deps.assertModel(change.model);
+      if (change.model !== undefined) deps.models.assertConfigured(change.model);
       const alias = change.model ?? session.main.facts().model;
-      if (change.thinking !== undefined && alias !== undefined) deps.submit.assertEffort(alias, change.thinking);
+      if (change.thinking !== undefined && alias !== undefined) deps.models.assertEffort(alias, change.thinking);
       const profile = change.model === undefined ? undefined : profiles.get('agent');
       await session.main.change({ ...change, ...(profile ? { profile } : {}) });
     }
@@ -223,7 +224,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     },
     list,
     open: live.open,
-    submit: (id, body) => submitPrompt(id, body, { ...deps.submit, open: live.open }),
+    submit: (id, body) => submitPrompt(id, body, { models: deps.models, open: live.open }),
     updateProfile,
     async abortTurn(id) {
       (await live.open(id)).main.cancelTurn();
@@ -231,6 +232,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     },
     archive,
     restore,
+    liveRow: (id) => live.get(id)?.row(),
     tools,
     streams,
     async abort(id, promptId) {

@@ -4,18 +4,14 @@ import { agentNotFound, type AgentChange } from '../agent/agent.ts';
 import { profiles } from '../agent/profile.ts';
 import { engine, type Draft } from '../journal/records.ts';
 import type { Prompt, SubmitPrompt } from '../schema/prompt.ts';
+import type { ModelChecks } from './model-checks.ts';
 import type { LiveSession } from './session.ts';
 import { checkContent, checkUploads, materialize } from './prompt-intake.ts';
 import { metadataText } from './prompt-text.ts';
 
 export interface SubmitDeps {
   open(sessionId: string): Promise<LiveSession>;
-  /** Throws 40110 to 40113 when no request to this alias (or the default model) can succeed. */
-  assertReady(alias: string | undefined): Promise<void>;
-  /** Alias that an unbound agent gets. */
-  defaultModel(): string | undefined;
-  /** Throws 40001 on `thinking` when the model does not offer the effort. */
-  assertEffort(alias: string, effort: string): void;
+  models: ModelChecks;
 }
 
 /** Accepts a prompt. The reply comes when its turn has begun or it was queued, never at the turn's end. */
@@ -30,7 +26,7 @@ export async function submitPrompt(sessionId: string, body: SubmitPrompt, deps: 
   agent.queue.reserve(promptId);
   try {
     const alias = body.model ?? agent.facts().model;
-    await deps.assertReady(alias);
+    await deps.models.assertReady(alias);
     const change = overrides(body, agent.facts(), deps);
     await session.log.claim();
     const input = await materialize(body.content, session.log.dir);
@@ -70,12 +66,12 @@ function overrides(
       `agent is already bound to profile "${facts.profile}"; cannot switch to "${named.name}" in this session`,
     );
   }
-  const model = body.model ?? (facts.model === undefined ? deps.defaultModel() : undefined);
+  const model = body.model ?? (facts.model === undefined ? deps.models.defaultModel() : undefined);
   if (facts.profile === undefined) change.profile = named ?? profiles.get('agent');
   if (model !== undefined) change.model = model;
   const alias = model ?? facts.model;
   if (body.thinking !== undefined && alias !== undefined) {
-    deps.assertEffort(alias, body.thinking);
+    deps.models.assertEffort(alias, body.thinking);
     change.thinking = body.thinking;
   }
   if (body.permission_mode) change.permission = body.permission_mode;

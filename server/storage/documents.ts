@@ -20,7 +20,13 @@ const failure = (action: string, key: string, error: unknown) => {
 };
 
 /** `driver` stands in for the files of `home`. */
-export function createDocuments({ home, driver = fileDriver({ base: home }) }: { home: string; driver?: Driver }): Documents {
+export function createDocuments({
+  home,
+  driver = fileDriver({ base: home }),
+}: {
+  home: string;
+  driver?: Driver;
+}): Documents {
   const storage = createStorage({ driver });
   return {
     async get(key, schema) {

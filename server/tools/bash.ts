@@ -105,7 +105,7 @@ interface Ended {
 }
 
 interface Pipe {
-  /** Reads on without keeping anything, so that what still runs can write, and lets the server end meanwhile. */
+  /** Keeps nothing more. The stream goes on flowing, so that what still runs can write; the server may end meanwhile. */
   letGo(): void;
 }
 
@@ -120,7 +120,6 @@ function readPipe(stream: Readable | null, onChunk: (bytes: number, text: string
       if (rest) onChunk(0, rest);
       stream?.off('data', onData);
       stream?.on('error', () => undefined);
-      stream?.resume();
       if (stream && 'unref' in stream && typeof stream.unref === 'function') stream.unref();
     },
   };

@@ -90,15 +90,20 @@ interface Filter {
 
 async function createFilter(directory: string, target: Target, cwd: string): Promise<Filter> {
   const visibility = await visibilityIn(directory, target, cwd);
-  const hidden = new Set<string>();
+  /** A file may have hundred thousands of rows: each is judged once. */
+  const judged = new Map<string, boolean>();
+  let hidden = 0;
   return {
     shows(name) {
-      if (visibility.versionControl(name)) return false;
-      if (!visibility.sensitive(name)) return true;
-      hidden.add(name);
-      return false;
+      const known = judged.get(name);
+      if (known !== undefined) return known;
+      const excluded = visibility.versionControl(name);
+      const sensitive = !excluded && visibility.sensitive(name);
+      if (sensitive) hidden++;
+      judged.set(name, !excluded && !sensitive);
+      return !excluded && !sensitive;
     },
-    hidden: () => hidden.size,
+    hidden: () => hidden,
   };
 }
 
@@ -132,6 +137,12 @@ function countEntries(run: SearchRun, filter: Filter, show: Show): Found {
 /** ripgrep prints a file's rows together, the files in any order: here they come in path order, so that offsets hold. */
 function contentEntries(run: SearchRun, filter: Filter, show: Show, numbers: boolean): Found {
   const files = new Map<string, Entry[]>();
+  const shownNames = new Map<string, string>();
+  const shown = (name: string) => {
+    const known = shownNames.get(name) ?? show(name);
+    shownNames.set(name, known);
+    return known;
+  };
   let block = 0;
   for (const row of records(run, '\n')) {
     if (row === '--') {
@@ -146,8 +157,8 @@ function contentEntries(run: SearchRun, filter: Filter, show: Show, numbers: boo
     const [, number, mark, text = ''] = line;
     const where = numbers ? `${mark}${number}${mark}` : mark;
     const rows = files.get(name) ?? [];
-    rows.push({ text: `${show(name)}${where}${text.replace(/\r$/, '')}`, block });
     files.set(name, rows);
+    rows.push({ text: `${shown(name)}${where}${text.replace(/\r$/, '')}`, block });
   }
   return { entries: inPathOrder([...files.keys()]).flatMap((name) => files.get(name) ?? []) };
 }

@@ -24,8 +24,6 @@ export interface Workspaces {
   register(root: string, name?: string): Promise<Workspace>;
   /** Throws 40410, as all that take an id. */
   get(id: string): Promise<Workspace>;
-  /** As `get`, but undefined when it is not registered. */
-  find(id: string): Promise<Workspace | undefined>;
   /** `last_opened_at` = now. The event goes at once, the document is written within 250 ms. */
   touch(id: string): Promise<Workspace>;
   /** All ids of the workspace, its own included: what a filter by workspace must accept. */
@@ -150,10 +148,8 @@ export function createWorkspaces({ documents, index, publish, log }: WorkspacesD
     return [...byKey.values()];
   }
 
-  const lookUp = (id: string) => known().find(({ ids }) => ids.has(id));
-
   function resolve(id: string): Known {
-    const found = lookUp(id);
+    const found = known().find(({ ids }) => ids.has(id));
     if (!found) throw workspaceNotFound(id);
     return found;
   }
@@ -224,12 +220,6 @@ export function createWorkspaces({ documents, index, publish, log }: WorkspacesD
       inTurn(async () => {
         await load();
         return view(resolve(id));
-      }),
-    find: (id) =>
-      inTurn(async () => {
-        await load();
-        const found = lookUp(id);
-        return found && view(found);
       }),
     touch: (id) =>
       inTurn(async () => {

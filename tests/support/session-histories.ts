@@ -213,8 +213,13 @@ export function createDriver(log: SessionLog, random: Random): Driver {
       else if (chance(0.3)) approval(turnId, toolCallId);
       else log.append([event('main', 'tool.call.started', { turnId, toolCallId, name: 'Bash', args: { a: text() } })]);
     } else if (answered) log.append(completeStep(turnId, step, stepId));
-    else if (chance(0.15)) abort(turnId, step, stepId);
-    else if (chance(0.15)) {
+    else streamEnd(turnId, step, stepId);
+  }
+
+  function streamEnd(turnId: number, step: number, stepId: string): void {
+    const fate = random();
+    if (fate < 0.15) abort(turnId, step, stepId);
+    else if (fate < 0.3) {
       const retry = {
         failedAttempt: 1,
         nextAttempt: 2,
@@ -359,8 +364,9 @@ export function createDriver(log: SessionLog, random: Random): Driver {
   function step(): void {
     const turn = turnOf();
     if (turn?.step) {
-      if (chance(0.05)) queuePrompt();
-      else if (chance(0.05) && turn.step.calls.size > 0) subagent();
+      const aside = random();
+      if (aside < 0.05) queuePrompt();
+      else if (aside < 0.1 && turn.step.calls.size > 0) subagent();
       else inStep(turn.turnId, turn.step.step, turn.step.stepId, turn.step.calls);
     } else if (turn) {
       if (chance(0.3) && context().entries.some((entry) => entry.turnId === turn.turnId))

@@ -1,4 +1,5 @@
 /** The wire as a client reads it. All of it comes from the server's own schemas, as types only. */
+import type { CreateProvider } from '../../server/schema/provider.ts';
 import type {
   DurableFields,
   DurableType,
@@ -8,12 +9,16 @@ import type {
   VolatileType,
 } from '../../server/schema/events/catalogue.ts';
 
+export type { ConfigObject as Config } from '../../server/schema/config.ts';
 export type { ContentPart, MediaSource } from '../../server/schema/content.ts';
 export type { Display } from '../../server/schema/display.ts';
 export type { PermissionMode, ToolOutput } from '../../server/schema/engine.ts';
 export type { Phase } from '../../server/schema/events/volatile.ts';
 export type { Approval, Question, ResolveApproval } from '../../server/schema/interaction.ts';
 export type { InFlightTurn, Message, RunningTool, Snapshot } from '../../server/schema/message.ts';
+export type { Meta } from '../../server/schema/meta.ts';
+export type { ModelItem as Model } from '../../server/schema/model.ts';
+export type { AuthSummary, CreateProvider } from '../../server/schema/provider.ts';
 export type { Prompt, SubmitPrompt } from '../../server/schema/prompt.ts';
 export type { AgentConfigRequest, Session, SessionStatus } from '../../server/schema/session.ts';
 export type { Workspace } from '../../server/schema/workspace.ts';
@@ -65,47 +70,15 @@ export interface Page<T> {
   has_more: boolean;
 }
 
-/** One row of `GET /models` (models.md §5.1). */
-export interface Model {
-  provider: string;
-  model: string;
-  display_name: string;
-  max_context_size: number;
-  capabilities?: string[];
-  support_efforts?: string[];
-  default_effort?: string;
-}
-
-/** `GET /auth` (models.md §10). */
-export interface AuthSummary {
-  models_ready: boolean;
-  providers_count: number;
-}
-
-/** The members of `GET /config` that this client reads (models.md §3.1). */
-export interface Config {
-  default_model?: string;
-  default_permission_mode?: 'manual' | 'auto' | 'yolo';
-}
-
-export const wireTypes = ['openai', 'openai_responses', 'anthropic', 'google-genai', 'vertexai', 'native'] as const;
-
-/** `POST /providers` (models.md §4.2). */
-export interface CreateProvider {
-  id: string;
-  type: (typeof wireTypes)[number];
-  api_key?: string;
-  base_url?: string;
-  default_model?: string;
-  models: { model: string; max_context_size: number; display_name?: string }[];
-}
-
-/** `GET /meta`, the members that this client reads (core.md §4.1). */
-export interface Meta {
-  server_version: string;
-  server_id: string;
-  web_title?: string;
-}
+/** Wire types a provider may have, the most common first (models.md §4.2). */
+export const wireTypes: readonly CreateProvider['type'][] = [
+  'openai',
+  'openai_responses',
+  'anthropic',
+  'google-genai',
+  'vertexai',
+  'native',
+];
 
 export interface SessionQuery {
   before_id?: string;

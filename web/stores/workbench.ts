@@ -38,7 +38,7 @@ export function createWorkbench() {
   const hasMore = shallowRef(false);
   const workspaces = shallowRef<Workspace[]>([]);
   const models = shallowRef<Model[]>([]);
-  const config = shallowRef<Config>({});
+  const config = shallowRef<Config>();
   const auth = shallowRef<AuthSummary>();
   const selected = shallowRef(sessionInAddress());
 

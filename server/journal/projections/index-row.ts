@@ -8,6 +8,8 @@ import type { Projection } from './projection.ts';
 
 export interface IndexState {
   workspaceId: string;
+  /** `""` in a journal that tells none. */
+  cwd: string;
   /** `""` when none. */
   title: string;
   titleKind: TitleKind;
@@ -51,6 +53,7 @@ export function searchRows({ messages }: LogState): SearchRow[] {
 export const indexProjection: Projection<IndexState> = {
   initial: (header) => ({
     workspaceId: '',
+    cwd: '',
     title: '',
     titleKind: 'replaceable',
     lastPrompt: undefined,
@@ -64,6 +67,7 @@ export const indexProjection: Projection<IndexState> = {
         const { session } = record;
         const updatedAt = Date.parse(session.updated_at);
         state.workspaceId = session.workspace_id;
+        state.cwd = session.metadata.cwd;
         state.title = session.title;
         state.titleKind = record.x?.titleKind ?? 'replaceable';
         state.lastPrompt = session.last_prompt;

@@ -31,7 +31,7 @@ export function isClaude(name: string): boolean {
 
 /** Profile by name; a Claude of unknown version counts as the newest, any other name as one with a budget. */
 export function claudeProfile(name: string): ClaudeProfile {
-  const version = parse(name);
+  const version = claudeVersion(name);
   const alwaysThinks = /fable|mythos/i.test(name);
   if (alwaysThinks) return { adaptive: true, canDisable: false };
   if (!version) return { adaptive: isClaude(name), canDisable: true };
@@ -40,14 +40,14 @@ export function claudeProfile(name: string): ClaudeProfile {
 
 /** Default and ceiling of `max_tokens`. */
 export function claudeMaxTokens(name: string): number {
-  const version = parse(name);
+  const version = claudeVersion(name);
   if (!version) return UNKNOWN_MAX_OUTPUT_TOKENS;
   const row = MAX_OUTPUT_TOKENS.find(([family, from]) => family.test(version.family) && version.number >= from);
   return row?.[2] ?? UNKNOWN_MAX_OUTPUT_TOKENS;
 }
 
 /** `family-major[-minor]` or `major[-minor]-family`, separated by `-`, `.` or `_`; a date is not a minor version. */
-function parse(name: string): Version | undefined {
+export function claudeVersion(name: string): Version | undefined {
   const family = '(opus|sonnet|haiku|fable|mythos)';
   const number = '(\\d{1,2})(?:[-._](\\d{1,2}))?(?!\\d)';
   const text = name.toLowerCase();

@@ -53,13 +53,17 @@ describe('editing the text of the configuration', () => {
     const { text, commentsKept } = edit(source, (document) => ({
       ...document,
       providers: { ...table(document.providers), 'my acme': { type: 'openai', env: { A_b: 'x' } } },
-      models: { ...table(document.models), 'my acme/x:1': { provider: 'my acme', max_context_size: 5, support_efforts: [] } },
+      models: {
+        ...table(document.models),
+        'my acme/x:1': { provider: 'my acme', max_context_size: 5, support_efforts: [] },
+      },
       thinking: { enabled: false },
       services: { search: { base_url: 'http://s', custom_headers: { 'X-My_h': 'v' } } },
       auto_session_title: true,
     }));
     expect(commentsKept).toBe(true);
-    for (const comment of ['# top comment', '# inside', '# trailing', '# cap', '# tail']) expect(text).toContain(comment);
+    for (const comment of ['# top comment', '# inside', '# trailing', '# cap', '# tail'])
+      expect(text).toContain(comment);
     expect(Object.keys(table(parseToml(text).providers))).toEqual(['fake', 'managed:x', 'my acme']);
     expect(text).toContain('[providers."my acme"]');
     expect(text).toContain('[models."my acme/x:1"]');
@@ -89,13 +93,19 @@ describe('editing the text of the configuration', () => {
   });
 
   it('adds an array of tables to a file that has none', () => {
-    const { text, commentsKept } = edit('[a]\nx = 1 # c\n', (document) => ({ ...document, hooks: [{ event: 'Stop', command: 'x' }] }));
+    const { text, commentsKept } = edit('[a]\nx = 1 # c\n', (document) => ({
+      ...document,
+      hooks: [{ event: 'Stop', command: 'x' }],
+    }));
     expect(text).toBe('[a]\nx = 1 # c\n\n[[hooks]]\nevent = "Stop"\ncommand = "x"\n');
     expect(commentsKept).toBe(true);
   });
 
   it('removes records, sections and hooks', () => {
-    const { text } = edit(source, (document) => ({ default_model: document.default_model, providers: { fake: table(document.providers).fake } }));
+    const { text } = edit(source, (document) => ({
+      default_model: document.default_model,
+      providers: { fake: table(document.providers).fake },
+    }));
     expect(text).not.toContain('[models');
     expect(text).toContain('# top comment');
   });
@@ -110,7 +120,10 @@ describe('editing the text of the configuration', () => {
 
   it('edits tables that are written inline', () => {
     const inline = 'models = { "a/b" = { model = "b" } } # mine\n';
-    const { text } = edit(inline, (document) => ({ ...document, models: { ...table(document.models), 'a/c': { model: 'c' } } }));
+    const { text } = edit(inline, (document) => ({
+      ...document,
+      models: { ...table(document.models), 'a/c': { model: 'c' } },
+    }));
     expect(Object.keys(table(parseToml(text).models))).toEqual(['a/b', 'a/c']);
   });
 

@@ -1,8 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { acquireLock } from '../../../server/journal/lock.ts';
 import { requestMessages, readContext } from '../../../server/journal/projections/context.ts';
 import { indexRow, searchRows } from '../../../server/journal/projections/index-row.ts';
+import { isBusy } from '../../../server/journal/projections/status.ts';
 import { INTERRUPTED_RESULT, settle } from '../../../server/journal/settle.ts';
 import { openLog, temporaryFolder } from '../../support/session-logs.ts';
 
@@ -93,11 +95,18 @@ describe('the worked journal of records.md §5', () => {
     });
   });
 
-  it('shows the turn as open with its approval before it is settled', async () => {
-    // The lock of this very process: alive, so nothing is settled.
-    await write(lines.slice(0, -2));
-    const holder = await openLog(dir);
-    expect(holder.log.position().seq).toBe(36);
-    await holder.log.close();
+  it('shows the turn as open while its owner lives, and settles it when the owner is gone', async () => {
+    await write(lines.slice(0, -1));
+    const taken = await acquireLock(dir);
+    const { log, frames } = await openLog(dir);
+    expect(log.position().seq).toBe(35);
+    expect(isBusy(log.state.status)).toBe(true);
+    expect([...log.state.status.approvals.keys()]).toEqual(['approval_A2']);
+    expect([...(log.state.status.agents.get('main')?.runningTools.keys() ?? [])]).toEqual(['call_2']);
+    if ('lock' in taken) await taken.lock.release();
+    await log.refresh();
+    expect(frames.map((frame) => frame.type).at(-1)).toBe('event.session.work_changed');
+    expect(isBusy(log.state.status)).toBe(false);
+    await log.close();
   });
 });

@@ -382,5 +382,11 @@ describe('workspace and repository', () => {
     const environment = { cwd: top };
     expect(await kind(file('Write', join(top, 'x'), { environment }))).toBe('approve');
     expect(await kind(file('Write', join(top, 'store/config'), { environment, mode: 'yolo' }))).toBe('ask');
+    git(top, 'commit', '-q', '--allow-empty', '-m', 'first');
+    const tree = join(space.root, 'separate-tree');
+    git(top, 'worktree', 'add', '-q', tree);
+    expect(await kind(file('Write', join(top, 'store/config'), { environment: { cwd: tree }, mode: 'yolo' }))).toBe(
+      'ask',
+    );
   });
 });

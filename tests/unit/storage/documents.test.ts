@@ -33,7 +33,11 @@ describe('documents', () => {
       await writeFile(join(home, 'a.json'), text);
       const outcome = documents.get('a.json', schema);
       if (text === 'null') expect(await outcome).toBeUndefined();
-      else await expect(outcome).rejects.toMatchObject({ code: 50003, message: expect.stringContaining('document a.json') });
+      else
+        await expect(outcome).rejects.toMatchObject({
+          code: 50003,
+          message: expect.stringContaining('document a.json'),
+        });
     }
   });
 
@@ -51,6 +55,8 @@ describe('documents', () => {
   it('passes a failed write on', async () => {
     const home = await temporaryHome();
     await writeFile(join(home, 'dir'), '');
-    await expect(createDocuments({ home }).set('dir:a.json', schema, { name: 'x' })).rejects.toMatchObject({ code: 50003 });
+    await expect(createDocuments({ home }).set('dir:a.json', schema, { name: 'x' })).rejects.toMatchObject({
+      code: 50003,
+    });
   });
 });

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readFile, rm, symlink } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createBashTool } from '../../../server/tools/bash.ts';
@@ -15,13 +16,10 @@ afterEach(() => space.remove());
 const bash = (args: object, options: BashOptions & RunOptions = {}) =>
   runTool(createBashTool(options), space.environment, args, options);
 
+/** Dead processes that nobody has collected yet do not count. */
 const isAlive = (pid: number) => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
+  return stdout.trim() !== '' && !stdout.startsWith('Z');
 };
 
 /** The process ids a command wrote to a file, one a line. */
@@ -91,7 +89,14 @@ describe('Bash', () => {
     expect(result.output).toBe('started\nThe command was killed after its time limit of 1 s.\nExit code: 137');
     const pids = await pidsIn('pids');
     expect(pids).toHaveLength(3);
-    await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]));
+    expect(pids.filter(isAlive)).toEqual([]);
+  });
+
+  test('children that outlive the killed shell are gone when the result is there', async () => {
+    const command = `(trap '' TERM; echo $BASHPID >> pids; while :; do sleep 0.05; done) & sleep 30`;
+    const result = await bash({ command, timeout: 1 }, { killGraceMs: () => 300 });
+    expect(result.output).toMatch(/Exit code: 143$/);
+    expect((await pidsIn('pids')).filter(isAlive)).toEqual([]);
   });
 
   test('a command that ends on SIGTERM is not killed harder', async () => {
@@ -119,13 +124,14 @@ describe('Bash', () => {
 
   test('does not wait for what was left running, nor stop it', async () => {
     const started = performance.now();
-    const command = '(echo $BASHPID > pids; sleep 0.8; echo late; echo survived > after; exec sleep 30) & echo now';
+    const command =
+      '(echo $BASHPID > pids; sleep 0.8; head -c 300000 /dev/zero; echo survived > after; exec sleep 30) & echo now';
     const result = await bash({ command });
     expect(performance.now() - started).toBeLessThan(700);
     expect(result).toEqual({ output: 'now\n' });
     const [pid = 0] = await pidsIn('pids');
     try {
-      // It wrote to its pipe on the way: that must neither block nor kill it.
+      // It wrote more than a pipe holds on the way: that must neither block nor kill it.
       await vi.waitFor(async () => expect(await readFile(space.path('after'), 'utf8')).toBe('survived\n'), 5000);
       expect(isAlive(pid)).toBe(true);
       expect(result.output).toBe('now\n');

@@ -23,7 +23,7 @@ const FOLDERS_AT_ONCE = 32;
 /** How far behind its `upsert` the writing of a session's `state.json` may end. */
 const UPSERT_TO_FILE_MS = 5_000;
 
-export interface FolderScan {
+export interface RepairPass {
   db: IndexDb;
   log: Logger;
   sessionsDir: string;
@@ -32,8 +32,8 @@ export interface FolderScan {
   upsertSql: string;
   /** Ends the pass early. */
   stopped: () => boolean;
-  /** Unreadable folders by path, with the modification time at which that was logged. */
-  unreadable: Map<string, number>;
+  /** Folders without a readable session, with the modification time at which that was found. */
+  passedOver: Map<string, number>;
 }
 
 const workspaceRows = z.array(z.object({ workspace_id: z.string().nullable() }));
@@ -66,19 +66,19 @@ const isCurrent = ({ state_mtime, indexed_at }: Known, mtime: number) =>
   state_mtime === null ? mtime <= indexed_at + UPSERT_TO_FILE_MS : mtime === state_mtime;
 
 /** Reads the folders once. Rows written meanwhile by anybody are left alone. */
-export async function scanFolders(scan: FolderScan): Promise<void> {
-  const { db, sessionsDir, stopped } = scan;
+export async function repairPass(pass: RepairPass): Promise<void> {
+  const { db, sessionsDir, stopped } = pass;
   const indexed = workspaceRows.parse(db.run(({ all }) => all('SELECT DISTINCT workspace_id FROM sessions')));
   const workspaceIds = new Set(await directories(sessionsDir));
   for (const { workspace_id: id } of indexed) if (id !== null) workspaceIds.add(id);
   for (const workspaceId of workspaceIds) {
     if (stopped()) return;
-    await scanWorkspace(scan, workspaceId);
+    await scanWorkspace(pass, workspaceId);
   }
 }
 
-async function scanWorkspace(scan: FolderScan, workspaceId: string): Promise<void> {
-  const { db, sessionsDir, stopped } = scan;
+async function scanWorkspace(pass: RepairPass, workspaceId: string): Promise<void> {
+  const { db, sessionsDir, stopped } = pass;
   // The rows first: a folder is made before its row, so a row without a folder now is of a session that went.
   const sql = 'SELECT id, revision, indexed_at, state_mtime FROM sessions WHERE workspace_id = @workspace_id';
   const known = new Map(
@@ -87,13 +87,13 @@ async function scanWorkspace(scan: FolderScan, workspaceId: string): Promise<voi
   const ids = await directories(join(sessionsDir, workspaceId));
   for (let start = 0; start < ids.length && !stopped(); start += FOLDERS_AT_ONCE) {
     const batch = ids.slice(start, start + FOLDERS_AT_ONCE);
-    const changes = await Promise.all(batch.map((id) => readFolder(scan, workspaceId, id, known.get(id))));
+    const changes = await Promise.all(batch.map((id) => readFolder(pass, workspaceId, id, known.get(id))));
     const found = changes.filter((change) => change !== undefined);
     if (found.length === 0) continue;
     db.run((connection) =>
       connection.transaction(() => {
         for (const { row, seen, mtime, readAt } of found) {
-          connection.run(scan.upsertSql, { ...rowBinding(row), seen, indexed_at: readAt, state_mtime: mtime });
+          connection.run(pass.upsertSql, { ...rowBinding(row), seen, indexed_at: readAt, state_mtime: mtime });
         }
       }),
     );
@@ -113,21 +113,26 @@ interface FolderChange {
 }
 
 async function readFolder(
-  { sessionsDir, read, log, unreadable }: FolderScan,
+  { sessionsDir, read, log, passedOver }: RepairPass,
   workspaceId: string,
   id: string,
   known: Known | undefined,
 ): Promise<FolderChange | undefined> {
   const dir = join(sessionsDir, workspaceId, id);
   const readAt = Date.now();
-  const mtime = await modified(join(dir, 'state.json'));
-  if (mtime === undefined || (known && isCurrent(known, mtime)) || unreadable.get(dir) === mtime) return undefined;
+  // A session whose server died at its birth has a journal alone.
+  const mtime = (await modified(join(dir, 'state.json'))) ?? (await modified(join(dir, 'journal.ndjson')));
+  if (mtime === undefined || (known && isCurrent(known, mtime)) || passedOver.get(dir) === mtime) return undefined;
   try {
     const row = await read({ dir, id, workspaceId });
-    unreadable.delete(dir);
-    return row && { row, seen: known?.revision ?? 0, mtime, readAt };
+    if (!row) {
+      passedOver.set(dir, mtime);
+      return undefined;
+    }
+    passedOver.delete(dir);
+    return { row, seen: known?.revision ?? 0, mtime, readAt };
   } catch (error) {
-    unreadable.set(dir, mtime);
+    passedOver.set(dir, mtime);
     log.warn('a session folder cannot be read and is left out of the index', { dir, err: error });
     return undefined;
   }

@@ -1,0 +1,10 @@
+import { authSummarySchema } from '../../../server/schema/provider.ts';
+import { useApp } from '../../../utils/app.ts';
+import { defineEndpoint } from '../../../utils/endpoint.ts';
+
+export default defineEndpoint({
+  summary: 'Whether models are ready and the managed login is valid',
+  tag: 'auth',
+  data: authSummarySchema,
+  handler: () => useApp().providers.auth(),
+});

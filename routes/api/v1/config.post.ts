@@ -1,0 +1,12 @@
+import { configPatchSchema, configSchema } from '../../../server/schema/config.ts';
+import { useApp } from '../../../utils/app.ts';
+import { defineEndpoint } from '../../../utils/endpoint.ts';
+
+export default defineEndpoint({
+  summary: 'Merge a partial configuration into the stored one',
+  description: 'Objects merge recursively, lists and scalars replace, null removes. One invalid domain rejects it all.',
+  tag: 'config',
+  body: configPatchSchema,
+  data: configSchema,
+  handler: ({ body }) => useApp().config.patch(body),
+});

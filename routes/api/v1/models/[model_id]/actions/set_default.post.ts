@@ -1,0 +1,14 @@
+import { z } from 'zod';
+import { modelItemSchema } from '../../../../../../server/schema/model.ts';
+import { useApp } from '../../../../../../utils/app.ts';
+import { defineEndpoint } from '../../../../../../utils/endpoint.ts';
+import { pathParams } from '../../../../../../utils/params.ts';
+
+export default defineEndpoint({
+  summary: 'Make a model the default of new agents',
+  tag: 'models',
+  params: pathParams('model_id'),
+  data: z.object({ default_model: z.string(), model: modelItemSchema }),
+  errors: [40413],
+  handler: ({ params }) => useApp().providers.setDefault(params.model_id),
+});

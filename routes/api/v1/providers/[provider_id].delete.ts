@@ -1,0 +1,14 @@
+import { useApp } from '../../../../utils/app.ts';
+import { defineEndpoint } from '../../../../utils/endpoint.ts';
+import { pathParams } from '../../../../utils/params.ts';
+
+export default defineEndpoint({
+  summary: 'Delete a provider and its models',
+  tag: 'providers',
+  params: pathParams('provider_id'),
+  status: 204,
+  errors: [40003, 40412],
+  async handler({ params }) {
+    await useApp().providers.remove(params.provider_id);
+  },
+});

@@ -1,0 +1,13 @@
+import { providerDetailSchema } from '../../../../server/schema/provider.ts';
+import { useApp } from '../../../../utils/app.ts';
+import { defineEndpoint } from '../../../../utils/endpoint.ts';
+import { pathParams } from '../../../../utils/params.ts';
+
+export default defineEndpoint({
+  summary: 'Get a provider with its stored key',
+  tag: 'providers',
+  params: pathParams('provider_id'),
+  data: providerDetailSchema,
+  errors: [40412],
+  handler: ({ params }) => useApp().providers.get(params.provider_id),
+});

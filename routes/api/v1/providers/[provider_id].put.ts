@@ -1,0 +1,16 @@
+import { z } from 'zod';
+import { providerItemSchema, replaceProviderSchema } from '../../../../server/schema/provider.ts';
+import { useApp } from '../../../../utils/app.ts';
+import { defineEndpoint } from '../../../../utils/endpoint.ts';
+import { pathParams } from '../../../../utils/params.ts';
+
+export default defineEndpoint({
+  summary: 'Replace a provider and its models, or rename it',
+  description: 'Without api_key the stored key stays; an empty one clears it.',
+  tag: 'providers',
+  params: pathParams('provider_id'),
+  body: replaceProviderSchema,
+  data: z.object({ provider: providerItemSchema }),
+  errors: [40003, 40412, 40921],
+  handler: async ({ params, body }) => ({ provider: await useApp().providers.replace(params.provider_id, body) }),
+});

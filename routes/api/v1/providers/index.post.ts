@@ -1,0 +1,13 @@
+import { createProviderSchema, providerItemSchema } from '../../../../server/schema/provider.ts';
+import { useApp } from '../../../../utils/app.ts';
+import { defineEndpoint } from '../../../../utils/endpoint.ts';
+
+export default defineEndpoint({
+  summary: 'Add a provider with its models',
+  tag: 'providers',
+  body: createProviderSchema,
+  data: providerItemSchema,
+  status: 201,
+  errors: [40921],
+  handler: ({ body }) => useApp().providers.create(body),
+});

@@ -1,0 +1,95 @@
+/** What every agent gets from the program: tools, models, limits and rules, read from the configuration at each use. */
+import type { Config } from '../config/config.ts';
+import { completionBudget } from '../models/budget.ts';
+import type { Identity } from '../models/identity.ts';
+import { effectiveRecord, findModel, resolveModel } from '../models/resolve.ts';
+import type { ModelClient } from '../models/stream.ts';
+import { requestSettings, resolveEffort } from '../models/thinking.ts';
+import { activeTools } from '../permissions/active-tools.ts';
+import { decide } from '../permissions/policy.ts';
+import type { AgentServices } from '../sessions/live-sessions.ts';
+import type { Tool } from '../tools/types.ts';
+import { readInstructions } from './instructions.ts';
+import { mainProfile } from './profile.ts';
+import { DEFAULT_MAX_ATTEMPTS } from './retry.ts';
+import { renderSystemPrompt } from './system-prompt.ts';
+
+const PRODUCT_NAME = 'Service Code';
+const DEFAULT_PERMISSION = 'manual';
+
+export interface AgentServicesDeps {
+  home: string;
+  /** Name of the shell that Bash runs, for the prompt. */
+  shell: string;
+  config: Config;
+  env: () => NodeJS.ProcessEnv;
+  identity: Identity;
+  client: ModelClient;
+  tools: readonly Tool[];
+}
+
+/** Creates the services; nothing is read before an agent asks. */
+export function createAgentServices(deps: AgentServicesDeps): AgentServices {
+  const { home, config, env, identity, client, tools } = deps;
+  const names = tools.map((tool) => tool.name);
+  // Additional directories and skills come with their endpoints.
+  const reach = { additionalDirs: [], skillDirs: [] };
+
+  return {
+    shared: {
+      tools,
+      defaultPermission: () => config.effective().defaultPermissionMode ?? DEFAULT_PERMISSION,
+      resolveModel: (alias) => resolveModel(alias, { config: config.effective(), env: env(), identity }),
+      effort: (model, wanted) => resolveEffort(model, wanted, config.effective().thinking),
+      settings: (model, effort) => requestSettings(model, effort, config.effective().thinking, config.modelVariables()),
+      budget: (model, used) =>
+        completionBudget(model, used, {
+          variable: config.modelVariables().maxCompletionTokens,
+          reserved: config.effective().loopControl.reservedContextSize,
+        }),
+      limits() {
+        const { maxStepsPerTurn = 0, maxAttemptsPerStep = DEFAULT_MAX_ATTEMPTS } = config.effective().loopControl;
+        return { maxSteps: maxStepsPerTurn, maxAttempts: Math.max(1, maxAttemptsPerStep) };
+      },
+      stream: client.streamModel,
+    },
+    forSession(place) {
+      const base = { cwd: place.cwd, sessionDir: place.dir, ...reach };
+      return {
+        environment() {
+          const { active } = activeTools(names, {
+            profile: mainProfile,
+            config: config.effective().tools,
+            sessionDisabled: place.disabledTools(),
+          });
+          return { ...base, sessionId: place.id, agentId: 'main', activeTools: active };
+        },
+        readInstructions: () => readInstructions(home, place.cwd),
+        renderPrompt: (instructions) =>
+          renderSystemPrompt({
+            productName: config.effective().identity.name ?? PRODUCT_NAME,
+            cwd: place.cwd,
+            shell: deps.shell,
+            additionalDirs: reach.additionalDirs,
+            instructions,
+          }),
+        decide: (toolName, plan, mode) =>
+          decide(
+            { toolName, plan },
+            {
+              mode,
+              rules: config.effective().permission?.rules ?? [],
+              sessionRules: place.rules(),
+              environment: base,
+            },
+          ),
+      };
+    },
+    defaultLimit() {
+      const effective = config.effective();
+      const found = effective.defaultModel ? findModel(effective, effective.defaultModel) : undefined;
+      const record = found && effectiveRecord(found);
+      return record?.maxInputSize ?? record?.maxContextSize;
+    },
+  };
+}

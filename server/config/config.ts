@@ -1,0 +1,277 @@
+/** The configuration service: one file, read section by section, written by one queue (models.md §2, §3). */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { errorMessage, ServiceError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import { domainSchemas } from '../schema/config.ts';
+import type { ConfigObject, ConfigPatch } from '../schema/config.ts';
+import { writeFileAtomic } from '../storage/atomic.ts';
+import { errorCode } from '../storage/errno.ts';
+import { createChangeWindow } from './changes.ts';
+import { editToml, isTomlTable, parseToml, tableOf, toTable } from './document.ts';
+import type { TomlTable } from './document.ts';
+import { effectiveConfig } from './effective.ts';
+import type { EffectiveConfig, MemoryLayer } from './effective.ts';
+import { readModelVariables } from './environment-model.ts';
+import type { ModelVariables } from './environment-model.ts';
+import { deprecatedVariables } from './environment.ts';
+import { resolveFlags } from './flags.ts';
+import type { Flags } from './flags.ts';
+import { patchDocument } from './patch.ts';
+import { projectConfig } from './project.ts';
+import { sectionToWire } from './spelling.ts';
+import { domainIssues, domains, domainValue, readStored } from './stored.ts';
+import type { ConfigWarning, StoredConfig } from './stored.ts';
+import { watchFile } from './watch.ts';
+
+export interface ConfigChange {
+  /** Sorted domain names. */
+  changedFields: string[];
+  /** Masked. */
+  config: ConfigObject;
+}
+
+/** What a change of the file works on. */
+export interface ConfigDraft {
+  /** The file layer as it is now, valid sections only. */
+  readonly stored: StoredConfig;
+  /** The parsed file in its own spelling; edit it in place. */
+  readonly document: TomlTable;
+}
+
+export interface Config {
+  /** All layers, the environment read anew. Holds secrets. */
+  effective(): EffectiveConfig;
+  /** The file layer. Holds secrets. */
+  stored(): StoredConfig;
+  /** The config object of the wire, secrets masked. */
+  project(): ConfigObject;
+  /** Merges a partial config object and writes the file. Throws 40001 for everything that stops it. */
+  patch(body: ConfigPatch): Promise<ConfigObject>;
+  /**
+   * Edits the file: `change` runs alone, on what the file holds at that moment; what it throws leaves all as it was.
+   * Nothing changed writes nothing. Throws 50003 when the file cannot be read or written.
+   */
+  update<Result>(change: (draft: ConfigDraft) => Result): Promise<Result>;
+  /** Looks at the file now instead of when the watcher says so. */
+  reload(): Promise<void>;
+  resolveFlags(): Flags;
+  /** Settings that `SERVICE_MODEL_*` gives to any model. */
+  modelVariables(): ModelVariables;
+  /** Called once for all changes of 200 ms. Returns the function that ends it. */
+  onChanged(listener: (change: ConfigChange) => void): () => void;
+  /** Called with the warnings now, if there are any, and whenever the list changes. Returns the function that ends it. */
+  onWarnings(listener: (warnings: ConfigWarning[]) => void): () => void;
+  close(): Promise<void>;
+}
+
+/** The layer above all others, in file spelling. */
+export interface MemoryTables {
+  providers: Record<string, unknown>;
+  models: Record<string, unknown>;
+  default_model?: string;
+}
+
+export interface ConfigDeps {
+  home: string;
+  env: () => NodeJS.ProcessEnv;
+  log: Logger;
+  memory?: MemoryTables;
+}
+
+const FILE = 'config.toml';
+
+/** What the file held when it was last read successfully. */
+interface FileState {
+  text: string;
+  document: TomlTable;
+  stored: StoredConfig;
+  warnings: ConfigWarning[];
+}
+
+const stateOf = (text: string): FileState => {
+  const document = parseToml(text);
+  return { text, document, ...readStored(document) };
+};
+
+/** Reads the file and watches it. The home directory must exist; a broken file gives defaults and a log line. */
+export async function createConfig({ home, env, log, memory: tables }: ConfigDeps): Promise<Config> {
+  const path = join(home, FILE);
+  const memory = tables && memoryLayer(tables);
+  const changedListeners = new Set<(change: ConfigChange) => void>();
+  const warningListeners = new Set<(warnings: ConfigWarning[]) => void>();
+
+  let state = stateOf('');
+  /** Set while the file cannot be read; nothing is written then. */
+  let blocked = false;
+  let warned: ConfigWarning[] = [];
+  let queue: Promise<unknown> = Promise.resolve();
+
+  const effective = () => effectiveConfig(state.stored, env(), memory);
+  const project = () => projectConfig(effective(), state.document);
+
+  function exclusively<Result>(run: () => Promise<Result>): Promise<Result> {
+    const result = queue.then(run);
+    // A failure is its caller's; the next one starts all the same.
+    queue = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Reads the file into memory; afterwards `blocked` tells whether that worked. */
+  async function load(): Promise<void> {
+    try {
+      const text = await readText(path);
+      if (text !== state.text) state = stateOf(text);
+      if (blocked) log.info('the configuration can be read again', { path });
+      blocked = false;
+    } catch (error) {
+      if (!blocked) log.error(`the configuration cannot be read: ${errorMessage(error)}`, { path });
+      blocked = true;
+    }
+  }
+
+  function tellWarnings(): void {
+    const variables = env();
+    const now: ConfigWarning[] = [
+      ...state.warnings,
+      ...deprecatedVariables(variables),
+      ...readModelVariables(variables).problems,
+    ];
+    if (isDeepStrictEqual(now, warned)) return;
+    warned = now;
+    for (const warning of now) log.warn(`configuration: ${warning.message}`, { domain: warning.domain });
+    for (const listener of warningListeners) listener(now);
+  }
+
+  await load();
+  tellWarnings();
+  const window = createChangeWindow(effective, (changedFields) => {
+    const config = project();
+    for (const listener of changedListeners) listener({ changedFields, config });
+  });
+
+  const reload = () =>
+    exclusively(async () => {
+      await load();
+      tellWarnings();
+      window.look();
+    });
+  const watcher = watchFile(home, FILE, () => void reload(), log);
+
+  /** Runs in the queue. `change` returns the new document. */
+  async function write(change: (before: FileState) => TomlTable): Promise<void> {
+    await load();
+    if (blocked) {
+      const message = `Refusing to persist config: ${path} could not be read; fix the file and reload before writing.`;
+      throw new ServiceError(50003, message);
+    }
+    window.look();
+    const document = change(state);
+    if (isDeepStrictEqual(document, state.document)) return;
+    try {
+      const { text, commentsKept } = editToml(state.text, document);
+      if (!commentsKept) {
+        await writeFileAtomic(`${path}.bak`, state.text);
+        log.warn('the configuration was written anew; the commented one is in config.toml.bak', { path });
+      }
+      await writeFileAtomic(path, text);
+      state = stateOf(text);
+    } catch (error) {
+      throw new ServiceError(50003, `Failed to write ${path}: ${errorMessage(error)}`, { cause: error });
+    }
+    tellWarnings();
+    window.look();
+  }
+
+  return {
+    effective,
+    stored: () => state.stored,
+    project,
+    reload,
+    resolveFlags: () => resolveFlags(env(), state.stored.experimental),
+    modelVariables: () => readModelVariables(env()),
+    async patch(body) {
+      try {
+        await exclusively(() => write(({ document }) => patchDocument(document, body, { env: env(), memory })));
+      } catch (error) {
+        if (error instanceof ServiceError && error.code === 50003)
+          throw new ServiceError(40001, error.message, { cause: error });
+        throw error;
+      }
+      return project();
+    },
+    update: (change) =>
+      exclusively(async () => {
+        let outcome: { result: ReturnType<typeof change> } | undefined;
+        await write(({ document: before, stored }) => {
+          const document = toTable(before);
+          outcome = { result: change({ stored, document }) };
+          removeEmpty(document, before);
+          assertValid(document, before);
+          return document;
+        });
+        // `write` has called the function above or thrown.
+        if (!outcome) throw new Error('the change did not run');
+        return outcome.result;
+      }),
+    onChanged(listener) {
+      changedListeners.add(listener);
+      return () => void changedListeners.delete(listener);
+    },
+    onWarnings(listener) {
+      warningListeners.add(listener);
+      if (warned.length > 0) listener(warned);
+      return () => void warningListeners.delete(listener);
+    },
+    async close() {
+      watcher.close();
+      window.close();
+      changedListeners.clear();
+      warningListeners.clear();
+      await queue;
+    },
+  };
+}
+
+/** A missing file is an empty one. */
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return '';
+    throw error;
+  }
+}
+
+/** Drops sections and records that the change has emptied. */
+function removeEmpty(document: TomlTable, before: TomlTable): void {
+  for (const [section, value] of Object.entries(document)) {
+    if (!isTomlTable(value) || isDeepStrictEqual(value, before[section])) continue;
+    for (const [key, member] of Object.entries(value)) {
+      if (isTomlTable(member) && Object.keys(member).length === 0) delete value[key];
+    }
+    if (Object.keys(value).length === 0) delete document[section];
+  }
+}
+
+/** A change never leaves a section that would not load again. */
+function assertValid(document: TomlTable, before: TomlTable): void {
+  for (const domain of domains) {
+    const value = domainValue(document, domain);
+    if (value === undefined || isDeepStrictEqual(value, domainValue(before, domain))) continue;
+    const [issue] = domainIssues(domain, value);
+    if (issue) throw new ServiceError(50003, `Refusing to persist config: ${issue.path}: ${issue.message}`);
+  }
+}
+
+const memorySchema = z.object({ providers: domainSchemas.providers, models: domainSchemas.models });
+
+function memoryLayer({ providers, models, default_model: defaultModel }: MemoryTables): MemoryLayer {
+  const wire = {
+    providers: sectionToWire('providers', tableOf(Object.entries(providers))),
+    models: sectionToWire('models', tableOf(Object.entries(models))),
+  };
+  return { ...memorySchema.parse(wire), defaultModel };
+}

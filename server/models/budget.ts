@@ -1,0 +1,21 @@
+import type { ResolvedModel } from './types.ts';
+
+const FALLBACK_TOKENS = 32_000;
+
+/**
+ * The completion cap of a request in tokens, when `used` tokens of the context are taken; undefined sends none
+ * (engine.md §18.5). `variable` is `SERVICE_MODEL_MAX_COMPLETION_TOKENS`, `reserved` is `loop_control.reserved_context_size`.
+ */
+export function completionBudget(
+  model: ResolvedModel,
+  used: number,
+  { variable, reserved }: { variable?: number | undefined; reserved?: number | undefined },
+): number | undefined {
+  const forced = model.providerType === 'native' ? variable : undefined;
+  if (forced !== undefined && forced <= 0) return undefined;
+  const window = model.maxContextTokens || undefined;
+  const cap = forced ?? model.maxOutputTokens ?? window ?? reserved ?? FALLBACK_TOKENS;
+  // Google counts the answer apart from the window.
+  const shared = model.protocol !== 'google-genai';
+  return Math.max(1, shared && window !== undefined ? Math.min(cap, window - used) : cap);
+}

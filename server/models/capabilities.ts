@@ -1,0 +1,23 @@
+/** What a model can do: declared words and what its wire name tells (engine.md §18.3). Declarations can only add. */
+
+/** Families whose names say what they take; first match counts. */
+const FAMILIES: [name: RegExp, words: string[]][] = [
+  [/(^|[/.:-])claude-([12]([.-]\d)?$|instant)/, ['tool_use']],
+  [/(^|[/.:-])claude/, ['image_in', 'tool_use']],
+  [/gemini-(2\.5|[3-9])/, ['image_in', 'video_in', 'audio_in', 'thinking', 'tool_use']],
+  [/gemini/, ['image_in', 'video_in', 'audio_in', 'tool_use']],
+  [/(^|\/)gpt-5/, ['image_in', 'thinking', 'tool_use']],
+  [/(^|\/)gpt-4(o|\.1|\.5|-turbo)/, ['image_in', 'tool_use']],
+  [/(^|\/)gpt-/, ['tool_use']],
+  [/(^|\/)o[134]-mini/, ['thinking', 'tool_use']],
+  [/(^|\/)o[134](-|$)/, ['image_in', 'thinking', 'tool_use']],
+];
+
+/** The effective set, words trimmed and lower-cased. */
+export function modelCapabilities(wireName: string, declared: readonly string[] = []): Set<string> {
+  const words = new Set(declared.flatMap((word) => word.trim().toLowerCase() || []));
+  const family = FAMILIES.find(([name]) => name.test(wireName.toLowerCase()));
+  for (const word of family?.[1] ?? []) words.add(word);
+  if (words.has('always_thinking')) words.add('thinking');
+  return words;
+}

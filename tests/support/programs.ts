@@ -1,0 +1,22 @@
+/** Programs of our own TypeScript that a test runs as processes: Node 20 cannot run the sources. */
+import { fork, type ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
+import { build } from 'vite';
+
+/** Bundles a file of this folder into `outDir`; returns the program's path. */
+export async function buildProgram(name: string, outDir: string): Promise<string> {
+  await build({
+    configFile: false,
+    logLevel: 'silent',
+    ssr: { noExternal: true },
+    build: {
+      ssr: join(import.meta.dirname, `${name}.ts`),
+      outDir,
+      emptyOutDir: false,
+      rolldownOptions: { output: { entryFileNames: `${name}.mjs` } },
+    },
+  });
+  return join(outDir, `${name}.mjs`);
+}
+
+export const startProgram = (path: string, args: string[] = []): ChildProcess => fork(path, args, { execArgv: [] });

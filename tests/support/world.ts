@@ -1,0 +1,114 @@
+/**
+ * What most API tests start from: a real server in this process, a scripted model behind it, and a project folder under
+ * git. Sessions are made in that folder.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { stringify } from '@decimalturn/toml-patch';
+import { messageSchema, snapshotSchema, type Message, type Snapshot } from '../../server/schema/message.ts';
+import { promptSchema, type Prompt } from '../../server/schema/prompt.ts';
+import { approvalSchema, type Approval } from '../../server/schema/interaction.ts';
+import { sessionSchema, type Session } from '../../server/schema/session.ts';
+import { startModelServer, type ModelServer } from './model-server.ts';
+import { startServer, temporaryDirectory, type ApiAnswer, type TestServer, type TestServerOptions } from './server.ts';
+import { connect, type WsClient } from './ws-client.ts';
+
+export interface World {
+  server: TestServer;
+  model: ModelServer;
+  /** A git work tree with one file `a.txt` ("hello\n"). */
+  project: string;
+  api: TestServer['api'];
+  /** As `api`, and fails unless the code is 0. */
+  ok(method: string, path: string, body?: unknown): Promise<ApiAnswer['data']>;
+  session(body?: Record<string, unknown>): Promise<Session>;
+  /** Submits a text prompt; the scripted answers must be enqueued before. */
+  prompt(sessionId: string, text: string, more?: Record<string, unknown>): Promise<Prompt>;
+  snapshot(sessionId: string): Promise<Snapshot>;
+  /** All messages, oldest first. */
+  messages(sessionId: string): Promise<Message[]>;
+  approvals(sessionId: string): Promise<Approval[]>;
+  /** A WebSocket that receives the session's events from its first one on. */
+  watch(sessionId: string): Promise<WsClient>;
+  /** Stops the server and starts another on the same home. */
+  restart(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface WorldOptions extends TestServerOptions {
+  /** Further tables of `config.toml`. */
+  config?: Record<string, unknown>;
+  /** Members of the model record. */
+  modelRecord?: Record<string, unknown>;
+}
+
+/** Starts everything; `close` removes it again. */
+export async function startWorld({ config = {}, modelRecord, ...options }: WorldOptions = {}): Promise<World> {
+  const root = await temporaryDirectory();
+  const home = join(root, 'home');
+  const project = join(root, 'project');
+  const model = await startModelServer();
+  await mkdir(home, { recursive: true });
+  await mkdir(project);
+  await writeFile(join(project, 'a.txt'), 'hello\n');
+  execFileSync('git', ['init', '--quiet', project]);
+  const document = { ...model.providerConfig(modelRecord ? { model: modelRecord } : {}), ...config };
+  await writeFile(join(home, 'config.toml'), stringify(document));
+  const clients: WsClient[] = [];
+  let server = await startServer({ ...options, home });
+
+  const world: World = {
+    get server() {
+      return server;
+    },
+    model,
+    project,
+    api: (...args) => server.api(...args),
+    async ok(method, path, body) {
+      const answer = await server.api(method, path, body);
+      if (answer.code !== 0) throw new Error(`${method} ${path}: ${answer.code} ${answer.msg}`);
+      return answer.data;
+    },
+    session: async (body = { metadata: { cwd: project } }) =>
+      sessionSchema.parse(await world.ok('POST', '/sessions', body)),
+    prompt: async (sessionId, text, more = {}) =>
+      promptSchema.parse(
+        await world.ok('POST', `/sessions/${sessionId}/prompts`, { content: [{ type: 'text', text }], ...more }),
+      ),
+    snapshot: async (sessionId) => snapshotSchema.parse(await world.ok('GET', `/sessions/${sessionId}/snapshot`)),
+    async messages(sessionId) {
+      const page = z.object({ items: z.array(messageSchema) });
+      const data = await world.ok('GET', `/sessions/${sessionId}/messages?page_size=100`);
+      return page.parse(data).items.toReversed();
+    },
+    async approvals(sessionId) {
+      const data = await world.ok('GET', `/sessions/${sessionId}/approvals?status=pending`);
+      return z.object({ items: z.array(approvalSchema) }).parse(data).items;
+    },
+    async watch(sessionId) {
+      const client = await connect(server);
+      clients.push(client);
+      await client.send({
+        type: 'subscribe',
+        payload: { session_ids: [sessionId], cursors: { [sessionId]: { seq: 0 } } },
+      });
+      return client;
+    },
+    async restart() {
+      await server.close();
+      server = await startServer({ ...options, home });
+    },
+    async close() {
+      try {
+        await Promise.all(clients.map((client) => client.close()));
+      } finally {
+        await server.close();
+        await model.close();
+        await rm(root, { recursive: true, force: true });
+      }
+    },
+  };
+  return world;
+}

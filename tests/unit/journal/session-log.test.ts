@@ -1,0 +1,414 @@
+import { once } from 'node:events';
+import nodeFs from 'node:fs';
+import { appendFile, mkdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ServiceError } from '../../../server/errors.ts';
+import { acquireLock } from '../../../server/journal/lock.ts';
+import { readContext } from '../../../server/journal/projections/context.ts';
+import { engine, event, type Draft } from '../../../server/journal/records.ts';
+import { createSessionLog } from '../../../server/journal/session-log.ts';
+import { zeroUsage, type Session } from '../../../server/schema/session.ts';
+import { buildProgram, startProgram } from '../../support/programs.ts';
+import { logOptions, openLog, SESSION_ID, temporaryFolder, type OpenedLog } from '../../support/session-logs.ts';
+
+const MAIN = 'main';
+const warning = (message: string): Draft => event(MAIN, 'warning', { message });
+const frameTypes = ({ frames }: OpenedLog) => frames.map((frame) => frame.type);
+
+const session: Session = {
+  id: SESSION_ID,
+  workspace_id: 'wd_p_000000000000',
+  title: '',
+  created_at: '2026-01-02T03:04:05.678Z',
+  updated_at: '2026-01-02T03:04:05.678Z',
+  archived: false,
+  busy: false,
+  main_turn_active: false,
+  pending_interaction: 'none',
+  metadata: { cwd: '/p' },
+  agent_config: { model: '' },
+  usage: zeroUsage,
+  permission_rules: [],
+  message_count: 0,
+  last_seq: 0,
+};
+
+const goal = {
+  goalId: 'g',
+  objective: 'ship',
+  status: 'active' as const,
+  turnsUsed: 0,
+  tokensUsed: 0,
+  wallClockMs: 0,
+  budget: {
+    tokenBudget: null,
+    turnBudget: null,
+    wallClockBudgetMs: null,
+    remainingTokens: null,
+    remainingTurns: null,
+    remainingWallClockMs: null,
+    tokenBudgetReached: false,
+    turnBudgetReached: false,
+    wallClockBudgetReached: false,
+    overBudget: false,
+  },
+};
+
+let dir: string;
+let remove: () => Promise<void>;
+beforeEach(async () => {
+  const folder = await temporaryFolder();
+  remove = folder.remove;
+  dir = join(folder.path, 'session');
+});
+afterEach(() => remove());
+
+const lines = async () => (await readFile(join(dir, 'journal.ndjson'), 'utf8')).trimEnd().split('\n');
+const types = async (): Promise<string[][]> =>
+  (await lines()).slice(1).map((line) => JSON.parse(line).r.map((record: { type: string }) => record.type));
+
+describe('a new session', () => {
+  it('starts with its header and one line, which is told, and is taken over without a trace', async () => {
+    const { options, told } = logOptions(dir);
+    const log = await createSessionLog({ ...options, session, titleKind: 'replaceable' });
+    expect(log.position()).toEqual({ seq: 1, epoch: log.epoch });
+    expect(told.frames.map(({ payload }) => payload)).toEqual([
+      { type: 'event.session.created', session, agentId: MAIN, sessionId: SESSION_ID },
+    ]);
+    await log.close();
+    expect(await types()).toEqual([['event.session.created']]);
+    expect(JSON.parse(String((await lines())[0]))).toEqual({
+      type: 'metadata',
+      format: 1,
+      session_id: SESSION_ID,
+      epoch: log.epoch,
+      created_at: Date.parse(session.created_at),
+    });
+    await expect(createSessionLog({ ...options, session, titleKind: 'custom' })).rejects.toThrow('EEXIST');
+  });
+});
+
+describe('appending', () => {
+  it('writes one line an append, once a microtask, and opens and closes the life of the process', async () => {
+    let writes = 0;
+    const writeSync = (fd: number, bytes: Buffer, offset: number, length: number, position: number) => {
+      writes += 1;
+      return nodeFs.writeSync(fd, bytes, offset, length, position);
+    };
+    const { log, batches } = await openLog(dir, { fs: { ...nodeFs, writeSync } });
+    await log.claim();
+    writes = 0;
+    log.append([warning('a'), engine(MAIN, 'turn.skipped', { turnId: 4 })]);
+    log.append([warning('b')]);
+    expect(log.position().seq).toBe(0);
+    await log.flushed();
+    expect(writes).toBe(1);
+    expect(log.position().seq).toBe(2);
+    expect(log.state.counters.agents.get(MAIN)?.nextTurnId).toBe(5);
+    await log.close('idle', [event(MAIN, 'agent.disposed', {}, { reason: 'evicted' })]);
+    expect(await types()).toEqual([
+      ['session.opened', 'warning', 'turn.skipped'],
+      ['warning'],
+      ['agent.disposed', 'session.closed'],
+    ]);
+    expect(batches.map((batch) => batch.records.length)).toEqual([3, 1, 2]);
+    expect(() => log.append([warning('late')])).toThrow('closed');
+  });
+
+  it('keeps volatile frames in their place', async () => {
+    const opened = await openLog(dir);
+    const { log, frames } = opened;
+    await log.claim();
+    log.volatile(MAIN, 'assistant.delta', { turnId: 0, delta: 'now' }, { offset: 3 });
+    expect(frames).toHaveLength(1);
+    log.append([warning('a')]);
+    log.volatile(MAIN, 'agent.status.updated', { phase: { kind: 'idle' } }, { transport: true });
+    log.append([warning('b')]);
+    log.volatile(MAIN, 'assistant.delta', { turnId: 0, delta: 'x' });
+    await log.flushed();
+    expect(frames.map(({ type, seq, volatile }) => [type, seq, volatile])).toEqual([
+      ['assistant.delta', 0, true],
+      ['warning', 1, undefined],
+      ['agent.status.updated', 1, true],
+      ['warning', 2, undefined],
+      ['assistant.delta', 2, true],
+    ]);
+    expect(frames[0]?.offset).toBe(3);
+    expect(Object.keys(frames[0]?.payload ?? {})).toEqual(['type', 'time', 'turnId', 'delta', 'agentId', 'sessionId']);
+    expect(frames[2]?.payload).toEqual({
+      type: 'agent.status.updated',
+      phase: { kind: 'idle' },
+      agentId: MAIN,
+      sessionId: SESSION_ID,
+    });
+    await log.close();
+  });
+
+  it('keeps its order when a listener appends and publishes in turn', async () => {
+    const opened: OpenedLog = await openLog(dir, {
+      onBatch: ({ records }) => {
+        if (!records.some((record) => record.type === 'warning' && record.message === 'a')) return;
+        opened.log.append([warning('echo')]);
+        opened.log.volatile(MAIN, 'assistant.delta', { turnId: 0, delta: 'echo' });
+      },
+    });
+    const { log } = opened;
+    await log.claim();
+    log.append([warning('a'), warning('b')]);
+    await log.flushed();
+    await log.flushed();
+    expect(frameTypes(opened)).toEqual(['warning', 'warning', 'warning', 'assistant.delta']);
+    expect(opened.frames.map((frame) => frame.seq)).toEqual([1, 2, 3, 3]);
+    await log.close();
+  });
+
+  it('gives no line an earlier time than the one before', async () => {
+    const { log } = await openLog(dir);
+    await log.claim();
+    log.append([warning('a')]);
+    await log.close();
+    const future = Date.now() + 60_000;
+    await appendFile(join(dir, 'journal.ndjson'), `{"t":${future},"r":[]}\n`);
+    const again = await openLog(dir);
+    await again.log.claim();
+    again.log.append([warning('b')]);
+    await again.log.close();
+    const times = (await lines()).slice(1).map((line) => JSON.parse(line).t);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    expect(times.at(-1)).toBeGreaterThanOrEqual(future);
+  });
+
+  it('cuts the messages of a large splice in its frame and in the replay, not in the record', async () => {
+    const { log, durable } = await openLog(dir);
+    await log.claim();
+    const message = (text: string) => ({
+      role: 'user' as const,
+      content: [{ type: 'text' as const, text }],
+      toolCalls: [],
+    });
+    const overhead = JSON.stringify([message('')]).length;
+    const fits = message('x'.repeat(65_536 - overhead));
+    const large = message('x'.repeat(65_536 - overhead + 1));
+    const splice = (start: number, messages: (typeof fits)[]) =>
+      event(MAIN, 'context.spliced', { start, deleteCount: 0, messages, tokens: 1 }, { cause: 'input' });
+    log.append([splice(0, [fits]), splice(1, [large])]);
+    await log.flushed();
+    const payloads = durable().map((text) => JSON.parse(text).payload);
+    expect(payloads[0].messages).toEqual([fits]);
+    expect(payloads[1]).toMatchObject({ start: 1, messages: [], truncated: true });
+    expect(readContext(log.state.context, MAIN).entries.map((entry) => entry.message)).toEqual([fits, large]);
+    const replayed: string[] = [];
+    for await (const text of log.replay(0, 2)) replayed.push(text);
+    expect(replayed).toEqual(durable());
+    await log.close();
+  });
+});
+
+describe('a failing disk', () => {
+  it.each([
+    ['a short write', (length: number) => Math.floor(length / 2)],
+    ['an error', () => -1],
+  ])('%s: nothing is half written, the log turns read-only and the numbers are given back', async (_name, written) => {
+    let full = false;
+    const writeSync = (fd: number, bytes: Buffer, offset: number, length: number, position: number) => {
+      if (!full) return nodeFs.writeSync(fd, bytes, offset, length, position);
+      const room = written(length);
+      if (room < 0) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+      return nodeFs.writeSync(fd, bytes, offset, room, position);
+    };
+    const opened = await openLog(dir, { fs: { ...nodeFs, writeSync } });
+    const { log, failures } = opened;
+    await log.claim();
+    log.append([warning('a')]);
+    await log.flushed();
+    const good = await readFile(join(dir, 'journal.ndjson'), 'utf8');
+    full = true;
+    log.append([warning('b')]);
+    log.append([warning('c')]);
+    await expect(log.flushed()).rejects.toMatchObject({ code: 50003 });
+    expect(failures).toHaveLength(1);
+    expect(log.readOnly).toBeInstanceOf(ServiceError);
+    expect(log.position().seq).toBe(1);
+    expect(frameTypes(opened)).toEqual(['warning']);
+    expect(await readFile(join(dir, 'journal.ndjson'), 'utf8')).toBe(good);
+    full = false;
+    log.append([warning('d')]);
+    await expect(log.flushed()).rejects.toMatchObject({ code: 50003 });
+    await log.close();
+    expect(await readFile(join(dir, 'journal.ndjson'), 'utf8')).toBe(good);
+    const again = await openLog(dir);
+    await again.log.claim();
+    again.log.append([warning('e')]);
+    await again.log.flushed();
+    expect(again.log.position().seq).toBe(2);
+    await again.log.close();
+  });
+
+  it('a blob that cannot be written fails the line', async () => {
+    const renameSync = () => {
+      throw new Error('ENOSPC');
+    };
+    const { log } = await openLog(dir, { fs: { ...nodeFs, renameSync } });
+    await log.claim();
+    log.append([warning('x'.repeat(20_000))]);
+    await expect(log.flushed()).rejects.toMatchObject({ code: 50003 });
+    expect(await lines()).toHaveLength(1);
+    await log.close();
+  });
+});
+
+describe('loading', () => {
+  async function withLines(count: number): Promise<void> {
+    const { log } = await openLog(dir);
+    await log.claim();
+    for (let line = 0; line < count; line += 1) log.append([warning(String(line))]);
+    await log.close();
+  }
+
+  it('names the offset of a damaged line and never loads it as less', async () => {
+    await withLines(3);
+    const path = join(dir, 'journal.ndjson');
+    const text = await readFile(path, 'utf8');
+    const at = text.indexOf('\n', text.indexOf('"1"')) - 4;
+    await writeFile(path, `${text.slice(0, at)}#${text.slice(at + 1)}`);
+    const offset = Buffer.byteLength(text.slice(0, text.lastIndexOf('\n', at) + 1));
+    await expect(openLog(dir)).rejects.toMatchObject({
+      code: 50001,
+      message: expect.stringContaining(`byte ${offset}`),
+    });
+  });
+
+  it('cuts a torn last line off when it writes, not when it reads', async () => {
+    await withLines(2);
+    const path = join(dir, 'journal.ndjson');
+    const { size } = await stat(path);
+    await truncate(path, size - 3);
+    const { log } = await openLog(dir);
+    expect((await stat(path)).size).toBe(size - 3);
+    await log.claim();
+    log.append([warning('after')]);
+    await log.close();
+    expect((await types()).at(-2)).toEqual(['session.opened', 'warning']);
+    await openLog(dir);
+  });
+
+  it('starts a lost or torn-off journal anew, with another epoch', async () => {
+    await mkdir(dir, { recursive: true });
+    await writeFile(join(dir, 'journal.ndjson'), '{"type":"metadata","form');
+    const { log } = await openLog(dir);
+    await log.claim();
+    log.append([warning('a')]);
+    await log.flushed();
+    const { epoch } = log;
+    await log.close();
+    const again = await openLog(dir);
+    expect(again.log.epoch).toBe(epoch);
+    expect(again.log.position().seq).toBe(1);
+  });
+
+  it('reads a newer format and refuses to write it', async () => {
+    await withLines(1);
+    const [header, ...rest] = await lines();
+    const newer = JSON.stringify({ ...JSON.parse(String(header)), format: 2 });
+    await writeFile(join(dir, 'journal.ndjson'), [newer, ...rest, ''].join('\n'));
+    const { log } = await openLog(dir);
+    expect(log.position().seq).toBe(1);
+    expect(log.readOnly?.code).toBe(50003);
+    await expect(log.claim()).rejects.toMatchObject({ code: 50003 });
+  });
+
+  it('reports unknown record types once', async () => {
+    await withLines(1);
+    await appendFile(
+      join(dir, 'journal.ndjson'),
+      '{"t":1,"r":[{"agent":"main","type":"future.thing"},{"agent":"main","type":"future.thing"}]}\n',
+    );
+    const { warnings } = await openLog(dir);
+    expect(warnings).toHaveLength(1);
+  });
+
+  it('pauses an active goal at once for readers, and writes that only in front of the next line', async () => {
+    const first = await openLog(dir);
+    await first.log.claim();
+    first.log.append([event(MAIN, 'goal.updated', { snapshot: goal }, { cause: 'created' })]);
+    await first.log.close();
+    const text = await readFile(join(dir, 'journal.ndjson'), 'utf8');
+
+    const reader = await openLog(dir);
+    expect(reader.log.state.status.goal).toMatchObject({ status: 'paused', terminalReason: expect.any(String) });
+    await reader.log.close();
+    expect(await readFile(join(dir, 'journal.ndjson'), 'utf8')).toBe(text);
+
+    const writer = await openLog(dir);
+    await writer.log.claim();
+    expect(await readFile(join(dir, 'journal.ndjson'), 'utf8')).toBe(text);
+    writer.log.append([warning('next')]);
+    await writer.log.close();
+    expect((await types()).slice(-3)).toEqual([['goal.updated'], ['session.opened', 'warning'], ['session.closed']]);
+    expect(frameTypes(writer)).toEqual(['warning']);
+    expect((await openLog(dir)).log.state).toEqual(writer.log.state);
+  });
+
+  it('starts over when another process wrote behind what waits', async () => {
+    const plain = await openLog(dir);
+    await plain.log.claim();
+    plain.log.append([
+      engine(MAIN, 'swarm.entered', { trigger: 'manual' }),
+      event(MAIN, 'goal.updated', { snapshot: goal }, { cause: 'created' }),
+    ]);
+    await plain.log.close();
+    const reader = await openLog(dir);
+    const other = await openLog(dir);
+    await other.log.claim();
+    other.log.append([warning('theirs')]);
+    await other.log.close();
+    await Promise.all([reader.log.refresh(), reader.log.claim()]);
+    expect(frameTypes(reader)).toEqual(['warning']);
+    expect(reader.log.state).toEqual(other.log.state);
+    await reader.log.close();
+  });
+});
+
+describe('two processes', () => {
+  it('refuses the second while the first lives, then catches up with what it wrote', async () => {
+    const mine = await openLog(dir);
+    const other = await openLog(dir);
+    await other.log.claim();
+    await expect(mine.log.claim()).rejects.toMatchObject({
+      code: 40901,
+      message: expect.stringContaining(`session ${SESSION_ID} is held by process ${process.pid}`),
+    });
+    other.log.append([warning('theirs')]);
+    await other.log.flushed();
+    await Promise.all([mine.log.refresh(), mine.log.refresh(), mine.log.refresh()]);
+    expect(mine.log.position()).toEqual(other.log.position());
+    expect(mine.log.state).toEqual(other.log.state);
+    other.log.append([warning('theirs too')]);
+    await other.log.close();
+    await mine.log.claim();
+    mine.log.append([warning('mine')]);
+    await mine.log.flushed();
+    expect(mine.durable().slice(0, 2)).toEqual(other.durable());
+    expect(mine.frames.map((frame) => frame.seq)).toEqual([1, 2, 3]);
+    await mine.log.close();
+  });
+
+  it('settles what a killed process left open, for whoever comes next', async () => {
+    await mkdir(dir, { recursive: true });
+    const holder = await buildProgram('session-holder', dir);
+    const child = startProgram(holder, [dir]);
+    const mine = await once(child, 'message').then(() => openLog(dir));
+    expect(mine.log.state.status.agents.get(MAIN)?.turn).toBeDefined();
+    await expect(mine.log.claim()).rejects.toMatchObject({ code: 40901, details: { pid: child.pid } });
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+    await mine.log.refresh();
+    expect(frameTypes(mine)).toEqual(['turn.ended', 'prompt.aborted']);
+    expect(mine.log.state.status.outcome).toBe('cancelled');
+    await mine.log.close();
+    const taken = await acquireLock(dir);
+    expect('lock' in taken).toBe(true);
+  });
+});
