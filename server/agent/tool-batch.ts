@@ -160,7 +160,13 @@ async function permission(
   args: unknown,
   deps: ToolBatchDeps,
 ): Promise<string | undefined> {
-  const decision = await deps.decide(call.name, plan);
+  let decision: Decision;
+  try {
+    decision = await deps.decide(call.name, plan);
+  } catch (error) {
+    // A path that cannot be followed (a cycle of links, an unreadable folder) is not approved.
+    return `Permission could not be decided, so the call was not run: ${errorMessage(error)}`;
+  }
   if (decision.kind === 'approve') return undefined;
   if (decision.kind === 'deny') {
     return `The call was denied by the permission rules.${decision.reason ? ` Reason: ${decision.reason}` : ''}`;
