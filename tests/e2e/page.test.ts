@@ -89,10 +89,10 @@ it('takes the token out of the address and starts a session in a typed folder', 
 it('asks for the token when it has none', async () => {
   await page.evaluate('sessionStorage.clear()');
   await page.reload();
-  await page.getByLabel('Token').fill('wrong');
+  await page.getByRole('textbox', { name: 'Token' }).fill('wrong');
   await page.keyboard.press('Enter');
   await page.getByText('The server refused this token.').waitFor(visible);
-  await page.getByLabel('Token').fill(server.token);
+  await page.getByRole('textbox', { name: 'Token' }).fill(server.token);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'This server needs its token' }).waitFor(hidden);
   expect(await newSession()).toMatch(/^session_/);

@@ -77,7 +77,8 @@ export function openSession(client: Client, id: string, report: (error: unknown)
     event: (frame) => dispatch({ type: 'event', frame }),
     resumed() {
       // Replay holds no deltas: fill the text of a turn that still runs. A read that broke off is owed too.
-      if (current.turn || current.wants !== 'nothing') feed.refresh();
+      if (current.turn || current.wants === 'snapshot') feed.refresh();
+      else if (current.wants === 'messages' && !reading) void readMessages();
     },
     failed(error) {
       failure.value = error;

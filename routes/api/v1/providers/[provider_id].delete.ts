@@ -10,5 +10,6 @@ export default defineEndpoint({
   errors: [40003, 40412],
   async handler({ params }) {
     await useApp().providers.remove(params.provider_id);
+    return undefined;
   },
 });

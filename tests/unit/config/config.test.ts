@@ -1,0 +1,151 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createConfig } from '../../../server/config/config.ts';
+import type { Config, MemoryTables } from '../../../server/config/config.ts';
+import { createLogger } from '../../../server/log.ts';
+
+let home: string;
+let config: Config | undefined;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'config-'));
+});
+afterEach(async () => {
+  await config?.close();
+  config = undefined;
+  await rm(home, { recursive: true, force: true });
+});
+
+const path = () => join(home, 'config.toml');
+const open = async (text: string | undefined, options: { memory?: MemoryTables; env?: NodeJS.ProcessEnv } = {}) => {
+  if (text !== undefined) await writeFile(path(), text);
+  const { memory, env = {} } = options;
+  config = await createConfig({ home, env: () => env, log: createLogger('silent'), ...(memory && { memory }) });
+  return config;
+};
+
+describe('the in-memory layer', () => {
+  const memory: MemoryTables = {
+    providers: { demo: { type: 'native', base_url: 'http://127.0.0.1:1/v1', api_key: 'k' } },
+    models: { 'demo/demo': { provider: 'demo', model: 'demo', max_context_size: 10 } },
+    default_model: 'demo/demo',
+  };
+
+  it('stands above file and environment and is never written', async () => {
+    const { effective, patch } = await open('default_model = "mine"\n', { memory, env: { SERVICE_MODEL_NAME: 'env' } });
+    expect(effective().defaultModel).toBe('demo/demo');
+    expect(effective().providers.demo?.baseUrl).toBe('http://127.0.0.1:1/v1');
+    await patch({
+      default_model: 'x',
+      providers: { demo: { type: 'openai' } },
+      models: { 'demo/demo': null },
+      telemetry: true,
+    });
+    expect(await readFile(path(), 'utf8')).toBe('default_model = "mine"\ntelemetry = true\n');
+  });
+});
+
+it('leaves no temporary files and no readable secrets', async () => {
+  const { patch } = await open(undefined);
+  await patch({ providers: { a: { api_key: 'k' } } });
+  expect(await readdir(home)).toEqual(['config.toml']);
+  expect((await stat(path())).mode & 0o777).toBe(0o600);
+});
+
+it('keeps hand edits that no watcher has reported yet', async () => {
+  const { patch } = await open('a = 1\n');
+  await writeFile(path(), 'a = 2 # by hand\n');
+  await patch({ telemetry: false });
+  expect(await readFile(path(), 'utf8')).toBe('a = 2 # by hand\ntelemetry = false\n');
+});
+
+it('a change that throws, or that would not load again, leaves file and memory alone', async () => {
+  const { update, stored } = await open('telemetry = true\n');
+  await expect(
+    update(({ document }) => {
+      document.telemetry = false;
+      throw new Error('no');
+    }),
+  ).rejects.toThrow('no');
+  await expect(update(({ document }) => void (document.telemetry = 'x'))).rejects.toMatchObject({ code: 50003 });
+  expect(stored().telemetry).toBe(true);
+  expect(await readFile(path(), 'utf8')).toBe('telemetry = true\n');
+});
+
+it('answers a failed write and goes on with the next one', async () => {
+  const { patch, update } = await open('telemetry = true\n');
+  await rm(home, { recursive: true });
+  await expect(update(({ document }) => void (document.telemetry = false))).rejects.toMatchObject({ code: 50003 });
+  await expect(patch({ telemetry: false })).rejects.toMatchObject({ code: 40001, details: undefined });
+});
+
+it('treats a deleted file as an empty one and tells what changed', async () => {
+  const opened = await open('telemetry = true\n[thinking]\nenabled = false\n');
+  const changes: string[][] = [];
+  opened.onChanged(({ changedFields }) => changes.push(changedFields));
+  await rm(path());
+  await vi.waitFor(() => expect(changes).toEqual([['telemetry', 'thinking']]), 3000);
+});
+
+it('says nothing of a change that is taken back within the window, nor of unknown keys', async () => {
+  const opened = await open('');
+  const changes: string[][] = [];
+  opened.onChanged(({ changedFields }) => changes.push(changedFields));
+  await opened.patch({ telemetry: false });
+  await opened.patch({ telemetry: null });
+  await opened.update(({ document }) => void (document.unknown_key = 1));
+  await opened.patch({ plan_mode: false });
+  await vi.waitFor(() => expect(changes).toEqual([['planMode']]), 3000);
+  await opened.patch({ auto_session_title: true });
+  await vi.waitFor(() => expect(changes).toEqual([['planMode'], ['autoSessionTitle']]), 3000);
+});
+
+it('drops a whole section for one bad member and warns once', async () => {
+  const opened = await open('[[hooks]]\nevent = "Stop"\ncommand = "x"\n[[hooks]]\nevent = "Nope"\ncommand = "x"\n');
+  const lists: unknown[] = [];
+  opened.onWarnings((list) => lists.push(list));
+  expect(opened.effective().hooks).toBeUndefined();
+  await opened.reload();
+  expect(lists).toEqual([[{ domain: 'hooks', message: expect.stringContaining('hooks.1.event') }]]);
+  await opened.patch({ hooks: null });
+  expect(lists.at(-1)).toEqual([]);
+});
+
+it('is not fooled by keys that objects inherit', async () => {
+  const opened = await open(undefined);
+  await opened.patch(JSON.parse('{"providers":{"constructor":{"type":"openai"},"__proto__":{"type":"native"}}}'));
+  expect(Object.keys(opened.effective().providers)).toContain('constructor');
+  expect(opened.effective().providers.toString).not.toHaveProperty('type');
+  expect(await readFile(path(), 'utf8')).toContain('[providers.constructor]');
+});
+
+it('reads the old spelling of a pool of one', async () => {
+  const opened = await open('[secondary_model]\nmodel = "a/b"\nmax_context_size = 5\n');
+  expect(opened.project().secondary_model).toEqual({ defaultModel: 'a/b', models: { 'a/b': '' } });
+});
+
+it('reads variables by their rules', async () => {
+  const env: NodeJS.ProcessEnv = {
+    SERVICE_LOOP_MAX_RETRIES_PER_STEP: '3',
+    SERVICE_CODE_BACKGROUND_MAX_RUNNING_TASKS: '0',
+    SERVICE_CODE_BACKGROUND_KEEP_ALIVE_ON_EXIT: ' Yes ',
+    SERVICE_IMAGE_MAX_EDGE_PX: '1e3',
+    SERVICE_CRON_DEBUG: 'true',
+    SERVICE_DISABLE_CRON: '1',
+    SERVICE_CRON_POLL_INTERVAL_MS: 'null',
+    SERVICE_TOKEN_COUNTING_STRATEGY: 'guess',
+    SERVICE_WEB_FETCH_API_KEY: 'new',
+  };
+  const opened = await open(
+    '[services.fetch]\nbase_url = "http://f"\napi_key = "old"\n[services.fetch.oauth]\nstorage = "file"\nkey = "k"\n',
+    { env },
+  );
+  const { loopControl, background, image, cron, tokenCounting, services } = opened.effective();
+  expect(loopControl).toEqual({ maxAttemptsPerStep: 3 });
+  expect(background).toEqual({ keepAliveOnExit: true });
+  expect(image).toEqual({});
+  expect(cron).toMatchObject({ debug: false, disabled: true, pollIntervalMs: null });
+  expect(tokenCounting.strategy).toBe('measured+estimated');
+  expect(services.fetch).toEqual({ baseUrl: 'http://f', apiKey: 'new' });
+});
