@@ -169,7 +169,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     sink: hub,
     agents: createAgentServices({ home, shell: await findShell(), config, env: options.env, identity, client, tools }),
     subscribers: hub.subscriberCount,
-    models: createModelChecks({ config, env: options.env, identity }),
+    models: createModelChecks({ config, providers, env: options.env, identity }),
     announceArchived: (sessionId, workspace_id) =>
       globalStream.publish('event.session.archived', { workspace_id }, { sessionId }),
     version: SERVER_VERSION,

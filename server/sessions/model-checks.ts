@@ -2,6 +2,7 @@
 import type { Config } from '../config/config.ts';
 import { ServiceError } from '../errors.ts';
 import type { Identity } from '../models/identity.ts';
+import type { Providers } from '../models/providers.ts';
 import { checkReady, findModel, resolveModel } from '../models/resolve.ts';
 import { assertEffort } from '../models/thinking.ts';
 
@@ -19,15 +20,15 @@ export interface ModelChecks {
 /** Creates the checks over the configuration as it is at each call. */
 export function createModelChecks(deps: {
   config: Config;
+  providers: Pick<Providers, 'hasToken'>;
   env: () => NodeJS.ProcessEnv;
   identity: Identity;
 }): ModelChecks {
-  const { config, env, identity } = deps;
+  const { config, providers, env, identity } = deps;
   return {
     async assertReady(alias) {
       await config.reload();
-      // No login can have stored a token yet.
-      const problem = await checkReady(alias, config.effective(), () => Promise.resolve(false));
+      const problem = await checkReady(alias, config.effective(), providers.hasToken);
       if (problem) throw problem;
     },
     assertConfigured(alias) {

@@ -132,7 +132,7 @@ describe('order of checks', () => {
 
   it('resolves the resource of an action between "is an object" and its fields', async () => {
     const code = async (path: string, body: string) => JSON.parse((await post(path, body)).text).msg;
-    expect(await code('items/missing:nope', '{')).toBe('item_id: unsupported action: missing:nope');
+    expect(await code('items/missing:nope', '{')).toBe('unsupported action: missing:nope');
     expect(await code('items/missing:act', '[]')).toBe('Invalid input: expected object, received array');
     expect(await code('items/missing:act', '{}')).toBe('no such item');
     expect(await code('items/x:act', '{}')).toBe('name: Invalid input: expected string, received undefined');

@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { H3Event } from 'h3';
 import type { App } from '../../server/app.ts';
-import { ServiceError, errorMessage, invalidField } from '../../server/errors.ts';
+import { ServiceError, errorMessage } from '../../server/errors.ts';
 import { newUlid } from '../../server/ids.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { AssetReader } from './assets.ts';
@@ -63,7 +63,9 @@ export function createRequestHandler({
     const { method = 'GET' } = event.node.req;
     const match = routes.match(method, path.segments);
     if (match?.kind === 'unsupported-action') {
-      throw invalidField(match.field, `unsupported action: ${match.tail}`);
+      const message = `unsupported action: ${match.tail}`;
+      // The message begins with these words (part 1), so the field is in the details alone.
+      throw new ServiceError(40001, message, { details: [{ path: match.field, message }] });
     }
     if (match) {
       const endpoint = await endpointOf(match.entry);

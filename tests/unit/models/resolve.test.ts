@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -8,9 +8,9 @@ import { createLogger } from '../../../server/log.ts';
 import { completionBudget } from '../../../server/models/budget.ts';
 import { runtimeSlot, slotKey } from '../../../server/models/credential-slots.ts';
 import { createIdentity } from '../../../server/models/identity.ts';
-import { createModels } from '../../../server/models/models.ts';
 import { createProviders } from '../../../server/models/providers.ts';
-import { requestSettings } from '../../../server/models/thinking.ts';
+import { checkReady, resolveModel } from '../../../server/models/resolve.ts';
+import { assertEffort, requestSettings, resolveEffort } from '../../../server/models/thinking.ts';
 
 let home: string;
 const opened: Config[] = [];
@@ -29,7 +29,12 @@ async function open(text: string, env: NodeJS.ProcessEnv = {}) {
   opened.push(config);
   const identity = await createIdentity({ home, log });
   const providers = createProviders({ home, config, env: () => env });
-  return createModels({ config, env: () => env, identity, providers });
+  const resolve = (alias: string) => resolveModel(alias, { config: config.effective(), env, identity });
+  return {
+    resolve,
+    checkReady: (alias: string | undefined) => checkReady(alias, config.effective(), providers.hasToken),
+    effort: (wanted: string | undefined) => resolveEffort(resolve('m'), wanted, config.effective().thinking),
+  };
 }
 
 const provider = (type: string, more = '') => `[providers.p]\ntype = "${type}"\n${more}\n`;
@@ -212,6 +217,16 @@ describe('readiness', () => {
   });
 });
 
+it('a login is ready once its slot holds a token', async () => {
+  const models = await open(provider('native', 'oauth = { storage = "file", key = "oauth/k" }') + model('x'));
+  await mkdir(join(home, 'credentials'));
+  const slot = join(home, 'credentials', 'k.json');
+  await writeFile(slot, JSON.stringify({ access_token: '' }));
+  expect(await models.checkReady('m')).toMatchObject({ code: 40111 });
+  await writeFile(slot, JSON.stringify({ access_token: 't' }));
+  expect(await models.checkReady('m')).toBeUndefined();
+});
+
 describe('thinking effort', () => {
   const efforts = 'capabilities = ["thinking"]\nsupport_efforts = ["low", "medium", "max"]\n';
   const cases: [string, string, string, string, string | undefined, string][] = [
@@ -245,16 +260,17 @@ describe('thinking effort', () => {
   ];
   it.each(cases)('%s', async (_case, type, more, thinking, wanted, expected) => {
     const models = await open(`${provider(type)}${model('x', more)}[thinking]\n${thinking}\n`);
-    expect(models.effort(models.resolve('m'), wanted)).toBe(expected);
+    expect(models.effort(wanted)).toBe(expected);
   });
 
   it('refuses an unlisted effort of a request, on native only', async () => {
     const native = await open(provider('native') + model('x', efforts));
-    expect(() => native.assertEffort('m', 'xhigh')).toThrow(
+    expect(() => assertEffort(native.resolve('m'), 'xhigh')).toThrow(
       expect.objectContaining({ code: 40001, details: [{ path: 'thinking', message: expect.any(String) }] }),
     );
-    native.assertEffort('m', 'off');
-    (await open(provider('openai') + model('x', efforts))).assertEffort('m', 'xhigh');
+    assertEffort(native.resolve('m'), 'off');
+    const other = await open(provider('openai') + model('x', efforts));
+    expect(() => assertEffort(other.resolve('m'), 'xhigh')).not.toThrow();
   });
 
   it('settings: forced effort, keep and sampling', async () => {

@@ -1,8 +1,6 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { event, type Draft } from '../../../server/journal/records.ts';
 import { indexRow } from '../../../server/journal/projections/index-row.ts';
@@ -10,6 +8,7 @@ import { createSessionLog } from '../../../server/journal/session-log.ts';
 import { createStateFile } from '../../../server/journal/state-file.ts';
 import { sessionView } from '../../../server/sessions/session-view.ts';
 import type { SessionRow } from '../../../server/sessions/session-row.ts';
+import { buildProgram, programFolder, startProgram } from '../../support/programs.ts';
 import { logOptions, SESSION_ID } from '../../support/session-logs.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import { openIndex, sessionDir, sessionRow, WORKSPACE, writeSession } from './index-fixtures.ts';
@@ -251,14 +250,12 @@ describe('repair', () => {
 describe('several processes', () => {
   it('write one index at the same time', async () => {
     const home = await temporaryHome();
-    const script = fileURLToPath(new URL('./write-rows.ts', import.meta.url));
-    const writers = ['a', 'b', 'c'].map((name) =>
-      spawn(process.execPath, ['--import', 'jiti/register', script, home, name], {
-        stdio: ['ignore', 'inherit', 'inherit'],
-      }),
-    );
+    const folder = await programFolder();
+    const program = await buildProgram('index-writer', folder);
+    const writers = ['a', 'b', 'c'].map((name) => startProgram(program, [home, name]));
     const exits = await Promise.all(writers.map((writer) => once(writer, 'exit')));
     expect(exits.map(([code]) => code)).toEqual([0, 0, 0]);
     expect(openIndex(home).index.list(all).rows).toHaveLength(300);
+    await rm(folder, { recursive: true });
   });
 });

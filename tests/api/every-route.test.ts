@@ -1,0 +1,34 @@
+/** What holds for every endpoint there is, also for those added later. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import endpoints from '#endpoints';
+import { publicPath } from '../../utils/http/route-table.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => (server = await startServer()));
+afterAll(() => server.close());
+
+const routes = endpoints.map(({ method = 'get', route }) => ({
+  method: method.toUpperCase(),
+  path: publicPath(route.replaceAll(/:([^/]+)/g, 'x')),
+}));
+const open = 'GET /api/v1/healthz';
+
+it.each(routes)('$method $path needs the token, unless it is the health check', async ({ method, path }) => {
+  const response = await fetch(server.url + path, { method });
+  if (`${method} ${path}` === open) {
+    expect(response.status).toBe(200);
+    return;
+  }
+  expect(response.status).toBe(401);
+  expect(await response.json()).toMatchObject({ code: 40101, msg: 'Unauthorized', data: null });
+});
+
+it.each(routes)('$method $path never answers with a page or a stack', async ({ method, path }) => {
+  if (path === '/api/v1/shutdown') return;
+  const body = method === 'GET' ? {} : { body: '[1]', headers: { 'content-type': 'application/json' } };
+  const response = await server.fetch(path, { method, ...body });
+  const text = await response.text();
+  expect(text).not.toMatch(/<html|\n\s+at /i);
+  if (text !== '') expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+});

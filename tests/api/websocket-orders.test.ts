@@ -1,0 +1,357 @@
+/**
+ * The order of events in the scenarios of ws-events.md §10, as one client with one connection sees them: every durable
+ * event with its payload, deltas and phases in their places. The files are read against §10 before a change is accepted.
+ */
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, test, expect } from 'vitest';
+import type { Session } from '../../server/schema/session.ts';
+import { recordEvents, type EventLogOptions, type Recorder } from '../support/event-log.ts';
+import type { ModelServer } from '../support/model-server.ts';
+import { startWorld, type World, type WorldOptions } from '../support/world.ts';
+import { connect, type ReceivedFrame, type WsClient } from '../support/ws-client.ts';
+
+interface Stage {
+  world: World;
+  model: ModelServer;
+  session: Session;
+  client: WsClient;
+  recorder: Recorder;
+  /** Submits a prompt and returns its id. */
+  prompt(text: string, more?: Record<string, unknown>): Promise<string>;
+  /** Waits for the n-th frame of a type since the recording began. */
+  until(type: string, count?: number): Promise<ReceivedFrame>;
+  post(path: string, body?: unknown): Promise<unknown>;
+  /** Answers the pending approval. */
+  decide(body: Record<string, unknown>): Promise<unknown>;
+}
+
+const asked = { name: 'Bash', args: { command: 'cat a.txt', description: 'Show the file' } };
+const reads = { name: 'Read', args: { path: 'a.txt' } };
+
+/** Plays a scenario on a new session and compares what its client received with the golden file of that name. */
+async function play(world: World, name: string, scenario: (stage: Stage) => Promise<void>, options?: EventLogOptions) {
+  const session = await world.session();
+  const client = await connect(world.server);
+  try {
+    await client.send({ type: 'subscribe', payload: { session_ids: [session.id] } });
+    const recorder = recordEvents(client, { masks: { [world.project]: '<project>' }, ...options });
+    const start = client.frames.length;
+    const id = session.id;
+    const stage: Stage = {
+      world,
+      model: world.model,
+      session,
+      client,
+      recorder,
+      prompt: async (text, more) => (await world.prompt(id, text, more)).prompt_id,
+      until(type, count = 1) {
+        let seen = 0;
+        const is = (frame: ReceivedFrame) => frame.type === type && client.frames.indexOf(frame) >= start;
+        return client.waitFor((frame) => is(frame) && (seen += 1) === count);
+      },
+      post: (path, body = {}) => world.ok('POST', `/sessions/${id}${path}`, body),
+      async decide(body) {
+        const [approval] = await world.approvals(id);
+        return stage.post(`/approvals/${approval?.approval_id}`, body);
+      },
+    };
+    await scenario(stage);
+    await expect(await recorder.text()).toMatchFileSnapshot(`golden/${name}.txt`);
+  } finally {
+    await client.close();
+  }
+}
+
+/** A suite of scenarios on one server. */
+function scenarios(title: string, worldOptions: WorldOptions, define: (add: Add) => void): void {
+  describe(title, () => {
+    let world: World;
+    beforeAll(async () => {
+      world = await startWorld(worldOptions);
+    });
+    afterAll(() => world.close());
+    define((name, scenario, options) => {
+      test(name.replaceAll('-', ' '), () => play(world, name, scenario, options));
+    });
+  });
+}
+type Add = (name: string, scenario: (stage: Stage) => Promise<void>, options?: EventLogOptions) => void;
+
+scenarios('a turn', {}, (add) => {
+  add('first-turn', async ({ model, prompt, until }) => {
+    model.enqueue({ text: ['Hello wo', 'rld this', ' is text'] });
+    await prompt('Say hello');
+    await until('prompt.completed');
+  });
+
+  add('second-turn', async ({ model, prompt, until, recorder }) => {
+    model.enqueue({ text: 'One.' });
+    await prompt('First');
+    await until('prompt.completed');
+    model.enqueue({ text: 'Two.' });
+    await recorder.act('second prompt', () => prompt('Second'));
+    await until('prompt.completed', 2);
+  });
+
+  add('queued-prompt', async ({ model, prompt, until, recorder }) => {
+    const first = model.enqueue({ text: ['One', '.'], hold: true });
+    model.enqueue({ text: 'Two.' });
+    await prompt('First');
+    await first.sent;
+    await recorder.act('second prompt', () => prompt('Second'));
+    await recorder.act('the model goes on', async () => first.release());
+    await until('prompt.completed', 2);
+  });
+
+  add('queued-prompt-removed', async ({ model, prompt, post, until, recorder }) => {
+    const first = model.enqueue({ text: 'One.', hold: true });
+    await prompt('First');
+    await first.sent;
+    const second = await prompt('Second');
+    await recorder.act('POST prompts/{id}:abort', () => post(`/prompts/${second}:abort`));
+    await recorder.act('the model goes on', async () => first.release());
+    await until('prompt.completed');
+  });
+});
+
+scenarios('tool calls', {}, (add) => {
+  const approval = [
+    ['approval-approved', { decision: 'approved', feedback: 'fine' }],
+    ['approval-for-session', { decision: 'approved', scope: 'session' }],
+    ['approval-rejected', { decision: 'rejected', feedback: 'not now' }],
+  ] as const;
+  for (const [name, answer] of approval) {
+    add(name, async ({ model, prompt, decide, until, recorder }) => {
+      model.enqueue({ thinking: ['I have to ', 'look.'], text: 'Running.', calls: [asked] });
+      model.enqueue({ text: 'It says hello.' });
+      await prompt('Show a.txt');
+      await until('event.approval.requested');
+      await recorder.act(`POST approvals/{id} ${JSON.stringify(answer)}`, () => decide(answer));
+      await until('prompt.completed');
+    });
+  }
+
+  add('two-calls', async ({ world, model, prompt, until, recorder }) => {
+    const gate = join(world.project, 'gate');
+    const waits = `printf one; until test -e ${gate}; do sleep 0.01; done; printf two`;
+    model.enqueue({ calls: [reads, { name: 'Bash', args: { command: waits } }] });
+    model.enqueue({ text: 'Both done.' });
+    await prompt('Do both', { permission_mode: 'yolo' });
+    await until('tool.result');
+    await until('tool.progress');
+    await recorder.act('the command may end', () => writeFile(gate, ''));
+    await until('prompt.completed');
+  });
+
+  add('two-approvals', async ({ model, prompt, decide, until, recorder }) => {
+    model.enqueue({ calls: [asked, { name: 'Write', args: { path: 'b.txt', content: 'b\n' } }] });
+    model.enqueue({ text: 'Done.' });
+    await prompt('Ask twice');
+    await until('event.approval.requested');
+    await recorder.act('approve the first', () => decide({ decision: 'approved' }));
+    await until('event.approval.requested', 2);
+    await recorder.act('reject the second', () => decide({ decision: 'rejected' }));
+    await until('prompt.completed');
+  });
+
+  add('calls-that-cannot-run', async ({ model, prompt, until }) => {
+    model.enqueue({
+      calls: [
+        { name: 'Teleport', args: { to: 'moon' } },
+        { name: 'Read', args: { file: 1 } },
+      ],
+    });
+    model.enqueue({ text: 'Neither worked.' });
+    await prompt('Try');
+    await until('prompt.completed');
+  });
+});
+
+scenarios('an abort', {}, (add) => {
+  add('abort-while-streaming', async ({ model, session, client, prompt, until, recorder }) => {
+    const held = model.enqueue({ thinking: 'Hm.', text: ['Half of', ' it'], hold: true });
+    const id = await prompt('Tell me');
+    await held.sent;
+    await until('assistant.delta');
+    await recorder.act('frame abort', () =>
+      client.send({ type: 'abort', id: 'a', payload: { session_id: session.id, prompt_id: id } }),
+    );
+    await until('prompt.aborted');
+  });
+
+  add('abort-with-a-queued-prompt', async ({ model, prompt, post, until, recorder }) => {
+    const held = model.enqueue({ text: 'One', hold: true });
+    await prompt('First');
+    await held.sent;
+    model.enqueue({ text: 'Two.' });
+    await prompt('Second');
+    await recorder.act('POST :abort', () => post(':abort'));
+    await until('prompt.completed');
+  });
+
+  add('abort-during-a-call', async ({ world, model, prompt, post, until, recorder }) => {
+    const started = join(world.project, 'started');
+    const command = `printf half; touch ${started}; exec sleep 30`;
+    model.enqueue({ calls: [{ name: 'Bash', args: { command } }] });
+    const id = await prompt('Wait', { permission_mode: 'yolo' });
+    await until('tool.progress');
+    await expect.poll(() => existsSync(started)).toBe(true);
+    await recorder.act('POST prompts/{id}:abort', () => post(`/prompts/${id}:abort`));
+    await until('prompt.aborted');
+  });
+
+  add('abort-during-an-approval', async ({ model, prompt, post, until, recorder }) => {
+    model.enqueue({ calls: [reads, asked, { name: 'Glob', args: { pattern: '*' } }] });
+    await prompt('Read, then ask');
+    await until('event.approval.requested');
+    await recorder.act('POST :abort', () => post(':abort'));
+    await until('prompt.aborted');
+  });
+
+  add('abort-during-a-retry', async ({ model, prompt, post, until, recorder }) => {
+    model.enqueue({ status: 503, error: 'busy', headers: { 'retry-after': '60' } });
+    await prompt('Try');
+    await until('turn.step.retrying');
+    await recorder.act('POST :abort', () => post(':abort'));
+    await until('prompt.aborted');
+  });
+});
+
+scenarios('a model error', { config: { loop_control: { max_attempts_per_step: 2 } } }, (add) => {
+  add('error-not-retryable', async ({ model, prompt, until }) => {
+    model.enqueue({ status: 400, error: 'bad thing' });
+    await prompt('Try');
+    await until('prompt.completed');
+  });
+
+  add('error-retried', async ({ model, prompt, until }) => {
+    model.enqueue({ status: 500, error: 'oops' });
+    model.enqueue({ text: 'Now it works.' });
+    await prompt('Try');
+    await until('prompt.completed');
+  });
+
+  add('error-retries-exhausted', async ({ model, prompt, until }) => {
+    model.enqueue({ status: 500, error: 'oops' });
+    model.enqueue({ status: 500, error: 'oops again' });
+    await prompt('Try');
+    await until('prompt.completed');
+  });
+
+  add('error-broken-stream', async ({ model, prompt, until }) => {
+    model.enqueue({ text: 'Half', breakOff: true });
+    model.enqueue({ text: 'Whole.' });
+    await prompt('Try');
+    await until('prompt.completed');
+  });
+
+  add('error-filtered', async ({ model, prompt, until }) => {
+    model.enqueue({ text: 'I will not', finish: 'content_filter' });
+    await prompt('Try');
+    await until('prompt.completed');
+  });
+});
+
+scenarios('the step limit', { config: { loop_control: { max_steps_per_turn: 1 } } }, (add) => {
+  add('step-limit', async ({ model, prompt, until }) => {
+    model.enqueue({ calls: [reads] });
+    await prompt('Read');
+    await until('prompt.completed');
+  });
+
+  add('step-limit-after-a-retry', async ({ model, prompt, until }) => {
+    model.enqueue({ status: 500, error: 'oops' });
+    await prompt('Try');
+    await until('prompt.completed');
+  });
+});
+
+scenarios('changes', {}, (add) => {
+  add('rename', async ({ post, until }) => {
+    await post('/profile', { title: 'My title' });
+    await until('session.meta.updated');
+  });
+
+  add(
+    'mode-and-model-changes',
+    async ({ model, prompt, post, until, recorder }) => {
+      model.enqueue({ text: 'Hello.' });
+      await prompt('Hello');
+      await until('prompt.completed');
+      for (const change of [{ permission_mode: 'auto' }, { thinking: 'off' }, { model: 'fake/fake-1' }]) {
+        await recorder.act(`POST profile ${JSON.stringify(change)}`, () => post('/profile', { agent_config: change }));
+      }
+      await recorder.act('POST profile metadata', () => post('/profile', { metadata: { color: 'red' } }));
+    },
+    { facts: true },
+  );
+
+  add('archive-with-a-running-turn', async ({ model, prompt, post, until, recorder }) => {
+    const held = model.enqueue({ text: 'Half', hold: true });
+    await prompt('Tell me');
+    await held.sent;
+    await until('assistant.delta');
+    await prompt('And then');
+    await recorder.act('POST :archive', () => post(':archive'));
+    await until('event.session.archived');
+    await recorder.act('POST :restore', () => post(':restore'));
+    model.enqueue({ text: 'Back.' });
+    await recorder.act('prompt', () => prompt('Are you back?'));
+    await until('prompt.completed');
+  });
+
+  add('archive-idle', async ({ model, prompt, post, until, recorder }) => {
+    model.enqueue({ text: 'Hello.' });
+    await prompt('Hello');
+    await until('prompt.completed');
+    await recorder.act('POST :archive', () => post(':archive'));
+    await until('event.session.archived');
+    await recorder.act('POST :archive again', () => post(':archive'));
+  });
+
+  add('archive-cold', async ({ world, session, recorder }) => {
+    // A second server on the home has the session in its index only.
+    const { startServer } = await import('../support/server.ts');
+    const other = await startServer({ home: world.server.home });
+    try {
+      await expect.poll(async () => (await other.api('GET', `/sessions/${session.id}`)).code).toBe(0);
+      const client = await connect(other);
+      await client.send({ type: 'subscribe', payload: { session_ids: [session.id] } });
+      const watched = recordEvents(client);
+      await other.api('POST', `/sessions/${session.id}:archive`, {});
+      await client.waitFor(({ type }) => type === 'event.session.archived');
+      expect((await watched.text()).split('\n').map((line) => line.slice(0, 31))).toEqual([
+        '   * G event.session.archived {',
+        '',
+      ]);
+      await client.close();
+    } finally {
+      await other.close();
+    }
+    expect(await recorder.text()).toBe('\n');
+  });
+});
+
+describe('a new session', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld();
+  });
+  afterAll(() => world.close());
+
+  test('is announced, with its workspace, to everybody', async () => {
+    const client = await connect(world.server);
+    const recorder = recordEvents(client, { masks: { [world.project]: '<project>', [world.server.home]: '<home>' } });
+    await recorder.act('POST sessions', () => world.session());
+    await recorder.act('POST sessions, the same folder', () => world.session());
+    const folder = join(world.project, 'part');
+    await mkdir(folder);
+    await recorder.act('POST sessions with a title, another folder', () =>
+      world.session({ title: 'Mine', metadata: { cwd: folder, client: 'test' } }),
+    );
+    await expect(await recorder.text()).toMatchFileSnapshot('golden/session-created.txt');
+    await client.close();
+  });
+});

@@ -1,0 +1,146 @@
+/**
+ * The frames of one connection as a readable text for golden files: one line a frame in the notation of ws-events.md §10,
+ * ids, times and sizes masked, the splitting of deltas undone. A number is the frame's `seq`, `*` one of the global stream. `agent.status.updated` shows its phases; its facts, whose
+ * number is free, only when asked for.
+ */
+import { inspect } from 'node:util';
+import { isGlobalEvent } from '../../server/events/frame.ts';
+import type { ReceivedFrame, WsClient } from './ws-client.ts';
+
+export interface EventLogOptions {
+  /** Shown in place of texts that differ from run to run, such as the project's path. */
+  masks?: Record<string, string>;
+  /** Shows the facts frames of `agent.status.updated` too. */
+  facts?: boolean;
+}
+
+export interface Recorder {
+  /** Writes a line for what the client does now, after everything that happened before, and does it. */
+  act<T>(what: string, action: () => Promise<T>): Promise<T>;
+  /** The text of all frames since the recorder was made, without the answers to its own pings. */
+  text(): Promise<string>;
+}
+
+/** Ids in the order of their length, so that one does not hide in another. */
+const idKinds = [
+  ['session', /session_[0-9a-f-]{36}/g],
+  ['approval', /approval_[0-9a-f-]{36}/g],
+  ['prompt', /msg_[0-9A-Z]{26}/g],
+  ['epoch', /ep_[0-9A-Z]{26}/g],
+  ['connection', /conn_[0-9A-Z]{26}/g],
+  ['workspace', /wd_[\w.-]+_[0-9a-f]{12}/g],
+  ['step', /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g],
+  ['time', /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g],
+  ['date', /\d{4}-\d\d-\d\d/g],
+] as const;
+
+/** Members of a payload that only say when, and what the line shows already. */
+const left = new Set(['type', 'sessionId', 'time', 'since', 'at']);
+const sizes = new Set(['tokens', 'contextTokens', 'contextUsage', 'durationMs', 'delayMs']);
+
+/** Records what the client receives from now on; `answers` must be the client's alone while it does. */
+export function recordEvents(client: WsClient, options: EventLogOptions = {}): Recorder {
+  const start = client.frames.length;
+  const notes: { before: number; text: string }[] = [];
+  let pings = 0;
+
+  /** All that the server has published is here: one queue carries events and answers. */
+  async function settled(): Promise<void> {
+    const nonce = `recorder-${start}-${(pings += 1)}`;
+    client.sendRaw(JSON.stringify({ type: 'ping', payload: { nonce } }));
+    await client.waitFor(({ type, payload }) => type === 'pong' && payload['nonce'] === nonce);
+  }
+
+  return {
+    async act(what, action) {
+      await settled();
+      notes.push({ before: client.frames.length, text: `-- ${what}` });
+      return action();
+    },
+    async text() {
+      await settled();
+      const mask = createMask(options.masks ?? {});
+      const lines: string[] = [];
+      let open: ReceivedFrame | undefined;
+      const close = () => {
+        if (open) lines.push(line(open, mask));
+        open = undefined;
+      };
+      for (const [place, frame] of [...client.frames.entries(), [client.frames.length, undefined] as const]) {
+        for (const note of notes) {
+          if (note.before !== place || place < start) continue;
+          close();
+          lines.push(mask(note.text));
+        }
+        if (!frame || place < start || frame.type === 'pong' || (!options.facts && isFacts(frame))) continue;
+        const joined = open && join(open, frame);
+        if (!joined) close();
+        open = joined ?? frame;
+      }
+      close();
+      return `${lines.join('\n')}\n`;
+    },
+  };
+}
+
+const isFacts = ({ type, payload }: ReceivedFrame) => type === 'agent.status.updated' && !('phase' in payload);
+
+/** Two adjacent pieces of the same text as one frame. */
+function join(first: ReceivedFrame, second: ReceivedFrame): ReceivedFrame | undefined {
+  const [a, b] = [first.payload, second.payload];
+  if (first.type !== second.type || a['agentId'] !== b['agentId'] || a['toolCallId'] !== b['toolCallId'])
+    return undefined;
+  if (first.type === 'assistant.delta' || first.type === 'thinking.delta') {
+    return { ...first, payload: { ...a, delta: `${String(a['delta'])}${String(b['delta'])}` } };
+  }
+  if (first.type !== 'tool.call.delta') return undefined;
+  return { ...first, payload: { ...a, argumentsPart: `${String(a['argumentsPart'])}${String(b['argumentsPart'])}` } };
+}
+
+function createMask(masks: Record<string, string>): (text: string) => string {
+  const names = new Map<string, string>();
+  const counts = new Map<string, number>();
+  const nameOf = (kind: string, id: string) => {
+    const known = names.get(id);
+    if (known) return known;
+    const count = (counts.get(kind) ?? 0) + 1;
+    counts.set(kind, count);
+    const name = kind === 'time' || kind === 'date' ? `<${kind}>` : `<${kind} ${count}>`;
+    names.set(id, name);
+    return name;
+  };
+  return (text) => {
+    let masked = text;
+    for (const [found, shown] of Object.entries(masks)) masked = masked.replaceAll(found, shown);
+    for (const [kind, pattern] of idKinds) masked = masked.replaceAll(pattern, (id) => nameOf(kind, id));
+    return masked;
+  };
+}
+
+function line(frame: ReceivedFrame, mask: (text: string) => string): string {
+  const { type, seq, session_id: sessionId, volatile, offset, payload, id, code } = frame;
+  if (sessionId === undefined) {
+    const head = type === 'ack' ? `ack ${String(id)} ${code}` : type;
+    return mask(`      ${head} ${shown(payload)}`);
+  }
+  const number = `${volatile ? '~' : ''}${seq}`.padStart(4);
+  const scope = isGlobalEvent(type) ? 'G' : ' ';
+  const place = offset === undefined ? '' : ` offset ${offset}`;
+  const { agentId, phase, ...rest } = payload;
+  const agent = agentId === 'main' || agentId === undefined ? '' : ` (${String(agentId)})`;
+  if (type === 'agent.status.updated') {
+    const what = typeof phase === 'object' && phase ? `phase ${shown(phase)}` : `facts ${shown(rest)}`;
+    return mask(`${number} ${scope} st: ${what}${agent}`);
+  }
+  return mask(`${sessionId === '__global__' ? '   *' : number} ${scope} ${type}${place} ${shown(rest)}${agent}`);
+}
+
+/** Without times and sizes; the timings of a step are left out. */
+function shown(payload: object): string {
+  const members = Object.entries(payload).flatMap(([key, member]) => {
+    if (left.has(key) || key.startsWith('llm')) return [];
+    return [[key, sizes.has(key) ? '<n>' : member]];
+  });
+  const options = { depth: null, breakLength: Infinity, compact: true, maxArrayLength: null, maxStringLength: null };
+  return inspect(Object.fromEntries(members), options);
+}
