@@ -20,6 +20,7 @@ import type { Meta } from './schema/meta.ts';
 import { startDemoModel } from './models/demo/server.ts';
 import { createIdentity } from './models/identity.ts';
 import { createProviders, type Providers } from './models/providers.ts';
+import { APPROVAL_LIFETIME_MS } from './sessions/approvals.ts';
 import { createModelChecks } from './sessions/model-checks.ts';
 import { createModelClient } from './models/stream.ts';
 import { readSessionFolder } from './sessions/session-folder.ts';
@@ -48,6 +49,8 @@ export interface AppOptions {
   allowRemoteTerminals: boolean;
   /** Starts the scripted demo model and makes it the default. */
   demo: boolean;
+  /** How long an approval waits for its answer, in ms; tests shorten it. */
+  approvalLifetimeMs: number;
   /** Read at every use, so that a changed variable counts. */
   env: () => NodeJS.ProcessEnv;
 }
@@ -93,6 +96,7 @@ const DEFAULTS = {
   allowRemoteShutdown: false,
   allowRemoteTerminals: false,
   demo: false,
+  approvalLifetimeMs: APPROVAL_LIFETIME_MS,
   env: () => process.env,
 } satisfies Partial<AppOptions>;
 
@@ -169,6 +173,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     sink: hub,
     agents: createAgentServices({ home, shell: await findShell(), config, env: options.env, identity, client, tools }),
     subscribers: hub.subscriberCount,
+    approvalLifetimeMs: options.approvalLifetimeMs,
     models: createModelChecks({ config, providers, env: options.env, identity }),
     announceArchived: (sessionId, workspace_id) =>
       globalStream.publish('event.session.archived', { workspace_id }, { sessionId }),

@@ -3,6 +3,7 @@
  * from the journal's folds; what is kept here dies with the process.
  */
 import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
 import { ServiceError } from '../errors.ts';
 import { engine, event, type AgentConfigFields, type Draft } from '../journal/records.ts';
 import { readContext, requestMessages } from '../journal/projections/context.ts';
@@ -53,6 +54,8 @@ export interface AgentHost {
   limits(): { maxSteps: number; maxAttempts: number };
   readInstructions(): Promise<Instructions>;
   renderPrompt(instructions: Instructions): Promise<string>;
+  /** Entries of the configured and the session's tool lists that fit no tool (engine.md §6.5). */
+  ineffectiveToolPatterns(): string[];
   decide(tool: string, plan: ToolPlan, mode: PermissionMode): Promise<Decision>;
   stream(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
   /** A turn has ended or a prompt was accepted: the session's cold view changed. */
@@ -120,7 +123,9 @@ export function createAgent(host: AgentHost): Agent {
   let turn: RunningTurn | undefined;
   let nextTurnId = 0;
   let warnings: SessionWarning[] = [];
-  let lastInstructions: string | undefined;
+  /** What the prompt was rendered with, as far as this process knows. */
+  let rendered: { instructions: string; tools: string } | undefined;
+  const reportedPatterns = new Set<string>();
   let newInstructionFiles: string[] = [];
 
   const context = () => readContext(log.state.context, id);
@@ -169,16 +174,35 @@ export function createAgent(host: AgentHost): Agent {
   }
 
   const currentSchemas = () => toolSchemas(activeTools());
+  const toolNames = () =>
+    activeTools()
+      .map((tool) => tool.name)
+      .join();
 
   async function renderedPrompt(cause: string, frozen: boolean): Promise<Draft[]> {
     const instructions = await host.readInstructions();
-    lastInstructions = instructions.text;
+    rendered = { instructions: instructions.text, tools: toolNames() };
     const text = await host.renderPrompt(instructions);
     const sha256 = createHash('sha256').update(text).digest('hex');
     const drafts = warn(instructions.warnings);
     if (text === context().system) return drafts;
     const fields = { text, sha256, cause, ...(frozen ? { frozen: { skills: '', plugins: '' } } : {}) };
     return [engine(id, 'agent.prompt', fields), ...drafts];
+  }
+
+  /** Whether the prompt, maybe of an earlier process, shows exactly these files. */
+  function shows({ paths, text }: Instructions): boolean {
+    return paths.join('\n') === shownInstructions().join('\n') && context().system.includes(text);
+  }
+
+  /** Entries of the tool lists that fit no tool, told once each. */
+  function patternWarnings(): Draft[] {
+    const fresh = host.ineffectiveToolPatterns().filter((pattern) => !reportedPatterns.has(pattern));
+    return fresh.map((pattern) => {
+      reportedPatterns.add(pattern);
+      const message = `The tool list entry "${pattern}" fits no tool.`;
+      return event(id, 'warning', { message, code: 'tool-pattern-no-match' });
+    });
   }
 
   /** Warnings are told once, when they change. */
@@ -228,9 +252,9 @@ export function createAgent(host: AgentHost): Agent {
     if (drafts.length === 0) return;
     log.append(drafts);
     await log.flushed();
-    const { thinkingEffort } = context().config;
+    const { permission, thinkingEffort } = fields;
     frames.facts({
-      ...(fields.permission ? { permission: fields.permission } : {}),
+      ...(permission === undefined ? {} : { permission }),
       ...(thinkingEffort === undefined ? {} : { thinkingEffort }),
     });
   }
@@ -251,13 +275,10 @@ export function createAgent(host: AgentHost): Agent {
     const limit = contextLimit(model);
     if (limit !== maxContextTokens()) log.append([engine(id, 'agent.config', { maxContextTokens: limit ?? null })]);
     const instructions = await host.readInstructions();
-    const known = lastInstructions ?? (context().system.includes(instructions.text) ? instructions.text : undefined);
-    if (known !== instructions.text) await refreshPrompt('instructions');
-    else {
-      lastInstructions = instructions.text;
-      const drafts = warn(instructions.warnings);
-      if (drafts.length > 0) log.append(drafts);
-    }
+    rendered ??= shows(instructions) ? { instructions: instructions.text, tools: toolNames() } : undefined;
+    if (rendered?.instructions !== instructions.text) await refreshPrompt('instructions');
+    else if (rendered.tools !== toolNames()) await refreshPrompt('tools');
+    log.append([...warn(instructions.warnings), ...patternWarnings()]);
     await log.flushed();
     return { model, settings: host.settings(model, effort), system: context().system };
   }
@@ -385,11 +406,17 @@ export function createAgent(host: AgentHost): Agent {
       report: host.report,
       nestedInstructions: async (plan) => {
         const { cwd } = host.environment();
-        const command = plan.subject.match === 'command' ? plan.subject.text : undefined;
-        const known = new Set([...context().agentsMd, ...newInstructionFiles, ...shownInstructions()]);
-        const found = await findNestedInstructions({ accesses: plan.accesses, command, cwd }, known);
-        newInstructionFiles.push(...found);
-        return found;
+        const { display, accesses } = plan;
+        const command =
+          display?.kind === 'command' ? { line: display.command, cwd: resolve(cwd, display.cwd ?? '.') } : undefined;
+        const found = await findNestedInstructions(
+          { accesses, command, cwd },
+          new Set([...context().agentsMd, ...shownInstructions()]),
+        );
+        // Calls that run side by side may find the same file; the first names it.
+        const fresh = found.filter((path) => !newInstructionFiles.includes(path));
+        newInstructionFiles.push(...fresh);
+        return fresh;
       },
       observe: { waiting: live.waiting, started: live.toolStarted, ended: live.toolEnded },
     });

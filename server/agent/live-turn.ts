@@ -30,6 +30,8 @@ export interface LiveTurn {
   toolStarted(call: { toolCallId: string; name: string; args: unknown; plan?: ToolPlan | undefined }): void;
   toolProgress(toolCallId: string, update: ToolProgress): void;
   toolEnded(toolCallId: string): void;
+  /** The open step, or the turn at its step limit, was cut short. */
+  interrupted(reason: 'aborted' | 'max_steps' | 'error'): void;
   ended(outcome: TurnOutcome): void;
   view(): InFlightTurn;
 }
@@ -139,6 +141,7 @@ export function createLiveTurn(deps: LiveTurnDeps): LiveTurn {
         frames.phase({ kind: 'tool_call', turnId, step, toolCallId: tool_call_id, name, since: started });
       }
     },
+    interrupted: (reason) => frames.phase({ kind: 'interrupted', turnId, step, reason, at: deps.now() }),
     ended(outcome) {
       frames.phase({ kind: 'ended', turnId, reason: outcome, durationMs: deps.now() - since, at: deps.now() });
       frames.facts();

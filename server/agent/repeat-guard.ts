@@ -24,7 +24,7 @@ export interface RepeatVerdict {
 }
 
 export interface RepeatGuard {
-  /** Counts a call that runs; calls must be reported in their order. */
+  /** Counts a call, refused ones too; calls must be reported in their order, equal ones of a response once. */
   count(key: string): RepeatVerdict;
   /** A new turn starts a new count. */
   reset(): void;

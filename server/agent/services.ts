@@ -55,15 +55,15 @@ export function createAgentServices(deps: AgentServicesDeps): AgentServices {
     },
     forSession(place) {
       const base = { cwd: place.cwd, sessionDir: place.dir, ...reach };
+      const toolPolicy = () =>
+        activeTools(names, {
+          profile: mainProfile,
+          config: config.effective().tools,
+          sessionDisabled: place.disabledTools(),
+        });
       return {
-        environment() {
-          const { active } = activeTools(names, {
-            profile: mainProfile,
-            config: config.effective().tools,
-            sessionDisabled: place.disabledTools(),
-          });
-          return { ...base, sessionId: place.id, agentId: 'main', activeTools: active };
-        },
+        environment: () => ({ ...base, sessionId: place.id, agentId: 'main', activeTools: toolPolicy().active }),
+        ineffectiveToolPatterns: () => toolPolicy().ineffective,
         readInstructions: () => readInstructions(home, place.cwd),
         renderPrompt: (instructions) =>
           renderSystemPrompt({

@@ -12,9 +12,8 @@ import { accessesConflict } from '../tools/accesses.ts';
 import { spillOutput } from '../tools/spill.ts';
 import { checkFresh } from '../tools/stale-files.ts';
 import type { Tool, ToolEnvironment, ToolPlan, ToolProgress, ToolResult } from '../tools/types.ts';
-import { ToolInputError } from '../tools/types.ts';
 import type { Decision } from '../permissions/policy.ts';
-import { callKey, type RepeatGuard } from './repeat-guard.ts';
+import { callKey, type RepeatGuard, type RepeatVerdict } from './repeat-guard.ts';
 import { TurnAborted } from './errors.ts';
 
 /** How long an aborted tool may take to end by itself. */
@@ -51,12 +50,21 @@ export interface ToolBatchDeps {
 
 interface Admitted {
   call: ToolCall;
-  tool: Tool;
   plan: ToolPlan;
   args: unknown;
   key: string;
+  repeat: RepeatVerdict;
   /** Later calls that are the same and take this one's result. */
   duplicates: ToolCall[];
+}
+
+/** The calls of the response as far as they are decided. */
+interface Decided {
+  admitted: Admitted[];
+  /** By key: an equal call later in the response gets the same refusal, nobody is asked twice. */
+  refused: Map<string, { plan: ToolPlan | undefined; text: string }>;
+  /** A refused call was repeated too often. */
+  stopTurn: boolean;
 }
 
 export interface BatchOutcome {
@@ -66,9 +74,10 @@ export interface BatchOutcome {
 
 /** Runs the batch; rejects with the signal's reason when the turn is aborted, after every started call has its result. */
 export async function runToolBatch(calls: ToolCall[], deps: ToolBatchDeps): Promise<BatchOutcome> {
-  const admitted: Admitted[] = [];
+  const decided: Decided = { admitted: [], refused: new Map(), stopTurn: false };
+  const { admitted } = decided;
   try {
-    for (const call of calls) await admit(call, admitted, deps);
+    for (const call of calls) await admit(call, decided, deps);
   } catch (error) {
     // Calls that were admitted but never began: clients have seen them start.
     for (const entry of admitted) finish(entry, { output: abortText(deps.signal), isError: true }, deps);
@@ -81,50 +90,86 @@ export async function runToolBatch(calls: ToolCall[], deps: ToolBatchDeps): Prom
   });
   const stops = await Promise.all(running);
   deps.signal.throwIfAborted();
-  return { stopTurn: stops.includes(true) };
+  return { stopTurn: decided.stopTurn || stops.includes(true) };
 }
 
 const conflict = (a: Admitted | undefined, b: Admitted) =>
   a !== undefined && accessesConflict(a.plan.accesses, b.plan.accesses);
 
 /** Preflight, plan and permission of one call. Settles it at once when one of them fails. */
-async function admit(call: ToolCall, admitted: Admitted[], deps: ToolBatchDeps): Promise<void> {
+async function admit(call: ToolCall, decided: Decided, deps: ToolBatchDeps): Promise<void> {
   deps.signal.throwIfAborted();
+  const checked = preflight(call, deps);
+  const { args } = checked;
+  const key = callKey(call.name, args);
+  const first = decided.admitted.find((entry) => entry.key === key);
+  if (first) {
+    start(call, args, first.plan, deps);
+    first.duplicates.push(call);
+    return;
+  }
+  const before = decided.refused.get(key);
+  if (before) {
+    settle(call, args, before.plan, before.text, deps);
+    return;
+  }
+  const repeat = deps.repeats.count(key);
+  const refuse = (plan: ToolPlan | undefined, problem: string) => {
+    const text = problem + (repeat.reminder ? reminderBlock(repeat.reminder) : '');
+    decided.refused.set(key, { plan, text });
+    decided.stopTurn ||= repeat.stopTurn;
+    settle(call, args, plan, text, deps);
+  };
+  if ('error' in checked) {
+    refuse(undefined, checked.error);
+    return;
+  }
+  const plan = await planCall(checked.tool, args, deps.environment);
+  deps.signal.throwIfAborted();
+  if ('error' in plan) {
+    refuse(undefined, plan.error);
+    return;
+  }
+  const refusal = (await staleFile(plan, decided.admitted, deps)) ?? (await permission(call, plan, args, deps));
+  deps.signal.throwIfAborted();
+  if (refusal !== undefined) {
+    refuse(plan, refusal);
+    return;
+  }
+  start(call, args, plan, deps);
+  decided.admitted.push({ call, plan, args, key, repeat, duplicates: [] });
+}
+
+/** The tool exists, is active and takes these arguments. */
+function preflight(
+  call: ToolCall,
+  deps: ToolBatchDeps,
+): { tool: Tool; args: unknown } | { args: unknown; error: string } {
   const tool = deps.tools.get(call.name);
   if (!tool || !deps.environment.activeTools.has(call.name)) {
     const reason = tool ? 'is disabled in this session' : 'does not exist';
     const names = [...deps.environment.activeTools].join(', ');
-    settle(call, rawArguments(call), undefined, `The tool "${call.name}" ${reason}. Available tools: ${names}.`, deps);
-    return;
+    return {
+      args: rawArguments(call),
+      error: `The tool "${call.name}" ${reason}. Available tools: ${names || 'none'}.`,
+    };
   }
   const checked = validateArguments(tool, call.arguments);
-  if ('error' in checked) {
-    settle(call, rawArguments(call), undefined, `Invalid arguments for ${call.name}: ${checked.error}`, deps);
-    return;
-  }
-  const key = callKey(call.name, checked.args);
-  const first = admitted.find((entry) => entry.key === key);
-  if (first) {
-    start(call, checked.args, first.plan, deps);
-    first.duplicates.push(call);
-    return;
-  }
-  let plan: ToolPlan;
+  if ('args' in checked) return { tool, args: checked.args };
+  return { args: rawArguments(call), error: `Invalid arguments for ${call.name}: ${checked.error}` };
+}
+
+/** What the tool would do; a tool that fails already here fails this call only. */
+async function planCall(
+  tool: Tool,
+  args: unknown,
+  environment: ToolEnvironment,
+): Promise<ToolPlan | { error: string }> {
   try {
-    plan = await tool.plan(checked.args, deps.environment);
+    return await tool.plan(args, environment);
   } catch (error) {
-    if (!(error instanceof ToolInputError)) throw error;
-    settle(call, checked.args, undefined, error.message, deps);
-    return;
+    return { error: errorMessage(error) || 'The tool failed.' };
   }
-  const refusal = (await staleFile(plan, admitted, deps)) ?? (await permission(call, plan, checked.args, deps));
-  deps.signal.throwIfAborted();
-  if (refusal !== undefined) {
-    settle(call, checked.args, plan, refusal, deps);
-    return;
-  }
-  start(call, checked.args, plan, deps);
-  admitted.push({ call, tool, plan, args: checked.args, key, duplicates: [] });
 }
 
 /** What the model wrote, as clients are shown it: parsed where it can be. */
@@ -143,8 +188,9 @@ const writes = (plan: ToolPlan) =>
 /** The stale-file guard; a Read of the same file earlier in this response counts (engine.md §4). */
 async function staleFile(plan: ToolPlan, admitted: Admitted[], deps: ToolBatchDeps): Promise<string | undefined> {
   for (const path of writes(plan)) {
+    // A search (recursive) shows only parts of a file.
     const readBefore = admitted.some((entry) =>
-      entry.plan.accesses.some((access) => access.kind === 'file' && access.path === path),
+      entry.plan.accesses.some((access) => access.kind === 'file' && !access.recursive && access.path === path),
     );
     if (readBefore) continue;
     const problem = await checkFresh(deps.knownFiles(), path);
@@ -239,11 +285,10 @@ function settle(call: ToolCall, args: unknown, plan: ToolPlan | undefined, text:
 
 async function run(entry: Admitted, deps: ToolBatchDeps): Promise<boolean> {
   let result = await execute(entry, deps);
-  const verdict = deps.signal.aborted ? { stopTurn: false } : deps.repeats.count(entry.key);
-  if (verdict.reminder) result = withReminder(result, verdict.reminder);
+  if (entry.repeat.reminder && !deps.signal.aborted) result = withReminder(result, entry.repeat.reminder);
   const agentsMd = result.isError ? [] : await deps.nestedInstructions(entry.plan, entry.args);
   finish(entry, result, deps, agentsMd);
-  return result.stopTurn === true || verdict.stopTurn;
+  return result.stopTurn === true || entry.repeat.stopTurn;
 }
 
 function finish(entry: Admitted, result: ToolResult, deps: ToolBatchDeps, agentsMd: string[] = []): void {
@@ -256,10 +301,10 @@ function finish(entry: Admitted, result: ToolResult, deps: ToolBatchDeps, agents
 }
 
 async function execute(entry: Admitted, deps: ToolBatchDeps): Promise<ToolResult> {
-  if (deps.signal.aborted) return { output: abortText(deps.signal), isError: true };
   const { call, plan } = entry;
   const stale = await firstProblem(writes(plan).map((path) => checkFresh(deps.knownFiles(), path)));
   if (stale) return { output: stale, isError: true };
+  if (deps.signal.aborted) return { output: abortText(deps.signal), isError: true };
   let live = true;
   const context = {
     ...deps.environment,
@@ -321,8 +366,10 @@ async function normalize(call: ToolCall, result: ToolResult, deps: ToolBatchDeps
 const joined = (output: ToolOutput): string =>
   typeof output === 'string' ? output : output.map((part) => (part.type === 'text' ? part.text : '')).join('');
 
+const reminderBlock = (text: string) => `\n\n<system-reminder>\n${text}\n</system-reminder>`;
+
 function withReminder(result: ToolResult, text: string): ToolResult {
-  const reminder = `\n\n<system-reminder>\n${text}\n</system-reminder>`;
+  const reminder = reminderBlock(text);
   if (typeof result.output === 'string') return { ...result, output: result.output + reminder };
   return { ...result, output: [...result.output, { type: 'text', text: reminder }] };
 }

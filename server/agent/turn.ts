@@ -343,6 +343,7 @@ export async function runTurn(deps: TurnDeps): Promise<TurnOutcome> {
         ? []
         : [event(deps.agentId, 'prompt.aborted', { promptId: deps.promptId, abortedAt: iso(deps.now()) })]),
     ]);
+    if (open) deps.live.interrupted('aborted');
     await deps.log.flushed();
     return 'cancelled';
   }
@@ -372,6 +373,7 @@ export async function runTurn(deps: TurnDeps): Promise<TurnOutcome> {
       ...deps.workEnded('failed'),
       ...settlePrompt('failed'),
     ]);
+    if (interrupted) deps.live.interrupted(interrupted.reason);
     await deps.log.flushed();
     return 'failed';
   }

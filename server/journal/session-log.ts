@@ -41,6 +41,8 @@ export interface SessionLog {
   /** All projections, always as of `position()`. Long texts in it read their file when touched: see `load`. */
   readonly state: LogState;
   position(): StreamPosition;
+  /** This process is the writer, so `state` is all there is; else another process may be ahead of it. */
+  readonly claimed: boolean;
   /** Why nothing can be appended any more: a failed write, or a journal of a newer format (50003). */
   readonly readOnly: ServiceError | undefined;
   /**
@@ -372,6 +374,9 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
     },
     get state() {
       return view.state;
+    },
+    get claimed() {
+      return held !== undefined;
     },
     get readOnly() {
       return readOnly;

@@ -7,7 +7,7 @@ import type { Approval, ApprovalDecision, ResolveApproval } from '../schema/inte
 import { iso } from '../schema/scalars.ts';
 import type { WorkState } from './work-state.ts';
 
-const LIFETIME_MS = 24 * 60 * 60 * 1000;
+export const APPROVAL_LIFETIME_MS = 24 * 60 * 60 * 1000;
 /** Ends of interactions remembered to tell "already resolved" from "never existed". */
 const REMEMBERED_ENDS = 256;
 
@@ -54,7 +54,7 @@ export interface ApprovalsDeps {
   work: WorkState;
   append(drafts: Draft[]): void;
   now(): number;
-  lifetimeMs?: number;
+  lifetimeMs: number;
 }
 
 /** Creates the registry of one loaded session. */
@@ -128,7 +128,6 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       signal.throwIfAborted();
       const id = `approval_${randomUUID()}`;
       const created = deps.now();
-      const lifetime = deps.lifetimeMs ?? LIFETIME_MS;
       const approval: Approval = {
         approval_id: id,
         session_id: deps.sessionId,
@@ -139,12 +138,12 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
         action: question.action,
         tool_input_display: question.display,
         created_at: iso(created),
-        expires_at: iso(created + lifetime),
+        expires_at: iso(created + deps.lifetimeMs),
       };
       const answer = new Promise<ApprovalAnswer>((resolve, reject) => {
         const onAbort = () => reject(signal.reason);
         signal.addEventListener('abort', onAbort, { once: true });
-        const timer = setTimeout(() => expire(id), lifetime);
+        const timer = setTimeout(() => expire(id), deps.lifetimeMs);
         timer.unref();
         waiting.set(id, {
           approval,

@@ -10,24 +10,23 @@ import { openSessionLog, type SessionLog, type SessionLogOptions } from '../jour
 import { createStateFile, STATE_VERSION, type StateDocument, type StateFile } from '../journal/state-file.ts';
 import { readContext } from '../journal/projections/context.ts';
 import { indexRow } from '../journal/projections/index-row.ts';
+import { isBusy, mainTurnActive, pendingInteraction, type StatusState } from '../journal/projections/status.ts';
 import type { Logger } from '../log.ts';
+import { errorCode } from '../storage/errno.ts';
 import { createApprovals } from './approvals.ts';
 import type { SessionIndex } from './session-index.ts';
 import type { SessionRow } from './session-row.ts';
 import { createLiveSession, type LiveSession } from './session.ts';
-import { createWorkState } from './work-state.ts';
+import { createWorkState, type WorkFacts } from './work-state.ts';
 
 const IDLE_UNLOAD_MS = 30 * 60 * 1000;
 const IDLE_CHECK_MS = 60 * 1000;
 const MAX_LIVE = 200;
+/** The request that used a session last may still be at work on it. */
+const IN_USE_MS = 10 * 1000;
 
-/** Facts that only the cold view holds; they change without the session's lock. */
-export interface ColdFacts {
-  archived?: boolean;
-  archivedAt?: number | undefined;
-  custom?: Record<string, unknown>;
-  updatedAt?: number;
-}
+/** Facts that only the cold view holds. They change without the session's lock, so the index has them, not a process. */
+export type ColdFacts = Partial<Pick<SessionRow, 'archived' | 'archivedAt' | 'custom' | 'updatedAt'>>;
 
 /** Where a session lives and what its agents may look up about it. */
 export interface SessionPlace {
@@ -46,7 +45,9 @@ export interface AgentServices {
     AgentHost,
     'tools' | 'defaultPermission' | 'resolveModel' | 'effort' | 'settings' | 'budget' | 'limits' | 'stream'
   >;
-  forSession(place: SessionPlace): Pick<AgentHost, 'environment' | 'readInstructions' | 'renderPrompt' | 'decide'>;
+  forSession(
+    place: SessionPlace,
+  ): Pick<AgentHost, 'environment' | 'ineffectiveToolPatterns' | 'readInstructions' | 'renderPrompt' | 'decide'>;
   /** Context limit of the configured default model. */
   defaultLimit(): number | undefined;
 }
@@ -60,16 +61,21 @@ export interface LiveSessionsDeps {
   /** Registers the workspace of a session again when it was removed from the registry (files.md §2.2). */
   ensureWorkspace(workspaceId: string, root: string): Promise<void>;
   subscribers(sessionId: string): number;
+  /** How long an approval waits for its answer. */
+  approvalLifetimeMs: number;
   version: string;
   log: Logger;
   now(): number;
+  /** Sessions kept in memory before the longest unused ones are unloaded; 200 unless given. */
+  maxLive?: number;
 }
 
 interface Entry {
   session: LiveSession;
   state: StateFile;
-  cold: ColdFacts;
   usedAt: number;
+  /** Its journal is being closed; who wants the session loads it again afterwards. */
+  unloading: boolean;
 }
 
 export interface LiveSessions {
@@ -77,14 +83,17 @@ export interface LiveSessions {
   /** Live, or undefined when cold. */
   get(id: string): LiveSession | undefined;
   all(): LiveSession[];
-  /** Loads a cold session. Throws 40401 and 50001. */
+  /** Loads a cold session. Throws 40401, and 50001 when it cannot be loaded. */
   open(id: string): Promise<LiveSession>;
   /** Takes over a log that was just created. */
   adopt(log: SessionLog, row: SessionRow): Promise<LiveSession>;
   logOptions(row: Pick<SessionRow, 'id' | 'workspaceId'>): SessionLogOptions;
-  /** Stores facts of the cold view, of a live or a cold session. */
-  patch(id: string, facts: ColdFacts): Promise<SessionRow>;
+  /** Stores facts of the cold view, of a live or a cold session. Throws 50003, and then nothing has changed. */
+  patch(id: string, facts: ColdFacts): Promise<void>;
+  /** Ends what runs and forgets the session; to be called in turn. */
   unload(id: string, reason: 'exit' | 'archive' | 'idle'): Promise<void>;
+  /** Unloads what nobody has used for 30 minutes, and the longest unused ones above the limit; runs every minute. */
+  unloadIdle(): Promise<void>;
   inTurn<T>(id: string, work: () => Promise<T>): Promise<T>;
   /** The most recently created session that is live. */
   newest(): LiveSession | undefined;
@@ -99,11 +108,12 @@ const ends = {
 
 /** Creates the set; loads nothing. */
 export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
-  const { index, log } = deps;
+  const { index, log, maxLive = MAX_LIVE } = deps;
   const live = new Map<string, Entry>();
   const loading = new Map<string, Promise<LiveSession>>();
   const lifecycles = new Map<string, Promise<unknown>>();
   const idleCheck = setInterval(() => void unloadIdle(), IDLE_CHECK_MS).unref();
+  let closed = false;
 
   function inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
     const mine = (lifecycles.get(id) ?? Promise.resolve()).then(work, work);
@@ -135,34 +145,34 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     },
   });
 
-  /** The row as the journal and the cold facts have it now. */
-  function presentRow(sessionLog: SessionLog, stored: SessionRow, cold: ColdFacts): SessionRow {
+  /** The row as the journal has it, with the cold facts of the stored one. */
+  function foldedRow(sessionLog: SessionLog, stored: SessionRow): SessionRow {
     const { outcome, updatedAt, ...facts } = indexRow(sessionLog.state);
+    const { id, workspaceId, cwd, archived, archivedAt, custom } = stored;
     return {
       ...facts,
-      id: stored.id,
-      workspaceId: stored.workspaceId,
-      cwd: stored.cwd,
+      id,
+      workspaceId,
+      cwd,
       lastTurnReason: outcome,
-      updatedAt: Math.max(updatedAt, cold.updatedAt ?? 0),
-      archived: cold.archived ?? false,
-      archivedAt: cold.archivedAt,
-      custom: cold.custom ?? {},
+      updatedAt: Math.max(updatedAt, stored.updatedAt),
+      archived,
+      archivedAt,
+      custom,
     };
   }
 
-  async function enliven(sessionLog: SessionLog, row: SessionRow): Promise<LiveSession> {
+  function enliven(sessionLog: SessionLog, row: SessionRow): Entry {
     const { id, workspaceId, cwd } = row;
     const dir = directory(row);
-    const state = createStateFile(dir);
-    const cold: ColdFacts = {
-      archived: row.archived,
-      archivedAt: row.archivedAt,
-      custom: row.custom,
-      updatedAt: row.updatedAt,
-    };
-    const work = createWorkState(sessionLog.state.status.outcome);
-    const approvals = createApprovals({ sessionId: id, work, append: sessionLog.append, now: deps.now });
+    const work = createWorkState(() => workFacts(sessionLog.state.status));
+    const approvals = createApprovals({
+      sessionId: id,
+      work,
+      append: sessionLog.append,
+      now: deps.now,
+      lifetimeMs: deps.approvalLifetimeMs,
+    });
     const context = () => readContext(sessionLog.state.context, 'main');
     const place: SessionPlace = {
       id,
@@ -172,12 +182,12 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       disabledTools: () => context().disabledTools,
       rules: () => context().rules,
     };
-    const entry: Entry = { session: undefined!, state, cold, usedAt: deps.now() };
-    entry.session = createLiveSession({
+    const session = createLiveSession({
       log: sessionLog,
       approvals,
       work,
-      row: () => presentRow(sessionLog, row, cold),
+      // Who is not the writer may be behind another process, and the index never is.
+      row: (stored = index.get(id) ?? row) => (sessionLog.claimed ? foldedRow(sessionLog, stored) : stored),
       defaultLimit: deps.agents.defaultLimit,
       host: {
         ...deps.agents.shared,
@@ -191,18 +201,44 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
         report: (what, error) => log.error(what, { sessionId: id, err: error }),
       },
     });
+    const entry: Entry = { session, state: createStateFile(dir), usedAt: deps.now(), unloading: false };
     live.set(id, entry);
-    return entry.session;
+    return entry;
   }
 
-  /** The row at once, so that lists are right; the file behind it. */
-  async function persist(entry: Entry): Promise<SessionRow> {
-    const row = entry.session.row();
+  /** The row at once, so that lists are right; the file behind it. Throws 50003. */
+  async function store(row: SessionRow, state: StateFile): Promise<void> {
     index.upsert(row);
-    await entry.state.write(stateDocument(row)).catch((error: unknown) => {
-      log.error('state.json could not be written', { sessionId: row.id, err: error });
-    });
-    return row;
+    try {
+      await state.write(stateDocument(row));
+    } catch (error) {
+      const reason = errorCode(error) ?? errorMessage(error);
+      throw new ServiceError(50003, `session ${row.id} cannot be written: ${reason}`, { cause: error });
+    }
+  }
+
+  /** Stores what the journal has; it stays the last word when that fails. */
+  async function persist(entry: Entry, row?: SessionRow): Promise<void> {
+    const { session, state } = entry;
+    try {
+      await store(row ?? session.row(), state);
+    } catch (error) {
+      log.error('state.json could not be written', { sessionId: session.id, err: error });
+    }
+  }
+
+  async function patch(id: string, facts: ColdFacts): Promise<void> {
+    const entry = live.get(id);
+    const present = () => entry?.session.row() ?? storedRow(id);
+    const before = present();
+    const state = entry?.state ?? createStateFile(directory(before));
+    try {
+      await store({ ...before, ...facts }, state);
+    } catch (error) {
+      const { archived, archivedAt, custom, updatedAt } = before;
+      index.upsert({ ...present(), archived, archivedAt, custom, updatedAt });
+      throw error;
+    }
   }
 
   async function load(id: string): Promise<LiveSession> {
@@ -214,22 +250,24 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       sessionLog = await openSessionLog(logOptions(row));
     } catch (error) {
       if (error instanceof ServiceError) throw error;
-      throw new ServiceError(50001, `session ${id} cannot be loaded: ${errorMessage(error)}`, { cause: error });
+      const reason = errorCode(error) ?? errorMessage(error);
+      throw new ServiceError(50001, `session ${id} cannot be loaded: ${reason}`, { cause: error });
     }
-    const session = await enliven(sessionLog, row);
-    const entry = live.get(id);
-    // Settling may have changed outcome and openness.
-    if (entry && row.open) await persist(entry);
-    return session;
+    const entry = enliven(sessionLog, row);
+    const folded = foldedRow(sessionLog, row);
+    // Settled just now, or its end never came to the index.
+    if (row.open && !folded.open) await persist(entry, folded);
+    return entry.session;
   }
 
   async function open(id: string): Promise<LiveSession> {
     const known = live.get(id);
-    if (known) {
+    if (known && !known.unloading) {
       known.usedAt = deps.now();
       await known.session.log.refresh();
       return known.session;
     }
+    if (closed) throw new ServiceError(50001, 'the server is stopping');
     let shared = loading.get(id);
     if (!shared) {
       shared = inTurn(id, async () => live.get(id)?.session ?? load(id)).finally(() => loading.delete(id));
@@ -241,25 +279,38 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
   async function unloadNow(id: string, reason: keyof typeof ends): Promise<void> {
     const entry = live.get(id);
     if (!entry) return;
+    entry.unloading = true;
     const { disposed, message } = ends[reason];
-    const { session } = entry;
-    const last = await session.main.close(disposed, message);
-    await session.log.close(reason, last);
-    live.delete(id);
-    await persist(entry);
+    const { log: sessionLog, main } = entry.session;
+    try {
+      const last = await main.close(disposed, message);
+      const wrote = sessionLog.claimed;
+      await sessionLog.close(reason, last);
+      if (wrote) await persist(entry, foldedRow(sessionLog, storedRow(id)));
+    } finally {
+      live.delete(id);
+    }
   }
 
+  /** Nothing runs or waits in it and nobody looks on. */
   function isIdle({ session }: Entry): boolean {
     return session.main.idle() && session.approvals.pending().length === 0 && deps.subscribers(session.id) === 0;
   }
 
   async function unloadIdle(): Promise<void> {
-    const idle = [...live.values()].filter(isIdle).sort((a, b) => a.usedAt - b.usedAt);
-    const excess = Math.max(0, live.size - MAX_LIVE);
-    const due = idle.filter((entry, place) => place < excess || deps.now() - entry.usedAt > IDLE_UNLOAD_MS);
-    for (const { session } of due) {
-      await inTurn(session.id, () => unloadNow(session.id, 'idle')).catch((error: unknown) => {
-        log.error('an idle session could not be unloaded', { sessionId: session.id, err: error });
+    const unusedFor = (entry: Entry, ms: number) => deps.now() - entry.usedAt > ms;
+    const idle = [...live.values()].filter(isIdle).toSorted((a, b) => a.usedAt - b.usedAt);
+    const excess = live.size - maxLive;
+    for (const [place, entry] of idle.entries()) {
+      const { id } = entry.session;
+      const allowedMs = place < excess ? IN_USE_MS : IDLE_UNLOAD_MS;
+      // Looked at again in its turn: a request may have come while others were unloaded.
+      const due = () => live.get(id) === entry && isIdle(entry) && unusedFor(entry, allowedMs);
+      if (!due()) continue;
+      await inTurn(id, async () => {
+        if (due()) await unloadNow(id, 'idle');
+      }).catch((error: unknown) => {
+        log.error('an idle session could not be unloaded', { sessionId: id, err: error });
       });
     }
   }
@@ -270,34 +321,34 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     all: () => [...live.values()].map((entry) => entry.session),
     open,
     async adopt(sessionLog, row) {
-      const session = await enliven(sessionLog, row);
-      const entry = live.get(row.id);
-      if (entry) await persist(entry);
+      const { session, state } = enliven(sessionLog, row);
+      await store(row, state);
       return session;
     },
     logOptions,
-    async patch(id, facts) {
-      const entry = live.get(id);
-      if (entry) {
-        Object.assign(entry.cold, facts);
-        return persist(entry);
-      }
-      const row = { ...storedRow(id), ...facts };
-      await createStateFile(directory(row)).write(stateDocument(row));
-      index.upsert(row);
-      return row;
-    },
-    unload: (id, reason) => unloadNow(id, reason),
+    patch,
+    unload: unloadNow,
+    unloadIdle,
     inTurn,
-    newest: () =>
-      [...live.values()].toSorted((a, b) => b.session.row().createdAt - a.session.row().createdAt)[0]?.session,
+    newest() {
+      const createdAt = ({ session }: Entry) => session.log.state.index.createdAt;
+      return [...live.values()].toSorted((a, b) => createdAt(b) - createdAt(a))[0]?.session;
+    },
     async close() {
+      closed = true;
       clearInterval(idleCheck);
       await Promise.allSettled(loading.values());
       await Promise.all([...live.keys()].map((id) => inTurn(id, () => unloadNow(id, 'exit'))));
     },
   };
 }
+
+const workFacts = (status: StatusState): WorkFacts => ({
+  busy: isBusy(status),
+  main_turn_active: mainTurnActive(status),
+  pending_interaction: pendingInteraction(status),
+  last_turn_reason: status.outcome,
+});
 
 /** The row as `state.json` keeps it. */
 function stateDocument(row: SessionRow): StateDocument {

@@ -47,7 +47,7 @@ export function checkContent(content: ContentPart[]): void {
     }
   }
   content.forEach((part, index) => {
-    if ('source' in part && part.source.kind === 'url' && part.source.url.startsWith(INTERNAL_SCHEME)) {
+    if ('source' in part && part.source.kind === 'url' && part.source.url.toLowerCase().startsWith(INTERNAL_SCHEME)) {
       throw invalidField(`content.${index}.source.url`, 'must not be an internal media address');
     }
   });

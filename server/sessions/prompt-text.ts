@@ -7,11 +7,12 @@ export const TITLE_CHARS = 200;
 const secrets: [RegExp, string][] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, '[redacted]'],
   [/\bBearer\s+[A-Za-z0-9._~+/=-]+/gi, 'Bearer [redacted]'],
-  [/\b((?:[\w-]*(?:key|token|secret|password))\s*[:=]\s*)(?:"[^"]*"|'[^']*'|\S+)/gi, '$1[redacted]'],
+  [/\b([\w-]*(?:key|token|secret|password)["']?\s*[:=]\s*)(?:"[^"]*"|'[^']*'|\S+)/gi, '$1[redacted]'],
   [/\bsk-[A-Za-z0-9_-]{12,}/g, '[redacted]'],
+  [/\beyJ[\w-]+\.[\w-]+(?:\.[\w-]+)?/g, '[redacted]'],
 ];
-/** Long unbroken words of token characters; paths and URLs contain separators and stay. */
-const tokenWord = /(?<![\w/.:-])[A-Za-z0-9_+=-]{40,}(?![\w/.:-])/g;
+/** Long unbroken words of token characters; parts of paths, URLs and dotted names stay. */
+const tokenWord = /(?<![\w/.-])[A-Za-z0-9_+=-]{40,}(?![\w/-]|[.:][\w/])/g;
 
 // eslint-disable-next-line no-control-regex
 const controlsAndSpace = /[\u0000-\u0020\u007f-\u00a0\u2028\u2029]+/g;

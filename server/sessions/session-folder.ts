@@ -1,7 +1,8 @@
 /** A session's row, made from its folder: how the index is filled and repaired (records.md §3.6). */
+import { ServiceError } from '../errors.ts';
 import { indexRow } from '../journal/projections/index-row.ts';
 import { wasReleased } from '../journal/lock.ts';
-import { openSessionLog, type SessionLogOptions } from '../journal/session-log.ts';
+import { openSessionLog, type SessionLog, type SessionLogOptions } from '../journal/session-log.ts';
 import { createStateFile, type StateDocument } from '../journal/state-file.ts';
 import type { SessionRow } from './session-row.ts';
 
@@ -16,7 +17,15 @@ export async function readSessionFolder(
   const { dir, id, workspaceId } = folder;
   const state = await createStateFile(dir).read();
   if (state && (await wasReleased(dir))) return { ...coldRow(state), id, workspaceId, open: false };
-  const log = await openSessionLog({ ...logOptions, dir, sessionId: id });
+  let log: SessionLog;
+  try {
+    log = await openSessionLog({ ...logOptions, dir, sessionId: id });
+  } catch (error) {
+    // A damaged journal cannot be loaded, but its session is still listed (core.md §5.2).
+    const damaged = error instanceof ServiceError && error.code === 50001;
+    if (state && damaged) return { ...coldRow(state), id, workspaceId, open: false };
+    throw error;
+  }
   const { outcome, ...facts } = indexRow(log.state);
   await log.close();
   if (facts.cwd === '') return undefined;

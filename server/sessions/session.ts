@@ -12,7 +12,7 @@ import type { Approvals } from './approvals.ts';
 import { TITLE_CHARS } from './prompt-text.ts';
 import type { SessionRow } from './session-row.ts';
 import { sessionView } from './session-view.ts';
-import type { WorkState } from './work-state.ts';
+import { idleFacts, type WorkState } from './work-state.ts';
 
 const SNAPSHOT_MESSAGES = 100;
 const DEFAULT_PAGE = 50;
@@ -31,9 +31,9 @@ export interface LiveSession {
   readonly main: Agent;
   readonly approvals: Approvals;
   readonly work: WorkState;
-  /** Present row of the index, live members included. */
-  row(): SessionRow;
-  view(): Session;
+  /** The present row; `stored` spares the look into the index, where the cold facts are. */
+  row(stored?: SessionRow): SessionRow;
+  view(stored?: SessionRow): Session;
   status(): SessionStatus;
   snapshot(): Promise<Snapshot>;
   /** Newest first (core.md §7.3). */
@@ -53,8 +53,7 @@ export interface LiveSessionDeps {
   log: SessionLog;
   approvals: Approvals;
   work: WorkState;
-  /** The stored row: what only the cold view knows. */
-  row(): SessionRow;
+  row(stored?: SessionRow): SessionRow;
   host: AgentHost;
   /** Context limit of the configured default model, for sessions without one of their own. */
   defaultLimit(): number | undefined;
@@ -66,7 +65,14 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
   const main = createAgent(deps.host);
   const id = log.sessionId;
   const history = () => log.state.messages.history;
-  const view = () => sessionView(deps.row(), work.facts());
+
+  function view(stored?: SessionRow): Session {
+    const row = deps.row(stored);
+    const facts = work.facts();
+    // What another process runs has ended when the index says so, even if nothing was read of it since.
+    const over = facts.busy && !log.claimed && !row.open;
+    return sessionView(row, over ? { ...idleFacts, last_turn_reason: row.lastTurnReason } : facts);
+  }
 
   function limit(): number | undefined {
     const { model, maxContextTokens } = main.facts();
@@ -154,7 +160,7 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
     newPromptId: () => `msg_${newUlid()}`,
 
     promptAccepted(text) {
-      const title = log.state.index.title === '' && text !== '' ? text.slice(0, TITLE_CHARS) : undefined;
+      const title = log.state.index.title === '' && text !== '' ? provisionalTitle(text) : undefined;
       const patch = { ...(title === undefined ? {} : { title, isCustomTitle: false }), lastPrompt: text };
       return [
         event(
@@ -179,3 +185,6 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
     },
   };
 }
+
+/** Not half of a character at its end. */
+const provisionalTitle = (text: string) => text.slice(0, TITLE_CHARS).replace(/[\uD800-\uDBFF]$/, '');

@@ -1,7 +1,7 @@
 /** What clients can do with sessions (core.md §6). */
 import { randomUUID } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
-import { invalidField, ServiceError, sessionNotFound } from '../errors.ts';
+import { errorMessage, invalidField, ServiceError, sessionNotFound } from '../errors.ts';
 import type { AgentChange } from '../agent/agent.ts';
 import { profiles } from '../agent/profile.ts';
 import type { StreamPosition } from '../events/frame.ts';
@@ -11,6 +11,7 @@ import { createSessionLog } from '../journal/session-log.ts';
 import type { Prompt, SubmitPrompt } from '../schema/prompt.ts';
 import type { AgentConfigRequest, Session } from '../schema/session.ts';
 import type { ToolDescriptor } from '../schema/tool.ts';
+import { errorCode } from '../storage/errno.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
 import { createLiveSessions, type LiveSessionsDeps } from './live-sessions.ts';
 import { listSessions, type SessionListQuery } from './session-list.ts';
@@ -66,6 +67,7 @@ export interface Sessions extends PromptAborter {
 export function createSessions(deps: SessionsDeps): Sessions {
   const { index, workspaces, now } = deps;
   const live = createLiveSessions({ ...deps, ensureWorkspace });
+  let closing = false;
 
   async function ensureWorkspace(workspaceId: string, root: string): Promise<void> {
     try {
@@ -77,13 +79,13 @@ export function createSessions(deps: SessionsDeps): Sessions {
   }
 
   function rowOf(id: string): SessionRow {
-    const row = live.get(id)?.row() ?? index.get(id);
+    const row = index.get(id) ?? live.get(id)?.row();
     if (!row) throw sessionNotFound(id);
     return row;
   }
 
   function view(row: SessionRow): Session {
-    return live.get(row.id)?.view() ?? sessionView(row, undefined);
+    return live.get(row.id)?.view(row) ?? sessionView(row, undefined);
   }
 
   /** The directory of a new session, in the order of checks of core.md §6.1. */
@@ -134,21 +136,25 @@ export function createSessions(deps: SessionsDeps): Sessions {
       return (await live.adopt(log, row)).view();
     } catch (error) {
       await rm(live.directory(row), { recursive: true, force: true });
-      throw error;
+      if (error instanceof ServiceError) throw error;
+      const reason = errorCode(error) ?? errorMessage(error);
+      throw new ServiceError(50003, `the session cannot be written: ${reason}`, { cause: error });
     }
   }
 
   async function list(query: SessionListQuery) {
-    const busyIds = () => live.all().flatMap((session) => (session.work.facts().busy ? [session.id] : []));
+    const busyIds = () =>
+      live.all().flatMap((session) => (session.work.facts().busy && session.view().busy ? [session.id] : []));
     const { rows, hasMore } = await listSessions(query, { index, workspaces, busyIds });
     return { items: rows.map(view), has_more: hasMore };
   }
 
+  /** Not a transaction: what was stored before a failure stays (core.md §6.4). */
   async function updateProfile(id: string, body: ProfileUpdate): Promise<Session> {
     const session = await live.open(id);
     const { title, metadata, agent_config } = body;
-    const change = agent_config ? profileChange(agent_config) : undefined;
-    if (title !== undefined || change) await session.log.claim();
+    const changes = agent_config ? agentChanges(agent_config) : [];
+    if (title !== undefined || changes.length > 0) await session.log.claim();
     if (title !== undefined) {
       await session.rename(title);
       await live.patch(id, {});
@@ -157,12 +163,11 @@ export function createSessions(deps: SessionsDeps): Sessions {
     if (Object.keys(added).length > 0) {
       await live.patch(id, { custom: { ...session.row().custom, ...added }, updatedAt: now() });
     }
-    if (change) {
+    for (const change of changes) {
       if (change.model !== undefined) deps.models.assertConfigured(change.model);
-      const alias = change.model ?? session.main.facts().model;
+      const alias = session.main.facts().model;
       if (change.thinking !== undefined && alias !== undefined) deps.models.assertEffort(alias, change.thinking);
-      const profile = change.model === undefined ? undefined : profiles.get('agent');
-      await session.main.change({ ...change, ...(profile ? { profile } : {}) });
+      await session.main.change(change);
     }
     return session.view();
   }
@@ -179,6 +184,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
   }
 
   async function restore(id: string): Promise<Session> {
+    // First, so that a session that cannot be loaded stays archived.
+    await live.open(id);
     if (rowOf(id).archived) await live.inTurn(id, () => live.patch(id, { archived: false, archivedAt: undefined }));
     return (await live.open(id)).view();
   }
@@ -244,22 +251,26 @@ export function createSessions(deps: SessionsDeps): Sessions {
     async settleCrashed() {
       await index.ready();
       for (const row of index.openRows()) {
+        if (closing) return;
         if (live.get(row.id)) continue;
         await live.open(row.id).catch((error: unknown) => {
           deps.log.error('an interrupted session could not be settled', { sessionId: row.id, err: error });
         });
       }
     },
-    close: live.close,
+    close() {
+      closing = true;
+      return live.close();
+    },
   };
 }
 
-/** The members of `agent_config` that an update applies; an empty model is none. */
-function profileChange({ model, thinking, permission_mode }: AgentConfigRequest): AgentChange | undefined {
-  const change: AgentChange = {
-    ...(model ? { model } : {}),
-    ...(thinking === undefined ? {} : { thinking }),
-    ...(permission_mode ? { permission: permission_mode } : {}),
-  };
-  return Object.keys(change).length > 0 ? change : undefined;
+/** What an update applies of `agent_config`, in this order; an empty model is none. A model brings its profile along. */
+function agentChanges({ model, thinking, permission_mode }: AgentConfigRequest): AgentChange[] {
+  const profile = profiles.get('agent');
+  return [
+    ...(model ? [{ model, ...(profile ? { profile } : {}) }] : []),
+    ...(thinking === undefined ? [] : [{ thinking }]),
+    ...(permission_mode ? [{ permission: permission_mode }] : []),
+  ];
 }

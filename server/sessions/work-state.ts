@@ -15,7 +15,7 @@ export interface WorkState {
   change(members: Partial<WorkFacts>): Draft[];
 }
 
-const idle: WorkFacts = { busy: false, main_turn_active: false, pending_interaction: 'none' };
+export const idleFacts: WorkFacts = { busy: false, main_turn_active: false, pending_interaction: 'none' };
 
 const same = (a: WorkFacts, b: WorkFacts) =>
   a.busy === b.busy &&
@@ -23,15 +23,17 @@ const same = (a: WorkFacts, b: WorkFacts) =>
   a.pending_interaction === b.pending_interaction &&
   a.last_turn_reason === b.last_turn_reason;
 
-/** `outcome` is the main agent's last turn end as the journal has it. */
-export function createWorkState(outcome: TurnOutcome | undefined): WorkState {
-  let current: WorkFacts = { ...idle, last_turn_reason: outcome };
+/** `standing` is what the journal tells: it counts until this process changes something itself. */
+export function createWorkState(standing: () => WorkFacts): WorkState {
+  let changed: WorkFacts | undefined;
+  const facts = () => changed ?? standing();
   return {
-    facts: () => current,
+    facts,
     change(members) {
+      const current = facts();
       const next = { ...current, ...members };
       if (same(next, current)) return [];
-      current = next;
+      changed = next;
       const { last_turn_reason, ...rest } = next;
       return [
         event('main', 'event.session.work_changed', {

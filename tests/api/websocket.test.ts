@@ -1,5 +1,5 @@
 /** The WebSocket over a real server (ws-events.md §11). Every frame is checked against `/asyncapi.json` by the client. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -42,6 +42,22 @@ async function expectQuiet(client: WsClient): Promise<void> {
 async function newSession(on = server): Promise<string> {
   const { data } = await on.api('POST', '/sessions', { metadata: { cwd: project } });
   return z.object({ id: z.string() }).parse(data).id;
+}
+
+/** Writes what so many renames would have left in the journal of a session that no server holds. */
+async function appendRenames(home: string, sessionId: string, count: number): Promise<void> {
+  const [workspace = ''] = await readdir(join(home, 'sessions'));
+  const lines = Array.from({ length: count }, (_, n) => {
+    const title = `Title ${n}`;
+    const rename = {
+      type: 'session.meta.updated',
+      title,
+      patch: { title, isCustomTitle: true },
+      x: { titleKind: 'custom' },
+    };
+    return `${JSON.stringify({ t: Date.now(), r: [{ seq: n + 2, agent: 'main', ...rename }] })}\n`;
+  });
+  await appendFile(join(home, 'sessions', workspace, sessionId, 'journal.ndjson'), lines.join(''));
 }
 
 const rename = (id: string, title: string, on = server) => on.api('POST', `/sessions/${id}/profile`, { title });
@@ -174,36 +190,51 @@ describe('events', () => {
     ]);
   });
 
-  it('replay from a cursor: 1000 events, but not 1001', async () => {
-    const sessionId = await newSession();
-    for (let count = 1; count <= 1001; count += 1) await rename(sessionId, `Title ${count}`);
-    const client = await open();
-    const subscribe = (seq: number, epoch?: string) =>
-      client.send({
-        type: 'subscribe',
-        payload: { session_ids: [sessionId], cursors: { [sessionId]: epoch === undefined ? { seq } : { seq, epoch } } },
-      });
+  it('replay from a cursor: 1000 events, but not 1001, of a cold session and of a live one', async () => {
+    const home = await temporaryDirectory();
+    try {
+      const first = await startServer({ home });
+      const sessionId = await newSession(first);
+      await first.close();
+      await appendRenames(home, sessionId, 1001);
+      const second = await startServer({ home });
+      const client = await open({}, second);
+      const subscribe = (seq: number, epoch?: string) => {
+        const cursors = { [sessionId]: epoch === undefined ? { seq } : { seq, epoch } };
+        return client.send({ type: 'subscribe', payload: { session_ids: [sessionId], cursors } });
+      };
 
-    const behind = await subscribe(1);
-    expect(behind.payload).toMatchObject({ resync_required: [sessionId], cursors: { [sessionId]: { seq: 1002 } } });
-    expect(client.frames.at(-2)).toMatchObject({ payload: { reason: 'buffer_overflow', current_seq: 1002 } });
-    expect(client.durable(sessionId)).toEqual([]);
+      for (const last of [1002, 1003]) {
+        const from = client.frames.length;
+        const behind = await subscribe(last - 1001);
+        expect(behind.payload).toMatchObject({ resync_required: [sessionId], cursors: { [sessionId]: { seq: last } } });
+        expect(client.frames.slice(from, -1)).toMatchObject([
+          { type: 'resync_required', payload: { reason: 'buffer_overflow', current_seq: last } },
+        ]);
 
-    expect((await subscribe(2)).payload).toMatchObject({ resync_required: [] });
-    const replayed = client.durable(sessionId);
-    expect(replayed.map(({ seq }) => seq)).toEqual(Array.from({ length: 1000 }, (_, index) => 3 + index));
+        const start = client.frames.length;
+        expect((await subscribe(last - 1000)).payload).toMatchObject({ resync_required: [] });
+        const replayed = client.frames.slice(start, -1);
+        expect(replayed.map(({ seq }) => seq)).toEqual(Array.from({ length: 1000 }, (_, n) => last - 999 + n));
 
-    for (const ack of [await subscribe(1003), await subscribe(1002, 'ep_other')]) {
-      expect(ack.payload).toMatchObject({ accepted: [sessionId], resync_required: [sessionId] });
-      const notice = client.frames[client.frames.findIndex(({ id }) => id === ack.id) - 1];
-      expect(notice).toMatchObject({
-        type: 'resync_required',
-        payload: { reason: 'epoch_changed', current_seq: 1002 },
-      });
+        for (const ack of [await subscribe(last + 1), await subscribe(last, 'ep_other')]) {
+          expect(ack.payload).toMatchObject({ accepted: [sessionId], resync_required: [sessionId] });
+          const notice = client.frames[client.frames.findIndex(({ id }) => id === ack.id) - 1];
+          expect(notice).toMatchObject({
+            type: 'resync_required',
+            payload: { reason: 'epoch_changed', current_seq: last },
+          });
+        }
+        // The subscription is active all the same, and the session is loaded now.
+        await rename(sessionId, 'Next', second);
+        await client.waitFor(({ seq, session_id }) => session_id === sessionId && seq === last + 1);
+      }
+      clients.splice(clients.indexOf(client), 1);
+      await Promise.all([client.closed, second.close()]);
+    } finally {
+      await rm(home, { recursive: true, force: true });
     }
-    await rename(sessionId, 'Last');
-    await client.waitFor(({ seq, session_id }) => session_id === sessionId && seq === 1003);
-  }, 60_000);
+  });
 
   it('keep their numbers and epochs over a restart, in a session and in the global stream', async () => {
     const home = await temporaryDirectory();

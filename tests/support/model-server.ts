@@ -5,6 +5,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { WireType } from '../../server/models/types.ts';
 import { encodeEvent, encodings, type WireFormat } from './model-wire.ts';
 
@@ -37,6 +38,8 @@ export interface Script {
   /** Message of the error, or a whole body. */
   error?: string | Record<string, unknown>;
   headers?: Record<string, string>;
+  /** Milliseconds between two parts; all at once unless given. */
+  paceMs?: number;
   /** Never answers. */
   hang?: true;
   /** Sends the parts, then stays silent until `release()`; then finishes. */
@@ -158,7 +161,10 @@ export async function startModelServer(): Promise<ModelServer> {
     }
     response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', ...script.headers });
     const { parts, end } = script.events ? { parts: script.events.map(encodeEvent), end: [] } : encoding.stream(script);
-    for (const event of parts) response.write(event);
+    for (const event of parts) {
+      response.write(event);
+      if (script.paceMs !== undefined) await delay(script.paceMs);
+    }
     if (script.malformed) response.write(encoding.malformed);
     if (script.streamError) response.write(encoding.streamError(script.streamError));
     // An empty write's callback comes after all before it are flushed.

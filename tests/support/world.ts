@@ -42,10 +42,12 @@ export interface WorldOptions extends TestServerOptions {
   config?: Record<string, unknown>;
   /** Members of the model record. */
   modelRecord?: Record<string, unknown>;
+  /** Further models of the same provider, by alias. */
+  models?: Record<string, Record<string, unknown>>;
 }
 
 /** Starts everything; `close` removes it again. */
-export async function startWorld({ config = {}, modelRecord, ...options }: WorldOptions = {}): Promise<World> {
+export async function startWorld({ config = {}, modelRecord, models = {}, ...options }: WorldOptions = {}): Promise<World> {
   const root = await temporaryDirectory();
   const home = join(root, 'home');
   const project = join(root, 'project');
@@ -54,7 +56,11 @@ export async function startWorld({ config = {}, modelRecord, ...options }: World
   await mkdir(project);
   await writeFile(join(project, 'a.txt'), 'hello\n');
   execFileSync('git', ['init', '--quiet', project]);
-  const document = { ...model.providerConfig(modelRecord ? { model: modelRecord } : {}), ...config };
+  const provided = model.providerConfig(modelRecord ? { model: modelRecord } : {});
+  for (const [alias, record] of Object.entries(models)) {
+    provided.models[alias] = { provider: 'fake', max_context_size: 262_144, ...record };
+  }
+  const document = { ...provided, ...config };
   await writeFile(join(home, 'config.toml'), stringify(document));
   const clients: WsClient[] = [];
   let server = await startServer({ ...options, home });
