@@ -28,7 +28,7 @@ import { createSessionIndex } from './sessions/session-index.ts';
 import { createSessions, type Sessions } from './sessions/sessions.ts';
 import { createDocuments } from './storage/documents.ts';
 import { createIndexDb } from './storage/index-db.ts';
-import { findShell } from './tools/bash.ts';
+import { BASH_KILL_GRACE_MS, findShell } from './tools/bash.ts';
 import { builtinTools } from './tools/registry.ts';
 import { createWorkspaces, type Workspaces } from './workspaces/workspaces.ts';
 import { SERVER_VERSION } from './version.ts';
@@ -165,7 +165,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     publish: globalStream.publish,
     log,
   });
-  const tools = builtinTools();
+  const killGraceMs = () => config.effective().background.killGracePeriodMs ?? BASH_KILL_GRACE_MS;
+  const tools = builtinTools({ bash: { killGraceMs } });
   const sessions: Sessions = createSessions({
     root: sessionsDir,
     index,

@@ -11,7 +11,7 @@ import { createOutputBuilder, failed, OUTPUT_MAX_CHARS, OUTPUT_MAX_LINE_CHARS } 
 import type { OutputBuilder } from './output.ts';
 import { directoryProblem, movedSince, resolveTarget } from './paths.ts';
 import type { Target } from './paths.ts';
-import { terminateGroup } from './process-group.ts';
+import { killAtExit, terminateGroup } from './process-group.ts';
 import { defineTool, ToolInputError } from './types.ts';
 import type { RunContext, Tool, ToolResult } from './types.ts';
 
@@ -80,7 +80,9 @@ function commandLabel(args: BashArguments): string {
 }
 
 function childEnvironment(shell: string): NodeJS.ProcessEnv {
-  return { GIT_TERMINAL_PROMPT: '0', ...process.env, NO_COLOR: '1', TERM: 'dumb', SHELL: shell };
+  // The server's own second credential is nobody's business in there.
+  const { SERVICE_CODE_PASSWORD: _password, ...inherited } = process.env;
+  return { GIT_TERMINAL_PROMPT: '0', ...inherited, NO_COLOR: '1', TERM: 'dumb', SHELL: shell };
 }
 
 /** Rejects when the shell cannot be started. */
@@ -167,6 +169,7 @@ async function supervise(
   };
   const pipes = [readPipe(child.stdout, receive('stdout')), readPipe(child.stderr, receive('stderr'))];
   const timer = setTimeout(() => stop('timeout'), limits.timeoutMs);
+  const survive = child.pid === undefined ? undefined : killAtExit(child.pid);
   const onAbort = () => stop('interrupted');
   context.signal.addEventListener('abort', onAbort, { once: true });
   if (context.signal.aborted) onAbort();
@@ -176,6 +179,7 @@ async function supervise(
   context.signal.removeEventListener('abort', onAbort);
   // Children that outlive the shell of a stopped command are still in its group.
   await termination;
+  survive?.();
   await pause(BASH_PIPE_WAIT_MS, closed);
   for (const pipe of pipes) pipe.letGo();
   return { exitCode, stopped };

@@ -55,3 +55,19 @@ export async function terminateGroup(groupId: number, graceMs: number): Promise<
   signalGroup(groupId, 'SIGKILL');
   await goneWithin(groupId, KILLED_WAIT_MS);
 }
+
+/** Groups that must not outlive this process. One listener for all: the process itself is global. */
+const mortal = new Set<number>();
+const killAll = () => {
+  for (const groupId of mortal) signalGroup(groupId, 'SIGKILL');
+};
+
+/** Kills the group when this process exits before the returned function is called. */
+export function killAtExit(groupId: number): () => void {
+  if (mortal.size === 0) process.on('exit', killAll);
+  mortal.add(groupId);
+  return () => {
+    mortal.delete(groupId);
+    if (mortal.size === 0) process.off('exit', killAll);
+  };
+}

@@ -47,7 +47,12 @@ export interface WorldOptions extends TestServerOptions {
 }
 
 /** Starts everything; `close` removes it again. */
-export async function startWorld({ config = {}, modelRecord, models = {}, ...options }: WorldOptions = {}): Promise<World> {
+export async function startWorld({
+  config = {},
+  modelRecord,
+  models = {},
+  ...options
+}: WorldOptions = {}): Promise<World> {
   const root = await temporaryDirectory();
   const home = join(root, 'home');
   const project = join(root, 'project');
