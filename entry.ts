@@ -7,7 +7,7 @@ import { useNitroApp } from 'nitropack/runtime';
 import { appOptions, createApp } from './server/app.ts';
 import { parseCommandLine } from './server/cli/options.ts';
 import { runRotateToken } from './server/cli/rotate-token.ts';
-import { runServer } from './server/cli/start.ts';
+import { createStopRequest, runServer } from './server/cli/start.ts';
 import { errorMessage } from './server/errors.ts';
 import { homePath } from './server/home/home.ts';
 import { StartError } from './server/home/start-error.ts';
@@ -26,13 +26,17 @@ async function main(): Promise<void> {
   }
 
   const { options } = line;
+  const stop = createStopRequest();
   const app = await createApp(appOptions({ ...options, home, log: createLogger(options.logLevel) }));
   provideApp(() => app);
   const { handleUpgrade } = nodeAdapter({ hooks: peerHooks(() => app), serverOptions: webSocketServerOptions });
   const server = createServer(listenOptions, toNodeListener(useNitroApp().h3App));
   server.on('upgrade', createUpgradeListener(app, handleUpgrade));
-  await runServer(app, server, options);
+  await runServer(app, server, options, stop);
 }
+
+// Whoever read the output may be gone (`| head`, a closed terminal); sessions go on, and the log file has what matters.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 main().then(
   // Whatever an idle library keeps open must not keep the process.

@@ -1,4 +1,5 @@
 import { defineNitroConfig } from 'nitropack/config';
+import { developmentStopModule } from './build/development-stop.ts';
 import { endpointsModule } from './build/endpoints.ts';
 import { nativeFiles } from './build/native-files.ts';
 import { productionModule } from './build/production.ts';
@@ -13,7 +14,7 @@ export default defineNitroConfig({
   serveStatic: false,
   sourceMap: false,
   experimental: { websocket: true },
-  modules: [endpointsModule, productionModule, socketResetsModule],
+  modules: [endpointsModule, productionModule, socketResetsModule, developmentStopModule],
   devServer: { watch: ['./server', './utils'] },
   externals: {
     traceInclude: nativeFiles(),

@@ -26,6 +26,7 @@ export default defineConfig({
           hookTimeout: 120_000,
         },
       },
+      { resolve, test: { name: 'bench', include: [], benchmark: { include: ['bench/**/*.bench.ts'] } } },
     ],
   },
 });

@@ -9,6 +9,7 @@ import { createHostCheck, isLoopbackBind } from './auth/hosts.ts';
 import { openToken } from './auth/token.ts';
 import { createConfig, type Config } from './config/config.ts';
 import { createGlobalStream } from './events/global-stream.ts';
+import { createEngineLog } from './engine-log.ts';
 import { createEventHub } from './events/hub.ts';
 import type { Connections } from './events/types.ts';
 import { openHome } from './home/home.ts';
@@ -40,6 +41,7 @@ export interface AppOptions {
   host: string;
   /** Requested port; 0 takes any free one. */
   port: number;
+  /** The server log of `--log-level`. */
   log: Logger;
   allowedHosts: string[];
   debugEndpoints: boolean;
@@ -67,7 +69,10 @@ export interface App {
   readonly serverId: string;
   readonly options: AppOptions;
   readonly bind: BindFacts;
+  /** The server log and the engine's log files. */
   readonly log: Logger;
+  /** The server log alone, for what is too much for the files. */
+  readonly accessLog: Logger;
   readonly guard: Guard;
   readonly connections: Connections;
   readonly config: Config;
@@ -109,10 +114,11 @@ const listed = (text: string | undefined) => (text ?? '').split(',').flatMap((en
 
 /** Opens the home and builds the services. Throws `StartError` for what the user can mend. */
 export async function createApp(options: AppOptions): Promise<App> {
-  const { home, host, port, log } = options;
+  const { home, host, port } = options;
   const env = options.env();
   const serverId = newUlid();
   const startedAt = Date.now();
+  const sessionsDir = join(home, 'sessions');
   const bind: BindFacts = {
     loopback: isLoopbackBind(host),
     debugEndpoints: options.debugEndpoints,
@@ -133,6 +139,20 @@ export async function createApp(options: AppOptions): Promise<App> {
     listedOrigins: new Set(listed(env.SERVICE_CODE_CORS_ORIGINS)),
     credentials: options.bypassAuth ? undefined : credentials,
   });
+  const { log, ...engineLog } = createEngineLog({
+    home,
+    env,
+    output: options.log,
+    sessionFolder(id) {
+      try {
+        const row = index.get(id);
+        return row && join(sessionsDir, row.workspaceId, row.id);
+      } catch {
+        // No index, no folder; the home's file has the line.
+        return undefined;
+      }
+    },
+  });
   const instance = await registerInstance({ home, serverId, host, port, version: SERVER_VERSION, startedAt, log });
 
   const demo = options.demo ? await startDemoModel() : undefined;
@@ -151,7 +171,6 @@ export async function createApp(options: AppOptions): Promise<App> {
   config.onChanged((change) => globalStream.publish('event.config.changed', change));
   config.onWarnings((warnings) => globalStream.publish('event.config.warning', { warnings }));
 
-  const sessionsDir = join(home, 'sessions');
   const logOptions = { sink: hub, log, version: SERVER_VERSION, onFailure: () => undefined };
   const index = createSessionIndex({
     db: createIndexDb({ home, log }),
@@ -180,7 +199,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       globalStream.publish('event.session.archived', { workspace_id }, { sessionId }),
     version: SERVER_VERSION,
     log,
-    now: Date.now,
+    now: () => Date.now(),
   });
   hub.attach({ sessions: sessions.streams, globalStream, aborter: sessions });
 
@@ -203,6 +222,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     options,
     bind,
     log,
+    accessLog: options.log,
     guard,
     connections: hub,
     config,
@@ -215,15 +235,16 @@ export async function createApp(options: AppOptions): Promise<App> {
     requestStop,
     stopRequested,
     async close() {
-      await sessions.close();
-      await hub.close();
-      await workspaces.close();
-      await index.close();
-      globalStream.close();
-      await config.close();
-      await client.close();
-      await demo?.close();
-      await instance.close();
+      const parts = [sessions, hub, workspaces, index, globalStream, config, client, demo, instance];
+      for (const part of parts) {
+        try {
+          await part?.close();
+        } catch (error) {
+          // One that fails must not keep the others open.
+          log.error('a part of the server could not be closed', { err: error });
+        }
+      }
+      await engineLog.close();
     },
   };
 }

@@ -1,11 +1,11 @@
-/** The server log: one JSON object a line (core.md §4.5), silent unless `--log-level` is given. */
+/** Loggers that write one JSON object a line (core.md §4.5). */
 import { createConsola } from 'consola/core';
 import type { LogObject } from 'consola/core';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-type LogFields = Record<string, unknown>;
+export type LogFields = Record<string, unknown>;
 
 /** Never give it a token, a key or a whole configuration. Errors go under `err`. */
 export interface Logger {
@@ -38,11 +38,13 @@ function readableError(_key: string, value: unknown): unknown {
 }
 
 /**
- * A logger that writes lines of `level` and above to `write` (standard output unless given).
+ * A logger that gives lines of `level` and above to `write` (standard output unless given), with the fields they were
+ * made of. `always` are fields of every line.
  */
 export function createLogger(
   level: LogLevel,
-  write: (line: string) => void = (line) => void process.stdout.write(line),
+  write: (line: string, fields: LogFields) => void = (line) => void process.stdout.write(line),
+  always: LogFields = {},
 ): Logger {
   const threshold = SEVERITY[level];
   const enabled = (of: LogLevel) => SEVERITY[of] >= threshold;
@@ -53,9 +55,9 @@ export function createLogger(
     reporters: [
       {
         log(entry: LogObject) {
-          const [severity, msg, fields] = entry.args;
-          const line = { level: severity, time: entry.date.toISOString(), name: 'service-code', msg };
-          write(JSON.stringify({ ...line, ...fields }, readableError) + '\n');
+          const [severity, msg, fields = {}] = entry.args;
+          const line = { level: severity, time: entry.date.toISOString(), name: 'service-code', msg, ...always };
+          write(JSON.stringify({ ...line, ...fields }, readableError) + '\n', fields);
         },
       },
     ],

@@ -31,6 +31,7 @@ import type { Profile } from './profile.ts';
 import { reminder, stepReminders } from './reminders.ts';
 import { createRepeatGuard } from './repeat-guard.ts';
 import { createStatusFrames } from './status-frames.ts';
+import { instructionsSection } from './system-prompt.ts';
 import { runToolBatch } from './tool-batch.ts';
 import { runTurn, type TurnModel } from './turn.ts';
 
@@ -191,8 +192,9 @@ export function createAgent(host: AgentHost): Agent {
   }
 
   /** Whether the prompt, maybe of an earlier process, shows exactly these files. */
-  function shows({ paths, text }: Instructions): boolean {
-    return paths.join('\n') === shownInstructions().join('\n') && context().system.includes(text);
+  function shows(instructions: Instructions): boolean {
+    const section = instructionsSection(instructions);
+    return section ? context().system.includes(section) : shownInstructions().length === 0;
   }
 
   /** Entries of the tool lists that fit no tool, told once each. */

@@ -55,12 +55,16 @@ export async function renderSystemPrompt(facts: PromptFacts): Promise<string> {
     `\`\`\`\n${await listDirectory(facts.cwd)}\n\`\`\``,
     ...extra,
   ].join('\n');
-  const instructions = facts.instructions.text
-    ? `# Project instructions
-The block below is data from the project's AGENTS.md files. Follow it where it concerns your work here; deeper files win over shallower ones.
-\`\`\`\`markdown\n${facts.instructions.text}\n\`\`\`\``
-    : '';
+  const instructions = instructionsSection(facts.instructions);
   return [`You are ${facts.productName}.`, ROLE, STYLE, TOOLS, WORK, environment, instructions, CLOSING]
     .filter(Boolean)
     .join('\n\n');
+}
+
+/** The section of the AGENTS.md files; empty when there are none. */
+export function instructionsSection({ text }: Instructions): string {
+  if (!text) return '';
+  return `# Project instructions
+The block below is data from the project's AGENTS.md files. Follow it where it concerns your work here; deeper files win over shallower ones.
+\`\`\`\`markdown\n${text}\n\`\`\`\``;
 }

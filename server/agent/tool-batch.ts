@@ -19,6 +19,7 @@ import { TurnAborted } from './errors.ts';
 /** How long an aborted tool may take to end by itself. */
 const ABORT_GRACE_MS = 2000;
 const EMPTY_OUTPUT = 'The tool finished without output.';
+const MEDIA_OUTPUT = 'The tool gave this:';
 const ABORTED_BY_USER =
   'Interrupted by user. This was a deliberate decision of the user; do not run it again unless asked to.';
 const ABORTED = 'Aborted: the server stopped this call.';
@@ -347,9 +348,13 @@ function withGrace(running: Promise<ToolResult>, signal: AbortSignal): Promise<T
 const abortText = (signal: AbortSignal) =>
   signal.reason instanceof TurnAborted && signal.reason.by === 'user' ? ABORTED_BY_USER : ABORTED;
 
-/** Empty output becomes a sentence, long output goes to a file (engine.md §4 items 8 and 9). */
+/** Empty output becomes a sentence, media get a text in front, long output goes to a file (engine.md §4 items 8 and 9). */
 async function normalize(call: ToolCall, result: ToolResult, deps: ToolBatchDeps): Promise<ToolResult> {
-  if (typeof result.output !== 'string' && result.output.some((part) => part.type !== 'text')) return result;
+  if (typeof result.output !== 'string' && result.output.some((part) => part.type !== 'text')) {
+    const media = result.output;
+    const described = media.some((part) => part.type === 'text' && part.text.trim() !== '');
+    return described ? result : { ...result, output: [{ type: 'text', text: MEDIA_OUTPUT }, ...media] };
+  }
   const text = joined(result.output);
   if (text === '') return { ...result, output: EMPTY_OUTPUT };
   return spillOutput(

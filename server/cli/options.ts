@@ -1,4 +1,5 @@
 /** The command line (part 1 "Startup options"). */
+import { stripVTControlCharacters } from 'node:util';
 import { defineCommand, parseArgs, renderUsage } from 'citty';
 import type { ArgsDef } from 'citty';
 import { StartError } from '../home/start-error.ts';
@@ -143,9 +144,19 @@ function parseLevel(text: string): LogLevel {
   throw new StartError(`invalid log level '${text}': expected one of ${LOG_LEVELS.join(', ')}`);
 }
 
+/** citty's text without its colours, which a pipe would show as they are, and with the command as the alternative it is. */
+async function usage(): Promise<string> {
+  const text = stripVTControlCharacters(await renderUsage(command));
+  return text
+    .replace(`[OPTIONS] ${ROTATE}`, `[OPTIONS]\n      service-code ${ROTATE}`)
+    .replace('--host=<host>', '--host[=<host>]')
+    .replace(/\n\nUse .* for more information about a command\.\s*$/, '')
+    .replace(/[ \t]+$/gm, '');
+}
+
 /** Reads the arguments after the program's name. Throws `StartError` for what cannot be meant. */
 export async function parseCommandLine(argv: string[]): Promise<CommandLine> {
-  if (argv.includes('--help') || argv.includes('-h')) return { command: 'print', text: await renderUsage(command) };
+  if (argv.includes('--help') || argv.includes('-h')) return { command: 'print', text: await usage() };
   if (argv.includes('--version') || argv.includes('-v')) return { command: 'print', text: SERVER_VERSION };
   const { options, allowedHosts, words } = normalize(argv);
   if (words.length > 0) {

@@ -1,4 +1,5 @@
 /** Runs a server from its options to its end (core.md §4.4, §4.5). */
+import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { App } from '../app.ts';
 import type { Logger } from '../log.ts';
@@ -12,9 +13,12 @@ import type { StartOptions } from './options.ts';
 const STOP_TIMEOUT_MS = 4000;
 const EXIT_SECOND_SIGNAL = 130;
 
-/** Where people read warnings: the log when there is one, else standard error. */
-function warner(log: Logger): (message: string) => void {
-  return (message) => (log.enabled('fatal') ? log.warn(message) : void process.stderr.write(`${message}\n`));
+/** Where people read warnings: the server log when there is one, else standard error; and the log file. */
+function warner(options: StartOptions, log: Logger): (message: string) => void {
+  return (message) => {
+    log.warn(message);
+    if (options.logLevel === 'silent') process.stderr.write(`${message}\n`);
+  };
 }
 
 function warnOfExposure(options: StartOptions, app: App, warn: (message: string) => void): void {
@@ -49,19 +53,22 @@ async function openBrowser(url: string, log: Logger): Promise<void> {
   }
 }
 
-/** Resolves at the first reason to stop; a second signal ends the process at once. */
-function stopReason(app: App): Promise<unknown> {
-  let signals = 0;
-  const signalled = new Promise<void>((resolve) => {
-    const onSignal = () => {
-      signals += 1;
-      if (signals > 1 || stopping) process.exit(EXIT_SECOND_SIGNAL);
-      resolve();
-    };
-    process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-  });
-  let stopping = false;
-  return Promise.race([signalled, app.stopRequested]).then(() => (stopping = true));
+export interface StopRequest {
+  /** Aborted once the server has been asked to stop. */
+  readonly signal: AbortSignal;
+  /** Asks for it, as SIGINT and SIGTERM do; a signal after that ends the process at once. */
+  stop(): void;
+}
+
+/** Listens to signals from now on: one that comes during the start must not leave half-made things behind. */
+export function createStopRequest(): StopRequest {
+  const controller = new AbortController();
+  const onSignal = () => {
+    if (controller.signal.aborted) process.exit(EXIT_SECOND_SIGNAL);
+    controller.abort();
+  };
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  return { signal: controller.signal, stop: () => controller.abort() };
 }
 
 async function stop(app: App, server: Server): Promise<void> {
@@ -78,24 +85,39 @@ async function stop(app: App, server: Server): Promise<void> {
   clearTimeout(cut);
 }
 
+async function serve(app: App, server: Server, options: StartOptions): Promise<void> {
+  const warn = warner(options, app.log);
+  const port = await listen(server, options.host, options.port, (busy) =>
+    warn(`Port ${busy} is in use, trying ${busy + 1}.`),
+  );
+  await app.listening(port);
+  warnOfExposure(options, app, warn);
+  const urls = accessUrls(options.host, port, await app.token());
+  announce(options, urls);
+  app.log.info('server started', { server_id: app.serverId, version: SERVER_VERSION, host: options.host, port });
+  const unreadable = app.config.unreadable();
+  // The log has it already.
+  if (unreadable !== undefined && options.logLevel === 'silent') {
+    process.stderr.write(`The configuration cannot be read and is not used: ${unreadable}.\n`);
+  }
+  if (options.open && urls[0]) void openBrowser(urls[0], app.log);
+}
+
 /** Listens, says where, and resolves once everything is closed. Throws `StartError` when it cannot listen. */
-export async function runServer(app: App, server: Server, options: StartOptions): Promise<void> {
-  const warn = warner(app.log);
-  // Before listening, so that an early Ctrl+C stops cleanly, too.
-  const stopping = stopReason(app);
+export async function runServer(
+  app: App,
+  server: Server,
+  options: StartOptions,
+  { signal, stop: requestStop }: StopRequest,
+): Promise<void> {
+  void app.stopRequested.then(requestStop);
   try {
-    const port = await listen(server, options.host, options.port, (busy) =>
-      warn(`Port ${busy} is in use, trying ${busy + 1}.`),
-    );
-    await app.listening(port);
-    warnOfExposure(options, app, warn);
-    const urls = accessUrls(options.host, port, await app.token());
-    announce(options, urls);
-    if (options.open && urls[0]) void openBrowser(urls[0], app.log);
+    if (!signal.aborted) await serve(app, server, options);
   } catch (error) {
     await app.close();
     throw error;
   }
-  await stopping;
+  if (!signal.aborted) await once(signal, 'abort');
+  app.log.info('server stopping', { server_id: app.serverId });
   await stop(app, server);
 }

@@ -57,6 +57,8 @@ export interface Config {
   update<Result>(change: (draft: ConfigDraft) => Result): Promise<Result>;
   /** Looks at the file now instead of when the watcher says so. */
   reload(): Promise<void>;
+  /** Why the file cannot be read, while that is so: nothing is written then. Names no value of the file. */
+  unreadable(): string | undefined;
   resolveFlags(): Flags;
   /** Settings that `SERVICE_MODEL_*` gives to any model. */
   modelVariables(): ModelVariables;
@@ -105,7 +107,7 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
 
   let state = stateOf('');
   /** Set while the file cannot be read; nothing is written then. */
-  let blocked = false;
+  let blocked: string | undefined;
   let warned: ConfigWarning[] = [];
   let queue: Promise<unknown> = Promise.resolve();
 
@@ -124,11 +126,12 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
     try {
       const text = await readText(path);
       if (text !== state.text) state = stateOf(text);
-      if (blocked) log.info('the configuration can be read again', { path });
-      blocked = false;
+      if (blocked !== undefined) log.info('the configuration can be read again', { path });
+      blocked = undefined;
     } catch (error) {
-      if (!blocked) log.error(`the configuration cannot be read: ${errorMessage(error)}`, { path });
-      blocked = true;
+      const reason = errorMessage(error);
+      if (blocked !== reason) log.error(`the configuration cannot be read: ${reason}`, { path });
+      blocked = reason;
     }
   }
 
@@ -163,7 +166,7 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
   /** Runs in the queue. `change` returns the new document. */
   async function write(change: (before: FileState) => TomlTable): Promise<void> {
     await load();
-    if (blocked) {
+    if (blocked !== undefined) {
       const message = `Refusing to persist config: ${path} could not be read; fix the file and reload before writing.`;
       throw new ServiceError(50003, message);
     }
@@ -190,6 +193,7 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
     stored: () => state.stored,
     project,
     reload,
+    unreadable: () => blocked,
     resolveFlags: () => resolveFlags(env(), state.stored.experimental),
     modelVariables: () => readModelVariables(env()),
     async patch(body) {

@@ -1,6 +1,7 @@
 /** The text of `config.toml` and the tables in it (models.md §2.2). Comments and untouched lines survive an edit. */
 import { isDeepStrictEqual } from 'node:util';
 import { parse, patch, stringify, TomlFormat } from '@decimalturn/toml-patch';
+import { z } from 'zod';
 
 export type TomlValue = string | number | bigint | boolean | Date | TomlValue[] | TomlTable;
 /** Without a prototype, so that no key of a file is special. */
@@ -49,9 +50,24 @@ export function isTomlTable(value: TomlValue): value is TomlTable {
 
 /** Throws with line and column when the text is no TOML. */
 export function parseToml(text: string): TomlTable {
-  const parsed: unknown = parse(text);
+  const parsed: unknown = parseText(text);
   return isTable(parsed) ? toTable(parsed) : tableOf([]);
 }
+
+/** The library's own message quotes the line, which may hold a key; ours names the place alone. */
+function parseText(text: string): unknown {
+  let failure: unknown;
+  try {
+    return parse(text);
+  } catch (error) {
+    failure = error;
+  }
+  const place = failurePlace.safeParse(failure).data;
+  throw new Error(place ? `not valid TOML at line ${place.line}, column ${place.column + 1}` : 'not valid TOML');
+}
+
+/** What the library's parse error tells; the column counts from 0. */
+const failurePlace = z.object({ line: z.number(), column: z.number() });
 
 export interface EditedText {
   text: string;

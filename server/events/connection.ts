@@ -26,6 +26,8 @@ export interface LiveConnection extends PeerHandle {
   deliver(event: OutgoingEvent): void;
   /** Sends what the socket takes, then closes it. */
   end(code: number, reason: string): void;
+  /** Drops a client that does not take part in the closing. */
+  terminate(): void;
 }
 
 export interface ConnectionDeps {
@@ -225,6 +227,7 @@ export function createConnection(deps: ConnectionDeps): LiveConnection {
     }),
     deliver: subscriptions.deliver,
     end,
+    terminate: peer.terminate,
     message: inbox.push,
     closed: release,
   };

@@ -7,7 +7,7 @@ import type { EventFrame, StreamPosition } from './frame.ts';
 import { frameText } from './frame.ts';
 import { errorText, resyncText } from './outgoing.ts';
 import type { OutgoingEvent } from './outgoing.ts';
-import { deltaText, foldStatus, mergeDeltas, thinnedKind } from './thinning.ts';
+import { foldStatus, mergeDeltas, thinnedKind } from './thinning.ts';
 import type { Peer } from './types.ts';
 
 export const BATCH_FRAMES = 64;
@@ -65,6 +65,8 @@ interface Entry {
   size: number;
   /** Absent when a merge has changed the frame: it is then encoded when it is written. */
   bytes?: Buffer | string;
+  /** Of a delta: what its text takes of `size`. */
+  textBytes?: number;
   /** Present on volatile events, which may still be changed or dropped. */
   frame?: EventFrame;
   lane?: Lane;
@@ -112,14 +114,15 @@ export function createDeliveryQueue({
   }
 
   /** Gives the earlier of two neighbours the text of the later one; true when they became one frame. */
-  function absorb(earlier: Entry, later: { frame?: EventFrame }): boolean {
+  function absorb(earlier: Entry, later: Entry): boolean {
     if (!earlier.frame || !later.frame) return false;
     const merged = mergeDeltas(earlier.frame, later.frame);
     if (!merged) return false;
-    const added = Buffer.byteLength(JSON.stringify(deltaText(later.frame))) - 2;
+    const { textBytes = 0 } = later;
     earlier.frame = merged;
     earlier.bytes = undefined;
-    resize(earlier, earlier.size + added);
+    earlier.textBytes = (earlier.textBytes ?? 0) + textBytes;
+    resize(earlier, earlier.size + textBytes);
     return true;
   }
 
@@ -314,9 +317,9 @@ export function createDeliveryQueue({
       append({ size: text.length, bytes: text });
       if (!waiting) flush();
     },
-    sendEvent({ frame, bytes }, global) {
+    sendEvent({ frame, bytes, textBytes }, global) {
       if (closed) return;
-      const entry: Entry = { size: bytes.length, bytes };
+      const entry: Entry = { size: bytes.length, bytes, textBytes };
       if (frame.volatile) entry.frame = frame;
       enqueue(frame.sessionId, { seq: frame.seq, epoch: frame.epoch }, entry);
       if (!global) batch();

@@ -13,7 +13,7 @@ import { outgoingEvent } from './outgoing.ts';
 import type { PromptAborter, StreamSource } from './streams.ts';
 import type { Connections } from './types.ts';
 
-/** Longest wait for closed peers to be gone. */
+/** Longest wait for closed peers to be gone; a client that does not read is dropped then. */
 const CLOSE_WAIT_MS = 1000;
 
 /** What is built after the hub, because it publishes through it. */
@@ -93,7 +93,10 @@ export function createEventHub({ auth, log, times }: EventHubDeps): EventHub {
       let timer: NodeJS.Timeout | undefined;
       await new Promise<void>((resolve) => {
         onEmpty = resolve;
-        timer = setTimeout(resolve, CLOSE_WAIT_MS);
+        timer = setTimeout(() => {
+          for (const connection of connections.values()) connection.terminate();
+          resolve();
+        }, CLOSE_WAIT_MS);
         for (const connection of connections.values()) connection.end(1001, 'server shutting down');
       });
       clearTimeout(timer);

@@ -3,17 +3,22 @@ import { iso } from '../schema/scalars.ts';
 import type { AckPayload, FrameId, RequestType, ResyncReason } from '../schema/frames.ts';
 import { frameText } from './frame.ts';
 import type { EventFrame, StreamPosition } from './frame.ts';
+import { deltaText } from './thinning.ts';
 
 /** A live event, shared by the queues of all its receivers. */
 export interface OutgoingEvent {
   readonly frame: EventFrame;
   /** UTF-8 of the frame's text. */
   readonly bytes: Buffer;
+  /** Bytes that a delta's text takes in them, for the size of what it is merged into; 0 for every other event. */
+  readonly textBytes: number;
 }
 
 /** Encodes an event for all its receivers. */
 export function outgoingEvent(frame: EventFrame): OutgoingEvent {
-  return { frame, bytes: Buffer.from(frameText(frame)) };
+  const text = deltaText(frame);
+  const textBytes = text === undefined ? 0 : Buffer.byteLength(JSON.stringify(text)) - 2;
+  return { frame, bytes: Buffer.from(frameText(frame)), textBytes };
 }
 
 /** A successful ack (ws-events.md §5.1). */

@@ -106,7 +106,7 @@ export function createSubscriptions({ queue, streams, onChange, log }: Subscript
         }
       }
     } catch (error) {
-      log.error('replay failed', { session_id: sessionId, err: error });
+      log.error('replay failed', { sessionId, err: error });
       failed = true;
     }
     if (replay.isCut) return true;

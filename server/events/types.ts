@@ -1,6 +1,6 @@
 /**
  * What lies between a socket and the event streams. `utils/http/websocket.ts` wraps each accepted socket in a `Peer` and
- * hands it to `Connections`; nothing in `server/` knows which WebSocket library runs, so a test passes six functions.
+ * hands it to `Connections`; nothing in `server/` knows which WebSocket library runs, so a test passes seven functions.
  */
 import type { Connection } from '../schema/connection.ts';
 
@@ -9,6 +9,8 @@ export interface Peer {
   /** Queues one text frame. Bytes are UTF-8 text already encoded, so that one buffer serves all receivers. */
   send(data: Uint8Array | string): void;
   close(code: number, reason: string): void;
+  /** Drops the socket without waiting for the client's part in the closing. */
+  terminate(): void;
   /** Bytes queued and not yet taken by the operating system. */
   bufferedAmount(): number;
   /** Stops reading, so that a client which sends faster than frames are handled fills its own buffers. */

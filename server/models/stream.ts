@@ -30,7 +30,7 @@ export function createModelClient(options: { timeouts?: Timeouts } = {}): ModelC
     async streamModel(request, onPart) {
       request.signal.throwIfAborted();
       const { stream } = await protocol(request.model.protocol);
-      const response = await stream(request, onPart);
+      const response = await withOwnSignal(request, (own) => stream(own, onPart));
       const visible = response.parts.some((part) => part.type === 'text' && part.text.trim() !== '');
       if (!visible && response.calls.length === 0 && response.finishReason !== 'filtered') {
         throw emptyResponse(response.rawFinishReason);
@@ -39,6 +39,19 @@ export function createModelClient(options: { timeouts?: Timeouts } = {}): ModelC
     },
     close: () => transport.close(),
   };
+}
+
+/** SDKs leave their listeners on the signal they are given; one that lives for many requests must not collect them. */
+async function withOwnSignal<T>(request: ModelRequest, send: (request: ModelRequest) => Promise<T>): Promise<T> {
+  const own = new AbortController();
+  const onAbort = () => own.abort(request.signal.reason);
+  request.signal.throwIfAborted();
+  request.signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await send({ ...request, signal: own.signal });
+  } finally {
+    request.signal.removeEventListener('abort', onAbort);
+  }
 }
 
 async function load(name: ProtocolName, transport: Transport): Promise<Protocol> {

@@ -2,11 +2,12 @@
  * The sessions that are loaded in this process: opening, keeping the cold view up to date, unloading (core.md §5.2,
  * engine.md §17.3, §17.5). Lifecycle calls on one session run one after the other; concurrent loads share one.
  */
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AgentHost } from '../agent/agent.ts';
 import { errorMessage, ServiceError, sessionNotFound } from '../errors.ts';
 import type { EventSink } from '../events/frame.ts';
-import { openSessionLog, type SessionLog, type SessionLogOptions } from '../journal/session-log.ts';
+import { createSessionLog, openSessionLog, type SessionLog, type SessionLogOptions } from '../journal/session-log.ts';
 import { createStateFile, STATE_VERSION, type StateDocument, type StateFile } from '../journal/state-file.ts';
 import { readContext } from '../journal/projections/context.ts';
 import { indexRow } from '../journal/projections/index-row.ts';
@@ -16,6 +17,7 @@ import { errorCode } from '../storage/errno.ts';
 import { createApprovals } from './approvals.ts';
 import type { SessionIndex } from './session-index.ts';
 import type { SessionRow } from './session-row.ts';
+import { sessionView } from './session-view.ts';
 import { createLiveSession, type LiveSession } from './session.ts';
 import { createWorkState, type WorkFacts } from './work-state.ts';
 
@@ -85,9 +87,8 @@ export interface LiveSessions {
   all(): LiveSession[];
   /** Loads a cold session. Throws 40401, and 50001 when it cannot be loaded. */
   open(id: string): Promise<LiveSession>;
-  /** Takes over a log that was just created. */
-  adopt(log: SessionLog, row: SessionRow): Promise<LiveSession>;
-  logOptions(row: Pick<SessionRow, 'id' | 'workspaceId'>): SessionLogOptions;
+  /** Writes a new session, tells of it and keeps it live. Throws 50003, and then nothing is left of it. */
+  create(row: SessionRow): Promise<LiveSession>;
   /** Stores facts of the cold view, of a live or a cold session. Throws 50003, and then nothing has changed. */
   patch(id: string, facts: ColdFacts): Promise<void>;
   /** Ends what runs and forgets the session; to be called in turn. */
@@ -212,8 +213,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     try {
       await state.write(stateDocument(row));
     } catch (error) {
-      const reason = errorCode(error) ?? errorMessage(error);
-      throw new ServiceError(50003, `session ${row.id} cannot be written: ${reason}`, { cause: error });
+      throw unwritable(row.id, error);
     }
   }
 
@@ -224,6 +224,26 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       await store(row ?? session.row(), state);
     } catch (error) {
       log.error('state.json could not be written', { sessionId: session.id, err: error });
+    }
+  }
+
+  /** Everything is written before anybody hears of the session; between its event and its row nothing is awaited for. */
+  async function create(row: SessionRow): Promise<LiveSession> {
+    const dir = directory(row);
+    try {
+      await mkdir(dir, { recursive: true, mode: 0o700 });
+      await createStateFile(dir).write(stateDocument(row));
+      const { titleKind = 'replaceable' } = row;
+      const sessionLog = await createSessionLog({
+        ...logOptions(row),
+        session: sessionView(row, undefined),
+        titleKind,
+      });
+      index.upsert(row);
+      return enliven(sessionLog, row).session;
+    } catch (error) {
+      await rm(dir, { recursive: true, force: true }).catch(() => undefined);
+      throw unwritable(row.id, error);
     }
   }
 
@@ -249,9 +269,9 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     try {
       sessionLog = await openSessionLog(logOptions(row));
     } catch (error) {
+      log.error('a session cannot be loaded', { sessionId: id, err: error });
       if (error instanceof ServiceError) throw error;
-      const reason = errorCode(error) ?? errorMessage(error);
-      throw new ServiceError(50001, `session ${id} cannot be loaded: ${reason}`, { cause: error });
+      throw new ServiceError(50001, `session ${id} cannot be loaded: ${reasonOf(error)}`, { cause: error });
     }
     const entry = enliven(sessionLog, row);
     const folded = foldedRow(sessionLog, row);
@@ -320,12 +340,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     get: (id) => live.get(id)?.session,
     all: () => [...live.values()].map((entry) => entry.session),
     open,
-    async adopt(sessionLog, row) {
-      const { session, state } = enliven(sessionLog, row);
-      await store(row, state);
-      return session;
-    },
-    logOptions,
+    create,
     patch,
     unload: unloadNow,
     unloadIdle,
@@ -342,6 +357,12 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     },
   };
 }
+
+/** The reason without the paths that messages of the file system carry. */
+const reasonOf = (error: unknown) => errorCode(error) ?? errorMessage(error);
+
+const unwritable = (id: string, error: unknown) =>
+  new ServiceError(50003, `session ${id} cannot be written: ${reasonOf(error)}`, { cause: error });
 
 const workFacts = (status: StatusState): WorkFacts => ({
   busy: isBusy(status),

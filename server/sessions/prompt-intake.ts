@@ -3,7 +3,7 @@
  * (turns.md §2.2). Checks change nothing; `materialize` writes the files the prompt needs.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import mime from 'mime';
 import { invalidField, ServiceError } from '../errors.ts';
@@ -135,8 +135,12 @@ async function storeAttachment(bytes: Buffer, type: string, sessionDir: string, 
   const stem = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
   const name = `${stem}-image.${mime.getExtension(type) ?? 'bin'}`;
   const path = join(sessionDir, 'attachments', name);
-  await mkdir(join(sessionDir, 'attachments'), { recursive: true });
-  await writeFileAtomic(path, bytes);
-  written.push(path);
+  const present = await stat(path).catch(() => undefined);
+  // An earlier prompt's copy is reused, and stays when this prompt fails.
+  if (present?.size !== bytes.length) {
+    await mkdir(join(sessionDir, 'attachments'), { recursive: true });
+    await writeFileAtomic(path, bytes);
+    written.push(path);
+  }
   return `Attached file "${name}" (${type}, ${bytes.length} bytes): ${path} — this image type cannot be shown to the model.`;
 }

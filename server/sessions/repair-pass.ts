@@ -133,7 +133,7 @@ async function readFolder(
     return { row, seen: known?.revision ?? 0, mtime, readAt };
   } catch (error) {
     passedOver.set(dir, mtime);
-    log.warn('a session folder cannot be read and is left out of the index', { dir, err: error });
+    log.warn('a session folder cannot be read and is left out of the index', { sessionId: id, dir, err: error });
     return undefined;
   }
 }

@@ -1,17 +1,15 @@
 /** What clients can do with sessions (core.md §6). */
 import { randomUUID } from 'node:crypto';
-import { rm, stat } from 'node:fs/promises';
-import { errorMessage, invalidField, ServiceError, sessionNotFound } from '../errors.ts';
+import { stat } from 'node:fs/promises';
+import { invalidField, ServiceError, sessionNotFound } from '../errors.ts';
 import type { AgentChange } from '../agent/agent.ts';
 import { profiles } from '../agent/profile.ts';
 import type { StreamPosition } from '../events/frame.ts';
 import type { PromptAborter, StreamSource } from '../events/streams.ts';
 import { readPosition, replayCold } from '../journal/replay.ts';
-import { createSessionLog } from '../journal/session-log.ts';
 import type { Prompt, SubmitPrompt } from '../schema/prompt.ts';
 import type { AgentConfigRequest, Session } from '../schema/session.ts';
 import type { ToolDescriptor } from '../schema/tool.ts';
-import { errorCode } from '../storage/errno.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
 import { createLiveSessions, type LiveSessionsDeps } from './live-sessions.ts';
 import { listSessions, type SessionListQuery } from './session-list.ts';
@@ -126,20 +124,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       custom: customMetadata(request.metadata ?? {}),
       open: false,
     };
-    const session = sessionView(row, undefined);
-    try {
-      const log = await createSessionLog({
-        ...live.logOptions(row),
-        session,
-        titleKind: row.titleKind ?? 'replaceable',
-      });
-      return (await live.adopt(log, row)).view();
-    } catch (error) {
-      await rm(live.directory(row), { recursive: true, force: true });
-      if (error instanceof ServiceError) throw error;
-      const reason = errorCode(error) ?? errorMessage(error);
-      throw new ServiceError(50003, `the session cannot be written: ${reason}`, { cause: error });
-    }
+    return (await live.create(row)).view();
   }
 
   async function list(query: SessionListQuery) {

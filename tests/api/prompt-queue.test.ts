@@ -32,6 +32,7 @@ test('waiting prompts are listed and run in the order they came', async () => {
   const { active, queued } = await list(talk);
   expect(active).toMatchObject({ prompt_id: 'p0', status: 'running' });
   expect(queued).toEqual(replies);
+  await talk.nth('prompt.queued', 3);
   expect(talk.all('prompt.queued').map(({ payload }) => [payload.promptId, payload.queueLength])).toEqual([
     ['p1', 1],
     ['p2', 2],

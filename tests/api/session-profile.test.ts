@@ -1,17 +1,14 @@
 /** `POST /sessions/{id}/profile` (core.md §6.4). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sessionSchema } from '../../server/schema/session.ts';
-import { startTalk, wireText, wireMessages, type Talk } from '../support/talk.ts';
+import { startTalk, type Talk } from '../support/talk.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 let world: World;
 beforeAll(async () => {
-  const { providers, models } = {
-    providers: {},
-    models: { second: { provider: 'fake', model: 'fake-2', max_context_size: 1000 } },
-  };
   world = await startWorld();
-  await world.ok('POST', '/config', { providers, models });
+  const second = { provider: 'fake', model: 'fake-2', max_context_size: 1000 };
+  await world.ok('POST', '/config', { models: { second } });
 });
 afterAll(() => world.close());
 
@@ -124,7 +121,6 @@ describe('agent_config', () => {
     await talk.nth('prompt.completed', 1);
     await talk.turn('Next', [{ text: 'Done.' }]);
     expect(world.model.requests.slice(-3).map(({ body }) => body.model)).toEqual(['fake-1', 'fake-1', 'fake-2']);
-    expect(wireText(wireMessages(world, -1).at(-2) ?? { role: '' })).not.toBe('');
     await world.restart();
     expect(await talk.status()).toMatchObject({ model: 'second' });
   });
@@ -134,7 +130,7 @@ describe('agent_config', () => {
     const agent_config = { model: 'fake/fake-1', thinking: ' OFF ', permission_mode: 'yolo' };
     expect((await update(talk, { agent_config })).data).toEqual(talk.session);
     expect(await talk.status()).toMatchObject({ model: 'fake/fake-1', thinking_level: 'off', permission: 'yolo' });
-    expect(await talk.all('agent.created')).toHaveLength(1);
+    await talk.nth('agent.created', 1);
     await update(talk, { agent_config: { thinking: 'on' } });
     expect(await talk.status()).toMatchObject({ thinking_level: 'on', permission: 'yolo' });
   });

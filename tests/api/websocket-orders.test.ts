@@ -343,4 +343,41 @@ describe('sessions of the home', () => {
     await expect(await recorder.text()).toMatchFileSnapshot('golden/archive-cold.txt');
     await client.close();
   });
+
+  test('are caught up with by a cursor, or by the snapshot where the cursor does not fit', async () => {
+    const { id } = await world.session();
+    const before = await connect(world.server);
+    await before.send({ type: 'subscribe', payload: { session_ids: [id], cursors: { [id]: { seq: 0 } } } });
+    world.model.enqueue({ text: 'One.' });
+    await world.prompt(id, 'First');
+    await before.waitFor(({ type }) => type === 'prompt.completed');
+    const { seq = 0, epoch = '' } = before.durable(id).at(-1) ?? {};
+    await before.close();
+    const held = world.model.enqueue({ thinking: 'Hm.', text: ['Hello ', 'world.'], hold: true });
+    await world.prompt(id, 'Second');
+    await held.sent;
+    const inFlight = async () => (await world.snapshot(id)).in_flight_turn?.assistant_text;
+    await expect.poll(inFlight).toBe('Hello world.');
+
+    const client = await connect(world.server);
+    const recorder = recordEvents(client);
+    const request = (name: string, type: string, payload: object) =>
+      recorder.act(`${type} ${JSON.stringify(payload)}`, () => client.send({ type, id: name, payload }));
+    const subscribe = (name: string, cursor: object) =>
+      request(name, 'subscribe', { session_ids: [id], cursors: { [id]: cursor } });
+    await request('a', 'client_hello', { client_id: 'page' });
+    await subscribe('b', { seq, epoch });
+    const snapshot = await world.snapshot(id);
+    expect(snapshot).toMatchObject({
+      as_of_seq: client.durable(id).at(-1)?.seq,
+      epoch,
+      in_flight_turn: { assistant_text: 'Hello world.', assistant_offset: 0, thinking_text: 'Hm.', running_tools: [] },
+    });
+    await subscribe('foreign epoch', { seq, epoch: 'ep_other' });
+    await subscribe('cursor ahead', { seq: 1000 });
+    await recorder.act('the model goes on', async () => held.release());
+    await client.waitFor(({ type }) => type === 'prompt.completed');
+    await expect(await recorder.text()).toMatchFileSnapshot('golden/reconnect.txt');
+    await client.close();
+  });
 });

@@ -335,7 +335,6 @@ describe('a client that joins while a turn streams', () => {
       expect(numbers).toEqual(upTo(watcher.durable(id).at(-1)?.seq ?? 0, position + 1));
     }
     // They really joined at different moments.
-    console.log(moments.size);
     expect(moments.size).toBeGreaterThan(20);
   });
 });

@@ -1,8 +1,9 @@
 /** Workspaces over a real server (files.md §2.3, §2.6). */
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { sessionSchema } from '../../server/schema/session.ts';
 import { workspaceSchema } from '../../server/schema/workspace.ts';
 import { startServer, temporaryDirectory, type TestServer } from '../support/server.ts';
 import { connect } from '../support/ws-client.ts';
@@ -144,6 +145,124 @@ describe('events', () => {
       payload: { type: 'event.workspace.updated', ...updated },
     });
     await client.close();
+  });
+});
+
+describe('sessions and the registry', () => {
+  const registrySchema = z.looseObject({ workspaces: z.record(z.string(), z.json()) });
+
+  /** Edits `workspaces.json` as an older server, another one, or a later version would. */
+  async function edit(home: string, change: (registry: z.infer<typeof registrySchema>) => void): Promise<void> {
+    const file = join(home, 'workspaces.json');
+    const registry = registrySchema.parse(JSON.parse(await readFile(file, 'utf8')));
+    change(registry);
+    await writeFile(file, JSON.stringify(registry));
+  }
+
+  const listOf = async (of: TestServer) =>
+    z.object({ items: z.array(workspaceSchema) }).parse((await of.api('GET', '/workspaces')).data).items;
+
+  it('a session touches its workspace, also over a restart; reading and naming it does not', async () => {
+    const home = await temporaryDirectory();
+    const root = await project('touched');
+    const first = await startServer({ home });
+    await first.api('POST', '/workspaces', { root });
+    const [before] = await listOf(first);
+    const { data } = await first.api('POST', '/sessions', { metadata: { cwd: root } });
+    const { id } = sessionSchema.parse(data);
+    const [touched] = await listOf(first);
+    expect(touched).toEqual({ ...before, last_opened_at: touched?.last_opened_at, session_count: 1 });
+    expect((touched?.last_opened_at ?? '') >= (before?.last_opened_at ?? '')).toBe(true);
+    for (const path of ['', '/snapshot', '/status']) await first.api('GET', `/sessions/${id}${path}`);
+    await first.api('POST', `/sessions/${id}/profile`, { title: 'x' });
+    await first.api('POST', `/sessions/${id}:archive`);
+    await first.close();
+    const second = await startServer({ home });
+    await second.api('POST', `/sessions/${id}:restore`);
+    expect(await listOf(second)).toEqual([touched]);
+    await second.close();
+    await rm(home, { recursive: true, force: true });
+  });
+
+  it('an unregistered workspace comes back with the first load of one of its sessions', async () => {
+    const home = await temporaryDirectory();
+    const root = await project('unregistered');
+    const first = await startServer({ home });
+    const { data } = await first.api('POST', '/sessions', { metadata: { cwd: root } });
+    const session = sessionSchema.parse(data);
+    await first.close();
+    await edit(home, (registry) => {
+      registry.workspaces = {};
+      registry.deleted_workspace_ids = [session.workspace_id];
+    });
+    const second = await startServer({ home });
+    const client = await connect(second);
+    expect((await second.api('GET', `/sessions/${session.id}`)).data).toEqual(session);
+    expect((await second.api('GET', '/sessions')).data).toMatchObject({ items: [{ id: session.id }] });
+    expect((await second.api('GET', `/sessions?workspace_id=${session.workspace_id}`)).code).toBe(40410);
+    expect((await second.api('POST', '/sessions', { workspace_id: session.workspace_id })).code).toBe(40410);
+    expect(await listOf(second)).toEqual([]);
+    expect((await second.api('GET', `/sessions/${session.id}/snapshot`)).data).toMatchObject({
+      session: { metadata: { cwd: root } },
+    });
+    const created = await client.waitFor(({ type }) => type === 'event.workspace.created');
+    expect(await listOf(second)).toEqual([created.payload.workspace]);
+    expect(created.payload.workspace).toMatchObject({ id: session.workspace_id, root, session_count: 1 });
+    await client.close();
+    await second.close();
+    await rm(home, { recursive: true, force: true });
+  });
+
+  it('an id of older data for the same root is one workspace with it, in counts, filters and new sessions', async () => {
+    const home = await temporaryDirectory();
+    const root = await project('aliased');
+    const alias = 'wd_aliased_00000000000a';
+    const first = await startServer({ home });
+    const made = async (of: TestServer, body: object) =>
+      sessionSchema.parse((await of.api('POST', '/sessions', body)).data);
+    const own = await made(first, { metadata: { cwd: root } });
+    await first.close();
+    await edit(home, ({ workspaces }) => {
+      const entry = workspaces[own.workspace_id];
+      if (entry) workspaces[alias] = entry;
+      workspaces.nonsense = 1;
+    });
+    const second = await startServer({ home });
+    const through = await made(second, { workspace_id: alias });
+    expect(through.workspace_id).toBe(own.workspace_id);
+    expect(await listOf(second)).toMatchObject([{ id: own.workspace_id, root, session_count: 2 }]);
+    for (const id of [alias, own.workspace_id]) {
+      const { data } = await second.api('GET', `/sessions?workspace_id=${id}`);
+      expect(z.object({ items: z.array(z.json()) }).parse(data).items).toHaveLength(2);
+    }
+    await second.close();
+    await rm(home, { recursive: true, force: true });
+  });
+
+  it('directories that only sessions know are registered at the first use', async () => {
+    const home = await temporaryDirectory();
+    const root = await project('adopted');
+    const first = await startServer({ home });
+    await first.api('POST', '/sessions', { metadata: { cwd: root } });
+    await first.close();
+    await rm(join(home, 'workspaces.json'));
+    await rm(join(home, 'cache'), { recursive: true });
+    const second = await startServer({ home });
+    expect(await listOf(second)).toMatchObject([{ root, name: 'adopted', session_count: 1 }]);
+    await second.close();
+    await rm(home, { recursive: true, force: true });
+  });
+
+  it('two servers of a home share the registry', async () => {
+    const home = await temporaryDirectory();
+    const [one, two] = [await startServer({ home }), await startServer({ home })];
+    const root = await project('shared');
+    const { data } = await one.api('POST', '/workspaces', { root, name: 'Ours' });
+    expect(await listOf(two)).toEqual([data]);
+    await two.api('POST', '/sessions', { metadata: { cwd: root } });
+    expect(await listOf(one)).toMatchObject([{ name: 'Ours', session_count: 1 }]);
+    await Promise.all([one.close(), two.close()]);
+    await rm(home, { recursive: true, force: true });
   });
 });
 

@@ -1,13 +1,17 @@
 /** The built output as a process: start, options, logs, stop (core.md §4.4, §4.5). Build first. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import { z } from 'zod';
+import { wasReleased } from '../../server/journal/lock.ts';
+import { rawRequest } from '../support/raw-request.ts';
 import { BUILT_ENTRY, spawnServer, temporaryDirectory } from '../support/server.ts';
 import type { SpawnOptions, SpawnedServer } from '../support/server.ts';
+import { connect } from '../support/ws-client.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -34,6 +38,28 @@ async function run(args: string[], home: string) {
   return { code: Number(code), stdout, stderr };
 }
 
+const withId = z.object({ id: z.string(), workspace_id: z.string() });
+
+/** A session of the demo model in an empty folder. */
+async function demoSession(server: SpawnedServer) {
+  const cwd = await directory();
+  const { data } = await server.api('POST', '/sessions', { metadata: { cwd } });
+  const { id, workspace_id } = withId.parse(data);
+  const events = await connect(server);
+  await events.send({ type: 'subscribe', payload: { session_ids: [id], cursors: { [id]: { seq: 0 } } } });
+  return {
+    id,
+    events,
+    folder: join(server.home, 'sessions', workspace_id, id),
+    async prompt(text: string, permission_mode: 'manual' | 'yolo' = 'yolo') {
+      const body = { content: [{ type: 'text', text }], permission_mode };
+      expect(await server.api('POST', `/sessions/${id}/prompts`, body)).toMatchObject({ code: 0 });
+    },
+  };
+}
+
+const logOf = (home: string) => readFile(join(home, 'logs', 'service-code.log'), 'utf8');
+
 const instances = (home: string) => readdir(join(home, 'server', 'instances'));
 
 describe('start', () => {
@@ -48,6 +74,105 @@ describe('start', () => {
     expect(await server.stop()).toBe(0);
     expect(await instances(home)).toEqual([]);
     expect(await readFile(join(home, 'server.token'), 'utf8')).toBe(server.token);
+  });
+
+  it('makes a home that only its owner can read, and logs there', async () => {
+    const home = join(await directory(), 'new', 'home');
+    const server = await start({ home });
+    const mode = async (name: string) => ((await stat(join(home, name))).mode & 0o777).toString(8);
+    await expect.poll(() => logOf(home).catch(() => '')).toContain('server started');
+    expect([
+      await mode('.'),
+      await mode('server.token'),
+      await mode('logs'),
+      await mode('logs/service-code.log'),
+    ]).toEqual(['700', '600', '700', '600']);
+    await server.stop();
+    expect(await logOf(home)).toContain('server stopping');
+    expect(await logOf(home)).not.toContain(server.token);
+  });
+
+  it('goes on when nobody reads its output any more', async () => {
+    const server = await start({ args: ['--log-level', 'info'] });
+    server.process.stdout?.destroy();
+    server.process.stderr?.destroy();
+    for (let n = 0; n < 5; n += 1) expect(await server.api('GET', '/meta')).toMatchObject({ code: 0 });
+    expect(await server.stop()).toBe(0);
+  });
+
+  it('runs from another directory without the project or its packages', async () => {
+    const place = await directory();
+    await cp(join(dirname(BUILT_ENTRY), '..'), join(place, 'app'), { recursive: true });
+    const entry = join(place, 'app', 'server', 'index.mjs');
+    const server = await start({ entry, cwd: place, args: ['--demo'] });
+    const page = await server.fetch('/');
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<!doctype html>')]);
+    const session = await demoSession(server);
+    for (const [prompt, answer] of [
+      ['write a.txt: needle', /wrote|written|created/i],
+      ['search for needle', /a\.txt/],
+      ['run echo $((20 + 22))', /42/],
+    ] as const) {
+      const from = session.events.frames.length;
+      await session.prompt(prompt);
+      const done = (frames: typeof session.events.frames) => frames.filter(({ type }) => type === 'prompt.completed');
+      await expect.poll(() => done(session.events.frames.slice(from)).length, { timeout: 15_000 }).toBe(1);
+      const result = session.events.frames.slice(from).find(({ type }) => type === 'tool.result')?.payload;
+      expect([prompt, result?.isError ?? false, result?.output]).toEqual([
+        prompt,
+        false,
+        expect.stringMatching(answer),
+      ]);
+    }
+    const { data } = await server.api('GET', '/sessions');
+    expect(data).toMatchObject({ items: [{ id: session.id }] });
+  });
+
+  it('is not kept from starting by a broken configuration, and says where it is broken', async () => {
+    const home = await directory();
+    const config = join(home, 'config.toml');
+    const broken = '[providers.p]\ntype = "openai"\napi_key = "sk-secret\n';
+    await writeFile(config, broken);
+    const server = await start({ home });
+    await expect.poll(() => server.output()).toContain('not valid TOML at line 3');
+    expect(await server.api('GET', '/config')).toMatchObject({ code: 0 });
+    expect(await server.api('GET', '/providers')).toMatchObject({ code: 0 });
+    expect(await server.api('POST', '/config', { telemetry: false })).toMatchObject({ code: 40001 });
+    const provider = { id: 'q', type: 'openai', models: [{ model: 'm', max_context_size: 1000 }] };
+    expect(await server.api('POST', '/providers', provider)).toMatchObject({ code: 50003 });
+    expect(await readFile(config, 'utf8')).toBe(broken);
+    await writeFile(config, 'telemetry = true\n');
+    await expect.poll(() => server.api('POST', '/config', { telemetry: false })).toMatchObject({ code: 0 });
+    await server.stop();
+    expect(await logOf(home)).toContain('not valid TOML at line 3');
+    expect((await logOf(home)) + server.output()).not.toContain('sk-secret');
+  });
+
+  it('shares a home with another server', async () => {
+    const home = await directory();
+    const first = await start({ home });
+    const port = Number(new URL(first.url).port);
+    const second = await start({ home, args: ['--port', String(port)] });
+    expect(Number(new URL(second.url).port)).toBeGreaterThan(port);
+    expect(await instances(home)).toHaveLength(2);
+    const { stdout } = await run(['rotate-token'], home);
+    const [token = '', url] = stdout.trim().split('\n');
+    expect(url).toBe(`${first.url}/#token=${token}`);
+    for (const { url } of [first, second]) {
+      const meta = (bearer: string) => fetch(`${url}/api/v1/meta`, { headers: { authorization: `Bearer ${bearer}` } });
+      expect([(await meta(token)).status, (await meta(first.token)).status]).toEqual([200, 401]);
+    }
+    expect(await first.stop()).toBe(0);
+    const [left = ''] = await instances(home);
+    expect(JSON.parse(await readFile(join(home, 'server', 'instances', left), 'utf8'))).toMatchObject({
+      pid: second.process.pid,
+    });
+    // Of a server that was killed nothing remains after the next start.
+    await second.stop('SIGKILL');
+    expect(await instances(home)).toHaveLength(1);
+    const third = await start({ home });
+    expect(await instances(home)).toHaveLength(1);
+    expect(await third.stop()).toBe(0);
   });
 
   it('takes the next port when one is busy', async () => {
@@ -89,6 +214,28 @@ describe('start', () => {
     expect(await run(['--help'], home)).toMatchObject({ code: 0, stdout: expect.stringContaining('--allowed-host') });
   });
 
+  it('binds to everything with a bare --host, and takes every form of --allowed-host', async () => {
+    const hosts = ['--allowed-host', 'a.test,b.test', '--allowed-host', '.c.test', '--allowed-host=d.test'];
+    const server = await start({ args: [...hosts, '--web-title', 'My title', '--host'] });
+    const status = async (host: string) => (await rawRequest(server.url, { path: '/', headers: { host } })).status;
+    for (const host of ['a.test', 'b.test:1', 'c.test', 'x.c.test', 'D.test']) expect(await status(host)).toBe(200);
+    expect(await status('e.test')).toBe(403);
+    const port = new URL(server.url).port;
+    expect(server.output()).toContain(`http://localhost:${port}/#token=${server.token}`);
+    expect(server.output()).toContain('plain HTTP');
+    expect((await server.api('GET', '/meta')).data).toMatchObject({ web_title: 'My title' });
+    expect(await server.api('POST', '/shutdown')).toMatchObject({ status: 404, code: 40400 });
+    const page = await server.fetch('/');
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
+  });
+
+  it('mounts the shutdown of an open bind when told to', async () => {
+    const server = await start({ args: ['--host', '0.0.0.0', '--allow-remote-shutdown', '--allow-remote-terminals'] });
+    const exited = once(server.process, 'exit');
+    expect(await server.api('POST', '/shutdown')).toMatchObject({ code: 0 });
+    expect((await exited)[0]).toBe(0);
+  });
+
   it('warns loudly about an open bind without a token', async () => {
     const server = await start({ args: ['--host', '--dangerous-bypass-auth'] });
     expect(server.output()).toMatch(/AUTHENTICATION IS OFF/);
@@ -106,6 +253,18 @@ describe('rotate-token', () => {
     const status = async (bearer: string) =>
       (await server.fetch('/api/v1/meta', { headers: { authorization: `Bearer ${bearer}` } })).status;
     expect([await status(token), await status(server.token)]).toEqual([200, 401]);
+  });
+
+  it('leaves open WebSockets alone', async () => {
+    const server = await start();
+    const client = await connect(server);
+    const { stdout } = await run(['rotate-token'], server.home);
+    const rotated = { url: server.url, token: stdout.split('\n')[0] ?? '' };
+    await expect(connect(rotated, { token: server.token })).rejects.toMatchObject({ status: 401 });
+    await (await connect(rotated)).close();
+    client.sendRaw(JSON.stringify({ type: 'ping', payload: { nonce: 'still here' } }));
+    await client.waitFor(({ type, payload }) => type === 'pong' && payload.nonce === 'still here');
+    await client.close();
   });
 });
 
@@ -150,5 +309,57 @@ describe('stop', () => {
     const exited = once(server.process, 'exit');
     expect(await server.api('POST', '/shutdown')).toMatchObject({ code: 0, data: { ok: true } });
     expect((await exited)[0]).toBe(0);
+  });
+
+  it.each([
+    ['SIGINT', 'while text streams', 'count to 2000', 'assistant.delta'],
+    ['SIGTERM', 'while a command ignores signals', `run trap '' TERM INT; echo up; sleep 60`, 'tool.progress'],
+    ['shutdown', 'while an approval waits', 'write a.txt: x', 'event.approval.requested'],
+  ] as const)('%s ends a turn cleanly %s', async (how, _when, prompt, running) => {
+    const home = await directory();
+    const server = await start({ home, args: ['--demo'] });
+    const session = await demoSession(server);
+    await session.prompt(prompt, how === 'shutdown' ? 'manual' : 'yolo');
+    await session.events.waitFor(({ type }) => type === running);
+    const exited = once(server.process, 'exit');
+    const began = performance.now();
+    if (how === 'shutdown') expect(await server.api('POST', '/shutdown')).toMatchObject({ code: 0 });
+    else server.process.kill(how);
+    expect((await exited)[0]).toBe(0);
+    expect(performance.now() - began).toBeLessThan(5000);
+
+    // Whoever looked on has seen the end before the connection closed.
+    expect(await session.events.closed).toEqual({ code: 1001, reason: 'server shutting down' });
+    const ended = session.events.frames.find(({ type }) => type === 'turn.ended');
+    expect(ended?.payload).toMatchObject({ reason: 'cancelled', interruptReason: 'aborted' });
+    const records = (await readFile(join(session.folder, 'journal.ndjson'), 'utf8'))
+      .trimEnd()
+      .split('\n')
+      .slice(1)
+      .flatMap((line) => z.object({ r: z.array(z.looseObject({ type: z.string() })) }).parse(JSON.parse(line)).r);
+    expect(records.filter(({ type }) => type === 'turn.ended')).toMatchObject([{ reason: 'cancelled' }]);
+    expect(records.at(-1)).toMatchObject({ type: 'session.closed', reason: 'exit' });
+    expect(await wasReleased(session.folder)).toBe(true);
+    expect(await instances(home)).toEqual([]);
+
+    const again = await start({ home, args: ['--demo'] });
+    expect((await again.api('GET', `/sessions/${session.id}`)).data).toMatchObject({
+      busy: false,
+      last_turn_reason: 'cancelled',
+    });
+  });
+
+  it('ends at once with 130 at a second signal', async () => {
+    const server = await start({ args: ['--demo'] });
+    const session = await demoSession(server);
+    await session.prompt(`run trap '' TERM INT; echo up; sleep 60`);
+    await session.events.waitFor(({ type }) => type === 'tool.progress');
+    const exited = once(server.process, 'exit');
+    server.process.kill('SIGINT');
+    await expect.poll(() => logOf(server.home), { interval: 5 }).toContain('server stopping');
+    const began = performance.now();
+    server.process.kill('SIGINT');
+    expect((await exited)[0]).toBe(130);
+    expect(performance.now() - began).toBeLessThan(500);
   });
 });

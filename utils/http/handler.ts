@@ -130,8 +130,8 @@ export function createRequestHandler({
     } catch (error) {
       app.log.error('unhandled error', { err: error, request_id: requestId });
     }
-    if (!app.log.enabled('info')) return;
-    app.log.info('request completed', {
+    if (!app.accessLog.enabled('info')) return;
+    app.accessLog.info('request completed', {
       reqId: requestId,
       req: {
         method: request.method,

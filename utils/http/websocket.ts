@@ -35,6 +35,7 @@ function wrap(socketed: Socketed): Peer {
   return {
     send: (data) => void socketed.send(data, TEXT_FRAME),
     close: (code, reason) => socketed.close(code, reason),
+    terminate: () => socketed.terminate(),
     bufferedAmount: () => websocket.bufferedAmount ?? 0,
     pause: () => void (isPausable(websocket) && websocket.pause()),
     resume: () => void (isPausable(websocket) && websocket.resume()),

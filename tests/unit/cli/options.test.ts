@@ -64,6 +64,9 @@ describe('command line', () => {
     for (const name of ['--port', '--host', '--allowed-host', '--log-level', '--no-open', '--demo', 'rotate-token']) {
       expect(help).toMatchObject({ text: expect.stringContaining(name) });
     }
+    const text = help.command === 'print' ? help.text : '';
+    expect(text).toContain('USAGE service-code [OPTIONS]\n      service-code rotate-token\n');
+    expect(text).not.toContain('\u001b');
   });
 });
 

@@ -24,6 +24,7 @@ export interface TestPeer extends Peer {
   /** While true, what is sent stays unsent bytes. */
   stalled: boolean;
   paused: boolean;
+  terminated: boolean;
   /** Takes so many unsent bytes away, all unless given. */
   drain(bytes?: number): void;
 }
@@ -40,6 +41,7 @@ export function testPeer(): TestPeer {
     closes,
     stalled: false,
     paused: false,
+    terminated: false,
     send(data) {
       const text = typeof data === 'string' ? data : Buffer.from(data).toString();
       texts.push(text);
@@ -47,6 +49,7 @@ export function testPeer(): TestPeer {
       if (peer.stalled) unsent += data.length;
     },
     close: (code, reason) => void closes.push({ code, reason }),
+    terminate: () => void (peer.terminated = true),
     bufferedAmount: () => unsent,
     pause: () => void (peer.paused = true),
     resume: () => void (peer.paused = false),

@@ -105,7 +105,19 @@ describe('a connection', () => {
     expect(peer.closes).toEqual([{ code: 1001, reason: 'server shutting down' }]);
     handle.closed();
     await closed;
+    expect(peer.terminated).toBe(false);
     expect(connect().peer.closes).toHaveLength(1);
+  });
+
+  it('is dropped when it does not take part in the closing', async () => {
+    const { hub, connect } = setup();
+    const { peer } = connect();
+    vi.useFakeTimers();
+    const closed = hub.close();
+    await vi.advanceTimersByTimeAsync(1000);
+    vi.useRealTimers();
+    await closed;
+    expect(peer.terminated).toBe(true);
   });
 });
 

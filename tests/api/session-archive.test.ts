@@ -1,0 +1,154 @@
+/** Archive and restore (core.md §6.8, ws-events.md §10.15). */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sessionSchema } from '../../server/schema/session.ts';
+import { sessionFolder } from '../support/crash.ts';
+import { startTalk, type Talk } from '../support/talk.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+
+const read = async (talk: Talk) => sessionSchema.parse(await world.ok('GET', talk.path));
+const archive = (talk: Talk, body?: unknown) => world.ok('POST', `${talk.path}:archive`, body);
+const live = (talk: Talk) => world.server.app.sessions.liveRow(talk.session.id) !== undefined;
+const archivedEvents = (talk: Talk) =>
+  talk.events.frames.filter(
+    ({ type, payload }) => type === 'event.session.archived' && payload.sessionId === talk.session.id,
+  );
+
+describe('archive', () => {
+  it('hides an idle session, tells it once and unloads it', async () => {
+    const talk = await startTalk(world);
+    expect(await archive(talk, { ignored: [1] })).toEqual({ archived: true });
+    const archived = await read(talk);
+    const { archived_at } = archived;
+    expect(archived).toEqual({ ...talk.session, archived: true, archived_at });
+    expect(live(talk)).toBe(false);
+    const frame = await talk.events.waitFor(({ type }) => type === 'event.session.archived');
+    expect(frame).toMatchObject({
+      session_id: '__global__',
+      payload: { workspace_id: talk.session.workspace_id, sessionId: talk.session.id },
+    });
+    // Again: the same answer, no second event, the time kept.
+    expect(await archive(talk)).toEqual({ archived: true });
+    expect((await read(talk)).archived_at).toBe(archived_at);
+    await world.ok('POST', '/workspaces', { root: world.project });
+    await talk.events.waitFor(({ type }) => type === 'event.workspace.updated');
+    expect(archivedEvents(talk)).toHaveLength(1);
+  });
+
+  it('ends a hanging turn, drops the queue and leaves the session cold and idle', async () => {
+    const talk = await startTalk(world);
+    await talk.turn('First', [{ text: 'One' }]);
+    world.model.enqueue({ hang: true });
+    const running = await talk.prompt('Second');
+    const queued = await talk.prompt('Third');
+    await talk.nth('turn.step.started', 2);
+    await talk.nth('prompt.queued', 1);
+    const before = talk.events.durable(talk.session.id).length;
+    await archive(talk);
+    expect(await read(talk)).toMatchObject({
+      archived: true,
+      busy: false,
+      main_turn_active: false,
+      last_turn_reason: 'cancelled',
+      last_prompt: 'Third',
+    });
+    expect(live(talk)).toBe(false);
+    await talk.events.waitFor(({ type }) => type === 'event.session.archived');
+    const told = talk.events.durable(talk.session.id).slice(before);
+    expect(told.map(({ type }) => type)).toEqual([
+      'turn.step.interrupted',
+      'turn.ended',
+      'event.session.work_changed',
+      'prompt.aborted',
+      'prompt.aborted',
+      'event.session.work_changed',
+      'agent.disposed',
+    ]);
+    expect(told[1]?.payload).toMatchObject({ reason: 'cancelled', interruptReason: 'aborted' });
+    expect(told.slice(3, 5).map(({ payload }) => payload.promptId)).toEqual([running.prompt_id, queued.prompt_id]);
+    expect(await world.ok('GET', `${talk.path}/prompts`)).toEqual({ active: null, queued: [] });
+  });
+
+  it('does not load a cold session, not even a damaged one', async () => {
+    const talk = await startTalk(world);
+    await world.restart();
+    await writeFile(join(sessionFolder(world.server.home, talk.session), 'journal.ndjson'), 'damaged\n');
+    await archive(talk);
+    expect(await read(talk)).toMatchObject({ archived: true });
+    expect(live(talk)).toBe(false);
+    // A restore loads, so it fails and changes nothing.
+    expect(await world.api('POST', `${talk.path}:restore`)).toMatchObject({ code: 50001 });
+    expect(await read(talk)).toMatchObject({ archived: true });
+  });
+
+  it('does not move updated_at, and is still there after a restart', async () => {
+    const talk = await startTalk(world);
+    await talk.turn('Hi', [{ text: 'One' }]);
+    const { updated_at } = await read(talk);
+    await archive(talk);
+    const archived = await read(talk);
+    expect(archived.updated_at).toBe(updated_at);
+    await world.restart();
+    expect(await read(talk)).toEqual(archived);
+    const state: unknown = JSON.parse(
+      await readFile(join(sessionFolder(world.server.home, talk.session), 'state.json'), 'utf8'),
+    );
+    expect(state).toMatchObject({ archived: true, archivedAt: Date.parse(archived.archived_at ?? '') });
+  });
+
+  it('is not undone by reading or prompting', async () => {
+    const talk = await startTalk(world);
+    await archive(talk);
+    await world.snapshot(talk.session.id);
+    expect(live(talk)).toBe(true);
+    await talk.turn('Hi', [{ text: 'One' }]);
+    expect(await read(talk)).toMatchObject({ archived: true, last_prompt: 'Hi', last_turn_reason: 'completed' });
+  });
+
+  it('calls at the same time run one after the other', async () => {
+    const talk = await startTalk(world);
+    await talk.turn('Hi', [{ text: 'One' }]);
+    const calls = Array.from({ length: 6 }, (_, n) =>
+      world.api('POST', `${talk.path}:${n % 2 ? 'restore' : 'archive'}`),
+    );
+    const reads = Array.from({ length: 6 }, () => world.api('GET', `${talk.path}/snapshot`));
+    for (const answer of await Promise.all([...calls, ...reads])) expect(answer.code).toBe(0);
+  });
+});
+
+describe('restore', () => {
+  it('un-archives, loads, tells nothing and leaves updated_at', async () => {
+    const talk = await startTalk(world);
+    await talk.turn('Hi', [{ text: 'One' }]);
+    const before = await read(talk);
+    await archive(talk);
+    const { as_of_seq, epoch } = await world.snapshot(talk.session.id);
+    const { data } = await world.api('POST', `${talk.path}:restore`, { ignored: 1 });
+    expect(data).toEqual(before);
+    expect(data).not.toHaveProperty('archived_at');
+    expect(live(talk)).toBe(true);
+    // Not archived: the same answer, no change.
+    expect(await world.ok('POST', `${talk.path}:restore`)).toEqual(before);
+    expect(await world.snapshot(talk.session.id)).toMatchObject({ as_of_seq, epoch });
+    await world.restart();
+    expect(await read(talk)).toEqual(before);
+  });
+
+  it('goes on in the same stream, for subscriptions made before', async () => {
+    const talk = await startTalk(world);
+    await talk.turn('Hi', [{ text: 'One' }]);
+    await archive(talk);
+    await world.ok('POST', `${talk.path}:restore`);
+    await talk.turn('Again', [{ text: 'Two' }]);
+    const seqs = talk.events.durable(talk.session.id).map(({ seq }) => seq);
+    expect(seqs).toEqual(seqs.map((_, place) => place + 1));
+    expect(talk.all('agent.created')).toHaveLength(2);
+  });
+});

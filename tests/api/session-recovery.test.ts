@@ -1,0 +1,367 @@
+/**
+ * Sessions after a crash, after a restart, damaged, and shared by several servers of one home (core.md §5.2; records.md
+ * §4; engine.md §17.3, §17.4).
+ */
+import { appendFile, cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { messageSchema } from '../../server/schema/message.ts';
+import { promptSchema } from '../../server/schema/prompt.ts';
+import { sessionSchema, type Session } from '../../server/schema/session.ts';
+import { crashedHome, sessionFolder } from '../support/crash.ts';
+import { startServer, type TestServer, type TestServerOptions } from '../support/server.ts';
+import { startTalk, type Talk } from '../support/talk.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { connect, type WsClient } from '../support/ws-client.ts';
+
+let world: World;
+/** Undone in reverse order. */
+let cleanups: (() => Promise<unknown>)[];
+beforeEach(async () => {
+  world = await startWorld();
+  cleanups = [];
+});
+afterEach(async () => {
+  for (const cleanup of cleanups.toReversed()) await cleanup();
+  await world.close();
+});
+
+const pageSchema = z.object({ items: z.array(sessionSchema) });
+const messagesSchema = z.object({ items: z.array(messageSchema) });
+
+async function serverAt(home: string, options: TestServerOptions = {}): Promise<TestServer> {
+  const server = await startServer({ ...options, home });
+  cleanups.push(() => server.close());
+  return server;
+}
+
+async function read(server: TestServer, { id }: Session): Promise<Session> {
+  return sessionSchema.parse((await server.api('GET', `/sessions/${id}`)).data);
+}
+
+const journalOf = (home: string, session: Session) => join(sessionFolder(home, session), 'journal.ndjson');
+
+async function messagesOf(server: TestServer, { id }: Session) {
+  const { data } = await server.api('GET', `/sessions/${id}/messages?page_size=100`);
+  return messagesSchema.parse(data).items.toReversed();
+}
+
+describe('a crash in mid-turn', () => {
+  /** A turn in which one call runs and one waits for its approval, with a prompt in the queue. */
+  async function openTurn(): Promise<Talk> {
+    const talk = await startTalk(world);
+    await talk.turn('First', [{ text: 'One.' }]);
+    world.model.enqueue({
+      text: 'Running both.',
+      calls: [
+        { name: 'Bash', args: { command: 'cat a.txt; sleep 60' }, id: 'call_runs' },
+        { name: 'Bash', args: { command: 'rm a.txt' }, id: 'call_waits' },
+      ],
+    });
+    await talk.prompt('Second');
+    const first = await talk.approval();
+    await talk.answer(first.approval_id, { decision: 'approved' });
+    await talk.nth('tool.call.started', 1);
+    await talk.approval(2);
+    await talk.prompt('Third');
+    await talk.nth('prompt.queued', 1);
+    return talk;
+  }
+
+  async function crash(talk: Talk): Promise<string> {
+    const home = await crashedHome(world.server.home, talk.session);
+    cleanups.push(() => rm(home, { recursive: true, force: true }));
+    return home;
+  }
+
+  it('is settled at the start of the next server: the turn is over, its calls are answered once', async () => {
+    const talk = await openTurn();
+    const seen = (await world.snapshot(talk.session.id)).as_of_seq;
+    const { epoch } = await world.snapshot(talk.session.id);
+    const server = await serverAt(await crash(talk));
+    expect(await read(server, talk.session)).toMatchObject({
+      busy: false,
+      main_turn_active: false,
+      pending_interaction: 'none',
+      last_turn_reason: 'cancelled',
+      last_prompt: 'Third',
+    });
+    const messages = await messagesOf(server, talk.session);
+    const results = messages.flatMap(({ content }) => content.filter(({ type }) => type === 'tool_result'));
+    expect(results).toEqual(
+      ['call_runs', 'call_waits'].map((tool_call_id) => ({
+        type: 'tool_result',
+        tool_call_id,
+        output: expect.stringContaining('interrupted'),
+        is_error: true,
+      })),
+    );
+
+    // A page that comes back with its cursor learns it by events alone.
+    const client = await watch(server, talk.session, { seq: seen, epoch });
+    await client.waitFor(({ type }) => type === 'event.session.work_changed');
+    expect(client.durable(talk.session.id).map(({ seq, type }) => [seq, type])).toEqual([
+      [seen + 1, 'tool.result'],
+      [seen + 2, 'event.approval.resolved'],
+      [seen + 3, 'turn.step.interrupted'],
+      [seen + 4, 'turn.ended'],
+      [seen + 5, 'prompt.aborted'],
+      [seen + 6, 'prompt.aborted'],
+      [seen + 7, 'event.session.work_changed'],
+    ]);
+
+    const snapshot = z
+      .object({
+        as_of_seq: z.number(),
+        epoch: z.string(),
+        in_flight_turn: z.null(),
+        pending_approvals: z.array(z.json()),
+      })
+      .parse((await server.api('GET', `/sessions/${talk.session.id}/snapshot`)).data);
+    expect(snapshot).toEqual({ as_of_seq: seen + 7, epoch, in_flight_turn: null, pending_approvals: [] });
+    const prompts = await server.api('GET', `/sessions/${talk.session.id}/prompts`);
+    expect(prompts.data).toEqual({ active: null, queued: [] });
+    // Nothing runs by itself, and the session goes on.
+    const requests = world.model.requests.length;
+    world.model.enqueue({ text: 'On it goes.' });
+    const content = [{ type: 'text', text: 'Fourth' }];
+    expect((await server.api('POST', `/sessions/${talk.session.id}/prompts`, { content })).code).toBe(0);
+    await client.waitFor(({ type }) => type === 'prompt.completed');
+    expect(world.model.requests).toHaveLength(requests + 1);
+    await abort(talk);
+  });
+
+  it('is settled in the background where the index says that a turn was open', async () => {
+    const talk = await openTurn();
+    const home = await crash(talk);
+    await cp(join(world.server.home, 'cache'), join(home, 'cache'), { recursive: true });
+    const server = await serverAt(home);
+    await vi.waitFor(async () => {
+      expect(await read(server, talk.session)).toMatchObject({ busy: false, last_turn_reason: 'cancelled' });
+    });
+    await abort(talk);
+  });
+
+  it('tolerates a torn last line and settles what is before it', async () => {
+    const talk = await openTurn();
+    const home = await crash(talk);
+    await appendFile(journalOf(home, talk.session), '{"t":1,"r":[{"seq":99');
+    const server = await serverAt(home);
+    expect(await read(server, talk.session)).toMatchObject({ last_turn_reason: 'cancelled' });
+    expect((await server.api('GET', `/sessions/${talk.session.id}/snapshot`)).code).toBe(0);
+    expect(await readFile(journalOf(home, talk.session), 'utf8')).not.toContain('"seq":99');
+    await abort(talk);
+  });
+
+  async function abort(talk: Talk): Promise<void> {
+    await world.ok('POST', `${talk.path}:abort`);
+    await talk.nth('prompt.aborted', 1);
+  }
+});
+
+async function watch(server: TestServer, { id }: Session, cursor: object): Promise<WsClient> {
+  const client = await connect(server);
+  cleanups.push(() => client.close());
+  await client.send({ type: 'subscribe', payload: { session_ids: [id], cursors: { [id]: cursor } } });
+  return client;
+}
+
+describe('a damaged journal', () => {
+  async function damage(home: string, session: Session): Promise<number> {
+    const path = journalOf(home, session);
+    const lines = (await readFile(path, 'utf8')).split('\n');
+    const offset = Buffer.byteLength(`${lines.slice(0, 3).join('\n')}\n`);
+    lines[3] = lines[3]?.slice(0, -1) ?? '';
+    await writeFile(path, lines.join('\n'));
+    return offset;
+  }
+
+  it.each(['with its index', 'without its index', 'after a crash, without its index'])(
+    'refuses to load and is still listed, %s',
+    async (how) => {
+      const talk = await startTalk(world);
+      await talk.turn('Hi', [{ text: 'Hello.' }]);
+      const before = await read(world.server, talk.session);
+      let { home } = world.server;
+      await world.server.close();
+      if (how.startsWith('after a crash')) {
+        home = await crashedHome(home, talk.session);
+        cleanups.push(() => rm(home, { recursive: true, force: true }));
+        // As the lock of a process that was killed.
+        const lock = join(sessionFolder(home, talk.session), 'lock.1');
+        await writeFile(lock, JSON.stringify({ pid: 2 ** 30, start: 'gone' }));
+      }
+      const offset = await damage(home, talk.session);
+      if (how !== 'with its index') await rm(join(home, 'cache'), { recursive: true, force: true });
+      const server = await serverAt(home);
+      expect(await read(server, talk.session)).toEqual(before);
+      expect(pageSchema.parse((await server.api('GET', '/sessions')).data).items).toEqual([before]);
+      for (const path of ['/snapshot', '/status', '/messages', '/prompts']) {
+        expect(await server.api('GET', `/sessions/${talk.session.id}${path}`)).toMatchObject({
+          status: 200,
+          code: 50001,
+          msg: `the session's journal is damaged at byte ${offset}`,
+          data: null,
+        });
+      }
+      const content = [{ type: 'text', text: 'Hi' }];
+      expect((await server.api('POST', `/sessions/${talk.session.id}/prompts`, { content })).code).toBe(50001);
+      // What is fine goes on.
+      const { data } = await server.api('POST', '/sessions', { metadata: { cwd: world.project } });
+      expect(sessionSchema.parse(data).id).not.toBe(talk.session.id);
+    },
+  );
+});
+
+describe('two servers on one home', () => {
+  const content = [{ type: 'text', text: 'Hi' }];
+  let other: TestServer;
+  let talk: Talk;
+  let path: string;
+  beforeEach(async () => {
+    other = await serverAt(world.server.home);
+    talk = await startTalk(world);
+    ({ path } = talk);
+  });
+
+  it('each sees the other’s sessions and their changes at once', async () => {
+    expect(await read(other, talk.session)).toEqual(talk.session);
+    const { data } = await other.api('POST', '/sessions', { metadata: { cwd: world.project }, title: 'Theirs' });
+    const theirs = sessionSchema.parse(data);
+    const list = async (server: TestServer) =>
+      pageSchema.parse((await server.api('GET', '/sessions')).data).items.map(({ title }) => title);
+    expect(await list(world.server)).toEqual(await list(other));
+    expect(await read(world.server, theirs)).toEqual(theirs);
+    await talk.turn('Mine', [{ text: 'Yes.' }]);
+    const turned = await read(world.server, talk.session);
+    expect(await read(other, talk.session)).toEqual(turned);
+    expect(await list(other)).toEqual(['Mine', 'Theirs']);
+    expect(await other.api('GET', '/workspaces')).toMatchObject({ data: { items: [{ session_count: 2 }] } });
+  });
+
+  it('a session that the other loaded shows what the writer does, and when it is done', async () => {
+    expect((await other.api('GET', `${path}/snapshot`)).code).toBe(0);
+    const held = world.model.enqueue({ text: 'Hello.', hold: true });
+    await talk.prompt('Hi');
+    const snapshot = await other.api('GET', `${path}/snapshot`);
+    expect(snapshot.data).toMatchObject({ session: { busy: true, main_turn_active: true, last_prompt: 'Hi' } });
+    expect(await read(other, talk.session)).toMatchObject({ busy: true, last_prompt: 'Hi' });
+    held.release();
+    await talk.nth('prompt.completed', 1);
+    expect(await read(other, talk.session)).toEqual(await read(world.server, talk.session));
+    expect((await other.api('GET', '/sessions?busy=true')).data).toEqual({ items: [], has_more: false });
+    expect((await other.api('GET', `${path}/messages`)).data).toEqual(
+      (await world.api('GET', `${path}/messages`)).data,
+    );
+  });
+
+  it('only the writer prompts; the other is told who that is, and may go on once it is gone', async () => {
+    await talk.turn('Hi', [{ text: 'Hello.' }]);
+    const held = `session ${talk.session.id} is held by process ${process.pid}; use that server, or stop it first`;
+    for (const [tail, body] of [
+      ['/prompts', { content }],
+      ['/profile', { title: 'Theirs' }],
+      ['/profile', { agent_config: { permission_mode: 'yolo' } }],
+    ] as const) {
+      const answer = await other.api('POST', path + tail, body);
+      expect(answer).toMatchObject({ status: 200, code: 40901, msg: held, data: null });
+    }
+    for (const tail of ['', '/snapshot', '/status', '/messages', '/prompts', '/approvals?status=pending']) {
+      expect((await other.api('GET', path + tail)).code).toBe(0);
+    }
+    const before = await read(world.server, talk.session);
+    await world.server.close();
+    expect(await read(other, talk.session)).toEqual(before);
+    world.model.enqueue({ text: 'Hello again.' });
+    const client = await watch(other, talk.session, { seq: 0 });
+    const prompt = promptSchema.parse((await other.api('POST', `${path}/prompts`, { content })).data);
+    await client.waitFor(({ type, payload }) => type === 'prompt.completed' && payload.promptId === prompt.prompt_id);
+    const seqs = client.durable(talk.session.id).map(({ seq }) => seq);
+    expect(seqs).toEqual(seqs.map((_, place) => place + 1));
+  });
+
+  it('archive and metadata need no lock and are not lost, whoever writes next', async () => {
+    await talk.turn('Hi', [{ text: 'Hello.' }]);
+    expect((await other.api('POST', `${path}/profile`, { metadata: { theirs: 1 } })).code).toBe(0);
+    expect((await other.api('POST', `${path}:archive`)).code).toBe(0);
+    const archived = await read(other, talk.session);
+    expect(archived).toMatchObject({ archived: true, metadata: { theirs: 1 } });
+    expect(await read(world.server, talk.session)).toEqual(archived);
+    // Loaded there from now on, as it is at this moment.
+    expect((await other.api('GET', `${path}/snapshot`)).code).toBe(0);
+    await world.ok('POST', `${path}/profile`, { metadata: { mine: 2 } });
+    await talk.turn('Again', [{ text: 'Hello.' }]);
+    for (const server of [world.server, other]) {
+      expect(await read(server, talk.session)).toMatchObject({
+        archived: true,
+        archived_at: archived.archived_at,
+        metadata: { theirs: 1, mine: 2 },
+        last_prompt: 'Again',
+      });
+    }
+    // The one who only read leaves the files as they are.
+    await other.close();
+    cleanups = [];
+    const state: unknown = JSON.parse(
+      await readFile(join(sessionFolder(world.server.home, talk.session), 'state.json'), 'utf8'),
+    );
+    expect(state).toMatchObject({ archived: true, lastPrompt: 'Again', custom: { theirs: 1, mine: 2 } });
+  });
+});
+
+describe('cold and live', () => {
+  it('lists and reads do not load, everything else does', async () => {
+    const talk = await startTalk(world);
+    await talk.turn('Hi', [{ text: 'Hello.' }]);
+    const live = () => world.server.app.sessions.liveRow(talk.session.id) !== undefined;
+    await world.restart();
+    for (const path of ['/sessions', talk.path, `${talk.path}/profile`, '/workspaces']) {
+      await world.ok('GET', path);
+      expect([path, live()]).toEqual([path, false]);
+    }
+    const loads = [
+      'snapshot',
+      'status',
+      'messages',
+      'prompts',
+      'approvals?status=pending',
+      'warnings',
+      'goal',
+      'runtime',
+    ];
+    for (const path of loads) {
+      await world.restart();
+      await world.ok('GET', `${talk.path}/${path}`);
+      expect([path, live()]).toEqual([path, true]);
+    }
+  });
+
+  it('reports the persisted outcome while cold, the journal’s own once loaded', async () => {
+    const talk = await startTalk(world);
+    await talk.turn('Hi', [{ text: 'Hello.' }]);
+    await world.server.close();
+    const file = join(sessionFolder(world.server.home, talk.session), 'state.json');
+    const state = z.looseObject({}).parse(JSON.parse(await readFile(file, 'utf8')));
+    await writeFile(file, JSON.stringify({ ...state, lastTurnReason: 'failed' }));
+    await rm(join(world.server.home, 'cache'), { recursive: true });
+    await world.restart();
+    expect(await read(world.server, talk.session)).toMatchObject({ last_turn_reason: 'failed' });
+    await world.snapshot(talk.session.id);
+    expect(await read(world.server, talk.session)).toMatchObject({ last_turn_reason: 'completed' });
+  });
+
+  it('loads at the same time share one, emit nothing and leave updated_at', async () => {
+    const talk = await startTalk(world);
+    await talk.turn('Hi', [{ text: 'Hello.' }]);
+    await world.restart();
+    const before = await read(world.server, talk.session);
+    const file = journalOf(world.server.home, talk.session);
+    const journal = await readFile(file, 'utf8');
+    const answers = await Promise.all(Array.from({ length: 10 }, () => world.snapshot(talk.session.id)));
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    expect(await read(world.server, talk.session)).toEqual(before);
+    await world.restart();
+    expect(await readFile(file, 'utf8')).toBe(journal);
+  });
+});

@@ -1,0 +1,69 @@
+/** `GET /tools` (extensions.md §2.1, engine.md §6.5). */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { toolDescriptorSchema } from '../../server/schema/tool.ts';
+import { startTalk } from '../support/talk.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({ config: { tools: { disabled: ['Glob'] } } });
+});
+afterAll(() => world.close());
+
+async function tools(query = '') {
+  const data = await world.ok('GET', `/tools${query}`);
+  return z.object({ tools: z.array(toolDescriptorSchema) }).parse(data).tools;
+}
+const active = async (query: string) => (await tools(query)).filter((tool) => tool.active).map(({ name }) => name);
+const all = ['Read', 'Write', 'Edit', 'Bash', 'Grep', 'Glob'];
+
+test('nothing is listed before a session is live, for an unknown one, or for a cold one', async () => {
+  expect(await tools()).toEqual([]);
+  expect(await tools('?session_id=none')).toEqual([]);
+  const { id } = await world.session();
+  expect(await tools(`?session_id=${id}`)).toHaveLength(6);
+  await world.restart();
+  expect(await tools(`?session_id=${id}`)).toEqual([]);
+  expect(await world.api('GET', '/tools?session_id=')).toMatchObject({
+    code: 40001,
+    details: [{ path: 'session_id' }],
+  });
+});
+
+test('the built-in tools in the order of registration, with the text the model gets', async () => {
+  const talk = await startTalk(world);
+  const query = `?session_id=${talk.session.id}`;
+  const listed = await tools(query);
+  expect(listed.map(({ name }) => name)).toEqual(all);
+  for (const tool of listed) expect(tool).toMatchObject({ input_schema: null, source: 'builtin', active: true });
+  await talk.turn('hi', [{ text: 'hi' }]);
+  const sent = world.model.requests.at(-1)?.body.tools as { function: { name: string; description: string } }[];
+  for (const { function: tool } of sent) {
+    expect(listed.find(({ name }) => name === tool.name)?.description).toBe(tool.description);
+  }
+});
+
+test('listing binds nothing; a bound agent shows the verdict of the policy, right after the reply', async () => {
+  const talk = await startTalk(world);
+  const query = `?session_id=${talk.session.id}`;
+  expect(await active(query)).toEqual(all);
+  expect(talk.events.durable(talk.session.id)).toHaveLength(1);
+  const held = world.model.enqueue({ text: 'slow', hold: true });
+  await talk.prompt('go', [], { prompt_id: 'p0', disabled_tools: ['Bash', 'Nothing'] });
+  expect(await active(query)).toEqual(['Read', 'Write', 'Edit', 'Grep']);
+  await talk.prompt('more', [{ text: 'ok' }], { prompt_id: 'p1', disabled_tools: [] });
+  expect(await active(query)).toEqual(['Read', 'Write', 'Edit', 'Bash', 'Grep']);
+  held.release();
+  await talk.settled('p1');
+});
+
+test('without a session the one created last counts', async () => {
+  const first = await startTalk(world);
+  await first.turn('go', [{ text: 'ok' }], { disabled_tools: all });
+  const second = await startTalk(world);
+  expect(await active('')).toEqual(all);
+  await second.turn('go', [{ text: 'ok' }], { disabled_tools: ['Edit'] });
+  expect(await active('')).not.toContain('Edit');
+  expect(await active('')).toContain('Read');
+});

@@ -1,0 +1,83 @@
+/** `nitro dev`, as `npm run dev` starts it: serves the page, survives its reloads, ends cleanly. Build the page first. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { launchBrowser, openPage } from '../support/browser.ts';
+import { temporaryDirectory } from '../support/server.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const START_TIMEOUT_MS = 90_000;
+
+let home: string;
+let url: string;
+let child: ChildProcess;
+let output: string;
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  if (typeof address !== 'object' || !address) throw new Error('no port');
+  return address.port;
+}
+
+beforeEach(async () => {
+  home = await temporaryDirectory();
+  const port = String(await freePort());
+  url = `http://127.0.0.1:${port}`;
+  output = '';
+  // What says "test" or "CI" makes nitro behave otherwise than at a desk.
+  const { CI: _ci, NODE_ENV: _mode, TEST: _test, VITEST: _vitest, ...env } = process.env;
+  child = spawn(join(root, 'node_modules/.bin/nitro'), ['dev', '--host', '127.0.0.1', '--port', port], {
+    cwd: root,
+    env: { ...env, SERVICE_CODE_HOME: home, NITRO_PORT: port },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text: Buffer) => (output += text.toString()));
+  const healthy = () =>
+    fetch(`${url}/api/v1/healthz`).then(
+      (response) => response.ok,
+      () => false,
+    );
+  await expect.poll(healthy, { timeout: START_TIMEOUT_MS, interval: 250 }).toBe(true);
+});
+afterEach(async () => {
+  if (child.exitCode === null && child.signalCode === null) {
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+  await rm(home, { recursive: true, force: true });
+});
+
+it('serves the page, survives reloads of the browser, and closes the app at the end', async () => {
+  const token = await readFile(join(home, 'server.token'), 'utf8');
+  expect(output).toContain(`#token=${token}`);
+  const browser = await launchBrowser();
+  try {
+    const { page, errors } = await openPage(browser, { url, token });
+    const ready = () => page.getByRole('button', { name: 'New session', exact: true }).first().waitFor();
+    await ready();
+    const connected = async () => {
+      const response = await fetch(`${url}/api/v1/connections`, { headers: { authorization: `Bearer ${token}` } });
+      return JSON.stringify(await response.json()).match(/"connected_at"/g)?.length ?? 0;
+    };
+    for (let reloads = 0; reloads < 5; reloads += 1) {
+      await expect.poll(connected, { timeout: 10_000 }).toBe(1);
+      await page.reload();
+      await ready();
+    }
+    expect(errors).toEqual([]);
+  } finally {
+    await browser.close();
+  }
+  expect((await fetch(`${url}/api/v1/healthz`)).status).toBe(200);
+  expect(await readdir(join(home, 'server', 'instances'))).toHaveLength(1);
+  const exited = once(child, 'exit');
+  child.kill('SIGINT');
+  expect(await exited).toEqual([0, null]);
+  expect(await readdir(join(home, 'server', 'instances'))).toEqual([]);
+});

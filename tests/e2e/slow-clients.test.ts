@@ -1,0 +1,74 @@
+/** Clients of the built server that send without reading, or do not read at all: bounded memory, and a stop in time. */
+import { readFile } from 'node:fs/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { z } from 'zod';
+import { spawnServer, type SpawnedServer } from '../support/server.ts';
+import { connect } from '../support/ws-client.ts';
+
+const FRAMES = 100_000;
+const GROWTH_BYTES = 64 * 1024 * 1024;
+const STOP_MS = 3000;
+
+let server: SpawnedServer;
+beforeEach(async () => {
+  server = await spawnServer();
+});
+afterEach(() => server.close());
+
+/** Resident memory of the server's process. */
+async function residentBytes(): Promise<number> {
+  const status = await readFile(`/proc/${server.process.pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+}
+
+/** A connection that has read its hello and reads no more. */
+async function deafClient(): Promise<WebSocket> {
+  const headers = { authorization: `Bearer ${server.token}` };
+  const socket = new WebSocket(`${server.url.replace('http', 'ws')}/api/v1/ws`, { headers });
+  await new Promise((resolve) => socket.once('message', resolve));
+  socket.pause();
+  return socket;
+}
+
+test(`${FRAMES} frames are acked in order to a client that reads none of the acks at first`, async () => {
+  const before = await residentBytes();
+  const client = await deafClient();
+  for (let id = 1; id <= FRAMES; id += 1) {
+    client.send(
+      JSON.stringify({ type: 'subscribe', id, payload: { session_ids: [`unknown-${id}-${'x'.repeat(100)}`] } }),
+    );
+  }
+  // The server has stopped reading: what it took is bounded, the rest waits here.
+  const peak = { bytes: 0 };
+  const waiting = async () => {
+    const last = client.bufferedAmount;
+    peak.bytes = Math.max(peak.bytes, await residentBytes());
+    const other = await connect(server);
+    await other.send({ type: 'client_hello' });
+    await other.close();
+    return client.bufferedAmount === last && last > 0;
+  };
+  await expect.poll(waiting, { timeout: 20_000 }).toBe(true);
+  expect(peak.bytes - before).toBeLessThan(GROWTH_BYTES);
+
+  const acked = new Promise<number[]>((resolve) => {
+    const ids: number[] = [];
+    client.on('message', (data: Buffer) => {
+      ids.push(z.object({ id: z.number() }).parse(JSON.parse(data.toString())).id);
+      if (ids.length === FRAMES) resolve(ids);
+    });
+  });
+  client.resume();
+  expect(await acked).toEqual(Array.from({ length: FRAMES }, (_, n) => n + 1));
+  expect((await residentBytes()) - before).toBeLessThan(GROWTH_BYTES);
+  client.close();
+});
+
+test(`a stop takes less than ${STOP_MS} ms although a client reads nothing`, async () => {
+  const client = await deafClient();
+  const begun = performance.now();
+  expect(await server.stop('SIGTERM')).toBe(0);
+  expect(performance.now() - begun).toBeLessThan(STOP_MS);
+  client.terminate();
+});

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { retryDelay, sleep } from '../../../server/agent/retry.ts';
+import { ModelError } from '../../../server/models/types.ts';
+
+const failure = (retryAfterMs?: number) =>
+  new ModelError('no', {
+    code: 'provider.api_error',
+    name: 'APIStatusError',
+    retry: true,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+
+describe('retryDelay', () => {
+  it('doubles from half a second up to 32 s', () => {
+    const delays = Array.from({ length: 9 }, (_, i) => retryDelay(failure(), i + 1, () => 0));
+    expect(delays).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 32_000, 32_000, 32_000]);
+  });
+
+  it('adds up to a quarter', () => {
+    expect(retryDelay(failure(), 1, () => 1)).toBe(625);
+    expect(retryDelay(failure(), 9, () => 0.5)).toBe(36_000);
+  });
+
+  it('takes what the provider asks for as it is, however long', () => {
+    expect(retryDelay(failure(3000), 5, () => 1)).toBe(3000);
+    expect(retryDelay(failure(600_000), 1, () => 1)).toBe(600_000);
+    expect(retryDelay(failure(0), 1, () => 0)).toBe(500);
+  });
+});
+
+describe('sleep', () => {
+  it('ends by itself', async () => {
+    await expect(sleep(1, new AbortController().signal)).resolves.toBeUndefined();
+  });
+
+  it('ends at once with the reason of an abort, before or during it', async () => {
+    const controller = new AbortController();
+    const waiting = sleep(60_000, controller.signal);
+    controller.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+    await expect(sleep(60_000, controller.signal)).rejects.toThrow('enough');
+  });
+});

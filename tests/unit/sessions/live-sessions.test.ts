@@ -1,0 +1,236 @@
+/** When sessions are unloaded and loaded again (engine.md §17.3, §17.5), with real journals, index and state files. */
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createAgentServices } from '../../../server/agent/services.ts';
+import { createConfig } from '../../../server/config/config.ts';
+import { createLogger } from '../../../server/log.ts';
+import { createIdentity } from '../../../server/models/identity.ts';
+import { createModelClient } from '../../../server/models/stream.ts';
+import { createLiveSessions, type LiveSessions } from '../../../server/sessions/live-sessions.ts';
+import type { SessionIndex } from '../../../server/sessions/session-index.ts';
+import { temporaryHome } from '../../support/temporary-home.ts';
+import { openIndex, sessionRow } from './index-fixtures.ts';
+
+const MINUTE = 60_000;
+const MAX_LIVE = 3;
+
+let home: string;
+let live: LiveSessions;
+let index: SessionIndex;
+let watched: Set<string>;
+let events: string[];
+let now: number;
+
+beforeEach(async () => {
+  home = await temporaryHome();
+  ({ index } = openIndex(home));
+  await index.ready();
+  const log = createLogger('silent');
+  const env = () => ({});
+  const config = await createConfig({ home, env, log });
+  const client = createModelClient();
+  watched = new Set();
+  events = [];
+  now = Date.UTC(2026, 0, 1);
+  live = createLiveSessions({
+    root: join(home, 'sessions'),
+    index,
+    sink: { publish: ({ type, sessionId }) => void events.push(`${sessionId} ${type}`) },
+    agents: createAgentServices({
+      home,
+      shell: 'sh',
+      config,
+      env,
+      identity: await createIdentity({ home, log }),
+      client,
+      tools: [],
+    }),
+    ensureWorkspace: async () => undefined,
+    subscribers: (id) => Number(watched.has(id)),
+    approvalLifetimeMs: MINUTE,
+    version: '1.0.0',
+    log,
+    now: () => now,
+    maxLive: MAX_LIVE,
+  });
+  onTestFinished(async () => {
+    await live.close();
+    await config.close();
+    await client.close();
+  });
+});
+
+/** A new session, live and never used. */
+async function create(): Promise<string> {
+  const row = sessionRow(`session_${randomUUID()}`, { cwd: home });
+  return (await live.create(row)).id;
+}
+
+const liveIds = () => live.all().map(({ id }) => id);
+
+describe('a new session', () => {
+  it('is complete on the disk and in the index when its event goes out', async () => {
+    const id = await create();
+    const { dir } = (await live.open(id)).log;
+    expect(events).toEqual([`${id} event.session.created`]);
+    expect(index.get(id)).toMatchObject({ id, cwd: home });
+    expect(JSON.parse(await readFile(join(dir, 'state.json'), 'utf8'))).toMatchObject({ id, cwd: home });
+  });
+
+  it('that cannot be written leaves nothing and tells nobody', async () => {
+    await writeFile(join(home, 'sessions'), 'in the way');
+    await expect(create()).rejects.toMatchObject({
+      code: 50003,
+      message: expect.stringMatching(/^session session_\S+ cannot be written: ENOTDIR$/),
+    });
+    expect(events).toEqual([]);
+    expect(liveIds()).toEqual([]);
+    expect(index.list({ archived: 'include' }).rows).toEqual([]);
+  });
+});
+
+describe('an idle session', () => {
+  it('is unloaded after 30 minutes without a request, and loaded again by the next', async () => {
+    const id = await create();
+    const before = live.get(id)?.log.position();
+    now += 30 * MINUTE;
+    await live.unloadIdle();
+    expect(liveIds()).toEqual([id]);
+    now += 1;
+    await live.unloadIdle();
+    expect(liveIds()).toEqual([]);
+    const loaded = await live.open(id);
+    expect(loaded.log.position()).toEqual(before);
+    expect(live.get(id)).toBe(loaded);
+  });
+
+  it('that was used by its agent ends with a last line and gives its lock back', async () => {
+    const id = await create();
+    const { log, main } = await live.open(id);
+    await log.claim();
+    await main.change({ permission: 'yolo' });
+    now += 31 * MINUTE;
+    await live.unloadIdle();
+    const journal = await readFile(join(log.dir, 'journal.ndjson'), 'utf8');
+    expect(journal.trim().split('\n').at(-1)).toMatch(/"agent\.disposed","x":\{"reason":"evicted"\}.*"reason":"idle"/);
+    expect(events.at(-1)).toBe(`${id} agent.disposed`);
+    const again = await live.open(id);
+    await again.log.claim();
+    expect(again.main.facts().permission).toBe('yolo');
+  });
+
+  it('stays while somebody is subscribed, and counts each request', async () => {
+    const [seen, used, unused] = [await create(), await create(), await create()];
+    watched.add(seen);
+    now += 20 * MINUTE;
+    await live.open(used);
+    now += 20 * MINUTE;
+    await live.unloadIdle();
+    expect(liveIds()).toEqual([seen, used]);
+    expect(live.get(unused)).toBeUndefined();
+  });
+
+  it('stays while an approval waits', async () => {
+    const id = await create();
+    const { log, approvals } = await live.open(id);
+    await log.claim();
+    const question = { agentId: 'main', turnId: 0, toolCallId: 'c', toolName: 'Bash', action: 'Run', toolInput: {} };
+    const display = { kind: 'generic', summary: 'Run' } as const;
+    const { id: approvalId } = approvals.ask({ ...question, display }, new AbortController().signal);
+    now += 40 * MINUTE;
+    await live.unloadIdle();
+    expect(liveIds()).toEqual([id]);
+    approvals.resolve(approvalId, { decision: 'approved' });
+    await live.unloadIdle();
+    expect(liveIds()).toEqual([]);
+  });
+});
+
+describe('above the limit', () => {
+  it('the longest unused go, but none that a request may still work on', async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n++) {
+      ids.push(await create());
+      now += 1000;
+    }
+    await live.unloadIdle();
+    expect(liveIds()).toEqual(ids);
+    now += MINUTE;
+    await live.open(ids[0] ?? '');
+    await live.unloadIdle();
+    expect(liveIds()).toEqual([ids[0], ids[3], ids[4]]);
+    await live.unloadIdle();
+    expect(liveIds()).toHaveLength(MAX_LIVE);
+  });
+
+  it('watched ones do not count as candidates', async () => {
+    const ids = [await create(), await create(), await create(), await create()];
+    for (const id of ids) watched.add(id);
+    now += MINUTE;
+    await live.unloadIdle();
+    expect(liveIds()).toEqual(ids);
+  });
+});
+
+describe('a request during the unloading', () => {
+  it('gets the session anew, not the one that is closing', async () => {
+    const id = await create();
+    const old = await live.open(id);
+    await old.log.claim();
+    await old.main.change({ permission: 'auto' });
+    const unloading = live.inTurn(id, () => live.unload(id, 'idle'));
+    await Promise.resolve();
+    const [one, two] = await Promise.all([live.open(id), live.open(id)]);
+    await unloading;
+    expect(one).toBe(two);
+    expect(one).not.toBe(old);
+    expect(live.get(id)).toBe(one);
+    await one.log.claim();
+    await one.main.change({ permission: 'yolo' });
+    expect(one.main.facts().permission).toBe('yolo');
+  });
+
+  it('keeps a session that was looked at and not reached yet', async () => {
+    const [first, second] = [await create(), await create()];
+    now += 31 * MINUTE;
+    let finish = () => {};
+    const other = live.inTurn(second, () => new Promise<void>((resolve) => (finish = resolve)));
+    const unloading = live.unloadIdle();
+    await vi.waitFor(() => expect(live.get(first)).toBeUndefined());
+    // Its unloading waits for the other call now.
+    const kept = await live.open(second);
+    finish();
+    await Promise.all([other, unloading]);
+    expect(live.get(second)).toBe(kept);
+  });
+});
+
+describe('cold facts', () => {
+  it('change without loading and without the lock', async () => {
+    const id = await create();
+    await live.inTurn(id, () => live.unload(id, 'idle'));
+    await live.patch(id, { archived: true, archivedAt: now, custom: { a: 1 } });
+    expect(liveIds()).toEqual([]);
+    expect(index.get(id)).toMatchObject({ archived: true, archivedAt: now, custom: { a: 1 } });
+    expect((await live.open(id)).view()).toMatchObject({ archived: true, metadata: { a: 1 } });
+  });
+
+  it('that cannot be written are refused and stay as they were', async () => {
+    const id = await create();
+    const { dir } = (await live.open(id)).log;
+    await rm(join(dir, 'state.json'));
+    await mkdir(join(dir, 'state.json'));
+    const message = `session ${id} cannot be written: EISDIR`;
+    await expect(live.patch(id, { archived: true })).rejects.toMatchObject({ code: 50003, message });
+    expect(index.get(id)).toMatchObject({ archived: false });
+  });
+});
+
+it('after closing loads nothing more', async () => {
+  const id = await create();
+  await live.close();
+  expect(liveIds()).toEqual([]);
+  await expect(live.open(id)).rejects.toMatchObject({ code: 50001, message: 'the server is stopping' });
+});
