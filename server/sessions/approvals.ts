@@ -34,6 +34,8 @@ export interface ApprovalAnswer {
 interface Waiting {
   approval: Approval;
   question: ApprovalQuestion;
+  /** The turn's: once aborted, only the turn's end closes the approval. */
+  signal: AbortSignal;
   settle(answer: ApprovalAnswer): void;
   timer: NodeJS.Timeout;
 }
@@ -117,7 +119,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
 
   function expire(id: string) {
     const entry = waiting.get(id);
-    if (!entry) return;
+    if (!entry || entry.signal.aborted) return;
     const answer: ApprovalAnswer = { decision: 'cancelled', feedback: 'approval timed out' };
     deps.append(close(entry, answer, 'timed_out'));
     entry.settle(answer);
@@ -148,6 +150,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
         waiting.set(id, {
           approval,
           question,
+          signal,
           timer,
           settle(given) {
             signal.removeEventListener('abort', onAbort);
@@ -167,8 +170,8 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
 
     resolve(id, body) {
       const entry = waiting.get(id);
-      if (!entry) {
-        const how = ended.get(id);
+      if (!entry || entry.signal.aborted) {
+        const how = entry ? 'resolved' : ended.get(id);
         if (how === 'resolved') {
           throw new ServiceError(40902, `approval ${id} already resolved`, { data: { resolved: false } });
         }

@@ -243,6 +243,33 @@ describe('start', () => {
   });
 });
 
+describe('demo', () => {
+  it('plays in a throw-away home and project, and a Ctrl+C reaches it once', async () => {
+    const place = await directory();
+    const { SERVICE_CODE_HOME: _home, ...env } = process.env;
+    const program = join(dirname(BUILT_ENTRY), '../../bin/demo.mjs');
+    const child = spawn(process.execPath, [program, '--port', '0', '--no-open'], {
+      env: { ...env, TMPDIR: place },
+      // A group of its own, so that the signal below goes to all of it, as from a terminal.
+      detached: true,
+    });
+    cleanups.push(async () => void child.kill('SIGKILL'));
+    let printed = '';
+    child.stdout.on('data', (text: Buffer) => (printed += text.toString()));
+    const address = () => /(http:\/\/\S+)\/#token=(\S+)/.exec(printed);
+    await expect.poll(address, { timeout: 15_000 }).not.toBeNull();
+    const [, url = '', token = ''] = address() ?? [];
+    const get = async (path: string): Promise<unknown> =>
+      (await fetch(`${url}/api/v1${path}`, { headers: { authorization: `Bearer ${token}` } })).json();
+    await expect.poll(() => get('/workspaces')).toMatchObject({ data: { items: [{ name: 'Demo project' }] } });
+    expect(await get('/auth')).toMatchObject({ data: { models_ready: true } });
+    const exited = once(child, 'exit');
+    process.kill(-(child.pid ?? 0), 'SIGINT');
+    expect(await exited).toEqual([0, null]);
+    expect(await readdir(place)).toEqual([]);
+  });
+});
+
 describe('rotate-token', () => {
   it('prints the new token and the URL of the running server, which adopts it', async () => {
     const home = await directory();

@@ -91,9 +91,15 @@ it('the ends of the last 256 are remembered', () => {
 it('an abort rejects the wait; the approval stays until its turn ends', async () => {
   const { approvals } = registry();
   const controller = new AbortController();
-  const { answer } = approvals.ask(question(), controller.signal);
+  const { id, answer } = approvals.ask(question(), controller.signal);
   controller.abort(new Error('stop'));
   await expect(answer).rejects.toThrow('stop');
   expect(approvals.pending()).toHaveLength(1);
+  // An answer that comes in between is too late: the call will not run.
+  expect(() => approvals.resolve(id, { decision: 'approved' })).toThrow(expect.objectContaining({ code: 40902 }));
+  expect(approvals.endTurn('main', 0)).toMatchObject([
+    { type: 'event.session.work_changed' },
+    { decision: 'cancelled' },
+  ]);
   expect(() => approvals.ask(question(), controller.signal)).toThrow('stop');
 });
