@@ -243,6 +243,15 @@ export function createAgent(host: AgentHost): Agent {
     return fields;
   }
 
+  /** Anthropic takes efforts that the model's record does not list; the user is told (engine.md §18.4). */
+  function effortWarning({ model: alias = bound(), thinkingEffort: effort }: AgentConfigFields): Draft[] {
+    if (alias === undefined || effort === undefined || effort === 'on' || effort === 'off') return [];
+    const { protocol, supportEfforts } = host.resolveModel(alias);
+    if (protocol !== 'anthropic' || supportEfforts.length === 0 || supportEfforts.includes(effort)) return [];
+    const message = `Thinking effort "${effort}" is not among those that model "${alias}" lists: ${supportEfforts.join(', ')}.`;
+    return [event(id, 'warning', { message, code: 'thinking-effort-not-listed' })];
+  }
+
   async function change(wanted: AgentChange): Promise<void> {
     await create();
     const drafts: Draft[] = [];
@@ -250,6 +259,7 @@ export function createAgent(host: AgentHost): Agent {
     if (bind) drafts.push(engine(id, 'agent.bound', { profile: bind.name, tools: bind.tools }));
     const fields = configOf(wanted);
     if (Object.keys(fields).length > 0) drafts.push(engine(id, 'agent.config', fields));
+    drafts.push(...effortWarning(fields));
     if (bind) drafts.push(...(await renderedPrompt('bound', true)));
     if (drafts.length === 0) return;
     log.append(drafts);

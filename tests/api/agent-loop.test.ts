@@ -7,7 +7,12 @@ import { startWorld, type World } from '../support/world.ts';
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld({ models: { second: { model: 'fake-2', capabilities: ['tool_use'] } } });
+  world = await startWorld({
+    models: {
+      second: { model: 'fake-2', capabilities: ['tool_use'] },
+      claude: { model: 'claude-opus-4-7', protocol: 'anthropic', support_efforts: ['low'], capabilities: ['thinking'] },
+    },
+  });
 });
 afterAll(() => world.close());
 afterEach(() => {
@@ -440,6 +445,17 @@ describe('changes during a turn', () => {
       output: expect.stringContaining('disabled'),
     });
   });
+});
+
+test('an effort that an Anthropic model does not list is sent, with a warning', async () => {
+  const talk = await startTalk(world);
+  const { ended } = await talk.turn('one', [{ text: 'ok' }], { model: 'claude', thinking: 'high' });
+  expect(ended.reason).toBe('completed');
+  expect(await talk.status()).toMatchObject({ thinking_level: 'high' });
+  await talk.turn('two', [{ text: 'ok' }], { thinking: 'low' });
+  expect(talk.all('warning').map(({ payload }) => payload)).toMatchObject([
+    { code: 'thinking-effort-not-listed', message: expect.stringContaining('"high"') },
+  ]);
 });
 
 describe('the date', () => {
