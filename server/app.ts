@@ -18,7 +18,6 @@ import { createMeta } from './home/meta.ts';
 import { newUlid } from './ids.ts';
 import type { Logger } from './log.ts';
 import type { Meta } from './schema/meta.ts';
-import { startDemoModel } from './models/demo/server.ts';
 import { createIdentity } from './models/identity.ts';
 import { createProviders, type Providers } from './models/providers.ts';
 import { APPROVAL_LIFETIME_MS } from './sessions/approvals.ts';
@@ -155,7 +154,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   });
   const instance = await registerInstance({ home, serverId, host, port, version: SERVER_VERSION, startedAt, log });
 
-  const demo = options.demo ? await startDemoModel() : undefined;
+  const demo = options.demo ? await (await import('./models/demo/server.ts')).startDemoModel() : undefined;
   const config = await createConfig({ home, env: options.env, log, ...(demo ? { memory: demo.configLayer } : {}) });
   const identity = await createIdentity({ home, log });
   const providers = createProviders({ home, config, env: options.env });
@@ -210,9 +209,6 @@ export async function createApp(options: AppOptions): Promise<App> {
     webTitle: options.webTitle,
     flags: config.resolveFlags,
   });
-  void sessions
-    .settleCrashed()
-    .catch((error: unknown) => log.error('interrupted sessions were not settled', { err: error }));
 
   let requestStop = () => {};
   const stopRequested = new Promise<void>((resolve) => (requestStop = resolve));
@@ -231,7 +227,13 @@ export async function createApp(options: AppOptions): Promise<App> {
     sessions,
     meta,
     token: async () => (options.bypassAuth ? undefined : token.current()),
-    listening: (boundPort) => instance.bound(boundPort),
+    async listening(boundPort) {
+      await instance.bound(boundPort);
+      // In the background: the first answer does not wait for the index.
+      void sessions
+        .settleCrashed()
+        .catch((error: unknown) => log.error('interrupted sessions were not settled', { err: error }));
+    },
     requestStop,
     stopRequested,
     async close() {

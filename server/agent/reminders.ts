@@ -1,5 +1,6 @@
 /** Reminders that are injected at the head of a step (engine.md §14.3). They live in history, so the cache keeps. */
-import type { ContextMessage, Origin, PermissionMode } from '../schema/engine.ts';
+import type { ContextMessage, Origin } from '../schema/engine.ts';
+import type { PermissionMode } from '../schema/scalars.ts';
 
 type Injection = Extract<Origin, { kind: 'injection' }>;
 

@@ -3,7 +3,8 @@
  * own; `append` takes drafts, numbers the events and writes them. Unknown types of a file are kept and folded by nobody.
  */
 import type { DurableFields, DurableType } from '../schema/events/catalogue.ts';
-import type { Origin, Part, PermissionMode, TokenUsage, ToolCall, ToolSchema } from '../schema/engine.ts';
+import type { Origin, Part, TokenUsage, ToolCall, ToolSchema } from '../schema/engine.ts';
+import type { PermissionMode } from '../schema/scalars.ts';
 
 /** Media of an input, for the transcript (transcript.md §2.7, without ids). */
 export interface Attachment {
@@ -124,33 +125,6 @@ export interface EngineFields {
 }
 
 export type EngineType = keyof EngineFields;
-
-const engineTypeTable: Record<EngineType, true> = {
-  forked: true,
-  'session.opened': true,
-  'session.closed': true,
-  'session.tools': true,
-  'agent.bound': true,
-  'agent.config': true,
-  'agent.prompt': true,
-  'agent.tools': true,
-  'mcp.tools': true,
-  'turn.skipped': true,
-  'step.response': true,
-  'usage.recorded': true,
-  'plan.entered': true,
-  'plan.left': true,
-  'swarm.entered': true,
-  'swarm.left': true,
-  'shell.begun': true,
-  'shell.ended': true,
-  'cron.added': true,
-  'cron.deleted': true,
-  'cron.cursor': true,
-  'context.cleared': true,
-};
-/** The types of our own, which never get a number. */
-export const engineTypes: ReadonlySet<string> = new Set(Object.keys(engineTypeTable));
 
 export type RecordType = DurableType | EngineType;
 

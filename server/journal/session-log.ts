@@ -10,7 +10,6 @@ import { errorMessage, ServiceError } from '../errors.ts';
 import type { EventSink, StreamPosition } from '../events/frame.ts';
 import type { Logger } from '../log.ts';
 import type { VolatileFields, VolatileType } from '../schema/events/catalogue.ts';
-import { durableEvents } from '../schema/events/durable.ts';
 import type { Session } from '../schema/session.ts';
 import { createBlobStore, type BlobFs } from './blobs.ts';
 import { applyBatch, type LogState } from './fold.ts';
@@ -18,16 +17,8 @@ import { JOURNAL_FORMAT } from './header.ts';
 import { acquireLock, lockOwner, type Lock } from './lock.ts';
 import { parseBatch, type SentRecord } from './line-reader.ts';
 import { recordFrame } from './record-frame.ts';
-import {
-  engine,
-  engineTypes,
-  event,
-  unsent,
-  type Batch,
-  type Draft,
-  type JournalRecord,
-  type TitleKind,
-} from './records.ts';
+import { engineTypes, eventTypes } from './record-types.ts';
+import { engine, event, unsent, type Batch, type Draft, type JournalRecord, type TitleKind } from './records.ts';
 import { journalPath, replayLines } from './replay.ts';
 import { settle } from './settle.ts';
 import { emptyView, foldLine, journalSize, newHeader, readOn } from './view.ts';
@@ -453,7 +444,7 @@ function createUnknownTypeReport(log: Pick<Logger, 'warn'>, sessionId: string): 
   const reported = new Set<string>();
   return ({ records }) => {
     for (const { type } of records) {
-      if (type in durableEvents || engineTypes.has(type) || reported.has(type)) continue;
+      if (eventTypes.has(type) || engineTypes.has(type) || reported.has(type)) continue;
       reported.add(type);
       log.warn('a journal holds records of an unknown type; they are kept and skipped', { sessionId, type });
     }

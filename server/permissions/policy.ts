@@ -1,6 +1,6 @@
 /** The decision chain of engine.md §6.2: may this call run, must somebody be asked, or is it refused. */
 import { relative, sep } from 'node:path';
-import type { PermissionMode } from '../schema/engine.ts';
+import type { PermissionMode } from '../schema/scalars.ts';
 import { isInside, isInsideAny, realPath } from '../tools/paths.ts';
 import { isSensitivePath } from '../tools/sensitive.ts';
 import type { Access, ToolEnvironment, ToolPlan } from '../tools/types.ts';

@@ -1,9 +1,8 @@
 /** The configuration on the wire: its domains in wire spelling, the config object and the patch (models.md §2.3, §3). */
 import { z } from 'zod';
-import { permissionModeSchema } from './engine.ts';
 import { modelRecordSchema, oauthRefSchema } from './model.ts';
 import { providerRecordSchema } from './provider.ts';
-import { count } from './scalars.ts';
+import { count, permissionModeSchema } from './scalars.ts';
 
 const atLeastOne = z.int().min(1);
 /** Longest timer of the platform, milliseconds. */

@@ -120,9 +120,6 @@ export const tokenUsageSchema = z.object({
 });
 export type TokenUsage = z.infer<typeof tokenUsageSchema>;
 
-export const permissionModeSchema = z.enum(['manual', 'yolo', 'auto']);
-export type PermissionMode = z.infer<typeof permissionModeSchema>;
-
 /** Error payload of `turn.ended.error` and the `error` event (engine.md §3.1). */
 export interface ErrorPayload {
   code: string;

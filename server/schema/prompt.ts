@@ -1,8 +1,7 @@
 /** Prompts (turns.md §2). */
 import { z } from 'zod';
 import { contentPartSchema } from './content.ts';
-import { permissionModeSchema } from './engine.ts';
-import { isoTime, nonEmpty } from './scalars.ts';
+import { isoTime, nonEmpty, permissionModeSchema } from './scalars.ts';
 
 export const promptSchema = z
   .object({

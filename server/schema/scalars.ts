@@ -17,5 +17,9 @@ export type PendingInteraction = z.infer<typeof pendingInteraction>;
 export const turnOutcome = z.enum(['completed', 'cancelled', 'failed']);
 export type TurnOutcome = z.infer<typeof turnOutcome>;
 
+/** When somebody is asked before a tool runs (engine.md §6.1). */
+export const permissionModeSchema = z.enum(['manual', 'yolo', 'auto']);
+export type PermissionMode = z.infer<typeof permissionModeSchema>;
+
 /** The ISO form of milliseconds since the epoch, as every reply shows times. */
 export const iso = (ms: number): string => new Date(ms).toISOString();

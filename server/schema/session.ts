@@ -1,7 +1,6 @@
 /** The Session object and the requests that make or change one (core.md §5, §6). */
 import { z } from 'zod';
-import { permissionModeSchema } from './engine.ts';
-import { count, isoTime, nonEmpty, pendingInteraction, turnOutcome } from './scalars.ts';
+import { count, isoTime, nonEmpty, pendingInteraction, permissionModeSchema, turnOutcome } from './scalars.ts';
 
 export const usageSchema = z
   .object({

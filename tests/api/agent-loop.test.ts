@@ -76,11 +76,10 @@ describe('a turn with a tool call', () => {
     const history = wireMessages(world, -1);
     await world.restart();
     expect(await talk.messages()).toEqual(messages);
+    const requests = world.model.requests.length;
     world.model.enqueue({ text: 'More.' });
     await world.prompt(talk.session.id, 'More');
-    await world.model.waitForRequest(
-      world.model.requests.length + (wireMessages(world, -1).length > history.length ? 0 : 1),
-    );
+    await world.model.waitForRequest(requests + 1);
     expect(wireMessages(world, -1).slice(0, history.length)).toEqual(history);
   });
 

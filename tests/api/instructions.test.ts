@@ -188,7 +188,7 @@ describe('nested files', () => {
     ['a path in a command', 'Bash', { command: 'cat sub/x.txt | wc -l' }, true],
     ['a bare word in a command', 'Bash', { command: 'ls sub' }, true],
     ['the directory of a command', 'Bash', { command: 'true', cwd: 'sub' }, true],
-    ['shell syntax', 'Bash', { command: 'echo ${HOME:-x} "${y' + '}"', cwd: 'sub' }, true],
+    ['shell syntax', 'Bash', { command: 'echo ${HOME:-x} "${y}"', cwd: 'sub' }, true],
     ['a command elsewhere', 'Bash', { command: 'true' }, false],
     ['a failing call', 'Read', { path: 'sub/missing.txt' }, false],
   ])('%s', async (_what, tool, args, found) => {

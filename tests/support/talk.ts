@@ -1,5 +1,5 @@
 /** One session of a world with its events: what tests of turns are written with. */
-import type { Script, ScriptHandle } from './model-server.ts';
+import type { Script } from './model-server.ts';
 import type { World } from './world.ts';
 import type { ReceivedFrame, WsClient } from './ws-client.ts';
 import type { Approval } from '../../server/schema/interaction.ts';
@@ -138,5 +138,3 @@ export function wireText({ content }: WireMessage): string {
   if (!Array.isArray(content)) return '';
   return content.map((part: { text?: string }) => part.text ?? '').join('');
 }
-
-export type { ScriptHandle };

@@ -12,7 +12,8 @@ import type {
 export type { ConfigObject as Config } from '../../server/schema/config.ts';
 export type { ContentPart, MediaSource } from '../../server/schema/content.ts';
 export type { Display } from '../../server/schema/display.ts';
-export type { PermissionMode, ToolOutput } from '../../server/schema/engine.ts';
+export type { ToolOutput } from '../../server/schema/engine.ts';
+export type { PermissionMode } from '../../server/schema/scalars.ts';
 export type { Phase } from '../../server/schema/events/volatile.ts';
 export type { Approval, Question, ResolveApproval } from '../../server/schema/interaction.ts';
 export type { InFlightTurn, Message, RunningTool, Snapshot } from '../../server/schema/message.ts';

@@ -1,7 +1,7 @@
 /** Events that are never journaled nor replayed (ws-events.md §7.4, §9.4, §9.10). */
 import { z } from 'zod';
-import { permissionModeSchema, tokenUsageSchema } from '../engine.ts';
-import { count } from '../scalars.ts';
+import { tokenUsageSchema } from '../engine.ts';
+import { count, permissionModeSchema } from '../scalars.ts';
 import { turnEndReason } from './turns.ts';
 
 const ms = z.number().int();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { interruptionReminder, localDate, reminder, stepReminders } from '../../../server/agent/reminders.ts';
-import type { ContextMessage, PermissionMode } from '../../../server/schema/engine.ts';
+import type { ContextMessage } from '../../../server/schema/engine.ts';
+import type { PermissionMode } from '../../../server/schema/scalars.ts';
 import { user } from '../../support/model-requests.ts';
 
 const day = (n: number) => new Date(2030, 0, n, 12);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decide } from '../../../server/permissions/policy.ts';
 import type { Decision, PermissionContext } from '../../../server/permissions/policy.ts';
 import type { PermissionRule } from '../../../server/permissions/patterns.ts';
-import type { PermissionMode } from '../../../server/schema/engine.ts';
+import type { PermissionMode } from '../../../server/schema/scalars.ts';
 import type { Access, RuleSubject } from '../../../server/tools/types.ts';
 import { createWorkspace } from '../tools/workspace.ts';
 import type { Workspace } from '../tools/workspace.ts';
