@@ -184,7 +184,7 @@ describe('equal calls in one response', () => {
       touch('c', { command: 'echo other', description: 'd' }),
       touch('d', { command, description: 'd' }),
     ]);
-    expectcourse(talk).toEqual(['+a', '+b', '+c', '+d', 'a', 'b', 'd', 'c']);
+    expect(course(talk)).toEqual(['+a', '+b', '+c', '+d', 'a', 'b', 'd', 'c']);
     expect(results.map(({ output }) => output)).toEqual(['1\n', '1\n', '1\n', 'other\n']);
   });
 
