@@ -2,77 +2,31 @@
  * One agent of a session: its binding, its prompts and the turn that runs (engine.md §1, §2.1, §2.7). State is read
  * from the journal's folds; what is kept here dies with the process.
  */
-import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { ServiceError } from '../errors.ts';
-import { engine, event, type AgentConfigFields, type Draft } from '../journal/records.ts';
+import { event, type Draft } from '../journal/records.ts';
 import { readContext, requestMessages } from '../journal/projections/context.ts';
 import { countersOf } from '../journal/projections/counters.ts';
-import type { SessionLog } from '../journal/session-log.ts';
-import type { Decision } from '../permissions/policy.ts';
-import type { ModelRequest, ModelResponse, RequestSettings, ResolvedModel, StreamPart } from '../models/types.ts';
-import { estimateMessages, estimateTools } from '../models/estimate.ts';
 import type { ContextMessage, ToolCall } from '../schema/engine.ts';
-import type { PermissionMode } from '../schema/scalars.ts';
 import type { UsageStatus } from '../schema/events/volatile.ts';
 import type { InFlightTurn } from '../schema/message.ts';
 import type { Prompt } from '../schema/prompt.ts';
-import { iso, type TurnOutcome } from '../schema/scalars.ts';
+import { iso, type PermissionMode, type TurnOutcome } from '../schema/scalars.ts';
 import type { SessionWarning } from '../schema/session.ts';
-import type { Approvals } from '../sessions/approvals.ts';
-import type { WorkState } from '../sessions/work-state.ts';
 import { toolSchemas } from '../tools/registry.ts';
-import type { Tool, ToolEnvironment, ToolPlan } from '../tools/types.ts';
-import { EngineError, TurnAborted } from './errors.ts';
-import type { Instructions } from './instructions.ts';
+import type { Tool } from '../tools/types.ts';
+import { createBinding } from './binding.ts';
+import { contextSize } from './context-size.ts';
+import { TurnAborted } from './errors.ts';
+import type { AgentChange, AgentHost } from './host.ts';
 import { createLiveTurn, type LiveTurn } from './live-turn.ts';
 import { findNestedInstructions } from './nested-instructions.ts';
 import { createPromptQueue, promptView, type PromptQueue, type QueuedPrompt } from './prompt-queue.ts';
-import type { Profile } from './profile.ts';
 import { reminder, stepReminders } from './reminders.ts';
 import { createRepeatGuard } from './repeat-guard.ts';
 import { createStatusFrames } from './status-frames.ts';
-import { instructionsSection } from './system-prompt.ts';
 import { runToolBatch } from './tool-batch.ts';
-import { runTurn, type TurnModel } from './turn.ts';
-
-/** What an agent needs from the session and the program around it. */
-export interface AgentHost {
-  id: string;
-  log: SessionLog;
-  work: WorkState;
-  approvals: Approvals;
-  tools: readonly Tool[];
-  now(): number;
-  environment(): ToolEnvironment;
-  defaultPermission(): PermissionMode;
-  /** Throws what makes the alias unusable. */
-  resolveModel(alias: string): ResolvedModel;
-  /** Effort that a wish (or none) becomes on this model. */
-  effort(model: ResolvedModel, wanted: string | undefined): string;
-  settings(model: ResolvedModel, effort: string): RequestSettings;
-  /** Completion cap in tokens when this many are already used. */
-  budget(model: ResolvedModel, used: number): number | undefined;
-  limits(): { maxSteps: number; maxAttempts: number };
-  readInstructions(): Promise<Instructions>;
-  renderPrompt(instructions: Instructions): Promise<string>;
-  /** Entries of the configured and the session's tool lists that fit no tool (engine.md §6.5). */
-  ineffectiveToolPatterns(): string[];
-  decide(tool: string, plan: ToolPlan, mode: PermissionMode): Promise<Decision>;
-  stream(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
-  /** A turn has ended or a prompt was accepted: the session's cold view changed. */
-  viewChanged(): void;
-  /** Logs what no client can be told. */
-  report(what: string, error: unknown): void;
-}
-
-/** A change of binding or mode; absent members stay (turns.md §2.1, core.md §6.4). */
-export interface AgentChange {
-  profile?: Profile;
-  model?: string;
-  thinking?: string;
-  permission?: PermissionMode;
-}
+import { runTurn } from './turn.ts';
 
 export interface Agent {
   readonly id: string;
@@ -87,8 +41,6 @@ export interface Agent {
     profile: string | undefined;
   };
   warnings(): SessionWarning[];
-  /** Records the agent's birth in this process; the lock must be held. */
-  create(): Promise<void>;
   /** Applies a change; binds an unbound agent when a profile or model is given. */
   change(change: AgentChange): Promise<void>;
   /** Re-renders the system prompt; `cause` says why. */
@@ -120,40 +72,20 @@ export function createAgent(host: AgentHost): Agent {
   const repeats = createRepeatGuard();
   const queue = createPromptQueue((promptId) => log.state.prompts.get(id)?.used.has(promptId) === true);
   const frames = createStatusFrames(log, id, standingFacts);
-  let created = false;
+  const binding = createBinding(host, frames);
   let closing = false;
   let turn: RunningTurn | undefined;
   let nextTurnId = 0;
-  let warnings: SessionWarning[] = [];
-  /** What the prompt was rendered with, as far as this process knows. */
-  let rendered: { instructions: string; tools: string } | undefined;
-  const reportedPatterns = new Set<string>();
   let newInstructionFiles: string[] = [];
 
   const context = () => readContext(log.state.context, id);
   const messages = (): ContextMessage[] => requestMessages(context());
-  const permission = () => context().config.permission ?? host.defaultPermission();
-  const bound = () => context().config.model;
 
-  function contextTokens(entering: ContextMessage[] = []): number {
-    const state = context();
-    if (state.entries.length + entering.length === 0) return 0;
-    const anchor = state.anchors.findLast((one) => one.length <= state.entries.length);
-    const after = state.entries.slice(anchor?.length ?? 0).map((entry) => entry.message);
-    const base = anchor
-      ? anchor.tokens
-      : estimateMessages([{ role: 'system', content: [{ type: 'text', text: state.system }], toolCalls: [] }]) +
-        estimateTools(currentSchemas());
-    return base + estimateMessages([...after, ...entering]);
-  }
-
-  function maxContextTokens(): number | undefined {
-    return context().config.maxContextTokens ?? undefined;
-  }
+  const contextTokens = (entering: ContextMessage[] = []) => contextSize(context(), currentSchemas, entering);
 
   function standingFacts() {
-    const model = bound();
-    const max = maxContextTokens();
+    const model = binding.model();
+    const max = binding.maxContextTokens();
     const tokens = contextTokens();
     return {
       ...(model ? { model } : {}),
@@ -170,131 +102,7 @@ export function createAgent(host: AgentHost): Agent {
     return { byModel, total, ...(turn ? { currentTurn } : {}) };
   }
 
-  function activeTools(): Tool[] {
-    const { activeTools: active } = host.environment();
-    return host.tools.filter((tool) => active.has(tool.name));
-  }
-
-  const currentSchemas = () => toolSchemas(activeTools());
-  const toolNames = () =>
-    activeTools()
-      .map((tool) => tool.name)
-      .join();
-
-  async function renderedPrompt(cause: string, frozen: boolean): Promise<Draft[]> {
-    const instructions = await host.readInstructions();
-    rendered = { instructions: instructions.text, tools: toolNames() };
-    const text = await host.renderPrompt(instructions);
-    const sha256 = createHash('sha256').update(text).digest('hex');
-    const drafts = warn(instructions.warnings);
-    if (text === context().system) return drafts;
-    const fields = { text, sha256, cause, ...(frozen ? { frozen: { skills: '', plugins: '' } } : {}) };
-    return [engine(id, 'agent.prompt', fields), ...drafts];
-  }
-
-  /** Whether the prompt, maybe of an earlier process, shows exactly these files. */
-  function shows(instructions: Instructions): boolean {
-    const section = instructionsSection(instructions);
-    return section ? context().system.includes(section) : shownInstructions().length === 0;
-  }
-
-  /** Entries of the tool lists that fit no tool, told once each. */
-  function patternWarnings(): Draft[] {
-    const fresh = host.ineffectiveToolPatterns().filter((pattern) => !reportedPatterns.has(pattern));
-    return fresh.map((pattern) => {
-      reportedPatterns.add(pattern);
-      const message = `The tool list entry "${pattern}" fits no tool.`;
-      return event(id, 'warning', { message, code: 'tool-pattern-no-match' });
-    });
-  }
-
-  /** Warnings are told once, when they change. */
-  function warn(next: SessionWarning[]): Draft[] {
-    const fresh = next.filter((warning) => !warnings.some((known) => known.message === warning.message));
-    warnings = next;
-    return fresh.map(({ message, code }) => event(id, 'warning', { message, code }));
-  }
-
-  async function create(): Promise<void> {
-    if (created) return;
-    created = true;
-    const firstLife = !log.state.status.agents.has(id);
-    log.append([
-      event(id, 'agent.created', {}, firstLife ? { kind: 'main' } : undefined),
-      ...(firstLife ? [engine(id, 'agent.config', { permission: host.defaultPermission(), runtimeId: 'local' })] : []),
-    ]);
-    await log.flushed();
-    frames.facts({ thinkingEffort: context().config.thinkingEffort });
-  }
-
-  /** Members of `agent.config` that a change touches. */
-  function configOf(change: AgentChange): AgentConfigFields {
-    const present = context().config;
-    const fields: AgentConfigFields = {};
-    const alias = change.model ?? bound();
-    if (alias && (change.model !== undefined || change.thinking !== undefined)) {
-      const model = host.resolveModel(alias);
-      const effort = host.effort(model, change.thinking ?? present.thinkingEffort);
-      if (alias !== present.model) fields.model = alias;
-      if (effort !== present.thinkingEffort) fields.thinkingEffort = effort;
-      const limit = contextLimit(model);
-      if (limit !== (present.maxContextTokens ?? undefined)) fields.maxContextTokens = limit ?? null;
-    }
-    if (change.permission && change.permission !== permission()) fields.permission = change.permission;
-    return fields;
-  }
-
-  /** Anthropic takes efforts that the model's record does not list; the user is told (engine.md §18.4). */
-  function effortWarning({ model: alias = bound(), thinkingEffort: effort }: AgentConfigFields): Draft[] {
-    if (alias === undefined || effort === undefined || effort === 'on' || effort === 'off') return [];
-    const { protocol, supportEfforts } = host.resolveModel(alias);
-    if (protocol !== 'anthropic' || supportEfforts.length === 0 || supportEfforts.includes(effort)) return [];
-    const message = `Thinking effort "${effort}" is not among those that model "${alias}" lists: ${supportEfforts.join(', ')}.`;
-    return [event(id, 'warning', { message, code: 'thinking-effort-not-listed' })];
-  }
-
-  async function change(wanted: AgentChange): Promise<void> {
-    await create();
-    const drafts: Draft[] = [];
-    const bind = wanted.profile && context().bound === undefined ? wanted.profile : undefined;
-    if (bind) drafts.push(engine(id, 'agent.bound', { profile: bind.name, tools: bind.tools }));
-    const fields = configOf(wanted);
-    if (Object.keys(fields).length > 0) drafts.push(engine(id, 'agent.config', fields));
-    drafts.push(...effortWarning(fields));
-    if (bind) drafts.push(...(await renderedPrompt('bound', true)));
-    if (drafts.length === 0) return;
-    log.append(drafts);
-    await log.flushed();
-    const { permission, thinkingEffort } = fields;
-    frames.facts({
-      ...(permission === undefined ? {} : { permission }),
-      ...(thinkingEffort === undefined ? {} : { thinkingEffort }),
-    });
-  }
-
-  async function refreshPrompt(cause: string): Promise<void> {
-    const drafts = await renderedPrompt(cause, false);
-    if (drafts.length === 0) return;
-    log.append(drafts);
-    await log.flushed();
-  }
-
-  /** Model, effort and system prompt of the turn that begins (engine.md §2.2 item 2). */
-  async function freezeModel(): Promise<TurnModel> {
-    const alias = bound();
-    if (!alias) throw new EngineError('model.not_configured', 'No model is bound to this agent.');
-    const model = host.resolveModel(alias);
-    const effort = host.effort(model, context().config.thinkingEffort);
-    const limit = contextLimit(model);
-    if (limit !== maxContextTokens()) log.append([engine(id, 'agent.config', { maxContextTokens: limit ?? null })]);
-    const instructions = await host.readInstructions();
-    rendered ??= shows(instructions) ? { instructions: instructions.text, tools: toolNames() } : undefined;
-    if (rendered?.instructions !== instructions.text) await refreshPrompt('instructions');
-    else if (rendered.tools !== toolNames()) await refreshPrompt('tools');
-    log.append([...warn(instructions.warnings), ...patternWarnings()]);
-    await log.flushed();
-    return { model, settings: host.settings(model, effort), system: context().system };
-  }
+  const currentSchemas = () => toolSchemas(binding.activeTools());
 
   /** Begins the turn of a prompt; everything clients must see at once is one line. */
   function launch(prompt: QueuedPrompt, head: Draft[]): void {
@@ -348,7 +156,7 @@ export function createAgent(host: AgentHost): Agent {
         signal: controller.signal,
         now: host.now,
         limits: host.limits,
-        freezeModel,
+        freezeModel: binding.freeze,
         messages,
         contextLength: () => context().entries.length,
         contextTokens,
@@ -399,11 +207,11 @@ export function createAgent(host: AgentHost): Agent {
             ),
           ]
         : [];
-    return [...stepReminders(messages(), { now: new Date(host.now()), mode: permission() }), ...nested];
+    return [...stepReminders(messages(), { now: new Date(host.now()), mode: binding.permission() }), ...nested];
   }
 
   async function runTools(turnId: number, calls: ToolCall[], live: LiveTurn, signal: AbortSignal): Promise<boolean> {
-    const active = activeTools();
+    const active = binding.activeTools();
     const { stopTurn } = await runToolBatch(calls, {
       agentId: id,
       turnId,
@@ -412,7 +220,7 @@ export function createAgent(host: AgentHost): Agent {
       environment: { ...host.environment(), activeTools: new Set(active.map((tool) => tool.name)) },
       append: log.append,
       progress: live.toolProgress,
-      decide: (tool, plan) => host.decide(tool, plan, permission()),
+      decide: (tool, plan) => host.decide(tool, plan, binding.permission()),
       approvals: host.approvals,
       knownFiles: () => context().files,
       repeats,
@@ -424,7 +232,7 @@ export function createAgent(host: AgentHost): Agent {
           display?.kind === 'command' ? { line: display.command, cwd: resolve(cwd, display.cwd ?? '.') } : undefined;
         const found = await findNestedInstructions(
           { accesses, command, cwd },
-          new Set([...context().agentsMd, ...shownInstructions()]),
+          new Set([...context().agentsMd, ...binding.shownInstructions()]),
         );
         // Calls that run side by side may find the same file; the first names it.
         const fresh = found.filter((path) => !newInstructionFiles.includes(path));
@@ -436,26 +244,20 @@ export function createAgent(host: AgentHost): Agent {
     return stopTurn;
   }
 
-  /** Instruction files that the system prompt already shows. */
-  function shownInstructions(): string[] {
-    return [...context().system.matchAll(/^<!-- From: (.+) -->$/gm)].map((match) => match[1] ?? '');
-  }
-
   return {
     id,
     queue,
     facts: () => ({
-      model: bound(),
-      effort: context().config.thinkingEffort ?? '',
-      permission: permission(),
-      maxContextTokens: maxContextTokens(),
+      model: binding.model(),
+      effort: (binding.model() && context().config.thinkingEffort) ?? '',
+      permission: binding.permission(),
+      maxContextTokens: binding.maxContextTokens(),
       contextTokens: contextTokens(),
       profile: context().bound?.profile,
     }),
-    warnings: () => warnings,
-    create,
-    change,
-    refreshPrompt,
+    warnings: binding.warnings,
+    change: binding.change,
+    refreshPrompt: binding.refreshPrompt,
 
     async submit(prompt, head) {
       const waits = turn !== undefined || queue.active() !== undefined || queue.waiting().length > 0;
@@ -515,7 +317,7 @@ export function createAgent(host: AgentHost): Agent {
       const running = turn;
       running?.controller.abort(new TurnAborted('server', message));
       await running?.done;
-      if (!created || log.readOnly) return [];
+      if (!binding.created || log.readOnly) return [];
       const aborted = queue
         .drain()
         .map((prompt) => event(id, 'prompt.aborted', { promptId: prompt.id, abortedAt: iso(host.now()) }));
@@ -523,12 +325,6 @@ export function createAgent(host: AgentHost): Agent {
       return [...aborted, ...gone, event(id, 'agent.disposed', {}, { reason })];
     },
   };
-}
-
-/** The model's input limit, else its context size; undefined when unknown. */
-function contextLimit(model: ResolvedModel): number | undefined {
-  const limit = model.maxInputTokens || model.maxContextTokens;
-  return limit > 0 ? limit : undefined;
 }
 
 /** 40401 of a request that names an agent the session does not have. */

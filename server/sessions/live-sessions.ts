@@ -4,7 +4,7 @@
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AgentHost } from '../agent/agent.ts';
+import type { AgentHost } from '../agent/host.ts';
 import { errorMessage, ServiceError, sessionNotFound } from '../errors.ts';
 import type { EventSink } from '../events/frame.ts';
 import { createSessionLog, openSessionLog, type SessionLog, type SessionLogOptions } from '../journal/session-log.ts';

@@ -11,8 +11,8 @@ export interface ModelChecks {
   assertReady(alias: string | undefined): Promise<void>;
   /** Throws 40001 when the alias is not in the model table. */
   assertConfigured(alias: string): void;
-  /** Throws 40001 on `thinking` when the model does not offer the effort. */
-  assertEffort(alias: string, effort: string): void;
+  /** Throws 40001 on `field` when the model does not offer the effort. */
+  assertEffort(alias: string, effort: string, field?: string): void;
   /** Alias that an agent without a model gets. */
   defaultModel(): string | undefined;
 }
@@ -36,8 +36,8 @@ export function createModelChecks(deps: {
         throw new ServiceError(40001, `Model "${alias}" is not configured in config.toml.`);
       }
     },
-    assertEffort(alias, effort) {
-      assertEffort(resolveModel(alias, { config: config.effective(), env: env(), identity }), effort);
+    assertEffort(alias, effort, field) {
+      assertEffort(resolveModel(alias, { config: config.effective(), env: env(), identity }), effort, field);
     },
     defaultModel: () => config.effective().defaultModel || undefined,
   };

@@ -1,4 +1,4 @@
-/** `GET /sessions` and the children of a session: the rows of one reply (core.md §6.2, §6.6). */
+/** `GET /sessions`: the rows of one reply (core.md §6.2). */
 import type { SessionPage, PageQuery } from './session-page.ts';
 import type { SessionIndex } from './session-index.ts';
 
@@ -14,8 +14,6 @@ export interface SessionListQuery {
   workspace_id?: string | undefined;
 }
 
-export type ChildListQuery = Pick<SessionListQuery, 'before_id' | 'after_id' | 'page_size' | 'busy'>;
-
 export interface SessionListDeps {
   index: Pick<SessionIndex, 'ready' | 'list'>;
   workspaces: {
@@ -27,9 +25,8 @@ export interface SessionListDeps {
 }
 
 const DEFAULT_PAGE_SIZE = 20;
-const DEFAULT_CHILDREN_PAGE_SIZE = 100;
 
-const cursorOf = ({ before_id, after_id }: ChildListQuery): PageQuery['cursor'] => {
+const cursorOf = ({ before_id, after_id }: SessionListQuery): PageQuery['cursor'] => {
   if (before_id !== undefined) return { side: 'before', id: before_id };
   return after_id === undefined ? undefined : { side: 'after', id: after_id };
 };
@@ -54,22 +51,5 @@ export async function listSessions(query: SessionListQuery, deps: SessionListDep
     cursor: cursorOf(query),
     busy: busy === undefined ? undefined : { wanted: busy, ids: deps.busyIds() },
     limit: page_size ?? (query.archived_only ? DEFAULT_PAGE_SIZE : undefined),
-  });
-}
-
-/** Direct children of a session that are not archived; whether the parent exists is the caller's to check. */
-export async function listChildren(
-  parentId: string,
-  query: ChildListQuery,
-  deps: Pick<SessionListDeps, 'index' | 'busyIds'>,
-): Promise<SessionPage> {
-  const { page_size = DEFAULT_CHILDREN_PAGE_SIZE, busy } = query;
-  await deps.index.ready();
-  return deps.index.list({
-    parentId,
-    archived: 'exclude',
-    cursor: cursorOf(query),
-    busy: busy === undefined ? undefined : { wanted: busy, ids: deps.busyIds() },
-    limit: page_size,
   });
 }

@@ -9,8 +9,6 @@ export interface PageQuery {
   archived: 'exclude' | 'include' | 'only';
   /** Drops sessions without a prompt. */
   excludeEmpty?: boolean | undefined;
-  /** Only direct children of this session. */
-  parentId?: string | undefined;
   /** Strictly older than `before`, or strictly newer than `after`; still newest first. Any existing session will do. */
   cursor?: { side: 'before' | 'after'; id: string } | undefined;
   /** True: these sessions alone. False: all others. */
@@ -33,12 +31,12 @@ const inList = (column: string, name: string) => `${column} IN (SELECT value FRO
  * a page after a cursor is the newest part of what is newer. An unknown cursor gives an empty page.
  */
 export function readPage(db: Connection, query: PageQuery): SessionPage {
-  const { workspaceIds, archived, excludeEmpty, parentId, cursor, busy, limit } = query;
+  const { workspaceIds, archived, excludeEmpty, cursor, busy, limit } = query;
   const where: string[] = [];
   const binding: Binding = { limit: limit === undefined ? -1 : limit + 1 };
 
   // The plus keeps SQLite from walking the whole list in its order where the other filters leave few sessions.
-  const few = workspaceIds !== undefined || parentId !== undefined || busy?.wanted === true;
+  const few = workspaceIds !== undefined || busy?.wanted === true;
   if (archived !== 'include') where.push(`${few ? '+' : ''}archived = ${archived === 'only' ? 1 : 0}`);
   if (excludeEmpty) where.push('last_prompt IS NOT NULL');
   if (workspaceIds?.length === 1) {
@@ -48,10 +46,6 @@ export function readPage(db: Connection, query: PageQuery): SessionPage {
   } else if (workspaceIds) {
     where.push(inList('workspace_id', 'workspaces'));
     binding.workspaces = JSON.stringify(workspaceIds);
-  }
-  if (parentId !== undefined) {
-    where.push(`parent_session_id = @parent AND child_session_kind = 'child'`);
-    binding.parent = parentId;
   }
   if (busy) {
     where.push(busy.wanted ? inList('id', 'busy') : `NOT ${inList('id', 'busy')}`);

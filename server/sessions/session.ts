@@ -1,5 +1,6 @@
 /** A session that is loaded in this process: its journal, its main agent and what clients read of it. */
-import { createAgent, type Agent, type AgentHost } from '../agent/agent.ts';
+import { createAgent, type Agent } from '../agent/agent.ts';
+import type { AgentHost } from '../agent/host.ts';
 import { ServiceError } from '../errors.ts';
 import { newUlid } from '../ids.ts';
 import { readContext } from '../journal/projections/context.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { invalidField, ServiceError, sessionNotFound } from '../errors.ts';
-import type { AgentChange } from '../agent/agent.ts';
+import type { AgentChange } from '../agent/host.ts';
 import { profiles } from '../agent/profile.ts';
 import type { StreamPosition } from '../events/frame.ts';
 import type { PromptAborter, StreamSource } from '../events/streams.ts';
@@ -151,7 +151,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
     for (const change of changes) {
       if (change.model !== undefined) deps.models.assertConfigured(change.model);
       const alias = session.main.facts().model;
-      if (change.thinking !== undefined && alias !== undefined) deps.models.assertEffort(alias, change.thinking);
+      if (change.thinking !== undefined && alias !== undefined)
+        deps.models.assertEffort(alias, change.thinking, 'agent_config.thinking');
       await session.main.change(change);
     }
     return session.view();

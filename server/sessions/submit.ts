@@ -1,6 +1,7 @@
 /** Submitting a prompt: the checks in their order, then the effects in theirs (turns.md §2.3). */
 import { invalidField, ServiceError } from '../errors.ts';
-import { agentNotFound, type AgentChange } from '../agent/agent.ts';
+import { agentNotFound } from '../agent/agent.ts';
+import type { AgentChange } from '../agent/host.ts';
 import { profiles } from '../agent/profile.ts';
 import { engine, type Draft } from '../journal/records.ts';
 import type { Prompt, SubmitPrompt } from '../schema/prompt.ts';

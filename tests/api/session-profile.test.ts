@@ -135,6 +135,16 @@ describe('agent_config', () => {
     expect(await talk.status()).toMatchObject({ thinking_level: 'on', permission: 'yolo' });
   });
 
+  it('keeps a wish for thinking until a model is bound', async () => {
+    const talk = await startTalk(world);
+    await world.ok('POST', `${talk.path}/profile`, { agent_config: { thinking: 'off' } });
+    const unbound = await talk.status();
+    expect(unbound).toMatchObject({ thinking_level: '' });
+    expect(unbound).not.toHaveProperty('model');
+    await world.ok('POST', `${talk.path}/profile`, { agent_config: { model: 'fake/fake-1' } });
+    expect(await talk.status()).toMatchObject({ model: 'fake/fake-1', thinking_level: 'off' });
+  });
+
   it('is no transaction: what came before a failure stays and is told', async () => {
     const talk = await startTalk(world);
     const unknown = { model: 'nobody/knows', thinking: 'off', permission_mode: 'yolo' };
@@ -149,6 +159,7 @@ describe('agent_config', () => {
     const unlisted = { model: 'fake/fake-1', thinking: 'extreme', permission_mode: 'yolo' };
     const answer = await update(talk, { agent_config: unlisted });
     expect(answer).toMatchObject({ code: 40001, msg: expect.stringContaining('"extreme" is not supported by model') });
+    expect(answer.details).toMatchObject([{ path: 'agent_config.thinking' }]);
     expect(await talk.status()).toMatchObject({ model: 'fake/fake-1', thinking_level: 'on', permission: 'manual' });
   });
 

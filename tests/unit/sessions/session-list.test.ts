@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../server/errors.ts';
-import { listChildren, listSessions, type SessionListQuery } from '../../../server/sessions/session-list.ts';
+import { listSessions, type SessionListQuery } from '../../../server/sessions/session-list.ts';
 import type { SessionRow } from '../../../server/sessions/session-row.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import { openIndex, sessionRow, WORKSPACE } from './index-fixtures.ts';
@@ -29,7 +29,6 @@ async function listOf(rows: SessionRow[], busy: string[] = []) {
   });
   return {
     list: async (query: SessionListQuery = {}) => shown(await listSessions(query, deps)),
-    children: async (parent: string, query: SessionListQuery = {}) => shown(await listChildren(parent, query, deps)),
   };
 }
 
@@ -125,26 +124,5 @@ describe('session list', () => {
     expect((await list({ workspace_id: WORKSPACE })).ids).toEqual(['b', 'a']);
     expect((await list({ workspace_id: OTHER })).ids).toEqual(['c']);
     await expect(list({ workspace_id: 'wd_no_000000000009' })).rejects.toMatchObject({ code: 40410 });
-  });
-
-  it('gives the direct children of a session, not the archived ones', async () => {
-    const child = (id: string, parent: string, members: Partial<SessionRow> = {}) =>
-      at(id, 1, { custom: { parent_session_id: parent, child_session_kind: 'child' }, ...members });
-    const { children, list } = await listOf(
-      [
-        at('p', 1),
-        child('c1', 'p'),
-        child('c2', 'p'),
-        child('c3', 'p', { archived: true }),
-        child('grandchild', 'c1'),
-        at('fork', 1, { forkedFrom: 'p', custom: { parent_session_id: 'p', child_session_kind: 'other' } }),
-      ],
-      ['c1'],
-    );
-    expect(await children('p')).toEqual({ ids: ['c2', 'c1'], hasMore: false });
-    expect(await children('p', { page_size: 1 })).toEqual({ ids: ['c2'], hasMore: true });
-    expect(await children('p', { busy: true })).toEqual({ ids: ['c1'], hasMore: false });
-    expect(await children('nobody')).toEqual({ ids: [], hasMore: false });
-    expect((await list()).ids).toHaveLength(5);
   });
 });
