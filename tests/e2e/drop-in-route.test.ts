@@ -65,9 +65,7 @@ it('serves, validates and documents it', async () => {
     data: { greeting: 'ANN' },
   });
   expect(await server.api('POST', '/people/ann:greet', {})).toMatchObject({ code: 40001, details: [{ path: 'loud' }] });
-  expect(await server.api('POST', '/people/ann:leave', {})).toMatchObject({
-    msg: 'name: unsupported action: ann:leave',
-  });
+  expect(await server.api('POST', '/people/ann:leave', {})).toMatchObject({ msg: 'unsupported action: ann:leave' });
   const document: unknown = await (await server.fetch('/openapi.json')).json();
   expect(document).toMatchObject({
     paths: { '/api/v1/people/{name}:greet': { post: { operationId: 'greet', requestBody: { required: true } } } },

@@ -128,8 +128,9 @@ describe('scheduling', () => {
       { accesses: [file('/a', 'read'), file('/b', 'read')] },
       { accesses: [file('/b', 'read')] },
     ]);
-    await expect.poll(() => log).toContain('3');
-    expect(log).toEqual(['+0', '+1', '+2', '+3', '>0', '>1', '1', '>3', '3']);
+    await expect.poll(() => log.includes('>0') && log.includes('3')).toBe(true);
+    // When the first one begins to run beside the others is its own affair.
+    expect(log.filter((entry) => entry !== '>0')).toEqual(['+0', '+1', '+2', '+3', '>1', '1', '>3', '3']);
     first.open();
     await outcome;
     expect(log.slice(-3)).toEqual(['0', '>2', '2']);
