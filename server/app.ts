@@ -20,7 +20,7 @@ import type { Logger } from './log.ts';
 import type { Meta } from './schema/meta.ts';
 import { createIdentity } from './models/identity.ts';
 import { createProviders, type Providers } from './models/providers.ts';
-import { APPROVAL_LIFETIME_MS } from './sessions/approvals.ts';
+import { APPROVAL_LIFETIME_MS } from './agent/approvals.ts';
 import { createModelChecks } from './sessions/model-checks.ts';
 import { createModelClient } from './models/stream.ts';
 import { readSessionFolder } from './sessions/session-folder.ts';

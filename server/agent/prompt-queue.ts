@@ -1,11 +1,26 @@
 /** Prompts of one agent: which run, which wait, which ids are taken (turns.md §2.5, §2.7; engine.md §2.7). */
 import { ServiceError } from '../errors.ts';
-import type { PromptInput } from '../sessions/prompt-intake.ts';
+import type { Attachment } from '../journal/records.ts';
+import type { ContentPart } from '../schema/content.ts';
+import type { Part } from '../schema/engine.ts';
 import type { Prompt } from '../schema/prompt.ts';
 import { iso } from '../schema/scalars.ts';
 
 /** Settled ids that an abort still recognizes. */
 const REMEMBERED_IDS = 1000;
+
+/** A prompt's content in its three forms (turns.md §2.2). */
+export interface PromptInput {
+  /** As replies and the queue show it. */
+  content: ContentPart[];
+  /** As events and the journal's prompt records show it: never bytes. */
+  eventContent: ContentPart[];
+  /** As the model sees it. */
+  parts: Part[];
+  /** Concatenated text parts: `turn.started.prompt`. */
+  text: string;
+  attachments: Attachment[];
+}
 
 export interface QueuedPrompt {
   id: string;

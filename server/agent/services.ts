@@ -7,8 +7,8 @@ import type { ModelClient } from '../models/stream.ts';
 import { requestSettings, resolveEffort } from '../models/thinking.ts';
 import { activeTools } from '../permissions/active-tools.ts';
 import { decide } from '../permissions/policy.ts';
-import type { AgentServices } from '../sessions/live-sessions.ts';
 import type { Tool } from '../tools/types.ts';
+import type { AgentHost } from './host.ts';
 import { readInstructions } from './instructions.ts';
 import { mainProfile } from './profile.ts';
 import { DEFAULT_MAX_ATTEMPTS } from './retry.ts';
@@ -16,6 +16,30 @@ import { renderSystemPrompt } from './system-prompt.ts';
 
 const PRODUCT_NAME = 'Service Code';
 const DEFAULT_PERMISSION = 'manual';
+
+/** Where a session lives and what its agents may look up about it. */
+export interface SessionPlace {
+  id: string;
+  workspaceId: string;
+  cwd: string;
+  dir: string;
+  disabledTools(): readonly string[];
+  /** Permission rules remembered for the session. */
+  rules(): readonly string[];
+}
+
+/** What the program around the sessions gives every agent. */
+export interface AgentServices {
+  shared: Pick<
+    AgentHost,
+    'tools' | 'defaultPermission' | 'resolveModel' | 'effort' | 'settings' | 'budget' | 'limits' | 'stream'
+  >;
+  forSession(
+    place: SessionPlace,
+  ): Pick<AgentHost, 'environment' | 'ineffectiveToolPatterns' | 'readInstructions' | 'renderPrompt' | 'decide'>;
+  /** Context limit of the configured default model. */
+  defaultLimit(): number | undefined;
+}
 
 export interface AgentServicesDeps {
   home: string;

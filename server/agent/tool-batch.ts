@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { errorMessage } from '../errors.ts';
 import { event, type Draft } from '../journal/records.ts';
 import type { ToolCall, ToolOutput } from '../schema/engine.ts';
-import type { ApprovalAnswer, Approvals } from '../sessions/approvals.ts';
+import type { ApprovalAnswer, Approvals } from './approvals.ts';
 import { validateArguments } from '../tools/arguments.ts';
 import { accessesConflict } from '../tools/accesses.ts';
 import { spillOutput } from '../tools/spill.ts';

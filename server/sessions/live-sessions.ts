@@ -4,22 +4,22 @@
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AgentHost } from '../agent/host.ts';
+import type { AgentServices, SessionPlace } from '../agent/services.ts';
 import { errorMessage, ServiceError, sessionNotFound } from '../errors.ts';
 import type { EventSink } from '../events/frame.ts';
 import { createSessionLog, openSessionLog, type SessionLog, type SessionLogOptions } from '../journal/session-log.ts';
 import { createStateFile, STATE_VERSION, type StateDocument, type StateFile } from '../journal/state-file.ts';
 import { readContext } from '../journal/projections/context.ts';
-import { indexRow } from '../journal/projections/index-row.ts';
+import { indexRow } from '../journal/index-rows.ts';
 import { isBusy, mainTurnActive, pendingInteraction, type StatusState } from '../journal/projections/status.ts';
 import type { Logger } from '../log.ts';
 import { errorCode } from '../storage/errno.ts';
-import { createApprovals } from './approvals.ts';
+import { createApprovals } from '../agent/approvals.ts';
 import type { SessionIndex } from './session-index.ts';
 import type { SessionRow } from './session-row.ts';
 import { sessionView } from './session-view.ts';
 import { createLiveSession, type LiveSession } from './session.ts';
-import { createWorkState, type WorkFacts } from './work-state.ts';
+import { createWorkState, type WorkFacts } from '../agent/work-state.ts';
 
 const IDLE_UNLOAD_MS = 30 * 60 * 1000;
 const IDLE_CHECK_MS = 60 * 1000;
@@ -29,30 +29,6 @@ const IN_USE_MS = 10 * 1000;
 
 /** Facts that only the cold view holds. They change without the session's lock, so the index has them, not a process. */
 export type ColdFacts = Partial<Pick<SessionRow, 'archived' | 'archivedAt' | 'custom' | 'updatedAt'>>;
-
-/** Where a session lives and what its agents may look up about it. */
-export interface SessionPlace {
-  id: string;
-  workspaceId: string;
-  cwd: string;
-  dir: string;
-  disabledTools(): readonly string[];
-  /** Permission rules remembered for the session. */
-  rules(): readonly string[];
-}
-
-/** What the program around the sessions gives every agent. */
-export interface AgentServices {
-  shared: Pick<
-    AgentHost,
-    'tools' | 'defaultPermission' | 'resolveModel' | 'effort' | 'settings' | 'budget' | 'limits' | 'stream'
-  >;
-  forSession(
-    place: SessionPlace,
-  ): Pick<AgentHost, 'environment' | 'ineffectiveToolPatterns' | 'readInstructions' | 'renderPrompt' | 'decide'>;
-  /** Context limit of the configured default model. */
-  defaultLimit(): number | undefined;
-}
 
 export interface LiveSessionsDeps {
   /** `<home>/sessions` */

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import mime from 'mime';
+import type { PromptInput } from '../agent/prompt-queue.ts';
 import { invalidField, ServiceError } from '../errors.ts';
 import type { Attachment } from '../journal/records.ts';
 import type { ContentPart } from '../schema/content.ts';
@@ -15,18 +16,6 @@ import { acceptedImageTypes, sniffImage, unsupportedImageUrl } from './media-typ
 
 /** URLs of stored media inside the journal; clients must not send them. */
 const INTERNAL_SCHEME = 'service-file:';
-
-export interface PromptInput {
-  /** As replies and the queue show it. */
-  content: ContentPart[];
-  /** As events and the journal's prompt records show it: never bytes. */
-  eventContent: ContentPart[];
-  /** As the model sees it. */
-  parts: Part[];
-  /** Concatenated text parts: `turn.started.prompt`. */
-  text: string;
-  attachments: Attachment[];
-}
 
 const usable = (part: ContentPart) => !['tool_use', 'tool_result', 'thinking'].includes(part.type);
 

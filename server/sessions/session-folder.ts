@@ -1,6 +1,6 @@
 /** A session's row, made from its folder: how the index is filled and repaired (records.md §3.6). */
 import { ServiceError } from '../errors.ts';
-import { indexRow } from '../journal/projections/index-row.ts';
+import { indexRow } from '../journal/index-rows.ts';
 import { wasReleased } from '../journal/lock.ts';
 import { openSessionLog, type SessionLog, type SessionLogOptions } from '../journal/session-log.ts';
 import { createStateFile, type StateDocument } from '../journal/state-file.ts';

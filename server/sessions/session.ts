@@ -9,11 +9,11 @@ import { event, type Draft } from '../journal/records.ts';
 import type { SessionLog } from '../journal/session-log.ts';
 import type { Message, Snapshot } from '../schema/message.ts';
 import type { Session, SessionStatus } from '../schema/session.ts';
-import type { Approvals } from './approvals.ts';
+import type { Approvals } from '../agent/approvals.ts';
 import { TITLE_CHARS } from './prompt-text.ts';
 import type { SessionRow } from './session-row.ts';
 import { sessionView } from './session-view.ts';
-import { idleFacts, type WorkState } from './work-state.ts';
+import { idleFacts, type WorkState } from '../agent/work-state.ts';
 
 const SNAPSHOT_MESSAGES = 100;
 const DEFAULT_PAGE = 50;

@@ -42,12 +42,17 @@ const lastAnswer = () => log().getByRole('article', { name: 'Agent' }).last();
 const visible = { state: 'visible', timeout: 15_000 } as const;
 const hidden = { state: 'hidden', timeout: 60_000 } as const;
 
+/** Id of the session that the page shows. */
+const selected = () => /#\/s\/(.+)$/.exec(page.url())?.[1] ?? '';
+
 async function newSession(): Promise<string> {
+  const before = selected();
   await page.getByRole('button', { name: 'New session', exact: true }).first().click();
   await page.getByLabel('Folder').fill(project);
   await page.keyboard.press('Enter');
+  await expect.poll(selected, { timeout: 15_000 }).not.toBe(before);
   await field().waitFor(visible);
-  return /#\/s\/(.+)$/.exec(page.url())?.[1] ?? '';
+  return selected();
 }
 
 /** Sends a prompt and waits until the server has taken it. */
@@ -214,9 +219,8 @@ it('walks the session list with the arrow keys', async () => {
   await rows.first().focus();
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
-  const now = /#\/s\/(.+)$/.exec(page.url())?.[1];
-  expect([first, second]).toContain(now);
-  expect(now).not.toBe(second);
+  await expect.poll(selected).toBe(first);
+  expect(second).not.toBe(first);
 });
 
 it('becomes idle by events alone when the server is killed in mid-turn and starts again', async () => {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createBlobStore } from '../../../server/journal/blobs.ts';
 import { applyBatch, type LogState } from '../../../server/journal/fold.ts';
 import { contextProjection, readContext, requestMessages } from '../../../server/journal/projections/context.ts';
-import { indexRow } from '../../../server/journal/projections/index-row.ts';
+import { indexRow } from '../../../server/journal/index-rows.ts';
 import { engine, event, type Draft, type JournalRecord } from '../../../server/journal/records.ts';
 import { replayCold, readPosition } from '../../../server/journal/replay.ts';
 import { settle } from '../../../server/journal/settle.ts';

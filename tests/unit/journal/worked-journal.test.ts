@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { acquireLock } from '../../../server/journal/lock.ts';
 import { requestMessages, readContext } from '../../../server/journal/projections/context.ts';
-import { indexRow, searchRows } from '../../../server/journal/projections/index-row.ts';
+import { indexRow, searchRows } from '../../../server/journal/index-rows.ts';
 import { isBusy } from '../../../server/journal/projections/status.ts';
 import { INTERRUPTED_RESULT, settle } from '../../../server/journal/settle.ts';
 import { openLog, temporaryFolder } from '../../support/session-logs.ts';

@@ -3,7 +3,7 @@ import { mkdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { event, type Draft } from '../../../server/journal/records.ts';
-import { indexRow } from '../../../server/journal/projections/index-row.ts';
+import { indexRow } from '../../../server/journal/index-rows.ts';
 import { createSessionLog } from '../../../server/journal/session-log.ts';
 import { createStateFile } from '../../../server/journal/state-file.ts';
 import { sessionView } from '../../../server/sessions/session-view.ts';
