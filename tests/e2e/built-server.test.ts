@@ -76,6 +76,19 @@ describe('start', () => {
     expect(await readFile(join(home, 'server.token'), 'utf8')).toBe(server.token);
   });
 
+  it('opens the printed URL in a browser, unless told not to', async () => {
+    const folder = await directory();
+    const opened = join(folder, 'opened.txt');
+    const program = join(folder, 'browser.sh');
+    await writeFile(program, `#!/bin/sh\nprintf %s "$1" > '${opened}.new' && mv '${opened}.new' '${opened}'\n`, {
+      mode: 0o755,
+    });
+    const env = { BROWSER: program, DISPLAY: '', XDG_CURRENT_DESKTOP: '', DESKTOP_SESSION: '' };
+    const server = await start({ browser: true, env });
+    const url = () => readFile(opened, 'utf8').catch(() => '');
+    await expect.poll(url, { timeout: 10_000 }).toBe(`${server.url}/#token=${server.token}`);
+  });
+
   it('makes a home that only its owner can read, and logs there', async () => {
     const home = join(await directory(), 'new', 'home');
     const server = await start({ home });

@@ -133,6 +133,8 @@ export interface SpawnedServer extends ServerClient {
 }
 
 export interface SpawnOptions {
+  /** Lets the server open a browser; name a program in `env.BROWSER`. */
+  browser?: boolean;
   args?: string[];
   env?: NodeJS.ProcessEnv;
   home?: string;
@@ -146,9 +148,9 @@ export const BUILT_ENTRY = resolve(import.meta.dirname, '../../.output/server/in
 
 /** Starts the built server on a free port and waits until it says where it listens. */
 export async function spawnServer(options: SpawnOptions = {}): Promise<SpawnedServer> {
-  const { args = [], env = {}, home: givenHome, cwd, entry = BUILT_ENTRY } = options;
+  const { args = [], env = {}, browser = false, home: givenHome, cwd, entry = BUILT_ENTRY } = options;
   const home = givenHome ?? (await temporaryDirectory());
-  const child = spawn(process.execPath, [entry, '--port', '0', '--no-open', ...args], {
+  const child = spawn(process.execPath, [entry, '--port', '0', ...(browser ? [] : ['--no-open']), ...args], {
     env: { ...process.env, SERVICE_CODE_HOME: home, ...env },
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],

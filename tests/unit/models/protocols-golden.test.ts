@@ -71,7 +71,9 @@ describe.each(WIRE_TYPES)('%s', (type) => {
     await expect(`${JSON.stringify(bodies, null, 2)}\n`).toMatchFileSnapshot(`golden/${type}.json`);
   });
 
-  it.skipIf(type === 'google-genai' || type === 'vertexai')('sends what `body` says', async () => {
+  // Google's SDK has a form of its own between `body` and the wire; the golden files above are what it sends.
+  const bodyIsTheWire = type !== 'google-genai' && type !== 'vertexai';
+  it.each(bodyIsTheWire ? [type] : [])('%s sends what `body` says', async () => {
     const asked = request({
       settings: { effort: 'high', keep: 'all' },
       messages: richHistory(FORMATS[type]),
