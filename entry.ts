@@ -4,17 +4,17 @@ import { createServer } from 'node:http';
 import nodeAdapter from 'crossws/adapters/node';
 import { toNodeListener } from 'h3';
 import { useNitroApp } from 'nitropack/runtime';
-import { appOptions, createApp } from './server/app.ts';
-import { parseCommandLine } from './server/cli/options.ts';
-import { runRotateToken } from './server/cli/rotate-token.ts';
-import { createStopRequest, runServer } from './server/cli/start.ts';
-import { errorMessage } from './server/errors.ts';
-import { homePath } from './server/home/home.ts';
-import { StartError } from './server/home/start-error.ts';
-import { createLogger } from './server/log.ts';
-import { provideApp } from './utils/app.ts';
-import { listenOptions } from './utils/http/listen-options.ts';
-import { createUpgradeListener, peerHooks, webSocketServerOptions } from './utils/http/websocket.ts';
+import { appOptions, createApp } from '#server/app.ts';
+import { parseCommandLine } from '#server/cli/options.ts';
+import { runRotateToken } from '#server/cli/rotate-token.ts';
+import { createStopRequest, runServer } from '#server/cli/start.ts';
+import { errorMessage } from '#server/errors.ts';
+import { homePath } from '#server/home/home.ts';
+import { StartError } from '#server/start-error.ts';
+import { createLogger } from '#server/logging/log.ts';
+import { provideApp } from '#utils/app.ts';
+import { listenOptions } from '#utils/http/listen-options.ts';
+import { createUpgradeListener, peerHooks, webSocketServerOptions } from '#utils/http/websocket.ts';
 
 async function main(): Promise<void> {
   const line = await parseCommandLine(process.argv.slice(2));

@@ -4,9 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, bench, describe } from 'vitest';
-import { event } from '../server/journal/records.ts';
-import type { SessionLog } from '../server/journal/session-log.ts';
-import { openLog } from '../tests/support/session-logs.ts';
+import { event } from '#server/journal/records.ts';
+import type { SessionLog } from '#server/journal/session-log.ts';
+import { openLog } from '#support/session-logs.ts';
 import { createFigure, report } from './figures.ts';
 
 const run = { time: 1000, warmupTime: 200 };

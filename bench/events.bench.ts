@@ -1,9 +1,9 @@
 /** From `append` to the last of so many WebSockets of one process: journal, fan-out, batching, sockets, all of it. */
 import { afterAll, beforeAll, bench, describe } from 'vitest';
 import { WebSocket } from 'ws';
-import { event } from '../server/journal/records.ts';
-import type { SessionLog } from '../server/journal/session-log.ts';
-import { startWorld, type World } from '../tests/support/world.ts';
+import { event } from '#server/journal/records.ts';
+import type { SessionLog } from '#server/journal/session-log.ts';
+import { startWorld, type World } from '#support/world.ts';
 import { createFigure, report } from './figures.ts';
 
 /** Below what a connection may queue, so that nobody is cut off. */

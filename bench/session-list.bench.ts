@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, bench, describe } from 'vitest';
-import { createLogger } from '../server/log.ts';
-import { createSessionIndex, type SessionIndex } from '../server/sessions/session-index.ts';
-import type { PageQuery } from '../server/sessions/session-page.ts';
-import { createIndexDb } from '../server/storage/index-db.ts';
+import { createLogger } from '#server/logging/log.ts';
+import { createSessionIndex, type SessionIndex } from '#server/sessions/session-index.ts';
+import type { PageQuery } from '#server/sessions/session-page.ts';
+import { createIndexDb } from '#server/storage/index-db.ts';
 
 const SIZES = [100, 10_000];
 const WORKSPACES = 2;

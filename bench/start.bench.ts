@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, bench, describe } from 'vitest';
-import { spawnServer, type SpawnedServer } from '../tests/support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/server.ts';
 import { createFigure, report } from './figures.ts';
 
 const run = { iterations: 10, time: 0, warmupIterations: 1, warmupTime: 0 };

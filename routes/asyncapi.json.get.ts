@@ -1,9 +1,9 @@
-import type { App } from '../server/app.ts';
-import { asyncApiDocument } from '../server/events/asyncapi.ts';
-import { SERVER_VERSION } from '../server/version.ts';
-import { useApp } from '../utils/app.ts';
-import { defineRawEndpoint } from '../utils/endpoint.ts';
-import { JSON_TYPE } from '../utils/http/reply.ts';
+import type { App } from '#server/app.ts';
+import { asyncApiDocument } from '#utils/documents/asyncapi.ts';
+import { SERVER_VERSION } from '#server/version.ts';
+import { useApp } from '#utils/app.ts';
+import { defineRawEndpoint } from '#utils/endpoint.ts';
+import { JSON_TYPE } from '#utils/http/reply.ts';
 
 /** Made once for each app; it names the bind host. */
 const documents = new WeakMap<App, string>();

@@ -1,10 +1,10 @@
 import endpoints from '#endpoints';
-import type { App } from '../server/app.ts';
-import { SERVER_VERSION } from '../server/version.ts';
-import { useApp } from '../utils/app.ts';
-import { defineRawEndpoint } from '../utils/endpoint.ts';
-import { JSON_TYPE } from '../utils/http/reply.ts';
-import { openApiDocument } from '../utils/openapi.ts';
+import type { App } from '#server/app.ts';
+import { SERVER_VERSION } from '#server/version.ts';
+import { useApp } from '#utils/app.ts';
+import { defineRawEndpoint } from '#utils/endpoint.ts';
+import { JSON_TYPE } from '#utils/http/reply.ts';
+import { openApiDocument } from '#utils/documents/openapi.ts';
 
 /** Made once per app: what is mounted depends on its bind. */
 const documents = new WeakMap<App, Promise<string>>();

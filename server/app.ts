@@ -1,36 +1,36 @@
 /** The composition root: builds every service once, in dependency order. The only file that knows them all. */
 import { join } from 'node:path';
-import { createAgentServices } from './agent/services.ts';
-import { createBan } from './auth/ban.ts';
-import { createCredentials } from './auth/credentials.ts';
-import { createGuard } from './auth/guard.ts';
-import type { Guard } from './auth/guard.ts';
-import { createHostCheck, isLoopbackBind } from './auth/hosts.ts';
-import { openToken } from './auth/token.ts';
-import { createConfig, type Config } from './config/config.ts';
-import { createGlobalStream } from './events/global-stream.ts';
-import { createEngineLog } from './engine-log.ts';
-import { createEventHub } from './events/hub.ts';
-import type { Connections } from './events/types.ts';
-import { openHome } from './home/home.ts';
-import { listInstances, registerInstance } from './home/instances.ts';
-import { createMeta } from './home/meta.ts';
+import { createAgentContextFactory } from '#server/agent/context-factory.ts';
+import { createBan } from '#server/auth/ban.ts';
+import { createCredentials } from '#server/auth/credentials.ts';
+import { createGuard } from '#server/auth/guard.ts';
+import type { Guard } from '#server/auth/guard.ts';
+import { createHostCheck, isLoopbackBind } from '#server/auth/hosts.ts';
+import { openToken } from '#server/auth/token.ts';
+import { createConfig, type Config } from '#server/config/config.ts';
+import { createGlobalStream } from '#server/events/global-stream.ts';
+import { createEngineLog } from '#server/logging/engine-log.ts';
+import { createEventHub } from '#server/events/hub.ts';
+import type { Connections } from '#server/events/peer.ts';
+import { openHome } from '#server/home/home.ts';
+import { listInstances, registerInstance } from '#server/home/instances.ts';
+import { createMeta } from './meta.ts';
 import { newUlid } from './ids.ts';
-import type { Logger } from './log.ts';
-import type { Meta } from './schema/meta.ts';
-import { createIdentity } from './models/identity.ts';
-import { createProviders, type Providers } from './models/providers.ts';
-import { APPROVAL_LIFETIME_MS } from './agent/approvals.ts';
-import { createModelChecks } from './sessions/model-checks.ts';
-import { createModelClient } from './models/stream.ts';
-import { readSessionFolder } from './sessions/session-folder.ts';
-import { createSessionIndex } from './sessions/session-index.ts';
-import { createSessions, type Sessions } from './sessions/sessions.ts';
-import { createDocuments } from './storage/documents.ts';
-import { createIndexDb } from './storage/index-db.ts';
-import { BASH_KILL_GRACE_MS, findShell } from './tools/bash.ts';
-import { builtinTools } from './tools/registry.ts';
-import { createWorkspaces, type Workspaces } from './workspaces/workspaces.ts';
+import type { Logger } from '#server/logging/log.ts';
+import type { Meta } from '#schema/meta.ts';
+import { createIdentity } from '#server/models/providers/identity.ts';
+import { createProviders, type Providers } from '#server/models/providers/providers.ts';
+import { APPROVAL_LIFETIME_MS } from '#server/agent/approvals.ts';
+import { createModelChecks } from '#server/models/model-checks.ts';
+import { createModelClient } from '#server/models/stream.ts';
+import { readSessionFolder } from '#server/sessions/session-folder.ts';
+import { createSessionIndex } from '#server/sessions/session-index.ts';
+import { createSessions, type Sessions } from '#server/sessions/sessions.ts';
+import { createDocuments } from '#server/storage/documents.ts';
+import { createIndexDb } from '#server/storage/index-db.ts';
+import { BASH_KILL_GRACE_MS, findShell } from '#server/tools/bash.ts';
+import { builtinTools } from '#server/tools/registry.ts';
+import { createWorkspaces, type Workspaces } from '#server/workspaces/workspaces.ts';
 import { SERVER_VERSION } from './version.ts';
 
 /** Startup options (part 1) after parsing. */
@@ -154,7 +154,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   });
   const instance = await registerInstance({ home, serverId, host, port, version: SERVER_VERSION, startedAt, log });
 
-  const demo = options.demo ? await (await import('./models/demo/server.ts')).startDemoModel() : undefined;
+  const demo = options.demo ? await (await import('#server/models/demo/server.ts')).startDemoModel() : undefined;
   const config = await createConfig({ home, env: options.env, log, ...(demo ? { memory: demo.configLayer } : {}) });
   const identity = await createIdentity({ home, log });
   const providers = createProviders({ home, config, env: options.env });
@@ -190,7 +190,15 @@ export async function createApp(options: AppOptions): Promise<App> {
     index,
     workspaces,
     sink: hub,
-    agents: createAgentServices({ home, shell: await findShell(), config, env: options.env, identity, client, tools }),
+    agents: createAgentContextFactory({
+      home,
+      shell: await findShell(),
+      config,
+      env: options.env,
+      identity,
+      client,
+      tools,
+    }),
     subscribers: hub.subscriberCount,
     approvalLifetimeMs: options.approvalLifetimeMs,
     models: createModelChecks({ config, providers, env: options.env, identity }),

@@ -1,5 +1,5 @@
 /** The one accessor through which route files reach the program. */
-import type { App } from '../server/app.ts';
+import type { App } from '#server/app.ts';
 
 let current: () => App | undefined = () => undefined;
 

@@ -15,8 +15,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { H3Event } from 'h3';
 import { z } from 'zod';
-import type { BindFacts } from '../server/app.ts';
-import { ServiceError, invalid } from '../server/errors.ts';
+import type { BindFacts } from '#server/app.ts';
+import { ServiceError, invalid } from '#server/errors.ts';
 import { DEFAULT_BODY_LIMIT, readJsonBody } from './http/body.ts';
 import type { Reply } from './http/reply.ts';
 import { success } from './http/reply.ts';
@@ -82,21 +82,21 @@ interface Schemas<Params extends z.ZodType, Query extends z.ZodType, Body extend
   body?: Body;
 }
 
-export interface HandlerInput<Params, Query, Body, Subject> {
+export interface HandlerInput<Params, Query, Body, Resource> {
   params: Params;
   query: Query;
   body: Body;
-  /** What `before` returned. */
-  subject: Subject;
+  /** What `load` returned. */
+  resource: Resource;
   /** Answers to this request carry it (core.md §1.2). */
   requestId: string;
   event: H3Event;
 }
 
-interface Steps<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType, Subject, Result> {
+interface Steps<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType, Resource, Result> {
   /** Runs after "the body is an object" and before the fields of body and query: session actions resolve theirs here. */
-  before?: (params: z.output<Params>) => Awaitable<Subject>;
-  handler: (input: HandlerInput<z.output<Params>, z.output<Query>, z.output<Body>, Subject>) => Awaitable<Result>;
+  load?: (params: z.output<Params>) => Awaitable<Resource>;
+  handler: (input: HandlerInput<z.output<Params>, z.output<Query>, z.output<Body>, Resource>) => Awaitable<Result>;
 }
 
 /** How `/openapi.json` describes an answer that is no envelope. */
@@ -139,11 +139,11 @@ function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.outp
 const anyObject = z.looseObject({});
 const nothing = z.undefined();
 
-async function prepare<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType, Subject, Result>(
-  definition: Description & Schemas<Params, Query, Body> & Steps<Params, Query, Body, Subject, Result>,
+async function prepare<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType, Resource, Result>(
+  definition: Description & Schemas<Params, Query, Body> & Steps<Params, Query, Body, Resource, Result>,
   { event, params: rawParams, query: rawQuery, requestId }: EndpointInput,
-): Promise<HandlerInput<z.output<Params>, z.output<Query>, z.output<Body>, Subject>> {
-  const { bodyLimit = DEFAULT_BODY_LIMIT, bodyRequired = true, before } = definition;
+): Promise<HandlerInput<z.output<Params>, z.output<Query>, z.output<Body>, Resource>> {
+  const { bodyLimit = DEFAULT_BODY_LIMIT, bodyRequired = true, load } = definition;
   // Where a definition leaves a schema out, the type parameter is `ZodUndefined`.
   const paramsSchema = definition.params ?? (nothing as z.ZodType as Params);
   const querySchema = definition.query ?? (nothing as z.ZodType as Query);
@@ -156,10 +156,10 @@ async function prepare<Params extends z.ZodType, Query extends z.ZodType, Body e
   }
   const params = parse(paramsSchema, definition.params ? rawParams : undefined);
   if (definition.body) parse(anyObject, rawBody);
-  const subject = (await before?.(params)) as Subject;
+  const resource = (await load?.(params)) as Resource;
   const body = parse(bodySchema, rawBody);
   const query = parse(querySchema, definition.query ? parseQuery(rawQuery) : undefined);
-  return { params, query, body, subject, requestId, event };
+  return { params, query, body, resource, requestId, event };
 }
 
 /** Tests set it: replies and error codes that a definition does not declare become 50001. */
@@ -208,14 +208,14 @@ export function defineEndpoint<
   Query extends z.ZodType = z.ZodUndefined,
   Body extends z.ZodType = z.ZodUndefined,
   Data extends z.ZodType = z.ZodUndefined,
-  Subject = undefined,
+  Resource = undefined,
 >(
   definition: Description &
     Schemas<Params, Query, Body> & {
       /** Payload of the success envelope; left out only with 204. */
       data?: Data;
       status?: 201 | 204;
-    } & Steps<Params, Query, Body, Subject, z.input<Data>>,
+    } & Steps<Params, Query, Body, Resource, z.input<Data>>,
 ): Endpoint {
   return {
     definition,
@@ -234,10 +234,10 @@ export function defineRawEndpoint<
   Params extends z.ZodType = z.ZodUndefined,
   Query extends z.ZodType = z.ZodUndefined,
   Body extends z.ZodType = z.ZodUndefined,
-  Subject = undefined,
+  Resource = undefined,
 >(
   definition: Description &
-    Schemas<Params, Query, Body> & { raw: RawDescription } & Steps<Params, Query, Body, Subject, Reply>,
+    Schemas<Params, Query, Body> & { raw: RawDescription } & Steps<Params, Query, Body, Resource, Reply>,
 ): Endpoint {
   return {
     definition,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nonEmpty } from '../server/schema/scalars.ts';
+import { nonEmpty } from '#schema/scalars.ts';
 
 /** Path parameters: free text, not empty (core.md §1.5). Names as in the file's path, in its order. */
 export function pathParams<const Name extends string>(...names: Name[]): z.ZodObject<Record<Name, typeof nonEmpty>> {

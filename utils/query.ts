@@ -3,8 +3,8 @@
  * repeated; each builder turns it into its type and documents that type.
  */
 import { z } from 'zod';
-import { afterFields } from '../server/schema/after-fields.ts';
-import { nonEmpty } from '../server/schema/scalars.ts';
+import { afterFields } from '#schema/after-fields.ts';
+import { nonEmpty } from '#schema/scalars.ts';
 
 const BOOLEANS = new Map([
   ['true', true],

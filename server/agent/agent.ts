@@ -3,29 +3,29 @@
  * from the journal's folds; what is kept here dies with the process.
  */
 import { resolve } from 'node:path';
-import { ServiceError } from '../errors.ts';
-import { event, type Draft } from '../journal/records.ts';
-import { readContext, requestMessages } from '../journal/projections/context.ts';
-import { countersOf } from '../journal/projections/counters.ts';
-import type { ContextMessage, ToolCall } from '../schema/engine.ts';
-import type { UsageStatus } from '../schema/events/volatile.ts';
-import type { InFlightTurn } from '../schema/message.ts';
-import type { Prompt } from '../schema/prompt.ts';
-import { iso, type PermissionMode, type TurnOutcome } from '../schema/scalars.ts';
-import type { SessionWarning } from '../schema/session.ts';
-import { toolSchemas } from '../tools/registry.ts';
-import type { Tool } from '../tools/types.ts';
-import { createBinding } from './binding.ts';
+import { ServiceError } from '#server/errors.ts';
+import { event, type Draft } from '#server/journal/records.ts';
+import { readContext, requestMessages } from '#server/journal/projections/context.ts';
+import { countersOf } from '#server/journal/projections/counters.ts';
+import type { ContextMessage, ToolCall } from '#schema/engine.ts';
+import type { UsageStatus } from '#schema/events/volatile.ts';
+import type { InFlightTurn } from '#schema/message.ts';
+import type { Prompt } from '#schema/prompt.ts';
+import { iso, type PermissionMode, type TurnOutcome } from '#schema/scalars.ts';
+import type { SessionWarning } from '#schema/session.ts';
+import { toolSchemas } from '#server/tools/registry.ts';
+import type { Tool } from '#server/tools/tool.ts';
+import { createAgentConfig } from './agent-config.ts';
 import { contextSize } from './context-size.ts';
 import { TurnAborted } from './errors.ts';
-import type { AgentChange, AgentHost } from './host.ts';
-import { createLiveTurn, type LiveTurn } from './live-turn.ts';
-import { findNestedInstructions } from './nested-instructions.ts';
+import type { AgentChange, AgentContext } from './context.ts';
+import { createTurnStream, type TurnStream } from './turn-stream.ts';
+import { findNestedInstructions } from './calls/nested-instructions.ts';
 import { createPromptQueue, promptView, type PromptQueue, type QueuedPrompt } from './prompt-queue.ts';
-import { reminder, stepReminders } from './reminders.ts';
-import { createRepeatGuard } from './repeat-guard.ts';
+import { reminder, stepReminders } from './prompt/reminders.ts';
+import { createRepeatGuard } from './calls/repeat-guard.ts';
 import { createStatusFrames } from './status-frames.ts';
-import { runToolBatch } from './tool-batch.ts';
+import { runToolBatch } from './calls/tool-batch.ts';
 import { runTurn } from './turn.ts';
 
 export interface Agent {
@@ -62,17 +62,17 @@ export interface Agent {
 
 interface RunningTurn {
   controller: AbortController;
-  live: LiveTurn;
+  live: TurnStream;
   done: Promise<void>;
 }
 
 /** Creates the agent over a loaded journal; appends nothing. */
-export function createAgent(host: AgentHost): Agent {
+export function createAgent(host: AgentContext): Agent {
   const { id, log } = host;
   const repeats = createRepeatGuard();
   const queue = createPromptQueue((promptId) => log.state.prompts.get(id)?.used.has(promptId) === true);
   const frames = createStatusFrames(log, id, standingFacts);
-  const binding = createBinding(host, frames);
+  const binding = createAgentConfig(host, frames);
   let closing = false;
   let turn: RunningTurn | undefined;
   let nextTurnId = 0;
@@ -137,13 +137,18 @@ export function createAgent(host: AgentHost): Agent {
     ]);
     repeats.reset();
     const controller = new AbortController();
-    const live = createLiveTurn({ agentId: id, turnId, promptId: prompt.id, log, frames, now: host.now });
+    const live = createTurnStream({ agentId: id, turnId, promptId: prompt.id, log, frames, now: host.now });
     live.started();
     const done = run(turnId, prompt, controller, live);
     turn = { controller, live, done };
   }
 
-  async function run(turnId: number, prompt: QueuedPrompt, controller: AbortController, live: LiveTurn): Promise<void> {
+  async function run(
+    turnId: number,
+    prompt: QueuedPrompt,
+    controller: AbortController,
+    live: TurnStream,
+  ): Promise<void> {
     let outcome: TurnOutcome = 'failed';
     try {
       await log.flushed();
@@ -210,7 +215,7 @@ export function createAgent(host: AgentHost): Agent {
     return [...stepReminders(messages(), { now: new Date(host.now()), mode: binding.permission() }), ...nested];
   }
 
-  async function runTools(turnId: number, calls: ToolCall[], live: LiveTurn, signal: AbortSignal): Promise<boolean> {
+  async function runTools(turnId: number, calls: ToolCall[], live: TurnStream, signal: AbortSignal): Promise<boolean> {
     const active = binding.activeTools();
     const { stopTurn } = await runToolBatch(calls, {
       agentId: id,

@@ -1,10 +1,10 @@
 /** Pending approvals of a session: one winner each, closed by an event (turns.md §3, engine.md §6.4). */
 import { randomUUID } from 'node:crypto';
-import { ServiceError } from '../errors.ts';
-import { event, type Draft, type EndCause } from '../journal/records.ts';
-import type { Display } from '../schema/display.ts';
-import type { Approval, ApprovalDecision, ResolveApproval } from '../schema/interaction.ts';
-import { iso } from '../schema/scalars.ts';
+import { ServiceError } from '#server/errors.ts';
+import { event, type Draft, type EndCause } from '#server/journal/records.ts';
+import type { Display } from '#schema/display.ts';
+import type { Approval, ApprovalDecision, ResolveApproval } from '#schema/interaction.ts';
+import { iso } from '#schema/scalars.ts';
 import type { WorkState } from './work-state.ts';
 
 export const APPROVAL_LIFETIME_MS = 24 * 60 * 60 * 1000;

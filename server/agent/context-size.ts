@@ -1,8 +1,8 @@
 /** How large a context is, for people and for the completion budget (engine.md §21). */
-import type { ContextState } from '../journal/projections/context.ts';
-import { estimateMessages, estimateTools } from '../models/estimate.ts';
-import type { ResolvedModel } from '../models/types.ts';
-import type { ContextMessage, ToolSchema } from '../schema/engine.ts';
+import type { ContextState } from '#server/journal/projections/context.ts';
+import { estimateMessages, estimateTools } from '#server/journal/token-estimate.ts';
+import type { ResolvedModel } from '#server/models/types.ts';
+import type { ContextMessage, ToolSchema } from '#schema/engine.ts';
 
 /**
  * Tokens of the context once `entering` is in it: the last measured size plus an estimate of what came after; without a

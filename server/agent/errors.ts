@@ -1,7 +1,7 @@
 /** Errors of a turn as clients see them (engine.md §3.1). */
-import { errorMessage, ServiceError } from '../errors.ts';
-import { ModelError } from '../models/types.ts';
-import type { ErrorPayload } from '../schema/engine.ts';
+import { errorMessage, ServiceError } from '#server/errors.ts';
+import { ModelError } from '#server/models/types.ts';
+import type { ErrorPayload } from '#schema/engine.ts';
 
 const retryableCodes = new Set([
   'provider.rate_limit',

@@ -1,10 +1,10 @@
 /** Prompts of one agent: which run, which wait, which ids are taken (turns.md §2.5, §2.7; engine.md §2.7). */
-import { ServiceError } from '../errors.ts';
-import type { Attachment } from '../journal/records.ts';
-import type { ContentPart } from '../schema/content.ts';
-import type { Part } from '../schema/engine.ts';
-import type { Prompt } from '../schema/prompt.ts';
-import { iso } from '../schema/scalars.ts';
+import { ServiceError } from '#server/errors.ts';
+import type { Attachment } from '#server/journal/records.ts';
+import type { ContentPart } from '#schema/content.ts';
+import type { Part } from '#schema/engine.ts';
+import type { Prompt } from '#schema/prompt.ts';
+import { iso } from '#schema/scalars.ts';
 
 /** Settled ids that an abort still recognizes. */
 const REMEMBERED_IDS = 1000;

@@ -1,5 +1,5 @@
 /** When a failed request is tried again (engine.md §2.5). */
-import type { ModelError } from '../models/types.ts';
+import type { ModelError } from '#server/models/types.ts';
 
 export const DEFAULT_MAX_ATTEMPTS = 10;
 const FIRST_DELAY_MS = 500;

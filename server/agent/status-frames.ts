@@ -1,7 +1,7 @@
 /** `agent.status.updated`: facts and phases of an agent, volatile (ws-events.md §9.10). */
-import type { SessionLog } from '../journal/session-log.ts';
-import type { VolatileFields } from '../schema/events/catalogue.ts';
-import type { Phase } from '../schema/events/volatile.ts';
+import type { SessionLog } from '#server/journal/session-log.ts';
+import type { VolatileFields } from '#schema/events/catalogue.ts';
+import type { Phase } from '#schema/events/volatile.ts';
 
 type Facts = Omit<VolatileFields<'agent.status.updated'>, 'phase'>;
 

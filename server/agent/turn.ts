@@ -4,9 +4,9 @@
  * The orders of records and events are those of records.md §2.3 and ws-events.md §10.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { engine, event, unsent, type Draft } from '../journal/records.ts';
-import type { SessionLog } from '../journal/session-log.ts';
-import { projectHistory, type ProjectionOptions } from '../models/projection.ts';
+import { internal, event, unsent, type Draft } from '#server/journal/records.ts';
+import type { SessionLog } from '#server/journal/session-log.ts';
+import { toModelMessages, type RequestShape } from '#server/models/request-history.ts';
 import {
   ModelError,
   type ModelRequest,
@@ -14,14 +14,14 @@ import {
   type RequestSettings,
   type ResolvedModel,
   type StreamPart,
-} from '../models/types.ts';
-import type { ContextMessage, ErrorPayload, TokenUsage, ToolCall, ToolSchema } from '../schema/engine.ts';
-import type { InterruptReason } from '../schema/events/turns.ts';
-import { iso, type TurnOutcome } from '../schema/scalars.ts';
+} from '#server/models/types.ts';
+import type { ContextMessage, ErrorPayload, TokenUsage, ToolCall, ToolSchema } from '#schema/engine.ts';
+import type { InterruptReason } from '#schema/events/turns.ts';
+import { iso, type TurnOutcome } from '#schema/scalars.ts';
 import { EngineError, errorPayload, TurnAborted } from './errors.ts';
-import type { LiveTurn } from './live-turn.ts';
-import { streamStep, type Received, type StreamTimings } from './model-step.ts';
-import { interruptionReminder } from './reminders.ts';
+import type { TurnStream } from './turn-stream.ts';
+import { streamResponse, type Received, type StreamTimings } from './model-request.ts';
+import { interruptionReminder } from './prompt/reminders.ts';
 import { retryDelay, sleep } from './retry.ts';
 
 /** The model side of a turn, frozen at its first step (engine.md §2.2 item 2). */
@@ -37,7 +37,7 @@ export interface TurnDeps {
   /** Absent for turns that no prompt opened. */
   promptId?: string | undefined;
   log: SessionLog;
-  live: LiveTurn;
+  live: TurnStream;
   signal: AbortSignal;
   now(): number;
   limits(): { maxSteps: number; maxAttempts: number };
@@ -74,7 +74,7 @@ export async function runTurn(deps: TurnDeps): Promise<TurnOutcome> {
   let stepsDone = 0;
   let failedAttempts = 0;
   let partial: Draft[] = [];
-  const shape: ProjectionOptions = {};
+  const shape: RequestShape = {};
 
   const ended = (outcome: TurnOutcome, extra: { error?: ErrorPayload; interruptReason?: InterruptReason } = {}) =>
     event(deps.agentId, 'turn.ended', {
@@ -134,7 +134,7 @@ export async function runTurn(deps: TurnDeps): Promise<TurnOutcome> {
     const tools = deps.toolSchemas();
     const sha256 = createHash('sha256').update(JSON.stringify(tools)).digest('hex');
     if (!deps.log.state.counters.toolHashes.has(sha256)) {
-      head.push(engine(deps.agentId, 'agent.tools', { sha256, tools }));
+      head.push(internal(deps.agentId, 'agent.tools', { sha256, tools }));
     }
     const stepId = randomUUID();
     head.push(event(deps.agentId, 'turn.step.started', { turnId: deps.turnId, step, stepId }));
@@ -159,8 +159,8 @@ export async function runTurn(deps: TurnDeps): Promise<TurnOutcome> {
   async function request(frozen: TurnModel, at: OpenStep) {
     for (;;) {
       const begin = performance.now();
-      const messages = projectHistory(await deps.log.load(deps.messages()), shape);
-      const { received, response } = streamStep(
+      const messages = toModelMessages(await deps.log.load(deps.messages()), shape);
+      const { received, response } = streamResponse(
         {
           model: frozen.model,
           settings: frozen.settings,
@@ -192,7 +192,7 @@ export async function runTurn(deps: TurnDeps): Promise<TurnOutcome> {
   function partialResponse(frozen: TurnModel, at: OpenStep, received: Received): Draft[] {
     if (received.parts.length === 0 && received.calls.length === 0) return [];
     return [
-      engine(deps.agentId, 'step.response', {
+      internal(deps.agentId, 'step.response', {
         turnId: deps.turnId,
         ...at,
         parts: received.parts,
@@ -225,7 +225,7 @@ export async function runTurn(deps: TurnDeps): Promise<TurnOutcome> {
   ): Promise<TurnOutcome | undefined> {
     const { usage } = response;
     const tokens = usage && usageTotal(usage);
-    const recorded = engine(deps.agentId, 'step.response', {
+    const recorded = internal(deps.agentId, 'step.response', {
       turnId: deps.turnId,
       ...at,
       parts: response.parts,
@@ -399,7 +399,7 @@ function stepFinish(response: ModelResponse): string {
 
 /** Makes the next request smaller or stricter; false when nothing is left to try. Choices stay for the turn. */
 function degrade(
-  shape: ProjectionOptions,
+  shape: RequestShape,
   recovery: NonNullable<ModelError['facts']['recovery']>,
   historyLength: number,
 ): boolean {
@@ -416,7 +416,7 @@ function degrade(
 }
 
 /** Name of the projection in `step.response`; undefined for the normal one. */
-function projectionName(shape: ProjectionOptions): string | undefined {
+function projectionName(shape: RequestShape): string | undefined {
   const parts = [...(shape.strict ? ['strict'] : []), ...(shape.media ? [`media-${shape.media}`] : [])];
   return parts.length > 0 ? parts.join('-') : undefined;
 }

@@ -1,6 +1,6 @@
 /** What clients are told about a session's activity: `event.session.work_changed` (ws-events.md §9.1). */
-import { event, type Draft } from '../journal/records.ts';
-import type { PendingInteraction, TurnOutcome } from '../schema/scalars.ts';
+import { event, type Draft } from '#server/journal/records.ts';
+import type { PendingInteraction, TurnOutcome } from '#schema/scalars.ts';
 
 export interface WorkFacts {
   busy: boolean;

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { link, open, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BigIntStats } from 'node:fs';
-import { errorCode } from '../storage/errno.ts';
-import { writeFileAtomic } from '../storage/atomic.ts';
-import { StartError } from '../home/start-error.ts';
+import { errorCode } from '#server/files/errno.ts';
+import { writeFileAtomic } from '#server/files/atomic-write.ts';
+import { StartError } from '#server/start-error.ts';
 
 const TOKEN_BYTES = 32;
 const TOKEN_MODE = 0o600;

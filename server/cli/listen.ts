@@ -1,9 +1,9 @@
 /** Binds a server, trying the next port while one is taken (core.md §4.4). */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { errorMessage } from '../errors.ts';
-import { StartError } from '../home/start-error.ts';
-import { errorCode } from '../storage/errno.ts';
+import { errorMessage } from '#server/errors.ts';
+import { StartError } from '#server/start-error.ts';
+import { errorCode } from '#server/files/errno.ts';
 
 const MAX_RETRIES = 100;
 const MAX_PORT = 65_535;

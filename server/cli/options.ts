@@ -2,10 +2,10 @@
 import { stripVTControlCharacters } from 'node:util';
 import { defineCommand, parseArgs, renderUsage } from 'citty';
 import type { ArgsDef } from 'citty';
-import { StartError } from '../home/start-error.ts';
-import { LOG_LEVELS } from '../log.ts';
-import type { LogLevel } from '../log.ts';
-import { SERVER_VERSION } from '../version.ts';
+import { StartError } from '#server/start-error.ts';
+import { LOG_LEVELS } from '#server/logging/log.ts';
+import type { LogLevel } from '#server/logging/log.ts';
+import { SERVER_VERSION } from '#server/version.ts';
 
 const args = {
   port: {

@@ -1,6 +1,6 @@
-import { openHome } from '../home/home.ts';
-import { listInstances } from '../home/instances.ts';
-import { rotateToken } from '../auth/token.ts';
+import { openHome } from '#server/home/home.ts';
+import { listInstances } from '#server/home/instances.ts';
+import { rotateToken } from '#server/auth/token.ts';
 import { accessUrls } from './access-urls.ts';
 
 /** `service-code rotate-token`: the lines to print, the new token first, then the URLs of the oldest running server. */

@@ -1,10 +1,10 @@
 /** Runs a server from its options to its end (core.md §4.4, §4.5). */
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import type { App } from '../app.ts';
-import type { Logger } from '../log.ts';
-import { createLogger } from '../log.ts';
-import { SERVER_VERSION } from '../version.ts';
+import type { App } from '#server/app.ts';
+import type { Logger } from '#server/logging/log.ts';
+import { createLogger } from '#server/logging/log.ts';
+import { SERVER_VERSION } from '#server/version.ts';
 import { accessUrls } from './access-urls.ts';
 import { listen } from './listen.ts';
 import type { StartOptions } from './options.ts';

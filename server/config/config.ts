@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { errorMessage, ServiceError } from '../errors.ts';
-import type { Logger } from '../log.ts';
-import { domainSchemas } from '../schema/config.ts';
-import type { ConfigObject, ConfigPatch } from '../schema/config.ts';
-import { writeFileAtomic } from '../storage/atomic.ts';
-import { errorCode } from '../storage/errno.ts';
+import { errorMessage, ServiceError } from '#server/errors.ts';
+import type { Logger } from '#server/logging/log.ts';
+import { domainSchemas } from '#schema/config.ts';
+import type { ConfigObject, ConfigPatch } from '#schema/config.ts';
+import { writeFileAtomic } from '#server/files/atomic-write.ts';
+import { errorCode } from '#server/files/errno.ts';
 import { createChangeWindow } from './changes.ts';
 import { editToml, isTomlTable, parseToml, tableOf, toTable } from './document.ts';
 import type { TomlTable } from './document.ts';
@@ -20,8 +20,8 @@ import { deprecatedVariables } from './environment.ts';
 import { resolveFlags } from './flags.ts';
 import type { Flags } from './flags.ts';
 import { patchDocument } from './patch.ts';
-import { projectConfig } from './project.ts';
-import { sectionToWire } from './spelling.ts';
+import { publicConfig } from './public-view.ts';
+import { sectionToWire } from './key-case.ts';
 import { domainIssues, domains, domainValue, readStored } from './stored.ts';
 import type { ConfigWarning, StoredConfig } from './stored.ts';
 import { watchFile } from './watch.ts';
@@ -47,7 +47,7 @@ export interface Config {
   /** The file layer. Holds secrets. */
   stored(): StoredConfig;
   /** The config object of the wire, secrets masked. */
-  project(): ConfigObject;
+  publicView(): ConfigObject;
   /** Merges a partial config object and writes the file. Throws 40001 for everything that stops it. */
   patch(body: ConfigPatch): Promise<ConfigObject>;
   /**
@@ -112,7 +112,7 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
   let queue: Promise<unknown> = Promise.resolve();
 
   const effective = () => effectiveConfig(state.stored, env(), memory);
-  const project = () => projectConfig(effective(), state.document);
+  const publicView = () => publicConfig(effective(), state.document);
 
   function exclusively<Result>(run: () => Promise<Result>): Promise<Result> {
     const result = queue.then(run);
@@ -151,7 +151,7 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
   await load();
   tellWarnings();
   const window = createChangeWindow(effective, (changedFields) => {
-    const config = project();
+    const config = publicView();
     for (const listener of changedListeners) listener({ changedFields, config });
   });
 
@@ -191,7 +191,7 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
   return {
     effective,
     stored: () => state.stored,
-    project,
+    publicView,
     reload,
     unreadable: () => blocked,
     resolveFlags: () => resolveFlags(env(), state.stored.experimental),
@@ -204,7 +204,7 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
           throw new ServiceError(40001, error.message, { cause: error });
         throw error;
       }
-      return project();
+      return publicView();
     },
     update: (change) =>
       exclusively(async () => {

@@ -1,7 +1,7 @@
 /** The configuration in effect: built-in default, file, environment, in-memory layer (models.md §2.1). */
-import type { ModelRecord } from '../schema/model.ts';
-import type { ProviderRecord } from '../schema/provider.ts';
-import type { ServiceEntry } from '../schema/config.ts';
+import type { ModelRecord } from '#schema/model.ts';
+import type { ProviderRecord } from '#schema/provider.ts';
+import type { ServiceEntry } from '#schema/config.ts';
 import { ENV_MODEL, ENV_PROVIDER, readModelVariables } from './environment-model.ts';
 import { readEnvironment, readServices } from './environment.ts';
 import type { ServiceVariables } from './environment.ts';

@@ -1,6 +1,6 @@
 /** The model that `SERVICE_MODEL_*` defines, and their settings for any model (models.md §6, cloud.md §11). */
-import type { ModelRecord } from '../schema/model.ts';
-import type { ProviderRecord } from '../schema/provider.ts';
+import type { ModelRecord } from '#schema/model.ts';
+import type { ProviderRecord } from '#schema/provider.ts';
 import { envBoolean, envText } from './environment.ts';
 
 export const ENV_PROVIDER = '__service_env__';

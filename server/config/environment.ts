@@ -2,7 +2,7 @@
  * What environment variables say about each domain (models.md §2.3, engine.md §28). Read at every use. A value that
  * cannot be read is ignored, so the file counts.
  */
-import { domainSchemas } from '../schema/config.ts';
+import { domainSchemas } from '#schema/config.ts';
 
 type Env = NodeJS.ProcessEnv;
 

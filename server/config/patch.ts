@@ -1,17 +1,17 @@
 /** `POST /config`: a partial config object merged into the file's tables (models.md §3.3). */
 import { isDeepStrictEqual } from 'node:util';
-import { invalid } from '../errors.ts';
-import type { ErrorDetail } from '../errors.ts';
-import { domainSchemas } from '../schema/config.ts';
-import type { ConfigPatch } from '../schema/config.ts';
-import { oauthRefSchema } from '../schema/model.ts';
-import { providerRecordSchema } from '../schema/provider.ts';
+import { invalid } from '#server/errors.ts';
+import type { ErrorDetail } from '#server/errors.ts';
+import { domainSchemas } from '#schema/config.ts';
+import type { ConfigPatch } from '#schema/config.ts';
+import { oauthRefSchema } from '#schema/model.ts';
+import { providerRecordSchema } from '#schema/provider.ts';
 import { isTable, isTomlTable, subTable, tableOf, toToml } from './document.ts';
 import type { TomlTable, TomlValue } from './document.ts';
 import { ENV_MODEL, ENV_PROVIDER, readModelVariables } from './environment-model.ts';
 import { readEnvironment, readServices } from './environment.ts';
 import type { MemoryLayer } from './effective.ts';
-import { sectionToFile, toCamel, toSnake } from './spelling.ts';
+import { sectionToFile, toCamel, toSnake } from './key-case.ts';
 import { domainIssues, domains, domainValue } from './stored.ts';
 
 type Members = Record<string, unknown>;

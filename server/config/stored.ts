@@ -1,11 +1,11 @@
 /** Reading the parsed file: each section on its own, with diagnostics (models.md §2.1, §2.3). */
 import { z } from 'zod';
-import { errorMessage } from '../errors.ts';
-import { parsePattern } from '../permissions/patterns.ts';
-import { domainSchemas } from '../schema/config.ts';
+import { errorMessage } from '#server/errors.ts';
+import { parsePattern } from '#server/permissions/patterns.ts';
+import { domainSchemas } from '#schema/config.ts';
 import { isTable, subTable, tableOf } from './document.ts';
 import type { TomlTable } from './document.ts';
-import { filePath, sectionToWire, toSnake } from './spelling.ts';
+import { filePath, sectionToWire, toSnake } from './key-case.ts';
 
 const checkedPermission = domainSchemas.permission.superRefine(({ rules = [] }, context) => {
   for (const [index, { pattern }] of rules.entries()) {

@@ -1,5 +1,5 @@
 import { watch } from 'node:fs';
-import type { Logger } from '../log.ts';
+import type { Logger } from '#server/logging/log.ts';
 
 /** Quiet time after the last sign of a change, milliseconds. */
 export const SETTLE_MS = 150;

@@ -1,11 +1,11 @@
 /** One WebSocket connection: its frames, their acks, its end (ws-events.md §1.3, §1.4, §5). */
 import type { z } from 'zod';
-import { ServiceError, errorMessage } from '../errors.ts';
-import type { Logger } from '../log.ts';
-import type { Connection } from '../schema/connection.ts';
-import { pingPayloadSchema, requestFrames } from '../schema/frames.ts';
-import type { AckPayload, Cursor, FrameId, RequestPayload, RequestType } from '../schema/frames.ts';
-import { iso } from '../schema/scalars.ts';
+import { ServiceError, errorMessage } from '#server/errors.ts';
+import type { Logger } from '#server/logging/log.ts';
+import type { Connection } from '#schema/connection.ts';
+import { pingPayloadSchema, requestFrames } from '#schema/frames.ts';
+import type { AckPayload, Cursor, FrameId, RequestPayload, RequestType } from '#schema/frames.ts';
+import { iso } from '#schema/scalars.ts';
 import type { AgentFilter } from './agent-filter.ts';
 import { REPLAY_WINDOW_EVENTS } from './cursor.ts';
 import { createDeliveryQueue } from './delivery-queue.ts';
@@ -14,9 +14,9 @@ import type { StreamPosition } from './frame.ts';
 import { createInbox } from './inbox.ts';
 import { ackText, errorText, helloText, pongText, refusalText } from './outgoing.ts';
 import type { OutgoingEvent } from './outgoing.ts';
-import type { PromptAborter, StreamSource } from './streams.ts';
+import type { PromptAborter, StreamSource } from './stream-source.ts';
 import { createSubscriptions } from './subscriptions.ts';
-import type { Peer, PeerFacts, PeerHandle } from './types.ts';
+import type { Peer, PeerFacts, PeerHandle } from './peer.ts';
 
 export interface LiveConnection extends PeerHandle {
   readonly id: string;

@@ -8,7 +8,7 @@ import { frameText } from './frame.ts';
 import { errorText, resyncText } from './outgoing.ts';
 import type { OutgoingEvent } from './outgoing.ts';
 import { foldStatus, mergeDeltas, thinnedKind } from './thinning.ts';
-import type { Peer } from './types.ts';
+import type { Peer } from './peer.ts';
 
 export const BATCH_FRAMES = 64;
 /** Above this many unsent bytes of the socket nothing more is written to it. */

@@ -1,5 +1,5 @@
 /** Event frames as they go to clients (ws-events.md §2.2). */
-import { iso } from '../schema/scalars.ts';
+import { iso } from '#schema/scalars.ts';
 
 export const GLOBAL_STREAM = '__global__';
 

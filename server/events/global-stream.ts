@@ -1,13 +1,13 @@
 /** The stream `__global__` of events that belong to no session (ws-events.md §6.1, §7.1, §9.15). */
 import { join } from 'node:path';
-import { newUlid } from '../ids.ts';
-import type { Logger } from '../log.ts';
-import type { GlobalFields, GlobalType } from '../schema/events/catalogue.ts';
-import { openFileStore, createMemoryStore } from './frame-store.ts';
-import type { FrameStore } from './frame-store.ts';
+import { newUlid } from '#server/ids.ts';
+import type { Logger } from '#server/logging/log.ts';
+import type { GlobalFields, GlobalType } from '#schema/events/catalogue.ts';
+import { openFileStore, createMemoryStore } from './global-stream-file.ts';
+import type { FrameStore } from './global-stream-file.ts';
 import { GLOBAL_STREAM, frameText } from './frame.ts';
 import type { EventFrame, EventSink, StreamPosition } from './frame.ts';
-import type { StreamSource } from './streams.ts';
+import type { StreamSource } from './stream-source.ts';
 
 export interface GlobalStream extends StreamSource {
   /**

@@ -2,16 +2,16 @@
  * The fan-out of events to WebSocket connections: global ones to all, a session's to its subscribers (ws-events.md §7).
  * Publishing only queues, so a slow connection delays neither the others nor the publisher.
  */
-import { newUlid } from '../ids.ts';
-import type { Logger } from '../log.ts';
+import { newUlid } from '#server/ids.ts';
+import type { Logger } from '#server/logging/log.ts';
 import { createConnection } from './connection.ts';
 import type { LiveConnection } from './connection.ts';
 import type { DeliveryTimes } from './delivery-queue.ts';
 import { GLOBAL_STREAM, isGlobalEvent } from './frame.ts';
 import type { EventSink } from './frame.ts';
 import { outgoingEvent } from './outgoing.ts';
-import type { PromptAborter, StreamSource } from './streams.ts';
-import type { Connections } from './types.ts';
+import type { PromptAborter, StreamSource } from './stream-source.ts';
+import type { Connections } from './peer.ts';
 
 /** Longest wait for closed peers to be gone; a client that does not read is dropped then. */
 const CLOSE_WAIT_MS = 1000;

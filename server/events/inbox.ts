@@ -1,5 +1,5 @@
 /** Frames of one connection, handled strictly one after the other; the socket pauses while too many wait (ws-events.md §1.3). */
-import type { Peer } from './types.ts';
+import type { Peer } from './peer.ts';
 
 export const INBOX_FRAMES = 256;
 export const INBOX_BYTES = 1024 * 1024;

@@ -1,6 +1,6 @@
 /** Frames on their way to clients: an event is encoded once, whoever receives it. */
-import { iso } from '../schema/scalars.ts';
-import type { AckPayload, FrameId, RequestType, ResyncReason } from '../schema/frames.ts';
+import { iso } from '#schema/scalars.ts';
+import type { AckPayload, FrameId, RequestType, ResyncReason } from '#schema/frames.ts';
 import { frameText } from './frame.ts';
 import type { EventFrame, StreamPosition } from './frame.ts';
 import { deltaText } from './thinning.ts';

@@ -3,8 +3,8 @@
  * delivery at one point of a stream's order (ws-events.md §5.3, §6.3, §6.4, §7).
  */
 import { z } from 'zod';
-import type { Logger } from '../log.ts';
-import type { Cursor, ResyncReason } from '../schema/frames.ts';
+import type { Logger } from '#server/logging/log.ts';
+import type { Cursor, ResyncReason } from '#schema/frames.ts';
 import { passesFilter } from './agent-filter.ts';
 import type { AgentFilter } from './agent-filter.ts';
 import { decideCursor } from './cursor.ts';
@@ -14,7 +14,7 @@ import { GLOBAL_STREAM, isGlobalEvent } from './frame.ts';
 import type { StreamPosition } from './frame.ts';
 import { resyncText } from './outgoing.ts';
 import type { OutgoingEvent } from './outgoing.ts';
-import type { StreamSource } from './streams.ts';
+import type { StreamSource } from './stream-source.ts';
 
 export interface SubscribeOutcome {
   /** Watermark at the point where live delivery starts. */

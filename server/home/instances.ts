@@ -2,10 +2,10 @@
 import { mkdir, readFile, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Logger } from '../log.ts';
-import { writeFileAtomic } from '../storage/atomic.ts';
-import { errorCode } from '../storage/errno.ts';
-import { processAlive } from './process-alive.ts';
+import type { Logger } from '#server/logging/log.ts';
+import { writeFileAtomic } from '#server/files/atomic-write.ts';
+import { errorCode } from '#server/files/errno.ts';
+import { processAlive } from '#server/processes/process-alive.ts';
 
 const HEARTBEAT_MS = 15_000;
 

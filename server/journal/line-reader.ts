@@ -1,6 +1,6 @@
 /** Reads a journal line by line in bounded memory. */
 import type { FileHandle } from 'node:fs/promises';
-import { ServiceError } from '../errors.ts';
+import { ServiceError } from '#server/errors.ts';
 import type { BlobStore } from './blobs.ts';
 import type { Batch, JournalRecord } from './records.ts';
 

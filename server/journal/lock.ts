@@ -9,8 +9,8 @@ import { link, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import { processAlive } from '../home/process-alive.ts';
-import { errorCode } from '../storage/errno.ts';
+import { processAlive } from '#server/processes/process-alive.ts';
+import { errorCode } from '#server/files/errno.ts';
 
 const ownerSchema = z.object({
   pid: z.number().int(),

@@ -1,5 +1,5 @@
 /** The event frame that clients get for a numbered record (records.md §1.4, §1.9). */
-import type { EventFrame } from '../events/frame.ts';
+import type { EventFrame } from '#server/events/frame.ts';
 import type { SentRecord } from './line-reader.ts';
 import type { JournalRecord } from './records.ts';
 

@@ -2,10 +2,10 @@
  * The names of all record types, kept apart from their schemas: a journal is written and read without building those.
  * The tables are complete, or they do not compile.
  */
-import type { DurableType } from '../schema/events/catalogue.ts';
-import type { EngineType } from './records.ts';
+import type { DurableType } from '#schema/events/catalogue.ts';
+import type { InternalType } from './records.ts';
 
-const engineTypeTable: Record<EngineType, true> = {
+const internalTypeTable: Record<InternalType, true> = {
   forked: true,
   'session.opened': true,
   'session.closed': true,
@@ -30,7 +30,7 @@ const engineTypeTable: Record<EngineType, true> = {
   'context.cleared': true,
 };
 /** The types of our own, which never get a number. */
-export const engineTypes: ReadonlySet<string> = new Set(Object.keys(engineTypeTable));
+export const internalTypes: ReadonlySet<string> = new Set(Object.keys(internalTypeTable));
 
 const eventTypeTable: Record<DurableType, true> = {
   'event.session.created': true,

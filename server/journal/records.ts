@@ -2,9 +2,9 @@
  * The catalogue of what a journal holds (records.md §2). A record is an event that clients get, or one of the engine's
  * own; `append` takes drafts, numbers the events and writes them. Unknown types of a file are kept and folded by nobody.
  */
-import type { DurableFields, DurableType } from '../schema/events/catalogue.ts';
-import type { Origin, Part, TokenUsage, ToolCall, ToolSchema } from '../schema/engine.ts';
-import type { PermissionMode } from '../schema/scalars.ts';
+import type { DurableFields, DurableType } from '#schema/events/catalogue.ts';
+import type { Origin, Part, TokenUsage, ToolCall, ToolSchema } from '#schema/engine.ts';
+import type { PermissionMode } from '#schema/scalars.ts';
 
 /** Media of an input, for the transcript (transcript.md §2.7, without ids). */
 export interface Attachment {
@@ -19,7 +19,7 @@ export type TitleKind = 'replaceable' | 'generated' | 'custom';
 export type EndCause = 'turn_ended' | 'timed_out' | 'disposed' | 'server_stopped';
 
 /** Members that a record carries beside the event clients get; never sent (records.md §2.9). */
-export interface EventExtras {
+export interface JournalOnlyFields {
   'event.session.created': { titleKind: TitleKind };
   'session.meta.updated': { titleKind?: TitleKind };
   'agent.created': {
@@ -93,7 +93,7 @@ export interface StepResponseFields {
 }
 
 /** Records of our own; they never have a `seq`. */
-export interface EngineFields {
+export interface InternalFields {
   forked: { source: string; kind: 'fork' | 'child' };
   'session.opened': { version: string; pid: number };
   'session.closed': { reason: 'exit' | 'archive' | 'idle' };
@@ -124,25 +124,25 @@ export interface EngineFields {
   'context.cleared': Record<never, never>;
 }
 
-export type EngineType = keyof EngineFields;
+export type InternalType = keyof InternalFields;
 
-export type RecordType = DurableType | EngineType;
+export type RecordType = DurableType | InternalType;
 
-type ExtrasOf<T> = T extends keyof EventExtras ? { x?: EventExtras[T] } : { x?: undefined };
+type ExtrasOf<T> = T extends keyof JournalOnlyFields ? { x?: JournalOnlyFields[T] } : { x?: undefined };
 
 /** A record of an event type; with `seq` it is what clients get, without it was never sent. */
 export type EventRecord<T extends DurableType = DurableType> = {
   [K in T]: { seq?: number; agent: string; type: K } & DurableFields<K> & ExtrasOf<K>;
 }[T];
 
-export type EngineRecord<T extends EngineType = EngineType> = {
-  [K in T]: { agent: string; type: K } & EngineFields[K];
+export type InternalRecord<T extends InternalType = InternalType> = {
+  [K in T]: { agent: string; type: K } & InternalFields[K];
 }[T];
 
-export type JournalRecord = EventRecord | EngineRecord;
+export type JournalRecord = EventRecord | InternalRecord;
 
 /** What `append` takes: `unsent` keeps an event record without a number (records.md §1.3). */
-export type Draft = (EventRecord | EngineRecord) & { unsent?: true };
+export type Draft = (EventRecord | InternalRecord) & { unsent?: true };
 
 /** One line of the journal. */
 export interface Batch {
@@ -156,14 +156,14 @@ export function event<T extends DurableType>(
   agent: string,
   type: T,
   fields: DurableFields<T>,
-  ...extras: T extends keyof EventExtras ? [x?: EventExtras[T]] : []
+  ...extras: T extends keyof JournalOnlyFields ? [x?: JournalOnlyFields[T]] : []
 ): Draft {
   const [x] = extras;
   return { agent, type, ...fields, ...(x ? { x } : {}) } as unknown as Draft;
 }
 
 /** Makes a record of our own. */
-export function engine<T extends EngineType>(agent: string, type: T, fields: EngineFields[T]): Draft {
+export function internal<T extends InternalType>(agent: string, type: T, fields: InternalFields[T]): Draft {
   return { agent, type, ...fields } as unknown as Draft;
 }
 

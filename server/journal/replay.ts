@@ -1,8 +1,8 @@
 /** Durable frames read back from a journal file (records.md §3.9); also for sessions that are not loaded. */
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ServiceError } from '../errors.ts';
-import { frameText, type StreamPosition } from '../events/frame.ts';
+import { ServiceError } from '#server/errors.ts';
+import { frameText, type StreamPosition } from '#server/events/frame.ts';
 import { createBlobStore, type BlobStore } from './blobs.ts';
 import { parseHeader, type JournalHeader } from './header.ts';
 import { isSent, parseBatch, readLines } from './line-reader.ts';

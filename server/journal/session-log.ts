@@ -6,21 +6,21 @@
  * as an `append` does not see it in the fold yet.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
-import { errorMessage, ServiceError } from '../errors.ts';
-import type { EventSink, StreamPosition } from '../events/frame.ts';
-import type { Logger } from '../log.ts';
-import type { VolatileFields, VolatileType } from '../schema/events/catalogue.ts';
-import type { Session } from '../schema/session.ts';
+import { errorMessage, ServiceError } from '#server/errors.ts';
+import type { EventSink, StreamPosition } from '#server/events/frame.ts';
+import type { Logger } from '#server/logging/log.ts';
+import type { VolatileFields, VolatileType } from '#schema/events/catalogue.ts';
+import type { Session } from '#schema/session.ts';
 import { createBlobStore, type BlobFs } from './blobs.ts';
 import { applyBatch, type LogState } from './fold.ts';
 import { JOURNAL_FORMAT } from './header.ts';
 import { acquireLock, lockOwner, type Lock } from './lock.ts';
 import { parseBatch, type SentRecord } from './line-reader.ts';
 import { recordFrame } from './record-frame.ts';
-import { engineTypes, eventTypes } from './record-types.ts';
-import { engine, event, unsent, type Batch, type Draft, type JournalRecord, type TitleKind } from './records.ts';
+import { internalTypes, eventTypes } from './record-types.ts';
+import { internal, event, unsent, type Batch, type Draft, type JournalRecord, type TitleKind } from './records.ts';
 import { journalPath, replayLines } from './replay.ts';
-import { settle } from './settle.ts';
+import { settleCrash } from './crash-recovery.ts';
 import { emptyView, foldLine, journalSize, newHeader, readOn } from './view.ts';
 import { openWriter, type JournalWriter, type WriterFs } from './writer.ts';
 
@@ -201,9 +201,9 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
   }
 
   async function settleAbandoned(): Promise<void> {
-    if (settle(view.state).length === 0 || (await lockOwner(dir))) return;
+    if (settleCrash(view.state).length === 0 || (await lockOwner(dir))) return;
     // Again, because somebody else may have settled during the look at the lock.
-    const drafts = held ? [] : settle(view.state);
+    const drafts = held ? [] : settleCrash(view.state);
     if (drafts.length === 0) return;
     if (readOnly || drafts.every((draft) => draft.unsent)) {
       settleLater(drafts.map(unsent));
@@ -214,7 +214,7 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
     } catch (error) {
       if (error instanceof ServiceError && error.code === 40901) return;
       log.error('an interrupted session could not be settled on disk', { sessionId, err: error });
-      settleLater(settle(view.state).map(unsent));
+      settleLater(settleCrash(view.state).map(unsent));
     }
   }
 
@@ -252,7 +252,7 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
       await taken.lock.release();
       throw error;
     }
-    const drafts = settle(view.state);
+    const drafts = settleCrash(view.state);
     if (drafts.length === 0) return;
     if (drafts.every((draft) => draft.unsent)) settleLater(drafts);
     else write([{ kind: 'line', t: view.state.lastTime, drafts }]);
@@ -330,7 +330,7 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
     const first = items.find((item) => item.kind === 'line');
     if (first && !opened) {
       writeOpening();
-      const opening = engine('main', 'session.opened', { version: options.version, pid: process.pid });
+      const opening = internal('main', 'session.opened', { version: options.version, pid: process.pid });
       first.drafts = [opening, ...first.drafts];
     }
     if (items.length > 0) write(items);
@@ -412,7 +412,7 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
       await claiming?.catch(() => undefined);
       await flushing;
       if (held && (opened || last.length > 0)) {
-        append([...last, engine('main', 'session.closed', { reason })]);
+        append([...last, internal('main', 'session.closed', { reason })]);
         await flushing;
       }
       closed = true;
@@ -436,7 +436,7 @@ function record(draft: Draft, seq: number | undefined): JournalRecord {
 /** Gives event records that are to be sent the numbers after `seq`. */
 function createNumbering(seq: number): (draft: Draft) => JournalRecord {
   let next = seq;
-  return (draft) => record(draft, draft.unsent || engineTypes.has(draft.type) ? undefined : ++next);
+  return (draft) => record(draft, draft.unsent || internalTypes.has(draft.type) ? undefined : ++next);
 }
 
 /** Warns once of each record type that no fold knows; such records are kept and skipped (records.md §1.6). */
@@ -444,7 +444,7 @@ function createUnknownTypeReport(log: Pick<Logger, 'warn'>, sessionId: string): 
   const reported = new Set<string>();
   return ({ records }) => {
     for (const { type } of records) {
-      if (eventTypes.has(type) || engineTypes.has(type) || reported.has(type)) continue;
+      if (eventTypes.has(type) || internalTypes.has(type) || reported.has(type)) continue;
       reported.add(type);
       log.warn('a journal holds records of an unknown type; they are kept and skipped', { sessionId, type });
     }

@@ -1,7 +1,7 @@
 /** How far a journal has been read or written, and its fold up to there. */
 import { open, type FileHandle } from 'node:fs/promises';
 import { monotonicFactory } from 'ulid';
-import { errorCode } from '../storage/errno.ts';
+import { errorCode } from '#server/files/errno.ts';
 import type { BlobStore } from './blobs.ts';
 import { applyBatch, initialState, type LogState } from './fold.ts';
 import { JOURNAL_FORMAT, type JournalHeader } from './header.ts';

@@ -1,4 +1,4 @@
-import type { ContextMessage } from '../schema/engine.ts';
+import type { ContextMessage } from '#schema/engine.ts';
 
 const MAX_ID_CHARS = 64;
 

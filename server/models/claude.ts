@@ -1,5 +1,5 @@
 /** What the wire name of a Claude model adds to its record (models.md §5.2, engine.md §19.2). */
-import type { ModelRecord } from '../schema/model.ts';
+import type { ModelRecord } from '#schema/model.ts';
 import { claudeVersion, isClaude } from './protocols/claude-names.ts';
 
 interface Row {

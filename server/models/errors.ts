@@ -1,6 +1,6 @@
 /** Classification of what goes wrong with a model request (engine.md §3.2). The SDKs' error classes are not looked at. */
 import { STATUS_CODES } from 'node:http';
-import type { ExchangeFacts } from './fetch.ts';
+import type { ExchangeFacts } from '#server/net/fetch.ts';
 import { ModelError, type ModelErrorFacts } from './types.ts';
 
 const RETRIED_STATUSES = new Set([408, 409, 429, 500, 502, 503, 504, 529]);

@@ -1,12 +1,12 @@
 /** Models as `GET /models` lists them (models.md §5.1). */
-import type { EffectiveConfig } from '../config/effective.ts';
-import { own } from '../config/effective.ts';
-import { isTable } from '../config/document.ts';
-import { modelUpgradeSchema } from '../schema/model.ts';
-import type { ModelItem, ModelRecord } from '../schema/model.ts';
+import type { EffectiveConfig } from '#server/config/effective.ts';
+import { own } from '#server/config/effective.ts';
+import { isTable } from '#server/config/document.ts';
+import { modelUpgradeSchema } from '#schema/model.ts';
+import type { ModelItem, ModelRecord } from '#schema/model.ts';
 import { inferClaude } from './claude.ts';
 import { effectiveRecord, hostOf, providerIdOf, wireNameOf } from './resolve.ts';
-import { WIRE_TYPES, wireTypeOf } from './wire-types.ts';
+import { WIRE_TYPES, wireTypeOf } from './providers/wire-types.ts';
 
 /** Every effective record, also those that cannot be used. */
 export function modelItems(config: EffectiveConfig): ModelItem[] {

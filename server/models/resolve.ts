@@ -1,16 +1,16 @@
 /** From an alias to everything a request needs (engine.md §18.2), and whether it can work at all (§3.3). */
-import type { EffectiveConfig } from '../config/effective.ts';
-import { own } from '../config/effective.ts';
-import { envText } from '../config/environment.ts';
-import { ServiceError } from '../errors.ts';
-import type { ModelRecord, OAuthRef } from '../schema/model.ts';
-import type { ProviderRecord } from '../schema/provider.ts';
+import type { EffectiveConfig } from '#server/config/effective.ts';
+import { own } from '#server/config/effective.ts';
+import { envText } from '#server/config/environment.ts';
+import { ServiceError } from '#server/errors.ts';
+import type { ModelRecord, OAuthRef } from '#schema/model.ts';
+import type { ProviderRecord } from '#schema/provider.ts';
 import { modelCapabilities } from './capabilities.ts';
 import { inferClaude } from './claude.ts';
-import type { Identity } from './identity.ts';
-import { headerLines, mergeHeaders } from './identity.ts';
+import type { Identity } from './providers/identity.ts';
+import { headerLines, mergeHeaders } from './providers/identity.ts';
 import type { ResolvedModel, WireType } from './types.ts';
-import { tableText, WIRE_TYPES, wireTypeOf } from './wire-types.ts';
+import { tableText, WIRE_TYPES, wireTypeOf } from './providers/wire-types.ts';
 
 type Env = NodeJS.ProcessEnv;
 

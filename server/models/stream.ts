@@ -1,6 +1,6 @@
 /** The agent's way to a model: picks the wire protocol, loads its SDK on first use, refuses empty answers. */
 import { emptyResponse } from './errors.ts';
-import { createTransport, type Timeouts, type Transport } from './fetch.ts';
+import { createTransport, type Timeouts, type Transport } from '#server/net/fetch.ts';
 import type { ModelRequest, ModelResponse, Protocol, ProtocolName, StreamPart } from './types.ts';
 
 export interface ModelClient {

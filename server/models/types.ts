@@ -2,7 +2,7 @@
  * The one interface between the agent and the wire protocols (engine.md §18, §19). A protocol is a file in
  * `protocols/` that exports a `Protocol`; nothing outside that folder knows a vendor's shapes.
  */
-import type { ContextMessage, Part, TokenUsage, ToolCall, ToolSchema } from '../schema/engine.ts';
+import type { ContextMessage, Part, TokenUsage, ToolCall, ToolSchema } from '#schema/engine.ts';
 
 export type WireType = 'native' | 'openai' | 'openai_responses' | 'anthropic' | 'google-genai' | 'vertexai';
 export type ProtocolName = 'native' | 'openai' | 'openai_responses' | 'anthropic' | 'google-genai';

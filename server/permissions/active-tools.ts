@@ -1,5 +1,5 @@
 /** Which tools an agent has: every layer must allow a tool (engine.md §6.5). */
-import { textGlob } from './globs.ts';
+import { textGlob } from '#server/files/globs.ts';
 
 export interface ToolLayers {
   /** Names the workspace forbids. */

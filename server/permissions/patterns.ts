@@ -1,8 +1,8 @@
 /** The text form of permission rules: `Tool`, `Tool(args)`, `Tool(!args)` (engine.md §6.3). */
-import type { RuleSubject } from '../tools/types.ts';
-import { errorMessage } from '../errors.ts';
-import { escapeGlob, pathGlob, textGlob } from './globs.ts';
-import type { Matcher } from './globs.ts';
+import type { RuleSubject } from '#server/tools/tool.ts';
+import { errorMessage } from '#server/errors.ts';
+import { escapeGlob, pathGlob, textGlob } from '#server/files/globs.ts';
+import type { Matcher } from '#server/files/globs.ts';
 
 export type RuleScope = 'turn-override' | 'session-runtime' | 'project' | 'user';
 

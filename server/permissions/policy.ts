@@ -1,13 +1,13 @@
 /** The decision chain of engine.md §6.2: may this call run, must somebody be asked, or is it refused. */
 import { relative, sep } from 'node:path';
-import type { PermissionMode } from '../schema/scalars.ts';
-import { isInside, isInsideAny, realPath } from '../tools/paths.ts';
-import { isSensitivePath } from '../tools/sensitive.ts';
-import type { Access, ToolEnvironment, ToolPlan } from '../tools/types.ts';
+import type { PermissionMode } from '#schema/scalars.ts';
+import { isInside, isInsideAny, realPath } from '#server/files/paths.ts';
+import { isSensitivePath } from './sensitive-files.ts';
+import type { Access, ToolEnvironment, PreparedCall } from '#server/tools/tool.ts';
 import { parsePattern, rememberedRule } from './patterns.ts';
 import type { PermissionRule } from './patterns.ts';
-import { findRepository } from './repository.ts';
-import type { Repository } from './repository.ts';
+import { findRepository } from '#server/files/repository.ts';
+import type { Repository } from '#server/files/repository.ts';
 import { allows, blocks } from './rules.ts';
 import type { RuledCall } from './rules.ts';
 
@@ -21,7 +21,7 @@ export interface Decision {
 
 export interface PermissionCall {
   toolName: string;
-  plan: Pick<ToolPlan, 'accesses' | 'subject'>;
+  plan: Pick<PreparedCall, 'accesses' | 'subject'>;
 }
 
 export interface PermissionContext {

@@ -1,10 +1,10 @@
 /** Whether a permission rule's pattern fits a call (engine.md §6.3). */
 import { homedir } from 'node:os';
 import { isAbsolute, posix, sep } from 'node:path';
-import { realPath } from '../tools/paths.ts';
-import type { RuleSubject } from '../tools/types.ts';
+import { realPath } from '#server/files/paths.ts';
+import type { RuleSubject } from '#server/tools/tool.ts';
 import { otherSpellings, splitCommandLine } from './command-line.ts';
-import { escapeGlob, pathGlob, textGlob, unescapeGlob } from './globs.ts';
+import { escapeGlob, pathGlob, textGlob, unescapeGlob } from '#server/files/globs.ts';
 import type { Pattern } from './patterns.ts';
 
 /** What rules see of a call. */

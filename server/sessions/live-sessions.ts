@@ -4,22 +4,27 @@
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AgentServices, SessionPlace } from '../agent/services.ts';
-import { errorMessage, ServiceError, sessionNotFound } from '../errors.ts';
-import type { EventSink } from '../events/frame.ts';
-import { createSessionLog, openSessionLog, type SessionLog, type SessionLogOptions } from '../journal/session-log.ts';
-import { createStateFile, STATE_VERSION, type StateDocument, type StateFile } from '../journal/state-file.ts';
-import { readContext } from '../journal/projections/context.ts';
-import { indexRow } from '../journal/index-rows.ts';
-import { isBusy, mainTurnActive, pendingInteraction, type StatusState } from '../journal/projections/status.ts';
-import type { Logger } from '../log.ts';
-import { errorCode } from '../storage/errno.ts';
-import { createApprovals } from '../agent/approvals.ts';
+import type { AgentContextFactory, SessionPlace } from '#server/agent/context-factory.ts';
+import { errorMessage, ServiceError, sessionNotFound } from '#server/errors.ts';
+import type { EventSink } from '#server/events/frame.ts';
+import {
+  createSessionLog,
+  openSessionLog,
+  type SessionLog,
+  type SessionLogOptions,
+} from '#server/journal/session-log.ts';
+import { createStateFile, STATE_VERSION, type StateDocument, type StateFile } from './state-file.ts';
+import { readContext } from '#server/journal/projections/context.ts';
+import { indexRow } from './index-rows.ts';
+import { isBusy, mainTurnActive, pendingInteraction, type StatusState } from '#server/journal/projections/status.ts';
+import type { Logger } from '#server/logging/log.ts';
+import { errorCode } from '#server/files/errno.ts';
+import { createApprovals } from '#server/agent/approvals.ts';
 import type { SessionIndex } from './session-index.ts';
 import type { SessionRow } from './session-row.ts';
 import { sessionView } from './session-view.ts';
 import { createLiveSession, type LiveSession } from './session.ts';
-import { createWorkState, type WorkFacts } from '../agent/work-state.ts';
+import { createWorkState, type WorkFacts } from '#server/agent/work-state.ts';
 
 const IDLE_UNLOAD_MS = 30 * 60 * 1000;
 const IDLE_CHECK_MS = 60 * 1000;
@@ -35,7 +40,7 @@ export interface LiveSessionsDeps {
   root: string;
   index: SessionIndex;
   sink: EventSink;
-  agents: AgentServices;
+  agents: AgentContextFactory;
   /** Registers the workspace of a session again when it was removed from the registry (files.md §2.2). */
   ensureWorkspace(workspaceId: string, root: string): Promise<void>;
   subscribers(sessionId: string): number;
@@ -139,7 +144,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     };
   }
 
-  function enliven(sessionLog: SessionLog, row: SessionRow): Entry {
+  function activate(sessionLog: SessionLog, row: SessionRow): Entry {
     const { id, workspaceId, cwd } = row;
     const dir = directory(row);
     const work = createWorkState(() => workFacts(sessionLog.state.status));
@@ -216,7 +221,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
         titleKind,
       });
       index.upsert(row);
-      return enliven(sessionLog, row).session;
+      return activate(sessionLog, row).session;
     } catch (error) {
       await rm(dir, { recursive: true, force: true }).catch(() => undefined);
       throw unwritable(row.id, error);
@@ -249,7 +254,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       if (error instanceof ServiceError) throw error;
       throw new ServiceError(50001, `session ${id} cannot be loaded: ${reasonOf(error)}`, { cause: error });
     }
-    const entry = enliven(sessionLog, row);
+    const entry = activate(sessionLog, row);
     const folded = foldedRow(sessionLog, row);
     // Settled just now, or its end never came to the index.
     if (row.open && !folded.open) await persist(entry, folded);

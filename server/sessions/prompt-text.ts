@@ -1,5 +1,5 @@
 /** The text that stands for a prompt in lists and titles (engine.md §2.7). */
-import type { ContentPart } from '../schema/content.ts';
+import type { ContentPart } from '#schema/content.ts';
 
 const METADATA_TEXT_CHARS = 4000;
 export const TITLE_CHARS = 200;

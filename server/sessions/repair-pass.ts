@@ -5,9 +5,9 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Logger } from '../log.ts';
-import { errorCode } from '../storage/errno.ts';
-import type { IndexDb } from '../storage/index-db.ts';
+import type { Logger } from '#server/logging/log.ts';
+import { errorCode } from '#server/files/errno.ts';
+import type { IndexDb } from '#server/storage/index-db.ts';
 import { rowBinding, type SessionRow } from './session-row.ts';
 
 /** What a folder says; undefined when it holds no session. Throws when the session cannot be read. */

@@ -1,9 +1,9 @@
 /** A session's row, made from its folder: how the index is filled and repaired (records.md §3.6). */
-import { ServiceError } from '../errors.ts';
-import { indexRow } from '../journal/index-rows.ts';
-import { wasReleased } from '../journal/lock.ts';
-import { openSessionLog, type SessionLog, type SessionLogOptions } from '../journal/session-log.ts';
-import { createStateFile, type StateDocument } from '../journal/state-file.ts';
+import { ServiceError } from '#server/errors.ts';
+import { indexRow } from './index-rows.ts';
+import { wasReleased } from '#server/journal/lock.ts';
+import { openSessionLog, type SessionLog, type SessionLogOptions } from '#server/journal/session-log.ts';
+import { createStateFile, type StateDocument } from './state-file.ts';
 import type { SessionRow } from './session-row.ts';
 
 /**

@@ -4,9 +4,9 @@
  * minute pass over the folders is only a repair.
  */
 import { z } from 'zod';
-import { ServiceError, errorMessage } from '../errors.ts';
-import type { Logger } from '../log.ts';
-import type { Binding, Connection, IndexDb } from '../storage/index-db.ts';
+import { ServiceError, errorMessage } from '#server/errors.ts';
+import type { Logger } from '#server/logging/log.ts';
+import type { AgentConfig, Connection, IndexDb } from '#server/storage/index-db.ts';
 import { repairPass, type ReadSessionFolder } from './repair-pass.ts';
 import { readPage, type PageQuery, type SessionPage } from './session-page.ts';
 import { parseRows, ROW_COLUMNS, rowBinding, type SessionRow } from './session-row.ts';
@@ -138,7 +138,7 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
     }
   }
 
-  const rows = (sql: string, binding?: Binding) => query(({ all }) => parseRows(all(sql, binding)));
+  const rows = (sql: string, binding?: AgentConfig) => query(({ all }) => parseRows(all(sql, binding)));
 
   return {
     ready() {

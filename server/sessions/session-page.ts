@@ -1,6 +1,6 @@
 /** Pages of the session list, straight from SQLite (core.md §6.2). */
 import { z } from 'zod';
-import type { Binding, Connection } from '../storage/index-db.ts';
+import type { AgentConfig, Connection } from '#server/storage/index-db.ts';
 import { parseRows, ROW_COLUMNS, type SessionRow } from './session-row.ts';
 
 export interface PageQuery {
@@ -33,7 +33,7 @@ const inList = (column: string, name: string) => `${column} IN (SELECT value FRO
 export function readPage(db: Connection, query: PageQuery): SessionPage {
   const { workspaceIds, archived, excludeEmpty, cursor, busy, limit } = query;
   const where: string[] = [];
-  const binding: Binding = { limit: limit === undefined ? -1 : limit + 1 };
+  const binding: AgentConfig = { limit: limit === undefined ? -1 : limit + 1 };
 
   // The plus keeps SQLite from walking the whole list in its order where the other filters leave few sessions.
   const few = workspaceIds !== undefined || busy?.wanted === true;

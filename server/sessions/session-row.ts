@@ -1,8 +1,8 @@
 /** One session as the index has it (records.md §3.6), and its form in SQLite. */
 import { z } from 'zod';
-import type { TitleKind } from '../journal/records.ts';
-import { turnOutcome, type TurnOutcome } from '../schema/scalars.ts';
-import type { Binding } from '../storage/index-db.ts';
+import type { TitleKind } from '#server/journal/records.ts';
+import { turnOutcome, type TurnOutcome } from '#schema/scalars.ts';
+import type { AgentConfig } from '#server/storage/index-db.ts';
 
 export interface SessionRow {
   id: string;
@@ -74,7 +74,7 @@ export function parseRows(found: unknown[]): SessionRow[] {
 const text = (value: unknown) => (typeof value === 'string' ? value : null);
 
 /** The parameters of a row's statement, named as its columns. */
-export function rowBinding(row: SessionRow): Binding {
+export function rowBinding(row: SessionRow): AgentConfig {
   return {
     id: row.id,
     workspace_id: row.workspaceId,

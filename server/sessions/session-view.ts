@@ -1,8 +1,8 @@
 /** The Session object of every reply and event (core.md §5.1). */
-import { iso } from '../schema/scalars.ts';
-import { zeroUsage, type Session } from '../schema/session.ts';
+import { iso } from '#schema/scalars.ts';
+import { zeroUsage, type Session } from '#schema/session.ts';
 import type { SessionRow } from './session-row.ts';
-import type { WorkFacts } from '../agent/work-state.ts';
+import type { WorkFacts } from '#server/agent/work-state.ts';
 
 /** Reserved custom keys: never shown, never stored from a request. */
 const RESERVED = ['cwd', 'goal'];

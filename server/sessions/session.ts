@@ -1,19 +1,19 @@
 /** A session that is loaded in this process: its journal, its main agent and what clients read of it. */
-import { createAgent, type Agent } from '../agent/agent.ts';
-import type { AgentHost } from '../agent/host.ts';
-import { ServiceError } from '../errors.ts';
-import { newUlid } from '../ids.ts';
-import { readContext } from '../journal/projections/context.ts';
-import { noUsage } from '../journal/projections/usage.ts';
-import { event, type Draft } from '../journal/records.ts';
-import type { SessionLog } from '../journal/session-log.ts';
-import type { Message, Snapshot } from '../schema/message.ts';
-import type { Session, SessionStatus } from '../schema/session.ts';
-import type { Approvals } from '../agent/approvals.ts';
+import { createAgent, type Agent } from '#server/agent/agent.ts';
+import type { AgentContext } from '#server/agent/context.ts';
+import { ServiceError } from '#server/errors.ts';
+import { newUlid } from '#server/ids.ts';
+import { readContext } from '#server/journal/projections/context.ts';
+import { noUsage } from '#server/journal/projections/usage.ts';
+import { event, type Draft } from '#server/journal/records.ts';
+import type { SessionLog } from '#server/journal/session-log.ts';
+import type { Message, Snapshot } from '#schema/message.ts';
+import type { Session, SessionStatus } from '#schema/session.ts';
+import type { Approvals } from '#server/agent/approvals.ts';
 import { TITLE_CHARS } from './prompt-text.ts';
 import type { SessionRow } from './session-row.ts';
 import { sessionView } from './session-view.ts';
-import { idleFacts, type WorkState } from '../agent/work-state.ts';
+import { idleFacts, type WorkState } from '#server/agent/work-state.ts';
 
 const SNAPSHOT_MESSAGES = 100;
 const DEFAULT_PAGE = 50;
@@ -55,7 +55,7 @@ export interface LiveSessionDeps {
   approvals: Approvals;
   work: WorkState;
   row(stored?: SessionRow): SessionRow;
-  host: AgentHost;
+  host: AgentContext;
   /** Context limit of the configured default model, for sessions without one of their own. */
   defaultLimit(): number | undefined;
 }

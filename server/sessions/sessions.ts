@@ -1,23 +1,23 @@
 /** What clients can do with sessions (core.md §6). */
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
-import { invalidField, ServiceError, sessionNotFound } from '../errors.ts';
-import type { AgentChange } from '../agent/host.ts';
-import { profiles } from '../agent/profile.ts';
-import type { StreamPosition } from '../events/frame.ts';
-import type { PromptAborter, StreamSource } from '../events/streams.ts';
-import { readPosition, replayCold } from '../journal/replay.ts';
-import type { Prompt, SubmitPrompt } from '../schema/prompt.ts';
-import type { AgentConfigRequest, Session } from '../schema/session.ts';
-import type { ToolDescriptor } from '../schema/tool.ts';
-import type { Workspaces } from '../workspaces/workspaces.ts';
+import { invalidField, ServiceError, sessionNotFound } from '#server/errors.ts';
+import type { AgentChange } from '#server/agent/context.ts';
+import { profiles } from '#server/agent/profile.ts';
+import type { StreamPosition } from '#server/events/frame.ts';
+import type { PromptAborter, StreamSource } from '#server/events/stream-source.ts';
+import { readPosition, replayCold } from '#server/journal/replay.ts';
+import type { Prompt, SubmitPrompt } from '#schema/prompt.ts';
+import type { AgentConfigRequest, Session } from '#schema/session.ts';
+import type { ToolDescriptor } from '#schema/tool.ts';
+import type { Workspaces } from '#server/workspaces/workspaces.ts';
 import { createLiveSessions, type LiveSessionsDeps } from './live-sessions.ts';
 import { listSessions, type SessionListQuery } from './session-list.ts';
 import type { SessionRow } from './session-row.ts';
 import { customMetadata, sessionView } from './session-view.ts';
-import type { ModelChecks } from './model-checks.ts';
+import type { ModelChecks } from '#server/models/model-checks.ts';
 import type { LiveSession } from './session.ts';
-import { submitPrompt } from './submit.ts';
+import { submitPrompt } from './submit-prompt.ts';
 
 export interface CreateSession {
   workspace_id?: string | undefined;

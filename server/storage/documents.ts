@@ -1,7 +1,7 @@
 /** The home's JSON documents, through unstorage: another driver is one argument (architecture, "Storage"). */
 import { createStorage, type Driver } from 'unstorage';
 import { z } from 'zod';
-import { ServiceError, errorMessage } from '../errors.ts';
+import { ServiceError, errorMessage } from '#server/errors.ts';
 import { fileDriver } from './file-driver.ts';
 
 export interface Documents {

@@ -5,8 +5,8 @@
 import { mkdir, readFile, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Driver } from 'unstorage';
-import { writeFileAtomic } from './atomic.ts';
-import { errorCode } from './errno.ts';
+import { writeFileAtomic } from '#server/files/atomic-write.ts';
+import { errorCode } from '#server/files/errno.ts';
 
 /** Codes that mean "there is no file of this name": also when a parent is a file, or the name is a directory. */
 const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'EISDIR']);

@@ -7,8 +7,8 @@ import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import Database from 'libsql';
 import { z } from 'zod';
-import type { Logger } from '../log.ts';
-import { errorCode } from './errno.ts';
+import type { Logger } from '#server/logging/log.ts';
+import { errorCode } from '#server/files/errno.ts';
 
 /** Rises with every change of the tables below. */
 const SCHEMA_VERSION = 1;
@@ -48,12 +48,12 @@ const SCHEMA = `
 `;
 
 /** Named parameters. No booleans: the binding ends the process on one. */
-export type Binding = Record<string, string | number | null>;
+export type AgentConfig = Record<string, string | number | null>;
 
 export interface Connection {
-  all(sql: string, binding?: Binding): unknown[];
+  all(sql: string, binding?: AgentConfig): unknown[];
   /** Returns the number of changed rows. */
-  run(sql: string, binding?: Binding): number;
+  run(sql: string, binding?: AgentConfig): number;
   /** All of `work` or nothing; takes the write lock at its beginning. */
   transaction(work: () => void): void;
 }
@@ -82,11 +82,11 @@ const versionRows = z.tuple([z.object({ user_version: z.number() })]);
 
 function connect(database: Database.Database): Connection {
   // One statement a text; the texts are ours, so the map is small.
-  const statements = new Map<string, Database.Statement<[Binding]>>();
+  const statements = new Map<string, Database.Statement<[AgentConfig]>>();
   const prepared = (sql: string) => {
     const known = statements.get(sql);
     if (known) return known;
-    const statement = database.prepare<[Binding]>(sql);
+    const statement = database.prepare<[AgentConfig]>(sql);
     statements.set(sql, statement);
     return statement;
   };

@@ -5,15 +5,15 @@ import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { z } from 'zod';
-import { errorMessage } from '../errors.ts';
-import { findOnPath, isExecutable } from './executables.ts';
+import { errorMessage } from '#server/errors.ts';
+import { findOnPath, isExecutable } from '#server/processes/executables.ts';
 import { createOutputBuilder, failed, OUTPUT_MAX_CHARS, OUTPUT_MAX_LINE_CHARS } from './output.ts';
 import type { OutputBuilder } from './output.ts';
-import { directoryProblem, movedSince, resolveTarget } from './paths.ts';
-import type { Target } from './paths.ts';
-import { killAtExit, terminateGroup } from './process-group.ts';
-import { defineTool, ToolInputError } from './types.ts';
-import type { RunContext, Tool, ToolResult } from './types.ts';
+import { directoryProblem, movedSince, resolveTarget } from '#server/files/paths.ts';
+import type { Target } from '#server/files/paths.ts';
+import { killAtExit, terminateGroup } from '#server/processes/process-group.ts';
+import { defineTool, ToolInputError } from './tool.ts';
+import type { RunContext, Tool, ToolResult } from './tool.ts';
 
 export const BASH_DEFAULT_TIMEOUT_S = 60;
 export const BASH_MAX_TIMEOUT_S = 300;
@@ -229,7 +229,7 @@ export function createBashTool(options: BashOptions = {}): Tool {
       'Prefer Read, Grep, Glob, Edit and Write over cat, grep, find, sed and echo.',
     ].join('\n'),
     parameters,
-    async plan(args, environment) {
+    async prepare(args, environment) {
       const target = await resolveTarget(args.cwd ?? '.', environment);
       if (args.run_in_background) {
         const missing = BACKGROUND_TOOLS.filter((name) => !environment.activeTools.has(name));

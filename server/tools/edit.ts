@@ -1,14 +1,14 @@
 /** Edit: exact text replacement in an existing file (engine.md §5.3). */
 import { readFile, stat } from 'node:fs/promises';
 import { z } from 'zod';
-import { errorMessage } from '../errors.ts';
+import { errorMessage } from '#server/errors.ts';
 import { failed } from './output.ts';
-import { movedSince, resolveFile } from './paths.ts';
-import type { Target } from './paths.ts';
-import { decodeText, encodeText, sniffEncoding, SNIFF_BYTES } from './text-encoding.ts';
-import { defineTool, ToolInputError } from './types.ts';
-import type { ToolResult } from './types.ts';
-import { notWritable, replaceFile } from './write-file.ts';
+import { movedSince, resolveFile } from '#server/files/paths.ts';
+import type { Target } from '#server/files/paths.ts';
+import { decodeText, encodeText, sniffEncoding, SNIFF_BYTES } from '#server/files/text-encoding.ts';
+import { defineTool, ToolInputError } from './tool.ts';
+import type { ToolResult } from './tool.ts';
+import { notWritable, replaceFile } from '#server/files/write-file.ts';
 
 /** The file is held in memory several times over while it is edited. */
 export const EDIT_MAX_BYTES = 64 * 1024 * 1024;
@@ -72,7 +72,7 @@ export const editTool = defineTool({
     'Files that hold secrets, such as .env, are refused.',
   ].join('\n'),
   parameters,
-  async plan(args, environment) {
+  async prepare(args, environment) {
     const target = await resolveFile(args.path, environment);
     if (args.old_string === args.new_string) throw new ToolInputError('old_string and new_string are identical.');
     return {

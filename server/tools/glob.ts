@@ -2,16 +2,16 @@
 import { basename, join, sep } from 'node:path';
 import picomatch from 'picomatch';
 import { z } from 'zod';
-import { errorMessage } from '../errors.ts';
+import { errorMessage } from '#server/errors.ts';
 import type { SearchOptions } from './grep.ts';
 import { createOutputBuilder, failed } from './output.ts';
-import { directoryProblem, isInside, movedSince, resolveTarget } from './paths.ts';
-import type { Target } from './paths.ts';
-import { commonArguments, findRipgrep, runRipgrep, SEARCH_TIMEOUT_MS } from './ripgrep.ts';
-import type { SearchRun } from './ripgrep.ts';
-import { newestFirst, stripDot, visibilityIn } from './search-scope.ts';
-import { defineTool } from './types.ts';
-import type { RunContext, Tool, ToolResult } from './types.ts';
+import { directoryProblem, isInside, movedSince, resolveTarget } from '#server/files/paths.ts';
+import type { Target } from '#server/files/paths.ts';
+import { commonArguments, findRipgrep, runRipgrep, SEARCH_TIMEOUT_MS } from '#server/files/ripgrep.ts';
+import type { SearchRun } from '#server/files/ripgrep.ts';
+import { newestFirst, stripDot, visibilityIn } from '#server/files/search-scope.ts';
+import { defineTool } from './tool.ts';
+import type { RunContext, Tool, ToolResult } from './tool.ts';
 
 export const GLOB_MAX_FILES = 100;
 /** Names of some hundred thousand files. */
@@ -98,7 +98,7 @@ export function createGlobTool(options: SearchOptions = {}): Tool {
       'Hidden files are included; ignored files, version control directories and files that hold secrets are not. Paths are relative to the searched directory when it lies in the working directory.',
     ].join('\n'),
     parameters,
-    async plan(args, environment) {
+    async prepare(args, environment) {
       const target = await resolveTarget(args.path ?? '.', environment);
       return {
         accesses: [{ kind: 'file', path: target.path, mode: 'read', recursive: true }],

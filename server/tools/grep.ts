@@ -1,15 +1,22 @@
 /** Grep: content search with ripgrep (engine.md §5.5). */
 import { join } from 'node:path';
 import { z } from 'zod';
-import { errorMessage } from '../errors.ts';
+import { errorMessage } from '#server/errors.ts';
 import { createOutputBuilder, failed } from './output.ts';
-import { movedSince, resolveTarget } from './paths.ts';
-import type { Target } from './paths.ts';
-import { commonArguments, findRipgrep, runRipgrep, SEARCH_TIMEOUT_MS } from './ripgrep.ts';
-import type { SearchRun } from './ripgrep.ts';
-import { displayPath, inPathOrder, visibilityIn, newestFirst, searchScope, stripDot } from './search-scope.ts';
-import { defineTool } from './types.ts';
-import type { RunContext, Tool, ToolResult } from './types.ts';
+import { movedSince, resolveTarget } from '#server/files/paths.ts';
+import type { Target } from '#server/files/paths.ts';
+import { commonArguments, findRipgrep, runRipgrep, SEARCH_TIMEOUT_MS } from '#server/files/ripgrep.ts';
+import type { SearchRun } from '#server/files/ripgrep.ts';
+import {
+  displayPath,
+  inPathOrder,
+  visibilityIn,
+  newestFirst,
+  searchScope,
+  stripDot,
+} from '#server/files/search-scope.ts';
+import { defineTool } from './tool.ts';
+import type { RunContext, Tool, ToolResult } from './tool.ts';
 
 export const GREP_DEFAULT_HEAD_LIMIT = 250;
 export const GREP_MAX_STDOUT_BYTES = 10 * 1024 * 1024;
@@ -241,7 +248,7 @@ export function createGrepTool(options: SearchOptions = {}): Tool {
       'Patterns are regular expressions: escape braces and brackets that are meant literally.',
     ].join('\n'),
     parameters,
-    async plan(args, environment) {
+    async prepare(args, environment) {
       const target = await resolveTarget(args.path ?? '.', environment);
       return {
         accesses: [{ kind: 'file', path: target.path, mode: 'read', recursive: true }],

@@ -1,5 +1,5 @@
 /** Bounded text output of tools (engine.md §4.1). */
-import type { ToolResult } from './types.ts';
+import type { ToolResult } from './tool.ts';
 
 export const OUTPUT_MAX_CHARS = 50_000;
 export const OUTPUT_MAX_LINE_CHARS = 2000;

@@ -2,12 +2,12 @@
 import { open, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { z } from 'zod';
-import { errorMessage } from '../errors.ts';
-import { createLineScanner } from './line-scanner.ts';
-import type { LineScan, LineScanner, ScannedLine } from './line-scanner.ts';
+import { errorMessage } from '#server/errors.ts';
+import { createLineScanner } from '#server/files/line-scanner.ts';
+import type { LineScan, LineScanner, ScannedLine } from '#server/files/line-scanner.ts';
 import { cutText, failed } from './output.ts';
-import { movedSince, resolveFile } from './paths.ts';
-import type { Target } from './paths.ts';
+import { movedSince, resolveFile } from '#server/files/paths.ts';
+import type { Target } from '#server/files/paths.ts';
 import {
   decodeOrRefuse,
   decodeText,
@@ -18,10 +18,10 @@ import {
   sniffEncoding,
   textDecoder,
   UTF16_MAX_BYTES,
-} from './text-encoding.ts';
-import type { TextEncoding } from './text-encoding.ts';
-import { defineTool } from './types.ts';
-import type { RunContext, ToolResult } from './types.ts';
+} from '#server/files/text-encoding.ts';
+import type { TextEncoding } from '#server/files/text-encoding.ts';
+import { defineTool } from './tool.ts';
+import type { RunContext, ToolResult } from './tool.ts';
 
 export const READ_MAX_LINES = 1000;
 export const READ_MAX_BYTES = 100 * 1024;
@@ -175,7 +175,7 @@ export const readTool = defineTool({
     'Read several files in one response when you need them; a file must be read before it is edited or overwritten.',
   ].join('\n'),
   parameters,
-  async plan(args, environment) {
+  async prepare(args, environment) {
     const target = await resolveFile(args.path, environment);
     return {
       accesses: [{ kind: 'file', path: target.path, mode: 'read' }],

@@ -1,13 +1,13 @@
 /** The built-in tools and their schemas as the model is told them (engine.md §5). */
 import { z } from 'zod';
-import type { ToolSchema } from '../schema/engine.ts';
+import type { ToolSchema } from '#schema/engine.ts';
 import { createBashTool } from './bash.ts';
 import type { BashOptions } from './bash.ts';
 import { editTool } from './edit.ts';
 import { createGlobTool } from './glob.ts';
 import { createGrepTool } from './grep.ts';
 import { readTool } from './read.ts';
-import type { Tool } from './types.ts';
+import type { Tool } from './tool.ts';
 import { writeTool } from './write.ts';
 
 /** In the order of the table in engine.md §5. */

@@ -2,13 +2,13 @@
 import { appendFile, mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { errorMessage } from '../errors.ts';
+import { errorMessage } from '#server/errors.ts';
 import { failed } from './output.ts';
-import { movedSince, resolveFile } from './paths.ts';
-import type { Target } from './paths.ts';
-import { defineTool } from './types.ts';
-import type { ToolResult } from './types.ts';
-import { notWritable, replaceFile } from './write-file.ts';
+import { movedSince, resolveFile } from '#server/files/paths.ts';
+import type { Target } from '#server/files/paths.ts';
+import { defineTool } from './tool.ts';
+import type { ToolResult } from './tool.ts';
+import { notWritable, replaceFile } from '#server/files/write-file.ts';
 
 const parameters = z.object({
   path: z.string().describe('File to write. Relative paths start at the working directory.'),
@@ -50,7 +50,7 @@ export const writeTool = defineTool({
     'Files that hold secrets, such as .env, are refused.',
   ].join('\n'),
   parameters,
-  async plan(args, environment) {
+  async prepare(args, environment) {
     const target = await resolveFile(args.path, environment);
     return {
       accesses: [{ kind: 'file', path: target.path, mode: 'write' }],

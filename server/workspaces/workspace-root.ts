@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { basename, isAbsolute, normalize } from 'node:path';
-import { ServiceError, invalidField } from '../errors.ts';
-import { errorCode } from '../storage/errno.ts';
+import { ServiceError, invalidField } from '#server/errors.ts';
+import { errorCode } from '#server/files/errno.ts';
 
 const SLUG_MAX_CHARS = 40;
 const NAME_MAX_CHARS = 100;

@@ -5,12 +5,12 @@
  */
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { ServiceError } from '../errors.ts';
-import type { Logger } from '../log.ts';
-import { iso, workspaceId } from '../schema/scalars.ts';
-import type { Workspace } from '../schema/workspace.ts';
-import type { SessionIndex } from '../sessions/session-index.ts';
-import type { Documents } from '../storage/documents.ts';
+import { ServiceError } from '#server/errors.ts';
+import type { Logger } from '#server/logging/log.ts';
+import { iso, workspaceId } from '#schema/scalars.ts';
+import type { Workspace } from '#schema/workspace.ts';
+import type { SessionIndex } from '#server/sessions/session-index.ts';
+import type { Documents } from '#server/storage/documents.ts';
 import { defaultName, normalRoot, rootKey, workspaceIdOf } from './workspace-root.ts';
 
 const DOCUMENT = 'workspaces.json';

@@ -2,9 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Script } from '../support/model-server.ts';
-import { call, startTalk, wireMessages, wireText, type Talk } from '../support/talk.ts';
-import { startWorld, type World } from '../support/world.ts';
+import type { Script } from '#support/model-server.ts';
+import { call, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
+import { startWorld, type World } from '#support/world.ts';
 
 let world: World;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 /** The agent loop: steps, requests, retries, recovery, failures (engine.md §2, §3, §21; ws-events.md §10.9). */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Script } from '../support/model-server.ts';
-import { PNG } from '../support/model-requests.ts';
-import { call, startTalk, wireMessages, wireText, type Talk, type Turn } from '../support/talk.ts';
-import { startWorld, type World } from '../support/world.ts';
+import type { Script } from '#support/model-server.ts';
+import { PNG } from '#support/model-requests.ts';
+import { call, startTalk, wireMessages, wireText, type Talk, type Turn } from '#support/talk.ts';
+import { startWorld, type World } from '#support/world.ts';
 
 let world: World;
 beforeAll(async () => {

@@ -11,9 +11,9 @@ import {
   wireText,
   type Talk,
   type Turn,
-} from '../support/talk.ts';
-import { startWorld, type World } from '../support/world.ts';
-import type { ReceivedFrame } from '../support/ws-client.ts';
+} from '#support/talk.ts';
+import { startWorld, type World } from '#support/world.ts';
+import type { ReceivedFrame } from '#support/ws-client.ts';
 
 let world: World;
 let outside: string;

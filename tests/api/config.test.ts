@@ -1,9 +1,9 @@
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
-import type { ConfigChange } from '../../server/config/config.ts';
-import { startServer, temporaryDirectory } from '../support/server.ts';
-import type { TestServer } from '../support/server.ts';
+import type { ConfigChange } from '#server/config/config.ts';
+import { startServer, temporaryDirectory } from '#support/server.ts';
+import type { TestServer } from '#support/server.ts';
 
 let server: TestServer | undefined;
 afterEach(async () => {

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
-import { startServer, type TestServer } from '../support/server.ts';
+import { startServer, type TestServer } from '#support/server.ts';
 
 let server: TestServer;
 beforeAll(async () => (server = await startServer()));

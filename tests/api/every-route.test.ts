@@ -1,8 +1,8 @@
 /** What holds for every endpoint there is, also for those added later. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import endpoints from '#endpoints';
-import { publicPath } from '../../utils/http/route-table.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { publicPath } from '#utils/http/route-table.ts';
+import { startServer, type TestServer } from '#support/server.ts';
 
 let server: TestServer;
 beforeAll(async () => (server = await startServer()));

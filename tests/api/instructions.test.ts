@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { call, startTalk, wireMessages, wireText, type Talk } from '../support/talk.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { call, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
+import { startWorld, type World } from '#support/world.ts';
 
 let world: World;
 beforeEach(async () => {

@@ -1,9 +1,9 @@
 /** The message list (core.md §7). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { messageSchema } from '../../server/schema/message.ts';
-import { startTalk, type Talk } from '../support/talk.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { messageSchema } from '#schema/message.ts';
+import { startTalk, type Talk } from '#support/talk.ts';
+import { startWorld, type World } from '#support/world.ts';
 
 /** One pixel. */
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';

@@ -2,9 +2,9 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import endpoints from '#endpoints';
-import { publicPath } from '../../utils/http/route-table.ts';
-import { startServer } from '../support/server.ts';
-import type { TestServer } from '../support/server.ts';
+import { publicPath } from '#utils/http/route-table.ts';
+import { startServer } from '#support/server.ts';
+import type { TestServer } from '#support/server.ts';
 
 const documentShape = z.looseObject({
   openapi: z.literal('3.1.0'),

@@ -2,8 +2,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTalk, resumeTalk, wireMessages, wireText } from '../support/talk.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { startTalk, resumeTalk, wireMessages, wireText } from '#support/talk.ts';
+import { startWorld, type World } from '#support/world.ts';
 
 const text = (value: string) => ({ type: 'text', text: value });
 const say = (value: string) => ({ content: [text(value)] });

@@ -2,8 +2,8 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { z } from 'zod';
-import { startServer, temporaryDirectory } from '../support/server.ts';
-import type { TestServer } from '../support/server.ts';
+import { startServer, temporaryDirectory } from '#support/server.ts';
+import type { TestServer } from '#support/server.ts';
 
 let server: TestServer | undefined;
 afterEach(async () => {

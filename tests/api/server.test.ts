@@ -3,10 +3,10 @@ import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { rotateToken } from '../../server/auth/token.ts';
-import { rawRequest } from '../support/raw-request.ts';
-import { startServer, temporaryDirectory } from '../support/server.ts';
-import type { TestServer, TestServerOptions } from '../support/server.ts';
+import { rotateToken } from '#server/auth/token.ts';
+import { rawRequest } from '#support/raw-request.ts';
+import { startServer, temporaryDirectory } from '#support/server.ts';
+import type { TestServer, TestServerOptions } from '#support/server.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -2,10 +2,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sessionSchema } from '../../server/schema/session.ts';
-import { sessionFolder } from '../support/crash.ts';
-import { startTalk, type Talk } from '../support/talk.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { sessionSchema } from '#schema/session.ts';
+import { sessionFolder } from '#support/crash.ts';
+import { startTalk, type Talk } from '#support/talk.ts';
+import { startWorld, type World } from '#support/world.ts';
 
 let world: World;
 beforeAll(async () => {

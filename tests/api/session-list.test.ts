@@ -3,11 +3,11 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { sessionSchema } from '../../server/schema/session.ts';
-import { workspaceIdOf } from '../../server/workspaces/workspace-root.ts';
-import { startServer, temporaryDirectory, type TestServer } from '../support/server.ts';
-import { startTalk } from '../support/talk.ts';
-import { startWorld } from '../support/world.ts';
+import { sessionSchema } from '#schema/session.ts';
+import { workspaceIdOf } from '#server/workspaces/workspace-root.ts';
+import { startServer, temporaryDirectory, type TestServer } from '#support/server.ts';
+import { startTalk } from '#support/talk.ts';
+import { startWorld } from '#support/world.ts';
 import { writeSession } from '../unit/sessions/index-fixtures.ts';
 
 const START = Date.UTC(2026, 0, 1);

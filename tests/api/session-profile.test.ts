@@ -1,8 +1,8 @@
 /** `POST /sessions/{id}/profile` (core.md §6.4). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sessionSchema } from '../../server/schema/session.ts';
-import { startTalk, type Talk } from '../support/talk.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { sessionSchema } from '#schema/session.ts';
+import { startTalk, type Talk } from '#support/talk.ts';
+import { startWorld, type World } from '#support/world.ts';
 
 let world: World;
 beforeAll(async () => {

@@ -6,14 +6,14 @@ import { appendFile, cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { messageSchema } from '../../server/schema/message.ts';
-import { promptSchema } from '../../server/schema/prompt.ts';
-import { sessionSchema, type Session } from '../../server/schema/session.ts';
-import { crashedHome, sessionFolder } from '../support/crash.ts';
-import { startServer, type TestServer, type TestServerOptions } from '../support/server.ts';
-import { startTalk, type Talk } from '../support/talk.ts';
-import { startWorld, type World } from '../support/world.ts';
-import { connect, type WsClient } from '../support/ws-client.ts';
+import { messageSchema } from '#schema/message.ts';
+import { promptSchema } from '#schema/prompt.ts';
+import { sessionSchema, type Session } from '#schema/session.ts';
+import { crashedHome, sessionFolder } from '#support/crash.ts';
+import { startServer, type TestServer, type TestServerOptions } from '#support/server.ts';
+import { startTalk, type Talk } from '#support/talk.ts';
+import { startWorld, type World } from '#support/world.ts';
+import { connect, type WsClient } from '#support/ws-client.ts';
 
 let world: World;
 /** Undone in reverse order. */

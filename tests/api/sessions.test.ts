@@ -3,11 +3,11 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { sessionSchema } from '../../server/schema/session.ts';
-import { workspaceIdOf } from '../../server/workspaces/workspace-root.ts';
-import { startTalk } from '../support/talk.ts';
-import { startWorld, type World } from '../support/world.ts';
-import { connect } from '../support/ws-client.ts';
+import { sessionSchema } from '#schema/session.ts';
+import { workspaceIdOf } from '#server/workspaces/workspace-root.ts';
+import { startTalk } from '#support/talk.ts';
+import { startWorld, type World } from '#support/world.ts';
+import { connect } from '#support/ws-client.ts';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const UNKNOWN = 'session_00000000-0000-4000-8000-000000000000';

@@ -1,7 +1,7 @@
 /** The snapshot in every state of a session (core.md §8). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTalk } from '../support/talk.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { startTalk } from '#support/talk.ts';
+import { startWorld, type World } from '#support/world.ts';
 
 let world: World;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 /** `GET /tools` (extensions.md §2.1, engine.md §6.5). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { toolDescriptorSchema } from '../../server/schema/tool.ts';
-import { startTalk } from '../support/talk.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { toolDescriptorSchema } from '#schema/tool.ts';
+import { startTalk } from '#support/talk.ts';
+import { startWorld, type World } from '#support/world.ts';
 
 let world: World;
 beforeAll(async () => {

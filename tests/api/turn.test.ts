@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startWorld, type World } from '../support/world.ts';
+import { startWorld, type World } from '#support/world.ts';
 
 let world: World;
 beforeEach(async () => {

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { startServer } from '../support/server.ts';
-import type { TestServer } from '../support/server.ts';
+import { startServer } from '#support/server.ts';
+import type { TestServer } from '#support/server.ts';
 
 let server: TestServer;
 beforeAll(async () => (server = await startServer()));

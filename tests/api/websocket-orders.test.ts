@@ -6,11 +6,11 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test, expect } from 'vitest';
-import type { Session } from '../../server/schema/session.ts';
-import { recordEvents, type EventLogOptions, type Recorder } from '../support/event-log.ts';
-import type { ModelServer } from '../support/model-server.ts';
-import { startWorld, type World, type WorldOptions } from '../support/world.ts';
-import { connect, type ReceivedFrame, type WsClient } from '../support/ws-client.ts';
+import type { Session } from '#schema/session.ts';
+import { recordEvents, type EventLogOptions, type Recorder } from '#support/event-log.ts';
+import type { ModelServer } from '#support/model-server.ts';
+import { startWorld, type World, type WorldOptions } from '#support/world.ts';
+import { connect, type ReceivedFrame, type WsClient } from '#support/ws-client.ts';
 
 interface Stage {
   world: World;

@@ -1,10 +1,10 @@
 /** What clients receive of sessions at work: scopes, filters, subscriptions, aborts (ws-events.md §5–§7, §11). */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { isGlobalEvent } from '../../server/events/frame.ts';
-import type { Message, Snapshot } from '../../server/schema/message.ts';
-import { startWorld, type World } from '../support/world.ts';
-import { connect, type ReceivedFrame, type WsClient } from '../support/ws-client.ts';
+import { isGlobalEvent } from '#server/events/frame.ts';
+import type { Message, Snapshot } from '#schema/message.ts';
+import { startWorld, type World } from '#support/world.ts';
+import { connect, type ReceivedFrame, type WsClient } from '#support/ws-client.ts';
 
 let world: World;
 let clients: WsClient[] = [];

@@ -4,9 +4,9 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { event } from '../../server/journal/records.ts';
-import { startWorld, type World } from '../support/world.ts';
-import { connect } from '../support/ws-client.ts';
+import { event } from '#server/journal/records.ts';
+import { startWorld, type World } from '#support/world.ts';
+import { connect } from '#support/ws-client.ts';
 
 /** A full batch of a connection, so that it is written at once. */
 const BURST = 64;

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { startServer, temporaryDirectory } from '../support/server.ts';
-import type { TestServer } from '../support/server.ts';
-import { RefusedUpgrade, connect } from '../support/ws-client.ts';
-import type { ConnectOptions, WsClient } from '../support/ws-client.ts';
+import { startServer, temporaryDirectory } from '#support/server.ts';
+import type { TestServer } from '#support/server.ts';
+import { RefusedUpgrade, connect } from '#support/ws-client.ts';
+import type { ConnectOptions, WsClient } from '#support/ws-client.ts';
 
 let server: TestServer;
 let project: string;

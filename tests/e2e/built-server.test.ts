@@ -7,11 +7,11 @@ import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { wasReleased } from '../../server/journal/lock.ts';
-import { rawRequest } from '../support/raw-request.ts';
-import { BUILT_ENTRY, spawnServer, temporaryDirectory } from '../support/server.ts';
-import type { SpawnOptions, SpawnedServer } from '../support/server.ts';
-import { connect } from '../support/ws-client.ts';
+import { wasReleased } from '#server/journal/lock.ts';
+import { rawRequest } from '#support/raw-request.ts';
+import { BUILT_ENTRY, spawnServer, temporaryDirectory } from '#support/server.ts';
+import type { SpawnOptions, SpawnedServer } from '#support/server.ts';
+import { connect } from '#support/ws-client.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import { stringify } from '@decimalturn/toml-patch';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import { isGlobalEvent } from '../../server/events/frame.ts';
-import { recordEvents } from '../support/event-log.ts';
-import { startModelServer, type ModelServer, type Script } from '../support/model-server.ts';
-import { spawnServer, temporaryDirectory, type SpawnedServer } from '../support/server.ts';
-import { connect, type ReceivedFrame, type WsClient } from '../support/ws-client.ts';
+import { isGlobalEvent } from '#server/events/frame.ts';
+import { recordEvents } from '#support/event-log.ts';
+import { startModelServer, type ModelServer, type Script } from '#support/model-server.ts';
+import { spawnServer, temporaryDirectory, type SpawnedServer } from '#support/server.ts';
+import { connect, type ReceivedFrame, type WsClient } from '#support/ws-client.ts';
 
 const KILLS = 20;
 

@@ -5,8 +5,8 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { launchBrowser, openPage } from '../support/browser.ts';
-import { temporaryDirectory } from '../support/server.ts';
+import { launchBrowser, openPage } from '#support/browser.ts';
+import { temporaryDirectory } from '#support/server.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const START_TIMEOUT_MS = 90_000;

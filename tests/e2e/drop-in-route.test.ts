@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { spawnServer, temporaryDirectory } from '../support/server.ts';
-import type { SpawnedServer } from '../support/server.ts';
+import { spawnServer, temporaryDirectory } from '#support/server.ts';
+import type { SpawnedServer } from '#support/server.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const SOURCES = [

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { launchBrowser, openPage, type OpenedPage } from '../support/browser.ts';
-import { spawnServer, type SpawnedServer } from '../support/server.ts';
+import { launchBrowser, openPage, type OpenedPage } from '#support/browser.ts';
+import { spawnServer, type SpawnedServer } from '#support/server.ts';
 
 let browser: Browser;
 let server: SpawnedServer;

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { spawnServer, type SpawnedServer } from '../support/server.ts';
-import { connect } from '../support/ws-client.ts';
+import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { connect } from '#support/ws-client.ts';
 
 const FRAMES = 100_000;
 const GROWTH_BYTES = 64 * 1024 * 1024;

@@ -1,7 +1,7 @@
 /** Sessions as a killed server leaves them. In one process a server cannot be killed, so its files are copied instead. */
 import { cp, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Session } from '../../server/schema/session.ts';
+import type { Session } from '#schema/session.ts';
 import { temporaryDirectory } from './server.ts';
 
 export const sessionFolder = (home: string, { id, workspace_id }: Pick<Session, 'id' | 'workspace_id'>): string =>

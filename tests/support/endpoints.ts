@@ -1,7 +1,7 @@
 /** `#endpoints` for tests: the same files under the same names as nitro gives them, found by vite. */
 /// <reference types="vite/client" />
-import type { Endpoint } from '../../utils/endpoint.ts';
-import type { EndpointEntry } from '../../utils/http/route-table.ts';
+import type { Endpoint } from '#utils/endpoint.ts';
+import type { EndpointEntry } from '#utils/http/route-table.ts';
 
 const files = import.meta.glob<{ default: Endpoint }>('../../routes/**/*.{get,post,put,patch,delete}.ts');
 

@@ -4,7 +4,7 @@
  * number is free, only when asked for.
  */
 import { inspect } from 'node:util';
-import { isGlobalEvent } from '../../server/events/frame.ts';
+import { isGlobalEvent } from '#server/events/frame.ts';
 import type { ReceivedFrame, WsClient } from './ws-client.ts';
 
 export interface EventLogOptions {

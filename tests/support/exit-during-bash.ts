@@ -1,10 +1,10 @@
 /** A process that ends while its Bash tool runs a command that ignores SIGTERM. Tells its parent the command's pid. */
-import { createBashTool } from '../../server/tools/bash.ts';
+import { createBashTool } from '#server/tools/bash.ts';
 
 const cwd = process.cwd();
 const place = { sessionId: 's', agentId: 'main', cwd, additionalDirs: [], skillDirs: [], sessionDir: cwd };
 const environment = { ...place, activeTools: new Set(['Bash']) };
-const plan = await createBashTool().plan({ command: `trap '' TERM; echo $$; sleep 600` }, environment);
+const plan = await createBashTool().prepare({ command: `trap '' TERM; echo $$; sleep 600` }, environment);
 await plan.run({
   ...environment,
   toolCallId: 'call_1',

@@ -1,7 +1,7 @@
 /** A server process of its own: writes 100 rows into the index of a home. Arguments: home, prefix of the ids. */
-import { createLogger } from '../../server/log.ts';
-import { createSessionIndex } from '../../server/sessions/session-index.ts';
-import { createIndexDb } from '../../server/storage/index-db.ts';
+import { createLogger } from '#server/logging/log.ts';
+import { createSessionIndex } from '#server/sessions/session-index.ts';
+import { createIndexDb } from '#server/storage/index-db.ts';
 
 const [, , home = '', prefix = ''] = process.argv;
 const log = createLogger('warn', (line) => {

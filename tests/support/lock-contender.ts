@@ -1,5 +1,5 @@
 /** A process that tries to take the lock of a folder as soon as it is told to; started by lock.test.ts. */
-import { acquireLock } from '../../server/journal/lock.ts';
+import { acquireLock } from '#server/journal/lock.ts';
 
 process.on('message', (dir: string) => {
   acquireLock(dir).then(

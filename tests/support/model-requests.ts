@@ -1,6 +1,6 @@
 /** Model requests for tests: a resolved model per wire type, and a history that has everything in it. */
-import type { ContextMessage, ToolSchema } from '../../server/schema/engine.ts';
-import type { ModelRequest, ProtocolName, ResolvedModel, WireType } from '../../server/models/types.ts';
+import type { ContextMessage, ToolSchema } from '#schema/engine.ts';
+import type { ModelRequest, ProtocolName, ResolvedModel, WireType } from '#server/models/types.ts';
 import type { ModelServer } from './model-server.ts';
 
 export const WIRE_TYPES: WireType[] = ['native', 'openai', 'openai_responses', 'anthropic', 'google-genai', 'vertexai'];

@@ -6,7 +6,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { WireType } from '../../server/models/types.ts';
+import type { WireType } from '#server/models/types.ts';
 import { encodeEvent, encodings, type WireFormat } from './model-wire.ts';
 
 export interface ScriptedCall {

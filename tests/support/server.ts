@@ -13,17 +13,17 @@ import nodeAdapter from 'crossws/adapters/node';
 import { createEvent } from 'h3';
 import { z } from 'zod';
 import endpoints from '#endpoints';
-import type { App, AppOptions } from '../../server/app.ts';
-import { appOptions, createApp } from '../../server/app.ts';
-import { listen } from '../../server/cli/listen.ts';
-import { createLogger } from '../../server/log.ts';
-import { provideApp } from '../../utils/app.ts';
-import { createAssetReader } from '../../utils/http/assets.ts';
-import { createRequestHandler } from '../../utils/http/handler.ts';
-import { listenOptions } from '../../utils/http/listen-options.ts';
-import { createRouteTable } from '../../utils/http/route-table.ts';
-import type { EndpointEntry } from '../../utils/http/route-table.ts';
-import { createUpgradeListener, peerHooks, webSocketServerOptions } from '../../utils/http/websocket.ts';
+import type { App, AppOptions } from '#server/app.ts';
+import { appOptions, createApp } from '#server/app.ts';
+import { listen } from '#server/cli/listen.ts';
+import { createLogger } from '#server/logging/log.ts';
+import { provideApp } from '#utils/app.ts';
+import { createAssetReader } from '#utils/http/assets.ts';
+import { createRequestHandler } from '#utils/http/handler.ts';
+import { listenOptions } from '#utils/http/listen-options.ts';
+import { createRouteTable } from '#utils/http/route-table.ts';
+import type { EndpointEntry } from '#utils/http/route-table.ts';
+import { createUpgradeListener, peerHooks, webSocketServerOptions } from '#utils/http/websocket.ts';
 
 const envelopeSchema = z.strictObject({
   code: z.number(),

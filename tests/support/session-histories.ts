@@ -1,10 +1,10 @@
 /** Random but lawful session histories (records.md §2), for the properties of records.md §6. */
-import { readContext } from '../../server/journal/projections/context.ts';
-import { countersOf } from '../../server/journal/projections/counters.ts';
-import { engine, event, unsent, type Draft } from '../../server/journal/records.ts';
-import type { SessionLog } from '../../server/journal/session-log.ts';
-import type { ContextMessage, ToolCall } from '../../server/schema/engine.ts';
-import { iso } from '../../server/schema/scalars.ts';
+import { readContext } from '#server/journal/projections/context.ts';
+import { countersOf } from '#server/journal/projections/counters.ts';
+import { internal, event, unsent, type Draft } from '#server/journal/records.ts';
+import type { SessionLog } from '#server/journal/session-log.ts';
+import type { ContextMessage, ToolCall } from '#schema/engine.ts';
+import { iso } from '#schema/scalars.ts';
 
 export type Random = () => number;
 
@@ -102,7 +102,7 @@ export function createDriver(log: SessionLog, random: Random): Driver {
       arguments: JSON.stringify({ text: text() }),
     }));
     const length = context().entries.length;
-    const answered = engine('main', 'step.response', {
+    const answered = internal('main', 'step.response', {
       turnId,
       step,
       stepId,
@@ -144,7 +144,7 @@ export function createDriver(log: SessionLog, random: Random): Driver {
   function abort(turnId: number, step: number, stepId: string): void {
     const call = { id: id('call'), name: 'Bash', arguments: '{"comm' };
     log.append([
-      engine('main', 'step.response', {
+      internal('main', 'step.response', {
         turnId,
         step,
         stepId,
@@ -269,7 +269,7 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     if (chance(0.2)) return;
     const counts = { compactedCount: entries.length, tokensBefore: 100, tokensAfter: 9 };
     log.append([
-      engine('main', 'usage.recorded', { model: 'm1', usage, scope: 'session', purpose: 'compaction' }),
+      internal('main', 'usage.recorded', { model: 'm1', usage, scope: 'session', purpose: 'compaction' }),
       event(
         'main',
         'context.spliced',
@@ -349,16 +349,16 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     else if (choice === 7) task();
     else if (choice === 8) log.append([planChange()]);
     else if (choice === 9)
-      log.append([engine('main', 'turn.skipped', { turnId: countersOf(log.state.counters, 'main').nextTurnId })]);
+      log.append([internal('main', 'turn.skipped', { turnId: countersOf(log.state.counters, 'main').nextTurnId })]);
     else if (choice === 10)
-      log.append([engine('main', 'agent.config', { thinkingEffort: chance(0.5) ? 'high' : 'low' })]);
+      log.append([internal('main', 'agent.config', { thinkingEffort: chance(0.5) ? 'high' : 'low' })]);
     else log.append([add([notification()], 'input')]);
   }
 
   function planChange(): Draft {
     return context().plan
-      ? engine('main', 'plan.left', { how: 'exit' })
-      : engine('main', 'plan.entered', { id: id('plan'), trigger: 'tool' });
+      ? internal('main', 'plan.left', { how: 'exit' })
+      : internal('main', 'plan.entered', { id: id('plan'), trigger: 'tool' });
   }
 
   function step(): void {
@@ -389,7 +389,7 @@ export async function drive(
   const first = !log.state.counters.agents.has('main');
   log.append([
     event('main', 'agent.created', {}, first ? { kind: 'main' } : undefined),
-    engine('main', 'agent.config', { model: 'm1', permission: 'manual', runtimeId: 'local' }),
+    internal('main', 'agent.config', { model: 'm1', permission: 'manual', runtimeId: 'local' }),
   ]);
   const driver = createDriver(log, seeded(seed));
   for (let line = 0; line < lines; line += 1) {

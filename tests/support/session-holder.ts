@@ -1,6 +1,6 @@
 /** A process that holds a session in mid-turn until it is killed; started by session-log.test.ts. */
-import { event } from '../../server/journal/records.ts';
-import { openSessionLog } from '../../server/journal/session-log.ts';
+import { event } from '#server/journal/records.ts';
+import { openSessionLog } from '#server/journal/session-log.ts';
 
 const [dir = ''] = process.argv.slice(2);
 const log = await openSessionLog({

@@ -2,10 +2,10 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { frameText, type EventFrame } from '../../server/events/frame.ts';
-import type { Batch } from '../../server/journal/records.ts';
-import { openSessionLog, type SessionLog, type SessionLogOptions } from '../../server/journal/session-log.ts';
-import type { ServiceError } from '../../server/errors.ts';
+import { frameText, type EventFrame } from '#server/events/frame.ts';
+import type { Batch } from '#server/journal/records.ts';
+import { openSessionLog, type SessionLog, type SessionLogOptions } from '#server/journal/session-log.ts';
+import type { ServiceError } from '#server/errors.ts';
 
 export const SESSION_ID = 'session_S1';
 

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import mime from 'mime';
-import { errorCode } from '../../server/storage/errno.ts';
+import { errorCode } from '#server/files/errno.ts';
 import type { Reply } from './reply.ts';
 
 const INDEX = 'index.html';

@@ -4,9 +4,9 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { H3Event } from 'h3';
-import type { App } from '../../server/app.ts';
-import { ServiceError, errorMessage } from '../../server/errors.ts';
-import { newUlid } from '../../server/ids.ts';
+import type { App } from '#server/app.ts';
+import { ServiceError, errorMessage } from '#server/errors.ts';
+import { newUlid } from '#server/ids.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { AssetReader } from './assets.ts';
 import { RequestAborted, UnreadableBody } from './body.ts';

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ServiceError } from '../../server/errors.ts';
+import type { ServiceError } from '#server/errors.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 

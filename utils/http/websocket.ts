@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Socket } from 'node:net';
 import type { Hooks, Peer as Socketed } from 'crossws';
-import type { App } from '../../server/app.ts';
-import { WEBSOCKET_PATH, bearerSubprotocol } from '../../server/auth/guard.ts';
-import type { Peer, PeerHandle } from '../../server/events/types.ts';
+import type { App } from '#server/app.ts';
+import { WEBSOCKET_PATH, bearerSubprotocol } from '#server/auth/guard.ts';
+import type { Peer, PeerHandle } from '#server/events/peer.ts';
 
 /** A longer frame closes its connection with 1009. */
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;

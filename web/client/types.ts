@@ -1,5 +1,5 @@
 /** The wire as a client reads it. All of it comes from the server's own schemas, as types only. */
-import type { CreateProvider } from '../../server/schema/provider.ts';
+import type { CreateProvider } from '#schema/provider.ts';
 import type {
   DurableFields,
   DurableType,
@@ -7,22 +7,22 @@ import type {
   GlobalType,
   VolatileFields,
   VolatileType,
-} from '../../server/schema/events/catalogue.ts';
+} from '#schema/events/catalogue.ts';
 
-export type { ConfigObject as Config } from '../../server/schema/config.ts';
-export type { ContentPart, MediaSource } from '../../server/schema/content.ts';
-export type { Display } from '../../server/schema/display.ts';
-export type { ToolOutput } from '../../server/schema/engine.ts';
-export type { PermissionMode } from '../../server/schema/scalars.ts';
-export type { Phase } from '../../server/schema/events/volatile.ts';
-export type { Approval, Question, ResolveApproval } from '../../server/schema/interaction.ts';
-export type { InFlightTurn, Message, RunningTool, Snapshot } from '../../server/schema/message.ts';
-export type { Meta } from '../../server/schema/meta.ts';
-export type { ModelItem as Model } from '../../server/schema/model.ts';
-export type { AuthSummary, CreateProvider } from '../../server/schema/provider.ts';
-export type { Prompt, SubmitPrompt } from '../../server/schema/prompt.ts';
-export type { AgentConfigRequest, Session, SessionStatus } from '../../server/schema/session.ts';
-export type { Workspace } from '../../server/schema/workspace.ts';
+export type { ConfigObject as Config } from '#schema/config.ts';
+export type { ContentPart, MediaSource } from '#schema/content.ts';
+export type { Display } from '#schema/display.ts';
+export type { ToolOutput } from '#schema/engine.ts';
+export type { PermissionMode } from '#schema/scalars.ts';
+export type { Phase } from '#schema/events/volatile.ts';
+export type { Approval, Question, ResolveApproval } from '#schema/interaction.ts';
+export type { InFlightTurn, Message, RunningTool, Snapshot } from '#schema/message.ts';
+export type { Meta } from '#schema/meta.ts';
+export type { ModelItem as Model } from '#schema/model.ts';
+export type { AuthSummary, CreateProvider } from '#schema/provider.ts';
+export type { Prompt, SubmitPrompt } from '#schema/prompt.ts';
+export type { AgentConfigRequest, Session, SessionStatus } from '#schema/session.ts';
+export type { Workspace } from '#schema/workspace.ts';
 
 interface Routing {
   agentId: string;

@@ -71,7 +71,7 @@ export interface Retry {
   reason: string;
 }
 
-export interface LiveTurn {
+export interface TurnStream {
   turnId: number;
   promptId?: string | undefined;
   /** Where the next delta of this turn starts, in UTF-16 units over all steps (ws-events.md §6.5). */
@@ -93,7 +93,7 @@ export interface SessionView {
   /** Id of the newest message that was read from the server; the next read starts after it. */
   tail: string | undefined;
   hasOlder: boolean;
-  turn: LiveTurn | undefined;
+  turn: TurnStream | undefined;
   phase: Phase | undefined;
   retry: Retry | undefined;
   tools: Record<string, ToolCall>;

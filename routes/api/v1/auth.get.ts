@@ -1,6 +1,6 @@
-import { authSummarySchema } from '../../../server/schema/provider.ts';
-import { useApp } from '../../../utils/app.ts';
-import { defineEndpoint } from '../../../utils/endpoint.ts';
+import { authSummarySchema } from '#schema/provider.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
   summary: 'Whether models are ready and the managed login is valid',

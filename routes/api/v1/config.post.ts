@@ -1,6 +1,6 @@
-import { configPatchSchema, configSchema } from '../../../server/schema/config.ts';
-import { useApp } from '../../../utils/app.ts';
-import { defineEndpoint } from '../../../utils/endpoint.ts';
+import { configPatchSchema, configSchema } from '#schema/config.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
   summary: 'Merge a partial configuration into the stored one',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { connectionSchema } from '../../../server/schema/connection.ts';
-import { useApp } from '../../../utils/app.ts';
-import { defineEndpoint } from '../../../utils/endpoint.ts';
+import { connectionSchema } from '#schema/connection.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
   summary: 'Established WebSocket connections, oldest first',

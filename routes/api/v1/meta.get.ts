@@ -1,6 +1,6 @@
-import { metaSchema } from '../../../server/schema/meta.ts';
-import { useApp } from '../../../utils/app.ts';
-import { defineEndpoint } from '../../../utils/endpoint.ts';
+import { metaSchema } from '#schema/meta.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
   summary: 'Version, capabilities and features of this server',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { useApp } from '../../../utils/app.ts';
-import { defineEndpoint } from '../../../utils/endpoint.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
   summary: 'Stop the server',

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { nonEmpty } from '../../../server/schema/scalars.ts';
-import { toolDescriptorSchema } from '../../../server/schema/tool.ts';
-import { useApp } from '../../../utils/app.ts';
-import { defineEndpoint } from '../../../utils/endpoint.ts';
+import { nonEmpty } from '#schema/scalars.ts';
+import { toolDescriptorSchema } from '#schema/tool.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
   summary: 'Tools of a live session, by default of the one created last',

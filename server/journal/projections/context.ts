@@ -1,10 +1,10 @@
 /** What the model sees, per agent (records.md §3.1). */
-import type { ContextMessage, Part, ToolOutput } from '../../schema/engine.ts';
+import type { ContextMessage, Part, ToolOutput } from '#schema/engine.ts';
 import { derive } from '../deferred.ts';
-import type { AgentConfigFields, EngineFields, EventExtras, EventRecord, JournalRecord } from '../records.ts';
+import type { AgentConfigFields, InternalFields, JournalOnlyFields, EventRecord, JournalRecord } from '../records.ts';
 import type { Projection } from './projection.ts';
 
-export type Todo = NonNullable<EventExtras['tool.result']['todos']>[number];
+export type Todo = NonNullable<JournalOnlyFields['tool.result']['todos']>[number];
 export interface ActivePlan {
   id: string;
 }
@@ -40,10 +40,10 @@ export interface ContextState {
   system: string;
   systemSha256?: string;
   /** Skill and plugin sections of the first rendering, kept for later ones. */
-  frozen?: NonNullable<EngineFields['agent.prompt']['frozen']>;
+  frozen?: NonNullable<InternalFields['agent.prompt']['frozen']>;
   /** Last values of `agent.config`. */
   config: AgentConfigFields;
-  bound?: EngineFields['agent.bound'];
+  bound?: InternalFields['agent.bound'];
   /** Size as shown to people. */
   contextTokens: number;
   anchors: TokenAnchor[];
@@ -58,7 +58,7 @@ export interface ContextState {
   /** Hash of the tool list of the last request. */
   toolsSha256?: string;
   /** Last discovery per MCP server. */
-  mcpTools: Map<string, EngineFields['mcp.tools']>;
+  mcpTools: Map<string, InternalFields['mcp.tools']>;
   /** Rules remembered for the session; one list shared by all agents. */
   rules: string[];
   /** Tools switched off for the session; shared by all agents. */

@@ -1,8 +1,8 @@
 /** The main agent's message list as REST shows it (records.md §3.2, core.md §7). */
-import type { ContentPart, MediaSource } from '../../schema/content.ts';
-import type { ContextMessage, Part, ToolOutput } from '../../schema/engine.ts';
-import type { Message } from '../../schema/message.ts';
-import { iso } from '../../schema/scalars.ts';
+import type { ContentPart, MediaSource } from '#schema/content.ts';
+import type { ContextMessage, Part, ToolOutput } from '#schema/engine.ts';
+import type { Message } from '#schema/message.ts';
+import { iso } from '#schema/scalars.ts';
 import { derive, isDeferred } from '../deferred.ts';
 import type { EventRecord, JournalRecord } from '../records.ts';
 import type { Projection } from './projection.ts';

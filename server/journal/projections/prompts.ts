@@ -1,6 +1,6 @@
 /** Prompts and their ids, per agent (records.md §3.5). */
-import type { ContentPart } from '../../schema/content.ts';
-import type { Origin } from '../../schema/engine.ts';
+import type { ContentPart } from '#schema/content.ts';
+import type { Origin } from '#schema/engine.ts';
 import type { Projection } from './projection.ts';
 
 export interface OpenPrompt {

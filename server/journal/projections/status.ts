@@ -1,12 +1,12 @@
 /** What runs, what waits and what is set (records.md §3.4): session status, snapshot, and what settling closes. */
-import type { Approval, Question } from '../../schema/interaction.ts';
-import type { RunningTool } from '../../schema/message.ts';
-import type { Goal } from '../../schema/events/modes.ts';
-import type { TaskInfo } from '../../schema/events/tasks.ts';
-import type { PendingInteraction, TurnOutcome } from '../../schema/scalars.ts';
+import type { Approval, Question } from '#schema/interaction.ts';
+import type { RunningTool } from '#schema/message.ts';
+import type { Goal } from '#schema/events/modes.ts';
+import type { TaskInfo } from '#schema/events/tasks.ts';
+import type { PendingInteraction, TurnOutcome } from '#schema/scalars.ts';
 import { derive } from '../deferred.ts';
-import type { DurableFields } from '../../schema/events/catalogue.ts';
-import type { EngineFields, EventRecord, SwarmTrigger } from '../records.ts';
+import type { DurableFields } from '#schema/events/catalogue.ts';
+import type { InternalFields, EventRecord, SwarmTrigger } from '../records.ts';
 import type { Projection } from './projection.ts';
 
 export interface OpenStep {
@@ -59,7 +59,7 @@ export interface StatusState {
   /** Spawned and not ended, by the child's id, with the agent that called it. */
   subagents: Map<string, { caller: string }>;
   /** Running user shell commands, by command id. */
-  shells: Map<string, { agent: string } & EngineFields['shell.begun']>;
+  shells: Map<string, { agent: string } & InternalFields['shell.begun']>;
   /** Main's last turn end, absent while its turn runs. */
   outcome: TurnOutcome | undefined;
   /** What clients were told last. */

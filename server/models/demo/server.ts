@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { newUlid } from '../../ids.ts';
+import { newUlid } from '#server/ids.ts';
 import { z } from 'zod';
-import { estimateText } from '../estimate.ts';
+import { estimateText } from '#server/journal/token-estimate.ts';
 import { demoAnswer, type DemoAnswer, type DemoInput } from './rules.ts';
 
 const MODEL = 'demo-1';

@@ -1,9 +1,9 @@
 /** Anthropic messages; also the native provider when a model says `protocol: anthropic` (engine.md §19.3 item 9). */
 import type { MessageCreateParamsStreaming } from '@anthropic-ai/sdk/resources/beta/messages/messages';
 import type { MessageCreateParamsStreaming as PlainParams } from '@anthropic-ai/sdk/resources/messages/messages';
-import type { ContextMessage, Part, TokenUsage } from '../../schema/engine.ts';
+import type { ContextMessage, Part, TokenUsage } from '#schema/engine.ts';
 import { sanitizeCallIds } from '../call-ids.ts';
-import { NO_SDK_TIMEOUT_MS, type Exchange, type Transport } from '../fetch.ts';
+import { NO_SDK_TIMEOUT_MS, type Exchange, type Transport } from '#server/net/fetch.ts';
 import type { FinishReason, ModelRequest, ModelResponse, Protocol, StreamPart } from '../types.ts';
 import { claudeMaxTokens, claudeProfile, isClaude } from './claude-names.ts';
 import { createCollector } from './collect.ts';

@@ -1,9 +1,9 @@
 /** What `native` and `openai` share: the chat-completions stream and its messages. */
 import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions';
 import { z } from 'zod';
-import type { ContextMessage, Part, TokenUsage, ToolSchema } from '../../schema/engine.ts';
+import type { ContextMessage, Part, TokenUsage, ToolSchema } from '#schema/engine.ts';
 import { sanitizeCallIds } from '../call-ids.ts';
-import { NO_SDK_TIMEOUT_MS, type Transport } from '../fetch.ts';
+import { NO_SDK_TIMEOUT_MS, type Transport } from '#server/net/fetch.ts';
 import type { FinishReason, ModelRequest, ModelResponse, StreamPart } from '../types.ts';
 import { createCollector } from './collect.ts';
 import { omission, parseDataUrl, textOf } from './media.ts';

@@ -1,5 +1,5 @@
-import { newUlid } from '../../ids.ts';
-import type { Part, ToolCall } from '../../schema/engine.ts';
+import { newUlid } from '#server/ids.ts';
+import type { Part, ToolCall } from '#schema/engine.ts';
 import type { StreamPart } from '../types.ts';
 
 export interface CallFragment {

@@ -4,9 +4,9 @@ import type {
   GenerateContentResponse,
   GenerateContentResponseUsageMetadata,
 } from '@google/genai';
-import type { ContextMessage, Part, TokenUsage } from '../../schema/engine.ts';
+import type { ContextMessage, Part, TokenUsage } from '#schema/engine.ts';
 import { sanitizeCallIds } from '../call-ids.ts';
-import type { Exchange, Transport } from '../fetch.ts';
+import type { Exchange, Transport } from '#server/net/fetch.ts';
 import {
   ModelError,
   type FinishReason,

@@ -1,4 +1,4 @@
-import type { Part } from '../../schema/engine.ts';
+import type { Part } from '#schema/engine.ts';
 
 /** The two halves of a base64 `data:` URL; undefined for any other URL. */
 export function parseDataUrl(url: string): { mimeType: string; data: string } | undefined {

@@ -1,5 +1,5 @@
 /** Chat completions as the native provider speaks them (engine.md §19.3). */
-import type { Transport } from '../fetch.ts';
+import type { Transport } from '#server/net/fetch.ts';
 import { normalizeToolSchema } from '../tool-schema.ts';
 import type { ModelRequest, Protocol } from '../types.ts';
 import { chatMessages, chatTools, responseFormat, streamChat, type ChatBody } from './chat.ts';

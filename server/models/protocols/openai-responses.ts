@@ -4,10 +4,10 @@ import type {
   ResponseStreamEvent,
   ResponseUsage,
 } from 'openai/resources/responses/responses';
-import type { ContextMessage, Part, TokenUsage } from '../../schema/engine.ts';
+import type { ContextMessage, Part, TokenUsage } from '#schema/engine.ts';
 import { sanitizeCallIds } from '../call-ids.ts';
 import { streamError } from '../errors.ts';
-import { NO_SDK_TIMEOUT_MS, type Exchange, type Transport } from '../fetch.ts';
+import { NO_SDK_TIMEOUT_MS, type Exchange, type Transport } from '#server/net/fetch.ts';
 import type { FinishReason, ModelRequest, ModelResponse, Protocol, StreamPart } from '../types.ts';
 import { createCollector, type Collector } from './collect.ts';
 import { omission, parseDataUrl } from './media.ts';

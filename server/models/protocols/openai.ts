@@ -1,6 +1,6 @@
 /** OpenAI chat completions, and the many servers that copy them. */
-import type { ContextMessage } from '../../schema/engine.ts';
-import type { Transport } from '../fetch.ts';
+import type { ContextMessage } from '#schema/engine.ts';
+import type { Transport } from '#server/net/fetch.ts';
 import type { ModelRequest, Protocol } from '../types.ts';
 import { chatMessages, chatTools, responseFormat, streamChat, type ChatBody } from './chat.ts';
 

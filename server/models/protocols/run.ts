@@ -1,5 +1,5 @@
 import { brokenStream, toModelError } from '../errors.ts';
-import type { Exchange, Transport } from '../fetch.ts';
+import type { Exchange, Transport } from '#server/net/fetch.ts';
 import type { ModelRequest, ModelResponse } from '../types.ts';
 
 /** Given to SDKs that insist on a key; never sent, `fetch.ts` sets the real header or none. */

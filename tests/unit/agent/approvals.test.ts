@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Draft } from '../../../server/journal/records.ts';
-import { APPROVAL_LIFETIME_MS, createApprovals, type ApprovalQuestion } from '../../../server/agent/approvals.ts';
-import { createWorkState } from '../../../server/agent/work-state.ts';
+import type { Draft } from '#server/journal/records.ts';
+import { APPROVAL_LIFETIME_MS, createApprovals, type ApprovalQuestion } from '#server/agent/approvals.ts';
+import { createWorkState } from '#server/agent/work-state.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ now: 0 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPromptQueue, promptView, type QueuedPrompt } from '../../../server/agent/prompt-queue.ts';
+import { createPromptQueue, promptView, type QueuedPrompt } from '#server/agent/prompt-queue.ts';
 
 const prompt = (id: string): QueuedPrompt => ({
   id,

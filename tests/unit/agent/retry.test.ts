@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { retryDelay, sleep } from '../../../server/agent/retry.ts';
-import { ModelError } from '../../../server/models/types.ts';
+import { retryDelay, sleep } from '#server/agent/retry.ts';
+import { ModelError } from '#server/models/types.ts';
 
 const failure = (retryAfterMs?: number) =>
   new ModelError('no', {

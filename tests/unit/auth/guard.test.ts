@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createBan } from '../../../server/auth/ban.ts';
-import { createCredentials } from '../../../server/auth/credentials.ts';
-import { createGuard } from '../../../server/auth/guard.ts';
-import type { RequestFacts } from '../../../server/auth/guard.ts';
-import { createHostCheck, isLoopbackBind } from '../../../server/auth/hosts.ts';
-import { originAllowed } from '../../../server/auth/origins.ts';
+import { createBan } from '#server/auth/ban.ts';
+import { createCredentials } from '#server/auth/credentials.ts';
+import { createGuard } from '#server/auth/guard.ts';
+import type { RequestFacts } from '#server/auth/guard.ts';
+import { createHostCheck, isLoopbackBind } from '#server/auth/hosts.ts';
+import { originAllowed } from '#server/auth/origins.ts';
 
 const TOKEN = 'secret-token';
 const facts: RequestFacts = {

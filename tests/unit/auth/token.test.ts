@@ -2,8 +2,8 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openToken, rotateToken } from '../../../server/auth/token.ts';
-import { StartError } from '../../../server/home/start-error.ts';
+import { openToken, rotateToken } from '#server/auth/token.ts';
+import { StartError } from '#server/start-error.ts';
 
 let home: string;
 let path: string;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { accessUrls } from '../../../server/cli/access-urls.ts';
-import { parseCommandLine } from '../../../server/cli/options.ts';
+import { accessUrls } from '#server/cli/access-urls.ts';
+import { parseCommandLine } from '#server/cli/options.ts';
 
 async function start(...argv: string[]) {
   const line = await parseCommandLine(argv);

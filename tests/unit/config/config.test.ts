@@ -2,9 +2,9 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createConfig } from '../../../server/config/config.ts';
-import type { Config, MemoryTables } from '../../../server/config/config.ts';
-import { createLogger } from '../../../server/log.ts';
+import { createConfig } from '#server/config/config.ts';
+import type { Config, MemoryTables } from '#server/config/config.ts';
+import { createLogger } from '#server/logging/log.ts';
 
 let home: string;
 let config: Config | undefined;
@@ -122,7 +122,7 @@ it('is not fooled by keys that objects inherit', async () => {
 
 it('reads the old spelling of a pool of one', async () => {
   const opened = await open('[secondary_model]\nmodel = "a/b"\nmax_context_size = 5\n');
-  expect(opened.project().secondary_model).toEqual({ defaultModel: 'a/b', models: { 'a/b': '' } });
+  expect(opened.publicView().secondary_model).toEqual({ defaultModel: 'a/b', models: { 'a/b': '' } });
 });
 
 it('reads variables by their rules', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { editToml, parseToml, toTable } from '../../../server/config/document.ts';
-import type { TomlTable } from '../../../server/config/document.ts';
+import { editToml, parseToml, toTable } from '#server/config/document.ts';
+import type { TomlTable } from '#server/config/document.ts';
 
 const source = `# top comment
 default_model = "a/b"   # the default

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createDeliveryQueue } from '../../../server/events/delivery-queue.ts';
-import type { DeliveryTimes } from '../../../server/events/delivery-queue.ts';
-import type { EventFrame } from '../../../server/events/frame.ts';
-import { outgoingEvent } from '../../../server/events/outgoing.ts';
+import { createDeliveryQueue } from '#server/events/delivery-queue.ts';
+import type { DeliveryTimes } from '#server/events/delivery-queue.ts';
+import type { EventFrame } from '#server/events/frame.ts';
+import { outgoingEvent } from '#server/events/outgoing.ts';
 import { EPOCH, delta, frame, testPeer } from './fixtures.ts';
 
 const MIB = 1024 * 1024;

@@ -1,8 +1,8 @@
 /** Peers, frames and streams in memory. */
-import { frameText } from '../../../server/events/frame.ts';
-import type { EventFrame, StreamPosition } from '../../../server/events/frame.ts';
-import type { StreamSource } from '../../../server/events/streams.ts';
-import type { Peer } from '../../../server/events/types.ts';
+import { frameText } from '#server/events/frame.ts';
+import type { EventFrame, StreamPosition } from '#server/events/frame.ts';
+import type { StreamSource } from '#server/events/stream-source.ts';
+import type { Peer } from '#server/events/peer.ts';
 
 export const EPOCH = 'ep_01';
 

@@ -2,13 +2,13 @@ import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { COMPACT_AT_FRAMES } from '../../../server/events/frame-store.ts';
-import { createEventHub } from '../../../server/events/hub.ts';
-import { frameText } from '../../../server/events/frame.ts';
-import type { EventFrame } from '../../../server/events/frame.ts';
-import { createGlobalStream } from '../../../server/events/global-stream.ts';
-import type { GlobalStream } from '../../../server/events/global-stream.ts';
-import { createLogger } from '../../../server/log.ts';
+import { COMPACT_AT_FRAMES } from '#server/events/global-stream-file.ts';
+import { createEventHub } from '#server/events/hub.ts';
+import { frameText } from '#server/events/frame.ts';
+import type { EventFrame } from '#server/events/frame.ts';
+import { createGlobalStream } from '#server/events/global-stream.ts';
+import type { GlobalStream } from '#server/events/global-stream.ts';
+import { createLogger } from '#server/logging/log.ts';
 import { testPeer } from './fixtures.ts';
 
 const log = createLogger('silent');

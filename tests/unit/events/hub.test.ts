@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
-import { ServiceError, sessionNotFound } from '../../../server/errors.ts';
-import { REPLAY_WINDOW_EVENTS } from '../../../server/events/cursor.ts';
-import { createEventHub } from '../../../server/events/hub.ts';
-import type { EventFrame } from '../../../server/events/frame.ts';
-import type { PeerHandle } from '../../../server/events/types.ts';
-import { createLogger } from '../../../server/log.ts';
+import { ServiceError, sessionNotFound } from '#server/errors.ts';
+import { REPLAY_WINDOW_EVENTS } from '#server/events/cursor.ts';
+import { createEventHub } from '#server/events/hub.ts';
+import type { EventFrame } from '#server/events/frame.ts';
+import type { PeerHandle } from '#server/events/peer.ts';
+import { createLogger } from '#server/logging/log.ts';
 import { EPOCH, delta, frame, testPeer, testStreams } from './fixtures.ts';
 import type { TestPeer, TestStream } from './fixtures.ts';
 

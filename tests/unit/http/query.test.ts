@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { cursorQuery, parseQuery, queryBoolean, queryInteger, queryStrings } from '../../../utils/query.ts';
+import { cursorQuery, parseQuery, queryBoolean, queryInteger, queryStrings } from '#utils/query.ts';
 
 const schema = cursorQuery({
   archived: queryBoolean().optional(),

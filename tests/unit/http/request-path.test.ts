@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { splitRequestPath } from '../../../utils/http/request-path.ts';
+import { splitRequestPath } from '#utils/http/request-path.ts';
 
 it('decodes each segment once and keeps what is inside it', () => {
   expect(splitRequestPath('/a%2Fb/c%3Fd/e%253A?x=%zz')).toEqual({

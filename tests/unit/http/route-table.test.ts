@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRouteTable, publicPath } from '../../../utils/http/route-table.ts';
+import { createRouteTable, publicPath } from '#utils/http/route-table.ts';
 
 const unused = () => Promise.reject(new Error('not loaded here'));
 const table = createRouteTable(

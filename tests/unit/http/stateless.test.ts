@@ -2,9 +2,18 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect, it } from 'vitest';
+import { z } from 'zod';
 
 const root = resolve(import.meta.dirname, '../../..');
-const needsTheMachine = /^server\/(app|home|auth|journal|sessions|storage|tools|agent|workspaces|config)\b/;
+const { imports } = z
+  .object({ imports: z.record(z.string(), z.string()) })
+  .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
+/** The package's own aliases, `#server/*` and the like, as prefixes of what they stand for. */
+const aliases = Object.entries(imports).map(
+  ([alias, path]) => [alias.slice(0, -1), join(root, path.slice(0, -1))] as const,
+);
+const needsTheMachine =
+  /^server\/(app|home|auth|journal|sessions|storage|tools|agent|workspaces|config|runtime|processes|files|net)\b/;
 const needsNode = /^(libsql|@vscode\/ripgrep|crossws|undici|node:(net|child_process|fs|fs\/promises|os))$/;
 
 function files(folder: string): string[] {
@@ -21,20 +30,30 @@ function imported(file: string): string[] {
   return [...statements, ...source.matchAll(/\bimport\('([^']+)'\)/g)].map((match) => match[1] ?? '');
 }
 
+/** Path of a file of ours, or the name of a package. */
+function resolved(file: string, name: string): string {
+  if (name.startsWith('.')) return resolve(dirname(file), name);
+  const [alias, path] = aliases.find(([prefix]) => name.startsWith(prefix)) ?? [];
+  return alias === undefined || path === undefined ? name : join(path, name.slice(alias.length));
+}
+
 function reached(file: string, seen = new Set<string>()): Set<string> {
   for (const name of imported(file)) {
-    const target = name.startsWith('.') ? resolve(dirname(file), name) : name;
+    const target = resolved(file, name);
     if (seen.has(target)) continue;
     seen.add(target);
-    if (name.startsWith('.')) reached(target, seen);
+    if (target.startsWith('/')) reached(target, seen);
   }
   return seen;
 }
 
 const stateless = files(join(root, 'routes')).filter((file) => /\bstateless: true\b/.test(readFileSync(file, 'utf8')));
 
-it('finds them', () => {
+it('finds them, and what they import', () => {
   expect(stateless.map((file) => relative(root, file))).toContain('routes/api/v1/healthz.get.ts');
+  const health = [...reached(join(root, 'routes/api/v1/healthz.get.ts'))].map((name) => relative(root, name));
+  expect(health).toContain('utils/endpoint.ts');
+  expect(health).toContain('server/errors.ts');
 });
 
 it.each(stateless)('%s reaches neither the machine nor a socket', (file) => {

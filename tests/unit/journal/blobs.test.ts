@@ -1,8 +1,8 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BLOB_THRESHOLD_BYTES, createBlobStore } from '../../../server/journal/blobs.ts';
-import { temporaryFolder } from '../../support/session-logs.ts';
+import { BLOB_THRESHOLD_BYTES, createBlobStore } from '#server/journal/blobs.ts';
+import { temporaryFolder } from '#support/session-logs.ts';
 
 describe('blobs', () => {
   let dir: string;

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { acquireLock, lockOwner, type Lock } from '../../../server/journal/lock.ts';
-import { buildProgram, startProgram } from '../../support/programs.ts';
-import { temporaryFolder } from '../../support/session-logs.ts';
+import { acquireLock, lockOwner, type Lock } from '#server/journal/lock.ts';
+import { buildProgram, startProgram } from '#support/programs.ts';
+import { temporaryFolder } from '#support/session-logs.ts';
 
 const DEAD = JSON.stringify({ pid: 2 ** 22 + 1, start: 'long ago' });
 

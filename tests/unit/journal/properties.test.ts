@@ -2,17 +2,17 @@
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createBlobStore } from '../../../server/journal/blobs.ts';
-import { applyBatch, type LogState } from '../../../server/journal/fold.ts';
-import { contextProjection, readContext, requestMessages } from '../../../server/journal/projections/context.ts';
-import { indexRow } from '../../../server/journal/index-rows.ts';
-import { engine, event, type Draft, type JournalRecord } from '../../../server/journal/records.ts';
-import { replayCold, readPosition } from '../../../server/journal/replay.ts';
-import { settle } from '../../../server/journal/settle.ts';
-import type { ContextMessage } from '../../../server/schema/engine.ts';
-import { emptyView, newHeader, readOn } from '../../../server/journal/view.ts';
-import { drive, seeded } from '../../support/session-histories.ts';
-import { openLog, SESSION_ID, temporaryFolder, type OpenedLog } from '../../support/session-logs.ts';
+import { createBlobStore } from '#server/journal/blobs.ts';
+import { applyBatch, type LogState } from '#server/journal/fold.ts';
+import { contextProjection, readContext, requestMessages } from '#server/journal/projections/context.ts';
+import { indexRow } from '#server/sessions/index-rows.ts';
+import { internal, event, type Draft, type JournalRecord } from '#server/journal/records.ts';
+import { replayCold, readPosition } from '#server/journal/replay.ts';
+import { settleCrash } from '#server/journal/crash-recovery.ts';
+import type { ContextMessage } from '#schema/engine.ts';
+import { emptyView, newHeader, readOn } from '#server/journal/view.ts';
+import { drive, seeded } from '#support/session-histories.ts';
+import { openLog, SESSION_ID, temporaryFolder, type OpenedLog } from '#support/session-logs.ts';
 
 const SEEDS = [1, 2, 3, 4];
 const LINES = 100;
@@ -36,7 +36,7 @@ async function foldFolder(dir: string): Promise<LogState> {
 /** The fold of a folder, settled without a trace on disk. */
 async function settledFold(dir: string): Promise<LogState> {
   const state = await foldFolder(dir);
-  const records = settle(state).map(({ unsent: _unsent, ...record }: Draft): JournalRecord => record);
+  const records = settleCrash(state).map(({ unsent: _unsent, ...record }: Draft): JournalRecord => record);
   if (records.length > 0) applyBatch(state, { t: state.lastTime, records });
   return state;
 }
@@ -96,7 +96,7 @@ describe.each(SEEDS)('a random history (seed %i)', (seed) => {
         const expected = await settledFold(copy);
         const opened = await openLog(copy);
         expect(projections(opened.log.state)).toEqual(projections(expected));
-        expect(settle(opened.log.state)).toEqual([]);
+        expect(settleCrash(opened.log.state)).toEqual([]);
         expect(indexRow(opened.log.state).open).toBe(false);
         await opened.log.close();
         const again = await readFile(journal(copy), 'utf8');
@@ -319,7 +319,7 @@ describe('12: undo', () => {
     const calls = [{ id: stepId, name: 'TodoList', arguments: '{}' }];
     const step = { turnId, step: 1, stepId };
     opened.log.append([event(MAIN, 'turn.step.started', step)]);
-    opened.log.append([engine(MAIN, 'step.response', { ...step, parts: [], calls, model: 'm1' })]);
+    opened.log.append([internal(MAIN, 'step.response', { ...step, parts: [], calls, model: 'm1' })]);
     const todos = [{ title, status: 'pending' }];
     opened.log.append([event(MAIN, 'tool.result', { turnId, toolCallId: stepId, output: 'ok' }, { todos })]);
     opened.log.append([event(MAIN, 'turn.step.completed', { ...step, finishReason: 'tool_use' })]);
@@ -340,7 +340,7 @@ describe('12: undo', () => {
     const { length } = before.entries;
     await add(opened, user('msg_2'));
     await add(opened, notice);
-    opened.log.append([engine(MAIN, 'plan.entered', { id: 'red-fox', trigger: 'tool' })]);
+    opened.log.append([internal(MAIN, 'plan.entered', { id: 'red-fox', trigger: 'tool' })]);
     await todoStep(opened, 1, 'second');
     expect(restored(opened)).not.toEqual(before);
     await undoTo(opened, length);

@@ -3,14 +3,14 @@ import nodeFs from 'node:fs';
 import { appendFile, mkdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ServiceError } from '../../../server/errors.ts';
-import { acquireLock } from '../../../server/journal/lock.ts';
-import { readContext } from '../../../server/journal/projections/context.ts';
-import { engine, event, type Draft } from '../../../server/journal/records.ts';
-import { createSessionLog } from '../../../server/journal/session-log.ts';
-import { zeroUsage, type Session } from '../../../server/schema/session.ts';
-import { buildProgram, startProgram } from '../../support/programs.ts';
-import { logOptions, openLog, SESSION_ID, temporaryFolder, type OpenedLog } from '../../support/session-logs.ts';
+import { ServiceError } from '#server/errors.ts';
+import { acquireLock } from '#server/journal/lock.ts';
+import { readContext } from '#server/journal/projections/context.ts';
+import { internal, event, type Draft } from '#server/journal/records.ts';
+import { createSessionLog } from '#server/journal/session-log.ts';
+import { zeroUsage, type Session } from '#schema/session.ts';
+import { buildProgram, startProgram } from '#support/programs.ts';
+import { logOptions, openLog, SESSION_ID, temporaryFolder, type OpenedLog } from '#support/session-logs.ts';
 
 const MAIN = 'main';
 const warning = (message: string): Draft => event(MAIN, 'warning', { message });
@@ -99,7 +99,7 @@ describe('appending', () => {
     const { log, batches } = await openLog(dir, { fs: { ...nodeFs, writeSync } });
     await log.claim();
     writes = 0;
-    log.append([warning('a'), engine(MAIN, 'turn.skipped', { turnId: 4 })]);
+    log.append([warning('a'), internal(MAIN, 'turn.skipped', { turnId: 4 })]);
     log.append([warning('b')]);
     expect(log.position().seq).toBe(0);
     await log.flushed();
@@ -354,7 +354,7 @@ describe('loading', () => {
     const plain = await openLog(dir);
     await plain.log.claim();
     plain.log.append([
-      engine(MAIN, 'swarm.entered', { trigger: 'manual' }),
+      internal(MAIN, 'swarm.entered', { trigger: 'manual' }),
       event(MAIN, 'goal.updated', { snapshot: goal }, { cause: 'created' }),
     ]);
     await plain.log.close();

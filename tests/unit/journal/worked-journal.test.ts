@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { acquireLock } from '../../../server/journal/lock.ts';
-import { requestMessages, readContext } from '../../../server/journal/projections/context.ts';
-import { indexRow, searchRows } from '../../../server/journal/index-rows.ts';
-import { isBusy } from '../../../server/journal/projections/status.ts';
-import { INTERRUPTED_RESULT, settle } from '../../../server/journal/settle.ts';
-import { openLog, temporaryFolder } from '../../support/session-logs.ts';
+import { acquireLock } from '#server/journal/lock.ts';
+import { requestMessages, readContext } from '#server/journal/projections/context.ts';
+import { indexRow, searchRows } from '#server/sessions/index-rows.ts';
+import { isBusy } from '#server/journal/projections/status.ts';
+import { INTERRUPTED_RESULT, settleCrash } from '#server/journal/crash-recovery.ts';
+import { openLog, temporaryFolder } from '#support/session-logs.ts';
 
 const fixture = join(import.meta.dirname, 'fixtures/worked.ndjson');
 
@@ -33,7 +33,7 @@ describe('the worked journal of records.md §5', () => {
     const replayed: string[] = [];
     for await (const text of log.replay(35, 41)) replayed.push(text);
     expect(replayed).toEqual(durable());
-    expect(settle(log.state)).toEqual([]);
+    expect(settleCrash(log.state)).toEqual([]);
   });
 
   it('folds to the described context, messages and row', async () => {

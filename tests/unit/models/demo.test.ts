@@ -1,11 +1,11 @@
 /** The demo model over HTTP, through the native protocol, as a session meets it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startDemoModel, type DemoModel } from '../../../server/models/demo/server.ts';
-import { createModelClient, type ModelClient } from '../../../server/models/stream.ts';
-import type { ModelRequest, StreamPart } from '../../../server/models/types.ts';
-import { projectHistory } from '../../../server/models/projection.ts';
-import type { ContextMessage, ToolSchema } from '../../../server/schema/engine.ts';
-import { modelRequest, user } from '../../support/model-requests.ts';
+import { startDemoModel, type DemoModel } from '#server/models/demo/server.ts';
+import { createModelClient, type ModelClient } from '#server/models/stream.ts';
+import type { ModelRequest, StreamPart } from '#server/models/types.ts';
+import { toModelMessages } from '#server/models/request-history.ts';
+import type { ContextMessage, ToolSchema } from '#schema/engine.ts';
+import { modelRequest, user } from '#support/model-requests.ts';
 
 const TOOLS: ToolSchema[] = ['Read', 'Write', 'Edit', 'Bash', 'Grep', 'Glob'].map((name) => ({
   name,
@@ -40,7 +40,12 @@ function ask(messages: ContextMessage[], more: Partial<ModelRequest> = {}): Mode
     supportEfforts: [],
     displayName: 'Demo',
   };
-  return modelRequest(model, { settings: { effort: 'on' }, tools: TOOLS, messages: projectHistory(messages), ...more });
+  return modelRequest(model, {
+    settings: { effort: 'on' },
+    tools: TOOLS,
+    messages: toModelMessages(messages),
+    ...more,
+  });
 }
 
 async function answer(messages: ContextMessage[], more: Partial<ModelRequest> = {}) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { streamError, toModelError } from '../../../server/models/errors.ts';
-import type { ModelErrorFacts } from '../../../server/models/types.ts';
+import { streamError, toModelError } from '#server/models/errors.ts';
+import type { ModelErrorFacts } from '#server/models/types.ts';
 
 function http(status: number, body: unknown, headers: Record<string, string> = {}, native = false) {
   const text = typeof body === 'string' ? body : JSON.stringify(body);

@@ -1,8 +1,8 @@
 /** The protocols against somebody else's idea of the wires, so that ours and the test server's are not the same mistake. */
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createModelClient, type ModelClient } from '../../../server/models/stream.ts';
-import { modelRequest, readTool, resolvedModel, user } from '../../support/model-requests.ts';
+import { createModelClient, type ModelClient } from '#server/models/stream.ts';
+import { modelRequest, readTool, resolvedModel, user } from '#support/model-requests.ts';
 
 let mock: LLMock;
 let client: ModelClient;

@@ -3,8 +3,8 @@
  * and read the difference.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createModelClient, type ModelClient } from '../../../server/models/stream.ts';
-import type { ModelRequest, ResolvedModel, WireType } from '../../../server/models/types.ts';
+import { createModelClient, type ModelClient } from '#server/models/stream.ts';
+import type { ModelRequest, ResolvedModel, WireType } from '#server/models/types.ts';
 import {
   bashTool,
   modelRequest,
@@ -13,8 +13,8 @@ import {
   richHistory,
   user,
   WIRE_TYPES,
-} from '../../support/model-requests.ts';
-import { startModelServer, type ModelServer } from '../../support/model-server.ts';
+} from '#support/model-requests.ts';
+import { startModelServer, type ModelServer } from '#support/model-server.ts';
 
 let server: ModelServer;
 let client: ModelClient;

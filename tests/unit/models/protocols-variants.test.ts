@@ -1,10 +1,10 @@
 /** What single wires send beside the common road: members of compatible servers, signatures in odd places. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createModelClient, type ModelClient } from '../../../server/models/stream.ts';
-import type { ContextMessage } from '../../../server/schema/engine.ts';
-import type { ModelResponse, WireType } from '../../../server/models/types.ts';
-import { modelRequest, resolvedModel, user } from '../../support/model-requests.ts';
-import { startModelServer, type ModelServer } from '../../support/model-server.ts';
+import { createModelClient, type ModelClient } from '#server/models/stream.ts';
+import type { ContextMessage } from '#schema/engine.ts';
+import type { ModelResponse, WireType } from '#server/models/types.ts';
+import { modelRequest, resolvedModel, user } from '#support/model-requests.ts';
+import { startModelServer, type ModelServer } from '#support/model-server.ts';
 
 let server: ModelServer;
 let client: ModelClient;

@@ -2,10 +2,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createModelClient, type ModelClient } from '../../../server/models/stream.ts';
-import { ModelError, type ModelRequest, type ModelResponse, type StreamPart } from '../../../server/models/types.ts';
-import { modelRequest, readTool, resolvedModel, WIRE_TYPES } from '../../support/model-requests.ts';
-import { startModelServer, type ModelServer, type Script } from '../../support/model-server.ts';
+import { createModelClient, type ModelClient } from '#server/models/stream.ts';
+import { ModelError, type ModelRequest, type ModelResponse, type StreamPart } from '#server/models/types.ts';
+import { modelRequest, readTool, resolvedModel, WIRE_TYPES } from '#support/model-requests.ts';
+import { startModelServer, type ModelServer, type Script } from '#support/model-server.ts';
 
 let server: ModelServer;
 let client: ModelClient;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { inferClaude } from '../../../server/models/claude.ts';
-import { modelCapabilities } from '../../../server/models/capabilities.ts';
+import { inferClaude } from '#server/models/claude.ts';
+import { modelCapabilities } from '#server/models/capabilities.ts';
 
 const budget = ['low', 'medium', 'high'];
 const adaptive = [...budget, 'max'];

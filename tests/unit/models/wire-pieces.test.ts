@@ -1,11 +1,11 @@
 /** The small pieces under the protocols: call ids, tool schemas, token estimates, the collector. */
 import { describe, expect, it } from 'vitest';
-import { sanitizeCallIds } from '../../../server/models/call-ids.ts';
-import { estimateMessages, estimateText, estimateTools } from '../../../server/models/estimate.ts';
-import { createCollector } from '../../../server/models/protocols/collect.ts';
-import { normalizeToolSchema } from '../../../server/models/tool-schema.ts';
-import type { StreamPart } from '../../../server/models/types.ts';
-import { PNG, readTool, user } from '../../support/model-requests.ts';
+import { sanitizeCallIds } from '#server/models/call-ids.ts';
+import { estimateMessages, estimateText, estimateTools } from '#server/journal/token-estimate.ts';
+import { createCollector } from '#server/models/protocols/collect.ts';
+import { normalizeToolSchema } from '#server/models/tool-schema.ts';
+import type { StreamPart } from '#server/models/types.ts';
+import { PNG, readTool, user } from '#support/model-requests.ts';
 
 describe('sanitizeCallIds', () => {
   const history = (...ids: string[]) => [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { activeTools } from '../../../server/permissions/active-tools.ts';
+import { activeTools } from '#server/permissions/active-tools.ts';
 
 const names = ['Read', 'Write', 'Bash', 'mcp__docs__get', 'mcp__docs__list', 'mcp__web__get'];
 const everything = { tools: ['Read', 'Write', 'Bash', 'mcp__*'] };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { otherSpellings, splitCommandLine } from '../../../server/permissions/command-line.ts';
+import { otherSpellings, splitCommandLine } from '#server/permissions/command-line.ts';
 
 describe('splitting', () => {
   test.each([

@@ -3,11 +3,11 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { decide } from '../../../server/permissions/policy.ts';
-import type { Decision, PermissionContext } from '../../../server/permissions/policy.ts';
-import type { PermissionRule } from '../../../server/permissions/patterns.ts';
-import type { PermissionMode } from '../../../server/schema/scalars.ts';
-import type { Access, RuleSubject } from '../../../server/tools/types.ts';
+import { decide } from '#server/permissions/policy.ts';
+import type { Decision, PermissionContext } from '#server/permissions/policy.ts';
+import type { PermissionRule } from '#server/permissions/patterns.ts';
+import type { PermissionMode } from '#schema/scalars.ts';
+import type { Access, RuleSubject } from '#server/tools/tool.ts';
 import { createWorkspace } from '../tools/workspace.ts';
 import type { Workspace } from '../tools/workspace.ts';
 

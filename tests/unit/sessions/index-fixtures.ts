@@ -1,12 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { createLogger } from '../../../server/log.ts';
-import { createStateFile, STATE_VERSION, type StateDocument } from '../../../server/journal/state-file.ts';
-import { createSessionIndex, type SessionIndexDeps } from '../../../server/sessions/session-index.ts';
-import { readSessionFolder } from '../../../server/sessions/session-folder.ts';
-import type { SessionRow } from '../../../server/sessions/session-row.ts';
-import { createIndexDb } from '../../../server/storage/index-db.ts';
+import { createLogger } from '#server/logging/log.ts';
+import { createStateFile, STATE_VERSION, type StateDocument } from '#server/sessions/state-file.ts';
+import { createSessionIndex, type SessionIndexDeps } from '#server/sessions/session-index.ts';
+import { readSessionFolder } from '#server/sessions/session-folder.ts';
+import type { SessionRow } from '#server/sessions/session-row.ts';
+import { createIndexDb } from '#server/storage/index-db.ts';
 
 export const WORKSPACE = 'wd_one_000000000001';
 const START = Date.UTC(2026, 0, 1);

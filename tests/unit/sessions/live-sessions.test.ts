@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createAgentServices } from '../../../server/agent/services.ts';
-import { createConfig } from '../../../server/config/config.ts';
-import { createLogger } from '../../../server/log.ts';
-import { createIdentity } from '../../../server/models/identity.ts';
-import { createModelClient } from '../../../server/models/stream.ts';
-import { createLiveSessions, type LiveSessions } from '../../../server/sessions/live-sessions.ts';
-import type { SessionIndex } from '../../../server/sessions/session-index.ts';
-import { temporaryHome } from '../../support/temporary-home.ts';
+import { createAgentContextFactory } from '#server/agent/context-factory.ts';
+import { createConfig } from '#server/config/config.ts';
+import { createLogger } from '#server/logging/log.ts';
+import { createIdentity } from '#server/models/providers/identity.ts';
+import { createModelClient } from '#server/models/stream.ts';
+import { createLiveSessions, type LiveSessions } from '#server/sessions/live-sessions.ts';
+import type { SessionIndex } from '#server/sessions/session-index.ts';
+import { temporaryHome } from '#support/temporary-home.ts';
 import { openIndex, sessionRow } from './index-fixtures.ts';
 
 const MINUTE = 60_000;
@@ -38,7 +38,7 @@ beforeEach(async () => {
     root: join(home, 'sessions'),
     index,
     sink: { publish: ({ type, sessionId }) => void events.push(`${sessionId} ${type}`) },
-    agents: createAgentServices({
+    agents: createAgentContextFactory({
       home,
       shell: 'sh',
       config,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { metadataText } from '../../../server/sessions/prompt-text.ts';
+import { metadataText } from '#server/sessions/prompt-text.ts';
 
 const text = (value: string) => metadataText([{ type: 'text', text: value }]);
 const KEY = 'A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8S9t0';

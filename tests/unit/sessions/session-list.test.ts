@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ServiceError } from '../../../server/errors.ts';
-import { listSessions, type SessionListQuery } from '../../../server/sessions/session-list.ts';
-import type { SessionRow } from '../../../server/sessions/session-row.ts';
-import { temporaryHome } from '../../support/temporary-home.ts';
+import { ServiceError } from '#server/errors.ts';
+import { listSessions, type SessionListQuery } from '#server/sessions/session-list.ts';
+import type { SessionRow } from '#server/sessions/session-row.ts';
+import { temporaryHome } from '#support/temporary-home.ts';
 import { openIndex, sessionRow, WORKSPACE } from './index-fixtures.ts';
 
 const OTHER = 'wd_two_000000000002';

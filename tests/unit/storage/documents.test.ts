@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import memory from 'unstorage/drivers/memory';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { createDocuments } from '../../../server/storage/documents.ts';
-import { temporaryHome } from '../../support/temporary-home.ts';
+import { createDocuments } from '#server/storage/documents.ts';
+import { temporaryHome } from '#support/temporary-home.ts';
 
 const schema = z.object({ name: z.string(), size: z.number().default(0) });
 

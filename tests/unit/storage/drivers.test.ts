@@ -2,8 +2,8 @@
 import { createStorage, type Driver } from 'unstorage';
 import memory from 'unstorage/drivers/memory';
 import { describe, expect, it } from 'vitest';
-import { fileDriver } from '../../../server/storage/file-driver.ts';
-import { temporaryHome } from '../../support/temporary-home.ts';
+import { fileDriver } from '#server/storage/file-driver.ts';
+import { temporaryHome } from '#support/temporary-home.ts';
 
 const drivers: { name: string; make: () => Promise<Driver> }[] = [
   { name: 'files', make: async () => fileDriver({ base: await temporaryHome() }) },

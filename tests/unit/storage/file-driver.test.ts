@@ -1,8 +1,8 @@
 import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { fileDriver } from '../../../server/storage/file-driver.ts';
-import { temporaryHome } from '../../support/temporary-home.ts';
+import { fileDriver } from '#server/storage/file-driver.ts';
+import { temporaryHome } from '#support/temporary-home.ts';
 
 const files = async () => {
   const base = await temporaryHome();

@@ -2,9 +2,9 @@ import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createLogger } from '../../../server/log.ts';
-import { createIndexDb } from '../../../server/storage/index-db.ts';
-import { temporaryHome } from '../../support/temporary-home.ts';
+import { createLogger } from '#server/logging/log.ts';
+import { createIndexDb } from '#server/storage/index-db.ts';
+import { temporaryHome } from '#support/temporary-home.ts';
 
 const log = createLogger('silent');
 const fileOf = (home: string) => join(home, 'cache/index-v1.db');

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { readFile, rm, symlink } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createBashTool } from '../../../server/tools/bash.ts';
-import type { BashOptions } from '../../../server/tools/bash.ts';
-import type { ToolProgress } from '../../../server/tools/types.ts';
+import { createBashTool } from '#server/tools/bash.ts';
+import type { BashOptions } from '#server/tools/bash.ts';
+import type { ToolProgress } from '#server/tools/tool.ts';
 import { createWorkspace, planTool, runTool } from './workspace.ts';
 import type { RunOptions, Workspace } from './workspace.ts';
 

@@ -2,10 +2,10 @@ import { chmod, link, mkdir, readFile, stat, symlink, utimes } from 'node:fs/pro
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { editTool } from '../../../server/tools/edit.ts';
-import { readTool } from '../../../server/tools/read.ts';
-import { checkFresh } from '../../../server/tools/stale-files.ts';
-import { writeTool } from '../../../server/tools/write.ts';
+import { editTool } from '#server/tools/edit.ts';
+import { readTool } from '#server/tools/read.ts';
+import { checkFresh } from '#server/agent/calls/stale-files.ts';
+import { writeTool } from '#server/tools/write.ts';
 import { createWorkspace, planTool, runTool } from './workspace.ts';
 import type { Workspace } from './workspace.ts';
 

@@ -1,8 +1,8 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createOutputBuilder, cutText, OUTPUT_MAX_CHARS, TRUNCATION_MARKER } from '../../../server/tools/output.ts';
-import { spillOutput } from '../../../server/tools/spill.ts';
+import { createOutputBuilder, cutText, OUTPUT_MAX_CHARS, TRUNCATION_MARKER } from '#server/tools/output.ts';
+import { spillOutput } from '#server/agent/calls/spill.ts';
 import { createWorkspace } from './workspace.ts';
 import type { Workspace } from './workspace.ts';
 

@@ -1,10 +1,10 @@
 import Ajv2020 from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { validateArguments } from '../../../server/tools/arguments.ts';
-import { editTool } from '../../../server/tools/edit.ts';
-import { createGlobTool } from '../../../server/tools/glob.ts';
-import { readTool } from '../../../server/tools/read.ts';
-import { builtinTools, toolSchemas } from '../../../server/tools/registry.ts';
+import { validateArguments } from '#server/agent/calls/arguments.ts';
+import { editTool } from '#server/tools/edit.ts';
+import { createGlobTool } from '#server/tools/glob.ts';
+import { readTool } from '#server/tools/read.ts';
+import { builtinTools, toolSchemas } from '#server/tools/registry.ts';
 
 const tools = builtinTools();
 

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createGlobTool } from '../../../server/tools/glob.ts';
-import { createGrepTool } from '../../../server/tools/grep.ts';
-import type { SearchOptions } from '../../../server/tools/grep.ts';
+import { createGlobTool } from '#server/tools/glob.ts';
+import { createGrepTool } from '#server/tools/grep.ts';
+import type { SearchOptions } from '#server/tools/grep.ts';
 import { createWorkspace, planTool, runTool } from './workspace.ts';
 import type { Workspace } from './workspace.ts';
 

@@ -2,8 +2,8 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { validateArguments } from '../../../server/tools/arguments.ts';
-import type { RunContext, Tool, ToolEnvironment, ToolProgress } from '../../../server/tools/types.ts';
+import { validateArguments } from '#server/agent/calls/arguments.ts';
+import type { RunContext, Tool, ToolEnvironment, ToolProgress } from '#server/tools/tool.ts';
 
 export interface Workspace {
   /** Everything is below this folder, links resolved. */
@@ -48,7 +48,7 @@ export interface RunOptions {
 export async function planTool(tool: Tool, environment: ToolEnvironment, args: object) {
   const checked = validateArguments(tool, JSON.stringify(args));
   if ('error' in checked) throw new Error(checked.error);
-  return tool.plan(checked.args, environment);
+  return tool.prepare(checked.args, environment);
 }
 
 export async function runTool(tool: Tool, environment: ToolEnvironment, args: object, options: RunOptions = {}) {

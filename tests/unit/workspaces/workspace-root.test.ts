@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { workspaceId } from '../../../server/schema/scalars.ts';
+import { workspaceId } from '#schema/scalars.ts';
 import {
   checkDirectory,
   checkRoot,
@@ -9,8 +9,8 @@ import {
   normalRoot,
   rootKey,
   workspaceIdOf,
-} from '../../../server/workspaces/workspace-root.ts';
-import { temporaryHome } from '../../support/temporary-home.ts';
+} from '#server/workspaces/workspace-root.ts';
+import { temporaryHome } from '#support/temporary-home.ts';
 
 describe('workspace ids', () => {
   it('hash the empty text for the root directory', () => {

@@ -1,11 +1,11 @@
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createLogger } from '../../../server/log.ts';
-import { workspaceSchema, type Workspace } from '../../../server/schema/workspace.ts';
-import { createDocuments } from '../../../server/storage/documents.ts';
-import { createWorkspaces } from '../../../server/workspaces/workspaces.ts';
-import { temporaryHome } from '../../support/temporary-home.ts';
+import { createLogger } from '#server/logging/log.ts';
+import { workspaceSchema, type Workspace } from '#schema/workspace.ts';
+import { createDocuments } from '#server/storage/documents.ts';
+import { createWorkspaces } from '#server/workspaces/workspaces.ts';
+import { temporaryHome } from '#support/temporary-home.ts';
 import { openIndex, sessionRow } from '../sessions/index-fixtures.ts';
 
 /** A server's registry over `home`, with the events it published. */

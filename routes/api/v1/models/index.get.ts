@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { modelItemSchema } from '../../../../server/schema/model.ts';
-import { useApp } from '../../../../utils/app.ts';
-import { defineEndpoint } from '../../../../utils/endpoint.ts';
+import { modelItemSchema } from '#schema/model.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
   summary: 'List the models',

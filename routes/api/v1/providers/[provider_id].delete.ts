@@ -1,6 +1,6 @@
-import { useApp } from '../../../../utils/app.ts';
-import { defineEndpoint } from '../../../../utils/endpoint.ts';
-import { pathParams } from '../../../../utils/params.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
   summary: 'Delete a provider and its models',

@@ -1,7 +1,7 @@
-import { providerDetailSchema } from '../../../../server/schema/provider.ts';
-import { useApp } from '../../../../utils/app.ts';
-import { defineEndpoint } from '../../../../utils/endpoint.ts';
-import { pathParams } from '../../../../utils/params.ts';
+import { providerDetailSchema } from '#schema/provider.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
   summary: 'Get a provider with its stored key',

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { providerItemSchema, replaceProviderSchema } from '../../../../server/schema/provider.ts';
-import { useApp } from '../../../../utils/app.ts';
-import { defineEndpoint } from '../../../../utils/endpoint.ts';
-import { pathParams } from '../../../../utils/params.ts';
+import { providerItemSchema, replaceProviderSchema } from '#schema/provider.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
   summary: 'Replace a provider and its models, or rename it',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { providerItemSchema } from '../../../../server/schema/provider.ts';
-import { useApp } from '../../../../utils/app.ts';
-import { defineEndpoint } from '../../../../utils/endpoint.ts';
+import { providerItemSchema } from '#schema/provider.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
   summary: 'List the providers, without keys',

@@ -1,6 +1,6 @@
-import { createProviderSchema, providerItemSchema } from '../../../../server/schema/provider.ts';
-import { useApp } from '../../../../utils/app.ts';
-import { defineEndpoint } from '../../../../utils/endpoint.ts';
+import { createProviderSchema, providerItemSchema } from '#schema/provider.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
   summary: 'Add a provider with its models',

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { afterFields } from '../../../../server/schema/after-fields.ts';
-import { workspaceId } from '../../../../server/schema/scalars.ts';
-import { sessionSchema } from '../../../../server/schema/session.ts';
-import { useApp } from '../../../../utils/app.ts';
-import { defineEndpoint } from '../../../../utils/endpoint.ts';
-import { cursorQuery, queryBoolean } from '../../../../utils/query.ts';
+import { afterFields } from '#schema/after-fields.ts';
+import { workspaceId } from '#schema/scalars.ts';
+import { sessionSchema } from '#schema/session.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { cursorQuery, queryBoolean } from '#utils/query.ts';
 
 export default defineEndpoint({
   summary: 'List sessions, most recently updated first',

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { agentConfigSchema, sessionSchema } from '../../../../server/schema/session.ts';
-import { afterFields } from '../../../../server/schema/after-fields.ts';
-import { nonEmpty, workspaceId } from '../../../../server/schema/scalars.ts';
-import { useApp } from '../../../../utils/app.ts';
-import { defineEndpoint } from '../../../../utils/endpoint.ts';
+import { agentConfigSchema, sessionSchema } from '#schema/session.ts';
+import { afterFields } from '#schema/after-fields.ts';
+import { nonEmpty, workspaceId } from '#schema/scalars.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
   summary: 'Create a session',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { workspaceSchema } from '../../../../server/schema/workspace.ts';
-import { useApp } from '../../../../utils/app.ts';
-import { defineEndpoint } from '../../../../utils/endpoint.ts';
+import { workspaceSchema } from '#schema/workspace.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
   summary: 'List the registered project directories, in the order of registration',

@@ -1,7 +1,7 @@
-import { createWorkspaceSchema, workspaceSchema } from '../../../../server/schema/workspace.ts';
-import { checkRoot } from '../../../../server/workspaces/workspace-root.ts';
-import { useApp } from '../../../../utils/app.ts';
-import { defineEndpoint } from '../../../../utils/endpoint.ts';
+import { createWorkspaceSchema, workspaceSchema } from '#schema/workspace.ts';
+import { checkRoot } from '#server/workspaces/workspace-root.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
   summary: 'Register a project directory, or open a registered one again',

@@ -1,7 +1,7 @@
-import { sessionSchema } from '../../../../../server/schema/session.ts';
-import { useApp } from '../../../../../utils/app.ts';
-import { defineEndpoint } from '../../../../../utils/endpoint.ts';
-import { pathParams } from '../../../../../utils/params.ts';
+import { sessionSchema } from '#schema/session.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
   summary: 'Read the profile of a session: the same object as the session itself',

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { nonEmpty } from '../../../../../server/schema/scalars.ts';
-import { agentConfigSchema, permissionRuleSchema, sessionSchema } from '../../../../../server/schema/session.ts';
-import { useApp } from '../../../../../utils/app.ts';
-import { defineEndpoint } from '../../../../../utils/endpoint.ts';
-import { pathParams } from '../../../../../utils/params.ts';
+import { nonEmpty } from '#schema/scalars.ts';
+import { agentConfigSchema, permissionRuleSchema, sessionSchema } from '#schema/session.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
   summary: 'Change title, metadata and agent settings of a session',

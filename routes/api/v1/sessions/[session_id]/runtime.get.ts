@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { useApp } from '../../../../../utils/app.ts';
-import { defineEndpoint } from '../../../../../utils/endpoint.ts';
-import { pathParams } from '../../../../../utils/params.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
   summary: 'Read which runtime the main agent works on',

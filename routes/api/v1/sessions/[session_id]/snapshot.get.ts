@@ -1,7 +1,7 @@
-import { snapshotSchema } from '../../../../../server/schema/message.ts';
-import { useApp } from '../../../../../utils/app.ts';
-import { defineEndpoint } from '../../../../../utils/endpoint.ts';
-import { pathParams } from '../../../../../utils/params.ts';
+import { snapshotSchema } from '#schema/message.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
   summary: 'Everything a client needs to rebuild its view, with the cursor to go on from',

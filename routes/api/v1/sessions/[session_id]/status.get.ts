@@ -1,7 +1,7 @@
-import { statusSchema } from '../../../../../server/schema/session.ts';
-import { useApp } from '../../../../../utils/app.ts';
-import { defineEndpoint } from '../../../../../utils/endpoint.ts';
-import { pathParams } from '../../../../../utils/params.ts';
+import { statusSchema } from '#schema/session.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
   summary: 'Status rollup of a session: activity, model, modes, context size',

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { warningSchema } from '../../../../../server/schema/session.ts';
-import { useApp } from '../../../../../utils/app.ts';
-import { defineEndpoint } from '../../../../../utils/endpoint.ts';
-import { pathParams } from '../../../../../utils/params.ts';
+import { warningSchema } from '#schema/session.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
   summary: 'Warnings about the session, such as oversized instruction files',

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { modelItemSchema } from '../../../../../../server/schema/model.ts';
-import { useApp } from '../../../../../../utils/app.ts';
-import { defineEndpoint } from '../../../../../../utils/endpoint.ts';
-import { pathParams } from '../../../../../../utils/params.ts';
+import { modelItemSchema } from '#schema/model.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
   summary: 'Make a model the default of new agents',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { useApp } from '../../../../../../utils/app.ts';
-import { defineEndpoint } from '../../../../../../utils/endpoint.ts';
-import { pathParams } from '../../../../../../utils/params.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
   summary: 'Cancel the running turn of the main agent',
@@ -11,6 +11,6 @@ export default defineEndpoint({
   bodyRequired: false,
   data: z.object({ aborted: z.literal(true) }),
   errors: [40401],
-  before: ({ session_id }) => useApp().sessions.assertExists(session_id),
+  load: ({ session_id }) => useApp().sessions.assertExists(session_id),
   handler: ({ params }) => useApp().sessions.abortTurn(params.session_id),
 });

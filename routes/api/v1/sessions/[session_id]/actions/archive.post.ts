@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { useApp } from '../../../../../../utils/app.ts';
-import { defineEndpoint } from '../../../../../../utils/endpoint.ts';
-import { pathParams } from '../../../../../../utils/params.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
   summary: 'Archive a session',
@@ -12,6 +12,6 @@ export default defineEndpoint({
   bodyRequired: false,
   data: z.object({ archived: z.literal(true) }),
   errors: [40401],
-  before: ({ session_id }) => useApp().sessions.assertExists(session_id),
+  load: ({ session_id }) => useApp().sessions.assertExists(session_id),
   handler: ({ params }) => useApp().sessions.archive(params.session_id),
 });

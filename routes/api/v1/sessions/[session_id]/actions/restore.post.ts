@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { sessionSchema } from '../../../../../../server/schema/session.ts';
-import { useApp } from '../../../../../../utils/app.ts';
-import { defineEndpoint } from '../../../../../../utils/endpoint.ts';
-import { pathParams } from '../../../../../../utils/params.ts';
+import { sessionSchema } from '#schema/session.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
   summary: 'Un-archive a session and load it',
@@ -12,6 +12,6 @@ export default defineEndpoint({
   bodyRequired: false,
   data: sessionSchema,
   errors: [40401],
-  before: ({ session_id }) => useApp().sessions.assertExists(session_id),
+  load: ({ session_id }) => useApp().sessions.assertExists(session_id),
   handler: ({ params }) => useApp().sessions.restore(params.session_id),
 });

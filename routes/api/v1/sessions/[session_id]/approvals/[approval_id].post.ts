@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { resolveApprovalSchema } from '../../../../../../server/schema/interaction.ts';
-import { isoTime } from '../../../../../../server/schema/scalars.ts';
-import { useApp } from '../../../../../../utils/app.ts';
-import { defineEndpoint } from '../../../../../../utils/endpoint.ts';
-import { pathParams } from '../../../../../../utils/params.ts';
+import { resolveApprovalSchema } from '#schema/interaction.ts';
+import { isoTime } from '#schema/scalars.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
   summary: 'Answer an approval; the first answer wins',

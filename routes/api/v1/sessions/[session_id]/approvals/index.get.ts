@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { approvalSchema } from '../../../../../../server/schema/interaction.ts';
-import { useApp } from '../../../../../../utils/app.ts';
-import { defineEndpoint } from '../../../../../../utils/endpoint.ts';
-import { pathParams } from '../../../../../../utils/params.ts';
+import { approvalSchema } from '#schema/interaction.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
   summary: 'Pending approvals of all agents, oldest first',

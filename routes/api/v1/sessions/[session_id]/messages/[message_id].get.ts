@@ -1,7 +1,7 @@
-import { messageSchema } from '../../../../../../server/schema/message.ts';
-import { useApp } from '../../../../../../utils/app.ts';
-import { defineEndpoint } from '../../../../../../utils/endpoint.ts';
-import { pathParams } from '../../../../../../utils/params.ts';
+import { messageSchema } from '#schema/message.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
   summary: 'Read one message',

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { messageSchema } from '../../../../../../server/schema/message.ts';
-import { useApp } from '../../../../../../utils/app.ts';
-import { defineEndpoint } from '../../../../../../utils/endpoint.ts';
-import { pathParams } from '../../../../../../utils/params.ts';
-import { cursorQuery } from '../../../../../../utils/query.ts';
+import { messageSchema } from '#schema/message.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
+import { cursorQuery } from '#utils/query.ts';
 
 export default defineEndpoint({
   summary: 'Page through the messages of the main agent, newest first',

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { promptSchema } from '../../../../../../server/schema/prompt.ts';
-import { useApp } from '../../../../../../utils/app.ts';
-import { defineEndpoint } from '../../../../../../utils/endpoint.ts';
-import { pathParams } from '../../../../../../utils/params.ts';
+import { promptSchema } from '#schema/prompt.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
   summary: 'The running prompt of the main agent and those that wait',

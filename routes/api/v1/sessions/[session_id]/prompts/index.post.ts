@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { promptSchema, submitPromptSchema } from '../../../../../../server/schema/prompt.ts';
-import { useApp } from '../../../../../../utils/app.ts';
-import { defineEndpoint } from '../../../../../../utils/endpoint.ts';
-import { MEDIA_BODY_LIMIT } from '../../../../../../utils/http/body.ts';
-import { pathParams } from '../../../../../../utils/params.ts';
+import { promptSchema, submitPromptSchema } from '#schema/prompt.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { MEDIA_BODY_LIMIT } from '#utils/http/body.ts';
+import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
   summary: 'Submit a prompt; replies when it runs or waits',

@@ -1,0 +1,22 @@
+/** Which calls of a batch may run side by side (engine.md §4 item 5). */
+import { sep } from 'node:path';
+import type { Access } from '#server/tools/tool.ts';
+
+type FileAccess = Extract<Access, { kind: 'file' }>;
+
+function covers(outer: FileAccess, inner: FileAccess): boolean {
+  const [root, path] = [outer.path.toLowerCase(), inner.path.toLowerCase()];
+  if (root === path) return true;
+  return outer.recursive === true && path.startsWith(root.endsWith(sep) ? root : root + sep);
+}
+
+function filesConflict(a: FileAccess, b: FileAccess): boolean {
+  if (a.mode === 'read' && b.mode === 'read') return false;
+  return covers(a, b) || covers(b, a);
+}
+
+/** A call that declares nothing may touch anything. Paths compare without case. */
+export function accessesConflict(a: readonly Access[], b: readonly Access[]): boolean {
+  if (a.length === 0 || b.length === 0) return true;
+  return a.some((one) => b.some((other) => one.kind === 'all' || other.kind === 'all' || filesConflict(one, other)));
+}

@@ -1,0 +1,54 @@
+/** Text results too long for the conversation go to a file that Read can page through (engine.md §4 item 9). */
+import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorMessage } from '#server/errors.ts';
+import { writeFileAtomic } from '#server/files/atomic-write.ts';
+import { cutText } from '#server/tools/output.ts';
+import type { ToolResult } from '#server/tools/tool.ts';
+
+export const SPILL_MIN_CHARS = 50_000;
+export const SPILL_PREVIEW_CHARS = 2000;
+const SPILL_STEM_MAX_CHARS = 80;
+
+export interface SpillFacts {
+  toolName: string;
+  toolCallId: string;
+  /** `agents/<agent>/tool-results` of the session; created when missing. */
+  dir: string;
+  /** A result that could not be saved is kept whole; this is told why. */
+  onError(message: string): void;
+}
+
+/** `<tool>-<callid>-<uuid>.txt` in safe characters; the uuid always survives the cut. */
+function spillName(toolName: string, toolCallId: string): string {
+  const uuid = randomUUID();
+  const stem = `${toolName}-${toolCallId}`.replace(/[^A-Za-z0-9._-]/g, '_');
+  return `${stem.slice(0, SPILL_STEM_MAX_CHARS - uuid.length - 1)}-${uuid}.txt`;
+}
+
+/** Returns the result itself, or one whose output is the header block and a preview of what was saved. */
+export async function spillOutput(result: ToolResult, facts: SpillFacts): Promise<ToolResult> {
+  const { output } = result;
+  if (typeof output !== 'string' || output.length <= SPILL_MIN_CHARS) return result;
+  if (result.truncated || facts.toolName === 'Read') return result;
+  const path = join(facts.dir, spillName(facts.toolName, facts.toolCallId));
+  try {
+    await mkdir(facts.dir, { recursive: true });
+    await writeFileAtomic(path, output);
+  } catch (error) {
+    facts.onError(errorMessage(error));
+    return result;
+  }
+  const header = [
+    `tool_name: ${facts.toolName}`,
+    `tool_call_id: ${facts.toolCallId}`,
+    `output_size_chars: ${output.length}`,
+    `output_size_bytes: ${Buffer.byteLength(output)}`,
+    `output_path: ${path}`,
+    'next_step: The output was too long and was saved to output_path. Use Read with line_offset and n_lines, or Grep, to look at the parts you need.',
+    '',
+    '[preview]',
+  ];
+  return { ...result, output: `${header.join('\n')}\n${cutText(output, SPILL_PREVIEW_CHARS)}`, truncated: true };
+}

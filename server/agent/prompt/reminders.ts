@@ -1,0 +1,72 @@
+/** Reminders that are injected at the head of a step (engine.md §14.3). They live in history, so the cache keeps. */
+import type { ContextMessage, Origin } from '#schema/engine.ts';
+import type { PermissionMode } from '#schema/scalars.ts';
+
+type Injection = Extract<Origin, { kind: 'injection' }>;
+
+/** A user-role message that clients hide by its origin (engine.md §1). */
+export function reminder(variant: string, text: string, disclosure?: unknown): ContextMessage {
+  const origin: Injection = { kind: 'injection', variant, ...(disclosure === undefined ? {} : { disclosure }) };
+  return {
+    role: 'user',
+    content: [{ type: 'text', text: `<system-reminder>\n${text}\n</system-reminder>` }],
+    toolCalls: [],
+    origin,
+  };
+}
+
+/** What the newest reminder of a variant told the model. */
+function lastDisclosure(messages: ContextMessage[], variant: string): unknown {
+  const last = messages.findLast(
+    (message) => message.origin?.kind === 'injection' && message.origin.variant === variant,
+  );
+  return last?.origin?.kind === 'injection' ? last.origin.disclosure : undefined;
+}
+
+const disclosed = (value: unknown, key: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+
+/** Local calendar date, `YYYY-MM-DD`. */
+export function localDate(now: Date): string {
+  const pad = (part: number) => String(part).padStart(2, '0');
+  return `${now.getFullYear()}-${pad(now.getMonth() + 1)}-${pad(now.getDate())}`;
+}
+
+function dateReminder(messages: ContextMessage[], now: Date): ContextMessage[] {
+  const date = localDate(now);
+  const told = disclosed(lastDisclosure(messages, 'date_change'), 'date');
+  if (told === date) return [];
+  const text = told === undefined ? `Today's date is ${date}.` : `The date has changed. Today's date is now ${date}.`;
+  return [reminder('date_change', text, { date })];
+}
+
+function modeReminder(messages: ContextMessage[], mode: PermissionMode): ContextMessage[] {
+  const told = disclosed(lastDisclosure(messages, 'permission_mode'), 'mode');
+  if (mode === 'auto') {
+    if (told === 'auto') return [];
+    const text =
+      'The permission mode is now "auto": tool calls run without asking the user, and nobody is there to answer questions. Decide yourself and stay within the task.';
+    return [reminder('permission_mode', text, { mode })];
+  }
+  if (told !== 'auto') return [];
+  const text = `The permission mode is now "${mode}": the "auto" mode has ended, the user is there again and may be asked.`;
+  return [reminder('permission_mode', text, { mode })];
+}
+
+/** What has to be said before the next request. */
+export function stepReminders(
+  messages: ContextMessage[],
+  facts: { now: Date; mode: PermissionMode },
+): ContextMessage[] {
+  return [...dateReminder(messages, facts.now), ...modeReminder(messages, facts.mode)];
+}
+
+const INTERRUPTION =
+  'The user interrupted the previous turn on purpose. Do not resume it by yourself; wait for what the user says next.';
+
+/** The reminder after a user's abort, unless the conversation already ends with one (engine.md §2.8). */
+export function interruptionReminder(messages: ContextMessage[]): ContextMessage[] {
+  const last = messages.at(-1);
+  const already = last?.origin?.kind === 'injection' && last.origin.variant === 'interruption';
+  return already ? [] : [reminder('interruption', INTERRUPTION)];
+}

@@ -1,0 +1,159 @@
+/**
+ * The volatile side of a turn: deltas with their offsets, phases, running tools. The snapshot's `in_flight_turn` is read
+ * from here; nothing of it is journaled (core.md §8, ws-events.md §6.5, §9.4, §9.10).
+ */
+import type { SessionLog } from '#server/journal/session-log.ts';
+import type { InFlightTurn, RunningTool } from '#schema/message.ts';
+import type { TurnOutcome } from '#schema/scalars.ts';
+import type { PreparedCall, ToolProgress } from '#server/tools/tool.ts';
+import type { StreamListener } from './model-request.ts';
+import type { StatusFrames } from './status-frames.ts';
+
+type StreamKind = 'assistant' | 'thinking' | 'tool_call';
+type RetryFacts = {
+  failedAttempt: number;
+  nextAttempt: number;
+  maxAttempts: number;
+  delayMs: number;
+  errorName: string;
+  statusCode?: number;
+};
+
+export interface TurnStream {
+  readonly listener: StreamListener;
+  started(): void;
+  beginStep(step: number): void;
+  /** Usage and context size of a response are in the fold now. */
+  responseBooked(): void;
+  retrying(facts: RetryFacts): void;
+  waiting(approval: { approvalId: string; toolCallId: string } | undefined): void;
+  toolStarted(call: { toolCallId: string; name: string; args: unknown; plan?: PreparedCall | undefined }): void;
+  toolProgress(toolCallId: string, update: ToolProgress): void;
+  toolEnded(toolCallId: string): void;
+  /** The open step, or the turn at its step limit, was cut short. */
+  interrupted(reason: 'aborted' | 'max_steps' | 'error'): void;
+  ended(outcome: TurnOutcome): void;
+  view(): InFlightTurn;
+}
+
+export interface TurnStreamDeps {
+  agentId: string;
+  turnId: number;
+  promptId?: string | undefined;
+  log: SessionLog;
+  frames: StatusFrames;
+  now(): number;
+}
+
+interface Stream {
+  /** Text of the current step. */
+  text: string;
+  /** The turn's count where this step began. */
+  offset: number;
+}
+
+/** Creates the overlay of one turn. */
+export function createTurnStream(deps: TurnStreamDeps): TurnStream {
+  const { agentId, turnId, log, frames } = deps;
+  const since = deps.now();
+  const assistant: Stream = { text: '', offset: 0 };
+  const thinking: Stream = { text: '', offset: 0 };
+  const tools = new Map<string, RunningTool & { since: number }>();
+  let step = 0;
+  let announced = new Set<StreamKind>();
+
+  const running = () => frames.phase({ kind: 'running', turnId, step, stepId: '', since });
+
+  function streaming(stream: StreamKind): void {
+    if (announced.has(stream)) return;
+    announced.add(stream);
+    frames.phase({ kind: 'streaming', turnId, step, stepId: '', stream, since });
+  }
+
+  function delta(type: 'assistant.delta' | 'thinking.delta', stream: Stream, text: string): void {
+    // Offsets are counted for the main agent only.
+    const offset = agentId === 'main' ? { offset: stream.offset + stream.text.length } : {};
+    stream.text += text;
+    log.volatile(agentId, type, { turnId, delta: text }, offset);
+  }
+
+  return {
+    listener: {
+      text(text) {
+        delta('assistant.delta', assistant, text);
+        streaming('assistant');
+      },
+      thinking(text) {
+        delta('thinking.delta', thinking, text);
+        streaming('thinking');
+      },
+      call(toolCallId, name, argumentsPart) {
+        log.volatile(agentId, 'tool.call.delta', { turnId, toolCallId, name, argumentsPart });
+        streaming('tool_call');
+      },
+    },
+    started: running,
+    beginStep(next) {
+      step = next;
+      announced = new Set();
+      for (const stream of [assistant, thinking]) {
+        stream.offset += stream.text.length;
+        stream.text = '';
+      }
+      running();
+    },
+    responseBooked: () => frames.facts(),
+    retrying: (facts) => frames.phase({ kind: 'retrying', turnId, step, stepId: '', ...facts, since }),
+    waiting(approval) {
+      if (approval) frames.phase({ kind: 'awaiting_approval', turnId, step, approval, since: deps.now() });
+      else frames.phase({ kind: 'streaming', turnId, step, stepId: '', stream: 'tool_call', since });
+    },
+    toolStarted({ toolCallId, name, args, plan }) {
+      const started = deps.now();
+      tools.set(toolCallId, {
+        tool_call_id: toolCallId,
+        name,
+        args,
+        ...(plan ? { description: plan.label } : {}),
+        ...(plan?.display ? { display: plan.display } : {}),
+        since: started,
+      });
+      frames.phase({ kind: 'tool_call', turnId, step, toolCallId, name, since: started });
+    },
+    toolProgress(toolCallId, update) {
+      const tool = tools.get(toolCallId);
+      const { kind, text, percent } = update;
+      if (tool && kind !== 'custom') {
+        tool.last_progress = {
+          kind,
+          ...(text === undefined ? {} : { text }),
+          ...(percent === undefined ? {} : { percent }),
+        };
+      }
+      log.volatile(agentId, 'tool.progress', { turnId, toolCallId, update });
+    },
+    toolEnded(toolCallId) {
+      tools.delete(toolCallId);
+      const newest = [...tools.values()].at(-1);
+      if (!newest) running();
+      else {
+        const { tool_call_id, name, since: started } = newest;
+        frames.phase({ kind: 'tool_call', turnId, step, toolCallId: tool_call_id, name, since: started });
+      }
+    },
+    interrupted: (reason) => frames.phase({ kind: 'interrupted', turnId, step, reason, at: deps.now() }),
+    ended(outcome) {
+      frames.phase({ kind: 'ended', turnId, reason: outcome, durationMs: deps.now() - since, at: deps.now() });
+      frames.facts();
+    },
+    view: () => ({
+      turn_id: turnId,
+      assistant_text: assistant.text,
+      assistant_offset: assistant.offset,
+      thinking_text: thinking.text,
+      thinking_offset: thinking.offset,
+      running_tools: [...tools.values()].map(({ since: _since, ...tool }) => tool),
+      ...(deps.promptId === undefined ? {} : { current_prompt_id: deps.promptId }),
+    }),
+  };
+}

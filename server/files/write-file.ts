@@ -1,0 +1,34 @@
+/** Writing the user's own files: whole or not at all, keeping what the user set on them. */
+import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { writeFileAtomic } from './atomic-write.ts';
+
+/** Mode of new files, narrowed by the umask. */
+const NEW_FILE_MODE = 0o666;
+
+/**
+ * Replaces the file's content by rename and keeps its permission bits. A file with other hard links or of another
+ * owner is written in place, because a rename would break those. `path` has its links resolved; missing parents are
+ * created. Returns the new mtime in ms.
+ */
+export async function replaceFile(path: string, data: string | Uint8Array): Promise<number> {
+  const before = await stat(path).catch(() => undefined);
+  if (!before) {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFileAtomic(path, data, NEW_FILE_MODE);
+  } else if (before.nlink > 1 || (process.getuid !== undefined && before.uid !== process.getuid())) {
+    await writeFile(path, data);
+  } else {
+    const mode = before.mode & 0o7777;
+    await writeFileAtomic(path, data, mode);
+    await chmod(path, mode);
+  }
+  return (await stat(path)).mtimeMs;
+}
+
+/** Why the path cannot be written as a file; undefined when it is a regular file or nothing yet. */
+export async function notWritable(path: string): Promise<string | undefined> {
+  const stats = await stat(path).catch(() => undefined);
+  if (!stats || stats.isFile()) return undefined;
+  return stats.isDirectory() ? `${path} is a directory.` : `${path} is not a regular file.`;
+}

@@ -1,0 +1,249 @@
+/**
+ * The records that close what a dead process left open (records.md §4). Pure: all it needs is the fold, and all times in
+ * it are the time of the last line. Settling a settled journal gives nothing.
+ */
+import { estimateText } from './token-estimate.ts';
+import type { TaskInfo } from '#schema/events/tasks.ts';
+import { iso, type TurnOutcome } from '#schema/scalars.ts';
+import type { LogState } from './fold.ts';
+import { readContext } from './projections/context.ts';
+import {
+  isBusy,
+  mainTurnActive,
+  pendingInteraction,
+  type AgentStatus,
+  type WorkChanged,
+} from './projections/status.ts';
+import { internal, event, unsent, type Draft } from './records.ts';
+
+/** Result of a call that the server did not see end. */
+export const INTERRUPTED_RESULT =
+  'The tool call was interrupted before its result was recorded. Do not assume that it succeeded.';
+const SERVER_STOPPED = 'server stopped';
+
+const MAIN = 'main';
+
+/** What has to be appended; empty when nothing is open. Drafts marked `unsent` emit nothing. */
+export function settleCrash(state: LogState): Draft[] {
+  const { status } = state;
+  const drafts: Draft[] = [];
+  // What the records below add to each context, so that a notification's `start` and `tokens` count it.
+  const growth = new Map<string, Growth>();
+
+  const agents = [...new Set([...state.context.keys(), ...state.prompts.keys(), ...status.agents.keys()])];
+  const order = creationOrder([...status.agents.keys()], agents);
+  for (const agent of order) drafts.push(...settleAgent(state, agent, growth));
+  for (const { agent, info } of status.tasks.values()) drafts.push(...settleTask(state, agent, info, growth));
+  for (const { agent, commandId, taskId } of status.shells.values()) {
+    drafts.push(internal(agent, 'shell.ended', { commandId, taskId, isError: true, outputTail: '' }));
+  }
+  if (status.goal?.status === 'active') drafts.push(pausedGoal(status.goal));
+  const work = idleWork(state);
+  if (work) drafts.push(event(MAIN, 'event.session.work_changed', work));
+  return drafts;
+}
+
+interface Growth {
+  entries: number;
+  tokens: number;
+}
+
+/** Counts one more entry of that text; returns what the agent's context has grown by so far. */
+function grow(growth: Map<string, Growth>, agent: string, text: string): Growth {
+  const before = growth.get(agent) ?? { entries: 0, tokens: 0 };
+  const after = { entries: before.entries + 1, tokens: before.tokens + estimateText(text) };
+  growth.set(agent, after);
+  return after;
+}
+
+/** Newest agent first, main last. */
+function creationOrder(created: string[], all: string[]): string[] {
+  const known = [...created, ...all.filter((agent) => !created.includes(agent))];
+  return [...known.filter((agent) => agent !== MAIN).toReversed(), MAIN];
+}
+
+function settleAgent(state: LogState, agent: string, growth: Map<string, Growth>): Draft[] {
+  const { status, lastTime } = state;
+  const own = status.agents.get(agent);
+  const at = iso(lastTime);
+  const drafts: Draft[] = settleSubagents(state, agent);
+
+  drafts.push(...settleCalls(state, agent, own, growth));
+  for (const [approval_id, pending] of status.approvals) {
+    if (pending.agent !== agent) continue;
+    const resolved = { approval_id, decision: 'cancelled' as const, resolved_at: at };
+    drafts.push(event(agent, 'event.approval.resolved', resolved, { cause: 'server_stopped' }));
+  }
+  for (const [question_id, pending] of status.questions) {
+    if (pending.agent === agent && pending.taskId === undefined) drafts.push(dismissed(agent, question_id, at));
+  }
+  if (own?.compaction) drafts.push(event(agent, 'compaction.cancelled', {}, { cause: 'server_stopped' }));
+  const turn = own?.turn;
+  if (turn?.step) {
+    const { step, stepId } = turn.step;
+    const { turnId } = turn;
+    drafts.push(
+      event(agent, 'turn.step.interrupted', { turnId, step, stepId, reason: 'aborted', message: SERVER_STOPPED }),
+    );
+  }
+  if (turn && (own?.swarm === 'task' || own?.swarm === 'tool')) drafts.push(internal(agent, 'swarm.left', {}));
+  if (turn) {
+    const durationMs = lastTime - turn.startedAt;
+    const ended = {
+      turnId: turn.turnId,
+      reason: 'cancelled' as const,
+      durationMs,
+      interruptReason: 'aborted' as const,
+    };
+    drafts.push(event(agent, 'turn.ended', ended, { cause: 'server_stopped' }));
+  }
+  for (const promptId of openPrompts(state, agent)) {
+    drafts.push(event(agent, 'prompt.aborted', { promptId, abortedAt: at }));
+  }
+  return drafts;
+}
+
+function settleSubagents({ status }: LogState, caller: string): Draft[] {
+  const detached = new Set(
+    [...status.tasks.values()].map(({ info }) => (info.kind === 'agent' ? info.agentId : undefined)),
+  );
+  return [...status.subagents]
+    .filter(([id, subagent]) => subagent.caller === caller && !detached.has(id))
+    .toReversed()
+    .map(([id]) => subagentFailed(caller, id));
+}
+
+function subagentFailed(caller: string, subagentId: string): Draft {
+  return event(caller, 'subagent.failed', { subagentId, error: SERVER_STOPPED }, { aborted: true });
+}
+
+function settleCalls(
+  state: LogState,
+  agent: string,
+  own: AgentStatus | undefined,
+  growth: Map<string, Growth>,
+): Draft[] {
+  const turn = own?.turn;
+  if (!turn?.step) return [];
+  const answered = readContext(state.context, agent).open?.calls;
+  return [...turn.step.calls].map(([toolCallId, { started }]) => {
+    if (answered?.has(toolCallId)) grow(growth, agent, INTERRUPTED_RESULT);
+    const { turnId } = turn;
+    const draft = event(agent, 'tool.result', {
+      turnId,
+      toolCallId,
+      output: INTERRUPTED_RESULT,
+      isError: true,
+      synthetic: true,
+    });
+    return started ? draft : unsent(draft);
+  });
+}
+
+function dismissed(agent: string, question_id: string, dismissed_at: string): Draft {
+  return event(agent, 'event.question.dismissed', { question_id, dismissed_at }, { cause: 'server_stopped' });
+}
+
+/** The turn's prompt, then what waited, in queue order; steered ones settle with the first. */
+function openPrompts(state: LogState, agent: string): string[] {
+  const own = state.prompts.get(agent);
+  if (!own) return [];
+  const waiting = [...own.open.values()].filter((prompt) => prompt.state === 'accepted' || prompt.state === 'queued');
+  return [...(own.active === undefined ? [] : [own.active]), ...waiting.map((prompt) => prompt.promptId)];
+}
+
+function settleTask(state: LogState, agent: string, info: TaskInfo, growth: Map<string, Growth>): Draft[] {
+  const { status, lastTime } = state;
+  const drafts: Draft[] = [];
+  for (const [questionId, pending] of status.questions) {
+    if (pending.taskId === info.taskId) drafts.push(dismissed(pending.agent, questionId, iso(lastTime)));
+  }
+  const child = info.kind === 'agent' ? info.agentId : undefined;
+  const caller = child === undefined ? undefined : status.subagents.get(child)?.caller;
+  if (child !== undefined && caller !== undefined) drafts.push(subagentFailed(caller, child));
+  const lost: TaskInfo = { ...info, status: 'lost', endedAt: lastTime };
+  drafts.push(
+    event(agent, 'task.terminated', { info: lost }, { outputTail: '' }),
+    event(agent, 'background.task.terminated', { info: lost }),
+  );
+  if (info.terminalNotificationSuppressed) return drafts;
+  return [...drafts, ...lostNotice(state, agent, info, growth)];
+}
+
+/** Tells the model that the task is gone, without starting a turn (engine.md §12). */
+function lostNotice(state: LogState, agent: string, info: TaskInfo, growth: Map<string, Growth>): Draft[] {
+  const { taskId, description } = info;
+  const title = 'Background task lost';
+  const body = `The server stopped while "${description}" was running; how it ended is not known.`;
+  const child = info.kind === 'agent' && info.agentId !== undefined ? ` agent_id="${info.agentId}"` : '';
+  const notificationId = `task:${taskId}:lost`;
+  const text = [
+    `<notification id="${notificationId}" category="task" type="task.lost" source_kind="background_task" source_id="${taskId}"${child}>`,
+    `Title: ${title}`,
+    'Severity: warning',
+    body,
+    '</notification>',
+  ].join('\n');
+  const context = readContext(state.context, agent);
+  const start = context.entries.length + (growth.get(agent)?.entries ?? 0);
+  const { tokens } = grow(growth, agent, text);
+  return [
+    event(agent, 'task.notified', {
+      notificationType: 'task.lost',
+      title,
+      body,
+      severity: 'warning',
+      sourceKind: 'background_task',
+      sourceId: taskId,
+    }),
+    event(
+      agent,
+      'context.spliced',
+      {
+        start,
+        deleteCount: 0,
+        messages: [
+          {
+            role: 'user',
+            content: [{ type: 'text', text }],
+            toolCalls: [],
+            origin: { kind: 'task', taskId, status: 'lost', notificationId },
+          },
+        ],
+        tokens: context.contextTokens + tokens,
+      },
+      { cause: 'input' },
+    ),
+  ];
+}
+
+function pausedGoal(goal: NonNullable<LogState['status']['goal']>): Draft {
+  return unsent(
+    event(
+      MAIN,
+      'goal.updated',
+      {
+        snapshot: { ...goal, status: 'paused', terminalReason: 'Paused after agent resume' },
+        change: { kind: 'lifecycle', status: 'paused', actor: 'system' },
+      },
+      { cause: 'lifecycle' },
+    ),
+  );
+}
+
+/** What clients have to be told, when they believe that something still runs or waits. */
+function idleWork({ status }: LogState): WorkChanged | undefined {
+  const told = status.work;
+  if (!told) return undefined;
+  const outcome: TurnOutcome | undefined = mainTurnActive(status) ? 'cancelled' : status.outcome;
+  const open = isBusy(status) || pendingInteraction(status) !== 'none';
+  const idle = !told.busy && !told.main_turn_active && told.pending_interaction === 'none';
+  // An idle session whose outcome was taken back at its unloading stays as it was told.
+  if (idle && (!open || told.last_turn_reason === outcome)) return undefined;
+  return {
+    busy: false,
+    main_turn_active: false,
+    pending_interaction: 'none',
+    ...(outcome === undefined ? {} : { last_turn_reason: outcome }),
+  };
+}

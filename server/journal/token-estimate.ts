@@ -1,0 +1,44 @@
+/** Token estimates where nothing was measured (engine.md §21). Deliberately simple: the same for every model. */
+import type { ContextMessage, Part, ToolSchema } from '#schema/engine.ts';
+
+const MEDIA_PART_TOKENS = 2000;
+
+/** `ceil(ascii characters / 4)` plus one for every other character. */
+export function estimateText(text: string): number {
+  let ascii = 0;
+  let other = 0;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x80) ascii++;
+    // The second half of a surrogate pair belongs to the character already counted.
+    else if (unit < 0xdc00 || unit > 0xdfff) other++;
+  }
+  return Math.ceil(ascii / 4) + other;
+}
+
+/** Tokens of messages: role, parts and calls of each. */
+export function estimateMessages(messages: readonly ContextMessage[]): number {
+  let tokens = 0;
+  for (const message of messages) {
+    tokens += estimateText(message.role);
+    for (const part of message.content) tokens += estimatePart(part);
+    for (const call of message.toolCalls) tokens += estimateText(call.name) + estimateText(call.arguments ?? '');
+    if (message.tools) tokens += estimateTools(message.tools);
+  }
+  return tokens;
+}
+
+/** Tokens of tool declarations: name, description and the JSON of the schema. */
+export function estimateTools(tools: readonly ToolSchema[]): number {
+  let tokens = 0;
+  for (const tool of tools) {
+    tokens += estimateText(tool.name) + estimateText(tool.description) + estimateText(JSON.stringify(tool.parameters));
+  }
+  return tokens;
+}
+
+function estimatePart(part: Part): number {
+  if (part.type === 'text') return estimateText(part.text);
+  if (part.type === 'think') return estimateText(part.think);
+  return MEDIA_PART_TOKENS;
+}

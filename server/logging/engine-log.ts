@@ -1,0 +1,79 @@
+/**
+ * The engine's own log (core.md §4.5, engine.md §28): what the program logs is kept in `<home>/logs/`, and what concerns
+ * one session, in that session's `logs/` too.
+ */
+import { join } from 'node:path';
+import { envInteger, envText } from '#server/config/environment.ts';
+import { createLogFiles, type LogTarget } from './log-file.ts';
+import { createLogger, LOG_LEVELS, type Logger } from './log.ts';
+
+const DEFAULT_LEVEL = 'info';
+const HOME_MAX_BYTES = 6_291_456;
+const HOME_FILES = 5;
+const SESSION_MAX_BYTES = 5_242_880;
+const SESSION_FILES = 3;
+
+export interface EngineLog {
+  /** Logs to the files, from SERVICE_LOG_LEVEL on, and to `output`. Fields with a `sessionId` concern that session. */
+  readonly log: Logger;
+  /** Resolves when the files have everything. */
+  close(): Promise<void>;
+}
+
+export interface EngineLogOptions {
+  /** Must exist. */
+  home: string;
+  /** Read once. */
+  env: NodeJS.ProcessEnv;
+  /** The server log, with a level of its own; trouble with the files goes there alone. */
+  output: Logger;
+  /** Folder of a session; undefined when unknown. Called for each line about a session; must not throw. */
+  sessionFolder(sessionId: string): string | undefined;
+}
+
+/** Makes no file before the first line. */
+export function createEngineLog({ home, env, output, sessionFolder }: EngineLogOptions): EngineLog {
+  const limits = (scope: 'GLOBAL' | 'SESSION', maxBytes: number, files: number) => ({
+    // 0 is no limit anybody can mean.
+    maxBytes: envInteger(env, `SERVICE_LOG_${scope}_MAX_BYTES`) || maxBytes,
+    files: envInteger(env, `SERVICE_LOG_${scope}_FILES`) || files,
+  });
+  const ofHome: LogTarget = { directory: join(home, 'logs'), ...limits('GLOBAL', HOME_MAX_BYTES, HOME_FILES) };
+  const ofSessions = limits('SESSION', SESSION_MAX_BYTES, SESSION_FILES);
+  const level = LOG_LEVELS.find((name) => name === envText(env, 'SERVICE_LOG_LEVEL')?.toLowerCase()) ?? DEFAULT_LEVEL;
+
+  const files = createLogFiles({
+    onError: (error) => output.error('the log file cannot be written', { err: error }),
+    onDropped: (lines) => log.warn('log lines were dropped, the disk was too slow', { lines }),
+  });
+  const kept = createLogger(
+    level,
+    (line, { sessionId }) => {
+      files.write(ofHome, line);
+      const folder = typeof sessionId === 'string' ? sessionFolder(sessionId) : undefined;
+      if (folder !== undefined) files.write({ directory: join(folder, 'logs'), ...ofSessions }, line);
+    },
+    // Several servers may share a home.
+    { pid: process.pid },
+  );
+  const log = both(kept, output);
+  return { log, close: files.close };
+}
+
+function both(one: Logger, other: Logger): Logger {
+  const at =
+    (level: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace'): Logger['info'] =>
+    (message, fields) => {
+      one[level](message, fields);
+      other[level](message, fields);
+    };
+  return {
+    fatal: at('fatal'),
+    error: at('error'),
+    warn: at('warn'),
+    info: at('info'),
+    debug: at('debug'),
+    trace: at('trace'),
+    enabled: (level) => one.enabled(level) || other.enabled(level),
+  };
+}

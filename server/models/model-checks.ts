@@ -1,0 +1,44 @@
+/** What a request of a client may say about models, checked before anything changes (engine.md §3.3, turns.md §2.3). */
+import type { Config } from '#server/config/config.ts';
+import { ServiceError } from '#server/errors.ts';
+import type { Identity } from './providers/identity.ts';
+import type { Providers } from './providers/providers.ts';
+import { checkReady, findModel, resolveModel } from './resolve.ts';
+import { assertEffort } from './thinking.ts';
+
+export interface ModelChecks {
+  /** Throws 40110 to 40113 when no request to this alias, or to the default model, can succeed. */
+  assertReady(alias: string | undefined): Promise<void>;
+  /** Throws 40001 when the alias is not in the model table. */
+  assertConfigured(alias: string): void;
+  /** Throws 40001 on `field` when the model does not offer the effort. */
+  assertEffort(alias: string, effort: string, field?: string): void;
+  /** Alias that an agent without a model gets. */
+  defaultModel(): string | undefined;
+}
+
+/** Creates the checks over the configuration as it is at each call. */
+export function createModelChecks(deps: {
+  config: Config;
+  providers: Pick<Providers, 'hasToken'>;
+  env: () => NodeJS.ProcessEnv;
+  identity: Identity;
+}): ModelChecks {
+  const { config, providers, env, identity } = deps;
+  return {
+    async assertReady(alias) {
+      await config.reload();
+      const problem = await checkReady(alias, config.effective(), providers.hasToken);
+      if (problem) throw problem;
+    },
+    assertConfigured(alias) {
+      if (!findModel(config.effective(), alias)) {
+        throw new ServiceError(40001, `Model "${alias}" is not configured in config.toml.`);
+      }
+    },
+    assertEffort(alias, effort, field) {
+      assertEffort(resolveModel(alias, { config: config.effective(), env: env(), identity }), effort, field);
+    },
+    defaultModel: () => config.effective().defaultModel || undefined,
+  };
+}

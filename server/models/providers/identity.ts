@@ -1,0 +1,98 @@
+/** Who requests come from: the device id and the identity headers (cloud.md §3). */
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { arch, hostname, release, type as kernel } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { EffectiveConfig } from '#server/config/effective.ts';
+import type { Logger } from '#server/logging/log.ts';
+import { writeFileAtomic } from '#server/files/atomic-write.ts';
+import { SERVER_VERSION } from '#server/version.ts';
+
+const PRODUCT = 'service-code-cli';
+const PLATFORM = 'service_code_cli';
+const SUFFIX = 'web';
+const DEFAULT_NAME = 'service-code';
+
+export interface Identity {
+  deviceId: string;
+  /** The complete set; only toward the service's own hosts. */
+  headers(): Record<string, string>;
+  /** All that third parties get. */
+  userAgent(identity: EffectiveConfig['identity']): string;
+}
+
+/** Reads the home's device id, or makes one; when that cannot be written it lasts for this process. */
+export async function createIdentity({ home, log }: { home: string; log: Logger }): Promise<Identity> {
+  const deviceId = await readDeviceId(home, log);
+  const model = await deviceModel();
+  return {
+    deviceId,
+    headers: () => ({
+      'User-Agent': `${PRODUCT}/${headerText(SERVER_VERSION)} (${SUFFIX})`,
+      'X-Service-Platform': PLATFORM,
+      'X-Service-Version': headerText(SERVER_VERSION),
+      'X-Service-Device-Name': headerText(hostname()),
+      'X-Service-Device-Model': headerText(model),
+      'X-Service-Os-Version': headerText(release()),
+      'X-Service-Device-Id': headerText(deviceId),
+    }),
+    userAgent: ({ name, slug }) =>
+      `${slugOf(slug ?? '') || slugOf(name ?? '') || DEFAULT_NAME}/${headerText(SERVER_VERSION)}`,
+  };
+}
+
+async function readDeviceId(home: string, log: Logger): Promise<string> {
+  const path = join(home, 'device_id');
+  // Missing and unreadable are the same here (cloud.md §3.1).
+  const stored = (await readFile(path, 'utf8').catch(() => '')).trim();
+  if (stored) return stored;
+  const made = randomUUID();
+  await writeFileAtomic(path, `${made}\n`).catch((error: unknown) => {
+    log.warn('the device id could not be written', { err: error });
+  });
+  return made;
+}
+
+async function deviceModel(): Promise<string> {
+  if (process.platform === 'darwin') return `macOS ${await macVersion()} ${arch()}`;
+  if (process.platform === 'win32') return `Windows ${release()} ${arch()}`;
+  return `${kernel()} ${release()} ${arch()}`;
+}
+
+async function macVersion(): Promise<string> {
+  const output = await promisify(execFile)('sw_vers', ['-productVersion'], { timeout: 1000 }).catch(() => undefined);
+  return output?.stdout.trim() || release();
+}
+
+/** Printable ASCII, trimmed; `unknown` when nothing is left. */
+export function headerText(value: string): string {
+  return value.replace(/[^\u0020-\u007e]/g, '').trim() || 'unknown';
+}
+
+/** Lower case, runs of other characters as one hyphen. */
+function slugOf(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '');
+}
+
+/** `Name: value` lines of a variable; lines without a colon or name are skipped. */
+export function headerLines(text: string | undefined): Record<string, string> {
+  return Object.fromEntries(
+    (text ?? '').split(/\r?\n/).flatMap((line): [string, string][] => {
+      const colon = line.indexOf(':');
+      const name = line.slice(0, Math.max(colon, 0)).trim();
+      return name === '' ? [] : [[name, line.slice(colon + 1).trim()]];
+    }),
+  );
+}
+
+/** Later sets win, whatever the case of the names. */
+export function mergeHeaders(...sets: (Record<string, string> | undefined)[]): Record<string, string> {
+  const merged = new Map<string, [string, string]>();
+  for (const set of sets) for (const entry of Object.entries(set ?? {})) merged.set(entry[0].toLowerCase(), entry);
+  return Object.fromEntries(merged.values());
+}

@@ -1,0 +1,180 @@
+/** What creating, replacing and deleting a provider does to the tables of the file (models.md §4.3 to §4.5). */
+import { isTomlTable, subTable, tableOf, toTable } from '#server/config/document.ts';
+import type { TomlTable, TomlValue } from '#server/config/document.ts';
+import { ServiceError } from '#server/errors.ts';
+import type { CreateProvider, ReplaceProvider } from '#schema/provider.ts';
+
+type Records = [id: string, record: TomlValue][];
+
+const textMember = (table: TomlValue | undefined, ...names: string[]): string | undefined => {
+  if (table === undefined || !isTomlTable(table)) return undefined;
+  return names.map((name) => table[name]).find((value) => typeof value === 'string');
+};
+
+const ownerOf = (record: TomlValue) => textMember(record, 'provider_id', 'provider');
+const wireNameOf = (record: TomlValue) => textMember(record, 'name', 'model');
+
+const recordsOf = (document: TomlTable, section: string): Records => Object.entries(subTable(document, section) ?? {});
+
+function setRecords(document: TomlTable, section: string, records: Records): void {
+  if (records.length > 0) document[section] = tableOf(records);
+  else delete document[section];
+}
+
+const providerNotFound = (id: string) => new ServiceError(40412, `provider ${id} does not exist`);
+const providerExists = (id: string) => new ServiceError(40921, `provider ${id} already exists`);
+
+/** The stored record. Throws 40412. */
+export function storedProvider(document: TomlTable, id: string): TomlTable {
+  const record = subTable(document, 'providers')?.[id];
+  if (record === undefined || !isTomlTable(record)) throw providerNotFound(id);
+  return record;
+}
+
+function editable(document: TomlTable, id: string): TomlTable {
+  const record = storedProvider(document, id);
+  if (record.oauth !== undefined) {
+    throw new ServiceError(40003, `provider ${id} is managed by OAuth login; use POST /oauth/logout instead`);
+  }
+  return record;
+}
+
+const exists = (document: TomlTable, id: string) => subTable(document, 'providers')?.[id] !== undefined;
+
+/** Throws 40001 when one of the aliases to be written is somebody else's. */
+function assertFree(document: TomlTable, aliases: string[], owners: string[]): void {
+  const taken = recordsOf(document, 'models')
+    .filter(([alias, record]) => aliases.includes(alias) && !owners.includes(ownerOf(record) ?? ''))
+    .map(([alias]) => alias);
+  if (taken.length === 0) return;
+  throw new ServiceError(40001, `model alias key already owned by another provider: ${taken.join(', ')}`);
+}
+
+type ModelForm = CreateProvider['models'][number];
+
+/** Members of an alias that the form decides: given or removed. */
+const FORM_MEMBERS = ['display_name', 'capabilities', 'max_output_size', 'support_efforts', 'adaptive_thinking'];
+
+function modelRecord(provider: string, form: ModelForm, base: TomlValue | undefined): TomlTable {
+  const kept = base !== undefined && isTomlTable(base) ? { ...base } : {};
+  for (const member of [...FORM_MEMBERS, 'provider_id']) delete kept[member];
+  return toTable({ ...kept, provider, ...form });
+}
+
+/** Adds the provider and its aliases; the first provider seeds `default_model`. Throws 40921 and 40001. */
+export function createProvider(document: TomlTable, form: CreateProvider): void {
+  const { id, type, base_url, api_key, default_model, models } = form;
+  if (exists(document, id)) throw providerExists(id);
+  const aliases = models.map(({ model }) => `${id}/${model}`);
+  assertFree(document, aliases, [id]);
+  const record = toTable({
+    type,
+    base_url: base_url || undefined,
+    api_key: api_key?.trim() ? api_key : undefined,
+    default_model: default_model === undefined ? undefined : `${id}/${default_model}`,
+  });
+  setRecords(document, 'providers', [...recordsOf(document, 'providers'), [id, record]]);
+  const others = recordsOf(document, 'models').filter(([, model]) => ownerOf(model) !== id);
+  const own = models.map((model): [string, TomlValue] => [`${id}/${model.model}`, modelRecord(id, model, undefined)]);
+  replaceModels(document, [...others, ...own], new Map());
+  const seeded = textMember(document, 'default_model')?.trim();
+  if (!seeded) document.default_model = `${id}/${default_model ?? models[0]?.model}`;
+}
+
+/** Saves the whole form of a provider, under a new id if one is given; resolves to the id. Throws 40412, 40003, 40921, 40001. */
+export function replaceProvider(document: TomlTable, id: string, form: ReplaceProvider): string {
+  const { new_id: newId = id, type, api_key, base_url, default_model, models } = form;
+  const before = editable(document, id);
+  if (newId !== id && exists(document, newId)) throw providerExists(newId);
+  assertFree(
+    document,
+    models.map(({ model }) => `${newId}/${model}`),
+    [id, newId],
+  );
+
+  const record: TomlTable = tableOf(Object.entries({ ...before, type }));
+  const put = (key: string, value: string | undefined) => {
+    if (value) record[key] = value;
+    else delete record[key];
+  };
+  if (api_key !== undefined) put('api_key', api_key.trim() ? api_key : undefined);
+  put('base_url', base_url);
+  put('default_model', default_model && `${newId}/${default_model}`);
+  const providers = recordsOf(document, 'providers');
+  setRecords(
+    document,
+    'providers',
+    providers.map((entry) => (entry[0] === id ? [newId, record] : entry)),
+  );
+
+  const all = recordsOf(document, 'models');
+  const mine = all.filter(([, model]) => ownerOf(model) === id);
+  const rebuilt = models.map((model): [string, TomlValue] => {
+    const base = mine.findLast(([, stored]) => wireNameOf(stored) === model.model)?.[1];
+    return [`${newId}/${model.model}`, modelRecord(newId, model, base)];
+  });
+  // In the place of the provider's first alias; aliases that a vanished provider of the new id has left give way.
+  const place = all.findIndex(([, model]) => ownerOf(model) === id);
+  const others = (list: Records) => list.filter(([, model]) => ownerOf(model) !== id && ownerOf(model) !== newId);
+  const at = place < 0 ? all.length : place;
+  const moved = new Map<string, string>();
+  if (newId !== id) {
+    for (const [alias, stored] of mine) {
+      const wire = wireNameOf(stored);
+      if (models.some(({ model }) => model === wire)) moved.set(alias, `${newId}/${wire}`);
+    }
+    if (textMember(document, 'default_provider') === id) document.default_provider = newId;
+    const target = moved.get(textMember(document, 'default_model')?.trim() ?? '');
+    if (target !== undefined) document.default_model = target;
+  }
+  replaceModels(document, [...others(all.slice(0, at)), ...rebuilt, ...others(all.slice(at))], moved);
+  return newId;
+}
+
+/** Takes the provider and its aliases out; default pointers stay. Throws 40412 and 40003. */
+export function deleteProvider(document: TomlTable, id: string): void {
+  editable(document, id);
+  setRecords(
+    document,
+    'providers',
+    recordsOf(document, 'providers').filter(([key]) => key !== id),
+  );
+  const owned = (record: TomlValue) =>
+    textMember(record, 'provider') === id || textMember(record, 'provider_id') === id;
+  replaceModels(
+    document,
+    recordsOf(document, 'models').filter(([, record]) => !owned(record)),
+    new Map(),
+  );
+}
+
+/** Writes the alias table and lets the pool for subagents follow: renamed aliases are mapped, vanished ones leave it. */
+function replaceModels(document: TomlTable, models: Records, moved: ReadonlyMap<string, string>): void {
+  const before = recordsOf(document, 'models').map(([alias]) => alias);
+  setRecords(document, 'models', models);
+  const pool = subTable(document, 'secondary_model');
+  if (!pool) return;
+  const now = new Set(models.map(([alias]) => alias));
+  const follow = (alias: string): string | undefined => {
+    const target = moved.get(alias) ?? alias;
+    // Aliases that never existed are not this change's business.
+    return now.has(target) || !before.includes(alias) ? target : undefined;
+  };
+  for (const member of ['default_model', 'model']) {
+    const alias = textMember(pool, member);
+    if (alias === undefined) continue;
+    const target = follow(alias);
+    if (target === undefined) {
+      delete document.secondary_model;
+      return;
+    }
+    pool[member] = target;
+  }
+  const hints = subTable(pool, 'models');
+  if (!hints) return;
+  const kept = Object.entries(hints).flatMap(([alias, hint]): Records => {
+    const target = follow(alias);
+    return target === undefined ? [] : [[target, hint]];
+  });
+  setRecords(pool, 'models', kept);
+}

@@ -1,0 +1,153 @@
+/** Providers, the model list and the login summary (models.md §4, §5, §10). */
+import { subTable } from '#server/config/document.ts';
+import type { Config } from '#server/config/config.ts';
+import { own } from '#server/config/effective.ts';
+import type { EffectiveConfig } from '#server/config/effective.ts';
+import { ENV_MODEL, ENV_PROVIDER } from '#server/config/environment-model.ts';
+import { ServiceError } from '#server/errors.ts';
+import type { ModelItem, OAuthRef } from '#schema/model.ts';
+import type {
+  AuthSummary,
+  CreateProvider,
+  ProviderDetail,
+  ProviderItem,
+  ProviderRecord,
+  ReplaceProvider,
+} from '#schema/provider.ts';
+import { MANAGED_PROVIDER, readSlot, runtimeSlot } from './credential-slots.ts';
+import { modelItem, modelItems } from '../model-items.ts';
+import { createProvider, deleteProvider, replaceProvider } from './provider-edits.ts';
+import { assertResolvable, providerBaseUrl, providerIdOf } from '../resolve.ts';
+import { tableText, WIRE_TYPES, wireTypeOf } from './wire-types.ts';
+
+export interface Providers {
+  /** In file order, no keys. */
+  list(): Promise<ProviderItem[]>;
+  /** With the stored key. Throws 40412. */
+  get(id: string): Promise<ProviderDetail>;
+  /** Throws 40921, 40001 for an alias of another provider, 50003. */
+  create(form: CreateProvider): Promise<ProviderItem>;
+  /** Throws 40412, 40003, 40921, 40001 for an alias of another provider, 50003. */
+  replace(id: string, form: ReplaceProvider): Promise<ProviderItem>;
+  /** Throws 40412, 40003, 50003. */
+  remove(id: string): Promise<void>;
+  models(): ModelItem[];
+  /** Throws 40413, 40001 for a record that cannot be used, 50003. */
+  setDefault(alias: string): Promise<{ default_model: string; model: ModelItem }>;
+  /** Never fails, never touches the network. */
+  auth(): Promise<AuthSummary>;
+  /** Whether the slot of a login holds an access token. */
+  hasToken(ref: OAuthRef): Promise<boolean>;
+}
+
+export interface ProvidersDeps {
+  home: string;
+  config: Config;
+  env: () => NodeJS.ProcessEnv;
+}
+
+export function createProviders({ home, config, env }: ProvidersDeps): Providers {
+  const slotOf = (ref: OAuthRef): string => {
+    const managed = config.stored().providers?.[MANAGED_PROVIDER];
+    return managed?.oauth === ref ? runtimeSlot(managed, env()) : ref.key;
+  };
+  const hasToken = async (ref: OAuthRef) => (await readSlot(home, slotOf(ref))).state === 'valid';
+
+  async function item(id: string, record: ProviderRecord, effective: EffectiveConfig): Promise<ProviderItem> {
+    const type = wireTypeOf(record.type);
+    const baseUrl =
+      id === ENV_PROVIDER && type ? providerBaseUrl(record, type, env()) : record.baseUrl?.trim() || undefined;
+    const defaultModel = record.defaultModel?.trim() || globalDefault(id, effective);
+    const inTable = type && tableText(record.env, WIRE_TYPES[type].keyVariable);
+    const hasKey = Boolean(record.apiKey?.trim() || inTable);
+    const connected = hasKey || (record.oauth !== undefined && (await hasToken(record.oauth)));
+    return {
+      id,
+      type: record.type ?? 'openai',
+      ...(baseUrl !== undefined && { base_url: baseUrl }),
+      ...(defaultModel !== undefined && { default_model: defaultModel }),
+      has_api_key: hasKey,
+      status: connected ? 'connected' : 'unconfigured',
+      models: aliasesOf(id, effective),
+    };
+  }
+
+  async function existing(id: string): Promise<ProviderItem> {
+    const effective = config.effective();
+    const record = own(effective.providers, id);
+    if (!record) throw new ServiceError(40412, `provider ${id} does not exist`);
+    return item(id, record, effective);
+  }
+
+  return {
+    hasToken,
+    async list() {
+      const effective = config.effective();
+      return Promise.all(Object.entries(effective.providers).map(([id, record]) => item(id, record, effective)));
+    },
+    async get(id) {
+      const found = await existing(id);
+      const key = own(config.stored().providers, id)?.apiKey;
+      return key && id !== ENV_PROVIDER ? { ...found, api_key: key } : found;
+    },
+    async create(form) {
+      await config.update(({ document }) => createProvider(document, form));
+      return existing(form.id);
+    },
+    async replace(id, form) {
+      return existing(await config.update(({ document }) => replaceProvider(document, id, form)));
+    },
+    remove: (id) => config.update(({ document }) => deleteProvider(document, id)),
+    models: () => modelItems(config.effective()),
+    setDefault: (alias) =>
+      config.update(({ document }) => {
+        const effective = config.effective();
+        const record = own(effective.models, alias);
+        if (!record) throw new ServiceError(40413, `model ${alias} does not exist`);
+        assertResolvable(effective, alias);
+        // Records of the environment and of memory are not the file's.
+        const stored = alias !== ENV_MODEL && subTable(document, 'models')?.[alias] !== undefined;
+        if (stored) document.default_model = alias;
+        return { default_model: alias, model: modelItem(alias, record, effective) };
+      }),
+    async auth() {
+      const effective = config.effective();
+      const managed = config.stored().providers?.[MANAGED_PROVIDER];
+      return {
+        models_ready: modelsReady(effective),
+        providers_count: Object.keys(effective.providers).length,
+        managed_provider: managed
+          ? { name: MANAGED_PROVIDER, status: await loginStatus(home, runtimeSlot(managed, env())) }
+          : null,
+      };
+    },
+  };
+}
+
+const aliasesOf = (id: string, { models }: EffectiveConfig): string[] =>
+  Object.entries(models).flatMap(([alias, { provider, providerId }]) =>
+    (providerId ?? provider) === id ? [alias] : [],
+  );
+
+function globalDefault(id: string, effective: EffectiveConfig): string | undefined {
+  const alias = effective.defaultModel?.trim() ?? '';
+  return aliasesOf(id, effective).includes(alias) ? alias : undefined;
+}
+
+/** No look at credentials, type or context size. */
+function modelsReady(effective: EffectiveConfig): boolean {
+  const record = own(effective.models, effective.defaultModel?.trim() ?? '');
+  if (!record) return false;
+  const provider = providerIdOf(record, effective);
+  return provider === undefined ? Boolean(record.baseUrl?.trim()) : own(effective.providers, provider) !== undefined;
+}
+
+type LoginStatus = NonNullable<AuthSummary['managed_provider']>['status'];
+
+async function loginStatus(home: string, key: string): Promise<LoginStatus> {
+  const slot = await readSlot(home, key);
+  if (slot.state === 'missing') return 'unauthenticated';
+  if (slot.state === 'revoked') return 'revoked';
+  const past = slot.expiresAt !== 0 && slot.expiresAt * 1000 <= Date.now();
+  return past && !slot.refreshable ? 'expired' : 'authenticated';
+}

@@ -1,0 +1,61 @@
+/** What each wire type of a provider stands for (engine.md §18.2). */
+import { envText } from '#server/config/environment.ts';
+import { wireTypeSchema } from '#schema/provider.ts';
+import { DEFAULT_BASE_URL } from './regions.ts';
+import type { ProtocolName, WireType } from '../types.ts';
+
+interface WireFacts {
+  protocol: ProtocolName;
+  keyVariable: string;
+  baseUrlVariable: string;
+  /** Vertex derives its own from project and location. */
+  defaultBaseUrl?: string;
+}
+
+export const WIRE_TYPES: Record<WireType, WireFacts> = {
+  native: {
+    protocol: 'native',
+    keyVariable: 'SERVICE_API_KEY',
+    baseUrlVariable: 'SERVICE_BASE_URL',
+    defaultBaseUrl: DEFAULT_BASE_URL,
+  },
+  anthropic: {
+    protocol: 'anthropic',
+    keyVariable: 'ANTHROPIC_API_KEY',
+    baseUrlVariable: 'ANTHROPIC_BASE_URL',
+    defaultBaseUrl: 'https://api.anthropic.com',
+  },
+  openai: {
+    protocol: 'openai',
+    keyVariable: 'OPENAI_API_KEY',
+    baseUrlVariable: 'OPENAI_BASE_URL',
+    defaultBaseUrl: 'https://api.openai.com/v1',
+  },
+  openai_responses: {
+    protocol: 'openai_responses',
+    keyVariable: 'OPENAI_API_KEY',
+    baseUrlVariable: 'OPENAI_BASE_URL',
+    defaultBaseUrl: 'https://api.openai.com/v1',
+  },
+  'google-genai': {
+    protocol: 'google-genai',
+    keyVariable: 'GOOGLE_API_KEY',
+    baseUrlVariable: 'GOOGLE_GEMINI_BASE_URL',
+    defaultBaseUrl: 'https://generativelanguage.googleapis.com',
+  },
+  vertexai: {
+    protocol: 'google-genai',
+    keyVariable: 'VERTEXAI_API_KEY',
+    baseUrlVariable: 'GOOGLE_VERTEX_BASE_URL',
+  },
+};
+
+/** The wire type of a stored `type`; an absent one counts as `openai`, an unknown one is undefined. */
+export function wireTypeOf(type: string | undefined): WireType | undefined {
+  return wireTypeSchema.safeParse(type ?? 'openai').data;
+}
+
+/** A variable from the provider's own `env` table; blank counts as not set. */
+export function tableText(table: Record<string, string> | undefined, name: string): string | undefined {
+  return table && Object.hasOwn(table, name) ? envText(table, name) : undefined;
+}

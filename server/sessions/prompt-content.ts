@@ -1,0 +1,135 @@
+/**
+ * Turns the content of a submitted prompt into what is stored, what the model sees and what replies show
+ * (turns.md §2.2). Checks change nothing; `storePromptMedia` writes the files the prompt needs.
+ */
+import { createHash } from 'node:crypto';
+import { mkdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import mime from 'mime';
+import type { PromptInput } from '#server/agent/prompt-queue.ts';
+import { invalidField, ServiceError } from '#server/errors.ts';
+import type { Attachment } from '#server/journal/records.ts';
+import type { ContentPart } from '#schema/content.ts';
+import type { Part } from '#schema/engine.ts';
+import { writeFileAtomic } from '#server/files/atomic-write.ts';
+import { acceptedImageTypes, sniffImage, unsupportedImageUrl } from '#server/files/media-types.ts';
+
+/** URLs of stored media inside the journal; clients must not send them. */
+const INTERNAL_SCHEME = 'service-file:';
+
+const usable = (part: ContentPart) => !['tool_use', 'tool_result', 'thinking'].includes(part.type);
+
+/** Step 2 of the submit order: upload references, in content order. Nothing can be uploaded yet, so none exists. */
+export function checkUploads(content: ContentPart[]): void {
+  for (const part of content) {
+    const id =
+      part.type === 'file' ? part.file_id : 'source' in part && part.source.kind === 'file' && part.source.file_id;
+    if (id) throw new ServiceError(40407, `file not found: ${id}`);
+  }
+}
+
+/** Step 6 of the submit order: session media, internal URLs, something to say. */
+export function checkContent(content: ContentPart[]): void {
+  for (const part of content) {
+    if ('source' in part && part.source.kind === 'session_media') {
+      throw new ServiceError(40407, `file not found: ${part.source.file_id}`);
+    }
+  }
+  content.forEach((part, index) => {
+    if ('source' in part && part.source.kind === 'url' && part.source.url.toLowerCase().startsWith(INTERNAL_SCHEME)) {
+      throw invalidField(`content.${index}.source.url`, 'must not be an internal media address');
+    }
+  });
+  if (!content.some(usable)) throw invalidField('content', 'prompt has no usable content');
+}
+
+type MediaPart = Extract<ContentPart, { type: 'image' | 'video' }>;
+type MediaUrl = { url: string; id?: string };
+
+const textContent = (text: string): { shown: ContentPart; part: Part } => ({
+  shown: { type: 'text', text },
+  part: { type: 'text', text },
+});
+
+const mediaPart = (kind: 'image' | 'video', url: MediaUrl): Part =>
+  kind === 'image' ? { type: 'image_url', imageUrl: url } : { type: 'video_url', videoUrl: url };
+
+/** `data:<type>;base64,<data>` taken apart, else undefined. */
+function dataUrl(url: string): { media_type: string; data: string } | undefined {
+  const match = /^data:([^;,]+);base64,(.+)$/s.exec(url);
+  return match?.[1] && match[2] ? { media_type: match[1], data: match[2] } : undefined;
+}
+
+/** Stores the parts' files in the session's folder and returns the prompt in its three forms. */
+export async function storePromptMedia(content: ContentPart[], sessionDir: string): Promise<PromptInput> {
+  const written: string[] = [];
+  try {
+    const input: PromptInput = { content: [], eventContent: [], parts: [], text: '', attachments: [] };
+    for (const part of content.filter(usable)) {
+      const { shown, part: stored } = await intake(part, sessionDir, written);
+      input.content.push(shown);
+      input.parts.push(stored);
+      if (shown.type === 'image' || shown.type === 'video') {
+        const inline = shown.source.kind === 'base64';
+        input.eventContent.push(inline ? { type: 'text', text: `[${shown.type}]` } : shown);
+        input.attachments.push(attachment(shown));
+      } else {
+        input.eventContent.push(shown);
+      }
+    }
+    input.text = input.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+    return input;
+  } catch (error) {
+    await Promise.all(written.map((path) => rm(path, { force: true })));
+    if (error instanceof ServiceError) throw error;
+    throw new ServiceError(50003, 'the media of the prompt could not be stored', { cause: error });
+  }
+}
+
+function attachment(part: MediaPart): Attachment {
+  const { source } = part;
+  if (source.kind === 'base64') return { mediaType: source.media_type };
+  if (source.kind === 'url') return { mediaType: `${part.type}/*`, source: { kind: 'url', url: source.url } };
+  return { mediaType: `${part.type}/*`, source: { kind: source.kind, fileId: source.file_id } };
+}
+
+async function intake(part: ContentPart, sessionDir: string, written: string[]) {
+  if (part.type === 'text') return textContent(part.text);
+  if (part.type !== 'image' && part.type !== 'video') throw new Error(`unexpected part ${part.type}`);
+  const { source } = part;
+  if (source.kind === 'url') {
+    const unsupported = part.type === 'image' ? unsupportedImageUrl(source.url) : undefined;
+    if (unsupported) {
+      return textContent(`Image at ${source.url} has the unsupported type ${unsupported} and was not attached.`);
+    }
+    const inline = dataUrl(source.url);
+    const shown: ContentPart = inline ? { type: part.type, source: { kind: 'base64', ...inline } } : part;
+    return { shown, part: mediaPart(part.type, { url: source.url, ...(source.id ? { id: source.id } : {}) }) };
+  }
+  if (source.kind !== 'base64') throw new Error(`unexpected source ${source.kind}`);
+  if (part.type === 'video') {
+    return { shown: part, part: mediaPart('video', { url: `data:${source.media_type};base64,${source.data}` }) };
+  }
+  const bytes = Buffer.from(source.data, 'base64');
+  const type = sniffImage(bytes) ?? source.media_type.toLowerCase();
+  if (!acceptedImageTypes.has(type)) return textContent(await storeAttachment(bytes, type, sessionDir, written));
+  return {
+    shown: { type: 'image', source: { kind: 'base64', media_type: type, data: source.data } } satisfies ContentPart,
+    part: mediaPart('image', { url: `data:${type};base64,${source.data}` }),
+  };
+}
+
+/** Keeps an image that no model takes as a file the agent can read, and says so in its place. */
+async function storeAttachment(bytes: Buffer, type: string, sessionDir: string, written: string[]): Promise<string> {
+  const stem = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
+  const name = `${stem}-image.${mime.getExtension(type) ?? 'bin'}`;
+  const path = join(sessionDir, 'attachments', name);
+  const present = await stat(path).catch(() => undefined);
+  // An earlier prompt's copy is reused, and stays when this prompt fails.
+  if (present?.size !== bytes.length) {
+    await mkdir(join(sessionDir, 'attachments'), { recursive: true });
+    await writeFileAtomic(path, bytes);
+    written.push(path);
+  }
+  return `Attached file "${name}" (${type}, ${bytes.length} bytes): ${path} — this image type cannot be shown to the model.`;
+}

@@ -1,0 +1,86 @@
+/** Submitting a prompt: the checks in their order, then the effects in theirs (turns.md §2.3). */
+import { invalidField, ServiceError } from '#server/errors.ts';
+import { agentNotFound } from '#server/agent/agent.ts';
+import type { AgentChange } from '#server/agent/context.ts';
+import { profiles } from '#server/agent/profile.ts';
+import { internal, type Draft } from '#server/journal/records.ts';
+import type { Prompt, SubmitPrompt } from '#schema/prompt.ts';
+import type { ModelChecks } from '#server/models/model-checks.ts';
+import type { LiveSession } from './session.ts';
+import { checkContent, checkUploads, storePromptMedia } from './prompt-content.ts';
+import { metadataText } from './prompt-text.ts';
+
+export interface SubmitDeps {
+  open(sessionId: string): Promise<LiveSession>;
+  models: ModelChecks;
+}
+
+/** Accepts a prompt. The reply comes when its turn has begun or it was queued, never at the turn's end. */
+export async function submitPrompt(sessionId: string, body: SubmitPrompt, deps: SubmitDeps): Promise<Prompt> {
+  checkUploads(body.content);
+  const session = await deps.open(sessionId);
+  checkSkills(body);
+  checkContent(body.content);
+  if (body.agent_id !== undefined && body.agent_id !== 'main') throw agentNotFound(body.agent_id);
+  const agent = session.main;
+  const promptId = body.prompt_id ?? session.newPromptId();
+  agent.queue.reserve(promptId);
+  try {
+    const alias = body.model ?? agent.facts().model;
+    await deps.models.assertReady(alias);
+    const change = overrides(body, agent.facts(), deps);
+    await session.log.claim();
+    const input = await storePromptMedia(body.content, session.log.dir);
+    await agent.change(change);
+    const head = [
+      ...toolList(session, body.disabled_tools),
+      ...(await session.promptAccepted(metadataText(input.content))),
+    ];
+    return await agent.submit({ id: promptId, input, createdAt: Date.now() }, head);
+  } finally {
+    agent.queue.release(promptId);
+  }
+}
+
+function checkSkills(body: SubmitPrompt): void {
+  const [skill] = body.skills ?? [];
+  if (!skill) return;
+  if (body.prompt_id !== undefined) throw invalidField('prompt_id', 'prompt_id cannot be combined with skills');
+  throw new ServiceError(40415, `Skill "${skill.name}" was not found`);
+}
+
+/** Step 10: the profile exists and fits, the effort is supported; an unbound agent gets the default profile and model. */
+function overrides(
+  body: SubmitPrompt,
+  facts: { model: string | undefined; profile: string | undefined },
+  deps: SubmitDeps,
+): AgentChange {
+  const change: AgentChange = {};
+  const named = body.profile === undefined ? undefined : profiles.get(body.profile);
+  if (body.profile !== undefined && !named) {
+    const available = [...profiles.keys()].join(', ');
+    throw invalidField('profile', `Unknown agent profile: "${body.profile}". Available profiles: ${available}`);
+  }
+  if (named && facts.profile !== undefined && named.name !== facts.profile) {
+    throw invalidField(
+      'profile',
+      `agent is already bound to profile "${facts.profile}"; cannot switch to "${named.name}" in this session`,
+    );
+  }
+  const model = body.model ?? (facts.model === undefined ? deps.models.defaultModel() : undefined);
+  if (facts.profile === undefined) change.profile = named ?? profiles.get('agent');
+  if (model !== undefined) change.model = model;
+  const alias = model ?? facts.model;
+  if (body.thinking !== undefined && alias !== undefined) {
+    deps.models.assertEffort(alias, body.thinking);
+    change.thinking = body.thinking;
+  }
+  if (body.permission_mode) change.permission = body.permission_mode;
+  return change;
+}
+
+function toolList(session: LiveSession, disabled: string[] | undefined): Draft[] {
+  if (disabled === undefined) return [];
+  const same = JSON.stringify(disabled) === JSON.stringify(session.disabledTools());
+  return same ? [] : [internal('main', 'session.tools', { disabled })];
+}

@@ -1,0 +1,245 @@
+/** How the calls of one response are run: order, conflicts, ends (engine.md §4). Tools are stand-ins, the batch is real. */
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { TurnAborted } from '#server/agent/errors.ts';
+import { createRepeatGuard } from '#server/agent/calls/repeat-guard.ts';
+import { runToolBatch, type ToolBatchDeps } from '#server/agent/calls/tool-batch.ts';
+import type { Draft } from '#server/journal/records.ts';
+import type { Access, RunContext, Tool, ToolResult } from '#server/tools/tool.ts';
+import { defineTool } from '#server/tools/tool.ts';
+import { temporaryDirectory } from '#support/server.ts';
+
+const file = (path: string, mode: 'read' | 'write', recursive = false): Access => ({
+  kind: 'file',
+  path,
+  mode,
+  recursive,
+});
+
+interface Step {
+  accesses: Access[];
+  run?(context: RunContext): Promise<ToolResult>;
+  plan?(): never;
+}
+
+/** A batch of calls `0`, `1`, … with these plans; `log` tells what began (`>n`), started (`+n`) and ended (`n` or `!n`). */
+async function batch(steps: Step[], more: Partial<ToolBatchDeps> = {}) {
+  const log: string[] = [];
+  const results = new Map<string, Record<string, unknown>>();
+  const tool: Tool = defineTool({
+    name: 'Step',
+    description: '',
+    parameters: z.object({ n: z.number() }),
+    prepare({ n }) {
+      const step = steps[n];
+      step?.plan?.();
+      return {
+        accesses: step?.accesses ?? [],
+        label: `Step ${n}`,
+        subject: { match: 'literal' },
+        async run(context) {
+          log.push(`>${n}`);
+          return step?.run ? step.run(context) : { output: `output ${n}` };
+        },
+      };
+    },
+  });
+  const sessionDir = await temporaryDirectory();
+  const outcome = runToolBatch(
+    steps.map((_, n) => ({ id: String(n), name: 'Step', arguments: JSON.stringify({ n }) })),
+    {
+      agentId: 'main',
+      turnId: 0,
+      signal: new AbortController().signal,
+      tools: new Map([['Step', tool]]),
+      environment: {
+        sessionId: 's',
+        agentId: 'main',
+        cwd: sessionDir,
+        additionalDirs: [],
+        skillDirs: [],
+        sessionDir,
+        activeTools: new Set(['Step']),
+      },
+      append(drafts: Draft[]) {
+        for (const draft of drafts) {
+          const { type, toolCallId, ...fields } = draft as Draft & { toolCallId?: string };
+          const id = String(toolCallId);
+          if (type === 'tool.call.started') log.push(`+${id}`);
+          if (type !== 'tool.result') continue;
+          log.push('isError' in fields ? `!${id}` : id);
+          results.set(id, fields);
+        }
+      },
+      progress: () => undefined,
+      decide: () => Promise.resolve({ kind: 'approve' }),
+      approvals: {
+        ask: () => {
+          throw new Error('nobody is asked here');
+        },
+        pending: () => [],
+        resolve: () => ({ resolved_at: '' }),
+        endTurn: () => [],
+      },
+      knownFiles: () => new Map(),
+      repeats: createRepeatGuard(),
+      nestedInstructions: () => Promise.resolve([]),
+      report: () => undefined,
+      observe: { waiting: () => undefined, started: () => undefined, ended: () => undefined },
+      ...more,
+    },
+  );
+  return { outcome, log, results };
+}
+
+/** A result that comes when `open` is called. */
+function gate() {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { open: () => open(), run: async () => (await opened, { output: 'late' }) };
+}
+
+describe('scheduling', () => {
+  it.each<[string, Access[], Access[], boolean]>([
+    ['two reads of a file', [file('/a', 'read')], [file('/a', 'read')], false],
+    ['a read and a write of it', [file('/a', 'read')], [file('/a', 'write')], true],
+    ['the same path in another case', [file('/A', 'write')], [file('/a', 'write')], true],
+    ['writes of two files', [file('/a', 'write')], [file('/b', 'write')], false],
+    ['a search above a write', [file('/dir', 'read', true)], [file('/dir/x', 'write')], true],
+    ['a read of a folder above a write', [file('/dir', 'read')], [file('/dir/x', 'write')], false],
+    ['a folder whose name begins alike', [file('/dir', 'read', true)], [file('/directory/x', 'write')], false],
+    ['a command and a read', [{ kind: 'all' }], [file('/a', 'read')], true],
+    ['a read and a command', [file('/a', 'read')], [{ kind: 'all' }], true],
+    ['a call that declares nothing', [], [file('/a', 'read')], true],
+  ])('%s', async (_what, first, second, waits) => {
+    const { open, run } = gate();
+    const { outcome, log } = await batch([{ accesses: first, run }, { accesses: second }]);
+    await expect.poll(() => log).toContain(waits ? '>0' : '1');
+    open();
+    await outcome;
+    expect(log.indexOf('0') < log.indexOf('>1')).toBe(waits);
+  });
+
+  it('a call waits for all earlier ones it conflicts with, not for others', async () => {
+    const first = gate();
+    const { outcome, log } = await batch([
+      { accesses: [file('/a', 'write')], run: first.run },
+      { accesses: [file('/b', 'write')] },
+      { accesses: [file('/a', 'read'), file('/b', 'read')] },
+      { accesses: [file('/b', 'read')] },
+    ]);
+    await expect.poll(() => log.includes('>0') && log.includes('3')).toBe(true);
+    // When the first one begins to run beside the others is its own affair.
+    expect(log.filter((entry) => entry !== '>0')).toEqual(['+0', '+1', '+2', '+3', '>1', '1', '>3', '3']);
+    first.open();
+    await outcome;
+    expect(log.slice(-3)).toEqual(['0', '>2', '2']);
+  });
+
+  it('a failing call does not hold up those behind it', async () => {
+    const broken = () => Promise.reject(new Error('broken'));
+    const { outcome, log, results } = await batch([
+      { accesses: [], run: broken },
+      { accesses: [] },
+      {
+        accesses: [],
+        plan: () => {
+          throw new Error('no plan');
+        },
+      },
+    ]);
+    expect(await outcome).toEqual({ stopTurn: false });
+    expect(log).toEqual(['+0', '+1', '+2', '!2', '>0', '!0', '>1', '1']);
+    expect([results.get('0')?.output, results.get('2')?.output]).toEqual(['broken', 'no plan']);
+  });
+});
+
+describe('results', () => {
+  it.each<[string, ToolResult, unknown]>([
+    ['empty text', { output: '' }, expect.stringMatching(/without output/)],
+    [
+      'text parts',
+      {
+        output: [
+          { type: 'text', text: 'a' },
+          { type: 'text', text: 'b' },
+        ],
+      },
+      'ab',
+    ],
+    [
+      'media alone',
+      { output: [{ type: 'image_url', imageUrl: { url: 'data:image/png;base64,AA==' } }] },
+      [
+        { type: 'text', text: expect.any(String) },
+        { type: 'image_url', imageUrl: { url: 'data:image/png;base64,AA==' } },
+      ],
+    ],
+  ])('%s', async (_what, result, output) => {
+    const { outcome, results } = await batch([{ accesses: [], run: () => Promise.resolve(result) }]);
+    await outcome;
+    expect(results.get('0')?.output).toEqual(output);
+  });
+
+  it('long text goes to a file, its head stays', async () => {
+    const { outcome, results } = await batch([
+      { accesses: [], run: () => Promise.resolve({ output: 'x'.repeat(50_001) }) },
+    ]);
+    await outcome;
+    expect(results.get('0')?.output).toMatch(/^tool_name: Step\ntool_call_id: 0\noutput_size_chars: 50001\n/);
+  });
+
+  it('one that asks to stop ends the turn, after the others', async () => {
+    const { outcome, log } = await batch([
+      { accesses: [], run: () => Promise.resolve({ output: 'x', stopTurn: true }) },
+      { accesses: [] },
+    ]);
+    expect(await outcome).toEqual({ stopTurn: true });
+    expect(log.at(-1)).toBe('1');
+  });
+});
+
+describe('an abort', () => {
+  it('gives every started call a result; one that ignores it is not waited for longer than 2 s', async () => {
+    const controller = new AbortController();
+    const { outcome, log, results } = await batch(
+      [{ accesses: [], run: () => new Promise(() => undefined) }, { accesses: [] }],
+      { signal: controller.signal },
+    );
+    await expect.poll(() => log).toContain('>0');
+    const began = performance.now();
+    controller.abort(new TurnAborted('user', 'stop'));
+    await expect(outcome).rejects.toThrow('stop');
+    expect(performance.now() - began).toBeGreaterThan(1900);
+    expect(performance.now() - began).toBeLessThan(3000);
+    expect(log).toEqual(['+0', '+1', '>0', '!0', '!1']);
+    for (const id of ['0', '1']) expect(results.get(id)?.output).toMatch(/^Interrupted by user/);
+  });
+
+  it('by the server is worded otherwise', async () => {
+    const controller = new AbortController();
+    const run = async ({ signal }: RunContext): Promise<ToolResult> => {
+      controller.abort(new TurnAborted('server', 'stopping'));
+      return { output: signal.aborted ? 'seen' : 'unseen' };
+    };
+    const { outcome, results } = await batch([{ accesses: [], run }, { accesses: [] }], { signal: controller.signal });
+    await expect(outcome).rejects.toThrow('stopping');
+    expect(results.get('0')?.output).toBe('seen');
+    expect(results.get('1')?.output).toMatch(/^Aborted/);
+  });
+
+  it('while calls are still decided leaves the later ones without events', async () => {
+    const controller = new AbortController();
+    let decisions = 0;
+    const { outcome, log } = await batch([{ accesses: [] }, { accesses: [] }, { accesses: [] }], {
+      signal: controller.signal,
+      decide() {
+        decisions++;
+        if (decisions === 2) controller.abort(new TurnAborted('user', 'stop'));
+        return Promise.resolve({ kind: 'approve' });
+      },
+    });
+    await expect(outcome).rejects.toThrow('stop');
+    expect(log).toEqual(['+0', '!0']);
+  });
+});

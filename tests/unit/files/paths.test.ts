@@ -1,0 +1,145 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { fromWindowsForm, isInside, realPath, resolveFile, resolveTarget } from '#server/files/paths.ts';
+import { isSensitivePath } from '#server/permissions/sensitive-files.ts';
+import { createWorkspace } from '../tools/workspace.ts';
+import type { Workspace } from '../tools/workspace.ts';
+
+let space: Workspace;
+beforeEach(async () => {
+  space = await createWorkspace();
+});
+afterEach(() => space.remove());
+
+describe('resolving', () => {
+  test('expands the home directory and resolves against cwd', async () => {
+    expect((await resolveTarget('~', space.environment)).path).toBe(homedir());
+    expect((await resolveTarget('~/x/y', space.environment)).path).toBe(join(homedir(), 'x/y'));
+    expect((await resolveTarget('a/../b', space.environment)).path).toBe(space.path('b'));
+    expect((await resolveTarget('~x', space.environment)).path).toBe(space.path('~x'));
+  });
+
+  test('refuses a relative path that leaves the workspace, allows the absolute one', async () => {
+    await expect(resolveTarget('../x', space.environment)).rejects.toThrow('outside the workspace');
+    expect((await resolveTarget(join(space.root, 'x'), space.environment)).path).toBe(join(space.root, 'x'));
+  });
+
+  test('a relative path may lead into an additional directory or a skill folder', async () => {
+    const environment = {
+      ...space.environment,
+      additionalDirs: [join(space.root, 'more')],
+      skillDirs: [join(space.root, 'skills')],
+    };
+    expect((await resolveTarget('../more/x', environment)).path).toBe(join(space.root, 'more/x'));
+    expect((await resolveTarget('../skills/x', environment)).path).toBe(join(space.root, 'skills/x'));
+    await expect(resolveTarget('../moreover/x', environment)).rejects.toThrow('outside');
+  });
+
+  test('a link out of the workspace is seen, also below a missing folder and when its target is missing', async () => {
+    await mkdir(join(space.root, 'out'));
+    await symlink(join(space.root, 'out'), space.path('link'));
+    await symlink(join(space.root, 'nowhere'), space.path('dangling'));
+    await symlink('dangling', space.path('chain'));
+    for (const path of ['link', 'link/new/deep.txt', 'dangling', 'dangling/x', 'chain']) {
+      await expect(resolveTarget(path, space.environment)).rejects.toThrow('outside');
+    }
+    expect((await resolveTarget(space.path('link/new'), space.environment)).real).toBe(join(space.root, 'out/new'));
+  });
+
+  test('a link cycle is an error, not a hang', async () => {
+    await symlink('b', space.path('a'));
+    await symlink('a', space.path('b'));
+    await expect(resolveTarget('a', space.environment)).rejects.toThrow('Cannot resolve');
+  });
+
+  test('a workspace reached through a link contains its own files', async () => {
+    await symlink(space.environment.cwd, join(space.root, 'alias'));
+    const environment = { ...space.environment, cwd: join(space.root, 'alias') };
+    expect((await resolveTarget('x', environment)).real).toBe(space.path('x'));
+  });
+
+  test('a NUL character is refused', async () => {
+    await expect(resolveTarget('a\0b', space.environment)).rejects.toThrow('NUL');
+  });
+
+  test('a file in place of a folder counts as the nearest ancestor', async () => {
+    await writeFile(space.path('file'), '');
+    expect(await realPath(space.path('file/below'))).toBe(space.path('file/below'));
+  });
+
+  test('Windows forms', () => {
+    expect(fromWindowsForm('/c/Users/x')).toBe('c:\\Users\\x');
+    expect(fromWindowsForm('C:\\x')).toBe('C:\\x');
+    expect(fromWindowsForm('/code/x')).toBe('/code/x');
+    expect(() => fromWindowsForm('C:x')).toThrow('drive');
+  });
+
+  test('inside is by whole segments', () => {
+    expect(isInside('/a/b', '/a/b')).toBe(true);
+    expect(isInside('/a/b/c', '/a/b')).toBe(true);
+    expect(isInside('/a/..x', '/a')).toBe(true);
+    expect(isInside('/a/bc', '/a/b')).toBe(false);
+    expect(isInside('/a', '/a/b')).toBe(false);
+  });
+});
+
+describe('sensitive files', () => {
+  test.each([
+    '.env',
+    '.ENV',
+    '.env.local',
+    '.env.production',
+    '.env.example.bak',
+    'id_rsa',
+    'id_ed25519',
+    'ID_ECDSA',
+    'id_rsa-work',
+    'id_rsa_old',
+    'id_rsa.bak',
+    'id_ed25519.PEM',
+    'credentials',
+    'credentials.old',
+    'credentials_x.json',
+    '.aws/credentials',
+    '.aws/credentials/deep/file',
+    '.gcp/credentials/x',
+  ])('%s', (name) => {
+    expect(isSensitivePath(`/home/u/${name}`)).toBe(true);
+  });
+
+  test.each([
+    '.env.example',
+    '.env.sample',
+    '.ENV.template',
+    '.envrc',
+    'env',
+    'x.env',
+    'id_rsa.pub',
+    'id_rsa-work.pub',
+    'id_rsa2',
+    'credentials.json',
+    'credentials.ts',
+    'my-credentials',
+    '.aws/config',
+    'aws/credentials.d/x',
+    'id_rsa.old.gz',
+  ])('not %s', (name) => {
+    expect(isSensitivePath(`/home/u/${name}`)).toBe(false);
+  });
+
+  test('are refused by either name of a link', async () => {
+    await writeFile(space.path('.env'), 'SECRET=1');
+    await symlink('.env', space.path('innocent'));
+    await writeFile(space.path('plain'), '');
+    await symlink('plain', space.path('.env.local'));
+    for (const name of ['.env', 'innocent', '.env.local', 'sub/.env']) {
+      await expect(resolveFile(name, space.environment)).rejects.toThrow('sensitive');
+    }
+    await expect(resolveFile('plain', space.environment)).resolves.toEqual({
+      path: space.path('plain'),
+      real: space.path('plain'),
+    });
+  });
+});

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { ContentPart } from '#schema/content.ts';
+import { storePromptMedia } from '#server/sessions/prompt-content.ts';
+import { temporaryDirectory } from '#support/server.ts';
+
+const svg = (text: string): ContentPart => ({
+  type: 'image',
+  source: { kind: 'base64', media_type: 'image/svg+xml', data: Buffer.from(text).toString('base64') },
+});
+const nameOf = (text: string) => `${createHash('sha256').update(text).digest('hex').slice(0, 32)}-image.svg`;
+
+describe('images that no model takes', () => {
+  it('are stored under the hash of their bytes, equal ones once', async () => {
+    const dir = await temporaryDirectory();
+    const { content, parts, text, attachments } = await storePromptMedia([svg('<a/>'), svg('<a/>'), svg('<b/>')], dir);
+    expect((await readdir(join(dir, 'attachments'))).toSorted()).toEqual([nameOf('<a/>'), nameOf('<b/>')].toSorted());
+    expect(await readFile(join(dir, 'attachments', nameOf('<b/>')), 'utf8')).toBe('<b/>');
+    expect(content.map(({ type }) => type)).toEqual(['text', 'text', 'text']);
+    expect(parts).toEqual(content);
+    expect(text).toContain(nameOf('<a/>'));
+    expect(attachments).toEqual([]);
+  });
+
+  it('are removed again when the prompt cannot be stored; those of earlier prompts stay', async () => {
+    const dir = await temporaryDirectory();
+    await storePromptMedia([svg('<old/>')], dir);
+    // A folder in the place of the third file.
+    await mkdir(join(dir, 'attachments', nameOf('<c/>'), 'x'), { recursive: true });
+    const failing = storePromptMedia([svg('<old/>'), svg('<b/>'), svg('<c/>')], dir);
+    await expect(failing).rejects.toMatchObject({ code: 50003 });
+    expect((await readdir(join(dir, 'attachments'))).toSorted()).toEqual([nameOf('<old/>'), nameOf('<c/>')].toSorted());
+  });
+});
+
+it('nothing is written for a prompt without files', async () => {
+  const dir = await temporaryDirectory();
+  const url = 'https://example.com/clip.mp4';
+  const input = await storePromptMedia(
+    [
+      { type: 'text', text: 'a' },
+      { type: 'video', source: { kind: 'url', url } },
+      { type: 'video', source: { kind: 'base64', media_type: 'video/mp4', data: 'AAAA' } },
+      { type: 'thinking', thinking: 'dropped' },
+    ],
+    dir,
+  );
+  expect(await readdir(dir)).toEqual([]);
+  expect(input.parts).toEqual([
+    { type: 'text', text: 'a' },
+    { type: 'video_url', videoUrl: { url } },
+    { type: 'video_url', videoUrl: { url: 'data:video/mp4;base64,AAAA' } },
+  ]);
+  expect(input.eventContent.at(-1)).toEqual({ type: 'text', text: '[video]' });
+  expect(input.attachments).toEqual([
+    { mediaType: 'video/*', source: { kind: 'url', url } },
+    { mediaType: 'video/mp4' },
+  ]);
+});

@@ -1,0 +1,151 @@
+/** `/asyncapi.json`: the WebSocket as AsyncAPI 3.1.0, made from the schemas that run (extensions.md §10.2). */
+import { z } from 'zod';
+import { durableEvents, globalEvents, volatileEvents } from '#schema/events/catalogue.ts';
+import {
+  ackSchema,
+  errorFrameSchema,
+  frameId,
+  requestFrames,
+  resyncRequiredSchema,
+  serverHelloSchema,
+} from '#schema/frames.ts';
+import { count, isoTime } from '#schema/scalars.ts';
+
+type JsonSchema = Record<string, unknown>;
+
+interface Message {
+  name: string;
+  title: string;
+  summary: string;
+  contentType: 'application/json';
+  payload: JsonSchema;
+}
+
+export interface AsyncApiFacts {
+  version: string;
+  /** Bind host, without a port. */
+  host: string;
+}
+
+const CHANNEL = 'serviceCodeWebSocket';
+
+/** Events that the transport makes carry no `time` (ws-events.md §2.3). */
+function timeMember(type: string): { time?: z.ZodType } {
+  const untimed =
+    ['agent.created', 'agent.disposed', 'session.meta.updated'].includes(type) || type.startsWith('event.');
+  if (untimed) return {};
+  const ms = z.number().int();
+  return { time: type === 'agent.status.updated' ? ms.optional() : ms };
+}
+
+function eventPayload([type, fields]: [string, z.ZodType]): z.ZodType {
+  const common = { type: z.literal(type), ...timeMember(type), agentId: z.string(), sessionId: z.string() };
+  // The recursive payload of `error` is no plain object schema.
+  return fields instanceof z.ZodObject ? fields.extend(common) : z.intersection(fields, z.object(common));
+}
+
+/** One schema for all event frames. */
+function eventFrameSchema(): z.ZodObject {
+  const events = { ...durableEvents, ...volatileEvents, ...globalEvents };
+  return z.object({
+    type: z.string(),
+    seq: count,
+    session_id: z.string().optional(),
+    timestamp: isoTime,
+    payload: z.union(Object.entries<z.ZodType>(events).map(eventPayload)),
+    epoch: z.string().optional(),
+    volatile: z.literal(true).optional(),
+    offset: count.optional(),
+  });
+}
+
+/** Points references into `components/schemas`; names that zod made up get the message's id in front. */
+function relocate(value: unknown, rename: (name: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((entry) => relocate(entry, rename));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, entry]) => {
+      const name = key === '$ref' && typeof entry === 'string' ? entry.replace('#/definitions/', '') : undefined;
+      return [key, name === undefined ? relocate(entry, rename) : `#/components/schemas/${rename(name)}`];
+    }),
+  );
+}
+
+const messageId = (type: string) => type.replaceAll(/[^A-Za-z0-9]+/g, '_');
+
+const title = (name: string) =>
+  name
+    .split(/[^A-Za-z0-9]+/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join(' ');
+
+/** Builds the document; takes some ten milliseconds. */
+export function asyncApiDocument({ version, host }: AsyncApiFacts) {
+  const schemas: Record<string, unknown> = {};
+  const messages: Record<string, Message> = {};
+
+  function add(name: string, summary: string, schema: z.ZodType): string {
+    const id = messageId(name);
+    const rename = (definition: string) => definition.replace(/^__/, `${id}_`);
+    // The input side leaves objects open: clients must expect members that this version does not know.
+    const json = z.toJSONSchema(schema, { target: 'draft-7', io: 'input', unrepresentable: 'any' });
+    const { $schema: _dialect, definitions, ...payload } = json;
+    for (const [definition, body] of Object.entries(definitions ?? {})) {
+      schemas[rename(definition)] = relocate(body, rename);
+    }
+    const located = Object.fromEntries(Object.entries(payload).map(([key, entry]) => [key, relocate(entry, rename)]));
+    messages[id] = { name, title: title(name), summary, contentType: 'application/json', payload: located };
+    return id;
+  }
+
+  const clientIds: string[] = [];
+  const ackIds: string[] = [];
+  for (const [type, { summary, payload, ack }] of Object.entries(requestFrames)) {
+    const hasRequired = !payload.safeParse({}).success;
+    const request = z.object({
+      type: z.literal(type),
+      id: frameId.optional(),
+      payload: hasRequired ? payload : payload.optional(),
+    });
+    clientIds.push(add(type, summary, request));
+    ackIds.push(add(`${type}.ack`, `Answer to ${type}.`, ackSchema(ack)));
+  }
+  const serverIds = [
+    add('server_hello', 'First frame of every connection.', serverHelloSchema),
+    add('resync_required', 'Events were missed that are not replayed: read the snapshot.', resyncRequiredSchema),
+    add('error', 'A frame could not be read, or the connection is about to be closed.', errorFrameSchema),
+    add('session_event', 'An event of a session or of the global stream.', eventFrameSchema()),
+  ];
+
+  const reference = (id: string) => ({ $ref: `#/components/messages/${id}` });
+  const operation = (action: 'receive' | 'send', summary: string, ids: string[]) => ({
+    action,
+    channel: { $ref: `#/channels/${CHANNEL}` },
+    summary,
+    messages: ids.map(reference),
+  });
+  const all = [...clientIds, ...serverIds, ...ackIds];
+
+  return {
+    asyncapi: '3.1.0',
+    info: {
+      title: 'Service Code WebSocket API',
+      version,
+      description: 'Live events of sessions and the few requests that travel beside them.',
+    },
+    defaultContentType: 'application/json',
+    servers: { local: { host, protocol: 'ws', pathname: '/api/v1/ws', description: 'This server.' } },
+    channels: {
+      [CHANNEL]: {
+        address: '/api/v1/ws',
+        servers: [{ $ref: '#/servers/local' }],
+        messages: Object.fromEntries(all.map((id) => [id, reference(id)])),
+      },
+    },
+    operations: {
+      receiveClientMessages: operation('receive', 'Frames that clients send.', clientIds),
+      sendServerMessages: operation('send', 'Frames that the server sends.', [...serverIds, ...ackIds]),
+    },
+    components: { messages, schemas },
+  };
+}

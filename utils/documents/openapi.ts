@@ -1,0 +1,177 @@
+/** Builds `/openapi.json` from the endpoint definitions that run (extensions.md §10.1). */
+import { z } from 'zod';
+import type { BindFacts } from '#server/app.ts';
+import { createComponents } from '#schema/json-schema.ts';
+import type { Components, JsonSchema } from '#schema/json-schema.ts';
+import type { Endpoint, EndpointTag } from '../endpoint.ts';
+import { declaredErrors } from '../endpoint.ts';
+import type { EndpointEntry } from '../http/route-table.ts';
+import { publicPath } from '../http/route-table.ts';
+
+/** In the order of the document; the type makes sure that every tag in use is declared. */
+const TAGS: Record<EndpointTag, string> = {
+  meta: 'The server itself',
+  auth: 'Readiness and login',
+  models: 'Configured models',
+  providers: 'Configured providers and the public model directory',
+  sessions: 'Sessions',
+  'v2-sessions': 'Session lists and batch actions, second generation',
+  workspaces: 'Registered project directories',
+  messages: 'Messages of a session',
+  search: 'Search across sessions',
+  transcript: 'The transcript of a session',
+  prompts: 'Prompts and their queue',
+  approvals: 'Approval requests',
+  questions: 'Structured questions',
+  tools: 'Tools and MCP servers',
+  tasks: 'Background tasks',
+  terminals: 'Terminals',
+  fs: 'Files of a workspace',
+  files: 'Uploads and session media',
+  config: 'Configuration',
+  skills: 'Skills',
+  plugins: 'Plugins',
+  capabilities: 'Capabilities',
+  connections: 'WebSocket connections',
+  'remote-control': 'Remote control',
+  'v2-mcp': 'Management of MCP servers',
+};
+
+/** Failures whose `details` is an object instead of a list of fields (core.md §1.1). */
+const OBJECT_DETAILS = new Set([40111, 40112, 40113, 40904, 40928]);
+
+const text: JsonSchema = { type: 'string' };
+const fieldDetails: JsonSchema = {
+  type: 'array',
+  items: { type: 'object', properties: { path: text, message: text }, required: ['path', 'message'] },
+};
+
+function envelope(code: number, data: JsonSchema, details?: JsonSchema): JsonSchema {
+  const properties: Record<string, JsonSchema> = {
+    code: { type: 'integer', const: code },
+    msg: code === 0 ? { type: 'string', const: 'success' } : text,
+    data,
+    request_id: text,
+  };
+  if (details) properties.details = details;
+  return { type: 'object', properties, required: ['code', 'msg', 'data', 'request_id'] };
+}
+
+function errorEnvelope(code: number, { definition }: Endpoint, components: Components): JsonSchema {
+  const schema = definition.errorData?.[code];
+  const details = code === 40001 ? fieldDetails : OBJECT_DETAILS.has(code) ? { type: 'object' } : undefined;
+  if (schema) return envelope(code, components.convert(schema, 'output'), details);
+  return components.named(`Error${code}`, envelope(code, { type: 'null' }, details));
+}
+
+const json = (schema: JsonSchema) => ({ 'application/json': { schema } });
+const oneOf = (schemas: JsonSchema[]): JsonSchema =>
+  schemas.length === 1 && schemas[0] ? schemas[0] : { oneOf: schemas };
+
+function rawResponses(endpoint: Endpoint, errors: JsonSchema[], components: Components): JsonSchema {
+  const { raw } = endpoint.definition;
+  if (!raw) return {};
+  const schema: JsonSchema = raw.schema
+    ? components.convert(raw.schema, 'output')
+    : raw.contentType === 'application/json'
+      ? { type: 'object' }
+      : { type: 'string', format: 'binary' };
+  const headers = Object.fromEntries((raw.headers ?? []).map((name) => [name, { schema: text }]));
+  const success = {
+    description: 'Success',
+    ...(raw.headers ? { headers } : {}),
+    content: { [raw.contentType]: { schema } },
+  };
+  const responses: JsonSchema = {};
+  for (const status of raw.statuses ?? [200])
+    responses[status] = status === 304 ? { description: 'Not modified' } : success;
+  if (errors.length > 0) responses['200'] = { ...success, content: { ...success.content, ...json(oneOf(errors)) } };
+  return responses;
+}
+
+function responsesOf(endpoint: Endpoint, components: Components): JsonSchema {
+  const { definition } = endpoint;
+  const errors = declaredErrors(endpoint).map((code) => errorEnvelope(code, endpoint, components));
+  if (definition.raw) return rawResponses(endpoint, errors, components);
+
+  const { status = 200 } = definition;
+  const failed = { description: 'Failure', content: json(oneOf(errors)) };
+  if (status === 204)
+    return { ...(errors.length > 0 ? { 200: failed } : {}), 204: { description: 'Done, no content' } };
+  const data: JsonSchema = definition.data ? components.convert(definition.data, 'output') : { type: 'null' };
+  const success = envelope(0, data);
+  if (status === 201) {
+    return { ...(errors.length > 0 ? { 200: failed } : {}), 201: { description: 'Created', content: json(success) } };
+  }
+  return { 200: { description: 'Success or failure, told by `code`', content: json(oneOf([success, ...errors])) } };
+}
+
+const objectShape = z.object({
+  properties: z.record(z.string(), z.record(z.string(), z.unknown())).default({}),
+  required: z.array(z.string()).default([]),
+});
+
+function parametersOf(route: string, { definition }: Endpoint, components: Components): JsonSchema[] {
+  const parameters: JsonSchema[] = [];
+  for (const [, name] of route.matchAll(/:([^/]+)/g)) {
+    parameters.push({ name, in: 'path', required: true, schema: { type: 'string', minLength: 1 } });
+  }
+  if (definition.query) {
+    const { properties, required } = objectShape.parse(components.inline(definition.query, 'input'));
+    for (const [name, { description, ...schema }] of Object.entries(properties)) {
+      parameters.push({
+        name,
+        in: 'query',
+        required: required.includes(name),
+        ...(description === undefined ? {} : { description }),
+        schema,
+      });
+    }
+  }
+  return parameters;
+}
+
+function operation(route: string, endpoint: Endpoint, components: Components): JsonSchema {
+  const { definition } = endpoint;
+  const { tag, summary, description, operationId, body, bodyRequired = true } = definition;
+  const parameters = parametersOf(route, endpoint, components);
+  return {
+    ...(tag ? { tags: [tag] } : {}),
+    summary,
+    ...(description ? { description } : {}),
+    ...(operationId ? { operationId } : {}),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(body ? { requestBody: { required: bodyRequired, content: json(components.convert(body, 'input')) } } : {}),
+    responses: responsesOf(endpoint, components),
+  };
+}
+
+/** `/sessions/:session_id/actions/fork` as `/sessions/{session_id}:fork`. */
+const templated = (route: string) => publicPath(route.replaceAll(/:([^/]+)/g, '{$1}'));
+
+/** The document of one server: every mounted endpoint of the table, paths in alphabetical order. */
+export async function openApiDocument(entries: EndpointEntry[], bind: BindFacts, version: string): Promise<JsonSchema> {
+  const components = createComponents('#/components/schemas/');
+  const paths: Record<string, Record<string, JsonSchema>> = {};
+  const loaded = await Promise.all(
+    entries.map(async (entry) => ({ ...entry, endpoint: (await entry.load()).default })),
+  );
+  const listed = loaded
+    .filter(({ endpoint }) => endpoint.definition.mounted?.(bind) ?? true)
+    .sort((a, b) => (a.route < b.route ? -1 : a.route > b.route ? 1 : 0));
+  for (const { route, method, endpoint } of listed) {
+    const path = templated(route);
+    paths[path] = { ...paths[path], [method]: operation(route, endpoint, components) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Service Code Server API',
+      version,
+      description: 'JSON replies are wrapped in `{ code, msg, data, request_id }`; `code` 0 is success.',
+    },
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths,
+    components: { schemas: components.schemas() },
+  };
+}
