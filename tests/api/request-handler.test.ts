@@ -40,7 +40,7 @@ const ownEndpoints: Record<string, Endpoint> = {
     params: pathParams('item_id'),
     body,
     errors: [40401],
-    before({ item_id: id }) {
+    load({ item_id: id }) {
       if (id === 'missing') throw new ServiceError(40401, 'no such item');
       return id.toUpperCase();
     },

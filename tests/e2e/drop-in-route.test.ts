@@ -22,8 +22,8 @@ const SOURCES = [
 
 const dropped = `
 import { z } from 'zod';
-import { defineEndpoint } from '../../../../../../utils/endpoint.ts';
-import { pathParams } from '../../../../../../utils/params.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
   summary: 'Greet somebody',
