@@ -8,7 +8,7 @@ import { appOptions, createApp } from '#server/app.ts';
 import { parseCommandLine } from '#server/cli/options.ts';
 import { runRotateToken } from '#server/cli/rotate-token.ts';
 import { createStopRequest, runServer } from '#server/cli/start.ts';
-import { errorMessage } from '#server/errors.ts';
+import { errorMessage } from '#server/errors/service-error.ts';
 import { homePath } from '#server/home/home.ts';
 import { StartError } from '#server/start-error.ts';
 import { createLogger } from '#server/logging/log.ts';

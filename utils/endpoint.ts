@@ -8,7 +8,7 @@
  *       params: pathParams('workspace_id'),
  *       body: z.object({ name: z.string().min(1).max(100) }),
  *       data: workspaceSchema,
- *       errors: [40410],
+ *       errors: ['workspace.not_found'],
  *       handler: ({ params, body }) => useApp().workspaces.rename(params.workspace_id, body.name),
  *     });
  */
@@ -16,7 +16,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { H3Event } from 'h3';
 import { z } from 'zod';
 import type { BindFacts } from '#server/app.ts';
-import { ServiceError, invalid } from '#server/errors.ts';
+import { codeOf, errorEntry } from '#server/errors/catalogue.ts';
+import type { ErrorName } from '#server/errors/catalogue.ts';
+import { ServiceError, invalid } from '#server/errors/service-error.ts';
 import { DEFAULT_BODY_LIMIT, readJsonBody } from './http/body.ts';
 import type { Reply } from './http/reply.ts';
 import { success } from './http/reply.ts';
@@ -59,10 +61,11 @@ interface Description {
   tag?: EndpointTag;
   operationId?: string;
   description?: string;
-  /** Declared codes beside 40001, which follows from `params`, `query` and `body`. Not 40101, not 50001. */
-  errors?: number[];
-  /** `data` of those failures that have one. */
-  errorData?: Record<number, z.ZodType>;
+  /**
+   * What it may fail with, beside `validation.failed`, which follows from `params`, `query` and `body`, and what every
+   * endpoint may meet: `auth.unauthorized`, `internal.error`.
+   */
+  errors?: ErrorName[];
   /** Bytes of the JSON body at most. */
   bodyLimit?: number;
   /** False: no body counts as `{}`. */
@@ -162,7 +165,7 @@ async function prepare<Params extends z.ZodType, Query extends z.ZodType, Body e
   return { params, query, body, resource, requestId, event };
 }
 
-/** Tests set it: replies and error codes that a definition does not declare become 50001. */
+/** Tests set it: replies and errors that a definition does not declare become internal errors. */
 const validateReplies = () => process.env.SERVICE_CODE_VALIDATE_REPLIES === '1';
 
 function assertReply(schema: z.ZodType, data: unknown): void {
@@ -172,24 +175,24 @@ function assertReply(schema: z.ZodType, data: unknown): void {
   if (!same) throw new Error(`the reply has members that its schema has not: ${JSON.stringify(wire)}`);
 }
 
-/** Codes that an operation may answer with; 40001 where anything is validated. */
-export function declaredErrors({ definition }: Pick<Endpoint, 'definition'>): number[] {
+/** What an operation may fail with, in the order of the codes; `validation.failed` where anything is validated. */
+export function declaredErrors({ definition }: Pick<Endpoint, 'definition'>): ErrorName[] {
   const { errors = [], params, query, body } = definition;
   const validates = params ?? query ?? body;
-  return [...new Set([...(validates ? [40001] : []), ...errors])].sort((a, b) => a - b);
+  const names = new Set<ErrorName>([...(validates ? (['validation.failed'] as const) : []), ...errors]);
+  return [...names].sort((a, b) => codeOf(a) - codeOf(b));
 }
 
-/** 50001 needs no declaration, nor does 50003, which any write may meet. */
-const ALWAYS_DECLARED = [40001, 50001, 50003];
+/** `internal.error` needs no declaration, nor does a failed write, which any endpoint may meet. */
+const ALWAYS_DECLARED: ErrorName[] = ['validation.failed', 'internal.error', 'persistence.failure'];
 
 function assertDeclared(endpoint: Pick<Endpoint, 'definition'>, error: unknown): unknown {
   if (!(error instanceof ServiceError)) return error;
-  const { code, data } = error;
-  if (!ALWAYS_DECLARED.includes(code) && !declaredErrors(endpoint).includes(code)) {
-    return new Error(`the endpoint does not declare ${code} (${error.message})`);
+  const { name, data } = error;
+  if (!ALWAYS_DECLARED.includes(name) && !declaredErrors(endpoint).includes(name)) {
+    return new Error(`the endpoint does not declare ${name} (${error.message})`);
   }
-  const schema = endpoint.definition.errorData?.[code];
-  if (schema) assertReply(schema, data);
+  assertReply(errorEntry(name).data ?? z.null(), data);
   return error;
 }
 

@@ -3,7 +3,7 @@
  * from the journal's folds; what is kept here dies with the process.
  */
 import { resolve } from 'node:path';
-import { ServiceError } from '#server/errors.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
 import { event, type Draft } from '#server/journal/records.ts';
 import { readContext, requestMessages } from '#server/journal/projections/context.ts';
 import { countersOf } from '#server/journal/projections/counters.ts';
@@ -333,4 +333,4 @@ export function createAgent(host: AgentContext): Agent {
 }
 
 /** 40401 of a request that names an agent the session does not have. */
-export const agentNotFound = (id: string) => new ServiceError(40401, `agent ${id} does not exist`);
+export const agentNotFound = (id: string) => new ServiceError('session.not_found', `agent ${id} does not exist`);

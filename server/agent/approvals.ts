@@ -1,6 +1,6 @@
 /** Pending approvals of a session: one winner each, closed by an event (turns.md §3, engine.md §6.4). */
 import { randomUUID } from 'node:crypto';
-import { ServiceError } from '#server/errors.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
 import { event, type Draft, type EndCause } from '#server/journal/records.ts';
 import type { Display } from '#schema/display.ts';
 import type { Approval, ApprovalDecision, ResolveApproval } from '#schema/interaction.ts';
@@ -173,10 +173,12 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       if (!entry || entry.signal.aborted) {
         const how = entry ? 'resolved' : ended.get(id);
         if (how === 'resolved') {
-          throw new ServiceError(40902, `approval ${id} already resolved`, { data: { resolved: false } });
+          throw new ServiceError('approval.already_resolved', `approval ${id} already resolved`, {
+            data: { resolved: false },
+          });
         }
-        if (how === 'expired') throw new ServiceError(41001, `approval ${id} expired`);
-        throw new ServiceError(40404, `approval ${id} not found`);
+        if (how === 'expired') throw new ServiceError('approval.expired', `approval ${id} expired`);
+        throw new ServiceError('approval.not_found', `approval ${id} not found`);
       }
       const answer: ApprovalAnswer = {
         decision: body.decision,

@@ -1,5 +1,6 @@
 /** Errors of a turn as clients see them (engine.md §3.1). */
-import { errorMessage, ServiceError } from '#server/errors.ts';
+import type { ErrorName } from '#server/errors/catalogue.ts';
+import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
 import { ModelError } from '#server/models/types.ts';
 import type { ErrorPayload } from '#schema/engine.ts';
 
@@ -37,13 +38,14 @@ export class TurnAborted extends Error {
   }
 }
 
-const serviceCodes: Record<number, string> = {
-  40110: 'auth.provisioning_required',
-  40111: 'auth.token_missing',
-  40112: 'auth.token_unauthorized',
-  40113: 'auth.model_not_resolved',
-  40901: 'session.busy',
-  50003: 'storage.io_failed',
+/** Failures of the service that end a turn; any other is `internal` to its clients. */
+const serviceCodes: Partial<Record<ErrorName, string>> = {
+  'auth.provisioning_required': 'auth.provisioning_required',
+  'auth.token_missing': 'auth.token_missing',
+  'auth.token_unauthorized': 'auth.token_unauthorized',
+  'auth.model_not_resolved': 'auth.model_not_resolved',
+  'session.busy': 'session.busy',
+  'persistence.failure': 'storage.io_failed',
 };
 
 /** The payload of `turn.ended.error` and of the `error` event; unknown values become `internal`. */
@@ -66,6 +68,6 @@ export function errorPayload(error: unknown): ErrorPayload {
       retryable: retryableCodes.has(error.code),
     };
   }
-  const code = error instanceof ServiceError ? (serviceCodes[error.code] ?? 'internal') : 'internal';
+  const code = error instanceof ServiceError ? (serviceCodes[error.name] ?? 'internal') : 'internal';
   return { code, message: errorMessage(error) || 'internal error', retryable: retryableCodes.has(code) };
 }

@@ -1,5 +1,5 @@
 /** Prompts of one agent: which run, which wait, which ids are taken (turns.md §2.5, §2.7; engine.md §2.7). */
-import { ServiceError } from '#server/errors.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
 import type { Attachment } from '#server/journal/records.ts';
 import type { ContentPart } from '#schema/content.ts';
 import type { Part } from '#schema/engine.ts';
@@ -46,7 +46,7 @@ export interface PromptQueue {
 }
 
 export const alreadyCompleted = (id: string) =>
-  new ServiceError(40903, `prompt ${id} already completed`, { data: { aborted: false } });
+  new ServiceError('prompt.already_completed', `prompt ${id} already completed`, { data: { aborted: false } });
 
 /** `usedBefore` tells ids of this agent's history, which survive a restart. */
 export function createPromptQueue(usedBefore: (id: string) => boolean): PromptQueue {
@@ -64,7 +64,7 @@ export function createPromptQueue(usedBefore: (id: string) => boolean): PromptQu
   return {
     reserve(id) {
       if (reserved.has(id) || active?.id === id || queue.some((prompt) => prompt.id === id)) {
-        throw new ServiceError(40927, `prompt_id '${id}' is already in use`);
+        throw new ServiceError('prompt.id_conflict', `prompt_id '${id}' is already in use`);
       }
       if (settled.has(id) || usedBefore(id)) throw alreadyCompleted(id);
       reserved.add(id);
@@ -93,7 +93,7 @@ export function createPromptQueue(usedBefore: (id: string) => boolean): PromptQu
         return 'removed';
       }
       if (settled.has(id)) throw alreadyCompleted(id);
-      throw new ServiceError(40402, `prompt ${id} not found`);
+      throw new ServiceError('prompt.not_found', `prompt ${id} not found`);
     },
     drain() {
       const removed = queue.splice(0);

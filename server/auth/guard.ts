@@ -2,6 +2,7 @@
  * The checks that every request and every upgrade passes before anything looks at its route (core.md §1.4 items 1–5,
  * §3; ws-events.md §1.1). Facts in, verdict out: no request object, no reply.
  */
+import type { ErrorName } from '#server/errors/catalogue.ts';
 import type { Ban } from './ban.ts';
 import { corsHeaders, originAllowed } from './origins.ts';
 import type { Credentials } from './credentials.ts';
@@ -26,7 +27,8 @@ export interface Verdict {
   outcome: 'pass' | 'preflight' | 'refused';
   /** CORS headers of the answer, whatever it is. */
   headers: Record<string, string>;
-  refusal?: { status: number; code: number; message: string };
+  /** `status` where it is not that of the error's kind. */
+  refusal?: { error: ErrorName; message: string; status?: number };
 }
 
 export interface UpgradeFacts extends Pick<RequestFacts, 'host' | 'origin' | 'authorization' | 'remoteAddress'> {
@@ -90,23 +92,23 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
     async request({ method, path, host, origin, authorization, requestedHeaders, remoteAddress }) {
       const allowed = origin !== undefined && originAllowed(origin, host, listedOrigins);
       const cors = allowed ? corsHeaders(origin, requestedHeaders) : {};
-      const refused = (status: number, code: number, message: string, headers = cors): Verdict => ({
+      const refused = (error: ErrorName, message: string, headers = cors, status?: number): Verdict => ({
         outcome: 'refused',
         headers,
-        refusal: { status, code, message },
+        refusal: { error, message, status },
       });
 
-      if (banned(remoteAddress)) return refused(429, 42901, 'Too many failed auth attempts');
+      if (banned(remoteAddress)) return refused('rate.limited', 'Too many failed auth attempts');
       // These two come before the CORS headers in the order of checks.
-      if (path === undefined) return refused(400, 40001, 'Malformed URL', {});
+      if (path === undefined) return refused('validation.failed', 'Malformed URL', {}, 400);
       if (!hostAllowed(host)) {
         const shown = host || '<missing>';
         const advice = `allow this host with SERVICE_CODE_ALLOWED_HOSTS=${shown} or --allowed-host ${shown}`;
-        return refused(403, 40301, `Invalid Host header: ${shown}; ${advice}.`, {});
+        return refused('host.not_allowed', `Invalid Host header: ${shown}; ${advice}.`, {});
       }
       if (method === 'OPTIONS' && origin !== undefined) return { outcome: 'preflight', headers: cors };
       if (needsToken(method, path) && !(await authorized(bearerToken(authorization), remoteAddress))) {
-        return refused(401, 40101, 'Unauthorized');
+        return refused('auth.unauthorized', 'Unauthorized');
       }
       return { outcome: 'pass', headers: cors };
     },

@@ -1,7 +1,7 @@
 /** Binds a server, trying the next port while one is taken (core.md §4.4). */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { errorMessage } from '#server/errors.ts';
+import { errorMessage } from '#server/errors/service-error.ts';
 import { StartError } from '#server/start-error.ts';
 import { errorCode } from '#server/files/errno.ts';
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { errorMessage, ServiceError } from '#server/errors.ts';
+import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { domainSchemas } from '#schema/config.ts';
 import type { ConfigObject, ConfigPatch } from '#schema/config.ts';
@@ -168,7 +168,7 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
     await load();
     if (blocked !== undefined) {
       const message = `Refusing to persist config: ${path} could not be read; fix the file and reload before writing.`;
-      throw new ServiceError(50003, message);
+      throw new ServiceError('persistence.failure', message);
     }
     window.look();
     const document = change(state);
@@ -182,7 +182,9 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
       await writeFileAtomic(path, text);
       state = stateOf(text);
     } catch (error) {
-      throw new ServiceError(50003, `Failed to write ${path}: ${errorMessage(error)}`, { cause: error });
+      throw new ServiceError('persistence.failure', `Failed to write ${path}: ${errorMessage(error)}`, {
+        cause: error,
+      });
     }
     tellWarnings();
     window.look();
@@ -200,8 +202,8 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
       try {
         await exclusively(() => write(({ document }) => patchDocument(document, body, { env: env(), memory })));
       } catch (error) {
-        if (error instanceof ServiceError && error.code === 50003)
-          throw new ServiceError(40001, error.message, { cause: error });
+        if (error instanceof ServiceError && error.name === 'persistence.failure')
+          throw new ServiceError('validation.failed', error.message, { cause: error });
         throw error;
       }
       return publicView();
@@ -266,7 +268,8 @@ function assertValid(document: TomlTable, before: TomlTable): void {
     const value = domainValue(document, domain);
     if (value === undefined || isDeepStrictEqual(value, domainValue(before, domain))) continue;
     const [issue] = domainIssues(domain, value);
-    if (issue) throw new ServiceError(50003, `Refusing to persist config: ${issue.path}: ${issue.message}`);
+    if (issue)
+      throw new ServiceError('persistence.failure', `Refusing to persist config: ${issue.path}: ${issue.message}`);
   }
 }
 

@@ -1,7 +1,7 @@
 /** `POST /config`: a partial config object merged into the file's tables (models.md §3.3). */
 import { isDeepStrictEqual } from 'node:util';
-import { invalid } from '#server/errors.ts';
-import type { ErrorDetail } from '#server/errors.ts';
+import { invalid } from '#server/errors/service-error.ts';
+import type { ErrorDetail } from '#server/errors/service-error.ts';
 import { domainSchemas } from '#schema/config.ts';
 import type { ConfigPatch } from '#schema/config.ts';
 import { oauthRefSchema } from '#schema/model.ts';

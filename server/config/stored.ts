@@ -1,6 +1,6 @@
 /** Reading the parsed file: each section on its own, with diagnostics (models.md §2.1, §2.3). */
 import { z } from 'zod';
-import { errorMessage } from '#server/errors.ts';
+import { errorMessage } from '#server/errors/service-error.ts';
 import { parsePattern } from '#server/permissions/patterns.ts';
 import { domainSchemas } from '#schema/config.ts';
 import { isTable, subTable, tableOf } from './document.ts';

@@ -1,6 +1,7 @@
 /** One WebSocket connection: its frames, their acks, its end (ws-events.md §1.3, §1.4, §5). */
 import type { z } from 'zod';
-import { ServiceError, errorMessage } from '#server/errors.ts';
+import type { ErrorName } from '#server/errors/catalogue.ts';
+import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Connection } from '#schema/connection.ts';
 import { pingPayloadSchema, requestFrames } from '#schema/frames.ts';
@@ -44,7 +45,7 @@ export interface ConnectionDeps {
 }
 
 interface Refusal {
-  code: number;
+  error: ErrorName;
   msg: string;
   payload: object;
 }
@@ -71,16 +72,16 @@ function invalidPayload(error: z.ZodError): Refusal {
   const details = error.issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message }));
   const [first] = details;
   const reason = first?.path ? `${first.path}: ${first.message}` : (first?.message ?? 'Invalid input');
-  return { code: 40001, msg: `Invalid payload: ${reason}`, payload: { details } };
+  return { error: 'validation.failed', msg: `Invalid payload: ${reason}`, payload: { details } };
 }
 
 function refusalOf(error: unknown): Refusal {
   if (!(error instanceof ServiceError)) {
-    return { code: 50001, msg: 'internal error', payload: { message: errorMessage(error) } };
+    return { error: 'internal.error', msg: 'internal error', payload: { message: errorMessage(error) } };
   }
-  const { code, message, data, details } = error;
-  if (code === 50001) return { code, msg: 'internal error', payload: { message } };
-  return { code, msg: message, payload: isRecord(data) ? data : Array.isArray(details) ? { details } : {} };
+  const { name, message, data, details } = error;
+  if (name === 'internal.error') return { error: name, msg: 'internal error', payload: { message } };
+  return { error: name, msg: message, payload: isRecord(data) ? data : Array.isArray(details) ? { details } : {} };
 }
 
 /** Creates the connection of an accepted peer and sends its hello. */
@@ -139,7 +140,7 @@ export function createConnection(deps: ConnectionDeps): LiveConnection {
   const handlers: { [T in RequestType]: (payload: RequestPayload<T>) => Promise<AckPayload<T> | Refusal> } = {
     async client_hello(payload) {
       if (payload.token !== undefined && !(await acceptsToken(payload.token))) {
-        return { code: 40101, msg: 'Unauthorized', payload: {} };
+        return { error: 'auth.unauthorized', msg: 'Unauthorized', payload: {} };
       }
       hasClientHello = true;
       const { accepted, unknown, resync, watermarks } = await subscribeAll(payload.subscriptions ?? [], payload);
@@ -159,7 +160,7 @@ export function createConnection(deps: ConnectionDeps): LiveConnection {
     },
     async abort(payload) {
       const prompts = aborter();
-      if (!prompts) throw new ServiceError(40401, `session ${payload.session_id} does not exist`);
+      if (!prompts) throw new ServiceError('session.not_found', `session ${payload.session_id} does not exist`);
       return prompts.abort(payload.session_id, payload.prompt_id);
     },
   };
@@ -172,12 +173,12 @@ export function createConnection(deps: ConnectionDeps): LiveConnection {
       outcome = parsed.success ? await handlers[type](parsed.data) : invalidPayload(parsed.error);
     } catch (error) {
       outcome = refusalOf(error);
-      if (outcome.code === 50001) log.error('frame failed', { connection_id: id, type, err: error });
+      if (outcome.error === 'internal.error') log.error('frame failed', { connection_id: id, type, err: error });
     }
-    if ('code' in outcome) {
-      queue.sendNow(refusalText(frameId, outcome.code, outcome.msg, outcome.payload));
-      if (outcome.code === 40101) {
-        queue.sendNow(errorText(40101, 'Unauthorized', true));
+    if ('error' in outcome) {
+      queue.sendNow(refusalText(frameId, outcome.error, outcome.msg, outcome.payload));
+      if (outcome.error === 'auth.unauthorized') {
+        queue.sendNow(errorText('auth.unauthorized', 'Unauthorized', true));
         end(1008, 'Unauthorized');
       }
     } else queue.sendNow(ackText(frameId, outcome));
@@ -187,8 +188,8 @@ export function createConnection(deps: ConnectionDeps): LiveConnection {
     const parsed = pingPayloadSchema.safeParse(payload);
     if (parsed.success) queue.sendNow(pongText(parsed.data.nonce ?? ''));
     else {
-      const { code, msg, payload: details } = invalidPayload(parsed.error);
-      queue.sendNow(refusalText(frameId, code, msg, details));
+      const { error, msg, payload: details } = invalidPayload(parsed.error);
+      queue.sendNow(refusalText(frameId, error, msg, details));
     }
   }
 
@@ -203,7 +204,7 @@ export function createConnection(deps: ConnectionDeps): LiveConnection {
       frame = undefined;
     }
     if (!isRecord(frame) || typeof frame.type !== 'string') {
-      queue.sendNow(errorText(40001, 'A frame must be a JSON object with a string type', false));
+      queue.sendNow(errorText('validation.failed', 'A frame must be a JSON object with a string type', false));
       return;
     }
     const { type, payload = {} } = frame;
@@ -211,7 +212,7 @@ export function createConnection(deps: ConnectionDeps): LiveConnection {
     if (isRequestType(type)) await answer(type, given ?? '', payload);
     else if (type === 'ping') answerPing(given ?? '', payload);
     else if (type !== 'pong' && given !== undefined) {
-      queue.sendNow(refusalText(given, 40001, `unsupported frame type: ${type}`, {}));
+      queue.sendNow(refusalText(given, 'validation.failed', `unsupported frame type: ${type}`, {}));
     }
   }
 

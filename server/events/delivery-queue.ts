@@ -220,7 +220,7 @@ export function createDeliveryQueue({
 
   function closeStalled(): void {
     drop();
-    peer.send(errorText(50001, 'slow consumer', true));
+    peer.send(errorText('internal.error', 'slow consumer', true));
     peer.close(1013, 'slow consumer');
     onStalled();
   }

@@ -1,4 +1,6 @@
 /** Frames on their way to clients: an event is encoded once, whoever receives it. */
+import { codeOf } from '#server/errors/catalogue.ts';
+import type { ErrorName } from '#server/errors/catalogue.ts';
 import { iso } from '#schema/scalars.ts';
 import type { AckPayload, FrameId, RequestType, ResyncReason } from '#schema/frames.ts';
 import { frameText } from './frame.ts';
@@ -27,8 +29,8 @@ export function ackText<T extends RequestType>(id: FrameId, payload: AckPayload<
 }
 
 /** The ack of a refused or failed request frame. */
-export function refusalText(id: FrameId, code: number, msg: string, payload: object): string {
-  return JSON.stringify({ type: 'ack', id, code, msg, payload });
+export function refusalText(id: FrameId, error: ErrorName, msg: string, payload: object): string {
+  return JSON.stringify({ type: 'ack', id, code: codeOf(error), msg, payload });
 }
 
 function systemText(type: string, payload: object): string {
@@ -51,8 +53,8 @@ export function pongText(nonce: string): string {
 }
 
 /** The system frame `error`; `fatal` only directly before the server closes the connection. */
-export function errorText(code: number, msg: string, fatal: boolean): string {
-  return systemText('error', { code, msg, fatal });
+export function errorText(error: ErrorName, msg: string, fatal: boolean): string {
+  return systemText('error', { code: codeOf(error), msg, fatal });
 }
 
 /** Tells a client to read the snapshot of a session (ws-events.md §6.3). */

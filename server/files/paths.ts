@@ -2,7 +2,7 @@
 import { readlink, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { errorMessage } from '#server/errors.ts';
+import { errorMessage } from '#server/errors/service-error.ts';
 import { isSensitivePath } from '#server/permissions/sensitive-files.ts';
 import { ToolInputError } from '#server/tools/tool.ts';
 import type { ToolEnvironment } from '#server/tools/tool.ts';

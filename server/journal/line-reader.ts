@@ -1,6 +1,6 @@
 /** Reads a journal line by line in bounded memory. */
 import type { FileHandle } from 'node:fs/promises';
-import { ServiceError } from '#server/errors.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
 import type { BlobStore } from './blobs.ts';
 import type { Batch, JournalRecord } from './records.ts';
 
@@ -45,7 +45,7 @@ export async function* readLines(file: FileHandle, start: number, end = Infinity
 /** The batch of a line. Throws 50001 naming the byte offset when it is none. */
 export function parseBatch(line: Line, blobs: BlobStore): Batch {
   const damaged = (cause?: unknown) =>
-    new ServiceError(50001, `the session's journal is damaged at byte ${line.offset}`, { cause });
+    new ServiceError('internal.error', `the session's journal is damaged at byte ${line.offset}`, { cause });
   let value: unknown;
   try {
     value = blobs.decode(line.text);

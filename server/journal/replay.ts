@@ -1,7 +1,7 @@
 /** Durable frames read back from a journal file (records.md §3.9); also for sessions that are not loaded. */
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ServiceError } from '#server/errors.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
 import { frameText, type StreamPosition } from '#server/events/frame.ts';
 import { createBlobStore, type BlobStore } from './blobs.ts';
 import { parseHeader, type JournalHeader } from './header.ts';
@@ -17,7 +17,7 @@ export const journalPath = (dir: string) => join(dir, 'journal.ndjson');
 export async function readHeader(file: FileHandle): Promise<{ header: JournalHeader; end: number } | undefined> {
   for await (const [line] of readLines(file, 0)) {
     const header = line && parseHeader(line.text);
-    if (!line || !header) throw new ServiceError(50001, "the session's journal is damaged at byte 0");
+    if (!line || !header) throw new ServiceError('internal.error', "the session's journal is damaged at byte 0");
     return { header, end: line.end };
   }
   return undefined;

@@ -6,7 +6,7 @@
  * as an `append` does not see it in the fold yet.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
-import { errorMessage, ServiceError } from '#server/errors.ts';
+import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
 import type { EventSink, StreamPosition } from '#server/events/frame.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { VolatileFields, VolatileType } from '#schema/events/catalogue.ts';
@@ -149,7 +149,9 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
   const unwritable = (error: unknown) =>
     error instanceof ServiceError
       ? error
-      : new ServiceError(50003, `session ${sessionId} cannot be written: ${errorMessage(error)}`, { cause: error });
+      : new ServiceError('persistence.failure', `session ${sessionId} cannot be written: ${errorMessage(error)}`, {
+          cause: error,
+        });
 
   /** A listener's mistake must not stop the journal. */
   function tell(listener: () => void): void {
@@ -190,7 +192,10 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
     lastTime = Math.max(lastTime, view.state.lastTime);
     if (view.header.format > JOURNAL_FORMAT) {
       const format = `journal format ${view.header.format}`;
-      readOnly = new ServiceError(50003, `session ${sessionId} was written by a newer version (${format})`);
+      readOnly = new ServiceError(
+        'persistence.failure',
+        `session ${sessionId} was written by a newer version (${format})`,
+      );
     }
   }
 
@@ -212,7 +217,7 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
     try {
       await claim();
     } catch (error) {
-      if (error instanceof ServiceError && error.code === 40901) return;
+      if (error instanceof ServiceError && error.name === 'session.busy') return;
       log.error('an interrupted session could not be settled on disk', { sessionId, err: error });
       settleLater(settleCrash(view.state).map(unsent));
     }
@@ -228,12 +233,12 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
 
   async function takeLock(): Promise<void> {
     if (readOnly) throw readOnly;
-    if (closed) throw new ServiceError(50003, `session ${sessionId} is closed`);
+    if (closed) throw new ServiceError('persistence.failure', `session ${sessionId} is closed`);
     const taken = await acquireLock(dir);
     if ('owner' in taken) {
       const { pid } = taken.owner;
       const message = `session ${sessionId} is held by process ${pid}; use that server, or stop it first`;
-      throw new ServiceError(40901, message, { details: { reason: 'lock', pid } });
+      throw new ServiceError('session.busy', message, { details: { reason: 'lock', pid } });
     }
     try {
       await catchUp();

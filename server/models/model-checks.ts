@@ -1,6 +1,6 @@
 /** What a request of a client may say about models, checked before anything changes (engine.md §3.3, turns.md §2.3). */
 import type { Config } from '#server/config/config.ts';
-import { ServiceError } from '#server/errors.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
 import type { Identity } from './providers/identity.ts';
 import type { Providers } from './providers/providers.ts';
 import { checkReady, findModel, resolveModel } from './resolve.ts';
@@ -33,7 +33,7 @@ export function createModelChecks(deps: {
     },
     assertConfigured(alias) {
       if (!findModel(config.effective(), alias)) {
-        throw new ServiceError(40001, `Model "${alias}" is not configured in config.toml.`);
+        throw new ServiceError('validation.failed', `Model "${alias}" is not configured in config.toml.`);
       }
     },
     assertEffort(alias, effort, field) {

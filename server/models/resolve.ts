@@ -2,7 +2,7 @@
 import type { EffectiveConfig } from '#server/config/effective.ts';
 import { own } from '#server/config/effective.ts';
 import { envText } from '#server/config/environment.ts';
-import { ServiceError } from '#server/errors.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
 import type { ModelRecord, OAuthRef } from '#schema/model.ts';
 import type { ProviderRecord } from '#schema/provider.ts';
 import { modelCapabilities } from './capabilities.ts';
@@ -14,7 +14,7 @@ import { tableText, WIRE_TYPES, wireTypeOf } from './providers/wire-types.ts';
 
 type Env = NodeJS.ProcessEnv;
 
-const refuse = (sentence: string) => new ServiceError(40001, sentence);
+const refuse = (sentence: string) => new ServiceError('validation.failed', sentence);
 
 /** The record with its `overrides` merged in; a default effort that overridden efforts no longer list is dropped. */
 export function effectiveRecord({ overrides, ...base }: ModelRecord): ModelRecord {
@@ -169,7 +169,7 @@ function vertexPlace(
 }
 
 const notResolved = (message: string, details?: Record<string, unknown>) =>
-  new ServiceError(40113, message, details ? { details } : {});
+  new ServiceError('auth.model_not_resolved', message, details ? { details } : {});
 
 /**
  * Why no prompt to this alias (or to the default model) can succeed, or undefined when it is ready (engine.md §3.3).
@@ -185,7 +185,7 @@ export async function checkReady(
   const named = record && providerIdOf(record, config);
   const flat = record !== undefined && named === undefined && Boolean(record.baseUrl?.trim());
   if (Object.keys(config.providers).length === 0 && !flat) {
-    return new ServiceError(40110, 'no provider is configured; add one or log in first');
+    return new ServiceError('auth.provisioning_required', 'no provider is configured; add one or log in first');
   }
   if (id === undefined) return notResolved('no default model is configured');
   if (!record) return notResolved(`model ${id} is not configured`, { model_id: id });
@@ -205,7 +205,7 @@ export async function checkReady(
   const credential = storedCredential(placed);
   if (credential && ('key' in credential || (await hasToken(credential.oauth)))) return undefined;
   const { providerId } = placed;
-  return new ServiceError(40111, `provider ${providerId} has no credential; set an API key or log in`, {
+  return new ServiceError('auth.token_missing', `provider ${providerId} has no credential; set an API key or log in`, {
     details: { provider_id: providerId },
   });
 }

@@ -1,7 +1,7 @@
 /** Which thinking effort a request gets (engine.md §18.4). */
 import type { EffectiveConfig } from '#server/config/effective.ts';
 import type { ModelVariables } from '#server/config/environment-model.ts';
-import { invalidField } from '#server/errors.ts';
+import { invalidField } from '#server/errors/service-error.ts';
 import type { RequestSettings, ResolvedModel } from './types.ts';
 
 type Thinking = EffectiveConfig['thinking'];

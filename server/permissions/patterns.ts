@@ -1,6 +1,6 @@
 /** The text form of permission rules: `Tool`, `Tool(args)`, `Tool(!args)` (engine.md §6.3). */
 import type { RuleSubject } from '#server/tools/tool.ts';
-import { errorMessage } from '#server/errors.ts';
+import { errorMessage } from '#server/errors/service-error.ts';
 import { escapeGlob, pathGlob, textGlob } from '#server/files/globs.ts';
 import type { Matcher } from '#server/files/globs.ts';
 

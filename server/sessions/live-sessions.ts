@@ -5,7 +5,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AgentContextFactory, SessionPlace } from '#server/agent/context-factory.ts';
-import { errorMessage, ServiceError, sessionNotFound } from '#server/errors.ts';
+import { errorMessage, ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import type { EventSink } from '#server/events/frame.ts';
 import {
   createSessionLog,
@@ -252,7 +252,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     } catch (error) {
       log.error('a session cannot be loaded', { sessionId: id, err: error });
       if (error instanceof ServiceError) throw error;
-      throw new ServiceError(50001, `session ${id} cannot be loaded: ${reasonOf(error)}`, { cause: error });
+      throw new ServiceError('internal.error', `session ${id} cannot be loaded: ${reasonOf(error)}`, { cause: error });
     }
     const entry = activate(sessionLog, row);
     const folded = foldedRow(sessionLog, row);
@@ -268,7 +268,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       await known.session.log.refresh();
       return known.session;
     }
-    if (closed) throw new ServiceError(50001, 'the server is stopping');
+    if (closed) throw new ServiceError('internal.error', 'the server is stopping');
     let shared = loading.get(id);
     if (!shared) {
       shared = inTurn(id, async () => live.get(id)?.session ?? load(id)).finally(() => loading.delete(id));
@@ -343,7 +343,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
 const reasonOf = (error: unknown) => errorCode(error) ?? errorMessage(error);
 
 const unwritable = (id: string, error: unknown) =>
-  new ServiceError(50003, `session ${id} cannot be written: ${reasonOf(error)}`, { cause: error });
+  new ServiceError('persistence.failure', `session ${id} cannot be written: ${reasonOf(error)}`, { cause: error });
 
 const workFacts = (status: StatusState): WorkFacts => ({
   busy: isBusy(status),

@@ -7,7 +7,7 @@ import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import mime from 'mime';
 import type { PromptInput } from '#server/agent/prompt-queue.ts';
-import { invalidField, ServiceError } from '#server/errors.ts';
+import { invalidField, ServiceError } from '#server/errors/service-error.ts';
 import type { Attachment } from '#server/journal/records.ts';
 import type { ContentPart } from '#schema/content.ts';
 import type { Part } from '#schema/engine.ts';
@@ -24,7 +24,7 @@ export function checkUploads(content: ContentPart[]): void {
   for (const part of content) {
     const id =
       part.type === 'file' ? part.file_id : 'source' in part && part.source.kind === 'file' && part.source.file_id;
-    if (id) throw new ServiceError(40407, `file not found: ${id}`);
+    if (id) throw new ServiceError('file.not_found', `file not found: ${id}`);
   }
 }
 
@@ -32,7 +32,7 @@ export function checkUploads(content: ContentPart[]): void {
 export function checkContent(content: ContentPart[]): void {
   for (const part of content) {
     if ('source' in part && part.source.kind === 'session_media') {
-      throw new ServiceError(40407, `file not found: ${part.source.file_id}`);
+      throw new ServiceError('file.not_found', `file not found: ${part.source.file_id}`);
     }
   }
   content.forEach((part, index) => {
@@ -82,7 +82,7 @@ export async function storePromptMedia(content: ContentPart[], sessionDir: strin
   } catch (error) {
     await Promise.all(written.map((path) => rm(path, { force: true })));
     if (error instanceof ServiceError) throw error;
-    throw new ServiceError(50003, 'the media of the prompt could not be stored', { cause: error });
+    throw new ServiceError('persistence.failure', 'the media of the prompt could not be stored', { cause: error });
   }
 }
 

@@ -1,5 +1,5 @@
 /** A session's row, made from its folder: how the index is filled and repaired (records.md §3.6). */
-import { ServiceError } from '#server/errors.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
 import { indexRow } from './index-rows.ts';
 import { wasReleased } from '#server/journal/lock.ts';
 import { openSessionLog, type SessionLog, type SessionLogOptions } from '#server/journal/session-log.ts';
@@ -22,7 +22,7 @@ export async function readSessionFolder(
     log = await openSessionLog({ ...logOptions, dir, sessionId: id });
   } catch (error) {
     // A damaged journal cannot be loaded, but its session is still listed (core.md §5.2).
-    const damaged = error instanceof ServiceError && error.code === 50001;
+    const damaged = error instanceof ServiceError && error.name === 'internal.error';
     if (state && damaged) return { ...coldRow(state), id, workspaceId, open: false };
     throw error;
   }

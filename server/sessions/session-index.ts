@@ -4,7 +4,7 @@
  * minute pass over the folders is only a repair.
  */
 import { z } from 'zod';
-import { ServiceError, errorMessage } from '#server/errors.ts';
+import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { AgentConfig, Connection, IndexDb } from '#server/storage/index-db.ts';
 import { repairPass, type ReadSessionFolder } from './repair-pass.ts';
@@ -134,7 +134,9 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
     try {
       return db.run(use);
     } catch (error) {
-      throw new ServiceError(50003, `the session index cannot be read: ${errorMessage(error)}`, { cause: error });
+      throw new ServiceError('persistence.failure', `the session index cannot be read: ${errorMessage(error)}`, {
+        cause: error,
+      });
     }
   }
 

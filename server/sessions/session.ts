@@ -1,7 +1,7 @@
 /** A session that is loaded in this process: its journal, its main agent and what clients read of it. */
 import { createAgent, type Agent } from '#server/agent/agent.ts';
 import type { AgentContext } from '#server/agent/context.ts';
-import { ServiceError } from '#server/errors.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
 import { newUlid } from '#server/ids.ts';
 import { readContext } from '#server/journal/projections/context.ts';
 import { noUsage } from '#server/journal/projections/usage.ts';
@@ -149,7 +149,7 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
 
     async message(messageId) {
       const message = history().find((one) => one.id === messageId);
-      if (!message) throw new ServiceError(40403, `message ${messageId} does not exist in session ${id}`);
+      if (!message) throw new ServiceError('message.not_found', `message ${messageId} does not exist in session ${id}`);
       return log.load(message);
     },
 

@@ -1,7 +1,7 @@
 /** What clients can do with sessions (core.md §6). */
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
-import { invalidField, ServiceError, sessionNotFound } from '#server/errors.ts';
+import { invalidField, ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import type { AgentChange } from '#server/agent/context.ts';
 import { profiles } from '#server/agent/profile.ts';
 import type { StreamPosition } from '#server/events/frame.ts';
@@ -71,7 +71,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     try {
       await workspaces.get(workspaceId);
     } catch (error) {
-      if (!(error instanceof ServiceError) || error.code !== 40410) throw error;
+      if (!(error instanceof ServiceError) || error.name !== 'workspace.not_found') throw error;
       await workspaces.register(root);
     }
   }
@@ -103,8 +103,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
 
   async function assertDirectory(cwd: string): Promise<void> {
     const info = cwd.startsWith('/') ? await stat(cwd).catch(() => undefined) : undefined;
-    if (!info) throw new ServiceError(40409, `workspace root ${cwd} does not exist`);
-    if (!info.isDirectory()) throw new ServiceError(40409, `workspace root ${cwd} is not a directory`);
+    if (!info) throw new ServiceError('fs.path_not_found', `workspace root ${cwd} does not exist`);
+    if (!info.isDirectory()) throw new ServiceError('fs.path_not_found', `workspace root ${cwd} is not a directory`);
   }
 
   async function create(request: CreateSession): Promise<Session> {

@@ -1,5 +1,5 @@
 /** Submitting a prompt: the checks in their order, then the effects in theirs (turns.md §2.3). */
-import { invalidField, ServiceError } from '#server/errors.ts';
+import { invalidField, ServiceError } from '#server/errors/service-error.ts';
 import { agentNotFound } from '#server/agent/agent.ts';
 import type { AgentChange } from '#server/agent/context.ts';
 import { profiles } from '#server/agent/profile.ts';
@@ -46,7 +46,7 @@ function checkSkills(body: SubmitPrompt): void {
   const [skill] = body.skills ?? [];
   if (!skill) return;
   if (body.prompt_id !== undefined) throw invalidField('prompt_id', 'prompt_id cannot be combined with skills');
-  throw new ServiceError(40415, `Skill "${skill.name}" was not found`);
+  throw new ServiceError('skill.not_found', `Skill "${skill.name}" was not found`);
 }
 
 /** Step 10: the profile exists and fits, the effort is supported; an unbound agent gets the default profile and model. */

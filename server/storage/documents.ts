@@ -1,7 +1,7 @@
 /** The home's JSON documents, through unstorage: another driver is one argument (architecture, "Storage"). */
 import { createStorage, type Driver } from 'unstorage';
 import { z } from 'zod';
-import { ServiceError, errorMessage } from '#server/errors.ts';
+import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { fileDriver } from './file-driver.ts';
 
 export interface Documents {
@@ -16,7 +16,7 @@ export interface Documents {
 
 const failure = (action: string, key: string, error: unknown) => {
   const reason = error instanceof z.ZodError ? z.prettifyError(error) : errorMessage(error);
-  return new ServiceError(50003, `document ${key} cannot be ${action}: ${reason}`, { cause: error });
+  return new ServiceError('persistence.failure', `document ${key} cannot be ${action}: ${reason}`, { cause: error });
 };
 
 /** `driver` stands in for the files of `home`. */

@@ -5,7 +5,7 @@ import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { z } from 'zod';
-import { errorMessage } from '#server/errors.ts';
+import { errorMessage } from '#server/errors/service-error.ts';
 import { findOnPath, isExecutable } from '#server/processes/executables.ts';
 import { createOutputBuilder, failed, OUTPUT_MAX_CHARS, OUTPUT_MAX_LINE_CHARS } from './output.ts';
 import type { OutputBuilder } from './output.ts';

@@ -1,7 +1,7 @@
 /** Edit: exact text replacement in an existing file (engine.md §5.3). */
 import { readFile, stat } from 'node:fs/promises';
 import { z } from 'zod';
-import { errorMessage } from '#server/errors.ts';
+import { errorMessage } from '#server/errors/service-error.ts';
 import { failed } from './output.ts';
 import { movedSince, resolveFile } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';

@@ -2,7 +2,7 @@
 import { basename, join, sep } from 'node:path';
 import picomatch from 'picomatch';
 import { z } from 'zod';
-import { errorMessage } from '#server/errors.ts';
+import { errorMessage } from '#server/errors/service-error.ts';
 import type { SearchOptions } from './grep.ts';
 import { createOutputBuilder, failed } from './output.ts';
 import { directoryProblem, isInside, movedSince, resolveTarget } from '#server/files/paths.ts';

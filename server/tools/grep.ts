@@ -1,7 +1,7 @@
 /** Grep: content search with ripgrep (engine.md §5.5). */
 import { join } from 'node:path';
 import { z } from 'zod';
-import { errorMessage } from '#server/errors.ts';
+import { errorMessage } from '#server/errors/service-error.ts';
 import { createOutputBuilder, failed } from './output.ts';
 import { movedSince, resolveTarget } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';

@@ -2,7 +2,7 @@
 import { appendFile, mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { errorMessage } from '#server/errors.ts';
+import { errorMessage } from '#server/errors/service-error.ts';
 import { failed } from './output.ts';
 import { movedSince, resolveFile } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';

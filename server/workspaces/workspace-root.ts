@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { basename, isAbsolute, normalize } from 'node:path';
-import { ServiceError, invalidField } from '#server/errors.ts';
+import { ServiceError, invalidField } from '#server/errors/service-error.ts';
 import { errorCode } from '#server/files/errno.ts';
 
 const SLUG_MAX_CHARS = 40;
@@ -51,17 +51,17 @@ const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'ERR_INVAL
  * is never expanded and does not exist) or `… is not a directory`, 40411 where the system forbids the look.
  */
 export async function checkDirectory(path: string, label: string): Promise<void> {
-  const missing = () => new ServiceError(40409, `${label} ${path} does not exist`);
+  const missing = () => new ServiceError('fs.path_not_found', `${label} ${path} does not exist`);
   if (!isAbsolute(path)) throw missing();
   const facts = await stat(path).catch((error: unknown) => {
     const code = errorCode(error) ?? '';
     if (ABSENT.has(code)) throw missing();
     if (code === 'EACCES' || code === 'EPERM') {
-      throw new ServiceError(40411, `${label} ${path} cannot be read: permission denied`);
+      throw new ServiceError('fs.permission_denied', `${label} ${path} cannot be read: permission denied`);
     }
     throw error;
   });
-  if (!facts.isDirectory()) throw new ServiceError(40409, `${label} ${path} is not a directory`);
+  if (!facts.isDirectory()) throw new ServiceError('fs.path_not_found', `${label} ${path} is not a directory`);
 }
 
 /** The checks of `POST /workspaces` (files.md §2.3): 40001 unless absolute, then as `checkDirectory`. */

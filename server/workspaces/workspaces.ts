@@ -5,7 +5,7 @@
  */
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { ServiceError } from '#server/errors.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { iso, workspaceId } from '#schema/scalars.ts';
 import type { Workspace } from '#schema/workspace.ts';
@@ -64,7 +64,7 @@ type Registry = z.output<typeof registrySchema>;
 
 const empty = (): Registry => ({ version: 1, workspaces: {}, deleted_workspace_ids: [] });
 
-const workspaceNotFound = (id: string) => new ServiceError(40410, `workspace ${id} does not exist`);
+const workspaceNotFound = (id: string) => new ServiceError('workspace.not_found', `workspace ${id} does not exist`);
 
 /** A workspace: the entry that stands for its root, and every id that leads to it. */
 interface Known {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import endpoints from '#endpoints';
-import { ServiceError } from '#server/errors.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import type { Endpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
@@ -27,11 +27,11 @@ const ownEndpoints: Record<string, Endpoint> = {
   'get /api/v1/items/:item_id': defineEndpoint({
     ...echo,
     params: pathParams('item_id'),
-    errors: [40401],
+    errors: ['session.not_found'],
     handler({ params }) {
-      if (params.item_id === 'missing') throw new ServiceError(40401, 'no such item');
+      if (params.item_id === 'missing') throw new ServiceError('session.not_found', 'no such item');
       if (params.item_id === 'broken') throw new Error('');
-      if (params.item_id === 'undeclared') throw new ServiceError(40402, 'not listed');
+      if (params.item_id === 'undeclared') throw new ServiceError('prompt.not_found', 'not listed');
       return params;
     },
   }),
@@ -39,9 +39,9 @@ const ownEndpoints: Record<string, Endpoint> = {
     ...echo,
     params: pathParams('item_id'),
     body,
-    errors: [40401],
+    errors: ['session.not_found'],
     load({ item_id: id }) {
-      if (id === 'missing') throw new ServiceError(40401, 'no such item');
+      if (id === 'missing') throw new ServiceError('session.not_found', 'no such item');
       return id.toUpperCase();
     },
     handler: ({ resource, body }) => ({ resource, ...body }),

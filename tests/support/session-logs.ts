@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { frameText, type EventFrame } from '#server/events/frame.ts';
 import type { Batch } from '#server/journal/records.ts';
 import { openSessionLog, type SessionLog, type SessionLogOptions } from '#server/journal/session-log.ts';
-import type { ServiceError } from '#server/errors.ts';
+import type { ServiceError } from '#server/errors/service-error.ts';
 
 export const SESSION_ID = 'session_S1';
 

@@ -1,6 +1,8 @@
 /** Builds `/openapi.json` from the endpoint definitions that run (extensions.md §10.1). */
 import { z } from 'zod';
 import type { BindFacts } from '#server/app.ts';
+import { errorEntry } from '#server/errors/catalogue.ts';
+import type { ErrorName } from '#server/errors/catalogue.ts';
 import { createComponents } from '#schema/json-schema.ts';
 import type { Components, JsonSchema } from '#schema/json-schema.ts';
 import type { Endpoint, EndpointTag } from '../endpoint.ts';
@@ -37,9 +39,6 @@ const TAGS: Record<EndpointTag, string> = {
   'v2-mcp': 'Management of MCP servers',
 };
 
-/** Failures whose `details` is an object instead of a list of fields (core.md §1.1). */
-const OBJECT_DETAILS = new Set([40111, 40112, 40113, 40904, 40928]);
-
 const text: JsonSchema = { type: 'string' };
 const fieldDetails: JsonSchema = {
   type: 'array',
@@ -57,10 +56,10 @@ function envelope(code: number, data: JsonSchema, details?: JsonSchema): JsonSch
   return { type: 'object', properties, required: ['code', 'msg', 'data', 'request_id'] };
 }
 
-function errorEnvelope(code: number, { definition }: Endpoint, components: Components): JsonSchema {
-  const schema = definition.errorData?.[code];
-  const details = code === 40001 ? fieldDetails : OBJECT_DETAILS.has(code) ? { type: 'object' } : undefined;
-  if (schema) return envelope(code, components.convert(schema, 'output'), details);
+function errorEnvelope(name: ErrorName, components: Components): JsonSchema {
+  const { code, data, detailsObject } = errorEntry(name);
+  const details = name === 'validation.failed' ? fieldDetails : detailsObject ? { type: 'object' } : undefined;
+  if (data) return envelope(code, components.convert(data, 'output'), details);
   return components.named(`Error${code}`, envelope(code, { type: 'null' }, details));
 }
 
@@ -91,7 +90,7 @@ function rawResponses(endpoint: Endpoint, errors: JsonSchema[], components: Comp
 
 function responsesOf(endpoint: Endpoint, components: Components): JsonSchema {
   const { definition } = endpoint;
-  const errors = declaredErrors(endpoint).map((code) => errorEnvelope(code, endpoint, components));
+  const errors = declaredErrors(endpoint).map((name) => errorEnvelope(name, components));
   if (definition.raw) return rawResponses(endpoint, errors, components);
 
   const { status = 200 } = definition;

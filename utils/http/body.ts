@@ -1,7 +1,7 @@
 /** Reads a JSON body as core.md §1.5 has it. */
 import type { IncomingMessage } from 'node:http';
-import { invalidField } from '#server/errors.ts';
-import type { ServiceError } from '#server/errors.ts';
+import { invalidField } from '#server/errors/service-error.ts';
+import type { ServiceError } from '#server/errors/service-error.ts';
 
 export const DEFAULT_BODY_LIMIT = 1_048_576;
 /** For the two routes that carry base64 media. */

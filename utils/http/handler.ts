@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { H3Event } from 'h3';
 import type { App } from '#server/app.ts';
-import { ServiceError, errorMessage } from '#server/errors.ts';
+import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { newUlid } from '#server/ids.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { AssetReader } from './assets.ts';
@@ -41,7 +41,7 @@ function requestIdOf(request: IncomingMessage): string {
 }
 
 const unknownRoute = (method: string, path: string) =>
-  new ServiceError(40400, `Route ${method}:${path} not found`, { status: 404 });
+  new ServiceError('route.not_found', `Route ${method}:${path} not found`);
 
 /** Builds the handler of one server. It never rejects. */
 export function createRequestHandler({
@@ -65,7 +65,7 @@ export function createRequestHandler({
     if (match?.kind === 'unsupported-action') {
       const message = `unsupported action: ${match.tail}`;
       // The message begins with these words (part 1), so the field is in the details alone.
-      throw new ServiceError(40001, message, { details: [{ path: match.field, message }] });
+      throw new ServiceError('validation.failed', message, { details: [{ path: match.field, message }] });
     }
     if (match) {
       const endpoint = await endpointOf(match.entry);
@@ -85,7 +85,7 @@ export function createRequestHandler({
       return { ...reply, headers: { ...reply.headers, connection: 'close' } };
     }
     app.log.error('unhandled error', { err: error, request_id: requestId });
-    return failure(new ServiceError(50001, errorMessage(error) || 'internal error'), requestId);
+    return failure(new ServiceError('internal.error', errorMessage(error) || 'internal error'), requestId);
   }
 
   async function answer(app: App, event: H3Event, requestId: string): Promise<Reply> {
@@ -106,8 +106,8 @@ export function createRequestHandler({
 
     if (verdict.outcome === 'preflight') return { status: 204, headers: {} };
     if (verdict.refusal) {
-      const { status, code, message } = verdict.refusal;
-      return failure(new ServiceError(code, message, { status }), requestId);
+      const { status, error, message } = verdict.refusal;
+      return failure(new ServiceError(error, message), requestId, status);
     }
     if (!path) throw new Error('the guard let a malformed URL pass');
     return route(app, event, path, requestId);

@@ -2,7 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ServiceError } from '#server/errors.ts';
+import { errorEntry } from '#server/errors/catalogue.ts';
+import type { ServiceError } from '#server/errors/service-error.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -22,8 +23,12 @@ export function success(data: unknown, requestId: string, status: number): Reply
   return { status, headers: { 'content-type': JSON_TYPE }, body, code: 0 };
 }
 
-export function failure(error: ServiceError, requestId: string): Reply {
-  const { code, message, data, details, status } = error;
+/** The envelope of a failure, with the status of the catalogue unless another is given. */
+export function failure(
+  { name, code, message, data, details }: ServiceError,
+  requestId: string,
+  status = errorEntry(name).status ?? 200,
+): Reply {
   const body = JSON.stringify({ code, msg: message || 'internal error', data, request_id: requestId, details });
   return { status, headers: { 'content-type': JSON_TYPE }, body, code };
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorMessage } from '#server/errors.ts';
+import { errorMessage } from '#server/errors/service-error.ts';
 import { writeFileAtomic } from '#server/files/atomic-write.ts';
 import { cutText } from '#server/tools/output.ts';
 import type { ToolResult } from '#server/tools/tool.ts';

@@ -3,7 +3,7 @@
  * prepared and decided in call order; only when all are decided do they run, side by side where their accesses allow.
  */
 import { join } from 'node:path';
-import { errorMessage } from '#server/errors.ts';
+import { errorMessage } from '#server/errors/service-error.ts';
 import { event, type Draft } from '#server/journal/records.ts';
 import type { ToolCall, ToolOutput } from '#schema/engine.ts';
 import type { ApprovalAnswer, Approvals } from '../approvals.ts';

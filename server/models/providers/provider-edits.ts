@@ -1,7 +1,7 @@
 /** What creating, replacing and deleting a provider does to the tables of the file (models.md §4.3 to §4.5). */
 import { isTomlTable, subTable, tableOf, toTable } from '#server/config/document.ts';
 import type { TomlTable, TomlValue } from '#server/config/document.ts';
-import { ServiceError } from '#server/errors.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
 import type { CreateProvider, ReplaceProvider } from '#schema/provider.ts';
 
 type Records = [id: string, record: TomlValue][];
@@ -21,8 +21,8 @@ function setRecords(document: TomlTable, section: string, records: Records): voi
   else delete document[section];
 }
 
-const providerNotFound = (id: string) => new ServiceError(40412, `provider ${id} does not exist`);
-const providerExists = (id: string) => new ServiceError(40921, `provider ${id} already exists`);
+const providerNotFound = (id: string) => new ServiceError('provider.not_found', `provider ${id} does not exist`);
+const providerExists = (id: string) => new ServiceError('provider.already_exists', `provider ${id} already exists`);
 
 /** The stored record. Throws 40412. */
 export function storedProvider(document: TomlTable, id: string): TomlTable {
@@ -34,7 +34,10 @@ export function storedProvider(document: TomlTable, id: string): TomlTable {
 function editable(document: TomlTable, id: string): TomlTable {
   const record = storedProvider(document, id);
   if (record.oauth !== undefined) {
-    throw new ServiceError(40003, `provider ${id} is managed by OAuth login; use POST /oauth/logout instead`);
+    throw new ServiceError(
+      'provider.oauth_managed',
+      `provider ${id} is managed by OAuth login; use POST /oauth/logout instead`,
+    );
   }
   return record;
 }
@@ -47,7 +50,7 @@ function assertFree(document: TomlTable, aliases: string[], owners: string[]): v
     .filter(([alias, record]) => aliases.includes(alias) && !owners.includes(ownerOf(record) ?? ''))
     .map(([alias]) => alias);
   if (taken.length === 0) return;
-  throw new ServiceError(40001, `model alias key already owned by another provider: ${taken.join(', ')}`);
+  throw new ServiceError('validation.failed', `model alias key already owned by another provider: ${taken.join(', ')}`);
 }
 
 type ModelForm = CreateProvider['models'][number];

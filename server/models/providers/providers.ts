@@ -4,7 +4,7 @@ import type { Config } from '#server/config/config.ts';
 import { own } from '#server/config/effective.ts';
 import type { EffectiveConfig } from '#server/config/effective.ts';
 import { ENV_MODEL, ENV_PROVIDER } from '#server/config/environment-model.ts';
-import { ServiceError } from '#server/errors.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
 import type { ModelItem, OAuthRef } from '#schema/model.ts';
 import type {
   AuthSummary,
@@ -75,7 +75,7 @@ export function createProviders({ home, config, env }: ProvidersDeps): Providers
   async function existing(id: string): Promise<ProviderItem> {
     const effective = config.effective();
     const record = own(effective.providers, id);
-    if (!record) throw new ServiceError(40412, `provider ${id} does not exist`);
+    if (!record) throw new ServiceError('provider.not_found', `provider ${id} does not exist`);
     return item(id, record, effective);
   }
 
@@ -103,7 +103,7 @@ export function createProviders({ home, config, env }: ProvidersDeps): Providers
       config.update(({ document }) => {
         const effective = config.effective();
         const record = own(effective.models, alias);
-        if (!record) throw new ServiceError(40413, `model ${alias} does not exist`);
+        if (!record) throw new ServiceError('model.not_found', `model ${alias} does not exist`);
         assertResolvable(effective, alias);
         // Records of the environment and of memory are not the file's.
         const stored = alias !== ENV_MODEL && subTable(document, 'models')?.[alias] !== undefined;

@@ -5,6 +5,7 @@ import { createGuard } from '#server/auth/guard.ts';
 import type { RequestFacts } from '#server/auth/guard.ts';
 import { createHostCheck, isLoopbackBind } from '#server/auth/hosts.ts';
 import { originAllowed } from '#server/auth/origins.ts';
+import { errorEntry } from '#server/errors/catalogue.ts';
 
 const TOKEN = 'secret-token';
 const facts: RequestFacts = {
@@ -27,7 +28,8 @@ function setup(now?: () => number) {
 }
 const status = async (guard: ReturnType<typeof setup>, change: Partial<RequestFacts>) => {
   const verdict = await guard.request({ ...facts, ...change });
-  return verdict.refusal?.status ?? verdict.outcome;
+  const { refusal } = verdict;
+  return refusal ? (refusal.status ?? errorEntry(refusal.error).status) : verdict.outcome;
 };
 
 describe('token', () => {
@@ -124,8 +126,7 @@ describe('host', () => {
   it('names the host and the remedy', async () => {
     const verdict = await setup().request({ ...facts, host: 'evil.test' });
     expect(verdict.refusal).toEqual({
-      status: 403,
-      code: 40301,
+      error: 'host.not_allowed',
       message:
         'Invalid Host header: evil.test; allow this host with SERVICE_CODE_ALLOWED_HOSTS=evil.test or --allowed-host evil.test.',
     });

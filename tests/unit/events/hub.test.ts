@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { ServiceError, sessionNotFound } from '#server/errors.ts';
+import { ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import { REPLAY_WINDOW_EVENTS } from '#server/events/cursor.ts';
 import { createEventHub } from '#server/events/hub.ts';
 import type { EventFrame } from '#server/events/frame.ts';
@@ -25,7 +25,9 @@ function setup(streams: Record<string, TestStream> = {}) {
       async abort(sessionId, promptId) {
         if (!(sessionId in streams)) throw sessionNotFound(sessionId);
         if (promptId === 'done') {
-          throw new ServiceError(40903, 'prompt done already completed', { data: { aborted: false } });
+          throw new ServiceError('prompt.already_completed', 'prompt done already completed', {
+            data: { aborted: false },
+          });
         }
         if (promptId === 'boom') throw new Error('out of order');
         return { aborted: true, at_seq: 7 };

@@ -69,11 +69,11 @@ describe('its schemas', () => {
   const nested = { code: 'y', message: 'y', retryable: true };
   it.each([
     ['server_hello', helloText('conn_1', 1000)],
-    ['error', errorText(40001, 'x', false)],
+    ['error', errorText('validation.failed', 'x', false)],
     ['resync_required', resyncText('s1', 'epoch_changed', { seq: 3, epoch: 'ep_1' })],
     ['subscribe_ack', ackText<'subscribe'>(1, { accepted: [], not_found: [], resync_required: [], cursors: {} })],
-    ['subscribe_ack', refusalText('', 40001, 'x', { details: [{ path: '', message: 'x' }] })],
-    ['abort_ack', refusalText('', 40903, 'x', { aborted: false })],
+    ['subscribe_ack', refusalText('', 'validation.failed', 'x', { details: [{ path: '', message: 'x' }] })],
+    ['abort_ack', refusalText('', 'prompt.already_completed', 'x', { aborted: false })],
     ['session_event', frameText({ ...timed, payload: { ...timed.payload, time: 1 } })],
     ['session_event', frameText(frame('agent.created', 1))],
     [

@@ -53,7 +53,7 @@ it('finds them, and what they import', () => {
   expect(stateless.map((file) => relative(root, file))).toContain('routes/api/v1/healthz.get.ts');
   const health = [...reached(join(root, 'routes/api/v1/healthz.get.ts'))].map((name) => relative(root, name));
   expect(health).toContain('utils/endpoint.ts');
-  expect(health).toContain('server/errors.ts');
+  expect(health).toContain('server/errors/service-error.ts');
 });
 
 it.each(stateless)('%s reaches neither the machine nor a socket', (file) => {

@@ -3,7 +3,7 @@ import nodeFs from 'node:fs';
 import { appendFile, mkdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ServiceError } from '#server/errors.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
 import { acquireLock } from '#server/journal/lock.ts';
 import { readContext } from '#server/journal/projections/context.ts';
 import { internal, event, type Draft } from '#server/journal/records.ts';

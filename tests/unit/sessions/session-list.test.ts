@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ServiceError } from '#server/errors.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
 import { listSessions, type SessionListQuery } from '#server/sessions/session-list.ts';
 import type { SessionRow } from '#server/sessions/session-row.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
@@ -19,7 +19,7 @@ async function listOf(rows: SessionRow[], busy: string[] = []) {
       aliases: async (id: string) => {
         if (id === WORKSPACE) return [WORKSPACE, ALIAS];
         if (id === OTHER) return [OTHER];
-        throw new ServiceError(40410, `workspace ${id} does not exist`);
+        throw new ServiceError('workspace.not_found', `workspace ${id} does not exist`);
       },
     },
   };

@@ -7,7 +7,7 @@ export default defineEndpoint({
   tag: 'providers',
   params: pathParams('provider_id'),
   status: 204,
-  errors: [40003, 40412],
+  errors: ['provider.oauth_managed', 'provider.not_found'],
   async handler({ params }) {
     await useApp().providers.remove(params.provider_id);
     return undefined;

@@ -8,6 +8,6 @@ export default defineEndpoint({
   tag: 'providers',
   params: pathParams('provider_id'),
   data: providerDetailSchema,
-  errors: [40412],
+  errors: ['provider.not_found'],
   handler: ({ params }) => useApp().providers.get(params.provider_id),
 });

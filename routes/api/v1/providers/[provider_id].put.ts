@@ -11,6 +11,6 @@ export default defineEndpoint({
   params: pathParams('provider_id'),
   body: replaceProviderSchema,
   data: z.object({ provider: providerItemSchema }),
-  errors: [40003, 40412, 40921],
+  errors: ['provider.oauth_managed', 'provider.not_found', 'provider.already_exists'],
   handler: async ({ params, body }) => ({ provider: await useApp().providers.replace(params.provider_id, body) }),
 });

@@ -8,6 +8,6 @@ export default defineEndpoint({
   body: createProviderSchema,
   data: providerItemSchema,
   status: 201,
-  errors: [40921],
+  errors: ['provider.already_exists'],
   handler: ({ body }) => useApp().providers.create(body),
 });

@@ -21,6 +21,6 @@ export default defineEndpoint({
     error: 'archived_only and include_archive are mutually exclusive',
   }),
   data: z.object({ items: z.array(sessionSchema), has_more: z.boolean() }),
-  errors: [40410],
+  errors: ['workspace.not_found'],
   handler: ({ query }) => useApp().sessions.list(query),
 });

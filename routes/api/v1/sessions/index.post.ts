@@ -24,6 +24,6 @@ export default defineEndpoint({
       },
     ),
   data: sessionSchema,
-  errors: [40409, 40410],
+  errors: ['fs.path_not_found', 'workspace.not_found'],
   handler: ({ body }) => useApp().sessions.create(body),
 });

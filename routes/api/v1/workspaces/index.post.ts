@@ -8,7 +8,7 @@ export default defineEndpoint({
   tag: 'workspaces',
   body: createWorkspaceSchema,
   data: workspaceSchema,
-  errors: [40409, 40411],
+  errors: ['fs.path_not_found', 'fs.permission_denied'],
   handler: async ({ body: { root, name } }) => {
     await checkRoot(root);
     return useApp().workspaces.register(root, name);

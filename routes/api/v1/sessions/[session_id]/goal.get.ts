@@ -9,7 +9,7 @@ export default defineEndpoint({
   params: pathParams('session_id'),
   // Nothing can set a goal yet, so there is none.
   data: z.null(),
-  errors: [40401],
+  errors: ['session.not_found'],
   handler: async ({ params }) => {
     await useApp().sessions.open(params.session_id);
     return null;

@@ -8,6 +8,6 @@ export default defineEndpoint({
   tag: 'sessions',
   params: pathParams('session_id'),
   data: sessionSchema,
-  errors: [40401],
+  errors: ['session.not_found'],
   handler: ({ params }) => useApp().sessions.get(params.session_id),
 });

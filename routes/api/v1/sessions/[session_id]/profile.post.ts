@@ -16,6 +16,6 @@ export default defineEndpoint({
     permission_rules: z.array(permissionRuleSchema).optional(),
   }),
   data: sessionSchema,
-  errors: [40401, 40901],
+  errors: ['session.not_found', 'session.busy'],
   handler: ({ params, body }) => useApp().sessions.updateProfile(params.session_id, body),
 });

@@ -8,6 +8,6 @@ export default defineEndpoint({
   tag: 'sessions',
   params: pathParams('session_id'),
   data: statusSchema,
-  errors: [40401],
+  errors: ['session.not_found'],
   handler: async ({ params }) => (await useApp().sessions.open(params.session_id)).status(),
 });

@@ -9,6 +9,6 @@ export default defineEndpoint({
   tag: 'sessions',
   params: pathParams('session_id'),
   data: z.object({ warnings: z.array(warningSchema) }),
-  errors: [40401],
+  errors: ['session.not_found'],
   handler: async ({ params }) => ({ warnings: (await useApp().sessions.open(params.session_id)).main.warnings() }),
 });

@@ -9,6 +9,6 @@ export default defineEndpoint({
   tag: 'models',
   params: pathParams('model_id'),
   data: z.object({ default_model: z.string(), model: modelItemSchema }),
-  errors: [40413],
+  errors: ['model.not_found'],
   handler: ({ params }) => useApp().providers.setDefault(params.model_id),
 });

@@ -10,7 +10,7 @@ export default defineEndpoint({
   body: z.looseObject({}),
   bodyRequired: false,
   data: z.object({ aborted: z.literal(true) }),
-  errors: [40401],
+  errors: ['session.not_found'],
   load: ({ session_id }) => useApp().sessions.assertExists(session_id),
   handler: ({ params }) => useApp().sessions.abortTurn(params.session_id),
 });

@@ -11,7 +11,7 @@ export default defineEndpoint({
   body: z.looseObject({}),
   bodyRequired: false,
   data: z.object({ archived: z.literal(true) }),
-  errors: [40401],
+  errors: ['session.not_found'],
   load: ({ session_id }) => useApp().sessions.assertExists(session_id),
   handler: ({ params }) => useApp().sessions.archive(params.session_id),
 });

@@ -11,7 +11,7 @@ export default defineEndpoint({
   body: z.looseObject({}),
   bodyRequired: false,
   data: sessionSchema,
-  errors: [40401],
+  errors: ['session.not_found'],
   load: ({ session_id }) => useApp().sessions.assertExists(session_id),
   handler: ({ params }) => useApp().sessions.restore(params.session_id),
 });

@@ -11,8 +11,7 @@ export default defineEndpoint({
   params: pathParams('session_id', 'approval_id'),
   body: resolveApprovalSchema,
   data: z.object({ resolved: z.literal(true), resolved_at: isoTime }),
-  errors: [40401, 40404, 40902, 41001],
-  errorData: { 40902: z.object({ resolved: z.literal(false) }) },
+  errors: ['session.not_found', 'approval.not_found', 'approval.already_resolved', 'approval.expired'],
   handler: async ({ params, body }) => {
     const session = await useApp().sessions.open(params.session_id);
     return { resolved: true as const, ...session.approvals.resolve(params.approval_id, body) };

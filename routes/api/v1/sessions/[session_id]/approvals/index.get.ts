@@ -10,6 +10,6 @@ export default defineEndpoint({
   params: pathParams('session_id'),
   query: z.object({ status: z.literal('pending') }),
   data: z.object({ items: z.array(approvalSchema) }),
-  errors: [40401],
+  errors: ['session.not_found'],
   handler: async ({ params }) => ({ items: (await useApp().sessions.open(params.session_id)).approvals.pending() }),
 });

@@ -8,6 +8,6 @@ export default defineEndpoint({
   tag: 'messages',
   params: pathParams('session_id', 'message_id'),
   data: messageSchema,
-  errors: [40401, 40403],
+  errors: ['session.not_found', 'message.not_found'],
   handler: async ({ params }) => (await useApp().sessions.open(params.session_id)).message(params.message_id),
 });

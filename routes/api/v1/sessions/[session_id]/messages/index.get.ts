@@ -11,6 +11,6 @@ export default defineEndpoint({
   params: pathParams('session_id'),
   query: cursorQuery({ role: z.enum(['user', 'assistant', 'tool', 'system']).optional() }),
   data: z.object({ items: z.array(messageSchema), has_more: z.boolean() }),
-  errors: [40401],
+  errors: ['session.not_found'],
   handler: async ({ params, query }) => (await useApp().sessions.open(params.session_id)).messages(query),
 });

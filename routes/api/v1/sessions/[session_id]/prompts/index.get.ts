@@ -10,6 +10,6 @@ export default defineEndpoint({
   operationId: 'listPrompts',
   params: pathParams('session_id'),
   data: z.object({ active: promptSchema.nullable(), queued: z.array(promptSchema) }),
-  errors: [40401],
+  errors: ['session.not_found'],
   handler: async ({ params }) => (await useApp().sessions.open(params.session_id)).main.prompts(),
 });

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { promptSchema, submitPromptSchema } from '#schema/prompt.ts';
 import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
@@ -13,7 +12,19 @@ export default defineEndpoint({
   body: submitPromptSchema,
   bodyLimit: MEDIA_BODY_LIMIT,
   data: promptSchema,
-  errors: [40110, 40111, 40112, 40113, 40401, 40407, 40415, 40901, 40903, 40912, 40927, 50003],
-  errorData: { 40903: z.object({ aborted: z.literal(false) }) },
+  errors: [
+    'auth.provisioning_required',
+    'auth.token_missing',
+    'auth.token_unauthorized',
+    'auth.model_not_resolved',
+    'session.not_found',
+    'file.not_found',
+    'skill.not_found',
+    'session.busy',
+    'prompt.already_completed',
+    'skill.not_activatable',
+    'prompt.id_conflict',
+    'persistence.failure',
+  ],
   handler: ({ params, body }) => useApp().sessions.submit(params.session_id, body),
 });

@@ -9,8 +9,7 @@ export default defineEndpoint({
   operationId: 'abortPrompt',
   params: pathParams('session_id', 'prompt_id'),
   data: z.object({ aborted: z.literal(true) }),
-  errors: [40401, 40402, 40903],
-  errorData: { 40903: z.object({ aborted: z.literal(false) }) },
+  errors: ['session.not_found', 'prompt.not_found', 'prompt.already_completed'],
   handler: async ({ params }) => {
     await (await useApp().sessions.open(params.session_id)).main.abortPrompt(params.prompt_id);
     return { aborted: true as const };
