@@ -25,7 +25,7 @@ const batched = createFigure();
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'bench-'));
   fd = openSync(join(folder, 'bare.ndjson'), 'a');
-  ({ log } = await openLog(join(folder, 'session'), { sink: { publish: () => undefined }, onBatch: undefined }));
+  ({ log } = await openLog(join(folder, 'session'), { sink: { publish: () => undefined } }));
   await log.claim();
 });
 afterAll(async () => {
@@ -43,13 +43,12 @@ const append = () => log.append([event('main', 'warning', { message: MESSAGE })]
 
 describe('journal', () => {
   bench('a bare writeSync', () => bare.measure(1, async () => void writeSync(fd, LINE)), run);
-  bench('an append', () => appended.measure(1, () => (append(), log.flushed())), run);
+  bench('an append', () => appended.measure(1, async () => void append()), run);
   bench(
     '50 appends written together',
     () =>
-      batched.measure(50, () => {
+      batched.measure(50, async () => {
         for (let n = 0; n < 50; n += 1) append();
-        return log.flushed();
       }),
     run,
   );

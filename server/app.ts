@@ -1,6 +1,6 @@
 /** The composition root: builds every service once, in dependency order. The only file that knows them all. */
 import { join } from 'node:path';
-import { createAgentContextFactory } from '#server/agent/context-factory.ts';
+import { createAgentProgram } from '#server/agent/program.ts';
 import { createBan } from '#server/auth/ban.ts';
 import { createCredentials } from '#server/auth/credentials.ts';
 import { createGuard } from '#server/auth/guard.ts';
@@ -14,13 +14,14 @@ import { createEventHub } from '#server/events/hub.ts';
 import type { Connections } from '#server/events/peer.ts';
 import { openHome } from '#server/home/home.ts';
 import { listInstances, registerInstance } from '#server/home/instances.ts';
+import { features } from './features/features.ts';
 import { createMeta } from './meta.ts';
 import { newUlid } from './ids.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Meta } from '#schema/meta.ts';
 import { createIdentity } from '#server/models/providers/identity.ts';
 import { createProviders, type Providers } from '#server/models/providers/providers.ts';
-import { APPROVAL_LIFETIME_MS } from '#server/agent/approvals.ts';
+import { INTERACTION_LIFETIME_MS } from './interactions/interactions.ts';
 import { createModelChecks } from '#server/models/model-checks.ts';
 import { createModelClient } from '#server/models/stream.ts';
 import { readSessionFolder } from '#server/sessions/session-folder.ts';
@@ -50,8 +51,8 @@ export interface AppOptions {
   allowRemoteTerminals: boolean;
   /** Starts the scripted demo model and makes it the default. */
   demo: boolean;
-  /** How long an approval waits for its answer, in ms; tests shorten it. */
-  approvalLifetimeMs: number;
+  /** How long an approval or a question waits for its answer, in ms; tests shorten it. */
+  interactionLifetimeMs: number;
   /** Read at every use, so that a changed variable counts. */
   env: () => NodeJS.ProcessEnv;
 }
@@ -100,7 +101,7 @@ const DEFAULTS = {
   allowRemoteShutdown: false,
   allowRemoteTerminals: false,
   demo: false,
-  approvalLifetimeMs: APPROVAL_LIFETIME_MS,
+  interactionLifetimeMs: INTERACTION_LIFETIME_MS,
   env: () => process.env,
 } satisfies Partial<AppOptions>;
 
@@ -190,7 +191,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     index,
     workspaces,
     sink: hub,
-    agents: createAgentContextFactory({
+    features,
+    program: createAgentProgram({
       home,
       shell: await findShell(),
       config,
@@ -200,7 +202,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       tools,
     }),
     subscribers: hub.subscriberCount,
-    approvalLifetimeMs: options.approvalLifetimeMs,
+    interactionLifetimeMs: options.interactionLifetimeMs,
     models: createModelChecks({ config, providers, env: options.env, identity }),
     announceArchived: (sessionId, workspace_id) =>
       globalStream.publish('event.session.archived', { workspace_id }, { sessionId }),

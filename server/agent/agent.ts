@@ -1,55 +1,58 @@
 /**
- * One agent of a session: its binding, its prompts and the turn that runs (engine.md §1, §2.1, §2.7). State is read
- * from the journal's folds; what is kept here dies with the process.
+ * One agent of a session: its configuration, its prompts and the turn that runs. State is read from the journal's folds;
+ * what is kept here dies with the process.
  */
 import { resolve } from 'node:path';
 import { ServiceError } from '#server/errors/service-error.ts';
-import { event, type Draft } from '#server/journal/records.ts';
+import { contextSize } from '#server/journal/context-size.ts';
 import { readContext, requestMessages } from '#server/journal/projections/context.ts';
 import { countersOf } from '#server/journal/projections/counters.ts';
-import type { ContextMessage, ToolCall } from '#schema/engine.ts';
+import { entering, event, type Attachment, type Draft } from '#server/journal/records.ts';
+import type { PreparedCall, Tool } from '#server/tools/tool.ts';
+import { MAIN_AGENT } from '#schema/agents.ts';
+import type { ContextMessage, Origin } from '#schema/engine.ts';
 import type { UsageStatus } from '#schema/events/volatile.ts';
 import type { InFlightTurn } from '#schema/message.ts';
 import type { Prompt } from '#schema/prompt.ts';
-import { iso, type PermissionMode, type TurnOutcome } from '#schema/scalars.ts';
-import type { SessionWarning } from '#schema/session.ts';
-import { toolSchemas } from '#server/tools/registry.ts';
-import type { Tool } from '#server/tools/tool.ts';
+import { iso, type TurnOutcome } from '#schema/scalars.ts';
 import { createAgentConfig } from './agent-config.ts';
-import { contextSize } from './context-size.ts';
-import { TurnAborted } from './errors.ts';
-import type { AgentChange, AgentContext } from './context.ts';
-import { createTurnStream, type TurnStream } from './turn-stream.ts';
 import { findNestedInstructions } from './calls/nested-instructions.ts';
-import { createPromptQueue, promptView, type PromptQueue, type QueuedPrompt } from './prompt-queue.ts';
-import { reminder, stepReminders } from './prompt/reminders.ts';
 import { createRepeatGuard } from './calls/repeat-guard.ts';
-import { createStatusFrames } from './status-frames.ts';
 import { runToolBatch } from './calls/tool-batch.ts';
+import type { AgentContext, SessionContext } from './context.ts';
+import { TurnAborted } from './errors.ts';
+import { createPromptQueue, type PromptQueue, type QueuedPrompt } from './prompt-queue.ts';
+import { reminder, stepReminders } from './prompt/reminders.ts';
+import { createStatusFrames } from './status-frames.ts';
+import { createToolList } from './tool-list.ts';
+import { createTurnStream, type TurnStream } from './turn-stream.ts';
 import { runTurn } from './turn.ts';
+
+/** What opens a turn, or enters one that runs. */
+export interface TurnRequest {
+  origin: Origin;
+  /** Of the prompt that opens the turn, if one does. */
+  promptId?: string;
+  /** Text of `turn.started`, for origins that show one. */
+  prompt?: string;
+  attachments?: Attachment[];
+  messages: ContextMessage[];
+  /** Records in front of the opening messages, and behind them. */
+  before?: Draft[];
+  after?: Draft[];
+}
 
 export interface Agent {
   readonly id: string;
+  readonly context: AgentContext;
   readonly queue: PromptQueue;
-  /** Facts of the fold, also before the agent was ever used. */
-  facts(): {
-    model: string | undefined;
-    effort: string;
-    permission: PermissionMode;
-    maxContextTokens: number | undefined;
-    contextTokens: number;
-    profile: string | undefined;
-  };
-  warnings(): SessionWarning[];
-  /** Applies a change; binds an unbound agent when a profile or model is given. */
-  change(change: AgentChange): Promise<void>;
-  /** Re-renders the system prompt; `cause` says why. */
-  refreshPrompt(cause: string): Promise<void>;
   /** Accepts a prompt: starts its turn or queues it. `head` are records that go in front on the same line. */
-  submit(prompt: QueuedPrompt, head: Draft[]): Promise<Prompt>;
+  submit(prompt: QueuedPrompt, head: Draft[]): Prompt;
+  /** Enters the turn that runs at its next step; without one opens a turn. */
+  request(request: TurnRequest): void;
   prompts(): { active: Prompt | null; queued: Prompt[] };
-  /** 40402, 40903. */
-  abortPrompt(id: string): Promise<void>;
+  /** 40402, 40903, 50003. */
+  abortPrompt(id: string): void;
   /** Cancels the running turn, if any, as the user's wish. */
   cancelTurn(): void;
   /** Every registered tool with the verdict of the tool policy; all are active while no profile is bound. */
@@ -62,31 +65,57 @@ export interface Agent {
 
 interface RunningTurn {
   controller: AbortController;
-  live: TurnStream;
+  stream: TurnStream;
   done: Promise<void>;
+  /** Messages for its next step. */
+  input: ContextMessage[];
 }
 
 /** Creates the agent over a loaded journal; appends nothing. */
-export function createAgent(host: AgentContext): Agent {
-  const { id, log } = host;
-  const repeats = createRepeatGuard();
-  const queue = createPromptQueue((promptId) => log.state.prompts.get(id)?.used.has(promptId) === true);
+export function createAgent(session: SessionContext, id: string): Agent {
+  const { log, program, features } = session;
+  const state = () => readContext(log.state.context, id);
+  const toolList = createToolList();
   const frames = createStatusFrames(log, id, standingFacts);
-  const binding = createAgentConfig(host, frames);
+  const queue = createPromptQueue(log, id);
   let closing = false;
   let turn: RunningTurn | undefined;
-  let nextTurnId = 0;
   let newInstructionFiles: string[] = [];
 
-  const context = () => readContext(log.state.context, id);
-  const messages = (): ContextMessage[] => requestMessages(context());
+  const tools = () => [...program.tools, ...features.flatMap((feature) => feature.tools?.(context) ?? [])];
 
-  const contextTokens = (entering: ContextMessage[] = []) => contextSize(context(), currentSchemas, entering);
+  function activeTools(): Tool[] {
+    const all = tools();
+    const names = all.map((tool) => tool.name);
+    const { active } = program.toolPolicy(names, state().disabledTools);
+    return all.filter((tool) => active.has(tool.name));
+  }
+
+  const context: AgentContext = {
+    id,
+    session,
+    log,
+    get config() {
+      return config;
+    },
+    repeats: createRepeatGuard(),
+    state,
+    tools,
+    activeTools,
+    toolList: () => toolList(activeTools()),
+    environment: () => ({
+      ...program.reach(session),
+      sessionId: session.id,
+      agentId: id,
+      activeTools: new Set(activeTools().map((tool) => tool.name)),
+    }),
+  };
+  const config = createAgentConfig(context, frames);
 
   function standingFacts() {
-    const model = binding.model();
-    const max = binding.maxContextTokens();
-    const tokens = contextTokens();
+    const model = config.model();
+    const max = config.maxContextTokens();
+    const tokens = contextSize(state());
     return {
       ...(model ? { model } : {}),
       contextTokens: tokens,
@@ -102,103 +131,75 @@ export function createAgent(host: AgentContext): Agent {
     return { byModel, total, ...(turn ? { currentTurn } : {}) };
   }
 
-  const currentSchemas = () => toolSchemas(binding.activeTools());
-
-  /** Begins the turn of a prompt; everything clients must see at once is one line. */
-  function launch(prompt: QueuedPrompt, head: Draft[]): void {
-    const turnId = Math.max(nextTurnId, countersOf(log.state.counters, id).nextTurnId);
-    nextTurnId = turnId + 1;
-    const { input } = prompt;
-    const opening: ContextMessage = {
-      role: 'user',
-      content: input.parts,
-      toolCalls: [],
-      origin: { kind: 'user' },
-      id: prompt.id,
-    };
+  /** Begins a turn; everything clients must see at once is one line. */
+  function launch(request: TurnRequest, head: Draft[]): void {
+    const { origin, promptId, prompt, attachments = [], messages, before = [], after = [] } = request;
+    const turnId = countersOf(log.state.counters, id).nextTurnId;
     log.append([
       ...head,
       event(
         id,
         'turn.started',
-        { turnId, promptId: prompt.id, origin: { kind: 'user' }, prompt: input.text },
-        input.attachments.length > 0 ? { attachments: input.attachments } : undefined,
+        {
+          turnId,
+          ...(promptId === undefined ? {} : { promptId }),
+          origin,
+          ...(prompt === undefined ? {} : { prompt }),
+        },
+        attachments.length > 0 ? { attachments } : undefined,
       ),
-      ...host.work.change({
-        busy: true,
-        ...(id === 'main' ? { main_turn_active: true, last_turn_reason: undefined } : {}),
-      }),
-      event(
-        id,
-        'context.spliced',
-        { start: context().entries.length, deleteCount: 0, messages: [opening], tokens: contextTokens([opening]) },
-        { cause: 'input', enters: 'turn' },
-      ),
+      ...before,
+      entering(id, messages, { cause: 'input', enters: 'turn' }),
+      ...after,
     ]);
-    repeats.reset();
+    context.repeats.reset();
     const controller = new AbortController();
-    const live = createTurnStream({ agentId: id, turnId, promptId: prompt.id, log, frames, now: host.now });
-    live.started();
-    const done = run(turnId, prompt, controller, live);
-    turn = { controller, live, done };
+    const stream = createTurnStream({ agentId: id, turnId, promptId, log, frames, now: session.now });
+    stream.started();
+    const running: RunningTurn = { controller, stream, done: Promise.resolve(), input: [] };
+    turn = running;
+    running.done = run(turnId, promptId, running);
   }
 
-  async function run(
-    turnId: number,
-    prompt: QueuedPrompt,
-    controller: AbortController,
-    live: TurnStream,
-  ): Promise<void> {
+  async function run(turnId: number, promptId: string | undefined, running: RunningTurn): Promise<void> {
+    const { controller, stream, input } = running;
+    const { signal } = controller;
     let outcome: TurnOutcome = 'failed';
     try {
-      await log.flushed();
-      outcome = await runTurn({
-        agentId: id,
-        turnId,
-        promptId: prompt.id,
-        log,
-        live,
-        signal: controller.signal,
-        now: host.now,
-        limits: host.limits,
-        freezeModel: binding.freeze,
-        messages,
-        contextLength: () => context().entries.length,
-        contextTokens,
+      outcome = await runTurn(context, {
+        id: turnId,
+        promptId,
+        signal,
+        stream,
+        takeInput: () => input.splice(0),
         reminders,
-        toolSchemas: currentSchemas,
-        budget: (model) => host.budget(model, contextTokens()),
-        stream: host.stream,
-        usedCallIds: () => countersOf(log.state.counters, id).toolCallIds,
-        runTools: (calls, signal) => runTools(turnId, calls, live, signal),
-        closeInteractions: () => host.approvals.endTurn(id, turnId),
-        workEnded,
+        async runTools(calls) {
+          const { stopTurn } = await runToolBatch(context, { id: turnId, signal, stream, nestedInstructions }, calls);
+          return stopTurn;
+        },
       });
     } catch (error) {
       // The journal cannot be written any more: nothing can be recorded, so the session just goes idle.
-      host.report(`turn ${turnId} of ${id} in ${log.sessionId} could not be recorded`, error);
-      host.approvals.endTurn(id, turnId);
-      workEnded('failed');
+      session.report(`turn ${turnId} of ${id} in ${log.sessionId} could not be recorded`, error);
+      session.interactions.endTurn(id, turnId);
     } finally {
-      queue.settle(prompt.id);
+      if (promptId !== undefined) queue.forget(promptId);
       turn = undefined;
-      live.ended(outcome);
-      host.viewChanged();
+      stream.ended(outcome);
+      session.changed();
       startNext();
     }
   }
 
-  function workEnded(outcome: TurnOutcome): Draft[] {
-    return host.work.change({
-      busy: false,
-      ...(id === 'main' ? { main_turn_active: false, last_turn_reason: outcome } : {}),
-    });
-  }
-
   function startNext(): void {
     if (closing || log.readOnly) return;
-    const next = queue.activateNext();
-    if (next) launch(next, []);
+    const next = queue.next();
+    if (!next) return;
+    try {
+      launch(promptRequest(next), []);
+    } catch (error) {
+      session.report(`the next prompt of ${id} in ${log.sessionId} could not start`, error);
+    }
   }
 
   function reminders(): ContextMessage[] {
@@ -212,97 +213,64 @@ export function createAgent(host: AgentContext): Agent {
             ),
           ]
         : [];
-    return [...stepReminders(messages(), { now: new Date(host.now()), mode: binding.permission() }), ...nested];
+    const facts = { now: new Date(session.now()), mode: config.permission() };
+    return [...stepReminders(requestMessages(state()), facts), ...nested];
   }
 
-  async function runTools(turnId: number, calls: ToolCall[], live: TurnStream, signal: AbortSignal): Promise<boolean> {
-    const active = binding.activeTools();
-    const { stopTurn } = await runToolBatch(calls, {
-      agentId: id,
-      turnId,
-      signal,
-      tools: new Map(host.tools.map((tool) => [tool.name, tool])),
-      environment: { ...host.environment(), activeTools: new Set(active.map((tool) => tool.name)) },
-      append: log.append,
-      progress: live.toolProgress,
-      decide: (tool, plan) => host.decide(tool, plan, binding.permission()),
-      approvals: host.approvals,
-      knownFiles: () => context().files,
-      repeats,
-      report: host.report,
-      nestedInstructions: async (plan) => {
-        const { cwd } = host.environment();
-        const { display, accesses } = plan;
-        const command =
-          display?.kind === 'command' ? { line: display.command, cwd: resolve(cwd, display.cwd ?? '.') } : undefined;
-        const found = await findNestedInstructions(
-          { accesses, command, cwd },
-          new Set([...context().agentsMd, ...binding.shownInstructions()]),
-        );
-        // Calls that run side by side may find the same file; the first names it.
-        const fresh = found.filter((path) => !newInstructionFiles.includes(path));
-        newInstructionFiles.push(...fresh);
-        return fresh;
-      },
-      observe: { waiting: live.waiting, started: live.toolStarted, ended: live.toolEnded },
-    });
-    return stopTurn;
+  async function nestedInstructions({ display, accesses }: PreparedCall): Promise<string[]> {
+    const { cwd } = session;
+    const command =
+      display?.kind === 'command' ? { line: display.command, cwd: resolve(cwd, display.cwd ?? '.') } : undefined;
+    const known = new Set([...state().agentsMd, ...config.shownInstructions()]);
+    const found = await findNestedInstructions({ accesses, command, cwd }, known);
+    // Calls that run side by side may find the same file; the first names it.
+    const fresh = found.filter((path) => !newInstructionFiles.includes(path));
+    newInstructionFiles.push(...fresh);
+    return fresh;
   }
 
   return {
     id,
+    context,
     queue,
-    facts: () => ({
-      model: binding.model(),
-      effort: (binding.model() && context().config.thinkingEffort) ?? '',
-      permission: binding.permission(),
-      maxContextTokens: binding.maxContextTokens(),
-      contextTokens: contextTokens(),
-      profile: context().bound?.profile,
-    }),
-    warnings: binding.warnings,
-    change: binding.change,
-    refreshPrompt: binding.refreshPrompt,
 
-    async submit(prompt, head) {
-      const waits = turn !== undefined || queue.active() !== undefined || queue.waiting().length > 0;
-      queue.add(prompt);
+    submit(prompt, head) {
+      if (closing) throw new ServiceError('session.busy', `session ${session.id} is being closed; try again`);
+      const waits = turn !== undefined || queue.waiting().length > 0;
       const status = waits ? 'queued' : 'running';
-      const { eventContent: content } = prompt.input;
-      const accepted = event(id, 'prompt.submitted', {
-        promptId: prompt.id,
-        userMessageId: prompt.id,
-        status,
-        content,
-        createdAt: iso(prompt.createdAt),
-      });
-      if (waits) {
-        const queueLength = queue.waiting().length;
-        log.append([...head, accepted, event(id, 'prompt.queued', { promptId: prompt.id, content, queueLength })]);
-      } else {
-        queue.activateNext();
-        launch(prompt, [...head, accepted]);
+      const { content, eventContent } = prompt.input;
+      const createdAt = iso(prompt.createdAt);
+      const ids = { promptId: prompt.id, userMessageId: prompt.id };
+      const accepted = event(id, 'prompt.submitted', { ...ids, status, content: eventContent, createdAt });
+      queue.keep(prompt);
+      try {
+        if (waits) {
+          const queueLength = queue.waiting().length + 1;
+          const queued = event(id, 'prompt.queued', { promptId: prompt.id, content: eventContent, queueLength });
+          log.append([...head, accepted, queued]);
+        } else launch(promptRequest(prompt), [...head, accepted]);
+      } catch (error) {
+        queue.forget(prompt.id);
+        throw error;
       }
-      await log.flushed();
-      host.viewChanged();
-      return promptView(prompt, status);
+      session.changed();
+      return { prompt_id: prompt.id, user_message_id: prompt.id, status, content, created_at: createdAt };
     },
 
-    prompts() {
-      const active = queue.active();
-      return {
-        active: active ? promptView(active, 'running') : null,
-        queued: queue.waiting().map((prompt) => promptView(prompt, 'queued')),
-      };
+    request(request) {
+      if (turn) turn.input.push(...request.messages);
+      else launch(request, []);
     },
 
-    async abortPrompt(promptId) {
-      if (queue.abort(promptId) === 'active') {
+    prompts: () => ({ active: queue.active(), queued: queue.waiting() }),
+
+    abortPrompt(promptId) {
+      if (queue.abortable(promptId) === 'active') {
         this.cancelTurn();
         return;
       }
-      log.append([event(id, 'prompt.aborted', { promptId, abortedAt: iso(host.now()) })]);
-      await log.flushed();
+      log.append([event(id, 'prompt.aborted', { promptId, abortedAt: iso(session.now()) })]);
+      queue.forget(promptId);
     },
 
     cancelTurn() {
@@ -310,11 +278,11 @@ export function createAgent(host: AgentContext): Agent {
     },
 
     tools() {
-      const { activeTools: active } = host.environment();
-      const unbound = context().bound === undefined;
-      return host.tools.map((tool) => ({ tool, active: unbound || active.has(tool.name) }));
+      const active = new Set(activeTools());
+      const unbound = state().bound === undefined;
+      return tools().map((tool) => ({ tool, active: unbound || active.has(tool) }));
     },
-    inFlight: () => (id === 'main' && turn ? turn.live.view() : null),
+    inFlight: () => (id === MAIN_AGENT && turn ? turn.stream.view() : null),
     idle: () => turn === undefined && queue.waiting().length === 0,
 
     async close(reason, message) {
@@ -322,14 +290,22 @@ export function createAgent(host: AgentContext): Agent {
       const running = turn;
       running?.controller.abort(new TurnAborted('server', message));
       await running?.done;
-      if (!binding.created || log.readOnly) return [];
+      if (!config.created || log.readOnly) return [];
+      const abortedAt = iso(session.now());
       const aborted = queue
-        .drain()
-        .map((prompt) => event(id, 'prompt.aborted', { promptId: prompt.id, abortedAt: iso(host.now()) }));
-      const gone = id === 'main' ? host.work.change({ last_turn_reason: undefined }) : [];
-      return [...aborted, ...gone, event(id, 'agent.disposed', {}, { reason })];
+        .waiting()
+        .map(({ prompt_id }) => event(id, 'prompt.aborted', { promptId: prompt_id, abortedAt }));
+      const last = features.flatMap((feature) => feature.closing?.(context) ?? []);
+      return [...aborted, ...last, event(id, 'agent.disposed', {}, { reason })];
     },
   };
+}
+
+function promptRequest({ id, input }: QueuedPrompt): TurnRequest {
+  const origin: Origin = { kind: 'user' };
+  const { text, attachments, parts } = input;
+  const opening: ContextMessage = { role: 'user', content: parts, toolCalls: [], origin, id };
+  return { origin, promptId: id, prompt: text, attachments, messages: [opening] };
 }
 
 /** 40401 of a request that names an agent the session does not have. */

@@ -1,23 +1,68 @@
-/** The seam between an agent and the session and program around it. */
+/** What an agent works with: the one object that goes to the loop, to tool calls and to features. */
+import type { Approvals } from '#server/interactions/approvals.ts';
+import type { Interactions } from '#server/interactions/interactions.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
+import type { ContextState } from '#server/journal/projections/context.ts';
 import type { ModelRequest, ModelResponse, RequestSettings, ResolvedModel, StreamPart } from '#server/models/types.ts';
-import type { Decision } from '#server/permissions/policy.ts';
+import type { Decision, PermissionStep } from '#server/permissions/policy.ts';
+import type { PreparedCall, Tool, ToolEnvironment } from '#server/tools/tool.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
-import type { Approvals } from './approvals.ts';
-import type { WorkState } from './work-state.ts';
-import type { Tool, ToolEnvironment, PreparedCall } from '#server/tools/tool.ts';
-import type { Instructions } from './prompt/instructions.ts';
+import type { AgentConfig } from './agent-config.ts';
+import type { RepeatGuard } from './calls/repeat-guard.ts';
+import type { Feature, LiveFeature } from './feature.ts';
 import type { Profile } from './profile.ts';
+import type { ToolList } from './tool-list.ts';
+import type { Instructions } from './prompt/instructions.ts';
 
-/** What an agent needs from the session and the program around it. */
-export interface AgentContext {
+/** Where a session lives. */
+export interface SessionPlace {
   id: string;
-  log: SessionLog;
-  work: WorkState;
-  approvals: Approvals;
-  tools: readonly Tool[];
+  workspaceId: string;
+  cwd: string;
+  /** The session's own folder. */
+  dir: string;
+}
+
+/** A loaded session as its agents and features see it. */
+export interface SessionContext extends SessionPlace {
+  readonly log: SessionLog;
+  readonly interactions: Interactions;
+  readonly approvals: Approvals;
+  readonly program: AgentProgram;
+  /** In the order of the list. */
+  readonly features: readonly LiveFeature[];
+  /** A feature's part in this session. */
+  feature<Live extends LiveFeature>(feature: Feature<Live>): Live;
+  /** Milliseconds; tests move it. */
   now(): number;
+  /** A turn has ended or a prompt was accepted: the session's cold view changed. */
+  changed(): void;
+  /** Logs what no client can be told. */
+  report(what: string, error: unknown): void;
+}
+
+/** One agent of it. */
+export interface AgentContext {
+  readonly id: string;
+  readonly session: SessionContext;
+  readonly log: SessionLog;
+  readonly config: AgentConfig;
+  /** Counts repeated calls; one count a turn. */
+  readonly repeats: RepeatGuard;
+  /** The agent's context as the journal has it. */
+  state(): ContextState;
+  /** Every tool of the agent, whether the tool policy allows it or not. */
+  tools(): readonly Tool[];
+  /** Those it may use now. */
+  activeTools(): readonly Tool[];
+  /** The same as models are told them, with the hash that the journal knows the list by. */
+  toolList(): ToolList;
   environment(): ToolEnvironment;
+}
+
+/** What the program gives every agent, read from the configuration at each use. */
+export interface AgentProgram {
+  readonly tools: readonly Tool[];
   defaultPermission(): PermissionMode;
   /** Throws what makes the alias unusable. */
   resolveModel(alias: string): ResolvedModel;
@@ -27,19 +72,34 @@ export interface AgentContext {
   /** Completion cap in tokens when this many are already used. */
   budget(model: ResolvedModel, used: number): number | undefined;
   limits(): { maxSteps: number; maxAttempts: number };
-  readInstructions(): Promise<Instructions>;
-  renderPrompt(instructions: Instructions): Promise<string>;
-  /** Entries of the configured and the session's tool lists that fit no tool (engine.md §6.5). */
-  ineffectiveToolPatterns(): string[];
-  decide(tool: string, plan: PreparedCall, mode: PermissionMode): Promise<Decision>;
   stream(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
-  /** A turn has ended or a prompt was accepted: the session's cold view changed. */
-  viewChanged(): void;
-  /** Logs what no client can be told. */
-  report(what: string, error: unknown): void;
+  /** Context limit of the configured default model. */
+  defaultLimit(): number | undefined;
+  readInstructions(place: SessionPlace): Promise<Instructions>;
+  renderPrompt(place: SessionPlace, instructions: Instructions): Promise<string>;
+  /** Which of these tools are allowed, and the list entries that fit none of them. */
+  toolPolicy(names: readonly string[], sessionDisabled: readonly string[]): ToolPolicy;
+  /** Roots that count as the workspace or are readable without asking. */
+  reach(place: SessionPlace): Pick<ToolEnvironment, 'cwd' | 'additionalDirs' | 'skillDirs' | 'sessionDir'>;
+  decide(toolName: string, prepared: PreparedCall, facts: DecisionFacts): Promise<Decision>;
 }
 
-/** A change of binding or mode; absent members stay (turns.md §2.1, core.md §6.4). */
+export interface ToolPolicy {
+  active: ReadonlySet<string>;
+  ineffective: string[];
+}
+
+/** What a permission decision looks at beside the call. */
+export interface DecisionFacts {
+  place: SessionPlace;
+  mode: PermissionMode;
+  /** Rules remembered for the session. */
+  sessionRules: readonly string[];
+  /** Steps that features bring. */
+  steps: readonly PermissionStep[];
+}
+
+/** A change of binding or mode; absent members stay. */
 export interface AgentChange {
   profile?: Profile;
   model?: string;

@@ -1,15 +1,16 @@
-/** Prompts of one agent: which run, which wait, which ids are taken (turns.md §2.5, §2.7; engine.md §2.7). */
+/**
+ * Prompts of one agent: which runs, which wait, which ids are taken. All that is the journal's to say; here is only what
+ * it does not hold: ids of submits under way, and the content that a waiting prompt will enter the context with.
+ */
 import { ServiceError } from '#server/errors/service-error.ts';
+import type { OpenPrompt } from '#server/journal/projections/prompts.ts';
 import type { Attachment } from '#server/journal/records.ts';
+import type { SessionLog } from '#server/journal/session-log.ts';
 import type { ContentPart } from '#schema/content.ts';
 import type { Part } from '#schema/engine.ts';
 import type { Prompt } from '#schema/prompt.ts';
-import { iso } from '#schema/scalars.ts';
 
-/** Settled ids that an abort still recognizes. */
-const REMEMBERED_IDS = 1000;
-
-/** A prompt's content in its three forms (turns.md §2.2). */
+/** A prompt's content in its three forms. */
 export interface PromptInput {
   /** As replies and the queue show it. */
   content: ContentPart[];
@@ -32,84 +33,71 @@ export interface PromptQueue {
   /** Takes an id for a submit: 40927 while it is in use, 40903 once it has settled. */
   reserve(id: string): void;
   release(id: string): void;
-  add(prompt: QueuedPrompt): void;
-  /** The next waiting prompt becomes the active one. */
-  activateNext(): QueuedPrompt | undefined;
-  /** The active prompt has ended. */
-  settle(id: string): void;
-  active(): QueuedPrompt | undefined;
-  waiting(): readonly QueuedPrompt[];
-  /** What an abort of this id means; removes it when it waits. Throws 40402 and 40903. */
-  abort(id: string): 'active' | 'removed';
-  /** Empties the queue; the removed prompts in order. */
-  drain(): QueuedPrompt[];
+  /** Keeps the content of a prompt that is about to be accepted. */
+  keep(prompt: QueuedPrompt): void;
+  /** Forgets the content of a prompt that has settled. */
+  forget(id: string): void;
+  /** The oldest waiting prompt. */
+  next(): QueuedPrompt | undefined;
+  /** As clients see them. */
+  active(): Prompt | null;
+  waiting(): Prompt[];
+  /** What an abort of this id means. Throws 40402 and 40903. */
+  abortable(id: string): 'active' | 'waiting';
 }
 
-export const alreadyCompleted = (id: string) =>
+const alreadyCompleted = (id: string) =>
   new ServiceError('prompt.already_completed', `prompt ${id} already completed`, { data: { aborted: false } });
 
-/** `usedBefore` tells ids of this agent's history, which survive a restart. */
-export function createPromptQueue(usedBefore: (id: string) => boolean): PromptQueue {
+/** The queue of an agent of a loaded session. */
+export function createPromptQueue(log: SessionLog, agent: string): PromptQueue {
   const reserved = new Set<string>();
-  const settled = new Set<string>();
-  const queue: QueuedPrompt[] = [];
-  let active: QueuedPrompt | undefined;
+  const inputs = new Map<string, QueuedPrompt>();
 
-  const settle = (id: string) => {
-    settled.add(id);
-    const oldest = settled.values().next();
-    if (settled.size > REMEMBERED_IDS && !oldest.done) settled.delete(oldest.value);
-  };
+  const prompts = () => log.state.prompts.get(agent);
+  const waiting = () => [...(prompts()?.open.values() ?? [])].filter((prompt) => prompt.state === 'queued');
+
+  function view(prompt: OpenPrompt, status: Prompt['status']): Prompt {
+    return {
+      prompt_id: prompt.promptId,
+      user_message_id: prompt.promptId,
+      status,
+      content: inputs.get(prompt.promptId)?.input.content ?? prompt.content,
+      created_at: prompt.createdAt,
+    };
+  }
 
   return {
     reserve(id) {
-      if (reserved.has(id) || active?.id === id || queue.some((prompt) => prompt.id === id)) {
+      if (reserved.has(id) || prompts()?.open.has(id)) {
         throw new ServiceError('prompt.id_conflict', `prompt_id '${id}' is already in use`);
       }
-      if (settled.has(id) || usedBefore(id)) throw alreadyCompleted(id);
+      if (prompts()?.used.has(id)) throw alreadyCompleted(id);
       reserved.add(id);
     },
     release: (id) => void reserved.delete(id),
-    add(prompt) {
+    keep(prompt) {
       reserved.delete(prompt.id);
-      queue.push(prompt);
+      inputs.set(prompt.id, prompt);
     },
-    activateNext() {
-      active = queue.shift();
-      return active;
+    forget: (id) => void inputs.delete(id),
+    next() {
+      const [first] = waiting();
+      return first && inputs.get(first.promptId);
     },
-    settle(id) {
-      if (active?.id === id) active = undefined;
-      settle(id);
+    active() {
+      const own = prompts();
+      const prompt = own?.active === undefined ? undefined : own.open.get(own.active);
+      return prompt ? view(prompt, 'running') : null;
     },
-    active: () => active,
-    waiting: () => queue,
-    abort(id) {
-      if (active?.id === id) return 'active';
-      const place = queue.findIndex((prompt) => prompt.id === id);
-      if (place >= 0) {
-        queue.splice(place, 1);
-        settle(id);
-        return 'removed';
-      }
-      if (settled.has(id)) throw alreadyCompleted(id);
+    waiting: () => waiting().map((prompt) => view(prompt, 'queued')),
+    abortable(id) {
+      const own = prompts();
+      if (own?.active === id) return 'active';
+      const prompt = own?.open.get(id);
+      if (prompt?.state === 'queued') return 'waiting';
+      if (own?.used.has(id) && !prompt) throw alreadyCompleted(id);
       throw new ServiceError('prompt.not_found', `prompt ${id} not found`);
     },
-    drain() {
-      const removed = queue.splice(0);
-      for (const prompt of removed) settle(prompt.id);
-      return removed;
-    },
-  };
-}
-
-/** The Prompt object of replies and lists (turns.md §2.4). */
-export function promptView(prompt: QueuedPrompt, status: Prompt['status']): Prompt {
-  return {
-    prompt_id: prompt.id,
-    user_message_id: prompt.id,
-    status,
-    content: prompt.input.content,
-    created_at: iso(prompt.createdAt),
   };
 }

@@ -1,8 +1,9 @@
 /**
  * The volatile side of a turn: deltas with their offsets, phases, running tools. The snapshot's `in_flight_turn` is read
- * from here; nothing of it is journaled (core.md §8, ws-events.md §6.5, §9.4, §9.10).
+ * from here; nothing of it is journaled .
  */
 import type { SessionLog } from '#server/journal/session-log.ts';
+import { MAIN_AGENT } from '#schema/agents.ts';
 import type { InFlightTurn, RunningTool } from '#schema/message.ts';
 import type { TurnOutcome } from '#schema/scalars.ts';
 import type { PreparedCall, ToolProgress } from '#server/tools/tool.ts';
@@ -27,7 +28,7 @@ export interface TurnStream {
   responseBooked(): void;
   retrying(facts: RetryFacts): void;
   waiting(approval: { approvalId: string; toolCallId: string } | undefined): void;
-  toolStarted(call: { toolCallId: string; name: string; args: unknown; plan?: PreparedCall | undefined }): void;
+  toolStarted(call: { toolCallId: string; name: string; args: unknown; prepared?: PreparedCall | undefined }): void;
   toolProgress(toolCallId: string, update: ToolProgress): void;
   toolEnded(toolCallId: string): void;
   /** The open step, or the turn at its step limit, was cut short. */
@@ -72,7 +73,7 @@ export function createTurnStream(deps: TurnStreamDeps): TurnStream {
 
   function delta(type: 'assistant.delta' | 'thinking.delta', stream: Stream, text: string): void {
     // Offsets are counted for the main agent only.
-    const offset = agentId === 'main' ? { offset: stream.offset + stream.text.length } : {};
+    const offset = agentId === MAIN_AGENT ? { offset: stream.offset + stream.text.length } : {};
     stream.text += text;
     log.volatile(agentId, type, { turnId, delta: text }, offset);
   }
@@ -108,14 +109,14 @@ export function createTurnStream(deps: TurnStreamDeps): TurnStream {
       if (approval) frames.phase({ kind: 'awaiting_approval', turnId, step, approval, since: deps.now() });
       else frames.phase({ kind: 'streaming', turnId, step, stepId: '', stream: 'tool_call', since });
     },
-    toolStarted({ toolCallId, name, args, plan }) {
+    toolStarted({ toolCallId, name, args, prepared }) {
       const started = deps.now();
       tools.set(toolCallId, {
         tool_call_id: toolCallId,
         name,
         args,
-        ...(plan ? { description: plan.label } : {}),
-        ...(plan?.display ? { display: plan.display } : {}),
+        ...(prepared ? { description: prepared.label } : {}),
+        ...(prepared?.display ? { display: prepared.display } : {}),
         since: started,
       });
       frames.phase({ kind: 'tool_call', turnId, step, toolCallId, name, since: started });

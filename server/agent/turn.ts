@@ -1,65 +1,39 @@
 /**
- * The agent loop: one turn from its first step to its end (engine.md §2.2 to §2.8). `runTurn` reads top to bottom:
- * step head, request, tool calls, next step; every way out goes through one of the three endings at the bottom.
- * The orders of records and events are those of records.md §2.3 and ws-events.md §10.
+ * The agent loop: one turn from its first step to its end. `runTurn` reads top to bottom: step head, request, tool calls,
+ * next step; every way out goes through one of the three endings at the bottom.
  */
-import { createHash, randomUUID } from 'node:crypto';
-import { internal, event, unsent, type Draft } from '#server/journal/records.ts';
-import type { SessionLog } from '#server/journal/session-log.ts';
+import { randomUUID } from 'node:crypto';
+import { contextSize } from '#server/journal/context-size.ts';
+import { requestMessages } from '#server/journal/projections/context.ts';
+import { countersOf } from '#server/journal/projections/counters.ts';
+import { entering, event, internal, unsent, type Draft } from '#server/journal/records.ts';
 import { toModelMessages, type RequestShape } from '#server/models/request-history.ts';
-import {
-  ModelError,
-  type ModelRequest,
-  type ModelResponse,
-  type RequestSettings,
-  type ResolvedModel,
-  type StreamPart,
-} from '#server/models/types.ts';
-import type { ContextMessage, ErrorPayload, TokenUsage, ToolCall, ToolSchema } from '#schema/engine.ts';
+import { ModelError, type ModelResponse } from '#server/models/types.ts';
+import type { ContextMessage, ErrorPayload, TokenUsage, ToolCall } from '#schema/engine.ts';
 import type { InterruptReason } from '#schema/events/turns.ts';
 import { iso, type TurnOutcome } from '#schema/scalars.ts';
+import type { TurnModel } from './agent-config.ts';
+import type { AgentContext } from './context.ts';
 import { EngineError, errorPayload, TurnAborted } from './errors.ts';
-import type { TurnStream } from './turn-stream.ts';
 import { streamResponse, type Received, type StreamTimings } from './model-request.ts';
 import { interruptionReminder } from './prompt/reminders.ts';
+import { degrade, shapeName } from './request-recovery.ts';
 import { retryDelay, sleep } from './retry.ts';
+import type { TurnStream } from './turn-stream.ts';
 
-/** The model side of a turn, frozen at its first step (engine.md §2.2 item 2). */
-export interface TurnModel {
-  model: ResolvedModel;
-  settings: RequestSettings;
-  system: string;
-}
-
-export interface TurnDeps {
-  agentId: string;
-  turnId: number;
+/** A turn that has started. */
+export interface Turn {
+  id: number;
   /** Absent for turns that no prompt opened. */
   promptId?: string | undefined;
-  log: SessionLog;
-  live: TurnStream;
   signal: AbortSignal;
-  now(): number;
-  limits(): { maxSteps: number; maxAttempts: number };
-  freezeModel(): Promise<TurnModel>;
-  /** The agent's present history, in order. */
-  messages(): ContextMessage[];
-  /** Number of context entries, empty ones included. */
-  contextLength(): number;
-  /** Displayed context size after these messages enter. */
-  contextTokens(entering: ContextMessage[]): number;
+  stream: TurnStream;
+  /** Messages that have to enter at the next step: while there are any, the turn does not end as completed. */
+  takeInput(): ContextMessage[];
+  /** What the core has to say before the next request. */
   reminders(): ContextMessage[];
-  toolSchemas(): ToolSchema[];
-  /** Completion cap in tokens for the present history. */
-  budget(model: ResolvedModel): number | undefined;
-  stream(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
-  usedCallIds(): ReadonlySet<string>;
   /** Runs the calls of a response; true when a result ends the turn. */
-  runTools(calls: ToolCall[], signal: AbortSignal): Promise<boolean>;
-  /** Records that close what the turn left open: pending interactions. */
-  closeInteractions(): Draft[];
-  /** `work_changed` at the turn's end. */
-  workEnded(outcome: TurnOutcome): Draft[];
+  runTools(calls: ToolCall[]): Promise<boolean>;
 }
 
 interface OpenStep {
@@ -68,37 +42,31 @@ interface OpenStep {
 }
 
 /** Runs the turn to its end and records how it ended. Rejects only when the journal can no longer be written. */
-export async function runTurn(deps: TurnDeps): Promise<TurnOutcome> {
-  const startedAt = deps.now();
+export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutcome> {
+  const { id, log, session } = agent;
+  const { program, features } = session;
+  const { signal, stream } = turn;
+  const turnId = turn.id;
+  const startedAt = session.now();
   let open: OpenStep | undefined;
   let stepsDone = 0;
   let failedAttempts = 0;
   let partial: Draft[] = [];
+  let continuation: ContextMessage[] = [];
   const shape: RequestShape = {};
 
-  const ended = (outcome: TurnOutcome, extra: { error?: ErrorPayload; interruptReason?: InterruptReason } = {}) =>
-    event(deps.agentId, 'turn.ended', {
-      turnId: deps.turnId,
-      reason: outcome,
-      durationMs: deps.now() - startedAt,
-      ...extra,
-    });
-
-  const settlePrompt = (reason: 'completed' | 'failed'): Draft[] =>
-    deps.promptId === undefined
-      ? []
-      : [event(deps.agentId, 'prompt.completed', { promptId: deps.promptId, finishedAt: iso(deps.now()), reason })];
+  const messages = () => requestMessages(agent.state());
 
   try {
-    const frozen = await deps.freezeModel();
+    const frozen = await agent.config.freeze();
     for (let step = 1; ; step++) {
-      deps.signal.throwIfAborted();
-      const { maxSteps, maxAttempts } = deps.limits();
+      signal.throwIfAborted();
+      const { maxSteps, maxAttempts } = program.limits();
       if (maxSteps > 0 && stepsDone >= maxSteps) {
         const error = new EngineError('loop.max_steps_exceeded', `The turn reached its limit of ${maxSteps} steps.`);
-        return await fail(error, { step: step - 1, reason: 'max_steps' });
+        return fail(error, { step: step - 1, reason: 'max_steps' });
       }
-      open = await beginStep(step);
+      open = beginStep(step);
       stepsDone = step;
       let response: ModelResponse;
       let timings: StreamTimings;
@@ -106,7 +74,7 @@ export async function runTurn(deps: TurnDeps): Promise<TurnOutcome> {
       try {
         ({ response, timings, projection } = await request(frozen, open));
       } catch (error) {
-        const retry = !deps.signal.aborted && error instanceof ModelError && error.facts.retry;
+        const retry = !signal.aborted && error instanceof ModelError && error.facts.retry;
         failedAttempts++;
         if (!retry || failedAttempts >= maxAttempts) throw error;
         partial = [];
@@ -120,70 +88,70 @@ export async function runTurn(deps: TurnDeps): Promise<TurnOutcome> {
       if (answered) return answered;
     }
   } catch (error) {
-    if (deps.log.readOnly) throw error;
-    if (deps.signal.aborted) return await cancel();
-    return await fail(error, open ? { ...open, reason: 'error' } : undefined);
+    if (log.readOnly) throw error;
+    if (signal.aborted) return cancel();
+    return fail(error, open ? { ...open, reason: 'error' } : undefined);
   }
 
-  /** The step's head: reminders enter, the prompt goes to work, the step is announced; one line. */
-  async function beginStep(step: number): Promise<OpenStep> {
-    const head: Draft[] = splice(deps.reminders(), 'reminder');
-    if (step === 1 && deps.promptId !== undefined) {
-      head.push(event(deps.agentId, 'prompt.started', { promptId: deps.promptId }));
-    }
-    const tools = deps.toolSchemas();
-    const sha256 = createHash('sha256').update(JSON.stringify(tools)).digest('hex');
-    if (!deps.log.state.counters.toolHashes.has(sha256)) {
-      head.push(internal(deps.agentId, 'agent.tools', { sha256, tools }));
-    }
+  /** The step's head: input and reminders enter, the prompt goes to work, the step is announced; one line. */
+  function beginStep(step: number): OpenStep {
+    const hooks = features.map((feature) => feature.stepBegins?.(agent, { turnId, step }) ?? {});
+    const input = [...continuation, ...turn.takeInput()];
+    continuation = [];
+    const reminders = [
+      ...turn.reminders(),
+      ...features.flatMap((feature) => feature.reminders?.(agent) ?? []),
+      ...hooks.flatMap((hook) => hook.messages ?? []),
+    ];
+    const head: Draft[] = [
+      ...(input.length > 0 ? [entering(id, input, { cause: 'input', enters: 'step' })] : []),
+      ...(reminders.length > 0 ? [entering(id, reminders, { cause: 'reminder' })] : []),
+      ...hooks.flatMap((hook) => hook.before ?? []),
+    ];
+    if (step === 1 && turn.promptId !== undefined) head.push(event(id, 'prompt.started', { promptId: turn.promptId }));
+    head.push(...newToolList());
     const stepId = randomUUID();
-    head.push(event(deps.agentId, 'turn.step.started', { turnId: deps.turnId, step, stepId }));
-    deps.log.append(head);
-    deps.live.beginStep(step);
-    await deps.log.flushed();
+    head.push(event(id, 'turn.step.started', { turnId, step, stepId }), ...hooks.flatMap((hook) => hook.after ?? []));
+    log.append(head);
+    stream.beginStep(step);
     return { step, stepId };
   }
 
-  function splice(messages: ContextMessage[], cause: 'reminder'): Draft[] {
-    if (messages.length === 0) return [];
-    const fields = {
-      start: deps.contextLength(),
-      deleteCount: 0,
-      messages,
-      tokens: deps.contextTokens(messages),
-    };
-    return [event(deps.agentId, 'context.spliced', fields, { cause })];
+  /** The list of tools, where the session's journal has it not yet. */
+  function newToolList(): Draft[] {
+    const { tools, sha256 } = agent.toolList();
+    return log.state.counters.toolHashes.has(sha256) ? [] : [internal(id, 'agent.tools', { sha256, tools })];
   }
 
-  /** Sends the request; a refused shape is sent again degraded, at once (engine.md §2.6). */
+  /** Sends the request; a refused shape is sent again degraded, at once. */
   async function request(frozen: TurnModel, at: OpenStep) {
     for (;;) {
       const begin = performance.now();
-      const messages = toModelMessages(await deps.log.load(deps.messages()), shape);
+      const history = toModelMessages(await log.load(messages()), shape);
       const { received, response } = streamResponse(
         {
           model: frozen.model,
           settings: frozen.settings,
           system: frozen.system,
-          messages,
-          tools: deps.toolSchemas(),
-          maxTokens: deps.budget(frozen.model),
-          cacheKey: deps.log.sessionId,
-          signal: deps.signal,
+          messages: history,
+          tools: agent.toolList().tools,
+          maxTokens: program.budget(frozen.model, contextSize(agent.state())),
+          cacheKey: log.sessionId,
+          signal,
         },
         {
-          stream: deps.stream,
-          usedCallIds: deps.usedCallIds(),
-          listener: deps.live.listener,
+          stream: program.stream,
+          usedCallIds: countersOf(log.state.counters, id).toolCallIds,
+          listener: stream.listener,
           startedAt: begin,
         },
       );
       try {
-        return { ...(await response), projection: projectionName(shape) };
+        return { ...(await response), projection: shapeName(shape) };
       } catch (error) {
         partial = partialResponse(frozen, at, received);
         const recovery = error instanceof ModelError ? error.facts.recovery : undefined;
-        if (deps.signal.aborted || !recovery || !degrade(shape, recovery, deps.messages().length)) throw error;
+        if (signal.aborted || !recovery || !degrade(shape, recovery, messages().length)) throw error;
       }
     }
   }
@@ -192,8 +160,8 @@ export async function runTurn(deps: TurnDeps): Promise<TurnOutcome> {
   function partialResponse(frozen: TurnModel, at: OpenStep, received: Received): Draft[] {
     if (received.parts.length === 0 && received.calls.length === 0) return [];
     return [
-      internal(deps.agentId, 'step.response', {
-        turnId: deps.turnId,
+      internal(id, 'step.response', {
+        turnId,
         ...at,
         parts: received.parts,
         calls: received.calls,
@@ -205,14 +173,15 @@ export async function runTurn(deps: TurnDeps): Promise<TurnOutcome> {
   }
 
   function unstartedResult(toolCallId: string): Draft {
-    const fields = {
-      turnId: deps.turnId,
-      toolCallId,
-      output: 'The call was interrupted before it started; it had no effect.',
-      isError: true as const,
-      synthetic: true as const,
-    };
-    return unsent(event(deps.agentId, 'tool.result', fields));
+    return unsent(
+      event(id, 'tool.result', {
+        turnId,
+        toolCallId,
+        output: 'The call was interrupted before it started; it had no effect.',
+        isError: true,
+        synthetic: true,
+      }),
+    );
   }
 
   /** Records the answer, runs its calls and closes the step. Returns the outcome when the turn is over. */
@@ -225,20 +194,21 @@ export async function runTurn(deps: TurnDeps): Promise<TurnOutcome> {
   ): Promise<TurnOutcome | undefined> {
     const { usage } = response;
     const tokens = usage && usageTotal(usage);
-    const recorded = internal(deps.agentId, 'step.response', {
-      turnId: deps.turnId,
+    const anchor = { length: agent.state().entries.length, tokens: tokens ?? 0 };
+    const recorded = internal(id, 'step.response', {
+      turnId,
       ...at,
       parts: response.parts,
       calls: response.calls,
       model: frozen.model.alias,
       ...(usage ? { usage } : {}),
-      ...(tokens === undefined ? {} : { contextTokens: tokens, anchor: { length: deps.contextLength(), tokens } }),
+      ...(tokens === undefined ? {} : { contextTokens: tokens, anchor }),
       ...(response.responseId ? { responseId: response.responseId } : {}),
       ...(projection ? { projection } : {}),
     });
     const completed = (finishReason: string) =>
-      event(deps.agentId, 'turn.step.completed', {
-        turnId: deps.turnId,
+      event(id, 'turn.step.completed', {
+        turnId,
         ...at,
         ...(usage ? { usage } : {}),
         finishReason,
@@ -248,31 +218,66 @@ export async function runTurn(deps: TurnDeps): Promise<TurnOutcome> {
       });
 
     if (response.finishReason === 'filtered') {
-      deps.log.append([recorded, ...response.calls.map((call) => unstartedResult(call.id)), completed('filtered')]);
-      deps.live.responseBooked();
+      log.append([recorded, ...response.calls.map((call) => unstartedResult(call.id)), completed('filtered')]);
+      stream.responseBooked();
       const error = new EngineError(
         'provider.filtered',
         'The answer was stopped by the safety filter of the provider.',
       );
-      return await fail(error, undefined, 'filtered');
+      return fail(error, undefined, 'filtered');
     }
-    if (response.calls.length === 0) {
-      deps.log.append([recorded, completed(stepFinish(response)), ...completion()]);
-      deps.live.responseBooked();
-      await deps.log.flushed();
+    if (response.calls.length > 0) {
+      log.append([recorded]);
+      stream.responseBooked();
+      const stop = await turn.runTools(response.calls);
+      if (!stop) log.append([completed('tool_use')]);
+      return stop ? completeWith([completed('end_turn')]) : undefined;
+    }
+    const outcome = await completeWith([recorded, completed(stepFinish(response))]);
+    stream.responseBooked();
+    return outcome;
+  }
+
+  /** Ends the turn on one line with what goes in front, unless something has to enter first: then the step only ends. */
+  async function completeWith(drafts: Draft[]): Promise<'completed' | undefined> {
+    const asked = features.flatMap((feature) => (feature.mayEnd ? [feature.mayEnd.bind(feature)] : []));
+    continuation.push(...turn.takeInput());
+    if (asked.length === 0 && continuation.length === 0) {
+      log.append([...drafts, ...completion()]);
       return 'completed';
     }
-    deps.log.append([recorded]);
-    deps.live.responseBooked();
-    await deps.log.flushed();
-    const stop = await deps.runTools(response.calls, deps.signal);
-    deps.log.append([completed(stop ? 'end_turn' : 'tool_use'), ...(stop ? completion() : [])]);
-    await deps.log.flushed();
-    return stop ? 'completed' : undefined;
+    log.append(drafts);
+    if (continuation.length > 0) return undefined;
+    for (const mayEnd of asked) continuation.push(...(await mayEnd(agent, turnId)));
+    signal.throwIfAborted();
+    continuation.push(...turn.takeInput());
+    if (continuation.length > 0) return undefined;
+    log.append(completion());
+    return 'completed';
+  }
+
+  function ended(
+    outcome: TurnOutcome,
+    extra: { error?: ErrorPayload; interruptReason?: InterruptReason } = {},
+    behind: Draft[] = [],
+  ): Draft[] {
+    const hooks = features.map((feature) => feature.turnEnds?.(agent, turnId, outcome) ?? {});
+    const durationMs = session.now() - startedAt;
+    return [
+      ...hooks.flatMap((hook) => hook.before ?? []),
+      event(id, 'turn.ended', { turnId, reason: outcome, durationMs, ...extra }),
+      ...behind,
+      ...hooks.flatMap((hook) => hook.after ?? []),
+    ];
+  }
+
+  function settledPrompt(reason: 'completed' | 'failed'): Draft[] {
+    if (turn.promptId === undefined) return [];
+    return [event(id, 'prompt.completed', { promptId: turn.promptId, finishedAt: iso(session.now()), reason })];
   }
 
   function completion(): Draft[] {
-    return [ended('completed'), ...deps.workEnded('completed'), ...settlePrompt('completed')];
+    return [...ended('completed'), ...settledPrompt('completed')];
   }
 
   async function waitForRetry(error: ModelError, at: OpenStep, maxAttempts: number): Promise<void> {
@@ -285,96 +290,61 @@ export async function runTurn(deps: TurnDeps): Promise<TurnOutcome> {
       errorName: error.facts.name,
       ...(error.facts.statusCode === undefined ? {} : { statusCode: error.facts.statusCode }),
     };
-    deps.log.append([
-      event(deps.agentId, 'turn.step.retrying', { turnId: deps.turnId, ...at, ...facts, errorMessage: error.message }),
-    ]);
-    deps.live.retrying(facts);
-    await sleep(delayMs, deps.signal);
+    log.append([event(id, 'turn.step.retrying', { turnId, ...at, ...facts, errorMessage: error.message })]);
+    stream.retrying(facts);
+    await sleep(delayMs, signal);
   }
 
   /** Calls of the open step that have no result yet: they never started. */
   function missingResults(): Draft[] {
-    const calls = deps.log.state.status.agents.get(deps.agentId)?.turn?.step?.calls;
+    const calls = log.state.status.agents.get(id)?.turn?.step?.calls;
     return [...(calls?.keys() ?? [])].map(unstartedResult);
   }
 
-  async function cancel(): Promise<TurnOutcome> {
-    await deps.log.flushed();
-    const reason = deps.signal.reason instanceof TurnAborted ? deps.signal.reason : undefined;
+  /** Input that no step has taken: accepted, so it must not be lost. */
+  function untakenInput(): Draft[] {
+    const input = [...continuation, ...turn.takeInput()];
+    return input.length > 0 ? [entering(id, input, { cause: 'input', enters: 'step' })] : [];
+  }
+
+  function cancel(): TurnOutcome {
+    const reason = signal.reason instanceof TurnAborted ? signal.reason : undefined;
     const byUser = reason?.by === 'user';
-    const interrupted = open
-      ? [
-          event(deps.agentId, 'turn.step.interrupted', {
-            turnId: deps.turnId,
-            ...open,
-            reason: 'aborted' as const,
-            ...(byUser ? {} : { message: reason?.message ?? 'aborted' }),
-          }),
-        ]
-      : [];
-    // The results come before the reminder, so its place counts them.
-    const entering = byUser ? interruptionReminder(deps.messages()) : [];
-    const missing = missingResults();
-    const reminder =
-      entering.length === 0
-        ? []
-        : [
-            event(
-              deps.agentId,
-              'context.spliced',
-              {
-                start: deps.contextLength() + (partial.length > 0 ? 0 : missing.length),
-                deleteCount: 0,
-                messages: entering,
-                tokens: deps.contextTokens(entering),
-              },
-              { cause: 'reminder' },
-            ),
-          ];
-    deps.log.append([
+    const message = byUser ? {} : { message: reason?.message ?? 'aborted' };
+    const reminder = byUser ? interruptionReminder(messages()) : [];
+    log.append([
       ...partial,
-      ...missing,
-      ...interrupted,
-      ended('cancelled', { interruptReason: byUser ? 'user_cancelled' : 'aborted' }),
-      ...deps.closeInteractions(),
-      ...reminder,
-      ...deps.workEnded('cancelled'),
-      ...(deps.promptId === undefined
+      ...missingResults(),
+      ...(open ? [event(id, 'turn.step.interrupted', { turnId, ...open, reason: 'aborted', ...message })] : []),
+      ...session.interactions.endTurn(id, turnId),
+      ...ended('cancelled', { interruptReason: byUser ? 'user_cancelled' : 'aborted' }),
+      ...untakenInput(),
+      ...(reminder.length > 0 ? [entering(id, reminder, { cause: 'reminder' })] : []),
+      ...(turn.promptId === undefined
         ? []
-        : [event(deps.agentId, 'prompt.aborted', { promptId: deps.promptId, abortedAt: iso(deps.now()) })]),
+        : [event(id, 'prompt.aborted', { promptId: turn.promptId, abortedAt: iso(session.now()) })]),
     ]);
-    if (open) deps.live.interrupted('aborted');
-    await deps.log.flushed();
+    if (open) stream.interrupted('aborted');
     return 'cancelled';
   }
 
-  async function fail(
+  function fail(
     cause: unknown,
     interrupted: { step: number; stepId?: string; reason: 'max_steps' | 'error' } | undefined,
     interruptReason: InterruptReason = interrupted?.reason ?? 'error',
-  ): Promise<TurnOutcome> {
-    await deps.log.flushed();
+  ): TurnOutcome {
     const error = errorPayload(cause);
-    deps.log.append([
+    const message = `[${error.code}] ${error.message}`;
+    log.append([
       ...partial,
       ...missingResults(),
-      ...(interrupted
-        ? [
-            event(deps.agentId, 'turn.step.interrupted', {
-              turnId: deps.turnId,
-              ...interrupted,
-              message: `[${error.code}] ${error.message}`,
-            }),
-          ]
-        : []),
-      ended('failed', { error, interruptReason }),
-      event(deps.agentId, 'error', error),
-      ...deps.closeInteractions(),
-      ...deps.workEnded('failed'),
-      ...settlePrompt('failed'),
+      ...(interrupted ? [event(id, 'turn.step.interrupted', { turnId, ...interrupted, message })] : []),
+      ...session.interactions.endTurn(id, turnId),
+      ...ended('failed', { error, interruptReason }, [event(id, 'error', error)]),
+      ...untakenInput(),
+      ...settledPrompt('failed'),
     ]);
-    if (interrupted) deps.live.interrupted(interrupted.reason);
-    await deps.log.flushed();
+    if (interrupted) stream.interrupted(interrupted.reason);
     return 'failed';
   }
 }
@@ -382,7 +352,7 @@ export async function runTurn(deps: TurnDeps): Promise<TurnOutcome> {
 const usageTotal = (usage: TokenUsage) =>
   usage.inputOther + usage.output + usage.inputCacheRead + usage.inputCacheCreation;
 
-/** Finish reason of a step as the wire names it (engine.md §2.3). */
+/** Finish reason of a step as the wire names it. */
 function stepFinish(response: ModelResponse): string {
   switch (response.finishReason) {
     case 'completed':
@@ -395,28 +365,4 @@ function stepFinish(response: ModelResponse): string {
     default:
       return response.finishReason;
   }
-}
-
-/** Makes the next request smaller or stricter; false when nothing is left to try. Choices stay for the turn. */
-function degrade(
-  shape: RequestShape,
-  recovery: NonNullable<ModelError['facts']['recovery']>,
-  historyLength: number,
-): boolean {
-  if (recovery === 'structure') {
-    if (shape.strict) return false;
-    shape.strict = true;
-    return true;
-  }
-  if (shape.media === 'stripped') return false;
-  shape.media = recovery === 'request_too_large' && shape.media !== 'degraded' ? 'degraded' : 'stripped';
-  // Media that enter the conversation later are sent as they are.
-  shape.mediaCut = historyLength;
-  return true;
-}
-
-/** Name of the projection in `step.response`; undefined for the normal one. */
-function projectionName(shape: RequestShape): string | undefined {
-  const parts = [...(shape.strict ? ['strict'] : []), ...(shape.media ? [`media-${shape.media}`] : [])];
-  return parts.length > 0 ? parts.join('-') : undefined;
 }

@@ -1,80 +1,58 @@
 /**
- * The records that close what a dead process left open (records.md §4). Pure: all it needs is the fold, and all times in
- * it are the time of the last line. Settling a settled journal gives nothing.
+ * The records that close what a dead process left open. Pure: all it needs is the fold, and all times in it are the time
+ * of the last line. Settling a settled journal gives nothing.
  */
-import { estimateText } from './token-estimate.ts';
+import { MAIN_AGENT } from '#schema/agents.ts';
 import type { TaskInfo } from '#schema/events/tasks.ts';
 import { iso, type TurnOutcome } from '#schema/scalars.ts';
 import type { LogState } from './fold.ts';
-import { readContext } from './projections/context.ts';
-import {
-  isBusy,
-  mainTurnActive,
-  pendingInteraction,
-  type AgentStatus,
-  type WorkChanged,
-} from './projections/status.ts';
-import { internal, event, unsent, type Draft } from './records.ts';
+import { placeSplices } from './context-size.ts';
+import { isBusy, mainTurnActive, pendingInteraction, type WorkFacts } from './projections/activity.ts';
+import type { AgentStatus } from './projections/status.ts';
+import { entering, event, internal, unsent, type CompleteDraft, type Draft } from './records.ts';
 
 /** Result of a call that the server did not see end. */
 export const INTERRUPTED_RESULT =
   'The tool call was interrupted before its result was recorded. Do not assume that it succeeded.';
 const SERVER_STOPPED = 'server stopped';
 
-const MAIN = 'main';
-
 /** What has to be appended; empty when nothing is open. Drafts marked `unsent` emit nothing. */
-export function settleCrash(state: LogState): Draft[] {
+export function settleCrash(state: LogState): CompleteDraft[] {
   const { status } = state;
   const drafts: Draft[] = [];
-  // What the records below add to each context, so that a notification's `start` and `tokens` count it.
-  const growth = new Map<string, Growth>();
 
-  const agents = [...new Set([...state.context.keys(), ...state.prompts.keys(), ...status.agents.keys()])];
+  const agents = [...new Set([...state.context.agents.keys(), ...state.prompts.keys(), ...status.agents.keys()])];
   const order = creationOrder([...status.agents.keys()], agents);
-  for (const agent of order) drafts.push(...settleAgent(state, agent, growth));
-  for (const { agent, info } of status.tasks.values()) drafts.push(...settleTask(state, agent, info, growth));
+  for (const agent of order) drafts.push(...settleAgent(state, agent));
+  for (const { agent, info } of status.tasks.values()) drafts.push(...settleTask(state, agent, info));
   for (const { agent, commandId, taskId } of status.shells.values()) {
     drafts.push(internal(agent, 'shell.ended', { commandId, taskId, isError: true, outputTail: '' }));
   }
   if (status.goal?.status === 'active') drafts.push(pausedGoal(status.goal));
   const work = idleWork(state);
-  if (work) drafts.push(event(MAIN, 'event.session.work_changed', work));
-  return drafts;
-}
-
-interface Growth {
-  entries: number;
-  tokens: number;
-}
-
-/** Counts one more entry of that text; returns what the agent's context has grown by so far. */
-function grow(growth: Map<string, Growth>, agent: string, text: string): Growth {
-  const before = growth.get(agent) ?? { entries: 0, tokens: 0 };
-  const after = { entries: before.entries + 1, tokens: before.tokens + estimateText(text) };
-  growth.set(agent, after);
-  return after;
+  if (work) drafts.push(event(MAIN_AGENT, 'event.session.work_changed', work));
+  return placeSplices(state, drafts);
 }
 
 /** Newest agent first, main last. */
 function creationOrder(created: string[], all: string[]): string[] {
   const known = [...created, ...all.filter((agent) => !created.includes(agent))];
-  return [...known.filter((agent) => agent !== MAIN).toReversed(), MAIN];
+  return [...known.filter((agent) => agent !== MAIN_AGENT).toReversed(), MAIN_AGENT];
 }
 
-function settleAgent(state: LogState, agent: string, growth: Map<string, Growth>): Draft[] {
-  const { status, lastTime } = state;
+function settleAgent(state: LogState, agent: string): Draft[] {
+  const { status, interactions, lastTime } = state;
   const own = status.agents.get(agent);
   const at = iso(lastTime);
   const drafts: Draft[] = settleSubagents(state, agent);
 
-  drafts.push(...settleCalls(state, agent, own, growth));
-  for (const [approval_id, pending] of status.approvals) {
+  drafts.push(...settleCalls(agent, own));
+  for (const [approval_id, pending] of interactions.approvals) {
     if (pending.agent !== agent) continue;
     const resolved = { approval_id, decision: 'cancelled' as const, resolved_at: at };
     drafts.push(event(agent, 'event.approval.resolved', resolved, { cause: 'server_stopped' }));
   }
-  for (const [question_id, pending] of status.questions) {
+  for (const [question_id, pending] of interactions.questions) {
     if (pending.agent === agent && pending.taskId === undefined) drafts.push(dismissed(agent, question_id, at));
   }
   if (own?.compaction) drafts.push(event(agent, 'compaction.cancelled', {}, { cause: 'server_stopped' }));
@@ -117,17 +95,10 @@ function subagentFailed(caller: string, subagentId: string): Draft {
   return event(caller, 'subagent.failed', { subagentId, error: SERVER_STOPPED }, { aborted: true });
 }
 
-function settleCalls(
-  state: LogState,
-  agent: string,
-  own: AgentStatus | undefined,
-  growth: Map<string, Growth>,
-): Draft[] {
+function settleCalls(agent: string, own: AgentStatus | undefined): Draft[] {
   const turn = own?.turn;
   if (!turn?.step) return [];
-  const answered = readContext(state.context, agent).open?.calls;
   return [...turn.step.calls].map(([toolCallId, { started }]) => {
-    if (answered?.has(toolCallId)) grow(growth, agent, INTERRUPTED_RESULT);
     const { turnId } = turn;
     const draft = event(agent, 'tool.result', {
       turnId,
@@ -152,10 +123,10 @@ function openPrompts(state: LogState, agent: string): string[] {
   return [...(own.active === undefined ? [] : [own.active]), ...waiting.map((prompt) => prompt.promptId)];
 }
 
-function settleTask(state: LogState, agent: string, info: TaskInfo, growth: Map<string, Growth>): Draft[] {
-  const { status, lastTime } = state;
+function settleTask(state: LogState, agent: string, info: TaskInfo): Draft[] {
+  const { status, interactions, lastTime } = state;
   const drafts: Draft[] = [];
-  for (const [questionId, pending] of status.questions) {
+  for (const [questionId, pending] of interactions.questions) {
     if (pending.taskId === info.taskId) drafts.push(dismissed(pending.agent, questionId, iso(lastTime)));
   }
   const child = info.kind === 'agent' ? info.agentId : undefined;
@@ -167,11 +138,11 @@ function settleTask(state: LogState, agent: string, info: TaskInfo, growth: Map<
     event(agent, 'background.task.terminated', { info: lost }),
   );
   if (info.terminalNotificationSuppressed) return drafts;
-  return [...drafts, ...lostNotice(state, agent, info, growth)];
+  return [...drafts, ...lostNotice(agent, info)];
 }
 
-/** Tells the model that the task is gone, without starting a turn (engine.md §12). */
-function lostNotice(state: LogState, agent: string, info: TaskInfo, growth: Map<string, Growth>): Draft[] {
+/** Tells the model that the task is gone, without starting a turn. */
+function lostNotice(agent: string, info: TaskInfo): Draft[] {
   const { taskId, description } = info;
   const title = 'Background task lost';
   const body = `The server stopped while "${description}" was running; how it ended is not known.`;
@@ -184,9 +155,6 @@ function lostNotice(state: LogState, agent: string, info: TaskInfo, growth: Map<
     body,
     '</notification>',
   ].join('\n');
-  const context = readContext(state.context, agent);
-  const start = context.entries.length + (growth.get(agent)?.entries ?? 0);
-  const { tokens } = grow(growth, agent, text);
   return [
     event(agent, 'task.notified', {
       notificationType: 'task.lost',
@@ -196,22 +164,16 @@ function lostNotice(state: LogState, agent: string, info: TaskInfo, growth: Map<
       sourceKind: 'background_task',
       sourceId: taskId,
     }),
-    event(
+    entering(
       agent,
-      'context.spliced',
-      {
-        start,
-        deleteCount: 0,
-        messages: [
-          {
-            role: 'user',
-            content: [{ type: 'text', text }],
-            toolCalls: [],
-            origin: { kind: 'task', taskId, status: 'lost', notificationId },
-          },
-        ],
-        tokens: context.contextTokens + tokens,
-      },
+      [
+        {
+          role: 'user',
+          content: [{ type: 'text', text }],
+          toolCalls: [],
+          origin: { kind: 'task', taskId, status: 'lost', notificationId },
+        },
+      ],
       { cause: 'input' },
     ),
   ];
@@ -220,7 +182,7 @@ function lostNotice(state: LogState, agent: string, info: TaskInfo, growth: Map<
 function pausedGoal(goal: NonNullable<LogState['status']['goal']>): Draft {
   return unsent(
     event(
-      MAIN,
+      MAIN_AGENT,
       'goal.updated',
       {
         snapshot: { ...goal, status: 'paused', terminalReason: 'Paused after agent resume' },
@@ -232,11 +194,11 @@ function pausedGoal(goal: NonNullable<LogState['status']['goal']>): Draft {
 }
 
 /** What clients have to be told, when they believe that something still runs or waits. */
-function idleWork({ status }: LogState): WorkChanged | undefined {
-  const told = status.work;
+function idleWork({ activity }: LogState): WorkFacts | undefined {
+  const { told } = activity;
   if (!told) return undefined;
-  const outcome: TurnOutcome | undefined = mainTurnActive(status) ? 'cancelled' : status.outcome;
-  const open = isBusy(status) || pendingInteraction(status) !== 'none';
+  const outcome: TurnOutcome | undefined = mainTurnActive(activity) ? 'cancelled' : activity.outcome;
+  const open = isBusy(activity) || pendingInteraction(activity) !== 'none';
   const idle = !told.busy && !told.main_turn_active && told.pending_interaction === 'none';
   // An idle session whose outcome was taken back at its unloading stays as it was told.
   if (idle && (!open || told.last_turn_reason === outcome)) return undefined;

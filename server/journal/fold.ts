@@ -1,8 +1,11 @@
 /** All projections of a session, folded in one pass. */
 import type { JournalHeader } from './header.ts';
+import { activityProjection, type ActivityState } from './projections/activity.ts';
 import { contextProjection, type Contexts } from './projections/context.ts';
 import { countersProjection, type CountersState } from './projections/counters.ts';
+import { startFeatures, type FeatureFolds, type FeatureProjection } from './projections/feature-projection.ts';
 import { indexProjection, type IndexState } from './projections/index-row.ts';
+import { interactionsProjection, type InteractionsState } from './projections/interactions.ts';
 import { messagesProjection, type MessagesState } from './projections/messages.ts';
 import { promptsProjection, type PromptsState } from './projections/prompts.ts';
 import { statusProjection, type StatusState } from './projections/status.ts';
@@ -10,27 +13,33 @@ import { usageProjection, type UsageState } from './projections/usage.ts';
 import type { Batch } from './records.ts';
 
 export interface LogState {
-  /** By agent id. */
   context: Contexts;
   messages: MessagesState;
   status: StatusState;
+  activity: ActivityState;
+  interactions: InteractionsState;
   prompts: PromptsState;
   usage: UsageState;
   counters: CountersState;
   index: IndexState;
+  features: FeatureFolds;
   /** Time of the last line, ms. */
   lastTime: number;
 }
 
-export function initialState(header: JournalHeader): LogState {
+export function initialState(header: JournalHeader, projections: readonly FeatureProjection[]): LogState {
+  const features = startFeatures(projections, header);
   return {
-    context: contextProjection.initial(header),
+    context: contextProjection.initial(features),
     messages: messagesProjection.initial(header),
     status: statusProjection.initial(header),
+    activity: activityProjection.initial(header),
+    interactions: interactionsProjection.initial(header),
     prompts: promptsProjection.initial(header),
     usage: usageProjection.initial(header),
     counters: countersProjection.initial(header),
     index: indexProjection.initial(header),
+    features,
     lastTime: header.created_at,
   };
 }
@@ -38,13 +47,16 @@ export function initialState(header: JournalHeader): LogState {
 /** Folds one line. */
 export function applyBatch(state: LogState, { t, records }: Batch): void {
   for (const record of records) {
-    contextProjection.apply(state.context, record, t);
+    contextProjection.apply(state.context, record);
     messagesProjection.apply(state.messages, record, t);
     statusProjection.apply(state.status, record, t);
+    activityProjection.apply(state.activity, record, t);
+    interactionsProjection.apply(state.interactions, record, t);
     promptsProjection.apply(state.prompts, record, t);
     usageProjection.apply(state.usage, record, t);
     countersProjection.apply(state.counters, record, t);
     indexProjection.apply(state.index, record, t);
+    for (const projection of state.features.projections) projection.apply(state.features, record, t);
   }
   state.lastTime = t;
 }

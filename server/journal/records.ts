@@ -1,12 +1,12 @@
 /**
- * The catalogue of what a journal holds (records.md §2). A record is an event that clients get, or one of the engine's
+ * The catalogue of what a journal holds . A record is an event that clients get, or one of the engine's
  * own; `append` takes drafts, numbers the events and writes them. Unknown types of a file are kept and folded by nobody.
  */
 import type { DurableFields, DurableType } from '#schema/events/catalogue.ts';
-import type { Origin, Part, TokenUsage, ToolCall, ToolSchema } from '#schema/engine.ts';
+import type { ContextMessage, Origin, Part, TokenUsage, ToolCall, ToolSchema } from '#schema/engine.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 
-/** Media of an input, for the transcript (transcript.md §2.7, without ids). */
+/** Media of an input, for the transcript ; without ids. */
 export interface Attachment {
   mediaType: string;
   name?: string;
@@ -18,7 +18,7 @@ export type TitleKind = 'replaceable' | 'generated' | 'custom';
 /** Why an interaction ended without a client. */
 export type EndCause = 'turn_ended' | 'timed_out' | 'disposed' | 'server_stopped';
 
-/** Members that a record carries beside the event clients get; never sent (records.md §2.9). */
+/** Members that a record carries beside the event clients get; never sent . */
 export interface JournalOnlyFields {
   'event.session.created': { titleKind: TitleKind };
   'session.meta.updated': { titleKind?: TitleKind };
@@ -141,8 +141,14 @@ export type InternalRecord<T extends InternalType = InternalType> = {
 
 export type JournalRecord = EventRecord | InternalRecord;
 
-/** What `append` takes: `unsent` keeps an event record without a number (records.md §1.3). */
-export type Draft = (EventRecord | InternalRecord) & { unsent?: true };
+/** A splice that does not say its own place and size: `append` fills them, counting what stands in front on its line. */
+type OpenSplice = Omit<EventRecord<'context.spliced'>, 'start' | 'tokens'> & { start?: undefined; tokens?: undefined };
+
+/** What `append` takes: `unsent` keeps an event record without a number. */
+export type Draft = (JournalRecord | OpenSplice) & { unsent?: true };
+
+/** A draft with all its fields. */
+export type CompleteDraft = JournalRecord & { unsent?: true };
 
 /** One line of the journal. */
 export interface Batch {
@@ -157,17 +163,22 @@ export function event<T extends DurableType>(
   type: T,
   fields: DurableFields<T>,
   ...extras: T extends keyof JournalOnlyFields ? [x?: JournalOnlyFields[T]] : []
-): Draft {
+): CompleteDraft {
   const [x] = extras;
-  return { agent, type, ...fields, ...(x ? { x } : {}) } as unknown as Draft;
+  return { agent, type, ...fields, ...(x ? { x } : {}) } as unknown as CompleteDraft;
 }
 
 /** Makes a record of our own. */
-export function internal<T extends InternalType>(agent: string, type: T, fields: InternalFields[T]): Draft {
-  return { agent, type, ...fields } as unknown as Draft;
+export function internal<T extends InternalType>(agent: string, type: T, fields: InternalFields[T]): CompleteDraft {
+  return { agent, type, ...fields } as unknown as CompleteDraft;
+}
+
+/** Messages that enter an agent's context behind all that is in it. */
+export function entering(agent: string, messages: ContextMessage[], x: JournalOnlyFields['context.spliced']): Draft {
+  return { agent, type: 'context.spliced', deleteCount: 0, messages, x };
 }
 
 /** The same record, never to be numbered or sent. */
-export function unsent(draft: Draft): Draft {
+export function unsent<D extends Draft>(draft: D): D {
   return Object.assign({}, draft, { unsent: true as const });
 }

@@ -1,27 +1,31 @@
 /**
- * A session's journal, open: append, fold, publish and replay in one order (architecture, "The journal").
+ * A session's journal, open: append, fold, publish and replay in one order.
  *
- * `append` collects; once per microtask everything collected is numbered and written with one call, then line by line
- * folded and published. So nobody hears of an event that a crash of the process can lose, and code in the same microtask
- * as an `append` does not see it in the fold yet.
+ * `append` writes, folds and publishes before it returns: the fold is never behind, and nobody hears of an event that a
+ * crash of the process can lose.
  */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
 import type { EventSink, StreamPosition } from '#server/events/frame.ts';
 import type { Logger } from '#server/logging/log.ts';
+import { MAIN_AGENT } from '#schema/agents.ts';
 import type { VolatileFields, VolatileType } from '#schema/events/catalogue.ts';
 import type { Session } from '#schema/session.ts';
-import { createBlobStore, type BlobFs } from './blobs.ts';
+import { withActivity } from './activity.ts';
+import { createBlobStore, type BlobFs, type BlobStore } from './blobs.ts';
+import { placeSplices } from './context-size.ts';
+import { settleCrash } from './crash-recovery.ts';
 import { applyBatch, type LogState } from './fold.ts';
 import { JOURNAL_FORMAT } from './header.ts';
-import { acquireLock, lockOwner, type Lock } from './lock.ts';
 import { parseBatch, type SentRecord } from './line-reader.ts';
+import { acquireLock, lockOwner, type Lock, type LockOwner } from './lock.ts';
+import type { FeatureProjection } from './projections/feature-projection.ts';
 import { recordFrame } from './record-frame.ts';
-import { internalTypes, eventTypes } from './record-types.ts';
-import { internal, event, unsent, type Batch, type Draft, type JournalRecord, type TitleKind } from './records.ts';
+import { eventTypes, internalTypes } from './record-types.ts';
+import { event, internal, unsent, type Batch, type CompleteDraft, type Draft } from './records.ts';
+import { type JournalRecord, type TitleKind } from './records.ts';
 import { journalPath, replayLines } from './replay.ts';
-import { settleCrash } from './crash-recovery.ts';
-import { emptyView, foldLine, journalSize, newHeader, readOn } from './view.ts';
+import { emptyView, foldLine, journalSize, newHeader, readOn, type JournalView } from './view.ts';
 import { openWriter, type JournalWriter, type WriterFs } from './writer.ts';
 
 export interface SessionLog {
@@ -34,6 +38,10 @@ export interface SessionLog {
   position(): StreamPosition;
   /** This process is the writer, so `state` is all there is; else another process may be ahead of it. */
   readonly claimed: boolean;
+  /** Throws 40901 when another live process holds the session. */
+  assertNotHeld(): Promise<void>;
+  /** Work without a record of its own is under way. */
+  readonly held: boolean;
   /** Why nothing can be appended any more: a failed write, or a journal of a newer format (50003). */
   readonly readOnly: ServiceError | undefined;
   /**
@@ -43,12 +51,18 @@ export interface SessionLog {
    */
   claim(): Promise<void>;
   /**
-   * Appends one line. Never throws for I/O: a failure makes the log read-only and calls `onFailure`; the drafts, and all
-   * later ones, are then lost.
+   * Writes one line, folds it and publishes its events; returns the last number given so far. Completes the line with
+   * `work_changed` and with the places of splices. From inside a publish it does the same, only its frames wait until
+   * those of the running line are out; a listener never reads the fold, which may be a line ahead of it. Throws 50003,
+   * and then nothing is folded and the log is read-only; throws a plain error where `claim` did not come first.
    */
-  append(drafts: Draft[]): void;
-  /** Resolves when all appended so far is written, folded and published; rejects with 50003 when it could not be. */
-  flushed(): Promise<void>;
+  append(drafts: Draft[]): number;
+  /** `append` for timers and listeners, where nobody could catch: a failure is logged. Whether it was written. */
+  attempt(drafts: Draft[]): boolean;
+  /** Work that has no record of its own begins, with these drafts on the line that tells of it. */
+  hold(drafts?: Draft[]): void;
+  /** It has ended. */
+  release(drafts?: Draft[]): void;
   /** Publishes an event that is never written; it keeps its place among the appended ones. */
   volatile<T extends VolatileType>(agent: string, type: T, fields: VolatileFields<T>, options?: VolatileOptions): void;
   /** The durable frames `after < seq <= upTo` as first sent, oldest first; read from the file. */
@@ -67,7 +81,7 @@ export interface SessionLog {
 }
 
 export interface VolatileOptions {
-  /** UTF-16 units before this delta (ws-events.md §6.5). */
+  /** UTF-16 units before this delta. */
   offset?: number;
   /** Made by the transport, not by the engine: the payload has no `time`. */
   transport?: true;
@@ -81,10 +95,10 @@ export interface SessionLogOptions {
   log: Pick<Logger, 'warn' | 'error'>;
   /** Of this program, for `session.opened`. */
   version: string;
-  /** The log became read-only while appending or syncing. */
+  /** The log became read-only while appending or syncing; called in a microtask of its own. */
   onFailure(error: ServiceError): void;
-  /** After a line is folded and before its frames go out. */
-  onBatch?(batch: Batch): void;
+  /** Folds that features bring. */
+  projections?: readonly FeatureProjection[];
   /** What writes; tests pass one that fails. */
   fs?: WriterFs & BlobFs;
 }
@@ -95,22 +109,25 @@ export interface CreateSessionLogOptions extends SessionLogOptions {
   titleKind: TitleKind;
 }
 
-/** What one microtask collects: a line to write, or a volatile frame that keeps its place among the lines. */
-type Queued = { kind: 'line'; t: number; drafts: Draft[] } | { kind: 'frame'; publish(seq: number): void };
-
 /**
  * Makes the folder and the journal of a new session: its header and the line of `event.session.created`, which is
  * published. Throws what the file system throws. The lock is not taken: nobody else knows the session yet.
  */
-export async function createSessionLog(options: CreateSessionLogOptions): Promise<SessionLog> {
+export function createSessionLog(options: CreateSessionLogOptions): SessionLog {
   const { dir, sessionId, session, titleKind } = options;
   const t = Date.parse(session.created_at);
-  const created = record(event('main', 'event.session.created', { session }, { titleKind }), 1);
-  await mkdir(dir, { recursive: true, mode: 0o700 });
-  const line = createBlobStore(dir, options.fs).encode({ t, r: [created] });
-  const text = `${JSON.stringify(newHeader(sessionId, t))}\n${line}\n`;
-  await writeFile(journalPath(dir), text, { flag: 'wx', mode: 0o600 });
-  return openLog(options, 0);
+  const created = record(event(MAIN_AGENT, 'event.session.created', { session }, { titleKind }), 1);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const blobs = createBlobStore(dir, options.fs);
+  const header = newHeader(sessionId, t);
+  const headerText = `${JSON.stringify(header)}\n`;
+  const line = `${blobs.encode({ t, r: [created] })}\n`;
+  writeFileSync(journalPath(dir), headerText + line, { flag: 'wx', mode: 0o600 });
+  const view = emptyView(header, options.projections ?? []);
+  view.length = view.ownStart = Buffer.byteLength(headerText);
+  const opened = openLog(options, blobs, view);
+  opened.follow(line);
+  return opened.log;
 }
 
 /**
@@ -118,32 +135,44 @@ export async function createSessionLog(options: CreateSessionLogOptions): Promis
  * it waits for the first append) or a live process holds the session (then it shows as running). A missing journal, or
  * one without a complete first line, starts anew with a new epoch. Throws 50001 when the journal is damaged.
  */
-export function openSessionLog(options: SessionLogOptions): Promise<SessionLog> {
-  return openLog(options, Infinity);
+export async function openSessionLog(options: SessionLogOptions): Promise<SessionLog> {
+  const { dir, sessionId, projections = [] } = options;
+  const view = emptyView(newHeader(sessionId, Date.now()), projections);
+  const opened = openLog(options, createBlobStore(dir, options.fs), view);
+  await opened.load();
+  return opened.log;
 }
 
-/** `firstNew`: frames of the file with a higher number are new to everybody. */
-async function openLog(options: SessionLogOptions, firstNew: number): Promise<SessionLog> {
-  const { dir, sessionId, sink, log } = options;
-  const blobs = createBlobStore(dir, options.fs);
-  let view = emptyView(newHeader(sessionId, Date.now()));
+interface OpenedLog {
+  log: SessionLog;
+  /** Folds what the file holds, as known to everybody, and settles what a dead process left open. */
+  load(): Promise<void>;
+  /** Folds and publishes a line that stands at the view's end already. */
+  follow(line: string): void;
+}
+
+function openLog(options: SessionLogOptions, blobs: BlobStore, emptyJournal: JournalView): OpenedLog {
+  const { dir, sessionId, sink, log, projections = [] } = options;
+  let view = emptyJournal;
   /** Settling that emits nothing: folded already, to be written in front of the first line. */
-  let waiting: Draft[] = [];
+  let waiting: CompleteDraft[] = [];
   let readOnly: ServiceError | undefined;
   let held: { lock: Lock; writer: JournalWriter } | undefined;
   let claiming: Promise<void> | undefined;
   let reading: Promise<void> = Promise.resolve();
-  /** While the log is opened; afterwards everything read is new. */
-  let publishAbove: number | undefined = firstNew;
+  /** Frames of the file up to this number are known to everybody: all of them while it is opened. */
+  let publishAbove: number | undefined = Infinity;
   /** This process wrote its `session.opened`. */
   let opened = false;
   let closed = false;
-
-  let queue: Queued[] = [];
-  let flushing: Promise<void> | undefined;
-  /** Lines or frames are being told to listeners right now. */
-  let telling = false;
   let lastTime = 0;
+  /** Work without a record of its own: how much of it, and whether clients know. */
+  let holds = 0;
+  let holdsChanged = false;
+
+  /** Frames that wait while others go out. */
+  let outbox: (() => void)[] = [];
+  let publishing = false;
 
   const identity = () => ({ sessionId, epoch: view.header.epoch });
   const unwritable = (error: unknown) =>
@@ -152,6 +181,14 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
       : new ServiceError('persistence.failure', `session ${sessionId} cannot be written: ${errorMessage(error)}`, {
           cause: error,
         });
+  const heldBy = ({ pid }: LockOwner) =>
+    new ServiceError(
+      'session.busy',
+      `session ${sessionId} is held by process ${pid}; use that server, or stop it first`,
+      {
+        details: { reason: 'lock', pid },
+      },
+    );
 
   /** A listener's mistake must not stop the journal. */
   function tell(listener: () => void): void {
@@ -162,9 +199,23 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
     }
   }
 
-  function publish(batch: Batch, sent: SentRecord[]): void {
-    tell(() => options.onBatch?.(batch));
-    for (const one of sent) tell(() => sink.publish(recordFrame(blobs.plain(one), batch.t, identity())));
+  /** In the order of the calls, also of those that come from inside a publish. */
+  function publish(frames: (() => void)[]): void {
+    outbox.push(...frames);
+    if (publishing) return;
+    publishing = true;
+    for (const send of outbox) tell(send);
+    outbox = [];
+    publishing = false;
+  }
+
+  function publishRecords({ t }: Batch, sent: SentRecord[]): void {
+    publish(
+      sent.map((one) => {
+        const frame = recordFrame(blobs.plain(one), t, identity());
+        return () => sink.publish(frame);
+      }),
+    );
   }
 
   const reportUnknown = createUnknownTypeReport(log, sessionId);
@@ -181,11 +232,13 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
     if (held) return;
     const told = publishAbove ?? view.seq;
     const restart = waiting.length > 0 && (await journalSize(dir)) > view.length;
-    const next = restart ? emptyView(view.header) : view;
+    const next = restart ? emptyView(view.header, projections) : view;
     await readOn(next, dir, blobs, (batch, sent) => {
       reportUnknown(batch);
-      const fresh = sent.filter((one) => one.seq > told);
-      if (fresh.length > 0 || (!restart && publishAbove === undefined)) publish(batch, fresh);
+      publishRecords(
+        batch,
+        sent.filter((one) => one.seq > told),
+      );
     });
     if (restart) waiting = [];
     view = next;
@@ -200,7 +253,7 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
   }
 
   /** Settles for the view only, until something is written anyway. */
-  function settleLater(drafts: Draft[]): void {
+  function settleLater(drafts: CompleteDraft[]): void {
     waiting.push(...drafts);
     applyBatch(view.state, { t: view.state.lastTime, records: drafts.map((draft) => record(draft, undefined)) });
   }
@@ -217,7 +270,7 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
     try {
       await claim();
     } catch (error) {
-      if (error instanceof ServiceError && error.name === 'session.busy') return;
+      if (error instanceof ServiceError && error.code === 40901) return;
       log.error('an interrupted session could not be settled on disk', { sessionId, err: error });
       settleLater(settleCrash(view.state).map(unsent));
     }
@@ -232,17 +285,12 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
   }
 
   async function takeLock(): Promise<void> {
-    if (readOnly) throw readOnly;
-    if (closed) throw new ServiceError('persistence.failure', `session ${sessionId} is closed`);
+    assertWritable();
     const taken = await acquireLock(dir);
-    if ('owner' in taken) {
-      const { pid } = taken.owner;
-      const message = `session ${sessionId} is held by process ${pid}; use that server, or stop it first`;
-      throw new ServiceError('session.busy', message, { details: { reason: 'lock', pid } });
-    }
+    if ('owner' in taken) throw heldBy(taken.owner);
     try {
       await catchUp();
-      if (readOnly) throw readOnly;
+      assertWritable();
       const writer = openWriter(journalPath(dir), {
         length: view.length,
         beforeSync: blobs.sync,
@@ -260,8 +308,7 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
     const drafts = settleCrash(view.state);
     if (drafts.length === 0) return;
     if (drafts.every((draft) => draft.unsent)) settleLater(drafts);
-    else write([{ kind: 'line', t: view.state.lastTime, drafts }]);
-    if (readOnly) throw readOnly;
+    else write(view.state.lastTime, drafts);
   }
 
   function writeHeader(writer: JournalWriter): void {
@@ -269,34 +316,49 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
     view.length = view.ownStart = writer.length();
   }
 
-  function fail(error: unknown): void {
-    if (readOnly) return;
+  function assertWritable(): void {
+    if (readOnly) throw readOnly;
+    if (closed) throw new ServiceError('persistence.failure', `session ${sessionId} is closed`);
+  }
+
+  function fail(error: unknown): ServiceError {
+    if (readOnly) return readOnly;
     const failure = unwritable(error);
     readOnly = failure;
     log.error('a session can no longer be written', { sessionId, err: error });
-    tell(() => options.onFailure(failure));
+    // Nothing can be recorded any more, so what is open counts as ended; the next process settles it on disk.
+    const records = settleCrash(view.state).map((draft) => record(unsent(draft), undefined));
+    if (records.length > 0) applyBatch(view.state, { t: view.state.lastTime, records });
+    queueMicrotask(() => tell(() => options.onFailure(failure)));
+    return failure;
   }
 
-  /** Writes all lines with one call; then folds them and tells of them, one after the other, frames in their places. */
-  function write(items: Queued[]): void {
-    const numbers = createNumbering(view.seq);
-    const texts = new Map<Queued, string>();
+  /** One line, behind what waits to stand in front of it: written, then folded and told of. */
+  function write(t: number, drafts: CompleteDraft[]): void {
+    let before = '';
+    let line: string;
     try {
-      for (const item of items) {
-        if (item.kind === 'line') texts.set(item, `${blobs.encode({ t: item.t, r: item.drafts.map(numbers) })}\n`);
-      }
-      if (texts.size > 0) writerHeld().write([...texts.values()].join(''));
+      if (waiting.length > 0) before = encode(view.state.lastTime, waiting, undefined);
+      line = encode(t, drafts, view.seq);
+      writerHeld().write(before + line);
     } catch (error) {
-      fail(error);
+      throw fail(error);
     }
-    telling = true;
-    for (const item of readOnly ? [] : items) {
-      const text = texts.get(item);
-      if (item.kind === 'frame') tell(() => item.publish(view.seq));
-      else if (text !== undefined) follow(text);
-    }
-    telling = false;
+    // What waited is folded since then; only its place in the file is new.
+    view.length += Buffer.byteLength(before);
+    waiting = [];
+    follow(line);
     blobs.forget();
+  }
+
+  /** Records that are to be sent get the numbers after `seq`; without one none does. */
+  function encode(t: number, drafts: CompleteDraft[], seq: number | undefined): string {
+    let next = seq;
+    const records = drafts.map((draft) => {
+      const numbered = next !== undefined && !draft.unsent && !internalTypes.has(draft.type);
+      return record(draft, numbered && next !== undefined ? (next += 1) : undefined);
+    });
+    return `${blobs.encode({ t, r: records })}\n`;
   }
 
   /** The line is decoded again, so that a live state comes from the same bytes as a loaded one. */
@@ -304,7 +366,7 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
     const offset = view.length;
     const end = offset + Buffer.byteLength(text);
     const batch = parseBatch({ text, offset, end }, blobs);
-    publish(batch, foldLine(view, batch, offset, end));
+    publishRecords(batch, foldLine(view, batch, offset, end));
   }
 
   function writerHeld(): JournalWriter {
@@ -312,57 +374,44 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
     return held.writer;
   }
 
-  /** What goes in front of this process' first line. */
-  function writeOpening(): void {
-    opened = true;
-    if (waiting.length === 0) return;
-    const line = { t: view.state.lastTime, r: waiting.map((draft) => record(draft, undefined)) };
-    waiting = [];
-    try {
-      const text = `${blobs.encode(line)}\n`;
-      writerHeld().write(text);
-      // Folded since it waits; only its place in the file is new.
-      view.length += Buffer.byteLength(text);
-    } catch (error) {
-      fail(error);
-    }
-  }
-
-  function flush(): void {
-    flushing = undefined;
-    const items = queue;
-    queue = [];
-    const first = items.find((item) => item.kind === 'line');
-    if (first && !opened) {
-      writeOpening();
-      const opening = internal('main', 'session.opened', { version: options.version, pid: process.pid });
-      first.drafts = [opening, ...first.drafts];
-    }
-    if (items.length > 0) write(items);
-  }
-
-  function enqueue(item: Queued): void {
-    queue.push(item);
-    flushing ??= Promise.resolve().then(flush);
-  }
-
   function now(): number {
     lastTime = Math.max(Date.now(), lastTime);
     return lastTime;
   }
 
-  function append(drafts: Draft[]): void {
-    if (closed) throw new Error(`session ${sessionId} is closed`);
-    if (drafts.length === 0 || readOnly) return;
+  function append(drafts: Draft[]): number {
+    assertWritable();
     writerHeld();
-    enqueue({ kind: 'line', t: now(), drafts });
+    const completed = withActivity(view.state.activity, { held: holds > 0, changed: holdsChanged }, drafts);
+    holdsChanged = false;
+    if (completed.length === 0) return view.seq;
+    const opening = opened
+      ? []
+      : [internal(MAIN_AGENT, 'session.opened', { version: options.version, pid: process.pid })];
+    write(now(), placeSplices(view.state, [...opening, ...completed]));
+    opened = true;
+    return view.seq;
   }
 
-  await catchUp();
-  publishAbove = undefined;
-  await settleAbandoned();
+  function attempt(drafts: Draft[]): boolean {
+    try {
+      append(drafts);
+      return true;
+    } catch (error) {
+      // A failed write was logged where it failed.
+      if (error !== readOnly) log.error('records could not be appended', { sessionId, err: error });
+      return false;
+    }
+  }
 
-  return {
+  function changeHolds(by: 1 | -1, drafts: Draft[]): void {
+    const before = holds > 0;
+    holds += by;
+    if (holds > 0 !== before) holdsChanged = true;
+    append(drafts);
+  }
+
+  const sessionLog: SessionLog = {
     sessionId,
     dir,
     get epoch() {
@@ -374,23 +423,28 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
     get claimed() {
       return held !== undefined;
     },
+    get held() {
+      return holds > 0;
+    },
     get readOnly() {
       return readOnly;
     },
     position: () => ({ seq: view.seq, epoch: view.header.epoch }),
     claim,
-    append,
-    async flushed() {
-      await flushing;
-      if (readOnly) throw readOnly;
+    async assertNotHeld() {
+      const owner = held ? undefined : await lockOwner(dir);
+      if (owner && !held) throw heldBy(owner);
     },
+    append,
+    attempt,
+    hold: (drafts = []) => changeHolds(1, drafts),
+    release: (drafts = []) => changeHolds(-1, drafts),
     volatile(agent, type, fields, { offset, transport } = {}) {
       const time = now();
       const payload = { type, ...(transport ? {} : { time }), ...fields, agentId: agent, sessionId };
       const place = offset === undefined ? {} : { offset };
-      const send = (seq: number) => sink.publish({ type, seq, ...identity(), time, payload, volatile: true, ...place });
-      if (flushing || telling) enqueue({ kind: 'frame', publish: send });
-      else tell(() => send(view.seq));
+      const frame = { type, seq: view.seq, ...identity(), time, payload, volatile: true as const, ...place };
+      publish([() => sink.publish(frame)]);
     },
     async *replay(after, upTo) {
       if (after >= upTo) return;
@@ -408,17 +462,14 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
       try {
         await held?.writer.sync();
       } catch (error) {
-        fail(error);
-        throw unwritable(error);
+        throw fail(error);
       }
     },
     async close(reason = 'exit', last = []) {
       if (closed) return;
       await claiming?.catch(() => undefined);
-      await flushing;
-      if (held && (opened || last.length > 0)) {
-        append([...last, internal('main', 'session.closed', { reason })]);
-        await flushing;
+      if (held && !readOnly && (opened || last.length > 0)) {
+        attempt([...last, internal(MAIN_AGENT, 'session.closed', { reason })]);
       }
       closed = true;
       if (!held) return;
@@ -430,21 +481,29 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
       await lock.release();
     },
   };
+
+  return {
+    log: sessionLog,
+    follow(line) {
+      publishAbove = undefined;
+      lastTime = view.state.lastTime;
+      follow(line);
+    },
+    async load() {
+      await catchUp();
+      publishAbove = undefined;
+      await settleAbandoned();
+    },
+  };
 }
 
 /** The record of a draft, its keys in the order of the file. */
-function record(draft: Draft, seq: number | undefined): JournalRecord {
+function record(draft: CompleteDraft, seq: number | undefined): JournalRecord {
   const { unsent: _unsent, ...fields } = draft;
   return seq === undefined ? fields : Object.assign({ seq }, fields);
 }
 
-/** Gives event records that are to be sent the numbers after `seq`. */
-function createNumbering(seq: number): (draft: Draft) => JournalRecord {
-  let next = seq;
-  return (draft) => record(draft, draft.unsent || internalTypes.has(draft.type) ? undefined : ++next);
-}
-
-/** Warns once of each record type that no fold knows; such records are kept and skipped (records.md §1.6). */
+/** Warns once of each record type that no fold knows; such records are kept and skipped. */
 function createUnknownTypeReport(log: Pick<Logger, 'warn'>, sessionId: string): (batch: Batch) => void {
   const reported = new Set<string>();
   return ({ records }) => {

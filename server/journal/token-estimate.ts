@@ -1,4 +1,4 @@
-/** Token estimates where nothing was measured (engine.md §21). Deliberately simple: the same for every model. */
+/** Token estimates where nothing was measured . Deliberately simple: the same for every model. */
 import type { ContextMessage, Part, ToolSchema } from '#schema/engine.ts';
 
 const MEDIA_PART_TOKENS = 2000;
@@ -18,13 +18,20 @@ export function estimateText(text: string): number {
 
 /** Tokens of messages: role, parts and calls of each. */
 export function estimateMessages(messages: readonly ContextMessage[]): number {
-  let tokens = 0;
-  for (const message of messages) {
-    tokens += estimateText(message.role);
-    for (const part of message.content) tokens += estimatePart(part);
-    for (const call of message.toolCalls) tokens += estimateText(call.name) + estimateText(call.arguments ?? '');
-    if (message.tools) tokens += estimateTools(message.tools);
-  }
+  return messages.reduce((tokens, message) => tokens + estimateMessage(message), 0);
+}
+
+/** Messages are never changed once they stand in a context, so each is estimated once. */
+const estimates = new WeakMap<ContextMessage, number>();
+
+function estimateMessage(message: ContextMessage): number {
+  const known = estimates.get(message);
+  if (known !== undefined) return known;
+  let tokens = estimateText(message.role);
+  for (const part of message.content) tokens += estimatePart(part);
+  for (const call of message.toolCalls) tokens += estimateText(call.name) + estimateText(call.arguments ?? '');
+  if (message.tools) tokens += estimateTools(message.tools);
+  estimates.set(message, tokens);
   return tokens;
 }
 

@@ -6,6 +6,7 @@ import type { BlobStore } from './blobs.ts';
 import { applyBatch, initialState, type LogState } from './fold.ts';
 import { JOURNAL_FORMAT, type JournalHeader } from './header.ts';
 import { isSent, parseBatch, readLines, type SentRecord } from './line-reader.ts';
+import type { FeatureProjection } from './projections/feature-projection.ts';
 import type { Batch } from './records.ts';
 import { journalPath, readHeader } from './replay.ts';
 
@@ -37,8 +38,8 @@ export function newHeader(sessionId: string, createdAt: number): JournalHeader {
 }
 
 /** The view of a file in which nothing was found; `header` stands for the one to be written. */
-export function emptyView(header: JournalHeader): JournalView {
-  return { header, state: initialState(header), seq: 0, length: 0, ownStart: 0, marks: [] };
+export function emptyView(header: JournalHeader, projections: readonly FeatureProjection[]): JournalView {
+  return { header, state: initialState(header, projections), seq: 0, length: 0, ownStart: 0, marks: [] };
 }
 
 /** Folds a line that is in the file at that place. */
@@ -77,7 +78,8 @@ async function begin(view: JournalView, file: FileHandle): Promise<boolean> {
   const found = await readHeader(file);
   if (!found) return false;
   const { header, end } = found;
-  Object.assign(view, { ...emptyView(header), length: end, ownStart: end + (header.history ?? 0) });
+  const { projections } = view.state.features;
+  Object.assign(view, { ...emptyView(header, projections), length: end, ownStart: end + (header.history ?? 0) });
   return true;
 }
 

@@ -1,4 +1,4 @@
-/** The end of a journal file that is written to: whole lines or nothing (architecture, "The journal"). */
+/** The end of a journal file that is written to: whole lines or nothing. */
 import nodeFs from 'node:fs';
 import { promisify } from 'node:util';
 
@@ -6,7 +6,10 @@ import { promisify } from 'node:util';
 export const SYNC_DELAY_MS = 250;
 
 /** What writing needs of `node:fs`; tests pass one that fails or writes short. */
-export interface WriterFs extends Pick<typeof nodeFs, 'openSync' | 'ftruncateSync' | 'fdatasync' | 'closeSync'> {
+export interface WriterFs extends Pick<
+  typeof nodeFs,
+  'openSync' | 'ftruncateSync' | 'fdatasync' | 'closeSync' | 'fstatSync'
+> {
   /** Bytes written. */
   writeSync(fd: number, bytes: Buffer, offset: number, length: number, position: number): number;
 }
@@ -14,7 +17,10 @@ export interface WriterFs extends Pick<typeof nodeFs, 'openSync' | 'ftruncateSyn
 export interface JournalWriter {
   /** Bytes of good lines. */
   length(): number;
-  /** Hands the text to the operating system. On an error or a short write the file is cut back and the error thrown. */
+  /**
+   * Hands the text to the operating system. On an error or a short write the file is cut back and the error thrown; the
+   * same where the file has not the length we know, which is then left as it is. No write follows a failed one.
+   */
   write(text: string): void;
   /** Waits until everything written is on the disk. */
   sync(): Promise<void>;
@@ -39,6 +45,7 @@ export function openWriter(path: string, options: WriterOptions): JournalWriter 
   let { length } = options;
   let timer: NodeJS.Timeout | undefined;
   let dirty = false;
+  let failure: { error: unknown } | undefined;
   let syncing: Promise<void> = Promise.resolve();
   try {
     fs.ftruncateSync(fd, length);
@@ -70,17 +77,30 @@ export function openWriter(path: string, options: WriterOptions): JournalWriter 
     }, SYNC_DELAY_MS).unref();
   }
 
+  function put(bytes: Buffer): void {
+    try {
+      const written = fs.writeSync(fd, bytes, 0, bytes.length, length);
+      if (written < bytes.length) {
+        throw new Error(`only ${written} of ${bytes.length} bytes could be written: is the disk full?`);
+      }
+    } catch (error) {
+      // A larger file is not our work, and not ours to cut.
+      if (fs.fstatSync(fd).size <= length + bytes.length) fs.ftruncateSync(fd, length);
+      throw error;
+    }
+  }
+
   return {
     length: () => length,
     write(text) {
+      if (failure) throw failure.error;
       const bytes = Buffer.from(text, 'utf8');
       try {
-        const written = fs.writeSync(fd, bytes, 0, bytes.length, length);
-        if (written < bytes.length) {
-          throw new Error(`only ${written} of ${bytes.length} bytes could be written: is the disk full?`);
-        }
+        const { size } = fs.fstatSync(fd);
+        if (size !== length) throw new Error(`the file has ${size} bytes and not ${length}: somebody else writes it`);
+        put(bytes);
       } catch (error) {
-        fs.ftruncateSync(fd, length);
+        failure = { error };
         throw error;
       }
       length += bytes.length;

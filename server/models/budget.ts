@@ -19,3 +19,9 @@ export function completionBudget(
   const shared = model.protocol !== 'google-genai';
   return Math.max(1, shared && window !== undefined ? Math.min(cap, window - used) : cap);
 }
+
+/** The model's input limit, else its context size; undefined when unknown. */
+export function contextLimit(model: ResolvedModel): number | undefined {
+  const limit = model.maxInputTokens || model.maxContextTokens;
+  return limit > 0 ? limit : undefined;
+}

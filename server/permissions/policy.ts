@@ -33,6 +33,12 @@ export interface PermissionContext {
   environment: Pick<ToolEnvironment, 'cwd' | 'additionalDirs' | 'skillDirs' | 'sessionDir'>;
 }
 
+/** Decides a call, or leaves it to the steps behind. */
+export type PermissionStep = (
+  call: PermissionCall,
+  context: PermissionContext,
+) => Promise<Decision | undefined> | Decision | undefined;
+
 const readingTools = new Set(['Read', 'Grep', 'Glob', 'ReadMediaFile']);
 const approvedTools = new Set([
   ...readingTools,

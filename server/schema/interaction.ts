@@ -57,3 +57,24 @@ export const questionSchema = z
   })
   .meta({ id: 'QuestionRequest' });
 export type Question = z.infer<typeof questionSchema>;
+
+const questionAnswerSchema = z.discriminatedUnion(
+  'kind',
+  [
+    z.object({ kind: z.literal('single'), option_id: nonEmpty }),
+    z.object({ kind: z.literal('multi'), option_ids: z.array(nonEmpty).min(1).max(100) }),
+    z.object({ kind: z.literal('other'), text: z.string() }),
+    z.object({ kind: z.literal('multi_with_other'), option_ids: z.array(nonEmpty).max(100), other_text: z.string() }),
+    z.object({ kind: z.literal('skipped') }),
+  ],
+  { error: 'Invalid input' },
+);
+export type QuestionAnswer = z.infer<typeof questionAnswerSchema>;
+
+export const answerQuestionSchema = z.object({
+  /** By item id. */
+  answers: z.record(nonEmpty, questionAnswerSchema),
+  method: z.enum(['enter', 'space', 'number_key', 'click']).optional(),
+  note: z.string().optional(),
+});
+export type AnswerQuestion = z.infer<typeof answerQuestionSchema>;

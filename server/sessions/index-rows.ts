@@ -3,7 +3,7 @@ import type { TurnOutcome } from '#schema/scalars.ts';
 import type { LogState } from '#server/journal/fold.ts';
 import { isUndoAnchor } from '#server/journal/projections/context.ts';
 import type { IndexState } from '#server/journal/projections/index-row.ts';
-import { isBusy } from '#server/journal/projections/status.ts';
+import { isBusy } from '#server/journal/projections/activity.ts';
 
 export interface IndexRow extends IndexState {
   outcome: TurnOutcome | undefined;
@@ -20,7 +20,7 @@ export interface SearchRow {
 
 /** The session's row, but for what only `state.json` knows (custom metadata, archived). */
 export function indexRow(state: LogState): IndexRow {
-  return { ...state.index, outcome: state.status.outcome, open: isBusy(state.status) };
+  return { ...state.index, outcome: state.activity.outcome, open: isBusy(state.activity) };
 }
 
 /** What can be searched in main's messages: prompts and answers that were not undone. Reads blobs. */

@@ -4,7 +4,8 @@
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AgentContextFactory, SessionPlace } from '#server/agent/context-factory.ts';
+import type { AgentProgram } from '#server/agent/context.ts';
+import type { Feature, UnloadReason } from '#server/agent/feature.ts';
 import { errorMessage, ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import type { EventSink } from '#server/events/frame.ts';
 import {
@@ -14,17 +15,13 @@ import {
   type SessionLogOptions,
 } from '#server/journal/session-log.ts';
 import { createStateFile, STATE_VERSION, type StateDocument, type StateFile } from './state-file.ts';
-import { readContext } from '#server/journal/projections/context.ts';
 import { indexRow } from './index-rows.ts';
-import { isBusy, mainTurnActive, pendingInteraction, type StatusState } from '#server/journal/projections/status.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { errorCode } from '#server/files/errno.ts';
-import { createApprovals } from '#server/agent/approvals.ts';
 import type { SessionIndex } from './session-index.ts';
 import type { SessionRow } from './session-row.ts';
 import { sessionView } from './session-view.ts';
 import { createLiveSession, type LiveSession } from './session.ts';
-import { createWorkState, type WorkFacts } from '#server/agent/work-state.ts';
 
 const IDLE_UNLOAD_MS = 30 * 60 * 1000;
 const IDLE_CHECK_MS = 60 * 1000;
@@ -40,12 +37,13 @@ export interface LiveSessionsDeps {
   root: string;
   index: SessionIndex;
   sink: EventSink;
-  agents: AgentContextFactory;
+  program: AgentProgram;
+  features: readonly Feature[];
   /** Registers the workspace of a session again when it was removed from the registry (files.md §2.2). */
   ensureWorkspace(workspaceId: string, root: string): Promise<void>;
   subscribers(sessionId: string): number;
-  /** How long an approval waits for its answer. */
-  approvalLifetimeMs: number;
+  /** How long an approval or a question waits for its answer. */
+  interactionLifetimeMs: number;
   version: string;
   log: Logger;
   now(): number;
@@ -73,7 +71,7 @@ export interface LiveSessions {
   /** Stores facts of the cold view, of a live or a cold session. Throws 50003, and then nothing has changed. */
   patch(id: string, facts: ColdFacts): Promise<void>;
   /** Ends what runs and forgets the session; to be called in turn. */
-  unload(id: string, reason: 'exit' | 'archive' | 'idle'): Promise<void>;
+  unload(id: string, reason: UnloadReason): Promise<void>;
   /** Unloads what nobody has used for 30 minutes, and the longest unused ones above the limit; runs every minute. */
   unloadIdle(): Promise<void>;
   inTurn<T>(id: string, work: () => Promise<T>): Promise<T>;
@@ -81,12 +79,6 @@ export interface LiveSessions {
   newest(): LiveSession | undefined;
   close(): Promise<void>;
 }
-
-const ends = {
-  exit: { disposed: 'closed', message: 'server stopping' },
-  archive: { disposed: 'archived', message: 'session archived' },
-  idle: { disposed: 'evicted', message: 'session unloaded' },
-} as const;
 
 /** Creates the set; loads nothing. */
 export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
@@ -123,8 +115,9 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     version: deps.version,
     onFailure: (error) => {
       log.error('a session became read-only', { sessionId: row.id, err: error });
-      live.get(row.id)?.session.main.cancelTurn();
+      live.get(row.id)?.session.agents.cancelTurns();
     },
+    projections: deps.features.flatMap((feature) => feature.projection ?? []),
   });
 
   /** The row as the journal has it, with the cold facts of the stored one. */
@@ -147,41 +140,17 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
   function activate(sessionLog: SessionLog, row: SessionRow): Entry {
     const { id, workspaceId, cwd } = row;
     const dir = directory(row);
-    const work = createWorkState(() => workFacts(sessionLog.state.status));
-    const approvals = createApprovals({
-      sessionId: id,
-      work,
-      append: sessionLog.append,
-      now: deps.now,
-      lifetimeMs: deps.approvalLifetimeMs,
-    });
-    const context = () => readContext(sessionLog.state.context, 'main');
-    const place: SessionPlace = {
-      id,
-      workspaceId,
-      cwd,
-      dir,
-      disabledTools: () => context().disabledTools,
-      rules: () => context().rules,
-    };
     const session = createLiveSession({
+      place: { id, workspaceId, cwd, dir },
       log: sessionLog,
-      approvals,
-      work,
+      program: deps.program,
+      features: deps.features,
       // Who is not the writer may be behind another process, and the index never is.
       row: (stored = index.get(id) ?? row) => (sessionLog.claimed ? foldedRow(sessionLog, stored) : stored),
-      defaultLimit: deps.agents.defaultLimit,
-      host: {
-        ...deps.agents.shared,
-        ...deps.agents.forSession(place),
-        id: 'main',
-        log: sessionLog,
-        work,
-        approvals,
-        now: deps.now,
-        viewChanged: () => void persist(entry),
-        report: (what, error) => log.error(what, { sessionId: id, err: error }),
-      },
+      now: deps.now,
+      interactionLifetimeMs: deps.interactionLifetimeMs,
+      changed: () => void persist(entry),
+      report: (what, error) => log.error(what, { sessionId: id, err: error }),
     });
     const entry: Entry = { session, state: createStateFile(dir), usedAt: deps.now(), unloading: false };
     live.set(id, entry);
@@ -215,7 +184,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       await mkdir(dir, { recursive: true, mode: 0o700 });
       await createStateFile(dir).write(stateDocument(row));
       const { titleKind = 'replaceable' } = row;
-      const sessionLog = await createSessionLog({
+      const sessionLog = createSessionLog({
         ...logOptions(row),
         session: sessionView(row, undefined),
         titleKind,
@@ -277,14 +246,13 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     return shared;
   }
 
-  async function unloadNow(id: string, reason: keyof typeof ends): Promise<void> {
+  async function unloadNow(id: string, reason: UnloadReason): Promise<void> {
     const entry = live.get(id);
     if (!entry) return;
     entry.unloading = true;
-    const { disposed, message } = ends[reason];
-    const { log: sessionLog, main } = entry.session;
+    const { log: sessionLog } = entry.session;
     try {
-      const last = await main.close(disposed, message);
+      const last = await entry.session.end(reason);
       const wrote = sessionLog.claimed;
       await sessionLog.close(reason, last);
       if (wrote) await persist(entry, foldedRow(sessionLog, storedRow(id)));
@@ -295,7 +263,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
 
   /** Nothing runs or waits in it and nobody looks on. */
   function isIdle({ session }: Entry): boolean {
-    return session.main.idle() && session.approvals.pending().length === 0 && deps.subscribers(session.id) === 0;
+    return !session.holds() && deps.subscribers(session.id) === 0;
   }
 
   async function unloadIdle(): Promise<void> {
@@ -334,7 +302,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       closed = true;
       clearInterval(idleCheck);
       await Promise.allSettled(loading.values());
-      await Promise.all([...live.keys()].map((id) => inTurn(id, () => unloadNow(id, 'exit'))));
+      await Promise.allSettled([...live.keys()].map((id) => inTurn(id, () => unloadNow(id, 'exit'))));
     },
   };
 }
@@ -344,13 +312,6 @@ const reasonOf = (error: unknown) => errorCode(error) ?? errorMessage(error);
 
 const unwritable = (id: string, error: unknown) =>
   new ServiceError('persistence.failure', `session ${id} cannot be written: ${reasonOf(error)}`, { cause: error });
-
-const workFacts = (status: StatusState): WorkFacts => ({
-  busy: isBusy(status),
-  main_turn_active: mainTurnActive(status),
-  pending_interaction: pendingInteraction(status),
-  last_turn_reason: status.outcome,
-});
 
 /** The row as `state.json` keeps it. */
 function stateDocument(row: SessionRow): StateDocument {

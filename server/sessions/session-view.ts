@@ -2,7 +2,7 @@
 import { iso } from '#schema/scalars.ts';
 import { zeroUsage, type Session } from '#schema/session.ts';
 import type { SessionRow } from './session-row.ts';
-import type { WorkFacts } from '#server/agent/work-state.ts';
+import type { WorkFacts } from '#server/journal/projections/activity.ts';
 
 /** Reserved custom keys: never shown, never stored from a request. */
 const RESERVED = ['cwd', 'goal'];

@@ -129,7 +129,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
 
   async function list(query: SessionListQuery) {
     const busyIds = () =>
-      live.all().flatMap((session) => (session.work.facts().busy && session.view().busy ? [session.id] : []));
+      live.all().flatMap((session) => (session.activity().busy && session.view().busy ? [session.id] : []));
     const { rows, hasMore } = await listSessions(query, { index, workspaces, busyIds });
     return { items: rows.map(view), has_more: hasMore };
   }
@@ -141,7 +141,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     const changes = agent_config ? agentChanges(agent_config) : [];
     if (title !== undefined || changes.length > 0) await session.log.claim();
     if (title !== undefined) {
-      await session.rename(title);
+      session.rename(title);
       await live.patch(id, {});
     }
     const added = metadata ? customMetadata(metadata) : {};
@@ -150,10 +150,10 @@ export function createSessions(deps: SessionsDeps): Sessions {
     }
     for (const change of changes) {
       if (change.model !== undefined) deps.models.assertConfigured(change.model);
-      const alias = session.main.facts().model;
+      const alias = session.mainFacts().model;
       if (change.thinking !== undefined && alias !== undefined)
         deps.models.assertEffort(alias, change.thinking, 'agent_config.thinking');
-      await session.main.change(change);
+      await session.agents.main.context.config.change(change);
     }
     return session.view();
   }
@@ -179,7 +179,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
   function tools(id: string | undefined): ToolDescriptor[] {
     const session = id === undefined ? live.newest() : live.get(id);
     if (!session) return [];
-    return session.main.tools().map(({ tool, active }) => ({
+    return session.agents.main.tools().map(({ tool, active }) => ({
       name: tool.name,
       description: tool.description,
       input_schema: null,
@@ -220,7 +220,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     submit: (id, body) => submitPrompt(id, body, { models: deps.models, open: live.open }),
     updateProfile,
     async abortTurn(id) {
-      (await live.open(id)).main.cancelTurn();
+      (await live.open(id)).agents.main.cancelTurn();
       return { aborted: true };
     },
     archive,
@@ -231,7 +231,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     async abort(id, promptId) {
       const session = await live.open(id);
       const at_seq = session.log.position().seq;
-      await session.main.abortPrompt(promptId);
+      session.agents.abortPrompt(promptId);
       return { aborted: true, at_seq };
     },
     async settleCrashed() {

@@ -1,9 +1,9 @@
 /** Submitting a prompt: the checks in their order, then the effects in theirs (turns.md §2.3). */
 import { invalidField, ServiceError } from '#server/errors/service-error.ts';
-import { agentNotFound } from '#server/agent/agent.ts';
 import type { AgentChange } from '#server/agent/context.ts';
 import { profiles } from '#server/agent/profile.ts';
 import { internal, type Draft } from '#server/journal/records.ts';
+import { MAIN_AGENT } from '#schema/agents.ts';
 import type { Prompt, SubmitPrompt } from '#schema/prompt.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
 import type { LiveSession } from './session.ts';
@@ -21,22 +21,18 @@ export async function submitPrompt(sessionId: string, body: SubmitPrompt, deps: 
   const session = await deps.open(sessionId);
   checkSkills(body);
   checkContent(body.content);
-  if (body.agent_id !== undefined && body.agent_id !== 'main') throw agentNotFound(body.agent_id);
-  const agent = session.main;
+  const agent = session.agents.get(body.agent_id ?? MAIN_AGENT);
   const promptId = body.prompt_id ?? session.newPromptId();
   agent.queue.reserve(promptId);
   try {
-    const alias = body.model ?? agent.facts().model;
+    const alias = body.model ?? session.mainFacts().model;
     await deps.models.assertReady(alias);
-    const change = overrides(body, agent.facts(), deps);
+    const change = overrides(body, session.mainFacts(), deps);
     await session.log.claim();
     const input = await storePromptMedia(body.content, session.log.dir);
-    await agent.change(change);
-    const head = [
-      ...toolList(session, body.disabled_tools),
-      ...(await session.promptAccepted(metadataText(input.content))),
-    ];
-    return await agent.submit({ id: promptId, input, createdAt: Date.now() }, head);
+    await agent.context.config.change(change);
+    const head = [...toolList(session, body.disabled_tools), ...session.promptAccepted(metadataText(input.content))];
+    return agent.submit({ id: promptId, input, createdAt: Date.now() }, head);
   } finally {
     agent.queue.release(promptId);
   }
@@ -82,5 +78,5 @@ function overrides(
 function toolList(session: LiveSession, disabled: string[] | undefined): Draft[] {
   if (disabled === undefined) return [];
   const same = JSON.stringify(disabled) === JSON.stringify(session.disabledTools());
-  return same ? [] : [internal('main', 'session.tools', { disabled })];
+  return same ? [] : [internal(MAIN_AGENT, 'session.tools', { disabled })];
 }

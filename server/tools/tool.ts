@@ -1,7 +1,8 @@
-/** A tool is a plain object (engine.md §4, §5): schema, a plan, a run. One file a tool. */
-import type { z } from 'zod';
+/** A tool is a plain object: a schema, a check of arguments, a preparation, a run. One file a tool. */
+import { z } from 'zod';
 import type { Display } from '#schema/display.ts';
 import type { ToolOutput } from '#schema/engine.ts';
+import type { Draft, JournalOnlyFields } from '#server/journal/records.ts';
 
 /** What a call touches; decides which calls of a batch may run side by side and which paths permissions look at. */
 export type Access =
@@ -36,6 +37,11 @@ export interface RunContext extends ToolEnvironment {
   turnId: number;
   signal: AbortSignal;
   progress(update: ToolProgress): void;
+  /**
+   * Records of the call's end with this result, for who appends them together with what ended it; `run` then returns the
+   * same result. At once and without a spill to a file, so the output must be short.
+   */
+  finish(result: ToolResult): Draft[];
 }
 
 export interface ToolResult {
@@ -49,6 +55,10 @@ export interface ToolResult {
   stopTurn?: boolean;
   /** Files read or written now, for the stale-file guard. */
   files?: { path: string; mtimeMs: number }[];
+  /** What else the journal keeps beside the result. */
+  x?: JournalOnlyFields['tool.result'];
+  /** Records in front of the result's, on the same line. */
+  records?: Draft[];
 }
 
 /** How permission rules see a call. */
@@ -73,16 +83,67 @@ export class ToolInputError extends Error {
   override readonly name = 'ToolInputError';
 }
 
-export interface Tool<Schema extends z.ZodType = z.ZodType> {
+/** Arguments that fit the tool. */
+export interface CheckedCall {
+  /** As parsed: defaults filled in. */
+  args: unknown;
+  /** Throws `ToolInputError` for what can be said before running: path policy, missing workspace directories. */
+  prepare(environment: ToolEnvironment): Promise<PreparedCall> | PreparedCall;
+}
+
+/** A tool as the core sees it, built in or not. */
+export interface Tool {
+  readonly name: string;
+  /** As the model is told it. */
+  readonly description: string;
+  /** JSON Schema, draft 2020-12. */
+  readonly parameters: Record<string, unknown>;
+  /** Validates arguments; all problems are joined with `; `, each with the path of its field. */
+  check(args: unknown): CheckedCall | { problem: string };
+}
+
+/** A tool of ours: its schema is written with zod. */
+export interface ToolDefinition<Schema extends z.ZodType> {
   name: string;
-  /** As the model is told it; may depend on the environment (limits are named constants shared with the code). */
+  /** As the model is told it; limits are named constants shared with the code. */
   description: string;
   parameters: Schema;
-  /** Throws `ToolInputError` for what can be said before running: path policy, missing workspace directories. */
+  /** Throws `ToolInputError`. */
   prepare(args: z.output<Schema>, environment: ToolEnvironment): Promise<PreparedCall> | PreparedCall;
 }
 
-/** Keeps the schema's type inside a tool file and gives the registry one common type. */
-export function defineTool<Schema extends z.ZodType>(tool: Tool<Schema>): Tool {
-  return tool as unknown as Tool;
+/** The tool of a definition; its JSON Schema is made when it is first asked for. */
+export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<Schema>): Tool {
+  const { name, description } = definition;
+  let schema: Record<string, unknown> | undefined;
+  return {
+    name,
+    description,
+    get parameters() {
+      schema ??= jsonSchema(definition.parameters);
+      return schema;
+    },
+    check(raw) {
+      const parsed = definition.parameters.safeParse(raw);
+      if (!parsed.success) return { problem: problems(parsed.error) };
+      const args = parsed.data;
+      return { args, prepare: (environment) => definition.prepare(args, environment) };
+    },
+  };
 }
+
+function jsonSchema(parameters: z.ZodType): Record<string, unknown> {
+  const { $schema: _dialect, ...schema } = z.toJSONSchema(parameters, {
+    target: 'draft-2020-12',
+    io: 'input',
+    // zod bounds every integer by what a double can hold; that tells a model nothing.
+    override({ jsonSchema: made }) {
+      if (made.maximum === Number.MAX_SAFE_INTEGER) delete made.maximum;
+      if (made.minimum === Number.MIN_SAFE_INTEGER) delete made.minimum;
+    },
+  });
+  return schema;
+}
+
+const problems = ({ issues }: z.ZodError) =>
+  issues.map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message)).join('; ');

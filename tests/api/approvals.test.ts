@@ -243,7 +243,7 @@ describe('approved for the session', () => {
 });
 
 test('an approval that nobody answers expires, and the turn goes on', async () => {
-  const short = await startWorld({ approvalLifetimeMs: 50 });
+  const short = await startWorld({ interactionLifetimeMs: 50 });
   try {
     const talk = await startTalk(short);
     const { results, ended } = await talk.turn('go', bash('echo never'));

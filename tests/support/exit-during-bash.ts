@@ -4,11 +4,14 @@ import { createBashTool } from '#server/tools/bash.ts';
 const cwd = process.cwd();
 const place = { sessionId: 's', agentId: 'main', cwd, additionalDirs: [], skillDirs: [], sessionDir: cwd };
 const environment = { ...place, activeTools: new Set(['Bash']) };
-const plan = await createBashTool().prepare({ command: `trap '' TERM; echo $$; sleep 600` }, environment);
-await plan.run({
+const checked = createBashTool().check({ command: `trap '' TERM; echo $$; sleep 600` });
+if ('problem' in checked) throw new Error(checked.problem);
+const prepared = await checked.prepare(environment);
+await prepared.run({
   ...environment,
   toolCallId: 'call_1',
   turnId: 0,
   signal: new AbortController().signal,
+  finish: () => [],
   progress: ({ text }) => process.send?.(Number(text), () => process.exit(0)),
 });

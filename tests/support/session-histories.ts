@@ -204,7 +204,7 @@ export function createDriver(log: SessionLog, random: Random): Driver {
 
   function inStep(turnId: number, step: number, stepId: string, calls: Map<string, { started: boolean }>): void {
     const answered = (context().entries.at(-1)?.message.content.length ?? 0) > 0 || calls.size > 0;
-    const pending = [...log.state.status.approvals.keys()][0];
+    const pending = [...log.state.interactions.approvals.keys()][0];
     const next = [...calls][0];
     if (pending !== undefined) approve(pending);
     else if (next) {
@@ -394,7 +394,6 @@ export async function drive(
   const driver = createDriver(log, seeded(seed));
   for (let line = 0; line < lines; line += 1) {
     driver.step();
-    await log.flushed();
     await after?.();
   }
   return driver;

@@ -23,6 +23,5 @@ log.append([
   event('main', 'prompt.submitted', submitted),
   event('main', 'turn.started', { turnId: 0, promptId: 'msg_1', origin: { kind: 'user' } }),
 ]);
-await log.flushed();
 process.send?.('holding');
 setInterval(() => undefined, 1_000);

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { frameText, type EventFrame } from '#server/events/frame.ts';
-import type { Batch } from '#server/journal/records.ts';
+import { features } from '#server/features/features.ts';
 import { openSessionLog, type SessionLog, type SessionLogOptions } from '#server/journal/session-log.ts';
 import type { ServiceError } from '#server/errors/service-error.ts';
 
@@ -15,7 +15,6 @@ export interface OpenedLog {
   frames: EventFrame[];
   /** The durable frames as clients got them. */
   durable(): string[];
-  batches: Batch[];
   failures: ServiceError[];
   warnings: string[];
 }
@@ -27,7 +26,6 @@ export async function temporaryFolder(): Promise<{ path: string; remove(): Promi
 
 export function logOptions(dir: string, extra: Partial<SessionLogOptions> = {}) {
   const frames: EventFrame[] = [];
-  const batches: Batch[] = [];
   const failures: ServiceError[] = [];
   const warnings: string[] = [];
   const texts: string[] = [];
@@ -46,10 +44,10 @@ export function logOptions(dir: string, extra: Partial<SessionLogOptions> = {}) 
       error: (message) => void warnings.push(message),
     },
     onFailure: (error) => void failures.push(error),
-    onBatch: (batch) => void batches.push(batch),
+    projections: features.flatMap((feature) => feature.projection ?? []),
     ...extra,
   };
-  return { options, told: { dir, frames, durable: () => texts, batches, failures, warnings } };
+  return { options, told: { dir, frames, durable: () => texts, failures, warnings } };
 }
 
 /** Opens the log of a folder, which is made when it is missing. */

@@ -1,8 +1,7 @@
-/** From the model's raw argument text to a tool's arguments (engine.md §4 item 1). */
-import type { Tool } from '#server/tools/tool.ts';
+/** From the model's raw argument text to what a tool checks. */
 
-/** Empty text and text that is no JSON count as `{}`; the schema then says what is missing. */
-function parseArguments(text: string | null): unknown {
+/** Empty text and text that is no JSON count as `{}`; the tool's schema then says what is missing. */
+export function parseArguments(text: string | null): unknown {
   if (!text?.trim()) return {};
   try {
     return JSON.parse(text);
@@ -11,12 +10,11 @@ function parseArguments(text: string | null): unknown {
   }
 }
 
-/** All schema errors joined with `; `, each with the path of its field. */
-export function validateArguments(tool: Tool, argsJsonText: string | null): { args: unknown } | { error: string } {
-  const parsed = tool.parameters.safeParse(parseArguments(argsJsonText));
-  if (parsed.success) return { args: parsed.data };
-  const problems = parsed.error.issues.map(({ path, message }) =>
-    path.length > 0 ? `${path.join('.')}: ${message}` : message,
-  );
-  return { error: problems.join('; ') };
+/** What the model wrote, as clients are shown it where the tool does not take it: parsed if it can be. */
+export function shownArguments(text: string | null): unknown {
+  try {
+    return JSON.parse(text || '{}');
+  } catch {
+    return text;
+  }
 }

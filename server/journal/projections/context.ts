@@ -1,20 +1,21 @@
-/** What the model sees, per agent (records.md §3.1). */
+/** What the model sees, per agent. */
 import type { ContextMessage, Part, ToolOutput } from '#schema/engine.ts';
 import { derive } from '../deferred.ts';
-import type { AgentConfigFields, InternalFields, JournalOnlyFields, EventRecord, JournalRecord } from '../records.ts';
-import type { Projection } from './projection.ts';
+import type { AgentConfigFields, InternalFields, EventRecord, JournalRecord } from '../records.ts';
+import { estimateTools } from '../token-estimate.ts';
+import type { FeatureFolds } from './feature-projection.ts';
 
-export type Todo = NonNullable<JournalOnlyFields['tool.result']['todos']>[number];
 export interface ActivePlan {
   id: string;
 }
 
 /** What an undo of this anchor restores. */
 export interface Checkpoint {
-  todos: readonly Todo[];
   plan: ActivePlan | undefined;
   /** How many notifications had been delivered. */
   delivered: number;
+  /** What features saved, by name. */
+  features: Record<string, unknown>;
 }
 
 /** Never changed in place: a copy of the list is a copy of the context. */
@@ -47,7 +48,6 @@ export interface ContextState {
   /** Size as shown to people. */
   contextTokens: number;
   anchors: TokenAnchor[];
-  todos: readonly Todo[];
   plan: ActivePlan | undefined;
   /** Ids of the notifications in the context, in order. */
   delivered: Set<string>;
@@ -55,8 +55,8 @@ export interface ContextState {
   files: Map<string, number>;
   /** Nested instruction files already named to the model. */
   agentsMd: Set<string>;
-  /** Hash of the tool list of the last request. */
-  toolsSha256?: string;
+  /** Hash of the tool list of the last request, and an estimate of its tokens. */
+  tools: { sha256: string | undefined; tokens: number };
   /** Last discovery per MCP server. */
   mcpTools: Map<string, InternalFields['mcp.tools']>;
   /** Rules remembered for the session; one list shared by all agents. */
@@ -69,8 +69,12 @@ export interface ContextState {
   undoing: Checkpoint | undefined;
 }
 
-/** By agent id. */
-export type Contexts = Map<string, ContextState>;
+export interface Contexts {
+  /** By agent id. */
+  agents: Map<string, ContextState>;
+  /** Asked at undo anchors. */
+  features: FeatureFolds;
+}
 
 /** Entries as messages, in order; what a request leaves out or moves is engine.md §2.6. */
 export function requestMessages(context: ContextState): ContextMessage[] {
@@ -87,31 +91,31 @@ export function isUndoAnchor(message: Pick<ContextMessage, 'role' | 'origin'>): 
 
 /** The agent's context; an empty one, not kept, before the agent is first named. */
 export function readContext(contexts: Contexts, agent: string): ContextState {
-  return contexts.get(agent) ?? emptyContext(contexts);
+  return contexts.agents.get(agent) ?? emptyContext(contexts);
 }
 
 /** The agent's context, made when it is first named. */
 function contextOf(contexts: Contexts, agent: string): ContextState {
-  const known = contexts.get(agent);
+  const known = contexts.agents.get(agent);
   if (known) return known;
   const made = emptyContext(contexts);
-  contexts.set(agent, made);
+  contexts.agents.set(agent, made);
   return made;
 }
 
 function emptyContext(contexts: Contexts): ContextState {
-  const any = contexts.values().next().value;
+  const any = contexts.agents.values().next().value;
   return {
     entries: [],
     system: '',
     config: {},
     contextTokens: 0,
     anchors: [],
-    todos: [],
     plan: undefined,
     delivered: new Set(),
     files: new Map(),
     agentsMd: new Set(),
+    tools: { sha256: undefined, tokens: 0 },
     mcpTools: new Map(),
     rules: any?.rules ?? [],
     disabledTools: any?.disabledTools ?? [],
@@ -120,8 +124,13 @@ function emptyContext(contexts: Contexts): ContextState {
   };
 }
 
-function checkpointNow(context: ContextState): Checkpoint {
-  return { todos: context.todos, plan: context.plan, delivered: context.delivered.size };
+function checkpointNow(contexts: Contexts, agent: string): Checkpoint {
+  const { plan, delivered } = contextOf(contexts, agent);
+  const { projections } = contexts.features;
+  const features = Object.fromEntries(
+    projections.map((projection) => [projection.name, projection.checkpoint(contexts.features, agent)]),
+  );
+  return { plan, delivered: delivered.size, features };
 }
 
 function withoutCheckpoint({ checkpoint: _checkpoint, ...entry }: ContextEntry): ContextEntry {
@@ -136,7 +145,7 @@ function splice(contexts: Contexts, record: EventRecord<'context.spliced'>): voi
   }
   const added = messages.map((message): ContextEntry => {
     const anchored = x?.cause !== 'compaction' && isUndoAnchor(message);
-    const entry = anchored ? { message, checkpoint: checkpointNow(context) } : { message };
+    const entry = anchored ? { message, checkpoint: checkpointNow(contexts, record.agent) } : { message };
     if (message.origin?.kind === 'task') context.delivered.add(message.origin.notificationId);
     return entry;
   });
@@ -175,7 +184,6 @@ function isParts(record: { output: ToolOutput }): record is { output: Part[] } {
 
 function answer(context: ContextState, record: EventRecord<'tool.result'>): void {
   const { x, toolCallId } = record;
-  if (x?.todos) context.todos = x.todos;
   for (const file of x?.files ?? []) context.files.set(file.path, file.mtimeMs);
   for (const path of x?.agentsMd ?? []) context.agentsMd.add(path);
   const { open } = context;
@@ -196,18 +204,21 @@ function answer(context: ContextState, record: EventRecord<'tool.result'>): void
   });
 }
 
-function undone(context: ContextState): void {
+function undone(contexts: Contexts, agent: string): void {
+  const context = contextOf(contexts, agent);
   const { undoing } = context;
   context.undoing = undefined;
   if (!undoing) return;
-  context.todos = undoing.todos;
+  for (const projection of contexts.features.projections) {
+    projection.restore(contexts.features, agent, undoing.features[projection.name]);
+  }
   context.plan = undoing.plan;
   context.delivered = new Set([...context.delivered].slice(0, undoing.delivered));
 }
 
-export const contextProjection: Projection<Contexts> = {
-  initial: () => new Map(),
-  apply(contexts, record) {
+export const contextProjection = {
+  initial: (features: FeatureFolds): Contexts => ({ agents: new Map(), features }),
+  apply(contexts: Contexts, record: JournalRecord): void {
     // Not for every record: one that no rule names must leave no trace.
     const at = () => contextOf(contexts, record.agent);
     switch (record.type) {
@@ -240,7 +251,7 @@ export const contextProjection: Projection<Contexts> = {
         at().contextTokens = record.result.tokensAfter;
         break;
       case 'context.undone':
-        undone(at());
+        undone(contexts, record.agent);
         break;
       case 'context.cleared':
         Object.assign(at(), { entries: [], anchors: [], contextTokens: 0, open: undefined });
@@ -271,7 +282,7 @@ export const contextProjection: Projection<Contexts> = {
         break;
       }
       case 'agent.tools':
-        at().toolsSha256 = record.sha256;
+        at().tools = { sha256: record.sha256, tokens: estimateTools(record.tools) };
         break;
       case 'mcp.tools': {
         const { agent: _agent, type: _type, ...discovered } = record;

@@ -1,11 +1,8 @@
-/** What runs, what waits and what is set (records.md §3.4): session status, snapshot, and what settling closes. */
-import type { Approval, Question } from '#schema/interaction.ts';
+/** What runs and what is set: session status, snapshot, and what crash recovery closes. */
 import type { RunningTool } from '#schema/message.ts';
 import type { Goal } from '#schema/events/modes.ts';
 import type { TaskInfo } from '#schema/events/tasks.ts';
-import type { PendingInteraction, TurnOutcome } from '#schema/scalars.ts';
 import { derive } from '../deferred.ts';
-import type { DurableFields } from '#schema/events/catalogue.ts';
 import type { InternalFields, EventRecord, SwarmTrigger } from '../records.ts';
 import type { Projection } from './projection.ts';
 
@@ -34,56 +31,16 @@ export interface AgentStatus {
   runningTools: Map<string, RunningTool>;
 }
 
-export interface PendingApproval {
-  agent: string;
-  approval: Approval;
-}
-
-export interface PendingQuestion {
-  agent: string;
-  question: Question;
-  /** Of a background question, which outlives its turn. */
-  taskId?: string;
-}
-
-export type WorkChanged = DurableFields<'event.session.work_changed'>;
-
 export interface StatusState {
   /** In the order of creation. */
   agents: Map<string, AgentStatus>;
-  /** Oldest first, by id; so are the following. */
-  approvals: Map<string, PendingApproval>;
-  questions: Map<string, PendingQuestion>;
-  /** Running background tasks. */
+  /** Running background tasks, oldest first, by id; so are the following. */
   tasks: Map<string, { agent: string; info: TaskInfo }>;
   /** Spawned and not ended, by the child's id, with the agent that called it. */
   subagents: Map<string, { caller: string }>;
   /** Running user shell commands, by command id. */
   shells: Map<string, { agent: string } & InternalFields['shell.begun']>;
-  /** Main's last turn end, absent while its turn runs. */
-  outcome: TurnOutcome | undefined;
-  /** What clients were told last. */
-  work: WorkChanged | undefined;
   goal: Goal | undefined;
-}
-
-const MAIN = 'main';
-
-/** Whether any turn, background task or compaction runs (core.md §5.1). */
-export function isBusy(state: StatusState): boolean {
-  if (state.tasks.size > 0) return true;
-  for (const agent of state.agents.values()) if (agent.turn || agent.compaction) return true;
-  return false;
-}
-
-export function mainTurnActive(state: StatusState): boolean {
-  return state.agents.get(MAIN)?.turn !== undefined;
-}
-
-/** Of any agent; an approval wins over a question. */
-export function pendingInteraction(state: StatusState): PendingInteraction {
-  if (state.approvals.size > 0) return 'approval';
-  return state.questions.size > 0 ? 'question' : 'none';
 }
 
 function agentOf(state: StatusState, agent: string): AgentStatus {
@@ -105,7 +62,6 @@ function turnEnded(state: StatusState, record: EventRecord<'turn.ended'>): void 
   const own = agentOf(state, record.agent);
   delete own.turn;
   own.runningTools.clear();
-  if (record.agent === MAIN) state.outcome = record.reason === 'blocked' ? 'failed' : record.reason;
 }
 
 function endStep(own: AgentStatus): void {
@@ -115,13 +71,9 @@ function endStep(own: AgentStatus): void {
 export const statusProjection: Projection<StatusState> = {
   initial: () => ({
     agents: new Map(),
-    approvals: new Map(),
-    questions: new Map(),
     tasks: new Map(),
     subagents: new Map(),
     shells: new Map(),
-    outcome: undefined,
-    work: undefined,
     goal: undefined,
   }),
   apply(state, record, t) {
@@ -135,7 +87,6 @@ export const statusProjection: Projection<StatusState> = {
           startedAt: t,
           ...(record.promptId === undefined ? {} : { promptId: record.promptId }),
         };
-        if (record.agent === MAIN) state.outcome = undefined;
         break;
       case 'turn.step.started': {
         const { turn } = agentOf(state, record.agent);
@@ -162,24 +113,6 @@ export const statusProjection: Projection<StatusState> = {
         break;
       case 'turn.ended':
         turnEnded(state, record);
-        break;
-      case 'event.approval.requested': {
-        const { seq: _seq, agent, type: _type, x: _x, ...approval } = record;
-        state.approvals.set(approval.approval_id, { agent, approval });
-        break;
-      }
-      case 'event.approval.resolved':
-        state.approvals.delete(record.approval_id);
-        break;
-      case 'event.question.requested': {
-        const { seq: _seq, agent, type: _type, x, ...question } = record;
-        const taskId = x?.taskId === undefined ? {} : { taskId: x.taskId };
-        state.questions.set(question.question_id, { agent, question, ...taskId });
-        break;
-      }
-      case 'event.question.answered':
-      case 'event.question.dismissed':
-        state.questions.delete(record.question_id);
         break;
       case 'task.started':
         state.tasks.set(record.info.taskId, { agent: record.agent, info: record.info });
@@ -222,14 +155,7 @@ export const statusProjection: Projection<StatusState> = {
       case 'goal.updated':
         state.goal = record.snapshot ?? undefined;
         break;
-      case 'event.session.work_changed': {
-        const { seq: _seq, agent: _agent, type: _type, x: _x, ...work } = record;
-        state.work = work;
-        break;
-      }
       case 'forked':
-        // What runs is closed by the settling records behind it (records.md §4.3); nobody was told anything yet.
-        state.work = undefined;
         state.goal = undefined;
         break;
     }

@@ -2,11 +2,13 @@
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { todoListOf, todoLists } from '#server/features/todo-list/projection.ts';
+import { startFeatures } from '#server/journal/projections/feature-projection.ts';
 import { createBlobStore } from '#server/journal/blobs.ts';
 import { applyBatch, type LogState } from '#server/journal/fold.ts';
 import { contextProjection, readContext, requestMessages } from '#server/journal/projections/context.ts';
 import { indexRow } from '#server/sessions/index-rows.ts';
-import { internal, event, type Draft, type JournalRecord } from '#server/journal/records.ts';
+import { internal, event, type CompleteDraft, type JournalRecord } from '#server/journal/records.ts';
 import { replayCold, readPosition } from '#server/journal/replay.ts';
 import { settleCrash } from '#server/journal/crash-recovery.ts';
 import type { ContextMessage } from '#schema/engine.ts';
@@ -28,7 +30,7 @@ beforeEach(async () => ({ path: root, remove } = await temporaryFolder()));
 afterEach(() => remove());
 
 async function foldFolder(dir: string): Promise<LogState> {
-  const view = emptyView(newHeader(SESSION_ID, 0));
+  const view = emptyView(newHeader(SESSION_ID, 0), [todoLists]);
   await readOn(view, dir, createBlobStore(dir), () => undefined);
   return view.state;
 }
@@ -36,7 +38,7 @@ async function foldFolder(dir: string): Promise<LogState> {
 /** The fold of a folder, settled without a trace on disk. */
 async function settledFold(dir: string): Promise<LogState> {
   const state = await foldFolder(dir);
-  const records = settleCrash(state).map(({ unsent: _unsent, ...record }: Draft): JournalRecord => record);
+  const records = settleCrash(state).map(({ unsent: _unsent, ...record }: CompleteDraft): JournalRecord => record);
   if (records.length > 0) applyBatch(state, { t: state.lastTime, records });
   return state;
 }
@@ -230,10 +232,10 @@ function plainState(value: unknown): unknown {
 }
 
 async function expectSplicesInside(dir: string): Promise<void> {
-  const view = emptyView(newHeader(SESSION_ID, 0));
-  const contexts = contextProjection.initial(view.header);
+  const view = emptyView(newHeader(SESSION_ID, 0), [todoLists]);
+  const contexts = contextProjection.initial(startFeatures([], view.header));
   let splices = 0;
-  await readOn(view, dir, createBlobStore(dir), ({ t, records }) => {
+  await readOn(view, dir, createBlobStore(dir), ({ records }) => {
     for (const record of records) {
       if (record.type === 'context.spliced') {
         splices += 1;
@@ -241,7 +243,7 @@ async function expectSplicesInside(dir: string): Promise<void> {
         expect(record.start + record.deleteCount).toBeLessThanOrEqual(length);
         if (record.deleteCount === 0) expect(record.start).toBe(length);
       }
-      contextProjection.apply(contexts, record, t);
+      contextProjection.apply(contexts, record);
     }
   });
   expect(splices).toBeGreaterThan(0);
@@ -267,7 +269,7 @@ describe('a line as a whole', () => {
     const undoing: unknown[] = [];
     const opened = await openLog(join(root, 'session'), {
       sink: {
-        publish: () => undoing.push([...opened.log.state.context.values()].map((context) => context.undoing)),
+        publish: () => undoing.push([...opened.log.state.context.agents.values()].map((context) => context.undoing)),
       },
     });
     const { log } = opened;
@@ -278,7 +280,6 @@ describe('a line as a whole', () => {
       event(MAIN, 'context.spliced', { ...splice, deleteCount: 1, messages: [] }, { cause: 'undo' }),
       event(MAIN, 'context.undone', { turns: 1 }),
     ]);
-    await log.flushed();
     expect(undoing).toEqual([[undefined], [undefined], [undefined]]);
     await log.close();
   });
@@ -287,7 +288,8 @@ describe('a line as a whole', () => {
 describe('12: undo', () => {
   /** What an undo restores; the rest (counters, usage, goal, tasks) it leaves. */
   const restored = ({ log }: OpenedLog) => {
-    const { entries, todos, plan, delivered } = readContext(log.state.context, MAIN);
+    const { entries, plan, delivered } = readContext(log.state.context, MAIN);
+    const todos = todoListOf(todoLists.of(log.state.features), MAIN);
     return structuredClone({ entries, todos, plan, delivered, history: log.state.messages.history });
   };
 
@@ -302,7 +304,6 @@ describe('12: undo', () => {
       ),
       event(MAIN, 'context.undone', { turns: 1 }),
     ]);
-    await opened.log.flushed();
   }
 
   async function add(opened: OpenedLog, ...messages: ContextMessage[]): Promise<void> {
@@ -310,7 +311,6 @@ describe('12: undo', () => {
     opened.log.append([
       event(MAIN, 'context.spliced', { start, deleteCount: 0, messages, tokens: 1 }, { cause: 'input' }),
     ]);
-    await opened.log.flushed();
   }
 
   /** A step that writes a todo list, in whatever turn runs. */
@@ -323,7 +323,6 @@ describe('12: undo', () => {
     const todos = [{ title, status: 'pending' }];
     opened.log.append([event(MAIN, 'tool.result', { turnId, toolCallId: stepId, output: 'ok' }, { todos })]);
     opened.log.append([event(MAIN, 'turn.step.completed', { ...step, finishReason: 'tool_use' })]);
-    await opened.log.flushed();
   }
 
   let opened: OpenedLog;

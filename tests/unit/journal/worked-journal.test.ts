@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { acquireLock } from '#server/journal/lock.ts';
 import { requestMessages, readContext } from '#server/journal/projections/context.ts';
 import { indexRow, searchRows } from '#server/sessions/index-rows.ts';
-import { isBusy } from '#server/journal/projections/status.ts';
+import { isBusy } from '#server/journal/projections/activity.ts';
 import { INTERRUPTED_RESULT, settleCrash } from '#server/journal/crash-recovery.ts';
 import { openLog, temporaryFolder } from '#support/session-logs.ts';
 
@@ -100,13 +100,13 @@ describe('the worked journal of records.md §5', () => {
     const taken = await acquireLock(dir);
     const { log, frames } = await openLog(dir);
     expect(log.position().seq).toBe(35);
-    expect(isBusy(log.state.status)).toBe(true);
-    expect([...log.state.status.approvals.keys()]).toEqual(['approval_A2']);
+    expect(isBusy(log.state.activity)).toBe(true);
+    expect([...log.state.interactions.approvals.keys()]).toEqual(['approval_A2']);
     expect([...(log.state.status.agents.get('main')?.runningTools.keys() ?? [])]).toEqual(['call_2']);
     if ('lock' in taken) await taken.lock.release();
     await log.refresh();
     expect(frames.map((frame) => frame.type).at(-1)).toBe('event.session.work_changed');
-    expect(isBusy(log.state.status)).toBe(false);
+    expect(isBusy(log.state.activity)).toBe(false);
     await log.close();
   });
 });

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createAgentContextFactory } from '#server/agent/context-factory.ts';
+import { createAgentProgram } from '#server/agent/program.ts';
 import { createConfig } from '#server/config/config.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { createIdentity } from '#server/models/providers/identity.ts';
@@ -38,7 +38,8 @@ beforeEach(async () => {
     root: join(home, 'sessions'),
     index,
     sink: { publish: ({ type, sessionId }) => void events.push(`${sessionId} ${type}`) },
-    agents: createAgentContextFactory({
+    features: [],
+    program: createAgentProgram({
       home,
       shell: 'sh',
       config,
@@ -49,7 +50,7 @@ beforeEach(async () => {
     }),
     ensureWorkspace: async () => undefined,
     subscribers: (id) => Number(watched.has(id)),
-    approvalLifetimeMs: MINUTE,
+    interactionLifetimeMs: MINUTE,
     version: '1.0.0',
     log,
     now: () => now,
@@ -108,9 +109,9 @@ describe('an idle session', () => {
 
   it('that was used by its agent ends with a last line and gives its lock back', async () => {
     const id = await create();
-    const { log, main } = await live.open(id);
+    const { log, agents } = await live.open(id);
     await log.claim();
-    await main.change({ permission: 'yolo' });
+    await agents.main.context.config.change({ permission: 'yolo' });
     now += 31 * MINUTE;
     await live.unloadIdle();
     const journal = await readFile(join(log.dir, 'journal.ndjson'), 'utf8');
@@ -118,7 +119,7 @@ describe('an idle session', () => {
     expect(events.at(-1)).toBe(`${id} agent.disposed`);
     const again = await live.open(id);
     await again.log.claim();
-    expect(again.main.facts().permission).toBe('yolo');
+    expect(again.mainFacts().permission).toBe('yolo');
   });
 
   it('stays while somebody is subscribed, and counts each request', async () => {
@@ -142,7 +143,7 @@ describe('an idle session', () => {
     now += 40 * MINUTE;
     await live.unloadIdle();
     expect(liveIds()).toEqual([id]);
-    approvals.resolve(approvalId, { decision: 'approved' });
+    await approvals.resolve(approvalId, { decision: 'approved' });
     await live.unloadIdle();
     expect(liveIds()).toEqual([]);
   });
@@ -179,7 +180,7 @@ describe('a request during the unloading', () => {
     const id = await create();
     const old = await live.open(id);
     await old.log.claim();
-    await old.main.change({ permission: 'auto' });
+    await old.agents.main.context.config.change({ permission: 'auto' });
     const unloading = live.inTurn(id, () => live.unload(id, 'idle'));
     await Promise.resolve();
     const [one, two] = await Promise.all([live.open(id), live.open(id)]);
@@ -188,8 +189,8 @@ describe('a request during the unloading', () => {
     expect(one).not.toBe(old);
     expect(live.get(id)).toBe(one);
     await one.log.claim();
-    await one.main.change({ permission: 'yolo' });
-    expect(one.main.facts().permission).toBe('yolo');
+    await one.agents.main.context.config.change({ permission: 'yolo' });
+    expect(one.mainFacts().permission).toBe('yolo');
   });
 
   it('keeps a session that was looked at and not reached yet', async () => {

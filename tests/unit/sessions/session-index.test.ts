@@ -228,7 +228,6 @@ describe('repair', () => {
     ];
     for (const drafts of steps) {
       log.append(drafts);
-      await log.flushed();
       const { outcome, ...facts } = indexRow(log.state);
       const row = sessionRow(SESSION_ID, { ...facts, lastTurnReason: outcome, custom: { a: 1 } });
       await writeSession(home, SESSION_ID, { createdAt: row.createdAt, custom: row.custom });

@@ -77,6 +77,7 @@ describe('Bash', () => {
       toolCallId: 'c',
       turnId: 0,
       signal: new AbortController().signal,
+      finish: () => [],
       progress() {},
     };
     expect(await plan.run(context)).toMatchObject({ isError: true });

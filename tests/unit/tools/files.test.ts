@@ -174,6 +174,7 @@ describe('Read', () => {
       toolCallId: 'c',
       turnId: 0,
       signal: new AbortController().signal,
+      finish: () => [],
       progress() {},
     };
     expect(await plan.run(context)).toMatchObject({ isError: true, output: expect.stringContaining('another place') });

@@ -2,7 +2,6 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { validateArguments } from '#server/agent/calls/arguments.ts';
 import type { RunContext, Tool, ToolEnvironment, ToolProgress } from '#server/tools/tool.ts';
 
 export interface Workspace {
@@ -46,9 +45,9 @@ export interface RunOptions {
 }
 
 export async function planTool(tool: Tool, environment: ToolEnvironment, args: object) {
-  const checked = validateArguments(tool, JSON.stringify(args));
-  if ('error' in checked) throw new Error(checked.error);
-  return tool.prepare(checked.args, environment);
+  const checked = tool.check(args);
+  if ('problem' in checked) throw new Error(checked.problem);
+  return checked.prepare(environment);
 }
 
 export async function runTool(tool: Tool, environment: ToolEnvironment, args: object, options: RunOptions = {}) {
@@ -59,6 +58,7 @@ export async function runTool(tool: Tool, environment: ToolEnvironment, args: ob
     turnId: 0,
     signal: options.signal ?? new AbortController().signal,
     progress: options.onProgress ?? (() => {}),
+    finish: () => [],
   };
   const result = await plan.run(context);
   if (typeof result.output !== 'string') throw new Error('expected text output');

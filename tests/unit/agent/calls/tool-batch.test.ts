@@ -1,12 +1,12 @@
-/** How the calls of one response are run: order, conflicts, ends (engine.md §4). Tools are stand-ins, the batch is real. */
+/** How the calls of one response are run: order, conflicts, ends. Tools are stand-ins, journal and batch are real. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { TurnAborted } from '#server/agent/errors.ts';
-import { createRepeatGuard } from '#server/agent/calls/repeat-guard.ts';
-import { runToolBatch, type ToolBatchDeps } from '#server/agent/calls/tool-batch.ts';
-import type { Draft } from '#server/journal/records.ts';
+import { runToolBatch } from '#server/agent/calls/tool-batch.ts';
+import type { AgentProgram } from '#server/agent/context.ts';
 import type { Access, RunContext, Tool, ToolResult } from '#server/tools/tool.ts';
 import { defineTool } from '#server/tools/tool.ts';
+import { openAgentSession } from '#support/agent-session.ts';
 import { temporaryDirectory } from '#support/server.ts';
 
 const file = (path: string, mode: 'read' | 'write', recursive = false): Access => ({
@@ -23,9 +23,14 @@ interface Step {
 }
 
 /** A batch of calls `0`, `1`, … with these plans; `log` tells what began (`>n`), started (`+n`) and ended (`n` or `!n`). */
-async function batch(steps: Step[], more: Partial<ToolBatchDeps> = {}) {
+async function batch(
+  steps: Step[],
+  {
+    signal = new AbortController().signal,
+    program = {},
+  }: { signal?: AbortSignal; program?: Partial<AgentProgram> } = {},
+) {
   const log: string[] = [];
-  const results = new Map<string, Record<string, unknown>>();
   const tool: Tool = defineTool({
     name: 'Step',
     description: '',
@@ -44,52 +49,27 @@ async function batch(steps: Step[], more: Partial<ToolBatchDeps> = {}) {
       };
     },
   });
-  const sessionDir = await temporaryDirectory();
+  const { session, frames } = await openAgentSession({ dir: await temporaryDirectory(), tools: [tool], program });
+  await session.log.claim();
+  const told = frames.push.bind(frames);
+  frames.push = (...more) => {
+    for (const { type, payload } of more) {
+      const id = String(payload.toolCallId);
+      if (type === 'tool.call.started') log.push(`+${id}`);
+      if (type === 'tool.result') log.push('isError' in payload ? `!${id}` : id);
+    }
+    return told(...more);
+  };
+  const nothing = () => undefined;
+  const stream = { waiting: nothing, toolStarted: nothing, toolProgress: nothing, toolEnded: nothing };
   const outcome = runToolBatch(
+    session.agents.main.context,
+    { id: 0, signal, stream, nestedInstructions: () => Promise.resolve([]) },
     steps.map((_, n) => ({ id: String(n), name: 'Step', arguments: JSON.stringify({ n }) })),
-    {
-      agentId: 'main',
-      turnId: 0,
-      signal: new AbortController().signal,
-      tools: new Map([['Step', tool]]),
-      environment: {
-        sessionId: 's',
-        agentId: 'main',
-        cwd: sessionDir,
-        additionalDirs: [],
-        skillDirs: [],
-        sessionDir,
-        activeTools: new Set(['Step']),
-      },
-      append(drafts: Draft[]) {
-        for (const draft of drafts) {
-          const { type, toolCallId, ...fields } = draft as Draft & { toolCallId?: string };
-          const id = String(toolCallId);
-          if (type === 'tool.call.started') log.push(`+${id}`);
-          if (type !== 'tool.result') continue;
-          log.push('isError' in fields ? `!${id}` : id);
-          results.set(id, fields);
-        }
-      },
-      progress: () => undefined,
-      decide: () => Promise.resolve({ kind: 'approve' }),
-      approvals: {
-        ask: () => {
-          throw new Error('nobody is asked here');
-        },
-        pending: () => [],
-        resolve: () => ({ resolved_at: '' }),
-        endTurn: () => [],
-      },
-      knownFiles: () => new Map(),
-      repeats: createRepeatGuard(),
-      nestedInstructions: () => Promise.resolve([]),
-      report: () => undefined,
-      observe: { waiting: () => undefined, started: () => undefined, ended: () => undefined },
-      ...more,
-    },
   );
-  return { outcome, log, results };
+  const result = (id: string) =>
+    frames.find(({ type, payload }) => type === 'tool.result' && payload.toolCallId === id)?.payload;
+  return { outcome, log, results: { get: result } };
 }
 
 /** A result that comes when `open` is called. */
@@ -233,10 +213,12 @@ describe('an abort', () => {
     let decisions = 0;
     const { outcome, log } = await batch([{ accesses: [] }, { accesses: [] }, { accesses: [] }], {
       signal: controller.signal,
-      decide() {
-        decisions++;
-        if (decisions === 2) controller.abort(new TurnAborted('user', 'stop'));
-        return Promise.resolve({ kind: 'approve' });
+      program: {
+        decide() {
+          decisions++;
+          if (decisions === 2) controller.abort(new TurnAborted('user', 'stop'));
+          return Promise.resolve({ kind: 'approve' });
+        },
       },
     });
     await expect(outcome).rejects.toThrow('stop');

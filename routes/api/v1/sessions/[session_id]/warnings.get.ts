@@ -10,5 +10,5 @@ export default defineEndpoint({
   params: pathParams('session_id'),
   data: z.object({ warnings: z.array(warningSchema) }),
   errors: ['session.not_found'],
-  handler: async ({ params }) => ({ warnings: (await useApp().sessions.open(params.session_id)).main.warnings() }),
+  handler: async ({ params }) => ({ warnings: (await useApp().sessions.open(params.session_id)).warnings() }),
 });

@@ -11,9 +11,9 @@ export default defineEndpoint({
   params: pathParams('session_id', 'approval_id'),
   body: resolveApprovalSchema,
   data: z.object({ resolved: z.literal(true), resolved_at: isoTime }),
-  errors: ['session.not_found', 'approval.not_found', 'approval.already_resolved', 'approval.expired'],
+  errors: ['session.not_found', 'session.busy', 'approval.not_found', 'approval.already_resolved', 'approval.expired'],
   handler: async ({ params, body }) => {
     const session = await useApp().sessions.open(params.session_id);
-    return { resolved: true as const, ...session.approvals.resolve(params.approval_id, body) };
+    return { resolved: true as const, ...(await session.approvals.resolve(params.approval_id, body)) };
   },
 });

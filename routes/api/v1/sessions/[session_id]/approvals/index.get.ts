@@ -11,5 +11,5 @@ export default defineEndpoint({
   query: z.object({ status: z.literal('pending') }),
   data: z.object({ items: z.array(approvalSchema) }),
   errors: ['session.not_found'],
-  handler: async ({ params }) => ({ items: (await useApp().sessions.open(params.session_id)).approvals.pending() }),
+  handler: async ({ params }) => ({ items: (await useApp().sessions.open(params.session_id)).pendingApprovals() }),
 });

@@ -11,5 +11,5 @@ export default defineEndpoint({
   params: pathParams('session_id'),
   data: z.object({ active: promptSchema.nullable(), queued: z.array(promptSchema) }),
   errors: ['session.not_found'],
-  handler: async ({ params }) => (await useApp().sessions.open(params.session_id)).main.prompts(),
+  handler: async ({ params }) => (await useApp().sessions.open(params.session_id)).agents.main.prompts(),
 });

@@ -11,7 +11,7 @@ export default defineEndpoint({
   data: z.object({ aborted: z.literal(true) }),
   errors: ['session.not_found', 'prompt.not_found', 'prompt.already_completed'],
   handler: async ({ params }) => {
-    await (await useApp().sessions.open(params.session_id)).main.abortPrompt(params.prompt_id);
+    (await useApp().sessions.open(params.session_id)).agents.abortPrompt(params.prompt_id);
     return { aborted: true as const };
   },
 });

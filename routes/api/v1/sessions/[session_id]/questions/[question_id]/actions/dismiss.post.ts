@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { ServiceError } from '#server/errors/service-error.ts';
+import { questions } from '#server/features/questions/questions.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
+
+export default defineEndpoint({
+  summary: 'Dismiss a question; 40909 says that it was dismissed',
+  tag: 'questions',
+  params: pathParams('session_id', 'question_id'),
+  data: z.never(),
+  errors: [
+    'session.not_found',
+    'question.not_found',
+    'session.busy',
+    'approval.already_resolved',
+    'question.dismissed',
+    'question.expired',
+  ],
+  handler: async ({ params }) => {
+    const { context } = await useApp().sessions.open(params.session_id);
+    const { dismissed_at } = await context.feature(questions).dismiss(params.question_id);
+    throw new ServiceError('question.dismissed', `question ${params.question_id} dismissed`, {
+      data: { dismissed: true, dismissed_at },
+    });
+  },
+});

@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import { pendingQuestions } from '#server/features/questions/questions.ts';
+import { questionSchema } from '#schema/interaction.ts';
+import { useApp } from '#utils/app.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
+
+export default defineEndpoint({
+  summary: 'Pending questions of all agents, oldest first',
+  tag: 'questions',
+  params: pathParams('session_id'),
+  query: z.object({ status: z.literal('pending') }),
+  data: z.object({ items: z.array(questionSchema) }),
+  errors: ['session.not_found'],
+  handler: async ({ params }) => {
+    const { log } = await useApp().sessions.open(params.session_id);
+    return { items: pendingQuestions(log.state) };
+  },
+});

@@ -1,0 +1,176 @@
+/** Whether a call may run: the tool takes its arguments, no guard objects, permission is given. */
+import { errorMessage } from '#server/errors/service-error.ts';
+import type { ApprovalAnswer } from '#server/interactions/approvals.ts';
+import type { Decision } from '#server/permissions/policy.ts';
+import type { CheckedCall, PreparedCall } from '#server/tools/tool.ts';
+import { MAIN_AGENT } from '#schema/agents.ts';
+import type { ToolCall } from '#schema/engine.ts';
+import { parseArguments, shownArguments } from './arguments.ts';
+import type { AdmittedCall, Batch } from './batch.ts';
+import { reminderBlock, resultDraft, startDraft } from './call-records.ts';
+import { callKey } from './repeat-guard.ts';
+import { staleFile } from './stale-files.ts';
+
+/** The calls of the response as far as they are decided. */
+export interface Decided {
+  admitted: AdmittedCall[];
+  /** By key: an equal call later in the response gets the same refusal, nobody is asked twice. */
+  refused: Map<string, { prepared: PreparedCall | undefined; text: string }>;
+  /** A refused call was repeated too often. */
+  stopTurn: boolean;
+}
+
+/** Decides one call; refuses it at once, with its start and its error, when it may not run. */
+export async function admit(call: ToolCall, decided: Decided, batch: Batch): Promise<void> {
+  const { agent, turn } = batch;
+  turn.signal.throwIfAborted();
+  const checked = preflight(call, batch);
+  const { args } = checked;
+  const key = callKey(call.name, args);
+  const first = decided.admitted.find((entry) => entry.key === key);
+  if (first) {
+    start(call, args, first.prepared, batch);
+    first.duplicates.push(call);
+    return;
+  }
+  const before = decided.refused.get(key);
+  if (before) {
+    refuse(call, args, before.prepared, before.text, batch);
+    return;
+  }
+  const repeat = agent.repeats.count(key);
+  const refused = (prepared: PreparedCall | undefined, problem: string) => {
+    const text = problem + (repeat.reminder ? reminderBlock(repeat.reminder) : '');
+    decided.refused.set(key, { prepared, text });
+    decided.stopTurn ||= repeat.stopTurn;
+    refuse(call, args, prepared, text, batch);
+  };
+  if ('problem' in checked) {
+    refused(undefined, checked.problem);
+    return;
+  }
+  const prepared = await prepare(checked, batch);
+  turn.signal.throwIfAborted();
+  if ('problem' in prepared) {
+    refused(undefined, prepared.problem);
+    return;
+  }
+  const refusal =
+    (await guarded(call, prepared, decided.admitted, batch)) ?? (await permission(call, prepared, args, batch));
+  turn.signal.throwIfAborted();
+  if (refusal !== undefined) {
+    refused(prepared, refusal);
+    return;
+  }
+  start(call, args, prepared, batch);
+  decided.admitted.push({ call, prepared, args, key, repeat, duplicates: [] });
+}
+
+/** The tool exists, is active and takes these arguments. */
+function preflight(call: ToolCall, { tools, environment }: Batch): CheckedCall | { args: unknown; problem: string } {
+  const tool = tools.get(call.name);
+  const args = shownArguments(call.arguments);
+  if (!tool || !environment.activeTools.has(call.name)) {
+    const reason = tool ? 'is disabled in this session' : 'does not exist';
+    const names = [...environment.activeTools].join(', ');
+    return { args, problem: `The tool "${call.name}" ${reason}. Available tools: ${names || 'none'}.` };
+  }
+  const checked = tool.check(parseArguments(call.arguments));
+  if ('args' in checked) return checked;
+  return { args, problem: `Invalid arguments for ${call.name}: ${checked.problem}` };
+}
+
+/** What the tool would do; a tool that fails already here fails this call only. */
+async function prepare(checked: CheckedCall, { environment }: Batch): Promise<PreparedCall | { problem: string }> {
+  try {
+    return await checked.prepare(environment);
+  } catch (error) {
+    return { problem: errorMessage(error) || 'The tool failed.' };
+  }
+}
+
+/** The guards of features in their order, then the one for files that changed since they were read. */
+async function guarded(
+  call: ToolCall,
+  prepared: PreparedCall,
+  admitted: AdmittedCall[],
+  { agent, turn }: Batch,
+): Promise<string | undefined> {
+  const earlier = admitted.map((entry) => entry.prepared);
+  for (const feature of agent.session.features) {
+    const problem = await feature.guard?.(agent, { call, prepared, turnId: turn.id, admitted: earlier });
+    if (problem !== undefined) return problem;
+  }
+  return staleFile(prepared, earlier, agent.state().files);
+}
+
+/** Asks where the policy says so. Returns the refusal's text, or undefined when the call may run. */
+async function permission(
+  call: ToolCall,
+  prepared: PreparedCall,
+  args: unknown,
+  { agent, turn }: Batch,
+): Promise<string | undefined> {
+  const { session } = agent;
+  let decision: Decision;
+  try {
+    decision = await session.program.decide(call.name, prepared, {
+      place: session,
+      mode: agent.config.permission(),
+      sessionRules: agent.state().rules,
+      steps: session.features.flatMap((feature) => feature.permissionSteps ?? []),
+    });
+  } catch (error) {
+    // A path that cannot be followed (a cycle of links, an unreadable folder) is not approved.
+    return `Permission could not be decided, so the call was not run: ${errorMessage(error)}`;
+  }
+  if (decision.kind === 'approve') return undefined;
+  if (decision.kind === 'deny') {
+    return `The call was denied by the permission rules.${decision.reason ? ` Reason: ${decision.reason}` : ''}`;
+  }
+  const { id, answer } = session.approvals.ask(
+    {
+      agentId: agent.id,
+      turnId: turn.id,
+      toolCallId: call.id,
+      toolName: call.name,
+      action: prepared.label,
+      display: prepared.display ?? { kind: 'generic', summary: prepared.label, detail: args },
+      toolInput: args,
+      rule: decision.rule,
+    },
+    turn.signal,
+  );
+  turn.stream.waiting({ approvalId: id, toolCallId: call.id });
+  const given = await answer;
+  turn.stream.waiting(undefined);
+  return given.decision === 'approved' ? undefined : refusalText(given, agent.id);
+}
+
+function refusalText(answer: ApprovalAnswer, agentId: string): string {
+  const what =
+    answer.decision === 'rejected'
+      ? 'The user rejected this call; it was not run.'
+      : 'The approval of this call was cancelled; it was not run.';
+  const more = agentId === MAIN_AGENT ? '' : ' Do not retry it or reach the same by another way.';
+  return answer.feedback ? `${what}${more} Reason: ${answer.feedback}` : what + more;
+}
+
+function start(call: ToolCall, args: unknown, prepared: PreparedCall, { agent, turn }: Batch): void {
+  agent.log.append([startDraft(agent.id, turn.id, call, args, prepared)]);
+  turn.stream.toolStarted({ toolCallId: call.id, name: call.name, args, prepared });
+}
+
+/** A call that will not run: its start and its error, on one line. */
+function refuse(
+  call: ToolCall,
+  args: unknown,
+  prepared: PreparedCall | undefined,
+  text: string,
+  { agent, turn }: Batch,
+): void {
+  agent.log.append([
+    startDraft(agent.id, turn.id, call, args, prepared),
+    resultDraft(agent.id, turn.id, call.id, { output: text, isError: true }),
+  ]);
+}

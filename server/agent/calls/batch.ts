@@ -1,0 +1,44 @@
+/** What the calls of one response share. */
+import type { ToolCall } from '#schema/engine.ts';
+import type { PreparedCall, Tool, ToolEnvironment } from '#server/tools/tool.ts';
+import type { AgentContext } from '../context.ts';
+import { TurnAborted } from '../errors.ts';
+import type { TurnStream } from '../turn-stream.ts';
+import type { RepeatVerdict } from './repeat-guard.ts';
+
+/** The turn that a batch runs in. */
+export interface BatchTurn {
+  id: number;
+  signal: AbortSignal;
+  /** Told what clients see while calls wait and run. */
+  stream: Pick<TurnStream, 'waiting' | 'toolStarted' | 'toolProgress' | 'toolEnded'>;
+  /** Instruction files to name to the model after a call that succeeded. */
+  nestedInstructions(prepared: PreparedCall): Promise<string[]>;
+}
+
+export interface Batch {
+  agent: AgentContext;
+  turn: BatchTurn;
+  /** All tools of the agent, by name. */
+  tools: ReadonlyMap<string, Tool>;
+  environment: ToolEnvironment;
+}
+
+/** A call that may run. */
+export interface AdmittedCall {
+  call: ToolCall;
+  prepared: PreparedCall;
+  args: unknown;
+  key: string;
+  repeat: RepeatVerdict;
+  /** Later calls that are the same and take this one's result. */
+  duplicates: ToolCall[];
+}
+
+const ABORTED_BY_USER =
+  'Interrupted by user. This was a deliberate decision of the user; do not run it again unless asked to.';
+const ABORTED = 'Aborted: the server stopped this call.';
+
+/** What the model is told of a call that an abort ended. */
+export const abortText = (signal: AbortSignal) =>
+  signal.reason instanceof TurnAborted && signal.reason.by === 'user' ? ABORTED_BY_USER : ABORTED;

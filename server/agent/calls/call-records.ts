@@ -1,0 +1,70 @@
+/** The records of a call, and what its result becomes before it is one. */
+import { event, type Draft, type JournalOnlyFields } from '#server/journal/records.ts';
+import type { PreparedCall, ToolResult } from '#server/tools/tool.ts';
+import type { ToolCall, ToolOutput } from '#schema/engine.ts';
+
+const EMPTY_OUTPUT = 'The tool finished without output.';
+const MEDIA_OUTPUT = 'The tool gave this:';
+
+/** `prepared` is absent for a call that could not be prepared. */
+export function startDraft(
+  agentId: string,
+  turnId: number,
+  call: ToolCall,
+  args: unknown,
+  prepared: PreparedCall | undefined,
+): Draft {
+  return event(agentId, 'tool.call.started', {
+    turnId,
+    toolCallId: call.id,
+    name: call.name,
+    args,
+    ...(prepared ? { description: prepared.label } : {}),
+    ...(prepared?.display ? { display: prepared.display } : {}),
+  });
+}
+
+/** `agentsMd` are instruction files named to the model with this result. */
+export function resultDraft(
+  agentId: string,
+  turnId: number,
+  toolCallId: string,
+  { output, isError, note, files, x }: ToolResult,
+  agentsMd: string[] = [],
+): Draft {
+  const extras: JournalOnlyFields['tool.result'] = {
+    ...(note ? { note } : {}),
+    ...(files?.length ? { files } : {}),
+    ...(agentsMd.length > 0 ? { agentsMd } : {}),
+    ...x,
+  };
+  return event(
+    agentId,
+    'tool.result',
+    { turnId, toolCallId, output, ...(isError ? { isError: true as const } : {}) },
+    Object.keys(extras).length > 0 ? extras : undefined,
+  );
+}
+
+/** Empty output becomes a sentence, text parts a string, media get a text in front. */
+export function normalized(result: ToolResult): ToolResult {
+  const { output } = result;
+  if (typeof output !== 'string' && output.some((part) => part.type !== 'text')) {
+    const described = output.some((part) => part.type === 'text' && part.text.trim() !== '');
+    return described ? result : { ...result, output: [{ type: 'text', text: MEDIA_OUTPUT }, ...output] };
+  }
+  return { ...result, output: joined(output) || EMPTY_OUTPUT };
+}
+
+const joined = (output: ToolOutput): string =>
+  typeof output === 'string' ? output : output.map((part) => (part.type === 'text' ? part.text : '')).join('');
+
+/** A reminder that stands behind a result's text. */
+export const reminderBlock = (text: string) => `\n\n<system-reminder>\n${text}\n</system-reminder>`;
+
+/** The result with a reminder for the model behind its output. */
+export function withReminder(result: ToolResult, text: string): ToolResult {
+  const reminder = reminderBlock(text);
+  if (typeof result.output === 'string') return { ...result, output: result.output + reminder };
+  return { ...result, output: [...result.output, { type: 'text', text: reminder }] };
+}

@@ -1,0 +1,113 @@
+/** A call that may run, from its start to its result. */
+import { join } from 'node:path';
+import { errorMessage } from '#server/errors/service-error.ts';
+import type { Draft } from '#server/journal/records.ts';
+import type { RunContext, ToolProgress, ToolResult } from '#server/tools/tool.ts';
+import { abortText, type AdmittedCall, type Batch } from './batch.ts';
+import { normalized, resultDraft, withReminder } from './call-records.ts';
+import { spillOutput } from './spill.ts';
+import { changedSinceRead } from './stale-files.ts';
+
+/** How long an aborted tool may take to end by itself. */
+const ABORT_GRACE_MS = 2000;
+
+/** Runs the call and records its result; whether that ends the turn. */
+export async function runCall(entry: AdmittedCall, batch: Batch): Promise<boolean> {
+  const { turn } = batch;
+  const run = await execute(entry, batch);
+  if (run.recorded) tellEnd(entry, batch);
+  else {
+    const agentsMd = run.result.isError ? [] : await turn.nestedInstructions(entry.prepared);
+    finish(entry, run.result, batch, agentsMd);
+  }
+  return run.result.stopTurn === true || entry.repeat.stopTurn;
+}
+
+/** Records the result of a call and of those that are the same. */
+export function finish(entry: AdmittedCall, result: ToolResult, batch: Batch, agentsMd: string[] = []): void {
+  batch.agent.log.append(endDrafts(entry, result, batch, agentsMd));
+  tellEnd(entry, batch);
+}
+
+function tellEnd({ call, duplicates }: AdmittedCall, { turn }: Batch): void {
+  for (const one of [call, ...duplicates]) turn.stream.toolEnded(one.id);
+}
+
+function endDrafts(entry: AdmittedCall, result: ToolResult, { agent, turn }: Batch, agentsMd: string[]): Draft[] {
+  const left = agent.session.features.flatMap((feature) => feature.callEnds?.(agent, entry.call, result) ?? []);
+  const whole = { ...result, x: Object.assign({}, result.x, ...left.map(({ x }) => x)) };
+  const { files: _files, x: _x, ...copy } = result;
+  return [
+    ...(result.records ?? []),
+    ...left.flatMap(({ records = [] }) => records),
+    resultDraft(agent.id, turn.id, entry.call.id, whole, agentsMd),
+    ...entry.duplicates.map((call) => resultDraft(agent.id, turn.id, call.id, copy)),
+  ];
+}
+
+interface Executed {
+  result: ToolResult;
+  /** The tool let its result be appended with what ended it. */
+  recorded: boolean;
+}
+
+async function execute(entry: AdmittedCall, batch: Batch): Promise<Executed> {
+  const { call, prepared } = entry;
+  const { agent, turn } = batch;
+  const { signal } = turn;
+  const failed = (output: string): Executed => ({ result: { output, isError: true }, recorded: false });
+  const stale = await changedSinceRead(prepared, agent.state().files);
+  if (stale) return failed(stale);
+  if (signal.aborted) return failed(abortText(signal));
+  let live = true;
+  let recorded: ToolResult | undefined;
+  const reminded = (result: ToolResult) =>
+    entry.repeat.reminder && !signal.aborted ? withReminder(result, entry.repeat.reminder) : result;
+  const context: RunContext = {
+    ...batch.environment,
+    toolCallId: call.id,
+    turnId: turn.id,
+    signal,
+    progress: (update: ToolProgress) => {
+      if (live && !signal.aborted) turn.stream.toolProgress(call.id, update);
+    },
+    finish(result) {
+      recorded = reminded(normalized(result));
+      return endDrafts(entry, recorded, batch, []);
+    },
+  };
+  try {
+    const result = await withGrace(prepared.run(context), signal);
+    if (recorded) return { result: recorded, recorded: true };
+    return { result: reminded(await spilled(entry, normalized(result), batch)), recorded: false };
+  } catch (error) {
+    return failed(errorMessage(error) || 'The tool failed.');
+  } finally {
+    live = false;
+  }
+}
+
+/** After an abort the tool may end by itself for a while; then a synthetic result stands in for it. */
+function withGrace(running: Promise<ToolResult>, signal: AbortSignal): Promise<ToolResult> {
+  return new Promise((resolve, reject) => {
+    let timer: NodeJS.Timeout | undefined;
+    const onAbort = () => {
+      timer = setTimeout(() => resolve({ output: abortText(signal), isError: true }), ABORT_GRACE_MS);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    running.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    });
+  });
+}
+
+/** Long text goes to a file of the session. */
+function spilled({ call }: AdmittedCall, result: ToolResult, { agent }: Batch): Promise<ToolResult> {
+  return spillOutput(result, {
+    toolName: call.name,
+    toolCallId: call.id,
+    dir: join(agent.session.dir, 'agents', agent.id, 'tool-results'),
+    onError: (message) => agent.session.report(`a long result of ${call.name} could not be saved`, new Error(message)),
+  });
+}

@@ -1,0 +1,70 @@
+/**
+ * What a feature brings: one folder, one registration. The core iterates over registrations and knows no feature; where
+ * the records of several stand on one line, they stand in the order of the list.
+ */
+import type { LogState } from '#server/journal/fold.ts';
+import type { FeatureProjection } from '#server/journal/projections/feature-projection.ts';
+import type { Draft } from '#server/journal/records.ts';
+import type { PermissionStep } from '#server/permissions/policy.ts';
+import type { ContextMessage, ToolCall } from '#schema/engine.ts';
+import type { Snapshot } from '#schema/message.ts';
+import type { TurnOutcome } from '#schema/scalars.ts';
+import type { SessionStatus } from '#schema/session.ts';
+import type { PreparedCall, Tool, ToolResult } from '#server/tools/tool.ts';
+import type { AgentContext, SessionContext } from './context.ts';
+
+/** A feature as the program knows it. */
+export interface Feature<Live extends LiveFeature = LiveFeature> {
+  readonly name: string;
+  readonly projection?: FeatureProjection;
+  /** Its members of a session's snapshot, from the fold alone: also of sessions that are not loaded. */
+  snapshot?(state: LogState): Partial<Snapshot>;
+  /** Its members of a session's status. */
+  status?(state: LogState): Partial<SessionStatus>;
+  /** Its part in a session that is loaded here. */
+  open?(session: SessionContext): Live;
+}
+
+/** A feature in one loaded session; state that must outlive the process is in the journal. */
+export interface LiveFeature {
+  /** Asked for each agent and step; equal tools must be the same objects. */
+  tools?(agent: AgentContext): readonly Tool[];
+  /** What has to be said before the next request. */
+  reminders?(agent: AgentContext): ContextMessage[];
+  /** Run behind the core's own, in front of what asks by default. */
+  readonly permissionSteps?: readonly PermissionStep[];
+  /** Looks at a prepared call before permissions are asked. Returns why it may not run, or nothing. */
+  guard?(agent: AgentContext, call: GuardedCall): Promise<string | undefined> | string | undefined;
+  /** Records of an agent that is used for the first time in this process. */
+  agentCreated?(agent: AgentContext): Draft[];
+  /** A step's head is written: messages enter it, `before` stands in front of `turn.step.started`, `after` behind it. */
+  stepBegins?(agent: AgentContext, step: StepHead): { messages?: ContextMessage[]; before?: Draft[]; after?: Draft[] };
+  /** The turn would end as completed: messages make it go on for a step. */
+  mayEnd?(agent: AgentContext, turnId: number): Promise<ContextMessage[]>;
+  /** Records in front of `turn.ended`, and behind it and its `error`. */
+  turnEnds?(agent: AgentContext, turnId: number, outcome: TurnOutcome): { before?: Draft[]; after?: Draft[] };
+  /** What a call's result leaves in the journal beside it. */
+  callEnds?(agent: AgentContext, call: ToolCall, result: ToolResult): Pick<ToolResult, 'x' | 'records'>;
+  /** Records in front of the agent's `agent.disposed`. */
+  closing?(agent: AgentContext): Draft[];
+  /** Something of it runs, so the session stays loaded. */
+  holds?(): boolean;
+  /** The session is unloaded; awaited before its journal closes. */
+  release?(reason: UnloadReason): Promise<void>;
+}
+
+export type UnloadReason = 'exit' | 'archive' | 'idle';
+
+export interface StepHead {
+  turnId: number;
+  step: number;
+}
+
+/** A call and the batch it stands in. */
+export interface GuardedCall {
+  call: ToolCall;
+  prepared: PreparedCall;
+  turnId: number;
+  /** Calls of the same response that are admitted already, in order. */
+  admitted: readonly PreparedCall[];
+}

@@ -1,0 +1,77 @@
+/** What every agent gets from the program: tools, models, limits and rules, read from the configuration at each use. */
+import type { Config } from '#server/config/config.ts';
+import { completionBudget } from '#server/models/budget.ts';
+import type { Identity } from '#server/models/providers/identity.ts';
+import { effectiveRecord, findModel, resolveModel } from '#server/models/resolve.ts';
+import type { ModelClient } from '#server/models/stream.ts';
+import { requestSettings, resolveEffort } from '#server/models/thinking.ts';
+import { activeTools } from '#server/permissions/active-tools.ts';
+import { decide } from '#server/permissions/policy.ts';
+import type { Tool } from '#server/tools/tool.ts';
+import type { AgentProgram, SessionPlace } from './context.ts';
+import { mainProfile } from './profile.ts';
+import { readInstructions } from './prompt/instructions.ts';
+import { renderSystemPrompt } from './prompt/system-prompt.ts';
+import { DEFAULT_MAX_ATTEMPTS } from './retry.ts';
+
+const PRODUCT_NAME = 'Service Code';
+const DEFAULT_PERMISSION = 'manual';
+
+export interface AgentProgramDeps {
+  home: string;
+  /** Name of the shell that Bash runs, for the prompt. */
+  shell: string;
+  config: Config;
+  env: () => NodeJS.ProcessEnv;
+  identity: Identity;
+  client: ModelClient;
+  /** Those that every agent has; features bring more. */
+  tools: readonly Tool[];
+}
+
+/** Creates it; nothing is read before an agent asks. */
+export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
+  const { home, config, env, identity, client, tools } = deps;
+  const reach = ({ cwd, dir }: SessionPlace) => ({ cwd, sessionDir: dir, additionalDirs: [], skillDirs: [] });
+
+  return {
+    tools,
+    defaultPermission: () => config.effective().defaultPermissionMode ?? DEFAULT_PERMISSION,
+    resolveModel: (alias) => resolveModel(alias, { config: config.effective(), env: env(), identity }),
+    effort: (model, wanted) => resolveEffort(model, wanted, config.effective().thinking),
+    settings: (model, effort) => requestSettings(model, effort, config.effective().thinking, config.modelVariables()),
+    budget: (model, used) =>
+      completionBudget(model, used, {
+        variable: config.modelVariables().maxCompletionTokens,
+        reserved: config.effective().loopControl.reservedContextSize,
+      }),
+    limits() {
+      const { maxStepsPerTurn = 0, maxAttemptsPerStep = DEFAULT_MAX_ATTEMPTS } = config.effective().loopControl;
+      return { maxSteps: maxStepsPerTurn, maxAttempts: Math.max(1, maxAttemptsPerStep) };
+    },
+    stream: client.streamModel,
+    defaultLimit() {
+      const effective = config.effective();
+      const found = effective.defaultModel ? findModel(effective, effective.defaultModel) : undefined;
+      const record = found && effectiveRecord(found);
+      return record?.maxInputSize ?? record?.maxContextSize;
+    },
+    readInstructions: ({ cwd }) => readInstructions(home, cwd),
+    renderPrompt: (place, instructions) =>
+      renderSystemPrompt({
+        productName: config.effective().identity.name ?? PRODUCT_NAME,
+        cwd: place.cwd,
+        shell: deps.shell,
+        additionalDirs: reach(place).additionalDirs,
+        instructions,
+      }),
+    toolPolicy: (names, sessionDisabled) =>
+      activeTools(names, { profile: mainProfile, config: config.effective().tools, sessionDisabled }),
+    reach,
+    decide: (toolName, prepared, { place, mode, sessionRules }) =>
+      decide(
+        { toolName, plan: prepared },
+        { mode, rules: config.effective().permission?.rules ?? [], sessionRules, environment: reach(place) },
+      ),
+  };
+}

@@ -1,0 +1,27 @@
+/** A request that the provider refused for its shape is sent again, smaller or stricter. */
+import type { RequestShape } from '#server/models/request-history.ts';
+import type { ModelError } from '#server/models/types.ts';
+
+/** Makes the next request smaller or stricter; false when nothing is left to try. Choices stay for the turn. */
+export function degrade(
+  shape: RequestShape,
+  recovery: NonNullable<ModelError['facts']['recovery']>,
+  historyLength: number,
+): boolean {
+  if (recovery === 'structure') {
+    if (shape.strict) return false;
+    shape.strict = true;
+    return true;
+  }
+  if (shape.media === 'stripped') return false;
+  shape.media = recovery === 'request_too_large' && shape.media !== 'degraded' ? 'degraded' : 'stripped';
+  // Media that enter the conversation later are sent as they are.
+  shape.mediaCut = historyLength;
+  return true;
+}
+
+/** Name of the shape in `step.response`; undefined for the normal one. */
+export function shapeName(shape: RequestShape): string | undefined {
+  const parts = [...(shape.strict ? ['strict'] : []), ...(shape.media ? [`media-${shape.media}`] : [])];
+  return parts.length > 0 ? parts.join('-') : undefined;
+}

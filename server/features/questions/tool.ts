@@ -1,0 +1,68 @@
+/** AskUserQuestion: the model asks the user and waits for the answer. */
+import { z } from 'zod';
+import { defineTool, ToolInputError, type RunContext, type Tool, type ToolResult } from '#server/tools/tool.ts';
+
+const HEADER_CHARS = 12;
+
+const parameters = z.object({
+  questions: z
+    .array(
+      z.object({
+        question: z.string().min(1).describe('The question, whole; each text once.'),
+        header: z.string().optional().describe(`A word or two above the question, at most ${HEADER_CHARS} characters.`),
+        options: z
+          .array(
+            z.object({
+              label: z.string().min(1).describe('What the user picks; each label once in a question.'),
+              description: z.string().optional().describe('What picking it means.'),
+            }),
+          )
+          .min(2)
+          .max(4)
+          .describe('Do not add an "other": the user can always answer in their own words.'),
+        multi_select: z.boolean().optional().describe('Several options may be picked.'),
+      }),
+    )
+    .min(1)
+    .max(4),
+});
+
+/** A question as the model asks it. */
+export type AskedItem = z.output<typeof parameters>['questions'][number];
+
+const DESCRIPTION = `Ask the user up to 4 questions and wait for the answers.
+
+Use it when a decision is the user's to take and you cannot find the answer yourself. The result is JSON: question text to the chosen label, labels joined by commas, or the user's own words; it is empty with a note when the user dismissed the questions.`;
+
+const repeated = (texts: string[]) => texts.find((text, place) => texts.indexOf(text) !== place);
+
+function assertUnique(questions: AskedItem[]): void {
+  const question = repeated(questions.map((item) => item.question));
+  if (question !== undefined) throw new ToolInputError(`The question "${question}" is asked twice.`);
+  for (const { options } of questions) {
+    const label = repeated(options.map((option) => option.label));
+    if (label !== undefined) throw new ToolInputError(`The label "${label}" stands twice in a question.`);
+  }
+}
+
+/** `ask` waits for the person; it records the call's end together with the answer. */
+export function createAskUserQuestionTool(
+  ask: (questions: AskedItem[], context: RunContext) => Promise<ToolResult>,
+): Tool {
+  return defineTool({
+    name: 'AskUserQuestion',
+    description: DESCRIPTION,
+    parameters,
+    prepare({ questions }) {
+      assertUnique(questions);
+      const [first] = questions;
+      const more = questions.length > 1 ? ` (+${questions.length - 1} more)` : '';
+      return {
+        accesses: [],
+        label: `Asking: ${first?.question ?? ''}${more}`,
+        subject: { match: 'literal' },
+        run: (context) => ask(questions, context),
+      };
+    },
+  });
+}

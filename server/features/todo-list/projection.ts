@@ -1,0 +1,56 @@
+/** The todo list of each agent, and how long ago the model last thought of it. */
+import { defineFeatureProjection } from '#server/journal/projections/feature-projection.ts';
+
+export interface Todo {
+  title: string;
+  status: string;
+}
+
+export interface TodoListState {
+  todos: readonly Todo[];
+  /** Answers of the model since it last wrote the list, and since it was last reminded of it. */
+  answersSinceWrite: number;
+  answersSinceReminder: number;
+}
+
+/** Variant of the reminder's origin. */
+export const TODO_REMINDER = 'todo_list_reminder';
+
+const empty: TodoListState = { todos: [], answersSinceWrite: 0, answersSinceReminder: 0 };
+
+/** By agent id. States are replaced, never changed. */
+type TodoLists = Map<string, TodoListState>;
+
+export const todoLists = defineFeatureProjection<TodoLists, TodoListState>({
+  name: 'todo-list',
+  initial: () => new Map(),
+  apply(lists, record) {
+    const change = (changed: (list: TodoListState) => Partial<TodoListState>) => {
+      const list = todoListOf(lists, record.agent);
+      lists.set(record.agent, { ...list, ...changed(list) });
+    };
+    if (record.type === 'tool.result' && record.x?.todos) {
+      const { todos } = record.x;
+      change(() => ({ todos, answersSinceWrite: 0 }));
+    } else if (record.type === 'step.response') {
+      change(({ answersSinceWrite, answersSinceReminder }) => ({
+        answersSinceWrite: answersSinceWrite + 1,
+        answersSinceReminder: answersSinceReminder + 1,
+      }));
+    } else if (record.type === 'context.spliced') {
+      const reminded = record.messages.some(
+        ({ origin }) => origin?.kind === 'injection' && origin.variant === TODO_REMINDER,
+      );
+      if (reminded) change(() => ({ answersSinceReminder: 0 }));
+    }
+  },
+  undo: {
+    checkpoint: todoListOf,
+    restore: (lists, agent, saved) => void lists.set(agent, saved),
+  },
+});
+
+/** The list of an agent; empty before its first write. */
+export function todoListOf(lists: TodoLists, agent: string): TodoListState {
+  return lists.get(agent) ?? empty;
+}

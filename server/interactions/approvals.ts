@@ -1,0 +1,134 @@
+/** Approvals of tool calls: one pending at a time for each agent, any number for a session. */
+import { randomUUID } from 'node:crypto';
+import { event, type Draft, type EndCause } from '#server/journal/records.ts';
+import type { Display } from '#schema/display.ts';
+import type { Approval, ApprovalDecision, ResolveApproval } from '#schema/interaction.ts';
+import { iso } from '#schema/scalars.ts';
+import type { Interactions } from './interactions.ts';
+
+export interface ApprovalQuestion {
+  agentId: string;
+  turnId: number;
+  toolCallId: string;
+  toolName: string;
+  /** Label for people. */
+  action: string;
+  display: Display;
+  toolInput: unknown;
+  /** Rule that "for the session" would remember; undefined when nothing can be remembered. */
+  rule?: string | undefined;
+}
+
+export interface ApprovalAnswer {
+  decision: ApprovalDecision;
+  scope?: 'session';
+  feedback?: string;
+  selectedLabel?: string;
+}
+
+export interface Approvals {
+  /** Parks a call until somebody answers; `answer` rejects with the signal's reason when the turn is aborted. */
+  ask(question: ApprovalQuestion, signal: AbortSignal): { id: string; answer: Promise<ApprovalAnswer> };
+  /** Throws 40404, 40901, 40902, 41001 or 50003. */
+  resolve(id: string, body: ResolveApproval): Promise<{ resolved_at: string }>;
+}
+
+/** Creates the approvals of one loaded session. */
+export function createApprovals(sessionId: string, interactions: Interactions, now: () => number): Approvals {
+  const kind = interactions.kind<ApprovalAnswer>({
+    noun: 'approval',
+    notFound: 'approval.not_found',
+    expired: 'approval.expired',
+  });
+
+  function approvalOf(id: string, question: ApprovalQuestion): Approval {
+    const created = now();
+    return {
+      approval_id: id,
+      session_id: sessionId,
+      agent_id: question.agentId,
+      turn_id: question.turnId,
+      tool_call_id: question.toolCallId,
+      tool_name: question.toolName,
+      action: question.action,
+      tool_input_display: question.display,
+      created_at: iso(created),
+      expires_at: iso(created + interactions.lifetimeMs),
+    };
+  }
+
+  return {
+    ask(question, signal) {
+      const id = `approval_${randomUUID()}`;
+      const answer = kind.ask({
+        id,
+        agentId: question.agentId,
+        turnId: question.turnId,
+        signal,
+        onAbort: 'turn',
+        opening: [
+          event(question.agentId, 'permission.approval.requested', permissionFacts(id, question)),
+          event(question.agentId, 'event.approval.requested', approvalOf(id, question)),
+        ],
+        closing: (given, at, cause) => closing(id, question, given, at, cause),
+        unanswered: (cause) =>
+          cause === 'timed_out' ? { decision: 'cancelled', feedback: 'approval timed out' } : { decision: 'cancelled' },
+      });
+      return { id, answer };
+    },
+
+    async resolve(id, body) {
+      const at = await kind.answer(id, {
+        decision: body.decision,
+        ...(body.scope ? { scope: body.scope } : {}),
+        ...(body.feedback ? { feedback: body.feedback } : {}),
+        ...(body.selected_label ? { selectedLabel: body.selected_label } : {}),
+      });
+      return { resolved_at: iso(at) };
+    },
+  };
+}
+
+const permissionFacts = (id: string, question: ApprovalQuestion) => ({
+  id,
+  turnId: question.turnId,
+  toolCallId: question.toolCallId,
+  toolName: question.toolName,
+  action: question.action,
+  display: question.display,
+  toolInput: question.toolInput,
+});
+
+function closing(
+  id: string,
+  question: ApprovalQuestion,
+  { decision, scope, feedback, selectedLabel }: ApprovalAnswer,
+  at: number,
+  cause: EndCause | undefined,
+): Draft[] {
+  const rule = decision === 'approved' && scope === 'session' ? question.rule : undefined;
+  const extras = { ...(rule === undefined ? {} : { rule }), ...(cause ? { cause } : {}) };
+  const resolved = event(
+    question.agentId,
+    'event.approval.resolved',
+    {
+      approval_id: id,
+      decision,
+      ...(scope ? { scope } : {}),
+      ...(feedback ? { feedback } : {}),
+      ...(selectedLabel ? { selected_label: selectedLabel } : {}),
+      resolved_at: iso(at),
+    },
+    Object.keys(extras).length > 0 ? extras : undefined,
+  );
+  // A turn that ends tells of its approvals by the resolution alone.
+  if (cause === 'turn_ended' || cause === 'disposed') return [resolved];
+  const permission = event(question.agentId, 'permission.approval.resolved', {
+    ...permissionFacts(id, question),
+    decision,
+    ...(scope ? { scope } : {}),
+    ...(feedback ? { feedback } : {}),
+    ...(selectedLabel ? { selectedLabel } : {}),
+  });
+  return [resolved, permission];
+}

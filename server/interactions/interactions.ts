@@ -1,0 +1,184 @@
+/**
+ * What a session asks of people: asked, answered once, expired, closed with its turn. What waits and what ended is the
+ * journal's to say; here are only the promises of those who wait.
+ */
+import { ServiceError } from '#server/errors/service-error.ts';
+import type { ErrorName } from '#server/errors/catalogue.ts';
+import type { Draft, EndCause } from '#server/journal/records.ts';
+import type { SessionLog } from '#server/journal/session-log.ts';
+
+/** How long an interaction waits for its answer, unless the app's options say otherwise. */
+export const INTERACTION_LIFETIME_MS = 24 * 60 * 60 * 1000;
+
+/** One kind of interaction: its names towards clients. */
+export interface KindNames {
+  /** As messages call it. */
+  noun: string;
+  notFound: ErrorName;
+  expired: ErrorName;
+}
+
+/** Something asked. */
+export interface Asked<Answer> {
+  id: string;
+  agentId: string;
+  turnId: number;
+  /** The turn's. */
+  signal: AbortSignal;
+  /**
+   * What an abort of the turn does: `turn` lets the wait reject at once and closes with the turn's last line; `close`
+   * closes at once and ends the wait with the answer that stands for it.
+   */
+  onAbort: 'turn' | 'close';
+  /** Records that ask. */
+  opening: Draft[];
+  /** Records of its end; `cause` is absent when somebody answered. `at` in ms. */
+  closing(answer: Answer, at: number, cause?: EndCause): Draft[];
+  /** The answer that an end without one stands for. */
+  unanswered(cause: EndCause): Answer;
+}
+
+export interface InteractionKind<Answer> {
+  /** Appends what asks and waits for the answer. Throws 50003; rejects with the signal's reason, see `onAbort`. */
+  ask(asked: Asked<Answer>): Promise<Answer>;
+  /**
+   * The first answer wins: its records are written when this resolves with their time in ms. Throws the kind's codes,
+   * 40901 where another process holds the session, 50003.
+   */
+  answer(id: string, answer: Answer): Promise<number>;
+  /** Throws what an answer to this id would throw. */
+  assertPending(id: string): Promise<void>;
+}
+
+export interface Interactions {
+  /** Ms from a question to its expiry. */
+  readonly lifetimeMs: number;
+  /** Registers a kind; once per session and kind. */
+  kind<Answer>(names: KindNames): InteractionKind<Answer>;
+  /** Closes what a turn left open and returns the records, for the turn's last line. */
+  endTurn(agentId: string, turnId: number): Draft[];
+  /** Something waits in this process. */
+  pending(): boolean;
+}
+
+export interface InteractionsDeps {
+  log: SessionLog;
+  now(): number;
+  lifetimeMs: number;
+}
+
+interface Waiting<Answer> {
+  asked: Asked<Answer>;
+  /** Ends the wait. */
+  end(answer: Answer): void;
+}
+
+/** What `endTurn` needs of a wait, whatever its answer is. */
+interface Open {
+  agentId: string;
+  turnId: number;
+  close(): Draft[];
+}
+
+/** Creates the service of one loaded session. */
+export function createInteractions({ log, now, lifetimeMs }: InteractionsDeps): Interactions {
+  const open = new Map<string, Open>();
+
+  function kind<Answer>(names: KindNames): InteractionKind<Answer> {
+    const waiting = new Map<string, Waiting<Answer>>();
+
+    /** Takes it off the list. */
+    function take(id: string): Waiting<Answer> | undefined {
+      const entry = waiting.get(id);
+      waiting.delete(id);
+      open.delete(id);
+      return entry;
+    }
+
+    function endWithout(id: string, cause: EndCause): void {
+      const entry = take(id);
+      if (!entry) return;
+      const answer = entry.asked.unanswered(cause);
+      log.attempt(entry.asked.closing(answer, now(), cause));
+      entry.end(answer);
+    }
+
+    /** The entry that may be answered now; else throws why none can. */
+    function answerable(id: string): Waiting<Answer> {
+      const entry = waiting.get(id);
+      // Once its turn is aborted only the turn's end closes it.
+      if (entry && !entry.asked.signal.aborted) return entry;
+      const ended = entry ? 'resolved' : log.state.interactions.ended.get(id);
+      if (ended === 'resolved') {
+        throw new ServiceError('approval.already_resolved', `${names.noun} ${id} already resolved`, {
+          data: { resolved: false },
+        });
+      }
+      if (ended === 'expired') throw new ServiceError(names.expired, `${names.noun} ${id} expired`);
+      throw new ServiceError(names.notFound, `${names.noun} ${id} not found`);
+    }
+
+    function ask(asked: Asked<Answer>): Promise<Answer> {
+      const { id, agentId, turnId, signal } = asked;
+      signal.throwIfAborted();
+      log.append(asked.opening);
+      return new Promise<Answer>((resolve, reject) => {
+        const timer = setTimeout(() => {
+          if (!signal.aborted) endWithout(id, 'timed_out');
+        }, lifetimeMs).unref();
+        const onAbort = () => {
+          clearTimeout(timer);
+          if (asked.onAbort === 'close') endWithout(id, 'turn_ended');
+          else reject(signal.reason);
+        };
+        signal.addEventListener('abort', onAbort, { once: true });
+        waiting.set(id, {
+          asked,
+          end(answer) {
+            clearTimeout(timer);
+            signal.removeEventListener('abort', onAbort);
+            resolve(answer);
+          },
+        });
+        open.set(id, {
+          agentId,
+          turnId,
+          close() {
+            const entry = take(id);
+            if (!entry) return [];
+            const answer = asked.unanswered('turn_ended');
+            entry.end(answer);
+            return asked.closing(answer, now(), 'turn_ended');
+          },
+        });
+      });
+    }
+
+    return {
+      ask,
+      async assertPending(id) {
+        await log.assertNotHeld();
+        answerable(id);
+      },
+      async answer(id, answer) {
+        await log.assertNotHeld();
+        const { asked, end } = answerable(id);
+        const at = now();
+        log.append(asked.closing(answer, at));
+        take(id);
+        end(answer);
+        return at;
+      },
+    };
+  }
+
+  return {
+    lifetimeMs,
+    kind,
+    endTurn: (agentId, turnId) =>
+      [...open.values()]
+        .filter((entry) => entry.agentId === agentId && entry.turnId === turnId)
+        .flatMap((entry) => entry.close()),
+    pending: () => open.size > 0,
+  };
+}

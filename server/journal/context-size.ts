@@ -1,0 +1,118 @@
+/** How large a context is, for people and for the completion budget; and where it ends behind records not yet folded. */
+import type { ContextMessage } from '#schema/engine.ts';
+import type { LogState } from './fold.ts';
+import { readContext, type ContextState } from './projections/context.ts';
+import type { CompleteDraft, Draft } from './records.ts';
+import { estimateMessages } from './token-estimate.ts';
+
+/**
+ * Tokens of the context: the last measured size plus an estimate of what came after; without a measurement all is
+ * estimated. 0 for a context without a message.
+ */
+export function contextSize(state: ContextState): number {
+  return state.entries.length === 0 ? 0 : baseSize(state) + estimatedTail(state);
+}
+
+function measured(state: ContextState) {
+  return state.anchors.findLast((one) => one.length <= state.entries.length);
+}
+
+function baseSize(state: ContextState): number {
+  return measured(state)?.tokens ?? estimateMessages([systemMessage(state.system)]) + state.tools.tokens;
+}
+
+function estimatedTail(state: ContextState): number {
+  return estimateMessages(state.entries.slice(measured(state)?.length ?? 0).map((entry) => entry.message));
+}
+
+const systemMessage = (text: string): ContextMessage => ({
+  role: 'system',
+  content: [{ type: 'text', text }],
+  toolCalls: [],
+});
+
+/** Number of entries and displayed tokens of an agent's context. */
+export interface ContextEnd {
+  length: number;
+  tokens: number;
+}
+
+/**
+ * Where an agent's context ends once these drafts are folded: the one prediction of what a fold will say, needed because
+ * records of one line count each other.
+ */
+export function endOfContext(state: LogState, agent: string, drafts: readonly CompleteDraft[]): ContextEnd {
+  const context = readContext(state.context, agent);
+  let { length } = context.entries;
+  let tokens = contextSize(context);
+  const unanswered = new Set(context.open?.calls);
+  const add = (messages: ContextMessage[]) => {
+    if (length === 0) tokens = baseSize(context);
+    length += messages.length;
+    tokens += estimateMessages(messages);
+  };
+  for (const draft of drafts) {
+    if (draft.agent !== agent) continue;
+    switch (draft.type) {
+      case 'context.spliced':
+        length += draft.messages.length - draft.deleteCount;
+        tokens = draft.tokens;
+        break;
+      case 'turn.step.started':
+        unanswered.clear();
+        length += 1;
+        break;
+      case 'step.response':
+        if (!draft.partial) for (const call of draft.calls) unanswered.add(call.id);
+        tokens = draft.contextTokens ?? tokens + estimateMessages([answerOf(draft)]);
+        break;
+      case 'tool.result':
+        if (unanswered.delete(draft.toolCallId)) add([resultMessage(draft)]);
+        break;
+      case 'turn.step.completed':
+      case 'turn.step.retrying':
+      case 'turn.step.interrupted':
+      case 'turn.ended':
+        unanswered.clear();
+        break;
+    }
+  }
+  return { length, tokens };
+}
+
+const answerOf = ({ parts, calls, partial }: Extract<CompleteDraft, { type: 'step.response' }>): ContextMessage => ({
+  role: 'assistant',
+  content: parts,
+  toolCalls: partial ? [] : calls,
+});
+
+const resultMessage = ({ output }: Extract<CompleteDraft, { type: 'tool.result' }>): ContextMessage => ({
+  role: 'tool',
+  content: typeof output === 'string' ? [{ type: 'text', text: output }] : output,
+  toolCalls: [],
+});
+
+/** Gives each splice that does not say its own `start` and `tokens` those of the context's end in front of it. */
+export function placeSplices(state: LogState, drafts: readonly Draft[]): CompleteDraft[] {
+  const placed: CompleteDraft[] = [];
+  for (const draft of drafts) {
+    if (draft.type !== 'context.spliced' || draft.start !== undefined) {
+      placed.push(draft);
+      continue;
+    }
+    const { agent, type, deleteCount, messages, unsent, x } = draft;
+    const end = endOfContext(state, agent, placed);
+    const whole = end.length === 0 && messages.length > 0 ? baseSize(readContext(state.context, agent)) : end.tokens;
+    placed.push({
+      agent,
+      type,
+      start: end.length,
+      deleteCount,
+      messages,
+      tokens: whole + estimateMessages(messages),
+      ...(x ? { x } : {}),
+      ...(unsent ? { unsent } : {}),
+    });
+  }
+  return placed;
+}

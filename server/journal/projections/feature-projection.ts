@@ -1,0 +1,57 @@
+/** Folds that features bring: kept beside the core's, by name, and taken back with an undo where they say how. */
+import type { JournalHeader } from '../header.ts';
+import type { JournalRecord } from '../records.ts';
+
+/** What a feature folds. States and saved values are plain data. */
+export interface FeatureFold<State, Saved> {
+  /** Unique among the features. */
+  name: string;
+  initial(header: JournalHeader): State;
+  /** As `Projection.apply`. */
+  apply(state: State, record: JournalRecord, t: number): void;
+  /** Followed by undo: what `restore` needs later to bring an agent's part back to the present one. */
+  undo?: {
+    checkpoint(state: State, agent: string): Saved;
+    restore(state: State, agent: string, saved: Saved): void;
+  };
+}
+
+/** The same as the core sees it. */
+export interface FeatureProjection {
+  readonly name: string;
+  start(folds: FeatureFolds, header: JournalHeader): void;
+  apply(folds: FeatureFolds, record: JournalRecord, t: number): void;
+  checkpoint(folds: FeatureFolds, agent: string): unknown;
+  restore(folds: FeatureFolds, agent: string, saved: unknown): void;
+}
+
+/** States of all features of one fold. */
+export interface FeatureFolds {
+  readonly projections: readonly FeatureProjection[];
+  readonly states: Record<string, unknown>;
+}
+
+/** Names a fold; `of` reads its state. The only place that knows a state by its name, hence the casts. */
+export function defineFeatureProjection<State, Saved = undefined>(
+  fold: FeatureFold<State, Saved>,
+): FeatureProjection & { of(folds: FeatureFolds): State } {
+  const { name, undo } = fold;
+  const of = (folds: FeatureFolds) => folds.states[name] as State;
+  return {
+    name,
+    of,
+    start(folds, header) {
+      folds.states[name] = fold.initial(header);
+    },
+    apply: (folds, record, t) => fold.apply(of(folds), record, t),
+    checkpoint: (folds, agent) => undo?.checkpoint(of(folds), agent),
+    restore: (folds, agent, saved) => undo?.restore(of(folds), agent, saved as Saved),
+  };
+}
+
+/** The folds of these features at a journal's beginning. */
+export function startFeatures(projections: readonly FeatureProjection[], header: JournalHeader): FeatureFolds {
+  const folds: FeatureFolds = { projections, states: {} };
+  for (const projection of projections) projection.start(folds, header);
+  return folds;
+}
