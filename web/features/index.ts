@@ -1,0 +1,8 @@
+/** The features of the page; adding one edits this list and nothing else. */
+import { approvals } from './approvals/index.ts';
+import { displays } from './displays/index.ts';
+import type { Feature } from './feature.ts';
+import { files } from './files/index.ts';
+import { shell } from './shell/index.ts';
+
+export const features: readonly Feature[] = [approvals, shell, files, displays];
