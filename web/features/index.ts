@@ -4,5 +4,6 @@ import { displays } from './displays/index.ts';
 import type { Feature } from './feature.ts';
 import { files } from './files/index.ts';
 import { shell } from './shell/index.ts';
+import { todoList } from './todo-list/index.ts';
 
-export const features: readonly Feature[] = [approvals, shell, files, displays];
+export const features: readonly Feature[] = [approvals, todoList, shell, files, displays];
