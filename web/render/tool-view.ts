@@ -11,12 +11,14 @@ export interface ToolBody {
 export interface ToolSummary {
   /** One word: what is done. */
   verb: string;
-  /** With what; shown in code type. */
+  /** With what; shown in code type unless it is `prose`. */
   subject: string;
+  prose?: true;
   /** Absent where only the result is worth showing. */
   body?: ToolBody | undefined;
-  /** Path or directory that it acts on, for whoever has to approve it. */
-  where?: string | undefined;
+  /** The file that it changes, or the directory that it runs in, for whoever has to approve it. */
+  path?: string | undefined;
+  cwd?: string | undefined;
   /** A card is closed unless it opens itself. */
   opens?: 'always' | 'while running';
   /** `on failure`: the body says all that a successful result would. */

@@ -51,9 +51,9 @@ describe('tool summaries', () => {
   });
 
   it('say where an approval acts', () => {
-    expect(ofDisplay('Bash', { kind: 'command', command: 'ls', cwd: '/w/sub' })).toMatchObject({ where: '/w/sub' });
+    expect(ofDisplay('Bash', { kind: 'command', command: 'ls', cwd: '/w/sub' })).toMatchObject({ cwd: '/w/sub' });
     expect(ofDisplay('Write', { kind: 'file_io', operation: 'write', path: '/w/a.txt', content: 'x' })).toMatchObject({
-      where: '/w/a.txt',
+      path: '/w/a.txt',
       body: { kind: 'write', path: '/w/a.txt', content: 'x' },
     });
     expect(ofDisplay('Grep', { kind: 'file_io', operation: 'grep', path: '/w', detail: 'x' })).toEqual({

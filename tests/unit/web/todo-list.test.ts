@@ -97,7 +97,7 @@ it('draws a call as its list', () => {
     output: 'on failure',
   });
   expect(drawn({}, '  [pending] Write')).toMatchObject({ verb: 'Read todos', subject: '0 of 1 done' });
-  expect(drawn({ todos: [] }, 'Cleared.')).toEqual({ verb: 'Todos', subject: '' });
+  expect(drawn({ todos: [] }, 'Cleared.')).toEqual({ verb: 'Todos', subject: '', prose: true });
   expect(drawn('not json')).toMatchObject({ subject: '' });
   expect(ofDisplay('TodoList', { kind: 'todo_list', items: second })).toMatchObject({ subject: '1 of 2 done' });
 });

@@ -6,12 +6,12 @@ export type WriteBody = { kind: 'write'; path: string; content: string };
 
 function edit(path: string, before: string, after: string): ToolSummary {
   const body: EditBody = { kind: 'edit', before, after };
-  return { verb: 'Edit', subject: path, where: path, body, opens: 'always', output: 'on failure' };
+  return { verb: 'Edit', subject: path, path, body, opens: 'always', output: 'on failure' };
 }
 
 function write(path: string, content: string): ToolSummary {
   const body: WriteBody = { kind: 'write', path, content };
-  return { verb: 'Write', subject: path, where: path, body, output: 'on failure' };
+  return { verb: 'Write', subject: path, path, body, output: 'on failure' };
 }
 
 const find = (verb: string, what: string, path: string): ToolSummary => ({

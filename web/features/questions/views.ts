@@ -18,6 +18,7 @@ function asked(args: Args, output: string | undefined): ToolSummary {
   return {
     verb: 'Ask',
     subject: firstLine(texts[0] ?? '') + more,
+    prose: true,
     body: texts.length ? body : undefined,
     opens: 'always',
     // A result that is no set of answers (a background task's, say) speaks for itself.

@@ -5,7 +5,7 @@ export type CommandBody = { kind: 'command'; command: string };
 
 function run(command: string, cwd: string | undefined): ToolSummary {
   const body: CommandBody = { kind: 'command', command };
-  return { verb: 'Run', subject: firstLine(command), where: cwd, body, opens: 'while running' };
+  return { verb: 'Run', subject: firstLine(command), cwd, body, opens: 'while running' };
 }
 
 export const shellViews: ToolViews = {

@@ -67,10 +67,10 @@ export function progressOf(todos: readonly Todo[]): { done: number; total: numbe
 }
 
 function summary(todos: Todo[], verb: string): ToolSummary {
-  if (!todos.length) return { verb, subject: '' };
+  if (!todos.length) return { verb, subject: '', prose: true };
   const { done, total } = progressOf(todos);
   const body: TodoBody = { kind: 'todos', todos };
-  return { verb, subject: `${done} of ${total} done`, body, output: 'on failure' };
+  return { verb, subject: `${done} of ${total} done`, prose: true, body, output: 'on failure' };
 }
 
 export const todoViews: ToolViews = {
