@@ -1,6 +1,6 @@
 /** What a call to the server can fail with; anything else that is thrown is a bug. */
 
-/** The server answered with a coded failure (core.md §2). */
+/** The server answered with a coded failure. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: number;

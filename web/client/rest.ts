@@ -1,4 +1,4 @@
-/** REST: one function a call, envelope in, data or a typed error out (core.md §1.1). */
+/** REST: one function a call, envelope in, data or a typed error out. */
 import { ApiError, ConnectionError, reasonOf } from './errors.ts';
 import type {
   AgentConfigRequest,
@@ -68,6 +68,8 @@ export function createRest(options: RestOptions) {
   const at = (id: string) => `sessions/${encodeURIComponent(id)}`;
 
   return {
+    /** Any other endpoint, by its path below `/api/v1/`: features make their calls of it. */
+    request: call,
     meta: () => get<Meta>('meta'),
     auth: () => get<AuthSummary>('auth'),
     config: () => get<Config>('config'),

@@ -1,5 +1,5 @@
 /**
- * One session as a snapshot plus the events after it, without hole or repetition (ws-events.md §6.4): subscribe first,
+ * One session as a snapshot plus the events after it, without hole or repetition: subscribe first,
  * then read the snapshot, then pass on what came in between. After a broken line the cursor is replayed; when the
  * server cannot, or asks for a resync, a new snapshot takes its place.
  */

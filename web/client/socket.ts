@@ -1,4 +1,4 @@
-/** The WebSocket, kept open: requests with acks, events out, reconnect and probes (ws-events.md §1–§5). */
+/** The WebSocket, kept open: requests with acks, events out, reconnect and probes. */
 import { ApiError, ConnectionError } from './errors.ts';
 import type { Ack, EventFrame } from './types.ts';
 
@@ -176,7 +176,12 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function isEvent(frame: unknown): frame is EventFrame {
-  return isObject(frame) && typeof frame['session_id'] === 'string' && typeof frame['seq'] === 'number';
+  return (
+    isObject(frame) &&
+    typeof frame['session_id'] === 'string' &&
+    typeof frame['seq'] === 'number' &&
+    isObject(frame['payload'])
+  );
 }
 
 function isAck(frame: unknown): frame is Ack & { id: string } {

@@ -24,6 +24,9 @@ export type { Prompt, SubmitPrompt } from '#schema/prompt.ts';
 export type { AgentConfigRequest, Session, SessionStatus } from '#schema/session.ts';
 export type { Workspace } from '#schema/workspace.ts';
 
+/** The agent that a session always has; the others are its subagents. */
+export const MAIN_AGENT = 'main';
+
 interface Routing {
   agentId: string;
   sessionId: string;
@@ -49,7 +52,7 @@ export type GlobalFrame = { [T in GlobalType]: Frame<T, GlobalFields<T>> & { vol
 /** Every event of this server. Clients ignore types they do not know, so a `switch` needs no default case. */
 export type EventFrame = DurableFrame | VolatileFrame | GlobalFrame;
 
-/** Last durable event that was applied (ws-events.md §6.2). */
+/** Last durable event that was applied. */
 export interface Cursor {
   seq: number;
   epoch?: string;
@@ -71,7 +74,7 @@ export interface Page<T> {
   has_more: boolean;
 }
 
-/** Wire types a provider may have, the most common first (models.md §4.2). */
+/** Wire types a provider may have, the most common first. */
 export const wireTypes: readonly CreateProvider['type'][] = [
   'openai',
   'openai_responses',

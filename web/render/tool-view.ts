@@ -1,121 +1,78 @@
-/** How a tool call is drawn, from its name and arguments, or from the server's display when the name says nothing. */
+/** How a tool call is drawn: by its name and arguments, or by the server's display where the name says nothing. */
 import type { Display } from '../client/types.ts';
 import type { ToolCall } from '../state/session-view.ts';
 
-export type ToolBody =
-  | { kind: 'command'; command: string; cwd?: string | undefined }
-  | { kind: 'edit'; path: string; before: string; after: string }
-  | { kind: 'write'; path: string; content: string }
-  /** Only the result is worth showing. */
-  | { kind: 'result' }
-  | { kind: 'json'; value: unknown };
+/** What a call wants, as data; the component registered for `kind` draws it and knows the other members. */
+export interface ToolBody {
+  readonly kind: string;
+  readonly [member: string]: unknown;
+}
 
 export interface ToolSummary {
   /** One word: what is done. */
   verb: string;
-  /** With what; shown in code type. */
+  /** With what; shown in code type unless it is `prose`. */
   subject: string;
-  body: ToolBody;
+  prose?: true;
+  /** Absent where only the result is worth showing. */
+  body?: ToolBody | undefined;
+  /** The file that it changes, or the directory that it runs in, for whoever has to approve it. */
+  path?: string | undefined;
+  cwd?: string | undefined;
+  /** A card is closed unless it opens itself. */
+  opens?: 'always' | 'while running';
+  /** `on failure`: the body says all that a successful result would. */
+  output?: 'on failure';
 }
 
-type Args = Record<string, unknown>;
+export type Args = Readonly<Record<string, unknown>>;
+export type DrawnCall = Pick<ToolCall, 'name' | 'input' | 'display' | 'label' | 'output'>;
 
-/** Summary and body of a call. */
-export function toolSummary(call: Pick<ToolCall, 'name' | 'input' | 'display' | 'label'>): ToolSummary {
-  const args = isArgs(call.input) ? call.input : {};
-  return byName(call.name, args) ?? (call.display && byDisplay(call.display)) ?? other(call, args);
+type DisplayKind = Display['kind'];
+type DisplayOf = { [K in DisplayKind]: Extract<Display, { kind: K }> };
+type DisplayViews = { [K in DisplayKind]?: (display: DisplayOf[K]) => ToolSummary };
+
+export interface ToolViews {
+  /** By tool name. Arguments come from a model: any of them may be missing or of another type. */
+  tools?: Readonly<Record<string, (args: Args, call: DrawnCall) => ToolSummary>>;
+  displays?: DisplayViews;
 }
 
-/** Summary of an approval's display; every approval has one. */
-export function displaySummary(toolName: string, display: Display): ToolSummary {
-  return byDisplay(display) ?? { verb: toolName, subject: '', body: { kind: 'json', value: display } };
-}
-
-function byName(name: string, args: Args): ToolSummary | undefined {
-  const text = (key: string) => (typeof args[key] === 'string' ? args[key] : '');
-  switch (name) {
-    case 'Bash': {
-      const cwd = text('cwd') || undefined;
-      return {
-        verb: 'Run',
-        subject: firstLine(text('command')),
-        body: { kind: 'command', command: text('command'), cwd },
-      };
-    }
-    case 'Edit': {
-      const path = text('path');
-      return {
-        verb: 'Edit',
-        subject: path,
-        body: { kind: 'edit', path, before: text('old_string'), after: text('new_string') },
-      };
-    }
-    case 'Write':
-      return {
-        verb: 'Write',
-        subject: text('path'),
-        body: { kind: 'write', path: text('path'), content: text('content') },
-      };
-    case 'Read':
-      return { verb: 'Read', subject: text('path'), body: { kind: 'result' } };
-    case 'Grep':
-      return {
-        verb: 'Search',
-        subject: [text('pattern'), text('path')].filter(Boolean).join(' in '),
-        body: { kind: 'result' },
-      };
-    case 'Glob':
-      return {
-        verb: 'Find',
-        subject: [text('pattern'), text('path')].filter(Boolean).join(' in '),
-        body: { kind: 'result' },
-      };
-    default:
-      return undefined;
+/** The views of several features as one; the first that knows a name or a kind draws it. */
+export function createToolViews(registered: readonly ToolViews[]) {
+  function byName(call: DrawnCall, args: Args): ToolSummary | undefined {
+    const views = registered.find(({ tools }) => tools && Object.hasOwn(tools, call.name));
+    return views?.tools?.[call.name]?.(args, call);
   }
-}
 
-function byDisplay(display: Display): ToolSummary | undefined {
-  switch (display.kind) {
-    case 'command':
-      return {
-        verb: 'Run',
-        subject: firstLine(display.command),
-        body: { kind: 'command', command: display.command, cwd: display.cwd },
-      };
-    case 'diff':
-      return { verb: 'Edit', subject: display.path, body: { ...display, kind: 'edit' } };
-    case 'file_io': {
-      const { path, operation, detail, before, after, content } = display;
-      if (operation === 'edit') {
-        return { verb: 'Edit', subject: path, body: { kind: 'edit', path, before: before ?? '', after: after ?? '' } };
-      }
-      if (operation === 'write')
-        return { verb: 'Write', subject: path, body: { kind: 'write', path, content: content ?? '' } };
-      const verb = operation === 'read' ? 'Read' : operation === 'grep' ? 'Search' : 'Find';
-      return { verb, subject: [detail, path].filter(Boolean).join(' in '), body: { kind: 'result' } };
-    }
-    case 'search':
-      return { verb: 'Search', subject: display.query, body: { kind: 'result' } };
-    case 'url_fetch':
-      return { verb: 'Fetch', subject: display.url, body: { kind: 'result' } };
-    case 'agent_call':
-      return { verb: 'Agent', subject: display.agent_name, body: { kind: 'json', value: display.prompt } };
-    case 'skill_call':
-      return { verb: 'Skill', subject: display.skill_name, body: { kind: 'result' } };
-    case 'generic':
-      return { verb: '', subject: display.summary, body: { kind: 'json', value: display.detail } };
-    default:
-      return undefined;
+  function byDisplay(display: Display): ToolSummary | undefined {
+    const views = registered.find(({ displays }) => displays?.[display.kind]);
+    return views?.displays && applied(views.displays, display.kind, display);
   }
+
+  return {
+    /** Summary and body of a call. */
+    ofCall(call: DrawnCall): ToolSummary {
+      const args = isArgs(call.input) ? call.input : {};
+      return byName(call, args) ?? (call.display && byDisplay(call.display)) ?? unknownTool(call, args);
+    },
+    /** Summary of what an approval asks for; every approval has a display. */
+    ofDisplay(toolName: string, display: Display): ToolSummary {
+      return byDisplay(display) ?? { verb: toolName, subject: '', body: { kind: 'json', value: display } };
+    },
+  };
 }
 
-function other(call: Pick<ToolCall, 'name' | 'input' | 'label'>, args: Args): ToolSummary {
+function applied<K extends DisplayKind>(views: DisplayViews, kind: K, display: DisplayOf[K]): ToolSummary | undefined {
+  return views[kind]?.(display);
+}
+
+function unknownTool(call: DrawnCall, args: Args): ToolSummary {
   const empty = Object.keys(args).length === 0 && isArgs(call.input);
   return {
     verb: call.name,
     subject: call.label ?? '',
-    body: empty ? { kind: 'result' } : { kind: 'json', value: call.input },
+    body: empty || call.input === undefined ? undefined : { kind: 'json', value: call.input },
   };
 }
 
@@ -123,7 +80,14 @@ function isArgs(input: unknown): input is Args {
   return typeof input === 'object' && input !== null && !Array.isArray(input);
 }
 
-function firstLine(text: string): string {
+/** An argument that is a text, else the empty text. */
+export function textOf(args: Args, name: string): string {
+  const value = args[name];
+  return typeof value === 'string' ? value : '';
+}
+
+/** The first line, marked when more follow. */
+export function firstLine(text: string): string {
   const [line = '', ...rest] = text.trim().split('\n');
   return rest.length ? `${line} …` : line;
 }

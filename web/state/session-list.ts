@@ -3,7 +3,7 @@ import type { EventFrame, Session, Workspace } from '../client/types.ts';
 
 export interface SessionList {
   sessions: Session[];
-  /** Newest event applied per session: a later replay brings older ones again (ws-events.md §6.6). */
+  /** Newest event applied per session: a later replay brings older ones again. */
   seen: Record<string, number>;
 }
 
@@ -27,7 +27,7 @@ export function withWork(session: Session, work: Work): Session {
   return next;
 }
 
-/** Newest first, ties by id (core.md §6.2). */
+/** Newest first, ties by id. */
 function ordered(sessions: Session[]): Session[] {
   const byId = (a: Session, b: Session) => (a.id < b.id ? 1 : -1);
   return sessions.toSorted((a, b) =>
@@ -61,7 +61,7 @@ function changeOf(frame: EventFrame): ((session: Session) => Session) | undefine
       return (session) => session;
     case 'event.session.work_changed': {
       const { payload, timestamp } = frame;
-      // A turn's end moves the session up (core.md §5.3).
+      // A turn's end moves the session up.
       return (session) => ({
         ...withWork(session, payload),
         ...(session.main_turn_active && !payload.main_turn_active && { updated_at: timestamp }),

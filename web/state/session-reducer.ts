@@ -1,19 +1,12 @@
 /** The session view as a pure fold: a snapshot, then the events after it, each applied so that twice is as good as once. */
-import type { EventFrame, Message, Snapshot } from '../client/types.ts';
+import { MAIN_AGENT, type EventFrame, type Message, type Snapshot } from '../client/types.ts';
 import { withWork } from './session-list.ts';
 import { fromSnapshot, messageEntry, settleMessages, withOlder } from './settle.ts';
-import {
-  emptyView,
-  type Entry,
-  type Facts,
-  type QueuedPrompt,
-  type SessionView,
-  type StepEntry,
-} from './session-view.ts';
+import { type Entry, type Facts, type QueuedPrompt, type SessionView, type StepEntry } from './session-view.ts';
 import { appendProgress, cutOpen, withCall } from './tool-calls.ts';
+import { partsAfter, partsFromSnapshot, type ViewPart } from './view-part.ts';
 
 export type Action =
-  | { type: 'reset' }
   | { type: 'snapshot'; snapshot: Snapshot }
   | { type: 'event'; frame: EventFrame }
   /** Ascending messages after the tail, read when `done` steps were over. */
@@ -23,14 +16,28 @@ export type Action =
   /** The queue as read from the server, and as it was here when the read began. */
   | { type: 'queue'; queue: QueuedPrompt[]; before: QueuedPrompt[] };
 
-export function reduce(view: SessionView, action: Action): SessionView {
+/** The fold of a session with the parts that features keep in its view. */
+export function createReducer(known: readonly ViewPart<unknown>[]) {
+  return function reduce(view: SessionView, action: Action): SessionView {
+    switch (action.type) {
+      case 'snapshot': {
+        const parts = partsFromSnapshot(view.parts, known, action.snapshot);
+        return { ...fromSnapshot(view, action.snapshot), parts };
+      }
+      case 'event': {
+        const next = applyEvent(view, action.frame);
+        const parts = partsAfter(view.parts, known, action.frame);
+        return parts === view.parts ? next : { ...next, parts };
+      }
+      default:
+        return applyRead(view, action);
+    }
+  };
+}
+
+/** What was read on the view's wish, or chosen on the page. */
+function applyRead(view: SessionView, action: Exclude<Action, { type: 'snapshot' | 'event' }>): SessionView {
   switch (action.type) {
-    case 'reset':
-      return emptyView;
-    case 'snapshot':
-      return fromSnapshot(view, action.snapshot);
-    case 'event':
-      return applyEvent(view, action.frame);
     case 'messages':
       return action.complete ? settleMessages(view, action.items, action.done) : { ...view, wants: 'snapshot' };
     case 'older':
@@ -42,23 +49,9 @@ export function reduce(view: SessionView, action: Action): SessionView {
   }
 }
 
+/** The conversation shows the main agent; what others write and call is not part of it. */
 function applyEvent(view: SessionView, frame: EventFrame): SessionView {
-  switch (frame.type) {
-    // Interactions of every agent are shown; everything else below is the main agent's.
-    case 'event.approval.requested': {
-      const { payload } = frame;
-      if (view.approvals.some((approval) => approval.approval_id === payload.approval_id)) return view;
-      return { ...view, approvals: [...view.approvals, payload] };
-    }
-    case 'event.approval.resolved': {
-      const { approval_id } = frame.payload;
-      return { ...view, approvals: view.approvals.filter((approval) => approval.approval_id !== approval_id) };
-    }
-  }
-  return frame.payload.agentId === 'main' ? applyMainEvent(view, frame) : view;
-}
-
-function applyMainEvent(view: SessionView, frame: EventFrame): SessionView {
+  if (frame.payload.agentId !== MAIN_AGENT) return view;
   switch (frame.type) {
     case 'event.session.created':
       return { ...view, session: frame.payload.session };
@@ -102,7 +95,7 @@ function applyMainEvent(view: SessionView, frame: EventFrame): SessionView {
     case 'turn.step.retrying': {
       const { nextAttempt, maxAttempts, delayMs, errorMessage } = frame.payload;
       const retry = { attempt: nextAttempt, maxAttempts, delayMs, reason: errorMessage };
-      // What the failed attempt wrote is void (ws-events.md §10.9).
+      // What the failed attempt wrote is void.
       return { ...endStep(view, (step) => ({ ...step, text: '', thinking: '', calls: [] })), retry };
     }
     case 'turn.step.completed':
@@ -118,10 +111,10 @@ function applyMainEvent(view: SessionView, frame: EventFrame): SessionView {
       if (view.turn?.turnId !== turnId || (view.tools[toolCallId]?.state ?? 'preparing') !== 'preparing') return view;
       const grow = argumentsPart?.length ?? 0;
       const tools = withCall(view.tools, toolCallId, (call) => ({ ...call, written: call.written + grow }), name);
-      return { ...withStepCall(view, toolCallId), tools };
+      return { ...withStepCall(view, turnId, toolCallId), tools };
     }
     case 'tool.call.started': {
-      const { toolCallId, name, args, description, display } = frame.payload;
+      const { turnId, toolCallId, name, args, description, display } = frame.payload;
       if (view.tools[toolCallId]?.output !== undefined) return view;
       const tools = withCall(view.tools, toolCallId, (call) => ({
         ...call,
@@ -131,7 +124,7 @@ function applyMainEvent(view: SessionView, frame: EventFrame): SessionView {
         display,
         state: 'running',
       }));
-      return { ...withStepCall(view, toolCallId), tools };
+      return { ...withStepCall(view, turnId, toolCallId), tools };
     }
     case 'tool.progress': {
       const { toolCallId, update } = frame.payload;
@@ -203,7 +196,7 @@ function mergeQueue(now: QueuedPrompt[], read: QueuedPrompt[], before: QueuedPro
   return [...kept, ...now.filter(({ promptId }) => !beforeIds.has(promptId) && !readIds.has(promptId))];
 }
 
-function startStep(view: SessionView, turnId: number, step: number): SessionView {
+function startStep(view: SessionView, turnId: number, step: number | string): SessionView {
   const key = `step_${turnId}_${step}`;
   if (view.entries.some((entry) => entry.key === key)) return view;
   const entry: StepEntry = { kind: 'step', key, turnId, text: '', thinking: '', calls: [], done: false };
@@ -224,8 +217,16 @@ function endStep(view: SessionView, change: (step: StepEntry) => StepEntry = (st
   return next === view ? view : { ...next, wants: view.wants === 'snapshot' ? 'snapshot' : 'messages' };
 }
 
-function withStepCall(view: SessionView, id: string): SessionView {
-  return changeStep(view, (step) => (step.calls.includes(id) ? step : { ...step, calls: [...step.calls, id] }));
+/** A snapshot from before the first word of a step shows none: what comes next opens it. */
+function inStep(view: SessionView, turnId: number): SessionView {
+  if (view.turn?.turnId !== turnId || view.entries.some((entry) => entry.kind === 'step' && !entry.done)) return view;
+  return startStep(view, turnId, `from_${view.turn.textEnd}_${view.turn.thinkingEnd}`);
+}
+
+function withStepCall(view: SessionView, turnId: number, id: string): SessionView {
+  return changeStep(inStep(view, turnId), (step) =>
+    step.calls.includes(id) ? step : { ...step, calls: [...step.calls, id] },
+  );
 }
 
 function applyDelta(
@@ -240,7 +241,7 @@ function applyDelta(
   if (offset > turn[end]) return { ...view, wants: 'snapshot' };
   const fresh = frame.payload.delta.slice(turn[end] - offset);
   if (!fresh) return view;
-  const next = changeStep(view, (step) => ({ ...step, [member]: step[member] + fresh }));
+  const next = changeStep(inStep(view, turn.turnId), (step) => ({ ...step, [member]: step[member] + fresh }));
   return { ...next, turn: { ...turn, [end]: turn[end] + fresh.length } };
 }
 

@@ -1,6 +1,5 @@
 /** What a page shows of one session, as plain data. `reduce` in session-reducer.ts is the only writer. */
 import type {
-  Approval,
   ContentPart,
   Display,
   Message,
@@ -74,7 +73,7 @@ export interface Retry {
 export interface TurnStream {
   turnId: number;
   promptId?: string | undefined;
-  /** Where the next delta of this turn starts, in UTF-16 units over all steps (ws-events.md §6.5). */
+  /** Where the next delta of this turn starts, in UTF-16 units over all steps. */
   textEnd: number;
   thinkingEnd: number;
 }
@@ -97,9 +96,10 @@ export interface SessionView {
   phase: Phase | undefined;
   retry: Retry | undefined;
   tools: Record<string, ToolCall>;
-  approvals: Approval[];
   queue: QueuedPrompt[];
   facts: Facts;
+  /** What features keep, by the name of their part; read with `partOf`. */
+  parts: Readonly<Record<string, unknown>>;
   /**
    * What the view needs from the server: `messages` once a step is over (the finished message wins over its deltas),
    * `snapshot` when it noticed a hole.
@@ -116,9 +116,9 @@ export const emptyView: SessionView = {
   phase: undefined,
   retry: undefined,
   tools: {},
-  approvals: [],
   queue: [],
   facts: { permission: 'manual', contextTokens: 0 },
+  parts: {},
   wants: 'nothing',
 };
 
@@ -140,7 +140,7 @@ export function doneSteps(view: SessionView): number {
   return view.entries.filter((entry) => entry.kind === 'step' && entry.done).length;
 }
 
-/** Messages that people see; reminders and the like are for the model only (core.md §7.1). */
+/** Messages that people see; reminders and the like are for the model only. */
 export function isShown(message: Message): boolean {
   if (message.role === 'assistant') return message.content.length > 0;
   if (message.role !== 'user') return false;

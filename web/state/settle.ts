@@ -45,7 +45,6 @@ export function fromSnapshot(view: SessionView, snapshot: Snapshot): SessionView
     phase: turn ? view.phase : undefined,
     retry: undefined,
     tools,
-    approvals: snapshot.pending_approvals,
     wants: 'nothing',
   };
 }
@@ -73,7 +72,7 @@ function openStep(turnId: number, message: Message | undefined, text: string, th
 }
 
 /**
- * Replaces the first `done` steps by their messages. A step has exactly one assistant message (core.md §7.1), so the
+ * Replaces the first `done` steps by their messages. A step has exactly one assistant message, so the
  * n-th assistant message after the tail is the n-th step; what follows it up to the next one belongs to it.
  */
 export function settleMessages(view: SessionView, read: Message[], done: number): SessionView {

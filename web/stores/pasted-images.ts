@@ -8,7 +8,7 @@ export interface PastedImage {
 }
 
 const accepted = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
-/** One prompt may have 32 MiB in all (core.md §1.5); base64 adds a third. */
+/** One prompt may have 32 MiB in all; base64 adds a third. */
 const LARGEST_BYTES = 8 * 1024 * 1024;
 
 /** Throws an Error with a readable reason for what a prompt cannot carry. */

@@ -1,9 +1,9 @@
 /** One open session: the feed folded into a view, and the reads that the view asks for. */
 import { shallowRef } from 'vue';
-import type { Client } from '../client/client.ts';
 import { ConnectionError } from '../client/errors.ts';
-import { reduce, type Action } from '../state/session-reducer.ts';
+import type { Action } from '../state/session-reducer.ts';
 import { doneSteps, emptyView, factsOf, type Facts, type SessionView } from '../state/session-view.ts';
+import type { Workbench } from './workbench.ts';
 
 const PAGE_SIZE = 100;
 /** How often a hidden page still draws. */
@@ -12,7 +12,10 @@ const HIDDEN_DRAW_MS = 250;
 export type OpenSession = ReturnType<typeof openSession>;
 
 /** Watches the session until `close()`. `view` changes at most once a frame. */
-export function openSession(client: Client, id: string, report: (error: unknown) => void) {
+export function openSession(
+  { client, features, report }: Pick<Workbench, 'client' | 'features' | 'report'>,
+  id: string,
+) {
   const { rest } = client;
   const view = shallowRef<SessionView>(emptyView);
   const failure = shallowRef<Error>();
@@ -24,7 +27,7 @@ export function openSession(client: Client, id: string, report: (error: unknown)
 
   function dispatch(action: Action) {
     if (closed) return;
-    current = reduce(current, action);
+    current = features.reduce(current, action);
     if (!drawing) {
       drawing = true;
       if (document.hidden) setTimeout(draw, HIDDEN_DRAW_MS);

@@ -4,6 +4,7 @@ import { createClient } from '../client/client.ts';
 import { ConnectionError, isUnauthorized, reasonOf } from '../client/errors.ts';
 import type { Connection } from '../client/socket.ts';
 import type { AuthSummary, Config, Model, Workspace } from '../client/types.ts';
+import type { FeatureSet } from '../features/feature.ts';
 import { applyToList, emptyList, withPage } from '../state/session-list.ts';
 import { saveToken, storedToken, takeToken } from './token.ts';
 
@@ -21,7 +22,7 @@ export function useWorkbench(): Workbench {
 const sessionInAddress = () => /^#\/s\/(.+)$/.exec(location.hash)?.[1];
 
 /** Opens the connection of the page; lives as long as the page does. */
-export function createWorkbench() {
+export function createWorkbench(features: FeatureSet) {
   let token = takeToken() ?? storedToken();
   const client = createClient({
     baseUrl: new URL('.', document.baseURI).href,
@@ -75,7 +76,7 @@ export function createWorkbench() {
     }
   }
 
-  /** One request decides: every refused one counts towards a ban (core.md §3.2). */
+  /** One request decides: every refused one counts towards a ban. */
   async function useToken(given: string) {
     const before = token;
     token = given;
@@ -121,6 +122,7 @@ export function createWorkbench() {
 
   return {
     client,
+    features,
     connection,
     unauthorized,
     problem,

@@ -1,11 +1,13 @@
 /** The client against a small server of its own: real HTTP, real WebSocket, scripted answers. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { createClient, type Client } from '../../../web/client/client.ts';
 import { ApiError, ConnectionError } from '../../../web/client/errors.ts';
-import type { EventFrame, Snapshot } from '../../../web/client/types.ts';
+import { createPromptSender } from '../../../web/client/prompt-sender.ts';
+import type { ContentPart, EventFrame, Snapshot } from '../../../web/client/types.ts';
 import { EPOCH, frameMaker, SESSION, snapshot } from './session-frames.ts';
 
 interface Received {
@@ -22,6 +24,9 @@ let received: Received[];
 let subprotocols: string[];
 /** What `GET snapshot` answers; a test may hold it back. */
 let answerSnapshot: () => Promise<Snapshot>;
+/** Bodies of `POST prompts`, and the codes they are answered with: `lost` gets no answer. */
+let submitted: { prompt_id: string; content: ContentPart[] }[];
+let promptCodes: (number | 'lost')[];
 /** What a `subscribe` causes before its ack. */
 let onSubscribe: (frame: Received) => object;
 
@@ -31,6 +36,8 @@ const subscribes = () => received.filter((frame) => frame.type === 'subscribe');
 beforeEach(async () => {
   received = [];
   subprotocols = [];
+  submitted = [];
+  promptCodes = [];
   answerSnapshot = async () => snapshot({ as_of_seq: 2 });
   onSubscribe = () => ({});
   http = createServer((request, response) => {
@@ -39,6 +46,13 @@ beforeEach(async () => {
       return reply(401, { code: 40101, msg: 'Unauthorized', data: null });
     if (request.url === `/base/api/v1/sessions/${SESSION}/snapshot`) {
       return void answerSnapshot().then((data) => reply(200, { code: 0, msg: 'success', data }));
+    }
+    if (request.method === 'POST' && request.url?.endsWith('/prompts')) {
+      return void text(request).then((body) => {
+        submitted.push(JSON.parse(body));
+        const code = promptCodes.shift() ?? 0;
+        return code === 'lost' ? request.socket.destroy() : reply(200, { code, msg: 'said', data: null });
+      });
     }
     if (request.url?.includes('session%2F1'))
       return reply(200, { code: 0, msg: 'success', data: { url: request.url } });
@@ -108,6 +122,54 @@ describe('REST', () => {
     await expect(stranger.rest.meta()).rejects.toMatchObject({ code: 40101, status: 401 });
     stranger.close();
     await expect(client.rest.session('proxy')).rejects.toBeInstanceOf(ConnectionError);
+  });
+});
+
+describe('a sent prompt', () => {
+  const words = (text: string): ContentPart[] => [{ type: 'text', text }];
+  const ids = () => submitted.map((body) => body.prompt_id);
+  const sender = () => createPromptSender(client.rest, SESSION);
+
+  it('has an id of its own each time', async () => {
+    const send = sender();
+    await send(words('go on'));
+    await send(words('go on'));
+    expect(submitted[0]?.content).toEqual(words('go on'));
+    for (const id of ids()) expect(id).toMatch(/^msg_[0-9A-HJKMNP-TV-Z]{26}$/);
+    expect(new Set(ids()).size).toBe(2);
+  });
+
+  it.each([
+    ['runs or waits', 40927],
+    ['is over', 40903],
+  ])('keeps its id when the reply was lost, and counts as sent when the first one %s', async (_, code) => {
+    const send = sender();
+    promptCodes = ['lost', 'lost', code];
+    await expect(send(words('fix it'))).rejects.toBeInstanceOf(ConnectionError);
+    await expect(send(words('fix it'))).rejects.toBeInstanceOf(ConnectionError);
+    await send(words('fix it'));
+    expect(new Set(ids()).size).toBe(1);
+    // Written once more after that, it is another prompt.
+    await send(words('fix it'));
+    expect(new Set(ids()).size).toBe(2);
+  });
+
+  it('keeps its id over a refusal that says nothing about the lost one', async () => {
+    const send = sender();
+    promptCodes = ['lost', 40101];
+    await expect(send(words('fix it'))).rejects.toBeInstanceOf(ConnectionError);
+    await expect(send(words('fix it'))).rejects.toMatchObject({ code: 40101 });
+    await send(words('fix it'));
+    expect(new Set(ids()).size).toBe(1);
+  });
+
+  it('takes another id when it was changed or refused', async () => {
+    const send = sender();
+    promptCodes = ['lost', 40110, 40903];
+    await expect(send(words('fix it'))).rejects.toBeInstanceOf(ConnectionError);
+    await expect(send(words('fix it now'))).rejects.toMatchObject({ code: 40110 });
+    await expect(send(words('fix it now'))).rejects.toMatchObject({ code: 40903 });
+    expect(new Set(ids()).size).toBe(3);
   });
 });
 

@@ -2,9 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { lineDiff } from '../../../web/render/line-diff.ts';
 import { stableLength } from '../../../web/render/stable-length.ts';
 import { timeAgo } from '../../../web/render/time.ts';
-import { displaySummary, languageOf, shortPath, toolSummary } from '../../../web/render/tool-view.ts';
+import { displayViews } from '../../../web/features/displays/views.ts';
+import { fileViews } from '../../../web/features/files/views.ts';
+import { shellViews } from '../../../web/features/shell/views.ts';
+import { createToolViews, languageOf, shortPath } from '../../../web/render/tool-view.ts';
 
-const call = { label: undefined, display: undefined };
+const call = { label: undefined, display: undefined, output: undefined };
+const { ofCall, ofDisplay } = createToolViews([shellViews, fileViews, displayViews]);
 
 describe('growing Markdown', () => {
   it.each([
@@ -21,31 +25,46 @@ describe('growing Markdown', () => {
 
 describe('tool summaries', () => {
   it('come from the arguments of core tools', () => {
-    expect(toolSummary({ ...call, name: 'Bash', input: { command: 'npm test\nnpm run lint' } })).toMatchObject({
+    expect(ofCall({ ...call, name: 'Bash', input: { command: 'npm test\nnpm run lint' } })).toMatchObject({
       verb: 'Run',
       subject: 'npm test …',
       body: { kind: 'command', command: 'npm test\nnpm run lint' },
     });
-    expect(
-      toolSummary({ ...call, name: 'Edit', input: { path: 'a.ts', old_string: 'x', new_string: 'y' } }),
-    ).toMatchObject({ verb: 'Edit', subject: 'a.ts', body: { kind: 'edit', before: 'x', after: 'y' } });
+    expect(ofCall({ ...call, name: 'Edit', input: { path: 'a.ts', old_string: 'x', new_string: 'y' } })).toMatchObject({
+      verb: 'Edit',
+      subject: 'a.ts',
+      body: { kind: 'edit', before: 'x', after: 'y' },
+    });
   });
 
   it('come from the display of other tools, else from name and label', () => {
     const display = { kind: 'search' as const, query: 'vite' };
-    expect(toolSummary({ ...call, name: 'WebSearch', input: {}, display })).toMatchObject({
+    expect(ofCall({ ...call, name: 'WebSearch', input: {}, display })).toMatchObject({
       verb: 'Search',
       subject: 'vite',
     });
-    expect(toolSummary({ ...call, name: 'mcp__x__y', input: { a: 1 } })).toMatchObject({
+    expect(ofCall({ ...call, name: 'mcp__x__y', input: { a: 1 } })).toMatchObject({
       verb: 'mcp__x__y',
       body: { kind: 'json', value: { a: 1 } },
+    });
+    expect(ofCall({ ...call, name: 'constructor', input: {} })).toEqual({ verb: 'constructor', subject: '' });
+  });
+
+  it('say where an approval acts', () => {
+    expect(ofDisplay('Bash', { kind: 'command', command: 'ls', cwd: '/w/sub' })).toMatchObject({ cwd: '/w/sub' });
+    expect(ofDisplay('Write', { kind: 'file_io', operation: 'write', path: '/w/a.txt', content: 'x' })).toMatchObject({
+      path: '/w/a.txt',
+      body: { kind: 'write', path: '/w/a.txt', content: 'x' },
+    });
+    expect(ofDisplay('Grep', { kind: 'file_io', operation: 'grep', path: '/w', detail: 'x' })).toEqual({
+      verb: 'Search',
+      subject: 'x in /w',
     });
   });
 
   it('survive arguments of the wrong type', () => {
-    expect(toolSummary({ ...call, name: 'Bash', input: 'not json' })).toMatchObject({ verb: 'Run', subject: '' });
-    expect(displaySummary('TodoList', { kind: 'todo_list', items: [] })).toMatchObject({ verb: 'TodoList' });
+    expect(ofCall({ ...call, name: 'Bash', input: 'not json' })).toMatchObject({ verb: 'Run', subject: '' });
+    expect(ofDisplay('TodoList', { kind: 'todo_list', items: [] })).toMatchObject({ verb: 'TodoList' });
   });
 });
 

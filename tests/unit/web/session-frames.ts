@@ -1,6 +1,8 @@
 /** Frames and messages as the server would send them, for tests of the page's state. */
 import type { EventFrame, Message, Session, Snapshot } from '../../../web/client/types.ts';
-import { reduce, type Action } from '../../../web/state/session-reducer.ts';
+import { approvalsPart } from '../../../web/features/approvals/part.ts';
+import { questionsPart } from '../../../web/features/questions/part.ts';
+import { createReducer, type Action } from '../../../web/state/session-reducer.ts';
 import { emptyView, type SessionView } from '../../../web/state/session-view.ts';
 
 export const SESSION = 'session_1';
@@ -81,6 +83,8 @@ export function frameMaker(start = 0) {
     return frame as EventFrame;
   };
 }
+
+export const reduce = createReducer([approvalsPart, questionsPart]);
 
 /** Folds drafts and other actions over a view. */
 export function play(steps: (Draft | Action)[], from: SessionView = emptyView, frame = frameMaker()): SessionView {

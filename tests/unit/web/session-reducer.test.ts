@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { reduce } from '../../../web/state/session-reducer.ts';
 import { doneSteps, emptyView, type SessionView, type StepEntry } from '../../../web/state/session-view.ts';
 import { shownEntries } from '../../../web/state/settle.ts';
-import { frameMaker, message, play, session, snapshot, text, type Draft } from './session-frames.ts';
+import { frameMaker, message, play, reduce, session, snapshot, text, type Draft } from './session-frames.ts';
 
 const start = { type: 'snapshot' as const, snapshot: snapshot() };
 const prompt = (id: string, status: 'running' | 'queued' = 'running', words = id): Draft => ({
@@ -81,9 +80,37 @@ describe('a streaming turn', () => {
     expect(next.wants).toBe('messages');
   });
 
-  it('ignores the text of other agents', () => {
-    const view = play([start, turn('p1'), stepStart(1), { ...delta(0, 'child'), agent: 'agent-1' }]);
-    expect(steps(view)[0]?.text).toBe('');
+  it('ignores what other agents write, call and end', () => {
+    const agent = 'agent-1';
+    const before = play([start, turn('p1'), stepStart(1), delta(0, 'mine')]);
+    const others: Draft[] = [
+      delta(0, 'child'),
+      { ...delta(4, 'child'), offset: undefined },
+      { type: 'tool.call.started', payload: { turnId: 0, toolCallId: 't9', name: 'Bash', args: {} } },
+      { type: 'tool.result', payload: { turnId: 0, toolCallId: 't9', output: 'x' } },
+      { type: 'warning', payload: { message: 'of a child' } },
+      stepEnd(1),
+      turnEnd('failed'),
+    ];
+    expect(
+      play(
+        others.map((draft) => ({ ...draft, agent })),
+        before,
+        frameMaker(10),
+      ),
+    ).toEqual(before);
+  });
+
+  it('takes what is new of a merged delta that begins before its end', () => {
+    const view = play([start, turn('p1'), stepStart(1), delta(0, 'He'), delta(2, 'llo, w'), delta(1, 'ello, world')]);
+    expect(steps(view)[0]?.text).toBe('Hello, world');
+    expect(view).toMatchObject({ turn: { textEnd: 12 }, wants: 'nothing' });
+  });
+
+  it('leaves events alone that it does not know', () => {
+    const before = play([start, turn('p1')]);
+    const frame = { ...frameMaker(10)(turn('p1')), type: 'event.of.tomorrow' };
+    expect(reduce(before, { type: 'event', frame: frame as never })).toBe(before);
   });
 });
 
@@ -214,6 +241,11 @@ describe('a snapshot in mid-turn', () => {
     const view = play([{ type: 'snapshot', snapshot: early }]);
     expect(keys(view)).toEqual(['p0', 'm0', 'p1']);
     expect(view.turn?.turnId).toBe(3);
+    // The step began before the snapshot, so nothing announces it any more.
+    const next = play([delta(100, 'First', 3), delta(105, ' words', 3)], view, frameMaker(12));
+    expect(steps(next).map(({ text }) => text)).toEqual(['First words']);
+    const over = play([stepEnd(1, 3)], next, frameMaker(13));
+    expect(over.wants).toBe('messages');
   });
 });
 
@@ -255,7 +287,7 @@ describe('tool calls', () => {
   });
 });
 
-describe('prompts, approvals and work', () => {
+describe('prompts and work', () => {
   it('keeps the queue until the turn of a prompt begins', () => {
     const queued = play([start, prompt('p1'), turn('p1'), prompt('p2', 'queued'), prompt('p3', 'queued')]);
     expect(queued.queue.map((item) => item.promptId)).toEqual(['p2', 'p3']);
@@ -277,32 +309,6 @@ describe('prompts, approvals and work', () => {
       before: [item('started'), item('kept')],
     });
     expect(next.queue.map(({ promptId }) => promptId)).toEqual(['kept', 'added']);
-  });
-
-  it('shows an approval of any agent until it is resolved', () => {
-    const requested: Draft = {
-      type: 'event.approval.requested',
-      agent: 'agent-1',
-      payload: {
-        approval_id: 'a1',
-        session_id: 'session_1',
-        agent_id: 'agent-1',
-        tool_call_id: 't1',
-        tool_name: 'Bash',
-        action: 'Running: ls',
-        tool_input_display: { kind: 'command', command: 'ls' },
-        created_at: '',
-        expires_at: '',
-      },
-    };
-    const asked = play([start, requested, requested]);
-    expect(asked.approvals).toHaveLength(1);
-    const resolved: Draft = {
-      type: 'event.approval.resolved',
-      agent: 'agent-1',
-      payload: { approval_id: 'a1', decision: 'approved', resolved_at: '' },
-    };
-    expect(play([resolved], asked, frameMaker(10)).approvals).toEqual([]);
   });
 
   it('forgets the last outcome while a turn runs', () => {

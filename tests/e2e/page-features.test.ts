@@ -1,0 +1,191 @@
+/** Questions and the todo list: the built page on the built server, with a scripted model behind it. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from '@decimalturn/toml-patch';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { z } from 'zod';
+import { questionSchema } from '#schema/interaction.ts';
+import { launchBrowser, openPage, type OpenedPage } from '#support/browser.ts';
+import { startModelServer, type ModelServer } from '#support/model-server.ts';
+import { spawnServer, type SpawnedServer } from '#support/server.ts';
+
+let browser: Browser;
+let model: ModelServer;
+let server: SpawnedServer;
+let root: string;
+let opened: OpenedPage;
+let page: Page;
+let session: string;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'service-code-page-'));
+  model = await startModelServer();
+  await writeFile(join(root, 'config.toml'), stringify(model.providerConfig()));
+  server = await spawnServer({ home: root });
+  opened = await openPage(browser, server);
+  page = opened.page;
+  const { data } = await server.api('POST', '/sessions', { metadata: { cwd: root } });
+  session = z.object({ id: z.string() }).parse(data).id;
+  await page.goto(`${server.url}/#/s/${session}`);
+  await page.getByRole('textbox', { name: 'Prompt' }).waitFor(visible);
+});
+afterEach(async () => {
+  await page.close();
+  await server.close();
+  await model.close();
+  await rm(root, { recursive: true, force: true });
+  if (opened.errors.length) throw new Error(opened.errors.join('\n'));
+});
+
+const visible = { state: 'visible', timeout: 15_000 } as const;
+const hidden = { state: 'hidden', timeout: 15_000 } as const;
+const card = () => page.getByRole('group', { name: 'Question' });
+const asked = () => page.locator('[data-tool="AskUserQuestion"]');
+
+async function prompt(...calls: { name: string; args: object }[][]) {
+  for (const step of calls) model.enqueue({ calls: step });
+  model.enqueue({ text: 'All is said.' });
+  await page.getByRole('textbox', { name: 'Prompt' }).fill('go');
+  await page.keyboard.press('Enter');
+}
+
+const ended = async () => {
+  await page.getByRole('log').getByText('All is said.').waitFor(visible);
+  await page.getByRole('button', { name: 'Stop', exact: true }).waitFor(hidden);
+};
+
+/** What the model was told of the answers. */
+function told(): unknown {
+  const messages = z
+    .array(z.looseObject({ role: z.string(), content: z.unknown() }))
+    .parse(model.requests.at(-1)?.body['messages']);
+  const { content } = messages.findLast(({ role }) => role === 'tool') ?? {};
+  const parts = z.union([z.string(), z.array(z.looseObject({ text: z.string().default('') }))]).parse(content);
+  return JSON.parse(typeof parts === 'string' ? parts : parts.map(({ text }) => text).join(''));
+}
+
+const store = {
+  question: 'Which store?',
+  header: 'Storage',
+  options: [{ label: 'SQLite', description: 'One file.' }, { label: 'Postgres' }],
+};
+const scope = {
+  question: 'Which parts?',
+  options: [{ label: 'Index' }, { label: 'Documents' }, { label: 'Journal' }],
+  multi_select: true,
+};
+const ask = (...questions: object[]) => [{ name: 'AskUserQuestion', args: { questions } }];
+
+async function openQuestion() {
+  const { data } = await server.api('GET', `/sessions/${session}/questions?status=pending`);
+  const [question] = z.object({ items: z.array(questionSchema) }).parse(data).items;
+  if (!question) throw new Error('no question is open');
+  return { ...question, path: `/sessions/${session}/questions/${question.question_id}` };
+}
+
+it('answers several questions at once, and shows what was answered', async () => {
+  await prompt(ask(store, scope, { ...store, question: 'Sure?' }));
+  await card().waitFor(visible);
+  await page.getByText('Waiting for your answer').waitFor(visible);
+  await page.getByRole('link', { name: /has a question/ }).waitFor(visible);
+  expect(await card().getByRole('button', { name: 'Answer' }).isDisabled()).toBe(true);
+  await card()
+    .getByRole('group', { name: /Which store/ })
+    .getByRole('radio', { name: 'SQLite' })
+    .check();
+  const parts = card().getByRole('group', { name: /Which parts/ });
+  await parts.getByRole('checkbox', { name: 'Journal' }).check();
+  await parts.getByRole('checkbox', { name: 'Index' }).check();
+  await parts.getByRole('textbox').fill('the docs');
+  await card().getByText('1 of 3 will be skipped').waitFor(visible);
+  await card().getByRole('button', { name: 'Answer' }).click();
+  await card().waitFor(hidden);
+  await ended();
+  expect(told()).toEqual({ answers: { 'Which store?': 'SQLite', 'Which parts?': 'Index, Journal, the docs' } });
+  await asked().getByText('Index, Journal, the docs').waitFor(visible);
+  await asked().getByText('No answer').waitFor(visible);
+});
+
+it('keeps an open question over a reload, and takes a text of one’s own', async () => {
+  await prompt(ask(store));
+  await card().waitFor(visible);
+  await page.reload();
+  await card().getByRole('textbox').fill('a drawer');
+  await page.keyboard.press('Enter');
+  await card().waitFor(hidden);
+  await ended();
+  expect(told()).toEqual({ answers: { 'Which store?': 'a drawer' } });
+});
+
+it('skips a question, and the agent goes on', async () => {
+  await prompt(ask(store));
+  await card().getByRole('button', { name: 'Skip' }).click();
+  await card().waitFor(hidden);
+  await ended();
+  expect(told()).toMatchObject({ answers: {} });
+  expect(await page.getByRole('alert').count()).toBe(0);
+});
+
+it('takes the card away when another client answers', async () => {
+  await prompt(ask(store));
+  await card().waitFor(visible);
+  const { path, questions } = await openQuestion();
+  const [item] = questions;
+  await server.api('POST', path, {
+    answers: { [item?.id ?? '']: { kind: 'single', option_id: item?.options[1]?.id } },
+  });
+  await card().waitFor(hidden);
+  await ended();
+  await asked().getByText('Postgres').waitFor(visible);
+});
+
+it('says so when another client was faster', async () => {
+  await prompt(ask(store));
+  await card().waitFor(visible);
+  const { path } = await openQuestion();
+  await page.route(`**${path}`, async (route) => {
+    await server.api('POST', `${path}:dismiss`);
+    await route.continue();
+  });
+  await card().getByRole('radio', { name: 'SQLite' }).check();
+  await card().getByRole('button', { name: 'Answer' }).click();
+  await page.getByRole('alert').getByText('it was not used').waitFor(visible);
+  await card().waitFor(hidden);
+  await ended();
+  expect(told()).toMatchObject({ answers: {} });
+});
+
+it('takes the card away when the turn is stopped', async () => {
+  await prompt(ask(store));
+  await card().waitFor(visible);
+  await page.keyboard.press('Escape');
+  await card().waitFor(hidden);
+  await page.getByRole('log').getByText('Stopped.').waitFor(visible);
+});
+
+it('shows the todo list above the composer while something is left of it', async () => {
+  const todo = (...statuses: string[]) => [
+    {
+      name: 'TodoList',
+      args: { todos: statuses.map((status, at) => ({ title: `Part ${at + 1}`, status })) },
+    },
+  ];
+  const strip = page.locator('details[aria-label="Todo list"]');
+  await prompt(todo('in_progress', 'pending'), todo('done', 'in_progress'));
+  await ended();
+  await strip.getByText('1 of 2').waitFor(visible);
+  await strip.locator('summary').click();
+  await strip.getByRole('listitem').filter({ hasText: 'Part 2 (in progress)' }).waitFor(visible);
+  await page.reload();
+  await strip.getByText('1 of 2').waitFor(visible);
+  expect(await page.locator('[data-tool="TodoList"][data-state="done"]').count()).toBe(2);
+  await prompt(todo('done', 'done'));
+  await strip.waitFor(hidden);
+});

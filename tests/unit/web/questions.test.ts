@@ -1,0 +1,177 @@
+/** Questions on the page: what is open, what is sent, what a finished call shows. */
+import { describe, expect, it } from 'vitest';
+import { ApiError, ConnectionError } from '../../../web/client/errors.ts';
+import { createRest } from '../../../web/client/rest.ts';
+import type { Question } from '../../../web/client/types.ts';
+import {
+  answerOf,
+  answersOf,
+  noChoice,
+  withOption,
+  withOther,
+  type Item,
+} from '../../../web/features/questions/answers.ts';
+import { questionsPart } from '../../../web/features/questions/part.ts';
+import { answerQuestion, dismissQuestion } from '../../../web/features/questions/requests.ts';
+import { questionViews } from '../../../web/features/questions/views.ts';
+import { createToolViews } from '../../../web/render/tool-view.ts';
+import { partOf } from '../../../web/state/view-part.ts';
+import { frameMaker, play, snapshot, type Draft } from './session-frames.ts';
+
+const options = (item: number) => ['A', 'B', 'C'].map((label, at) => ({ id: `opt_${item}_${at}`, label }));
+const one: Item = { id: 'q_0', question: 'Which one?', options: options(0), allow_other: true };
+const many: Item = { id: 'q_1', question: 'Which ones?', options: options(1), multi_select: true, allow_other: true };
+const question = (id: string): Question => ({
+  question_id: id,
+  session_id: 'session_1',
+  agent_id: 'main',
+  tool_call_id: 't1',
+  questions: [one, many],
+  created_at: '',
+});
+
+describe('open questions', () => {
+  const requested = (id: string, agent = 'main'): Draft => ({
+    type: 'event.question.requested',
+    agent,
+    payload: { ...question(id), agent_id: agent },
+  });
+  const answered: Draft = {
+    type: 'event.question.answered',
+    payload: { question_id: 'question_1', answers: { 'Which one?': 'A' }, resolved_at: '' },
+  };
+  const dismissed: Draft = {
+    type: 'event.question.dismissed',
+    payload: { question_id: 'question_2', dismissed_at: '' },
+  };
+  const ids = (view: ReturnType<typeof play>) => partOf(view, questionsPart).map(({ question_id }) => question_id);
+
+  it('are those of every agent, each once, until they are answered or dismissed', () => {
+    const asked = play([
+      { type: 'snapshot', snapshot: snapshot() },
+      requested('question_1'),
+      requested('question_1'),
+      requested('question_2', 'agent-1'),
+    ]);
+    expect(ids(asked)).toEqual(['question_1', 'question_2']);
+    expect(partOf(asked, questionsPart)[0]?.questions[1]).toEqual(many);
+    const left = play([answered, answered], asked, frameMaker(10));
+    expect(ids(left)).toEqual(['question_2']);
+    expect(ids(play([{ ...dismissed, agent: 'agent-1' }], left, frameMaker(20)))).toEqual([]);
+  });
+
+  it('come with a snapshot, and events that it holds already change nothing', () => {
+    const pending_questions = [question('question_1')];
+    const view = play([
+      requested('question_2'),
+      { type: 'snapshot', snapshot: snapshot({ pending_questions }) },
+      requested('question_1'),
+    ]);
+    expect(ids(view)).toEqual(['question_1']);
+  });
+});
+
+describe('answers', () => {
+  it('are one option, or a text of one’s own in its place', () => {
+    const picked = withOption(one, withOption(one, noChoice, 'opt_0_2'), 'opt_0_1');
+    expect(answerOf(one, picked)).toEqual({ kind: 'single', option_id: 'opt_0_1' });
+    const other = { ...withOther(one, picked, true), text: '  neither ' };
+    expect(answerOf(one, other)).toEqual({ kind: 'other', text: 'neither' });
+    expect(answerOf(one, withOption(one, other, 'opt_0_0'))).toEqual({ kind: 'single', option_id: 'opt_0_0' });
+  });
+
+  it('are several options in their order, with a text beside them', () => {
+    const picked = ['opt_1_2', 'opt_1_1', 'opt_1_0', 'opt_1_1'].reduce(
+      (choice, id) => withOption(many, choice, id),
+      noChoice,
+    );
+    expect(answerOf(many, picked)).toEqual({ kind: 'multi', option_ids: ['opt_1_0', 'opt_1_2'] });
+    const both = { ...withOther(many, picked, true), text: 'D' };
+    expect(answerOf(many, both)).toEqual({
+      kind: 'multi_with_other',
+      option_ids: ['opt_1_0', 'opt_1_2'],
+      other_text: 'D',
+    });
+    expect(answerOf(many, { ...noChoice, other: true, text: 'D' })).toEqual({
+      kind: 'multi_with_other',
+      option_ids: [],
+      other_text: 'D',
+    });
+  });
+
+  it('are skipped where nothing is picked or the text is blank', () => {
+    expect(answersOf([one, many], { q_0: { ...noChoice, other: true, text: ' ' } })).toEqual({
+      q_0: { kind: 'skipped' },
+      q_1: { kind: 'skipped' },
+    });
+  });
+});
+
+describe('requests', () => {
+  const sent: { url: string; method: string | undefined; body: unknown }[] = [];
+  const replying = (code: number) =>
+    createRest({
+      baseUrl: 'http://127.0.0.1:1/base/',
+      token: () => 'secret',
+      fetch: (url, init) => {
+        sent.push({
+          url: String(url),
+          method: init?.method,
+          body: init?.body ? JSON.parse(String(init.body)) : undefined,
+        });
+        return Promise.resolve(new Response(JSON.stringify({ code, msg: 'said', data: null })));
+      },
+    });
+
+  it('send answers and dismissals below the session', async () => {
+    expect(await answerQuestion(replying(0), question('question_1'), { q_0: { kind: 'skipped' } })).toBe('taken');
+    // A dismissal succeeds with a code of its own.
+    expect(await dismissQuestion(replying(40909), question('question_1'))).toBe('taken');
+    const url = 'http://127.0.0.1:1/base/api/v1/sessions/session_1/questions/question_1';
+    expect(sent.splice(0)).toEqual([
+      { url, method: 'POST', body: { answers: { q_0: { kind: 'skipped' } } } },
+      { url: `${url}:dismiss`, method: 'POST', body: undefined },
+    ]);
+  });
+
+  it('tell that somebody was faster, and reject for anything else', async () => {
+    for (const code of [40902, 40405, 41002]) {
+      expect(await answerQuestion(replying(code), question('question_1'), {})).toBe('gone');
+      expect(await dismissQuestion(replying(code), question('question_1'))).toBe('gone');
+    }
+    await expect(answerQuestion(replying(40901), question('question_1'), {})).rejects.toBeInstanceOf(ApiError);
+    const away = createRest({
+      baseUrl: 'http://127.0.0.1:1/',
+      token: () => undefined,
+      fetch: () => Promise.reject(new Error('away')),
+    });
+    await expect(dismissQuestion(away, question('question_1'))).rejects.toBeInstanceOf(ConnectionError);
+  });
+});
+
+describe('a call that asks', () => {
+  const { ofCall } = createToolViews([questionViews]);
+  const input = { questions: [{ question: 'Which one?', options: [] }, { question: 'Which ones?' }] };
+  const drawn = (output?: string, given: unknown = input) =>
+    ofCall({ name: 'AskUserQuestion', input: given, output, label: undefined, display: undefined });
+
+  it('shows its questions, then what was answered', () => {
+    expect(drawn()).toMatchObject({
+      verb: 'Ask',
+      subject: 'Which one? (+1 more)',
+      body: { over: false, questions: [{ question: 'Which one?', answer: undefined }, { question: 'Which ones?' }] },
+    });
+    expect(drawn('{"answers":{"Which one?":"A"}}')).toMatchObject({
+      output: 'on failure',
+      body: { over: true, questions: [{ answer: 'A' }, { answer: undefined }] },
+    });
+    expect(drawn('{"answers":{},"note":"dismissed"}').body).toMatchObject({ over: true });
+  });
+
+  it('survives what is not in its form', () => {
+    expect(drawn('task_id: question-1', { questions: 'all' })).toMatchObject({ subject: '', body: undefined });
+    expect(drawn('task_id: question-1').output).toBeUndefined();
+    expect(drawn('{"answers":[1]}', { questions: [null, { question: 7 }] }).body).toBeUndefined();
+    expect(drawn('{"answers":{"Which one?":7}}').body).toMatchObject({ questions: [{ answer: undefined }, {}] });
+  });
+});

@@ -1,0 +1,16 @@
+/** How calls are drawn that have nothing but a display: one line, perhaps with data below it. */
+import type { ToolViews } from '../../render/tool-view.ts';
+
+export const displayViews: ToolViews = {
+  displays: {
+    search: ({ query }) => ({ verb: 'Search', subject: query }),
+    url_fetch: ({ url }) => ({ verb: 'Fetch', subject: url }),
+    agent_call: ({ agent_name, prompt }) => ({
+      verb: 'Agent',
+      subject: agent_name,
+      body: { kind: 'json', value: prompt },
+    }),
+    skill_call: ({ skill_name }) => ({ verb: 'Skill', subject: skill_name }),
+    generic: ({ summary, detail }) => ({ verb: '', subject: summary, body: { kind: 'json', value: detail } }),
+  },
+};

@@ -1,0 +1,48 @@
+/**
+ * What a feature may bring to the page. A feature is one folder with one registration, listed in `index.ts`; the rest of
+ * the page iterates over the list and knows none of them.
+ */
+import type { Component } from 'vue';
+import type { Display } from '../client/types.ts';
+import { createToolViews, type ToolViews } from '../render/tool-view.ts';
+import { createReducer } from '../state/session-reducer.ts';
+import type { SessionView } from '../state/session-view.ts';
+import type { ViewPart } from '../state/view-part.ts';
+
+export interface Feature extends ToolViews {
+  /** State folded from snapshots and events. */
+  part?: ViewPart<unknown>;
+  /** Draws the body of a tool card, by its kind; props `body` and `cwd`. */
+  bodies?: Record<string, Component>;
+  /** What waits for the person at the page, oldest first. */
+  pending?(view: SessionView): Pending[];
+  /** Drawn behind the conversation, where what is pending is answered; props `view` and `cwd`. */
+  cards?: Component;
+  /** Drawn above the composer; prop `view`. */
+  strip?: Component;
+}
+
+export interface Pending {
+  /** The call that waits, if one does. */
+  toolCallId?: string | undefined;
+  /** Shown in the call's card. */
+  state: string;
+  /** Shown above the composer. */
+  activity: string;
+  /** What the call wants, while it has no arguments of its own yet. */
+  request?: { toolName: string; display: Display };
+}
+
+export type FeatureSet = ReturnType<typeof gatherFeatures>;
+
+/** Everything that a list of features brings, in the order of the list. */
+export function gatherFeatures(list: readonly Feature[]) {
+  return {
+    reduce: createReducer(list.flatMap((feature) => feature.part ?? [])),
+    toolViews: createToolViews(list),
+    bodies: new Map(list.flatMap((feature) => Object.entries(feature.bodies ?? {}))),
+    cards: list.flatMap((feature) => feature.cards ?? []),
+    strips: list.flatMap((feature) => feature.strip ?? []),
+    pending: (view: SessionView): Pending[] => list.flatMap((feature) => feature.pending?.(view) ?? []),
+  };
+}

@@ -1,0 +1,46 @@
+/** From what was picked on a card to the answers that are sent. */
+import type { Question } from '../../client/types.ts';
+import type { Answer } from './requests.ts';
+
+export type Item = Question['questions'][number];
+
+/** What is picked for one question. */
+export interface Choice {
+  /** Option ids, in any order. */
+  options: readonly string[];
+  /** Whether the free text counts, and the text; it is kept while it does not. */
+  other: boolean;
+  text: string;
+}
+
+export const noChoice: Choice = { options: [], other: false, text: '' };
+
+/** A choice after an option was clicked: one of many, or one more or less of several. */
+export function withOption(item: Item, choice: Choice, id: string): Choice {
+  if (!item.multi_select) return { ...choice, options: [id], other: false };
+  const picked = choice.options.includes(id);
+  return { ...choice, options: picked ? choice.options.filter((other) => other !== id) : [...choice.options, id] };
+}
+
+/** A choice with the free text switched on or off. */
+export function withOther(item: Item, choice: Choice, other: boolean): Choice {
+  return { ...choice, other, options: other && !item.multi_select ? [] : choice.options };
+}
+
+/** Options in the order shown; a blank text is none. */
+export function answerOf(item: Item, choice: Choice): Answer {
+  const option_ids = item.options.map(({ id }) => id).filter((id) => choice.options.includes(id));
+  const text = choice.other ? choice.text.trim() : '';
+  if (item.multi_select) {
+    if (text) return { kind: 'multi_with_other', option_ids, other_text: text };
+    return option_ids.length ? { kind: 'multi', option_ids } : { kind: 'skipped' };
+  }
+  if (text) return { kind: 'other', text };
+  const [option_id] = option_ids;
+  return option_id === undefined ? { kind: 'skipped' } : { kind: 'single', option_id };
+}
+
+/** Answers by item id; what was not picked is skipped. */
+export function answersOf(items: readonly Item[], choices: Readonly<Record<string, Choice>>): Record<string, Answer> {
+  return Object.fromEntries(items.map((item) => [item.id, answerOf(item, choices[item.id] ?? noChoice)]));
+}

@@ -1,0 +1,57 @@
+/** How a call that asks is drawn: the questions, each with what was answered. */
+import { firstLine, textOf, type Args, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
+import { outputText } from '../../state/tool-calls.ts';
+
+export interface AskedQuestion {
+  question: string;
+  /** Absent where it was skipped. */
+  answer?: string | undefined;
+}
+export type AskedBody = { kind: 'asked'; questions: AskedQuestion[]; over: boolean };
+
+function asked(args: Args, output: string | undefined): ToolSummary {
+  const texts = questionsOf(args);
+  const answers = output === undefined ? {} : answersIn(output);
+  const questions = texts.map((question) => ({ question, answer: answers?.[question] }));
+  const more = texts.length > 1 ? ` (+${texts.length - 1} more)` : '';
+  const body: AskedBody = { kind: 'asked', questions, over: output !== undefined };
+  return {
+    verb: 'Ask',
+    subject: firstLine(texts[0] ?? '') + more,
+    prose: true,
+    body: texts.length ? body : undefined,
+    opens: 'always',
+    // A result that is no set of answers (a background task's, say) speaks for itself.
+    ...(answers && { output: 'on failure' }),
+  };
+}
+
+function questionsOf({ questions }: Args): string[] {
+  if (!Array.isArray(questions)) return [];
+  return questions.flatMap((item: unknown) => (isObject(item) ? textOf(item, 'question') || [] : []));
+}
+
+/** The answers in a result, by the text of their question. */
+function answersIn(output: string): Record<string, string> | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(output);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(value) || !isObject(value['answers'])) return undefined;
+  const { answers } = value;
+  return Object.fromEntries(
+    Object.entries(answers).flatMap(([question, answer]) => (typeof answer === 'string' ? [[question, answer]] : [])),
+  );
+}
+
+function isObject(value: unknown): value is Args {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export const questionViews: ToolViews = {
+  tools: {
+    AskUserQuestion: (args, { output }) => asked(args, output === undefined ? undefined : outputText(output)),
+  },
+};

@@ -1,0 +1,83 @@
+/** The agent's todo list, read from its calls: it has no event of its own, and the calls follow an undo by themselves. */
+import { type Args, type DrawnCall, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
+import type { Entry, SessionView } from '../../state/session-view.ts';
+import { outputText } from '../../state/tool-calls.ts';
+
+const TOOL = 'TodoList';
+const statuses = ['pending', 'in_progress', 'done'] as const;
+
+export interface Todo {
+  title: string;
+  status: (typeof statuses)[number];
+}
+export type TodoBody = { kind: 'todos'; todos: Todo[] };
+
+/** The list that a call writes; undefined for a call that only reads. */
+export function writtenTodos(args: Args): Todo[] | undefined {
+  const { todos } = args;
+  return Array.isArray(todos) ? todos.flatMap((item: unknown) => todoOf(item) ?? []) : undefined;
+}
+
+function todoOf(item: unknown): Todo | undefined {
+  if (typeof item !== 'object' || item === null || !('title' in item) || !('status' in item)) return undefined;
+  const status = statuses.find((name) => name === item.status);
+  return typeof item.title === 'string' && status ? { title: item.title, status } : undefined;
+}
+
+/** The list in a result, whose lines read `[status] title`. */
+export function printedTodos(output: string): Todo[] {
+  return output.split('\n').flatMap((line) => {
+    const [, word, title = ''] = /^\s*\[(\w+)\] (.+)$/.exec(line) ?? [];
+    const status = statuses.find((name) => name === word);
+    return status ? [{ title, status }] : [];
+  });
+}
+
+/** The list as the newest finished call leaves it; empty where no call is shown. */
+export function currentTodos(view: Pick<SessionView, 'entries' | 'tools'>): Todo[] {
+  for (const entry of view.entries.toReversed()) {
+    for (const id of callsOf(entry).toReversed()) {
+      const call = view.tools[id];
+      if (call?.name !== TOOL || call.state !== 'done') continue;
+      const todos = todosOf(call);
+      // A reader's result may say in words that there are none; the write before it says it for sure.
+      if (todos.length || isWrite(call)) return todos;
+    }
+  }
+  return [];
+}
+
+function callsOf(entry: Entry): string[] {
+  if (entry.kind === 'step') return entry.calls;
+  if (entry.kind !== 'message' || entry.message.role !== 'assistant') return [];
+  return entry.message.content.flatMap((part) => (part.type === 'tool_use' ? [part.tool_call_id] : []));
+}
+
+const argsOf = ({ input }: Pick<DrawnCall, 'input'>): Args =>
+  typeof input === 'object' && input !== null ? { ...input } : {};
+const isWrite = (call: Pick<DrawnCall, 'input'>) => writtenTodos(argsOf(call)) !== undefined;
+const todosOf = (call: Pick<DrawnCall, 'input' | 'output'>): Todo[] =>
+  writtenTodos(argsOf(call)) ?? printedTodos(outputText(call.output));
+
+/** What is being done, else how far it is. */
+export function progressOf(todos: readonly Todo[]): { done: number; total: number; now: string | undefined } {
+  const done = todos.filter(({ status }) => status === 'done').length;
+  const now = todos.find(({ status }) => status === 'in_progress') ?? todos.find(({ status }) => status === 'pending');
+  return { done, total: todos.length, now: now?.title };
+}
+
+function summary(todos: Todo[], verb: string): ToolSummary {
+  if (!todos.length) return { verb, subject: '', prose: true };
+  const { done, total } = progressOf(todos);
+  const body: TodoBody = { kind: 'todos', todos };
+  return { verb, subject: `${done} of ${total} done`, prose: true, body, output: 'on failure' };
+}
+
+export const todoViews: ToolViews = {
+  tools: {
+    [TOOL]: (_, call) => summary(todosOf(call), call.input === undefined || isWrite(call) ? 'Todos' : 'Read todos'),
+  },
+  displays: {
+    todo_list: ({ items }) => summary(writtenTodos({ todos: items }) ?? [], 'Todos'),
+  },
+};
