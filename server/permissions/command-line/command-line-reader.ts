@@ -2,7 +2,7 @@
 import type { Logger } from '#server/logging/log.ts';
 import { headDirectory, isPlainCommand, needsNoRule } from './builtins.ts';
 import { guardedTexts } from './guarded.ts';
-import { loadTreeParser } from './parser.ts';
+import { loadTreeParser, stopwatch } from './parser.ts';
 import type { SyntaxTree, TreeParser } from './parser.ts';
 import { MAX_LINE_CHARS, readPlainLine } from './reader.ts';
 import type { PlainCommand, PlainWord } from './reader.ts';
@@ -37,6 +37,8 @@ interface Options {
   loadParser?: (onBroken: (error: unknown) => void) => Promise<TreeParser>;
 }
 
+/** For a line and all the lines in it (`sh -c '…'`). */
+const MAX_PARSES_MS = 100;
 const REMEMBERED_LINES = 8;
 /** Longer lines are read anew rather than kept. */
 const MAX_REMEMBERED_CHARS = MAX_LINE_CHARS;
@@ -78,8 +80,10 @@ export function createCommandLineReader({ log, loadParser = loadTreeParser }: Op
       if (known) return known;
       const tree = await loaded();
       const trees = new Map<string, SyntaxTree | undefined>();
+      const isOver = stopwatch(MAX_PARSES_MS);
       const parse = (text: string) => {
-        if (!trees.has(text)) trees.set(text, text.length <= MAX_LINE_CHARS ? tree?.parse(text) : undefined);
+        if (text.length > MAX_LINE_CHARS || isOver()) return undefined;
+        if (!trees.has(text)) trees.set(text, tree?.parse(text));
         return trees.get(text);
       };
       const { texts, unreadable } = guardedTexts(line, parse);

@@ -12,11 +12,11 @@ const MAX_SCRIPT_DEPTH = 5;
 /** Of all spellings together, the line itself apart: lines that nest what they run would make it square. */
 const MAX_SPELLED_CHARS = 500_000;
 /** Cutting costs little, but above this nothing is gained: such a line counts as unreadable. */
-const MAX_CUT_CHARS = 100_000;
+const MAX_CUT_CHARS = 30_000;
 /** For the lines inside one line, all together. */
 const MAX_SCRIPTS = 50;
 
-export interface Guarded {
+interface Guarded {
   texts: string[];
   unreadable: boolean;
 }
@@ -50,8 +50,8 @@ export function guardedTexts(line: string, parse: (line: string) => SyntaxTree |
       const name = next[0]?.text ?? '';
       const base = baseName(name);
       if (base !== name && base !== '') add(base + text.slice(name.length));
-      // A name that is no literal text may be any program.
-      if (!(next[0]?.literal ?? true)) unreadable = true;
+      // A name that is no literal text may be any program; `{}` is what xargs or find put there.
+      if (next[0]?.literal === false || name === '{}') unreadable = true;
       const inner = innerOf(next);
       waiting.push(...inner.commands);
       for (const script of inner.scripts) if (!scripts.has(script)) scripts.set(script, depth + 1);

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { Language, Parser } from 'web-tree-sitter';
 
-export const MAX_PARSE_MS = 25;
+const MAX_PARSE_MS = 25;
 
 /** A node of the tree, in source order. */
 export interface SyntaxNode {
@@ -38,7 +38,7 @@ interface Options {
  * Tells when the time is over: by the clock and by what this process computed, so that a busy machine does not make
  * ordinary lines unreadable.
  */
-function stopwatch(maxMs: number): () => boolean {
+export function stopwatch(maxMs: number): () => boolean {
   const deadline = performance.now() + maxMs;
   const used = process.cpuUsage();
   return () => {
@@ -53,6 +53,7 @@ export function createTreeParser(parser: WasmParser, { maxMs = MAX_PARSE_MS, onB
 
   function parse(line: string): SyntaxTree | undefined {
     const isOver = stopwatch(maxMs);
+    // Asked between steps: on a few lines made for it one step takes longer, which only their length bounds.
     const tree = parser.parse(line, null, { progressCallback: isOver });
     if (!tree) {
       // Without it the next line would go on with the rest of this one.
@@ -81,7 +82,6 @@ export function createTreeParser(parser: WasmParser, { maxMs = MAX_PARSE_MS, onB
             }
             path.pop();
           }
-          if (isOver()) return undefined;
           const node = read();
           hasError ||= cursor.nodeIsMissing;
           path.at(-1)?.children.push(node);
@@ -97,7 +97,8 @@ export function createTreeParser(parser: WasmParser, { maxMs = MAX_PARSE_MS, onB
 
   return {
     parse(line) {
-      if (broken) return undefined;
+      // No line with a NUL reaches Bash, and tree-sitter takes seconds over them.
+      if (broken || line.includes('\0')) return undefined;
       try {
         return parse(line);
       } catch (error) {

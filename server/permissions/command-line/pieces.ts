@@ -3,7 +3,7 @@
  * whatever it gets and may see commands where there are none; only rules that apply in doubt look at them.
  */
 
-export interface Piece {
+interface Piece {
   source: string;
   /** As written, redirections and their targets left out. */
   words: string[];

@@ -17,7 +17,7 @@ export interface PlainWord {
   expands: boolean;
 }
 
-export type Operator = ';' | '\n' | '&' | '&&' | '||' | '|' | '|&';
+type Operator = ';' | '\n' | '&' | '&&' | '||' | '|' | '|&';
 
 export interface PlainCommand {
   name: string;
@@ -33,16 +33,12 @@ export interface PlainCommand {
 const INVISIBLE = /[^\t\n -~\p{L}\p{M}\p{N}\p{P}\p{S}]|[\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 const RESERVED = new Set(
-  ['if', 'then', 'elif', 'else', 'fi', 'case', 'esac', 'for', 'select', 'while', 'until', 'do', 'done', 'in'].concat([
-    'function',
-    'time',
-    'coproc',
-  ]),
+  'if then elif else fi case esac for select while until do done in function time coproc'.split(' '),
 );
 
 // What ends a word: everything else right behind it would be part of it, or turn it into a redirection's descriptor.
 const END = '(?=[ \\t\\n;&|]|$)';
-const NAME = new RegExp(`[A-Za-z0-9_./][A-Za-z0-9_./+@%:,-]*${END}`, 'y');
+const NAME = new RegExp(`(?:[A-Za-z0-9_./][A-Za-z0-9_./+@%:,-]*|:)${END}`, 'y');
 const OPERATOR = /&&|\|\||\|&|[;\n&|]/y;
 const REDIRECTION = new RegExp(
   `(?:\\d{0,4}(?:[<>]&(?:\\d{1,4}|-)|(?:>>?|<)[ \\t]*/dev/null)|&>>?[ \\t]*/dev/null)${END}`,

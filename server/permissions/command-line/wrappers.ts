@@ -23,6 +23,7 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map([
   ['stdbuf', { withValue: 'ioe' }],
   ['time', { withValue: 'fo' }],
   ['exec', { withValue: 'a' }],
+  ['coproc', { withValue: '' }],
   ['command', { withValue: '', showsOnly: 'vV' }],
   ['builtin', { withValue: '' }],
   ['nohup', { withValue: '' }],
@@ -33,7 +34,10 @@ const SHELLS = new Set(['sh', 'bash', 'dash', 'ash', 'ksh', 'zsh']);
 const FIND_ACTIONS = new Set(['-exec', '-execdir', '-ok', '-okdir']);
 const ASSIGNMENT = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/;
 
-export interface Inner {
+/** More places than any real options leave open. */
+const MAX_STARTS = 20;
+
+interface Inner {
   /** Words of commands that it runs. */
   commands: Unquoted[][];
   /** Command lines that it reads. */
@@ -49,7 +53,7 @@ function commandStarts(words: readonly Unquoted[], wrapper: Wrapper, inner: Inne
   const starts = new Set<number>();
   const seen = new Set<number>();
   const places = [1];
-  for (let at = places.pop(); at !== undefined; at = places.pop()) {
+  for (let at = places.pop(); at !== undefined && starts.size < MAX_STARTS; at = places.pop()) {
     const text = words[at]?.text;
     if (text === undefined || seen.has(at)) continue;
     seen.add(at);
