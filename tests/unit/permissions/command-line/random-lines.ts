@@ -75,6 +75,50 @@ const ASSIGNMENTS = [
   'CI+=1 ',
   'CI=~ ',
 ];
+/** Each would start a program that it does not name, if the line were plain. */
+const ATTACKS = [
+  "test -v 'a[$(c8)]'",
+  "test '-v' 'a[$(c8)]'",
+  'test "-v$x" \'a[$(c8)]\'',
+  'test "-$x""v" \'a[$(c8)]\'',
+  "test {-v,'a[$(c8)]'}",
+  "test 1 -a -v 'a[$(c8)]'",
+  "test ! -v 'a[$(c8)]'",
+  'true -v; test "$_" \'a[$(c8)]\'',
+  "[ -v 'a[$(c8)]' ]",
+  "printf -v 'a[$(c8)]' 1",
+  "printf {-v,'a[$(c8)]'} 1",
+  "printf '-v' 'a[$(c8)]' 1",
+  "printf $x -v 'a[$(c8)]' 1",
+  "printf -v x 'a[\\x24(c8)]'; echo ${!x}",
+  "echo '\\044(c8)'; echo ${_@P}",
+  "wait -p 'a[$(c8)]' -n",
+  "unset 'a[$(c8)]'",
+  "read 'a[$(c8)]'",
+  "let 'a[$(c8)]'",
+  "declare 'a[$(c8)]=1'",
+  "export 'a[$(c8)]=1'",
+  "RANDOM='a[$(c8)]'; echo hi",
+  'eval c8',
+  'exec c8',
+  'command c8',
+  'command -p c8',
+  'command {-p,c8}',
+  'builtin eval c8',
+  'jobs -x c8',
+  "jobs '-x' c8",
+  'compgen -C c8',
+  "trap 'c8' EXIT",
+  'alias c1=c8',
+  'time c8',
+
+  'coproc c8',
+  '{c8,a}',
+  'echo a\n\\c8',
+  'echo ==\nc8',
+  'c\\\n8 a',
+  'echo a\\\n;c8',
+];
 const CHARACTERS = Array.from(' \t\n\\\'"`$(){}[]<>|&;#!*?~=%^-_.,:/@+a1c\r\v\u00a0é');
 
 export function createLineGenerator(seed: number): () => string {
@@ -92,6 +136,7 @@ export function createLineGenerator(seed: number): () => string {
     return one(REDIRECTIONS);
   }
   function command(): string {
+    if (chance(0.12)) return one(ATTACKS);
     const kind = random();
     let text = kind < 0.66 ? one(NAMES) : kind < 0.93 ? one(BUILTINS) : one(FORBIDDEN);
     if (chance(0.05)) text = one(ASSIGNMENTS) + text;
