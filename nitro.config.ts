@@ -1,6 +1,7 @@
 import { defineNitroConfig } from 'nitropack/config';
 import { developmentStopModule } from './build/development-stop.ts';
 import { endpointsModule } from './build/endpoints.ts';
+import { grammarModule } from './build/grammar.ts';
 import { nativeFiles } from './build/native-files.ts';
 import { productionModule } from './build/production.ts';
 import { socketResetsModule } from './build/socket-resets.ts';
@@ -14,7 +15,7 @@ export default defineNitroConfig({
   serveStatic: false,
   sourceMap: false,
   experimental: { websocket: true },
-  modules: [endpointsModule, productionModule, socketResetsModule, developmentStopModule],
+  modules: [endpointsModule, grammarModule, productionModule, socketResetsModule, developmentStopModule],
   devServer: { watch: ['./server', './utils'] },
   externals: {
     traceInclude: nativeFiles(),

@@ -1,0 +1,99 @@
+/** How a Bash line is read for permission rules. */
+import type { Logger } from '#server/logging/log.ts';
+import { headDirectory, isPlainCommand, needsNoRule } from './builtins.ts';
+import { guardedTexts } from './guarded.ts';
+import { loadTreeParser, stopwatch } from './parser.ts';
+import type { SyntaxTree, TreeParser } from './parser.ts';
+import { MAX_LINE_CHARS, readPlainLine } from './reader.ts';
+import type { PlainCommand, PlainWord } from './reader.ts';
+import { plainNames } from './tree.ts';
+
+export interface CommandReading {
+  /** The whole line is understood by reader and tree, which agree: `commands` are all its simple commands. */
+  plain: boolean;
+  /**
+   * Simple commands in order, as allow rules match them: name and words joined by one blank. Those that need no rule
+   * (`true`, `pwd`, `set -e` …) and the `cd` at the head are left out. Empty unless plain.
+   */
+  commands: string[];
+  /** Directory of a `cd <dir> &&` at the head of a plain line, unquoted; where it lies is for the caller to check. */
+  cd: string | undefined;
+  /** Every text that a deny or ask rule is matched against: the whole line first, then all spellings. */
+  guarded: string[];
+  /**
+   * Deny and ask rules could not be checked fully: an error in the line, too long, over time, no parser, or the name of
+   * a command that is no literal text.
+   */
+  unreadable: boolean;
+}
+
+export interface CommandLineReader {
+  read(line: string): Promise<CommandReading>;
+}
+
+interface Options {
+  log?: Logger;
+  /** The process's parser unless a test brings another. Called at the first line. */
+  loadParser?: (onBroken: (error: unknown) => void) => Promise<TreeParser>;
+}
+
+/** For a line and all the lines in it (`sh -c '…'`). */
+const MAX_PARSES_MS = 100;
+const REMEMBERED_LINES = 8;
+/** Longer lines are read anew rather than kept. */
+const MAX_REMEMBERED_CHARS = MAX_LINE_CHARS;
+
+/** A quoted word that would be the same without its quotes. */
+const NEEDLESS_QUOTES = /^(['"])([A-Za-z0-9_%+,./:=@-]+)\1$/;
+const ruleWord = ({ source }: PlainWord) => NEEDLESS_QUOTES.exec(source)?.[2] ?? source;
+const ruleText = ({ name, words }: PlainCommand) => [name, ...words.map(ruleWord)].join(' ');
+
+/** The line's commands when reader and tree both find it plain and agree on their names. */
+function readPlain(line: string, tree: SyntaxTree | undefined): Pick<CommandReading, 'plain' | 'commands' | 'cd'> {
+  const opaque = { plain: false, commands: [], cd: undefined };
+  const commands = tree && readPlainLine(line);
+  const names = tree && plainNames(tree, line);
+  if (!commands || !names || names.length !== commands.length) return opaque;
+  if (!commands.every(({ name }, index) => name === names[index])) return opaque;
+  const cd = headDirectory(commands);
+  const ruled = cd === undefined ? commands : commands.slice(1);
+  if (!ruled.every(isPlainCommand)) return opaque;
+  return { plain: true, commands: ruled.filter((command) => !needsNoRule(command)).map(ruleText), cd };
+}
+
+/** Loads the grammar at the first line that it reads. */
+export function createCommandLineReader({ log, loadParser = loadTreeParser }: Options = {}): CommandLineReader {
+  const remembered = new Map<string, CommandReading>();
+  let parser: Promise<TreeParser | undefined> | undefined;
+
+  const loaded = () =>
+    (parser ??= loadParser((err) => log?.error('the command line parser broke and is not used again', { err })).catch(
+      (err: unknown) => {
+        log?.error('the command line parser did not load', { err });
+        return undefined;
+      },
+    ));
+
+  return {
+    async read(line) {
+      const known = remembered.get(line);
+      if (known) return known;
+      const tree = await loaded();
+      const trees = new Map<string, SyntaxTree | undefined>();
+      const isOver = stopwatch(MAX_PARSES_MS);
+      const parse = (text: string) => {
+        if (text.length > MAX_LINE_CHARS || isOver()) return undefined;
+        if (!trees.has(text)) trees.set(text, tree?.parse(text));
+        return trees.get(text);
+      };
+      const { texts, unreadable } = guardedTexts(line, parse);
+      const plain = readPlain(line, parse(line));
+      const reading = { ...plain, guarded: [...new Set([...texts, ...plain.commands])], unreadable };
+      if (line.length <= MAX_REMEMBERED_CHARS) {
+        if (remembered.size >= REMEMBERED_LINES) remembered.delete([...remembered.keys()][0] ?? '');
+        remembered.set(line, reading);
+      }
+      return reading;
+    },
+  };
+}

@@ -1,0 +1,82 @@
+/** Every text of a line that a deny or ask rule may mean. */
+import type { SyntaxTree } from './parser.ts';
+import { cutPieces } from './pieces.ts';
+import { MAX_LINE_CHARS } from './reader.ts';
+import { allCommands } from './tree.ts';
+import { unquote } from './words.ts';
+import type { Unquoted } from './words.ts';
+import { baseName, innerOf, withoutLeading } from './wrappers.ts';
+
+/** `sh -c` in `sh -c` …: deeper lines are not read. */
+const MAX_SCRIPT_DEPTH = 5;
+/** Of all spellings together, the line itself apart: lines that nest what they run would make it square. */
+const MAX_SPELLED_CHARS = 500_000;
+/** Cutting costs little, but above this nothing is gained: such a line counts as unreadable. */
+const MAX_CUT_CHARS = 30_000;
+/** For the lines inside one line, all together. */
+const MAX_SCRIPTS = 50;
+
+interface Guarded {
+  texts: string[];
+  unreadable: boolean;
+}
+
+/** `parse` gives undefined for a line that it cannot read in time. */
+export function guardedTexts(line: string, parse: (line: string) => SyntaxTree | undefined): Guarded {
+  const texts = new Set([line]);
+  const scripts = new Map<string, number>([[line, 0]]);
+  let spelled = 0;
+  let unreadable = false;
+
+  function add(text: string): boolean {
+    if (text === '' || texts.has(text)) return true;
+    spelled += text.length;
+    if (spelled > MAX_SPELLED_CHARS) {
+      unreadable = true;
+      return false;
+    }
+    texts.add(text);
+    return true;
+  }
+
+  function addCommand(words: readonly Unquoted[], depth: number): void {
+    const waiting = [words];
+    const seen = new Set<string>();
+    for (let next = waiting.pop(); next; next = waiting.pop()) {
+      const text = next.map((word) => word.text).join(' ');
+      if (seen.has(text)) continue;
+      seen.add(text);
+      if (!add(text)) return;
+      const name = next[0]?.text ?? '';
+      const base = baseName(name);
+      if (base !== name && base !== '') add(base + text.slice(name.length));
+      // A name that is no literal text may be any program; `{}` is what xargs or find put there.
+      if (next[0]?.literal === false || name === '{}') unreadable = true;
+      const inner = innerOf(next);
+      waiting.push(...inner.commands);
+      for (const script of inner.scripts) if (!scripts.has(script)) scripts.set(script, depth + 1);
+    }
+  }
+
+  // A map takes in what is added while it is gone through.
+  for (const [script, depth] of scripts) {
+    if (depth > MAX_SCRIPT_DEPTH || scripts.size > MAX_SCRIPTS) {
+      unreadable = true;
+      break;
+    }
+    add(script);
+    if (script.length <= MAX_CUT_CHARS) {
+      for (const { source, words } of cutPieces(script)) {
+        add(source);
+        const unquoted = words.map(unquote);
+        if (!add(unquoted.map(({ text }) => text).join(' '))) break;
+        // Pieces cut out of quotes have names that are none: only the tree says that a name is no literal.
+        addCommand(withoutLeading(unquoted.map(({ text }) => ({ text, literal: true }))), depth);
+      }
+    }
+    const tree = script.length <= MAX_LINE_CHARS ? parse(script) : undefined;
+    unreadable ||= !tree || tree.hasError;
+    if (tree) for (const words of allCommands(tree, script)) addCommand(words.map(unquote), depth);
+  }
+  return { texts: [...texts], unreadable };
+}

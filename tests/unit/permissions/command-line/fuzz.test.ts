@@ -1,0 +1,71 @@
+/**
+ * What is called plain is run in real Bash: no program may start that is not among the line's commands, with the
+ * arguments that stand there. More lines: FUZZ_LINES=100000; other ones: FUZZ_SEED=7.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
+import { readPlainLine } from '#server/permissions/command-line/reader.ts';
+import { createLineGenerator } from './random-lines.ts';
+import { startedPrograms } from './run-in-bash.ts';
+
+const PLAIN_LINES = Number(process.env.FUZZ_LINES ?? 2000);
+const SEED = Number(process.env.FUZZ_SEED ?? 1);
+const MAX_TRIES = PLAIN_LINES * 40;
+const PROCESSES = 2;
+
+interface Difference {
+  line: string;
+  started: string[];
+}
+
+/** Programs that Bash started though no command of the plain line stands for them. */
+function unnamed(line: string, started: readonly string[][]): Difference[] {
+  const commands = readPlainLine(line) ?? [];
+  return started
+    .filter(
+      ([name, ...args]) =>
+        !commands.some((command) => {
+          if (command.name !== name) return false;
+          // What Bash expands can become any arguments, never another name.
+          if (command.words.some(({ expands, hasVariable }) => expands || hasVariable)) return true;
+          return JSON.stringify(command.words.map(({ text }) => text)) === JSON.stringify(args);
+        }),
+    )
+    .map((words) => ({ line, started: words }));
+}
+
+test.skipIf(!existsSync('/bin/bash'))(
+  'random plain lines start only what they name',
+  { timeout: 60_000 + PLAIN_LINES * 30 },
+  async () => {
+    const reader = createCommandLineReader();
+    const nextLine = createLineGenerator(SEED);
+    const plain = new Set<string>();
+    for (let tries = 0; tries < MAX_TRIES && plain.size < PLAIN_LINES; tries++) {
+      const line = nextLine();
+      // Most lines are opaque to the strict reader already, which is the quicker one.
+      if (!plain.has(line) && readPlainLine(line) && (await reader.read(line)).plain) plain.add(line);
+    }
+    expect(plain.size).toBe(PLAIN_LINES);
+
+    const lines = [...plain];
+    const size = Math.ceil(lines.length / PROCESSES);
+    const folder = await mkdtemp(join(tmpdir(), 'command-lines-'));
+    try {
+      const batches = Array.from({ length: PROCESSES }, (_, index) => lines.slice(index * size, (index + 1) * size));
+      const started = await Promise.all(
+        batches.map((batch, index) => startedPrograms(batch, join(folder, `${index}`))),
+      );
+      const all = started.flat();
+      expect(lines.flatMap((line, index) => unnamed(line, all[index] ?? []))).toEqual([]);
+      // The recorder works: most lines start something.
+      expect(all.filter(({ length }) => length > 0).length).toBeGreaterThan(lines.length / 3);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+);
