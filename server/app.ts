@@ -170,7 +170,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   config.onChanged((change) => globalStream.publish('event.config.changed', change));
   config.onWarnings((warnings) => globalStream.publish('event.config.warning', { warnings }));
 
-  const logOptions = { sink: hub, log, version: SERVER_VERSION, onFailure: () => undefined };
+  const { holder } = instance;
+  const logOptions = { sink: hub, holder, log, version: SERVER_VERSION, onFailure: () => undefined };
   const index = createSessionIndex({
     db: createIndexDb({ home, log }),
     log,
@@ -190,6 +191,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     index,
     workspaces,
     sink: hub,
+    holder,
     agents: createAgentContextFactory({
       home,
       shell: await findShell(),

@@ -20,6 +20,7 @@ import { recordFrame } from './record-frame.ts';
 import { internalTypes, eventTypes } from './record-types.ts';
 import { internal, event, unsent, type Batch, type Draft, type JournalRecord, type TitleKind } from './records.ts';
 import { journalPath, replayLines } from './replay.ts';
+import type { LeaseHolder } from '#server/storage/lease.ts';
 import { settleCrash } from './crash-recovery.ts';
 import { emptyView, foldLine, journalSize, newHeader, readOn } from './view.ts';
 import { openWriter, type JournalWriter, type WriterFs } from './writer.ts';
@@ -85,6 +86,8 @@ export interface SessionLogOptions {
   onFailure(error: ServiceError): void;
   /** After a line is folded and before its frames go out. */
   onBatch?(batch: Batch): void;
+  /** In whose name the lock is taken. */
+  holder: LeaseHolder;
   /** What writes; tests pass one that fails. */
   fs?: WriterFs & BlobFs;
 }
@@ -206,7 +209,7 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
   }
 
   async function settleAbandoned(): Promise<void> {
-    if (settleCrash(view.state).length === 0 || (await lockOwner(dir))) return;
+    if (settleCrash(view.state).length === 0 || (await lockOwner(dir, options.holder))) return;
     // Again, because somebody else may have settled during the look at the lock.
     const drafts = held ? [] : settleCrash(view.state);
     if (drafts.length === 0) return;
@@ -234,12 +237,7 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
   async function takeLock(): Promise<void> {
     if (readOnly) throw readOnly;
     if (closed) throw new ServiceError('persistence.failure', `session ${sessionId} is closed`);
-    const taken = await acquireLock(dir);
-    if ('owner' in taken) {
-      const { pid } = taken.owner;
-      const message = `session ${sessionId} is held by process ${pid}; use that server, or stop it first`;
-      throw new ServiceError('session.busy', message, { details: { reason: 'lock', pid } });
-    }
+    const lock = await acquireLock(dir, sessionId, options.holder);
     try {
       await catchUp();
       if (readOnly) throw readOnly;
@@ -249,12 +247,12 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
         onSyncError: fail,
         fs: options.fs,
       });
-      held = { lock: taken.lock, writer };
+      held = { lock, writer };
       if (view.length === 0) writeHeader(writer);
     } catch (error) {
       held?.writer.close().catch(() => undefined);
       held = undefined;
-      await taken.lock.release();
+      await lock.release();
       throw error;
     }
     const drafts = settleCrash(view.state);

@@ -20,6 +20,7 @@ import { isBusy, mainTurnActive, pendingInteraction, type StatusState } from '#s
 import type { Logger } from '#server/logging/log.ts';
 import { errorCode } from '#server/files/errno.ts';
 import { createApprovals } from '#server/agent/approvals.ts';
+import type { LeaseHolder } from '#server/storage/lease.ts';
 import type { SessionIndex } from './session-index.ts';
 import type { SessionRow } from './session-row.ts';
 import { sessionView } from './session-view.ts';
@@ -40,6 +41,8 @@ export interface LiveSessionsDeps {
   root: string;
   index: SessionIndex;
   sink: EventSink;
+  /** In whose name sessions are locked. */
+  holder: LeaseHolder;
   agents: AgentContextFactory;
   /** Registers the workspace of a session again when it was removed from the registry (files.md §2.2). */
   ensureWorkspace(workspaceId: string, root: string): Promise<void>;
@@ -119,6 +122,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     dir: directory(row),
     sessionId: row.id,
     sink: deps.sink,
+    holder: deps.holder,
     log,
     version: deps.version,
     onFailure: (error) => {

@@ -6,7 +6,8 @@ import { requestMessages, readContext } from '#server/journal/projections/contex
 import { indexRow, searchRows } from '#server/sessions/index-rows.ts';
 import { isBusy } from '#server/journal/projections/status.ts';
 import { INTERRUPTED_RESULT, settleCrash } from '#server/journal/crash-recovery.ts';
-import { openLog, temporaryFolder } from '#support/session-logs.ts';
+import { leaseHolder } from '#support/lease-holder.ts';
+import { openLog, SESSION_ID, temporaryFolder } from '#support/session-logs.ts';
 
 const fixture = join(import.meta.dirname, 'fixtures/worked.ndjson');
 
@@ -97,13 +98,13 @@ describe('the worked journal of records.md §5', () => {
 
   it('shows the turn as open while its owner lives, and settles it when the owner is gone', async () => {
     await write(lines.slice(0, -1));
-    const taken = await acquireLock(dir);
+    const lock = await acquireLock(dir, SESSION_ID, leaseHolder());
     const { log, frames } = await openLog(dir);
     expect(log.position().seq).toBe(35);
     expect(isBusy(log.state.status)).toBe(true);
     expect([...log.state.status.approvals.keys()]).toEqual(['approval_A2']);
     expect([...(log.state.status.agents.get('main')?.runningTools.keys() ?? [])]).toEqual(['call_2']);
-    if ('lock' in taken) await taken.lock.release();
+    await lock.release();
     await log.refresh();
     expect(frames.map((frame) => frame.type).at(-1)).toBe('event.session.work_changed');
     expect(isBusy(log.state.status)).toBe(false);

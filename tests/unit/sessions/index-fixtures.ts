@@ -7,6 +7,7 @@ import { createSessionIndex, type SessionIndexDeps } from '#server/sessions/sess
 import { readSessionFolder } from '#server/sessions/session-folder.ts';
 import type { SessionRow } from '#server/sessions/session-row.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';
+import { leaseHolder } from '#support/lease-holder.ts';
 
 export const WORKSPACE = 'wd_one_000000000001';
 const START = Date.UTC(2026, 0, 1);
@@ -32,7 +33,8 @@ export function openIndex(home: string, options: Partial<SessionIndexDeps> = {})
   const lines: string[] = [];
   const log = createLogger('warn', (line) => void lines.push(line));
   const db = createIndexDb({ home, log });
-  const logOptions = { sink: { publish: () => undefined }, log, version: '1.0.0', onFailure: () => undefined };
+  const sink = { publish: () => undefined };
+  const logOptions = { sink, holder: leaseHolder(), log, version: '1.0.0', onFailure: () => undefined };
   const reads: string[] = [];
   const index = createSessionIndex({
     db,

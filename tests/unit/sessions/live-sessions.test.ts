@@ -10,6 +10,7 @@ import { createIdentity } from '#server/models/providers/identity.ts';
 import { createModelClient } from '#server/models/stream.ts';
 import { createLiveSessions, type LiveSessions } from '#server/sessions/live-sessions.ts';
 import type { SessionIndex } from '#server/sessions/session-index.ts';
+import { leaseHolder } from '#support/lease-holder.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { openIndex, sessionRow } from './index-fixtures.ts';
 
@@ -47,6 +48,7 @@ beforeEach(async () => {
       client,
       tools: [],
     }),
+    holder: leaseHolder(),
     ensureWorkspace: async () => undefined,
     subscribers: (id) => Number(watched.has(id)),
     approvalLifetimeMs: MINUTE,
