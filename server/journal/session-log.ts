@@ -33,6 +33,8 @@ export interface SessionLog {
   /** All projections, always as of `position()`. Long texts in it read their file when touched: see `load`. */
   readonly state: LogState;
   position(): StreamPosition;
+  /** Bytes of the journal that `state` is made from. */
+  readonly length: number;
   /** This process is the writer, so `state` is all there is; else another process may be ahead of it. */
   readonly claimed: boolean;
   /** Why nothing can be appended any more: a failed write, or a journal of a newer format (50003). */
@@ -368,6 +370,9 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
     },
     get state() {
       return view.state;
+    },
+    get length() {
+      return view.length;
     },
     get claimed() {
       return held !== undefined;

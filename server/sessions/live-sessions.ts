@@ -2,7 +2,7 @@
  * The sessions that are loaded in this process: opening, keeping the cold view up to date, unloading (core.md §5.2,
  * engine.md §17.3, §17.5). Lifecycle calls on one session run one after the other; concurrent loads share one.
  */
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AgentContextFactory, SessionPlace } from '#server/agent/context-factory.ts';
 import { errorMessage, ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
@@ -13,18 +13,16 @@ import {
   type SessionLog,
   type SessionLogOptions,
 } from '#server/journal/session-log.ts';
-import { createStateFile, STATE_VERSION, type StateDocument, type StateFile } from './state-file.ts';
 import { readContext } from '#server/journal/projections/context.ts';
-import { indexRow } from './index-rows.ts';
 import { isBusy, mainTurnActive, pendingInteraction, type StatusState } from '#server/journal/projections/status.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { errorCode } from '#server/files/errno.ts';
 import { createApprovals } from '#server/agent/approvals.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import type { SessionIndex } from './session-index.ts';
-import type { SessionRow } from './session-row.ts';
-import { sessionView } from './session-view.ts';
+import { foldedHeader, sessionOfHeader, type ColdFacts, type SessionHeader } from './session-header.ts';
 import { createLiveSession, type LiveSession } from './session.ts';
+import { createStateFiles } from './state-files.ts';
 import { createWorkState, type WorkFacts } from '#server/agent/work-state.ts';
 
 const IDLE_UNLOAD_MS = 30 * 60 * 1000;
@@ -32,9 +30,6 @@ const IDLE_CHECK_MS = 60 * 1000;
 const MAX_LIVE = 200;
 /** The request that used a session last may still be at work on it. */
 const IN_USE_MS = 10 * 1000;
-
-/** Facts that only the cold view holds. They change without the session's lock, so the index has them, not a process. */
-export type ColdFacts = Partial<Pick<SessionRow, 'archived' | 'archivedAt' | 'custom' | 'updatedAt'>>;
 
 export interface LiveSessionsDeps {
   /** `<home>/sessions` */
@@ -58,23 +53,24 @@ export interface LiveSessionsDeps {
 
 interface Entry {
   session: LiveSession;
-  state: StateFile;
   usedAt: number;
   /** Its journal is being closed; who wants the session loads it again afterwards. */
   unloading: boolean;
 }
 
 export interface LiveSessions {
-  directory(row: Pick<SessionRow, 'id' | 'workspaceId'>): string;
+  directory(row: Pick<SessionHeader, 'id' | 'workspaceId'>): string;
   /** Live, or undefined when cold. */
   get(id: string): LiveSession | undefined;
   all(): LiveSession[];
   /** Loads a cold session. Throws 40401, and 50001 when it cannot be loaded. */
   open(id: string): Promise<LiveSession>;
   /** Writes a new session, tells of it and keeps it live. Throws 50003, and then nothing is left of it. */
-  create(row: SessionRow): Promise<LiveSession>;
+  create(row: SessionHeader): Promise<LiveSession>;
   /** Stores facts of the cold view, of a live or a cold session. Throws 50003, and then nothing has changed. */
-  patch(id: string, facts: ColdFacts): Promise<void>;
+  patch(id: string, change: (header: SessionHeader) => Partial<ColdChange>): Promise<void>;
+  /** Stores what the journal of a live session tells; its file follows within seconds. */
+  persist(id: string): void;
   /** Ends what runs and forgets the session; to be called in turn. */
   unload(id: string, reason: 'exit' | 'archive' | 'idle'): Promise<void>;
   /** Unloads what nobody has used for 30 minutes, and the longest unused ones above the limit; runs every minute. */
@@ -84,6 +80,9 @@ export interface LiveSessions {
   newest(): LiveSession | undefined;
   close(): Promise<void>;
 }
+
+/** What changes without the session's lock. */
+export type ColdChange = ColdFacts & Pick<SessionHeader, 'updatedAt'>;
 
 const ends = {
   exit: { disposed: 'closed', message: 'server stopping' },
@@ -98,6 +97,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
   const loading = new Map<string, Promise<LiveSession>>();
   const lifecycles = new Map<string, Promise<unknown>>();
   const idleCheck = setInterval(() => void unloadIdle(), IDLE_CHECK_MS).unref();
+  const files = createStateFiles({ index, log });
   let closed = false;
 
   function inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
@@ -110,15 +110,15 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     return mine;
   }
 
-  const directory = (row: Pick<SessionRow, 'id' | 'workspaceId'>) => join(deps.root, row.workspaceId, row.id);
+  const directory = (row: Pick<SessionHeader, 'id' | 'workspaceId'>) => join(deps.root, row.workspaceId, row.id);
 
-  function storedRow(id: string): SessionRow {
+  function storedHeader(id: string): SessionHeader {
     const row = index.get(id);
     if (!row) throw sessionNotFound(id);
     return row;
   }
 
-  const logOptions = (row: Pick<SessionRow, 'id' | 'workspaceId'>): SessionLogOptions => ({
+  const logOptions = (row: Pick<SessionHeader, 'id' | 'workspaceId'>): SessionLogOptions => ({
     dir: directory(row),
     sessionId: row.id,
     sink: deps.sink,
@@ -131,24 +131,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     },
   });
 
-  /** The row as the journal has it, with the cold facts of the stored one. */
-  function foldedRow(sessionLog: SessionLog, stored: SessionRow): SessionRow {
-    const { outcome, updatedAt, ...facts } = indexRow(sessionLog.state);
-    const { id, workspaceId, cwd, archived, archivedAt, custom } = stored;
-    return {
-      ...facts,
-      id,
-      workspaceId,
-      cwd,
-      lastTurnReason: outcome,
-      updatedAt: Math.max(updatedAt, stored.updatedAt),
-      archived,
-      archivedAt,
-      custom,
-    };
-  }
-
-  function activate(sessionLog: SessionLog, row: SessionRow): Entry {
+  function activate(sessionLog: SessionLog, row: SessionHeader): Entry {
     const { id, workspaceId, cwd } = row;
     const dir = directory(row);
     const work = createWorkState(() => workFacts(sessionLog.state.status));
@@ -173,7 +156,8 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       approvals,
       work,
       // Who is not the writer may be behind another process, and the index never is.
-      row: (stored = index.get(id) ?? row) => (sessionLog.claimed ? foldedRow(sessionLog, stored) : stored),
+      row: (stored = index.get(id) ?? row) =>
+        sessionLog.claimed ? foldedHeader(sessionLog.state, stored, stored) : stored,
       defaultLimit: deps.agents.defaultLimit,
       host: {
         ...deps.agents.shared,
@@ -183,48 +167,33 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
         work,
         approvals,
         now: deps.now,
-        viewChanged: () => void persist(entry),
+        viewChanged: () => persist(id),
         report: (what, error) => log.error(what, { sessionId: id, err: error }),
       },
     });
-    const entry: Entry = { session, state: createStateFile(dir), usedAt: deps.now(), unloading: false };
+    const entry: Entry = { session, usedAt: deps.now(), unloading: false };
     live.set(id, entry);
     return entry;
   }
 
-  /** The row at once, so that lists are right; the file behind it. Throws 50003. */
-  async function store(row: SessionRow, state: StateFile): Promise<void> {
-    index.upsert(row);
-    try {
-      await state.write(stateDocument(row));
-    } catch (error) {
-      throw unwritable(row.id, error);
-    }
-  }
-
-  /** Stores what the journal has; it stays the last word when that fails. */
-  async function persist(entry: Entry, row?: SessionRow): Promise<void> {
-    const { session, state } = entry;
-    try {
-      await store(row ?? session.row(), state);
-    } catch (error) {
-      log.error('state.json could not be written', { sessionId: session.id, err: error });
-    }
+  function persist(id: string): void {
+    const session = live.get(id)?.session;
+    if (!session) return;
+    index.upsert(session.row(), session.log.length);
+    files.writeSoon(id, session.log.dir);
   }
 
   /** Everything is written before anybody hears of the session; between its event and its row nothing is awaited for. */
-  async function create(row: SessionRow): Promise<LiveSession> {
+  async function create(row: SessionHeader): Promise<LiveSession> {
     const dir = directory(row);
     try {
-      await mkdir(dir, { recursive: true, mode: 0o700 });
-      await createStateFile(dir).write(stateDocument(row));
       const { titleKind = 'replaceable' } = row;
       const sessionLog = await createSessionLog({
         ...logOptions(row),
-        session: sessionView(row, undefined),
+        session: sessionOfHeader(row, undefined),
         titleKind,
       });
-      index.upsert(row);
+      index.upsert(row, sessionLog.length);
       return activate(sessionLog, row).session;
     } catch (error) {
       await rm(dir, { recursive: true, force: true }).catch(() => undefined);
@@ -232,23 +201,27 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     }
   }
 
-  async function patch(id: string, facts: ColdFacts): Promise<void> {
-    const entry = live.get(id);
-    const present = () => entry?.session.row() ?? storedRow(id);
-    const before = present();
-    const state = entry?.state ?? createStateFile(directory(before));
+  async function patch(id: string, change: (header: SessionHeader) => Partial<ColdChange>): Promise<void> {
+    const session = live.get(id)?.session;
+    // Its row may have gone with the index.
+    if (session && !index.get(id)) index.upsert(session.row(), session.log.length);
+    const before = storedHeader(id);
     try {
-      await store({ ...before, ...facts }, state);
+      index.patch(id, change);
+      await files.write(id, directory(before));
     } catch (error) {
-      const { archived, archivedAt, custom, updatedAt } = before;
-      index.upsert({ ...present(), archived, archivedAt, custom, updatedAt });
-      throw error;
+      try {
+        index.patch(id, () => before);
+      } catch (second) {
+        log.error('the index shows facts that were not stored', { sessionId: id, err: second });
+      }
+      throw unwritable(id, error);
     }
   }
 
   async function load(id: string): Promise<LiveSession> {
     await index.ready();
-    const row = storedRow(id);
+    const row = storedHeader(id);
     await deps.ensureWorkspace(row.workspaceId, row.cwd);
     let sessionLog: SessionLog;
     try {
@@ -259,9 +232,13 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       throw new ServiceError('internal.error', `session ${id} cannot be loaded: ${reasonOf(error)}`, { cause: error });
     }
     const entry = activate(sessionLog, row);
-    const folded = foldedRow(sessionLog, row);
-    // Settled just now, or its end never came to the index.
-    if (row.open && !folded.open) await persist(entry, folded);
+    const folded = foldedHeader(sessionLog.state, row, row);
+    const indexed = index.stored(id)?.journalLength ?? 0;
+    // Settled just now, or the end of its server came before the row.
+    if ((row.open && !folded.open) || indexed < sessionLog.length) {
+      index.upsert(folded, sessionLog.length);
+      if (sessionLog.claimed) files.writeSoon(id, sessionLog.dir);
+    }
     return entry.session;
   }
 
@@ -287,13 +264,19 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     entry.unloading = true;
     const { disposed, message } = ends[reason];
     const { log: sessionLog, main } = entry.session;
+    let wrote = false;
     try {
       const last = await main.close(disposed, message);
-      const wrote = sessionLog.claimed;
+      wrote = sessionLog.claimed;
       await sessionLog.close(reason, last);
-      if (wrote) await persist(entry, foldedRow(sessionLog, storedRow(id)));
     } finally {
       live.delete(id);
+      if (wrote) {
+        const stored = index.get(id) ?? entry.session.row();
+        index.upsert(foldedHeader(sessionLog.state, stored, stored), sessionLog.length);
+        files.writeSoon(id, sessionLog.dir);
+        await files.flush(id);
+      }
     }
   }
 
@@ -327,6 +310,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     open,
     create,
     patch,
+    persist,
     unload: unloadNow,
     unloadIdle,
     inTurn,
@@ -338,7 +322,12 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       closed = true;
       clearInterval(idleCheck);
       await Promise.allSettled(loading.values());
-      await Promise.all([...live.keys()].map((id) => inTurn(id, () => unloadNow(id, 'exit'))));
+      // One that fails must not keep the others from being stored.
+      const unloads = await Promise.allSettled([...live.keys()].map((id) => inTurn(id, () => unloadNow(id, 'exit'))));
+      for (const unload of unloads) {
+        if (unload.status === 'rejected') log.error('a session could not be closed', { err: unload.reason });
+      }
+      await files.close();
     },
   };
 }
@@ -355,23 +344,3 @@ const workFacts = (status: StatusState): WorkFacts => ({
   pending_interaction: pendingInteraction(status),
   last_turn_reason: status.outcome,
 });
-
-/** The row as `state.json` keeps it. */
-function stateDocument(row: SessionRow): StateDocument {
-  return {
-    id: row.id,
-    version: STATE_VERSION,
-    title: row.title,
-    titleKind: row.titleKind,
-    lastPrompt: row.lastPrompt,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-    archived: row.archived,
-    archivedAt: row.archivedAt,
-    cwd: row.cwd,
-    forkedFrom: row.forkedFrom,
-    agents: { main: { homedir: 'agents/main', type: 'main' } },
-    custom: row.custom,
-    lastTurnReason: row.lastTurnReason,
-  };
-}

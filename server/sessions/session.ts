@@ -11,8 +11,7 @@ import type { Message, Snapshot } from '#schema/message.ts';
 import type { Session, SessionStatus } from '#schema/session.ts';
 import type { Approvals } from '#server/agent/approvals.ts';
 import { TITLE_CHARS } from './prompt-text.ts';
-import type { SessionRow } from './session-row.ts';
-import { sessionView } from './session-view.ts';
+import { sessionOfHeader, type SessionHeader } from './session-header.ts';
 import { idleFacts, type WorkState } from '#server/agent/work-state.ts';
 
 const SNAPSHOT_MESSAGES = 100;
@@ -33,8 +32,8 @@ export interface LiveSession {
   readonly approvals: Approvals;
   readonly work: WorkState;
   /** The present row; `stored` spares the look into the index, where the cold facts are. */
-  row(stored?: SessionRow): SessionRow;
-  view(stored?: SessionRow): Session;
+  row(stored?: SessionHeader): SessionHeader;
+  view(stored?: SessionHeader): Session;
   status(): SessionStatus;
   snapshot(): Promise<Snapshot>;
   /** Newest first (core.md §7.3). */
@@ -54,7 +53,7 @@ export interface LiveSessionDeps {
   log: SessionLog;
   approvals: Approvals;
   work: WorkState;
-  row(stored?: SessionRow): SessionRow;
+  row(stored?: SessionHeader): SessionHeader;
   host: AgentContext;
   /** Context limit of the configured default model, for sessions without one of their own. */
   defaultLimit(): number | undefined;
@@ -67,12 +66,12 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
   const id = log.sessionId;
   const history = () => log.state.messages.history;
 
-  function view(stored?: SessionRow): Session {
+  function view(stored?: SessionHeader): Session {
     const row = deps.row(stored);
     const facts = work.facts();
     // What another process runs has ended when the index says so, even if nothing was read of it since.
     const over = facts.busy && !log.claimed && !row.open;
-    return sessionView(row, over ? { ...idleFacts, last_turn_reason: row.lastTurnReason } : facts);
+    return sessionOfHeader(row, over ? { ...idleFacts, last_turn_reason: row.lastTurnReason } : facts);
   }
 
   function limit(): number | undefined {

@@ -301,12 +301,15 @@ describe('two servers on one home', () => {
         last_prompt: 'Again',
       });
     }
-    // The one who only read leaves the files as they are.
+    const file = join(sessionFolder(world.server.home, talk.session), 'state.json');
+    const before = await readFile(file, 'utf8');
+    expect(JSON.parse(before)).toMatchObject({ archived: true, custom: { theirs: 1, mine: 2 } });
+    // The one who only read leaves the files as they are; the writer's follow within seconds, at the stop at the latest.
     await other.close();
     cleanups = [];
-    const state: unknown = JSON.parse(
-      await readFile(join(sessionFolder(world.server.home, talk.session), 'state.json'), 'utf8'),
-    );
+    expect(await readFile(file, 'utf8')).toBe(before);
+    await world.server.close();
+    const state: unknown = JSON.parse(await readFile(file, 'utf8'));
     expect(state).toMatchObject({ archived: true, lastPrompt: 'Again', custom: { theirs: 1, mine: 2 } });
   });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { acquireLock } from '#server/journal/lock.ts';
 import { requestMessages, readContext } from '#server/journal/projections/context.ts';
-import { indexRow, searchRows } from '#server/sessions/index-rows.ts';
+import { foldedHeader } from '#server/sessions/session-header.ts';
 import { isBusy } from '#server/journal/projections/status.ts';
 import { INTERRUPTED_RESULT, settleCrash } from '#server/journal/crash-recovery.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
@@ -70,22 +70,15 @@ describe('the worked journal of records.md §5', () => {
     ]);
     const times = log.state.messages.history.map((message) => Date.parse(message.created_at));
     expect(times.every((time, index) => index === 0 || time > (times[index - 1] ?? 0))).toBe(true);
-    expect(indexRow(log.state)).toMatchObject({
+    expect(foldedHeader(log.state, { id: SESSION_ID, workspaceId: 'wd' })).toMatchObject({
       title: 'Show a.txt',
       titleKind: 'replaceable',
       lastPrompt: 'Run the tests',
       createdAt: 1000,
       updatedAt: 9000,
-      outcome: 'cancelled',
+      lastTurnReason: 'cancelled',
       open: false,
     });
-    expect(searchRows(log.state).map((row) => row.text)).toEqual([
-      'Show a.txt',
-      'Running it.',
-      'It says hello.',
-      'Run the tests',
-      'Two runs.',
-    ]);
     expect(log.state.prompts.get('main')).toEqual({ used: new Set(['msg_P0', 'msg_P1']), open: new Map() });
     expect(log.state.counters.agents.get('main')?.nextTurnId).toBe(2);
     expect(log.state.usage.get('main')?.total).toEqual({
