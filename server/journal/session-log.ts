@@ -5,7 +5,7 @@
  * folded and published. So nobody hears of an event that a crash of the process can lose, and code in the same microtask
  * as an `append` does not see it in the fold yet.
  */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
 import type { EventSink, StreamPosition } from '#server/events/frame.ts';
 import type { Logger } from '#server/logging/log.ts';
@@ -13,7 +13,7 @@ import type { VolatileFields, VolatileType } from '#schema/events/catalogue.ts';
 import type { Session } from '#schema/session.ts';
 import { createBlobStore, type BlobFs } from './blobs.ts';
 import { applyBatch, type LogState } from './fold.ts';
-import { JOURNAL_FORMAT } from './header.ts';
+import { JOURNAL_FORMAT, type JournalHeader } from './header.ts';
 import { acquireLock, lockOwner, type Lock } from './lock.ts';
 import { parseBatch, type SentRecord } from './line-reader.ts';
 import { recordFrame } from './record-frame.ts';
@@ -111,11 +111,12 @@ export async function createSessionLog(options: CreateSessionLogOptions): Promis
   const { dir, sessionId, session, titleKind } = options;
   const t = Date.parse(session.created_at);
   const created = record(event('main', 'event.session.created', { session }, { titleKind }), 1);
-  await mkdir(dir, { recursive: true, mode: 0o700 });
-  const line = createBlobStore(dir, options.fs).encode({ t, r: [created] });
-  const text = `${JSON.stringify(newHeader(sessionId, t))}\n${line}\n`;
-  await writeFile(journalPath(dir), text, { flag: 'wx', mode: 0o600 });
-  return openLog(options, 0);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const header = newHeader(sessionId, t);
+  const headerLine = `${JSON.stringify(header)}\n`;
+  const line = `${createBlobStore(dir, options.fs).encode({ t, r: [created] })}\n`;
+  writeFileSync(journalPath(dir), headerLine + line, { flag: 'wx', mode: 0o600 });
+  return openLog(options, { header, start: Buffer.byteLength(headerLine), line });
 }
 
 /**
@@ -124,11 +125,17 @@ export async function createSessionLog(options: CreateSessionLogOptions): Promis
  * one without a complete first line, starts anew with a new epoch. Throws 50001 when the journal is damaged.
  */
 export function openSessionLog(options: SessionLogOptions): Promise<SessionLog> {
-  return openLog(options, Infinity);
+  return openLog(options);
 }
 
-/** `firstNew`: frames of the file with a higher number are new to everybody. */
-async function openLog(options: SessionLogOptions, firstNew: number): Promise<SessionLog> {
+/** The file of a new session: its header, where that ends, and the one line behind it, which nobody has been told. */
+interface NewJournal {
+  header: JournalHeader;
+  start: number;
+  line: string;
+}
+
+async function openLog(options: SessionLogOptions, created?: NewJournal): Promise<SessionLog> {
   const { dir, sessionId, sink, log } = options;
   const blobs = createBlobStore(dir, options.fs);
   let view = emptyView(newHeader(sessionId, Date.now()));
@@ -139,7 +146,7 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
   let claiming: Promise<void> | undefined;
   let reading: Promise<void> = Promise.resolve();
   /** While the log is opened; afterwards everything read is new. */
-  let publishAbove: number | undefined = firstNew;
+  let publishAbove: number | undefined = Infinity;
   /** This process wrote its `session.opened`. */
   let opened = false;
   let closed = false;
@@ -358,7 +365,12 @@ async function openLog(options: SessionLogOptions, firstNew: number): Promise<Se
     enqueue({ kind: 'line', t: now(), drafts });
   }
 
-  await catchUp();
+  if (created) {
+    view = { ...emptyView(created.header), length: created.start, ownStart: created.start };
+    follow(created.line);
+  } else {
+    await catchUp();
+  }
   publishAbove = undefined;
   await settleAbandoned();
 

@@ -124,7 +124,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       custom: customMetadata(request.metadata ?? {}),
       open: false,
     };
-    return (await live.create(row)).view();
+    return (await live.create(row)).view(row);
   }
 
   async function list(query: SessionListQuery) {
