@@ -6,6 +6,7 @@ import { afterAll, beforeAll, bench, describe } from 'vitest';
 import { createLogger } from '#server/logging/log.ts';
 import { createSessionIndex, type SessionIndex } from '#server/sessions/session-index.ts';
 import type { PageQuery } from '#server/sessions/session-page.ts';
+import { indexSchema } from '#server/sessions/session-header.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';
 
 const SIZES = [100, 10_000];
@@ -17,21 +18,24 @@ const workspaceId = (place: number) => `wd_project_${String(place % WORKSPACES).
 
 function fill(index: SessionIndex, size: number): void {
   for (let place = 0; place < size; place++) {
-    index.upsert({
-      id: id(place),
-      workspaceId: workspaceId(place),
-      cwd: `/projects/${place % WORKSPACES}`,
-      title: `Session number ${place}`,
-      titleKind: 'replaceable',
-      lastPrompt: place % 3 === 0 ? undefined : `Please look at part ${place} of the program and mend it`,
-      lastTurnReason: 'completed',
-      createdAt: 1_700_000_000_000 + place,
-      // Many ties, so that the order by id has work to do.
-      updatedAt: 1_700_000_000_000 + Math.floor(place / 7),
-      archived: place % 4 < 2,
-      custom: { client: 'bench' },
-      open: false,
-    });
+    index.upsert(
+      {
+        id: id(place),
+        workspaceId: workspaceId(place),
+        cwd: `/projects/${place % WORKSPACES}`,
+        title: `Session number ${place}`,
+        titleKind: 'replaceable',
+        lastPrompt: place % 3 === 0 ? undefined : `Please look at part ${place} of the program and mend it`,
+        lastTurnReason: 'completed',
+        createdAt: 1_700_000_000_000 + place,
+        // Many ties, so that the order by id has work to do.
+        updatedAt: 1_700_000_000_000 + Math.floor(place / 7),
+        archived: place % 4 < 2,
+        custom: { client: 'bench' },
+        open: false,
+      },
+      0,
+    );
   }
 }
 
@@ -55,7 +59,7 @@ beforeAll(async () => {
   const log = createLogger('silent');
   for (const size of SIZES) {
     const home = mkdtempSync(join(tmpdir(), 'service-code-bench-'));
-    const db = createIndexDb({ home, log });
+    const db = createIndexDb({ home, schema: indexSchema, log });
     const index = createSessionIndex({ db, log, sessionsDir: join(home, 'sessions'), read: async () => undefined });
     await index.ready();
     fill(index, size);

@@ -25,6 +25,7 @@ import { INTERACTION_LIFETIME_MS } from './interactions/interactions.ts';
 import { createModelChecks } from '#server/models/model-checks.ts';
 import { createModelClient } from '#server/models/stream.ts';
 import { readSessionFolder } from '#server/sessions/session-folder.ts';
+import { indexSchema } from '#server/sessions/session-header.ts';
 import { createSessionIndex } from '#server/sessions/session-index.ts';
 import { createSessions, type Sessions } from '#server/sessions/sessions.ts';
 import { createDocuments } from '#server/storage/documents.ts';
@@ -171,12 +172,12 @@ export async function createApp(options: AppOptions): Promise<App> {
   config.onChanged((change) => globalStream.publish('event.config.changed', change));
   config.onWarnings((warnings) => globalStream.publish('event.config.warning', { warnings }));
 
-  const logOptions = { sink: hub, log, version: SERVER_VERSION, onFailure: () => undefined };
+  const { holder } = instance;
   const index = createSessionIndex({
-    db: createIndexDb({ home, log }),
+    db: createIndexDb({ home, schema: indexSchema, log }),
     log,
     sessionsDir,
-    read: async (folder) => sessions.liveRow(folder.id) ?? readSessionFolder(folder, logOptions),
+    read: (folder, known) => readSessionFolder(folder, known, holder),
   });
   const workspaces = createWorkspaces({
     documents: createDocuments({ home }),
@@ -191,6 +192,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     index,
     workspaces,
     sink: hub,
+    holder,
     features,
     program: createAgentProgram({
       home,
@@ -240,9 +242,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     async listening(boundPort) {
       await instance.bound(boundPort);
       // In the background: the first answer does not wait for the index.
-      void sessions
-        .settleCrashed()
-        .catch((error: unknown) => log.error('interrupted sessions were not settled', { err: error }));
+      sessions.startRecovery();
     },
     requestStop,
     stopRequested,

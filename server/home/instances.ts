@@ -1,13 +1,18 @@
-/** The registry of running servers: one file each under `<home>/server/instances/` (core.md §4.4). */
+/** The registry of running servers: one file each under `<home>/server/instances/`. */
+import { closeSync, fdatasync, fdatasyncSync, fstatSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { mkdir, readFile, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Logger } from '#server/logging/log.ts';
-import { writeFileAtomic } from '#server/files/atomic-write.ts';
 import { errorCode } from '#server/files/errno.ts';
+import { writeFileAtomic } from '#server/files/atomic-write.ts';
+import { processStart, thisProcess, type ProcessIdentity } from '#server/processes/process-identity.ts';
 import { processAlive } from '#server/processes/process-alive.ts';
+import type { LeaseHolder } from '#server/storage/lease.ts';
+import { createHeartbeatWatch, createOwnHeartbeat, HEARTBEAT_MS, systemClock, type Clock } from './heartbeats.ts';
 
-const HEARTBEAT_MS = 15_000;
+/** How long the file of a dead server of another machine is kept: it may only be asleep. */
+const FORGET_MS = 24 * 60 * 60 * 1000;
 
 const instanceSchema = z.object({
   server_id: z.string(),
@@ -17,10 +22,15 @@ const instanceSchema = z.object({
   started_at: z.number(),
   heartbeat_at: z.number(),
   host_version: z.string().optional(),
+  /** Absent in files of older versions, which are of this machine. */
+  machine: z.string().optional(),
+  start: z.string().optional(),
 });
 export type Instance = z.infer<typeof instanceSchema>;
 
 export interface InstanceEntry {
+  /** Takes leases in this server's name. */
+  readonly holder: LeaseHolder;
   /** Rewrites the file with the port that was bound. */
   bound(port: number): Promise<void>;
   /** Removes the file. */
@@ -39,18 +49,32 @@ async function readInstance(path: string): Promise<Instance | undefined> {
   }
 }
 
-/** Live servers of a home, oldest first. Files of dead processes are deleted, unreadable ones skipped. */
-export async function listInstances(home: string): Promise<Instance[]> {
+async function readAll(home: string): Promise<{ path: string; instance: Instance }[]> {
   const names = await readdir(directory(home)).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return [];
     throw error;
   });
+  const paths = names.filter((name) => name.endsWith('.json')).map((name) => join(directory(home), name));
+  const found = await Promise.all(paths.map(async (path) => ({ path, instance: await readInstance(path) })));
+  return found.flatMap(({ path, instance }) => (instance ? [{ path, instance }] : []));
+}
+
+const isHere = ({ machine }: Instance, self: ProcessIdentity) => machine === undefined || machine === self.machine;
+
+async function runsHere({ pid, start }: Pick<Instance, 'pid' | 'start'>): Promise<boolean> {
+  return start === undefined ? processAlive(pid) : (await processStart(pid)) === start;
+}
+
+/**
+ * Servers of a home, oldest first, but for those that are known to be dead. Their files are deleted: of this machine at
+ * once, of another after a day, for nobody here can tell how long its heartbeat has stood still.
+ */
+export async function listInstances(home: string): Promise<Instance[]> {
+  const self = await thisProcess();
   const live: Instance[] = [];
-  for (const name of names.filter((name) => name.endsWith('.json'))) {
-    const path = join(directory(home), name);
-    const instance = await readInstance(path);
-    if (!instance) continue;
-    if (processAlive(instance.pid)) live.push(instance);
+  for (const { path, instance } of await readAll(home)) {
+    const lives = isHere(instance, self) ? await runsHere(instance) : Date.now() - instance.heartbeat_at < FORGET_MS;
+    if (lives) live.push(instance);
     else await rm(path, { force: true });
   }
   return live.sort((a, b) => a.started_at - b.started_at);
@@ -66,51 +90,109 @@ export interface InstanceOptions {
   /** Milliseconds since the epoch. */
   startedAt: number;
   log: Logger;
+  clock?: Clock;
 }
 
 /** Registers this process, sweeping files of dead ones, and keeps its heartbeat. */
 export async function registerInstance(options: InstanceOptions): Promise<InstanceEntry> {
-  const { home, serverId, host, version, startedAt, log } = options;
+  const { home, serverId, host, version, startedAt, log, clock = systemClock } = options;
   const path = join(directory(home), `${serverId}.json`);
-  let port = options.port;
-  // One write at a time, so that a late heartbeat cannot bring the file back after its removal.
-  let writes = Promise.resolve();
+  const self = await thisProcess();
+  const watch = createHeartbeatWatch(clock);
+  let { port } = options;
+  let fd: number | undefined;
+  let writing = Promise.resolve();
   let closed = false;
-  const write = () => {
-    const written = writes.then(async () => {
-      if (closed) return;
-      const instance: Instance = {
-        server_id: serverId,
-        pid: process.pid,
-        host,
-        port,
-        started_at: startedAt,
-        heartbeat_at: Date.now(),
-        host_version: version,
-      };
-      await writeFileAtomic(path, JSON.stringify(instance));
-    });
-    writes = written.catch(() => undefined);
-    return written;
+
+  const text = (heartbeat: number) => {
+    const { machine, pid, start } = self;
+    const instance: Instance = {
+      server_id: serverId,
+      pid,
+      host,
+      port,
+      started_at: startedAt,
+      heartbeat_at: heartbeat,
+      host_version: version,
+      machine,
+      start,
+    };
+    return JSON.stringify(instance);
   };
+
+  /** In place, which needs no room on a full disk: every text between two ports has one length. */
+  const heartbeat = createOwnHeartbeat((value, urgent) => {
+    if (fd === undefined) return;
+    if (fstatSync(fd).nlink === 0) {
+      // Somebody who took this server for dead has removed the file.
+      writeFileSync(path, text(value), { mode: 0o600 });
+      reopen();
+    } else {
+      writeSync(fd, text(value), 0);
+    }
+    // Readers on another machine may see nothing before.
+    if (urgent) fdatasyncSync(fd);
+    else fdatasync(fd, onSynced);
+  }, clock);
+
+  function onSynced(error: Error | null): void {
+    if (error && fd !== undefined) log.warn('instance heartbeat not synced', { err: error });
+  }
+
+  function reopen(): void {
+    const before = fd;
+    fd = openSync(path, 'r+');
+    if (before !== undefined) closeSync(before);
+  }
+
+  /** One at a time, so that none brings the file back after its removal. */
+  function writeAnew(): Promise<void> {
+    const written = writing.then(async () => {
+      if (closed) return;
+      await writeFileAtomic(path, text(clock.wall()));
+      reopen();
+      heartbeat.beat();
+    });
+    writing = written.catch(() => undefined);
+    return written;
+  }
+
+  async function renew(): Promise<void> {
+    heartbeat.beat();
+    // So that it is known how long another machine's server has been silent when its lease is wanted.
+    for (const { instance } of await readAll(home)) {
+      if (!isHere(instance, self)) watch.alive(instance.server_id, instance.heartbeat_at);
+    }
+  }
 
   await mkdir(directory(home), { recursive: true, mode: 0o700 });
   await listInstances(home);
-  await write();
-  const heartbeat = setInterval(() => {
-    write().catch((error: unknown) => log.warn('instance heartbeat failed', { err: error }));
-  }, HEARTBEAT_MS);
-  heartbeat.unref();
+  await writeAnew();
+  const timer = setInterval(() => {
+    renew().catch((error: unknown) => log.warn('instance heartbeat failed', { err: error }));
+  }, HEARTBEAT_MS).unref();
 
   return {
+    holder: {
+      self: { server_id: serverId, ...self },
+      async alive(owner) {
+        if (owner.machine === self.machine) return runsHere(owner);
+        const instance = await readInstance(join(directory(home), `${owner.server_id}.json`));
+        return watch.alive(owner.server_id, instance?.heartbeat_at);
+      },
+      silences: heartbeat.silences,
+    },
     bound(boundPort) {
       port = boundPort;
-      return write();
+      return writeAnew();
     },
     async close() {
-      clearInterval(heartbeat);
+      clearInterval(timer);
       closed = true;
-      await writes;
+      await writing;
+      const last = fd;
+      fd = undefined;
+      if (last !== undefined) closeSync(last);
       await rm(path, { force: true });
     },
   };

@@ -18,7 +18,8 @@ import { settleCrash } from './crash-recovery.ts';
 import { applyBatch, type LogState } from './fold.ts';
 import { JOURNAL_FORMAT } from './header.ts';
 import { parseBatch, type SentRecord } from './line-reader.ts';
-import { acquireLock, lockOwner, type Lock, type LockOwner } from './lock.ts';
+import { acquireLock, assertNotHeld, lockOwner, type Lock } from './lock.ts';
+import type { LeaseHolder } from '#server/storage/lease.ts';
 import type { FeatureProjection } from './projections/feature-projection.ts';
 import { recordFrame } from './record-frame.ts';
 import { eventTypes, internalTypes } from './record-types.ts';
@@ -36,6 +37,8 @@ export interface SessionLog {
   /** All projections, always as of `position()`. Long texts in it read their file when touched: see `load`. */
   readonly state: LogState;
   position(): StreamPosition;
+  /** Bytes of the journal that `state` is made from. */
+  readonly length: number;
   /** This process is the writer, so `state` is all there is; else another process may be ahead of it. */
   readonly claimed: boolean;
   /** Throws 40901 when another live process holds the session. */
@@ -99,6 +102,8 @@ export interface SessionLogOptions {
   onFailure(error: ServiceError): void;
   /** Folds that features bring. */
   projections?: readonly FeatureProjection[];
+  /** In whose name the lock is taken. */
+  holder: LeaseHolder;
   /** What writes; tests pass one that fails. */
   fs?: WriterFs & BlobFs;
 }
@@ -181,14 +186,6 @@ function openLog(options: SessionLogOptions, blobs: BlobStore, emptyJournal: Jou
       : new ServiceError('persistence.failure', `session ${sessionId} cannot be written: ${errorMessage(error)}`, {
           cause: error,
         });
-  const heldBy = ({ pid }: LockOwner) =>
-    new ServiceError(
-      'session.busy',
-      `session ${sessionId} is held by process ${pid}; use that server, or stop it first`,
-      {
-        details: { reason: 'lock', pid },
-      },
-    );
 
   /** A listener's mistake must not stop the journal. */
   function tell(listener: () => void): void {
@@ -259,7 +256,7 @@ function openLog(options: SessionLogOptions, blobs: BlobStore, emptyJournal: Jou
   }
 
   async function settleAbandoned(): Promise<void> {
-    if (settleCrash(view.state).length === 0 || (await lockOwner(dir))) return;
+    if (settleCrash(view.state).length === 0 || (await lockOwner(dir, options.holder))) return;
     // Again, because somebody else may have settled during the look at the lock.
     const drafts = held ? [] : settleCrash(view.state);
     if (drafts.length === 0) return;
@@ -286,8 +283,7 @@ function openLog(options: SessionLogOptions, blobs: BlobStore, emptyJournal: Jou
 
   async function takeLock(): Promise<void> {
     assertWritable();
-    const taken = await acquireLock(dir);
-    if ('owner' in taken) throw heldBy(taken.owner);
+    const lock = await acquireLock(dir, sessionId, options.holder);
     try {
       await catchUp();
       assertWritable();
@@ -297,12 +293,12 @@ function openLog(options: SessionLogOptions, blobs: BlobStore, emptyJournal: Jou
         onSyncError: fail,
         fs: options.fs,
       });
-      held = { lock: taken.lock, writer };
+      held = { lock, writer };
       if (view.length === 0) writeHeader(writer);
     } catch (error) {
       held?.writer.close().catch(() => undefined);
       held = undefined;
-      await taken.lock.release();
+      await lock.release();
       throw error;
     }
     const drafts = settleCrash(view.state);
@@ -340,7 +336,9 @@ function openLog(options: SessionLogOptions, blobs: BlobStore, emptyJournal: Jou
     try {
       if (waiting.length > 0) before = encode(view.state.lastTime, waiting, undefined);
       line = encode(t, drafts, view.seq);
-      writerHeld().write(before + line);
+      const { lock, writer } = writable();
+      lock.fence();
+      writer.write(before + line);
     } catch (error) {
       throw fail(error);
     }
@@ -369,9 +367,9 @@ function openLog(options: SessionLogOptions, blobs: BlobStore, emptyJournal: Jou
     publishRecords(batch, foldLine(view, batch, offset, end));
   }
 
-  function writerHeld(): JournalWriter {
+  function writable(): { lock: Lock; writer: JournalWriter } {
     if (!held) throw new Error(`session ${sessionId} is not claimed`);
-    return held.writer;
+    return held;
   }
 
   function now(): number {
@@ -381,7 +379,7 @@ function openLog(options: SessionLogOptions, blobs: BlobStore, emptyJournal: Jou
 
   function append(drafts: Draft[]): number {
     assertWritable();
-    writerHeld();
+    writable();
     const completed = withActivity(view.state.activity, { held: holds > 0, changed: holdsChanged }, drafts);
     holdsChanged = false;
     if (completed.length === 0) return view.seq;
@@ -420,6 +418,9 @@ function openLog(options: SessionLogOptions, blobs: BlobStore, emptyJournal: Jou
     get state() {
       return view.state;
     },
+    get length() {
+      return view.length;
+    },
     get claimed() {
       return held !== undefined;
     },
@@ -432,8 +433,7 @@ function openLog(options: SessionLogOptions, blobs: BlobStore, emptyJournal: Jou
     position: () => ({ seq: view.seq, epoch: view.header.epoch }),
     claim,
     async assertNotHeld() {
-      const owner = held ? undefined : await lockOwner(dir);
-      if (owner && !held) throw heldBy(owner);
+      if (!held) await assertNotHeld(dir, sessionId, options.holder);
     },
     append,
     attempt,

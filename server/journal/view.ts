@@ -1,6 +1,6 @@
 /** How far a journal has been read or written, and its fold up to there. */
 import { open, type FileHandle } from 'node:fs/promises';
-import { monotonicFactory } from 'ulid';
+import { newUlid } from '#server/ids.ts';
 import { errorCode } from '#server/files/errno.ts';
 import type { BlobStore } from './blobs.ts';
 import { applyBatch, initialState, type LogState } from './fold.ts';
@@ -29,11 +29,9 @@ export type LineListener = (batch: Batch, sent: SentRecord[]) => void;
 /** Bytes between two marks. */
 const MARK_BYTES = 64 * 1024;
 
-const ulid = monotonicFactory();
-
 /** The header of a stream that starts now. */
 export function newHeader(sessionId: string, createdAt: number): JournalHeader {
-  const epoch = `ep_${ulid()}`;
+  const epoch = `ep_${newUlid()}`;
   return { type: 'metadata', format: JOURNAL_FORMAT, session_id: sessionId, epoch, created_at: createdAt };
 }
 

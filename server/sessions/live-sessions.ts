@@ -2,7 +2,7 @@
  * The sessions that are loaded in this process: opening, keeping the cold view up to date, unloading (core.md §5.2,
  * engine.md §17.3, §17.5). Lifecycle calls on one session run one after the other; concurrent loads share one.
  */
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AgentProgram } from '#server/agent/context.ts';
 import type { Feature, UnloadReason } from '#server/agent/feature.ts';
@@ -14,14 +14,13 @@ import {
   type SessionLog,
   type SessionLogOptions,
 } from '#server/journal/session-log.ts';
-import { createStateFile, STATE_VERSION, type StateDocument, type StateFile } from './state-file.ts';
-import { indexRow } from './index-rows.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { errorCode } from '#server/files/errno.ts';
+import type { LeaseHolder } from '#server/storage/lease.ts';
 import type { SessionIndex } from './session-index.ts';
-import type { SessionRow } from './session-row.ts';
-import { sessionView } from './session-view.ts';
+import { foldedHeader, sessionOfHeader, type ColdFacts, type SessionHeader } from './session-header.ts';
 import { createLiveSession, type LiveSession } from './session.ts';
+import { createStateFiles } from './state-files.ts';
 
 const IDLE_UNLOAD_MS = 30 * 60 * 1000;
 const IDLE_CHECK_MS = 60 * 1000;
@@ -29,14 +28,13 @@ const MAX_LIVE = 200;
 /** The request that used a session last may still be at work on it. */
 const IN_USE_MS = 10 * 1000;
 
-/** Facts that only the cold view holds. They change without the session's lock, so the index has them, not a process. */
-export type ColdFacts = Partial<Pick<SessionRow, 'archived' | 'archivedAt' | 'custom' | 'updatedAt'>>;
-
 export interface LiveSessionsDeps {
   /** `<home>/sessions` */
   root: string;
   index: SessionIndex;
   sink: EventSink;
+  /** In whose name sessions are locked. */
+  holder: LeaseHolder;
   program: AgentProgram;
   features: readonly Feature[];
   /** Registers the workspace of a session again when it was removed from the registry (files.md §2.2). */
@@ -53,23 +51,24 @@ export interface LiveSessionsDeps {
 
 interface Entry {
   session: LiveSession;
-  state: StateFile;
   usedAt: number;
   /** Its journal is being closed; who wants the session loads it again afterwards. */
   unloading: boolean;
 }
 
 export interface LiveSessions {
-  directory(row: Pick<SessionRow, 'id' | 'workspaceId'>): string;
+  directory(row: Pick<SessionHeader, 'id' | 'workspaceId'>): string;
   /** Live, or undefined when cold. */
   get(id: string): LiveSession | undefined;
   all(): LiveSession[];
   /** Loads a cold session. Throws 40401, and 50001 when it cannot be loaded. */
   open(id: string): Promise<LiveSession>;
   /** Writes a new session, tells of it and keeps it live. Throws 50003, and then nothing is left of it. */
-  create(row: SessionRow): Promise<LiveSession>;
+  create(row: SessionHeader): Promise<LiveSession>;
   /** Stores facts of the cold view, of a live or a cold session. Throws 50003, and then nothing has changed. */
-  patch(id: string, facts: ColdFacts): Promise<void>;
+  patch(id: string, change: (header: SessionHeader) => Partial<ColdChange>): Promise<void>;
+  /** Stores what the journal of a live session tells; its file follows within seconds. */
+  persist(id: string): void;
   /** Ends what runs and forgets the session; to be called in turn. */
   unload(id: string, reason: UnloadReason): Promise<void>;
   /** Unloads what nobody has used for 30 minutes, and the longest unused ones above the limit; runs every minute. */
@@ -80,6 +79,9 @@ export interface LiveSessions {
   close(): Promise<void>;
 }
 
+/** What changes without the session's lock. */
+export type ColdChange = ColdFacts & Pick<SessionHeader, 'updatedAt'>;
+
 /** Creates the set; loads nothing. */
 export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
   const { index, log, maxLive = MAX_LIVE } = deps;
@@ -87,6 +89,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
   const loading = new Map<string, Promise<LiveSession>>();
   const lifecycles = new Map<string, Promise<unknown>>();
   const idleCheck = setInterval(() => void unloadIdle(), IDLE_CHECK_MS).unref();
+  const files = createStateFiles({ index, log });
   let closed = false;
 
   function inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
@@ -99,18 +102,19 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     return mine;
   }
 
-  const directory = (row: Pick<SessionRow, 'id' | 'workspaceId'>) => join(deps.root, row.workspaceId, row.id);
+  const directory = (row: Pick<SessionHeader, 'id' | 'workspaceId'>) => join(deps.root, row.workspaceId, row.id);
 
-  function storedRow(id: string): SessionRow {
+  function storedHeader(id: string): SessionHeader {
     const row = index.get(id);
     if (!row) throw sessionNotFound(id);
     return row;
   }
 
-  const logOptions = (row: Pick<SessionRow, 'id' | 'workspaceId'>): SessionLogOptions => ({
+  const logOptions = (row: Pick<SessionHeader, 'id' | 'workspaceId'>): SessionLogOptions => ({
     dir: directory(row),
     sessionId: row.id,
     sink: deps.sink,
+    holder: deps.holder,
     log,
     version: deps.version,
     onFailure: (error) => {
@@ -120,24 +124,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     projections: deps.features.flatMap((feature) => feature.projection ?? []),
   });
 
-  /** The row as the journal has it, with the cold facts of the stored one. */
-  function foldedRow(sessionLog: SessionLog, stored: SessionRow): SessionRow {
-    const { outcome, updatedAt, ...facts } = indexRow(sessionLog.state);
-    const { id, workspaceId, cwd, archived, archivedAt, custom } = stored;
-    return {
-      ...facts,
-      id,
-      workspaceId,
-      cwd,
-      lastTurnReason: outcome,
-      updatedAt: Math.max(updatedAt, stored.updatedAt),
-      archived,
-      archivedAt,
-      custom,
-    };
-  }
-
-  function activate(sessionLog: SessionLog, row: SessionRow): Entry {
+  function activate(sessionLog: SessionLog, row: SessionHeader): Entry {
     const { id, workspaceId, cwd } = row;
     const dir = directory(row);
     const session = createLiveSession({
@@ -146,50 +133,36 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       program: deps.program,
       features: deps.features,
       // Who is not the writer may be behind another process, and the index never is.
-      row: (stored = index.get(id) ?? row) => (sessionLog.claimed ? foldedRow(sessionLog, stored) : stored),
+      row: (stored = index.get(id) ?? row) =>
+        sessionLog.claimed ? foldedHeader(sessionLog.state, stored, stored) : stored,
       now: deps.now,
       interactionLifetimeMs: deps.interactionLifetimeMs,
-      changed: () => void persist(entry),
+      changed: () => persist(id),
       report: (what, error) => log.error(what, { sessionId: id, err: error }),
     });
-    const entry: Entry = { session, state: createStateFile(dir), usedAt: deps.now(), unloading: false };
+    const entry: Entry = { session, usedAt: deps.now(), unloading: false };
     live.set(id, entry);
     return entry;
   }
 
-  /** The row at once, so that lists are right; the file behind it. Throws 50003. */
-  async function store(row: SessionRow, state: StateFile): Promise<void> {
-    index.upsert(row);
-    try {
-      await state.write(stateDocument(row));
-    } catch (error) {
-      throw unwritable(row.id, error);
-    }
-  }
-
-  /** Stores what the journal has; it stays the last word when that fails. */
-  async function persist(entry: Entry, row?: SessionRow): Promise<void> {
-    const { session, state } = entry;
-    try {
-      await store(row ?? session.row(), state);
-    } catch (error) {
-      log.error('state.json could not be written', { sessionId: session.id, err: error });
-    }
+  function persist(id: string): void {
+    const session = live.get(id)?.session;
+    if (!session) return;
+    index.upsert(session.row(), session.log.length);
+    files.writeSoon(id, session.log.dir);
   }
 
   /** Everything is written before anybody hears of the session; between its event and its row nothing is awaited for. */
-  async function create(row: SessionRow): Promise<LiveSession> {
+  async function create(row: SessionHeader): Promise<LiveSession> {
     const dir = directory(row);
     try {
-      await mkdir(dir, { recursive: true, mode: 0o700 });
-      await createStateFile(dir).write(stateDocument(row));
       const { titleKind = 'replaceable' } = row;
       const sessionLog = createSessionLog({
         ...logOptions(row),
-        session: sessionView(row, undefined),
+        session: sessionOfHeader(row, undefined),
         titleKind,
       });
-      index.upsert(row);
+      index.upsert(row, sessionLog.length);
       return activate(sessionLog, row).session;
     } catch (error) {
       await rm(dir, { recursive: true, force: true }).catch(() => undefined);
@@ -197,23 +170,27 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     }
   }
 
-  async function patch(id: string, facts: ColdFacts): Promise<void> {
-    const entry = live.get(id);
-    const present = () => entry?.session.row() ?? storedRow(id);
-    const before = present();
-    const state = entry?.state ?? createStateFile(directory(before));
+  async function patch(id: string, change: (header: SessionHeader) => Partial<ColdChange>): Promise<void> {
+    const session = live.get(id)?.session;
+    // Its row may have gone with the index.
+    if (session && !index.get(id)) index.upsert(session.row(), session.log.length);
+    const before = storedHeader(id);
     try {
-      await store({ ...before, ...facts }, state);
+      index.patch(id, change);
+      await files.write(id, directory(before));
     } catch (error) {
-      const { archived, archivedAt, custom, updatedAt } = before;
-      index.upsert({ ...present(), archived, archivedAt, custom, updatedAt });
-      throw error;
+      try {
+        index.patch(id, () => before);
+      } catch (second) {
+        log.error('the index shows facts that were not stored', { sessionId: id, err: second });
+      }
+      throw unwritable(id, error);
     }
   }
 
   async function load(id: string): Promise<LiveSession> {
     await index.ready();
-    const row = storedRow(id);
+    const row = storedHeader(id);
     await deps.ensureWorkspace(row.workspaceId, row.cwd);
     let sessionLog: SessionLog;
     try {
@@ -224,9 +201,13 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       throw new ServiceError('internal.error', `session ${id} cannot be loaded: ${reasonOf(error)}`, { cause: error });
     }
     const entry = activate(sessionLog, row);
-    const folded = foldedRow(sessionLog, row);
-    // Settled just now, or its end never came to the index.
-    if (row.open && !folded.open) await persist(entry, folded);
+    const folded = foldedHeader(sessionLog.state, row, row);
+    const indexed = index.stored(id)?.journalLength ?? 0;
+    // Settled just now, or the end of its server came before the row.
+    if ((row.open && !folded.open) || indexed < sessionLog.length) {
+      index.upsert(folded, sessionLog.length);
+      if (sessionLog.claimed) files.writeSoon(id, sessionLog.dir);
+    }
     return entry.session;
   }
 
@@ -251,13 +232,19 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     if (!entry) return;
     entry.unloading = true;
     const { log: sessionLog } = entry.session;
+    let wrote = false;
     try {
       const last = await entry.session.end(reason);
-      const wrote = sessionLog.claimed;
+      wrote = sessionLog.claimed;
       await sessionLog.close(reason, last);
-      if (wrote) await persist(entry, foldedRow(sessionLog, storedRow(id)));
     } finally {
       live.delete(id);
+      if (wrote) {
+        const stored = index.get(id) ?? entry.session.row();
+        index.upsert(foldedHeader(sessionLog.state, stored, stored), sessionLog.length);
+        files.writeSoon(id, sessionLog.dir);
+        await files.flush(id);
+      }
     }
   }
 
@@ -291,6 +278,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     open,
     create,
     patch,
+    persist,
     unload: unloadNow,
     unloadIdle,
     inTurn,
@@ -302,7 +290,12 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       closed = true;
       clearInterval(idleCheck);
       await Promise.allSettled(loading.values());
-      await Promise.allSettled([...live.keys()].map((id) => inTurn(id, () => unloadNow(id, 'exit'))));
+      // One that fails must not keep the others from being stored.
+      const unloads = await Promise.allSettled([...live.keys()].map((id) => inTurn(id, () => unloadNow(id, 'exit'))));
+      for (const unload of unloads) {
+        if (unload.status === 'rejected') log.error('a session could not be closed', { err: unload.reason });
+      }
+      await files.close();
     },
   };
 }
@@ -312,23 +305,3 @@ const reasonOf = (error: unknown) => errorCode(error) ?? errorMessage(error);
 
 const unwritable = (id: string, error: unknown) =>
   new ServiceError('persistence.failure', `session ${id} cannot be written: ${reasonOf(error)}`, { cause: error });
-
-/** The row as `state.json` keeps it. */
-function stateDocument(row: SessionRow): StateDocument {
-  return {
-    id: row.id,
-    version: STATE_VERSION,
-    title: row.title,
-    titleKind: row.titleKind,
-    lastPrompt: row.lastPrompt,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-    archived: row.archived,
-    archivedAt: row.archivedAt,
-    cwd: row.cwd,
-    forkedFrom: row.forkedFrom,
-    agents: { main: { homedir: 'agents/main', type: 'main' } },
-    custom: row.custom,
-    lastTurnReason: row.lastTurnReason,
-  };
-}

@@ -1,4 +1,4 @@
-/** The text that stands for a prompt in lists and titles (engine.md §2.7). */
+/** The text that stands for a prompt in lists and titles. */
 import type { ContentPart } from '#schema/content.ts';
 
 const METADATA_TEXT_CHARS = 4000;

@@ -1,44 +1,47 @@
 /**
  * The repair pass of the session index: compares `sessions/<workspace id>/<session id>/` with the rows and reads only
- * what the index cannot know. A session whose row is current costs one `stat`.
+ * what the index cannot know. A session whose row is current costs one `stat`. Nothing is written but rows.
  */
-import { readdir, stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Logger } from '#server/logging/log.ts';
 import { errorCode } from '#server/files/errno.ts';
 import type { IndexDb } from '#server/storage/index-db.ts';
-import { rowBinding, type SessionRow } from './session-row.ts';
+import type { StoredHeader } from './session-header.ts';
+import type { SessionFolder } from './session-folder.ts';
+import type { SessionRows } from './session-rows.ts';
+import { stateStamp, type FileStamp } from './state-file.ts';
 
-/** What a folder says; undefined when it holds no session. Throws when the session cannot be read. */
-export type ReadSessionFolder = (folder: {
-  dir: string;
-  id: string;
-  workspaceId: string;
-}) => Promise<SessionRow | undefined>;
+/** What is to be stored of a folder's session; undefined when it holds none. Throws when it cannot be read. */
+export type ReadSessionFolder = (
+  folder: SessionFolder,
+  known: StoredHeader | undefined,
+) => Promise<StoredHeader | undefined>;
 
 /** Folders looked at together, and rows a transaction. */
 const FOLDERS_AT_ONCE = 32;
 
-/** How far behind its `upsert` the writing of a session's `state.json` may end. */
-const UPSERT_TO_FILE_MS = 5_000;
-
 export interface RepairPass {
   db: IndexDb;
+  rows: SessionRows;
   log: Logger;
   sessionsDir: string;
   read: ReadSessionFolder;
-  /** Writes a row where `@seen` is still its revision. */
-  upsertSql: string;
   /** Ends the pass early. */
   stopped: () => boolean;
-  /** Folders without a readable session, with the modification time at which that was found. */
-  passedOver: Map<string, number>;
+  /** Folders without a readable session, with the stamp at which that was found. */
+  passedOver: Map<string, string>;
 }
 
-const workspaceRows = z.array(z.object({ workspace_id: z.string().nullable() }));
+const workspaceRows = z.array(z.object({ workspace_id: z.string() }));
 const knownRows = z.array(
-  z.object({ id: z.string(), revision: z.number(), indexed_at: z.number(), state_mtime: z.number().nullable() }),
+  z.object({
+    id: z.string(),
+    revision: z.number(),
+    state_mtime: z.number().nullable(),
+    state_size: z.number().nullable(),
+  }),
 );
 type Known = z.infer<typeof knownRows>[number];
 
@@ -52,25 +55,12 @@ async function directories(path: string): Promise<string[]> {
   }
 }
 
-async function modified(path: string): Promise<number | undefined> {
-  try {
-    return (await stat(path)).mtimeMs;
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-/** A row read from the folder is as old as the file then was; one from `upsert` belongs to the file of that moment. */
-const isCurrent = ({ state_mtime, indexed_at }: Known, mtime: number) =>
-  state_mtime === null ? mtime <= indexed_at + UPSERT_TO_FILE_MS : mtime === state_mtime;
-
 /** Reads the folders once. Rows written meanwhile by anybody are left alone. */
 export async function repairPass(pass: RepairPass): Promise<void> {
   const { db, sessionsDir, stopped } = pass;
-  const indexed = workspaceRows.parse(db.run(({ all }) => all('SELECT DISTINCT workspace_id FROM sessions')));
+  const indexed = workspaceRows.parse(db.run(({ all }) => all('SELECT workspace_id FROM session_counts')));
   const workspaceIds = new Set(await directories(sessionsDir));
-  for (const { workspace_id: id } of indexed) if (id !== null) workspaceIds.add(id);
+  for (const { workspace_id: id } of indexed) workspaceIds.add(id);
   for (const workspaceId of workspaceIds) {
     if (stopped()) return;
     await scanWorkspace(pass, workspaceId);
@@ -78,9 +68,9 @@ export async function repairPass(pass: RepairPass): Promise<void> {
 }
 
 async function scanWorkspace(pass: RepairPass, workspaceId: string): Promise<void> {
-  const { db, sessionsDir, stopped } = pass;
+  const { db, rows, sessionsDir, stopped } = pass;
   // The rows first: a folder is made before its row, so a row without a folder now is of a session that went.
-  const sql = 'SELECT id, revision, indexed_at, state_mtime FROM sessions WHERE workspace_id = @workspace_id';
+  const sql = 'SELECT id, revision, state_mtime, state_size FROM sessions WHERE workspace_id = @workspace_id';
   const known = new Map(
     knownRows.parse(db.run(({ all }) => all(sql, { workspace_id: workspaceId }))).map((row) => [row.id, row]),
   );
@@ -90,13 +80,11 @@ async function scanWorkspace(pass: RepairPass, workspaceId: string): Promise<voi
     const changes = await Promise.all(batch.map((id) => readFolder(pass, workspaceId, id, known.get(id))));
     const found = changes.filter((change) => change !== undefined);
     if (found.length === 0) continue;
-    db.run((connection) =>
+    db.run((connection) => {
       connection.transaction(() => {
-        for (const { row, seen, mtime, readAt } of found) {
-          connection.run(pass.upsertSql, { ...rowBinding(row), seen, indexed_at: readAt, state_mtime: mtime });
-        }
-      }),
-    );
+        for (const { stored, seen, stamp } of found) rows.repair(connection, stored, stamp, seen);
+      });
+    });
   }
   const present = new Set(ids);
   for (const { id, revision } of known.values()) {
@@ -105,35 +93,46 @@ async function scanWorkspace(pass: RepairPass, workspaceId: string): Promise<voi
   }
 }
 
+/** Stands for the stamp of a folder that could not be read: none is equal to it. */
+const REFUSED = '';
+
 interface FolderChange {
-  row: SessionRow;
+  stored: StoredHeader;
+  /** Revision of the row that was found; 0 when there was none. */
   seen: number;
-  mtime: number;
-  readAt: number;
+  stamp: FileStamp | undefined;
 }
 
+/** Of two files with one stamp nothing is read; a session that was never closed may have none. */
+const sameFile = (row: Known, stamp: FileStamp | undefined) =>
+  row.state_mtime === (stamp?.mtime ?? null) && row.state_size === (stamp?.size ?? null);
+
 async function readFolder(
-  { sessionsDir, read, log, passedOver }: RepairPass,
+  { db, rows, sessionsDir, read, log, passedOver }: RepairPass,
   workspaceId: string,
   id: string,
   known: Known | undefined,
 ): Promise<FolderChange | undefined> {
   const dir = join(sessionsDir, workspaceId, id);
-  const readAt = Date.now();
-  // A session whose server died at its birth has a journal alone.
-  const mtime = (await modified(join(dir, 'state.json'))) ?? (await modified(join(dir, 'journal.ndjson')));
-  if (mtime === undefined || (known && isCurrent(known, mtime)) || passedOver.get(dir) === mtime) return undefined;
+  const warn = (err: unknown) =>
+    log.warn('a session folder cannot be read and is left out of the index', { sessionId: id, dir, err });
   try {
-    const row = await read({ dir, id, workspaceId });
-    if (!row) {
-      passedOver.set(dir, mtime);
+    const stamp = await stateStamp(dir);
+    const seenAs = `${stamp?.mtime} ${stamp?.size}`;
+    if (known ? sameFile(known, stamp) : passedOver.get(dir) === seenAs) return undefined;
+    const row = known && db.run((connection) => rows.stored(connection, id));
+    const stored = await read({ dir, id, workspaceId }, row).catch((error: unknown) => {
+      if (errorCode(error) !== undefined) throw error;
+      warn(error);
       return undefined;
-    }
-    passedOver.delete(dir);
-    return { row, seen: known?.revision ?? 0, mtime, readAt };
+    });
+    if (stored) passedOver.delete(dir);
+    else passedOver.set(dir, seenAs);
+    return stored && { stored, seen: row?.revision ?? 0, stamp };
   } catch (error) {
-    passedOver.set(dir, mtime);
-    log.warn('a session folder cannot be read and is left out of the index', { sessionId: id, dir, err: error });
+    // What the system refuses may go well in the next pass; it is told of once.
+    if (passedOver.get(dir) !== REFUSED) warn(error);
+    passedOver.set(dir, REFUSED);
     return undefined;
   }
 }

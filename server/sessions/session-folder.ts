@@ -1,58 +1,47 @@
-/** A session's row, made from its folder: how the index is filled and repaired (records.md §3.6). */
+/** A session's header, made from its folder: how the index is filled and repaired. Nothing is written or locked. */
 import { ServiceError } from '#server/errors/service-error.ts';
-import { indexRow } from './index-rows.ts';
+import { foldJournal } from '#server/journal/cold-fold.ts';
 import { wasReleased } from '#server/journal/lock.ts';
-import { openSessionLog, type SessionLog, type SessionLogOptions } from '#server/journal/session-log.ts';
-import { createStateFile, type StateDocument } from './state-file.ts';
-import type { SessionRow } from './session-row.ts';
+import { journalSize } from '#server/journal/view.ts';
+import type { LeaseHolder } from '#server/storage/lease.ts';
+import { foldedHeader, type StoredHeader } from './session-header.ts';
+import { readStateFile } from './state-file.ts';
 
-/**
- * `state.json` is enough for a session that was closed cleanly. One whose lock was not given back, or that has no
- * `state.json`, is folded; what a dead process left open is settled by that. Undefined when the folder holds no session.
- */
-export async function readSessionFolder(
-  folder: { dir: string; id: string; workspaceId: string },
-  logOptions: Omit<SessionLogOptions, 'dir' | 'sessionId'>,
-): Promise<SessionRow | undefined> {
-  const { dir, id, workspaceId } = folder;
-  const state = await createStateFile(dir).read();
-  if (state && (await wasReleased(dir))) return { ...coldRow(state), id, workspaceId, open: false };
-  let log: SessionLog;
-  try {
-    log = await openSessionLog({ ...logOptions, dir, sessionId: id });
-  } catch (error) {
-    // A damaged journal cannot be loaded, but its session is still listed (core.md §5.2).
-    const damaged = error instanceof ServiceError && error.name === 'internal.error';
-    if (state && damaged) return { ...coldRow(state), id, workspaceId, open: false };
-    throw error;
-  }
-  const { outcome, ...facts } = indexRow(log.state);
-  await log.close();
-  if (facts.cwd === '') return undefined;
-  return {
-    ...facts,
-    id,
-    workspaceId,
-    lastTurnReason: outcome,
-    archived: state?.archived ?? false,
-    archivedAt: state?.archivedAt,
-    custom: state?.custom ?? {},
-    updatedAt: Math.max(facts.updatedAt, state?.updatedAt ?? 0),
-  };
+export interface SessionFolder {
+  dir: string;
+  id: string;
+  workspaceId: string;
 }
 
-function coldRow(state: StateDocument): Omit<SessionRow, 'id' | 'workspaceId' | 'open'> {
-  return {
-    cwd: state.cwd,
-    title: state.title ?? '',
-    titleKind: state.titleKind,
-    lastPrompt: state.lastPrompt,
-    lastTurnReason: state.lastTurnReason,
-    createdAt: state.createdAt,
-    updatedAt: state.updatedAt,
-    archived: state.archived,
-    archivedAt: state.archivedAt,
-    custom: state.custom ?? {},
-    forkedFrom: state.forkedFrom,
-  };
+/**
+ * What is to be stored of the session; undefined when the folder holds none. `known` is the row of the index, which
+ * stays as it is unless the file has cold facts of a later revision, or the journal is shorter than the row's: then it
+ * is a copy that was restored.
+ */
+export async function readSessionFolder(
+  { dir, id, workspaceId }: SessionFolder,
+  known: StoredHeader | undefined,
+  holder: LeaseHolder,
+): Promise<StoredHeader | undefined> {
+  const [state, size] = await Promise.all([readStateFile(dir, workspaceId), journalSize(dir)]);
+  if (known && size >= known.journalLength) {
+    if (!state || state.revision <= known.revision) return known;
+    const { archived, archivedAt, custom, updatedAt } = state.header;
+    const header = { ...known.header, archived, archivedAt, custom };
+    header.updatedAt = Math.max(header.updatedAt, updatedAt);
+    return { ...known, header, revision: state.revision };
+  }
+  const revision = Math.max(state?.revision ?? 0, known?.revision ?? 0) + 1;
+  // Closed cleanly, and nothing was written since.
+  if (state && state.journalLength === size && (await wasReleased(dir))) return { ...state, revision };
+  try {
+    const fold = await foldJournal(dir, id, holder);
+    const header = foldedHeader(fold.state, { id, workspaceId }, state?.header);
+    if (header.cwd === '') return state && { ...state, revision };
+    return { header: { ...header, open: header.open || fold.unsettled }, revision, journalLength: fold.length };
+  } catch (error) {
+    // A damaged journal cannot be loaded, but its session is still listed.
+    if (state && error instanceof ServiceError) return { ...state, revision };
+    throw error;
+  }
 }

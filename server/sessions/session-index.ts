@@ -1,15 +1,16 @@
 /**
- * The index of all sessions of the home (records.md §3.6, architecture "Storage"): what lists and counts read, so that
- * none of them opens a workspace or a journal. Whoever changes a session calls `upsert` when it writes `state.json`; the
- * minute pass over the folders is only a repair.
+ * The index of all sessions of the home: what lists and counts read, so that none of them opens a workspace or a
+ * journal. Whoever changes a session changes its row first; the minute pass over the folders is only a repair.
  */
 import { z } from 'zod';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
-import type { AgentConfig, Connection, IndexDb } from '#server/storage/index-db.ts';
+import type { Connection, IndexDb } from '#server/storage/index-db.ts';
 import { repairPass, type ReadSessionFolder } from './repair-pass.ts';
+import type { ColdFacts, SessionHeader, StoredHeader } from './session-header.ts';
 import { readPage, type PageQuery, type SessionPage } from './session-page.ts';
-import { parseRows, ROW_COLUMNS, rowBinding, type SessionRow } from './session-row.ts';
+import { sessionRows } from './session-rows.ts';
+import type { FileStamp } from './state-file.ts';
 
 const REPAIR_EVERY_MS = 60_000;
 const RETRY_AFTER_MS = 5_000;
@@ -17,16 +18,28 @@ const RETRY_AFTER_MS = 5_000;
 export interface SessionIndex {
   /** Resolves when the rows of the folders are in; the first call opens the file and starts the repair passes. */
   ready(): Promise<void>;
-  /** Stores a row whole. Never throws: a row that could not be written is kept and tried again every 5 s. */
-  upsert(row: SessionRow): void;
-  get(id: string): SessionRow | undefined;
+  /**
+   * Stores what a journal of that length tells; facts that no journal has stay as they are. Never throws: a row that could not be written is kept and tried again
+   * every 5 s.
+   */
+  upsert(header: SessionHeader, journalLength: number): void;
+  /**
+   * Stores facts that no journal has, made from those that are there, whoever wrote them. Does nothing without a row.
+   * Throws when it cannot be written.
+   */
+  patch(id: string, change: (header: SessionHeader) => Partial<ColdFacts & { updatedAt: number }>): void;
+  get(id: string): SessionHeader | undefined;
+  /** As `get`, with what the session's file is made from. */
+  stored(id: string): StoredHeader | undefined;
+  /** The session's file is on the disk as the row of that revision has it. */
+  mirrored(id: string, revision: number, stamp: FileStamp): void;
   list(query: PageQuery): SessionPage;
   /** Sessions of each id, archived ones and children included; an id without sessions is absent. */
   countByWorkspace(ids: readonly string[]): Map<string, number>;
   /** Every workspace id that has sessions, with the directory of one of them. */
   workDirs(): { workspaceId: string; cwd: string }[];
   /** Sessions in which something is open: of a live process, or to be settled after a crash. */
-  openRows(): SessionRow[];
+  openRows(): SessionHeader[];
   /** One pass over the folders: sessions that came, changed or went without this index hearing of it. */
   repair(): Promise<void>;
   /** Ends the passes and closes the database. */
@@ -39,44 +52,21 @@ export interface SessionIndexDeps {
   log: Logger;
   /** `<home>/sessions` */
   sessionsDir: string;
-  /** Reads a session's folder; undefined when it holds no session. */
   read: ReadSessionFolder;
   repairEveryMs?: number;
   retryAfterMs?: number;
 }
 
-const countRows = z.array(z.object({ workspace_id: z.string(), count: z.number() }));
+const countRows = z.array(z.object({ workspace_id: z.string(), sessions: z.number() }));
 const workDirRows = z.array(z.object({ workspace_id: z.string(), cwd: z.string() }));
-
-/** Steps from one distinct id to the next in the index instead of reading all rows. */
-const WORK_DIRS = `
-  WITH RECURSIVE workspaces (id) AS (
-    SELECT min(workspace_id) FROM sessions
-    UNION ALL
-    SELECT (SELECT min(workspace_id) FROM sessions WHERE workspace_id > workspaces.id) FROM workspaces WHERE id IS NOT NULL
-  )
-  SELECT id AS workspace_id, (SELECT cwd FROM sessions WHERE workspace_id = workspaces.id LIMIT 1) AS cwd
-  FROM workspaces WHERE id IS NOT NULL`;
-
-const COLUMNS = `${ROW_COLUMNS}, parent_session_id, child_session_kind`.split(/,\s+/);
-
-/** `@seen`: write only over that revision (0: only a new row); null writes over any. */
-const UPSERT = `
-  INSERT INTO sessions (${COLUMNS.join(', ')}, revision, indexed_at, state_mtime)
-  VALUES (${COLUMNS.map((name) => `@${name}`).join(', ')}, 1, @indexed_at, @state_mtime)
-  ON CONFLICT (id) DO UPDATE SET
-    ${COLUMNS.map((name) => `${name} = excluded.${name}`).join(', ')},
-    revision = sessions.revision + 1,
-    indexed_at = excluded.indexed_at,
-    state_mtime = excluded.state_mtime
-  WHERE @seen IS NULL OR sessions.revision = @seen`;
 
 /** Writes nothing yet; `ready` opens the file. */
 export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
   const { db, log, sessionsDir, read, repairEveryMs = REPAIR_EVERY_MS, retryAfterMs = RETRY_AFTER_MS } = deps;
+  const rows = sessionRows;
   /** Rows whose write failed, newest of each session; as many as sessions are live at most. */
-  const unwritten = new Map<string, SessionRow>();
-  const passedOver = new Map<string, number>();
+  const unwritten = new Map<string, StoredHeader>();
+  const passedOver = new Map<string, string>();
   let timer: NodeJS.Timeout | undefined;
   let pass: Promise<void> | undefined;
   let started = false;
@@ -84,17 +74,14 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
   let usable = () => {};
   const whenUsable = new Promise<void>((resolve) => (usable = resolve));
 
-  const write = (connection: Connection, row: SessionRow) =>
-    connection.run(UPSERT, { ...rowBinding(row), seen: null, indexed_at: Date.now(), state_mtime: null });
-
   function schedule(delay: number): void {
     clearTimeout(timer);
     if (started && !closed) timer = setTimeout(() => void repairOrRetry(), delay).unref();
   }
 
   function writeAgain(): void {
-    for (const [id, row] of unwritten) {
-      db.run((connection) => write(connection, row));
+    for (const [id, { header, journalLength }] of unwritten) {
+      db.run((connection) => rows.upsert(connection, header, journalLength));
       unwritten.delete(id);
     }
   }
@@ -104,7 +91,7 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
     writeAgain();
     const filled = db.filled();
     if (filled) usable();
-    await repairPass({ db, log, sessionsDir, read, upsertSql: UPSERT, stopped: () => closed, passedOver });
+    await repairPass({ db, rows, log, sessionsDir, read, stopped: () => closed, passedOver });
     if (!filled && !closed) db.markFilled();
   }
 
@@ -140,7 +127,7 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
     }
   }
 
-  const rows = (sql: string, binding?: AgentConfig) => query(({ all }) => parseRows(all(sql, binding)));
+  const stored = (id: string) => unwritten.get(id) ?? query((connection) => rows.stored(connection, id));
 
   return {
     ready() {
@@ -150,29 +137,54 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
       }
       return whenUsable;
     },
-    upsert(row) {
-      unwritten.delete(row.id);
+    upsert(header, journalLength) {
+      const { id } = header;
+      const before = unwritten.get(id);
+      unwritten.delete(id);
       try {
-        db.run((connection) => write(connection, row));
+        db.run((connection) => rows.upsert(connection, header, journalLength));
       } catch (error) {
-        unwritten.set(row.id, row);
-        log.error('a session could not be written to the index', { sessionId: row.id, err: error });
+        unwritten.set(id, { header, journalLength, revision: (before?.revision ?? 0) + 1 });
+        log.error('a session could not be written to the index', { sessionId: id, err: error });
         schedule(retryAfterMs);
       }
     },
-    get: (id) => unwritten.get(id) ?? rows(`SELECT ${ROW_COLUMNS} FROM sessions WHERE id = @id`, { id })[0],
+    patch(id, change) {
+      db.run((connection) => {
+        const late = unwritten.get(id);
+        if (late) rows.upsert(connection, late.header, late.journalLength);
+        unwritten.delete(id);
+        connection.transaction(() => {
+          const header = rows.stored(connection, id)?.header;
+          if (header) rows.patch(connection, id, { ...header, ...change(header) });
+        });
+      });
+    },
+    get: (id) => stored(id)?.header,
+    stored,
+    mirrored(id, revision, stamp) {
+      try {
+        db.run((connection) => rows.mirrored(connection, id, revision, stamp));
+      } catch (error) {
+        // The next pass finds a file that it does not know and reads it.
+        log.warn('the index could not take note of a state.json', { sessionId: id, err: error });
+      }
+    },
     list: (page) => query((connection) => readPage(connection, page)),
     countByWorkspace(ids) {
-      const sql = `SELECT workspace_id, count(*) AS count FROM sessions
-        WHERE workspace_id IN (SELECT value FROM json_each(@ids)) GROUP BY workspace_id`;
+      const sql =
+        'SELECT * FROM session_counts WHERE sessions > 0 AND workspace_id IN (SELECT value FROM json_each(@ids))';
       const found = countRows.parse(query(({ all }) => all(sql, { ids: JSON.stringify(ids) })));
-      return new Map(found.map((row) => [row.workspace_id, row.count]));
+      return new Map(found.map((row) => [row.workspace_id, row.sessions]));
     },
     workDirs() {
-      const found = workDirRows.parse(query(({ all }) => all(WORK_DIRS)));
+      const sql = `SELECT workspace_id,
+        (SELECT cwd FROM sessions WHERE workspace_id = session_counts.workspace_id LIMIT 1) AS cwd
+        FROM session_counts WHERE sessions > 0`;
+      const found = workDirRows.parse(query(({ all }) => all(sql)));
       return found.map(({ workspace_id, cwd }) => ({ workspaceId: workspace_id, cwd }));
     },
-    openRows: () => rows(`SELECT ${ROW_COLUMNS} FROM sessions WHERE open = 1 ORDER BY id`),
+    openRows: () => query((connection) => rows.headers(connection, 'WHERE open = 1 ORDER BY id')),
     repair,
     async close() {
       closed = true;

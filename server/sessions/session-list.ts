@@ -1,4 +1,4 @@
-/** `GET /sessions`: the rows of one reply (core.md §6.2). */
+/** `GET /sessions`: the rows of one reply. */
 import type { SessionPage, PageQuery } from './session-page.ts';
 import type { SessionIndex } from './session-index.ts';
 

@@ -1,7 +1,8 @@
-/** Pages of the session list, straight from SQLite (core.md §6.2). */
+/** Pages of the session list, straight from SQLite. */
 import { z } from 'zod';
-import type { AgentConfig, Connection } from '#server/storage/index-db.ts';
-import { parseRows, ROW_COLUMNS, type SessionRow } from './session-row.ts';
+import type { Connection, SqlParameters } from '#server/storage/index-db.ts';
+import type { SessionHeader } from './session-header.ts';
+import { sessionRows } from './session-rows.ts';
 
 export interface PageQuery {
   /** Ids of one workspace, aliases included. Absent: all workspaces. */
@@ -18,7 +19,7 @@ export interface PageQuery {
 }
 
 export interface SessionPage {
-  rows: SessionRow[];
+  rows: SessionHeader[];
   /** At least one more match follows in the direction of paging. */
   hasMore: boolean;
 }
@@ -33,7 +34,7 @@ const inList = (column: string, name: string) => `${column} IN (SELECT value FRO
 export function readPage(db: Connection, query: PageQuery): SessionPage {
   const { workspaceIds, archived, excludeEmpty, cursor, busy, limit } = query;
   const where: string[] = [];
-  const binding: AgentConfig = { limit: limit === undefined ? -1 : limit + 1 };
+  const binding: SqlParameters = { limit: limit === undefined ? -1 : limit + 1 };
 
   // The plus keeps SQLite from walking the whole list in its order where the other filters leave few sessions.
   const few = workspaceIds !== undefined || busy?.wanted === true;
@@ -59,10 +60,7 @@ export function readPage(db: Connection, query: PageQuery): SessionPage {
     binding.cursor_id = cursor.id;
   }
   const filter = where.length > 0 ? `WHERE ${where.join(' AND ')}` : '';
-  const found = db.all(
-    `SELECT ${ROW_COLUMNS} FROM sessions ${filter} ORDER BY updated_at DESC, id DESC LIMIT @limit`,
-    binding,
-  );
+  const found = sessionRows.headers(db, `${filter} ORDER BY updated_at DESC, id DESC LIMIT @limit`, binding);
   const hasMore = limit !== undefined && found.length > limit;
-  return { rows: parseRows(hasMore ? found.slice(0, limit) : found), hasMore };
+  return { rows: hasMore ? found.slice(0, limit) : found, hasMore };
 }

@@ -18,8 +18,7 @@ import type { Message, Snapshot } from '#schema/message.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { Session, SessionStatus, SessionWarning } from '#schema/session.ts';
 import { TITLE_CHARS } from './prompt-text.ts';
-import type { SessionRow } from './session-row.ts';
-import { sessionView } from './session-view.ts';
+import { sessionOfHeader, type SessionHeader } from './session-header.ts';
 
 const SNAPSHOT_MESSAGES = 100;
 const DEFAULT_PAGE = 50;
@@ -43,8 +42,8 @@ export interface LiveSession {
   /** Something of it runs or waits, so that it must stay loaded. */
   holds(): boolean;
   /** The present row; `stored` spares the look into the index, where the cold facts are. */
-  row(stored?: SessionRow): SessionRow;
-  view(stored?: SessionRow): Session;
+  row(stored?: SessionHeader): SessionHeader;
+  view(stored?: SessionHeader): Session;
   status(): SessionStatus;
   snapshot(): Promise<Snapshot>;
   /** Newest first. */
@@ -80,7 +79,7 @@ export interface LiveSessionDeps {
   log: SessionLog;
   program: AgentProgram;
   features: readonly Feature[];
-  row(stored?: SessionRow): SessionRow;
+  row(stored?: SessionHeader): SessionHeader;
   now(): number;
   /** Ms that an approval or a question waits for its answer. */
   interactionLifetimeMs: number;
@@ -121,12 +120,12 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
 
   const activity = () => workFacts(log.state.activity, log.held);
 
-  function view(stored?: SessionRow): Session {
+  function view(stored?: SessionHeader): Session {
     const row = deps.row(stored);
     const facts = activity();
     // What another process runs has ended when the index says so, even if nothing was read of it since.
     const over = facts.busy && !log.claimed && !row.open;
-    return sessionView(row, over ? { ...workFacts(idleActivity()), last_turn_reason: row.lastTurnReason } : facts);
+    return sessionOfHeader(row, over ? { ...workFacts(idleActivity()), last_turn_reason: row.lastTurnReason } : facts);
   }
 
   function mainFacts(): AgentFacts {

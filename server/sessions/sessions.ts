@@ -13,10 +13,10 @@ import type { ToolDescriptor } from '#schema/tool.ts';
 import type { Workspaces } from '#server/workspaces/workspaces.ts';
 import { createLiveSessions, type LiveSessionsDeps } from './live-sessions.ts';
 import { listSessions, type SessionListQuery } from './session-list.ts';
-import type { SessionRow } from './session-row.ts';
-import { customMetadata, sessionView } from './session-view.ts';
+import { customMetadata, sessionOfHeader, type SessionHeader } from './session-header.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
 import type { LiveSession } from './session.ts';
+import { createSessionRecovery } from './session-recovery.ts';
 import { submitPrompt } from './submit-prompt.ts';
 
 export interface CreateSession {
@@ -52,12 +52,12 @@ export interface Sessions extends PromptAborter {
   archive(id: string): Promise<{ archived: true }>;
   restore(id: string): Promise<Session>;
   /** Present row of a session that is loaded in this process. */
-  liveRow(id: string): SessionRow | undefined;
+  liveRow(id: string): SessionHeader | undefined;
   /** Empty for an unknown or cold session (extensions.md §2.1). */
   tools(id: string | undefined): ToolDescriptor[];
   streams: StreamSource;
-  /** Settles what a crash left open, for every session whose owner is gone (core.md §5.2). */
-  settleCrashed(): Promise<void>;
+  /** Begins to settle what dead servers left open. */
+  startRecovery(): void;
   close(): Promise<void>;
 }
 
@@ -65,7 +65,7 @@ export interface Sessions extends PromptAborter {
 export function createSessions(deps: SessionsDeps): Sessions {
   const { index, workspaces, now } = deps;
   const live = createLiveSessions({ ...deps, ensureWorkspace });
-  let closing = false;
+  const recovery = createSessionRecovery({ index, live, holder: deps.holder, log: deps.log });
 
   async function ensureWorkspace(workspaceId: string, root: string): Promise<void> {
     try {
@@ -76,14 +76,14 @@ export function createSessions(deps: SessionsDeps): Sessions {
     }
   }
 
-  function rowOf(id: string): SessionRow {
+  function rowOf(id: string): SessionHeader {
     const row = index.get(id) ?? live.get(id)?.row();
     if (!row) throw sessionNotFound(id);
     return row;
   }
 
-  function view(row: SessionRow): Session {
-    return live.get(row.id)?.view(row) ?? sessionView(row, undefined);
+  function view(row: SessionHeader): Session {
+    return live.get(row.id)?.view(row) ?? sessionOfHeader(row, undefined);
   }
 
   /** The directory of a new session, in the order of checks of core.md §6.1. */
@@ -112,7 +112,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     await assertDirectory(cwd);
     const workspace = await workspaces.register(cwd);
     const created = now();
-    const row: SessionRow = {
+    const row: SessionHeader = {
       id: `session_${randomUUID()}`,
       workspaceId: workspace.id,
       cwd: workspace.root,
@@ -124,7 +124,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       custom: customMetadata(request.metadata ?? {}),
       open: false,
     };
-    return (await live.create(row)).view();
+    return (await live.create(row)).view(row);
   }
 
   async function list(query: SessionListQuery) {
@@ -142,11 +142,11 @@ export function createSessions(deps: SessionsDeps): Sessions {
     if (title !== undefined || changes.length > 0) await session.log.claim();
     if (title !== undefined) {
       session.rename(title);
-      await live.patch(id, {});
+      live.persist(id);
     }
     const added = metadata ? customMetadata(metadata) : {};
     if (Object.keys(added).length > 0) {
-      await live.patch(id, { custom: { ...session.row().custom, ...added }, updatedAt: now() });
+      await live.patch(id, ({ custom }) => ({ custom: { ...custom, ...added }, updatedAt: now() }));
     }
     for (const change of changes) {
       if (change.model !== undefined) deps.models.assertConfigured(change.model);
@@ -162,7 +162,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return live.inTurn(id, async () => {
       const row = rowOf(id);
       if (row.archived) return { archived: true };
-      await live.patch(id, { archived: true, archivedAt: now() });
+      await live.patch(id, () => ({ archived: true, archivedAt: now() }));
       await live.unload(id, 'archive');
       deps.announceArchived(id, row.workspaceId);
       return { archived: true };
@@ -172,7 +172,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
   async function restore(id: string): Promise<Session> {
     // First, so that a session that cannot be loaded stays archived.
     await live.open(id);
-    if (rowOf(id).archived) await live.inTurn(id, () => live.patch(id, { archived: false, archivedAt: undefined }));
+    if (rowOf(id).archived)
+      await live.inTurn(id, () => live.patch(id, () => ({ archived: false, archivedAt: undefined })));
     return (await live.open(id)).view();
   }
 
@@ -234,19 +235,10 @@ export function createSessions(deps: SessionsDeps): Sessions {
       session.agents.abortPrompt(promptId);
       return { aborted: true, at_seq };
     },
-    async settleCrashed() {
-      await index.ready();
-      for (const row of index.openRows()) {
-        if (closing) return;
-        if (live.get(row.id)) continue;
-        await live.open(row.id).catch((error: unknown) => {
-          deps.log.error('an interrupted session could not be settled', { sessionId: row.id, err: error });
-        });
-      }
-    },
-    close() {
-      closing = true;
-      return live.close();
+    startRecovery: recovery.start,
+    async close() {
+      await recovery.close();
+      await live.close();
     },
   };
 }

@@ -1,5 +1,5 @@
 /**
- * The one SQLite file behind every list: `cache/index-v1.db`. All servers of a home write it, so each sees the others'
+ * The one SQLite file behind every list: `cache/index-v<n>.db`. All servers of a home write it, so each sees the others'
  * sessions at once. It is derived: whatever is wrong with the file, it is made again, empty, and filled from the folders.
  */
 import { mkdirSync, rmSync, statSync } from 'node:fs';
@@ -10,50 +10,22 @@ import { z } from 'zod';
 import type { Logger } from '#server/logging/log.ts';
 import { errorCode } from '#server/files/errno.ts';
 
-/** Rises with every change of the tables below. */
-const SCHEMA_VERSION = 1;
 /** How long a statement waits for another process's write; both are far under a millisecond in practice. */
 const BUSY_TIMEOUT_MS = 2_000;
 
-/** A page in list order comes straight from an index; ids are compared as bytes (BINARY). */
-const SCHEMA = `
-  CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-  CREATE TABLE sessions (
-    id TEXT PRIMARY KEY,
-    workspace_id TEXT NOT NULL,
-    cwd TEXT NOT NULL,
-    title TEXT NOT NULL,
-    title_kind TEXT,
-    last_prompt TEXT,
-    last_turn_reason TEXT,
-    created_at INTEGER NOT NULL,
-    updated_at INTEGER NOT NULL,
-    archived INTEGER NOT NULL,
-    archived_at INTEGER,
-    custom TEXT NOT NULL,
-    open INTEGER NOT NULL,
-    parent_session_id TEXT,
-    child_session_kind TEXT,
-    forked_from TEXT,
-    revision INTEGER NOT NULL,
-    indexed_at INTEGER NOT NULL,
-    state_mtime REAL
-  );
-  CREATE INDEX sessions_all ON sessions (updated_at, id);
-  CREATE INDEX sessions_archived ON sessions (archived, updated_at, id);
-  CREATE INDEX sessions_prompted ON sessions (archived, updated_at, id) WHERE last_prompt IS NOT NULL;
-  CREATE INDEX sessions_workspace ON sessions (workspace_id, updated_at, id);
-  CREATE INDEX sessions_parent ON sessions (parent_session_id, updated_at, id) WHERE parent_session_id IS NOT NULL;
-  CREATE INDEX sessions_open ON sessions (id) WHERE open = 1;
-`;
+/** The tables; another version has a file of its own, so that servers of two versions do not disturb each other. */
+export interface IndexSchema {
+  version: number;
+  sql: string;
+}
 
 /** Named parameters. No booleans: the binding ends the process on one. */
-export type AgentConfig = Record<string, string | number | null>;
+export type SqlParameters = Record<string, string | number | null>;
 
 export interface Connection {
-  all(sql: string, binding?: AgentConfig): unknown[];
+  all(sql: string, binding?: SqlParameters): unknown[];
   /** Returns the number of changed rows. */
-  run(sql: string, binding?: AgentConfig): number;
+  run(sql: string, binding?: SqlParameters): number;
   /** All of `work` or nothing; takes the write lock at its beginning. */
   transaction(work: () => void): void;
 }
@@ -78,15 +50,15 @@ export interface IndexDb {
 const DAMAGED = ['SQLITE_CORRUPT', 'SQLITE_NOTADB', 'SQLITE_IOERR_SHORT_READ'];
 const isDamage = (error: unknown) => DAMAGED.some((code) => errorCode(error)?.startsWith(code));
 
-const versionRows = z.tuple([z.object({ user_version: z.number() })]);
+const schemaRows = z.tuple([z.object({ user_version: z.number() })]);
 
 function connect(database: Database.Database): Connection {
   // One statement a text; the texts are ours, so the map is small.
-  const statements = new Map<string, Database.Statement<[AgentConfig]>>();
+  const statements = new Map<string, Database.Statement<[SqlParameters]>>();
   const prepared = (sql: string) => {
     const known = statements.get(sql);
     if (known) return known;
-    const statement = database.prepare<[AgentConfig]>(sql);
+    const statement = database.prepare<[SqlParameters]>(sql);
     statements.set(sql, statement);
     return statement;
   };
@@ -98,21 +70,26 @@ function connect(database: Database.Database): Connection {
 }
 
 /** Empty tables, unless another process has just made them. */
-function createTables(database: Database.Database): void {
+function createTables(database: Database.Database, { version, sql }: IndexSchema): void {
   database
     .transaction(() => {
-      const [{ user_version: version }] = versionRows.parse(database.pragma('user_version'));
-      if (version === SCHEMA_VERSION) return;
-      database.exec('DROP TABLE IF EXISTS sessions; DROP TABLE IF EXISTS facts;');
-      database.exec(SCHEMA);
-      database.pragma(`user_version = ${SCHEMA_VERSION}`);
+      const [{ user_version: present }] = schemaRows.parse(database.pragma('user_version'));
+      if (present === version) return;
+      database.exec(sql);
+      database.pragma(`user_version = ${version}`);
     })
     .immediate();
 }
 
+export interface IndexDbOptions {
+  home: string;
+  schema: IndexSchema;
+  log: Logger;
+}
+
 /** Opens nothing yet. */
-export function createIndexDb({ home, log }: { home: string; log: Logger }): IndexDb {
-  const path = join(home, 'cache', 'index-v1.db');
+export function createIndexDb({ home, schema, log }: IndexDbOptions): IndexDb {
+  const path = join(home, 'cache', `index-v${schema.version}.db`);
   const remadeListeners: (() => void)[] = [];
   let closed = false;
   let opened: { database: Database.Database; connection: Connection; inode: number } | undefined;
@@ -125,7 +102,7 @@ export function createIndexDb({ home, log }: { home: string; log: Logger }): Ind
       database.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
       database.pragma('journal_mode = WAL');
       database.pragma('synchronous = NORMAL');
-      createTables(database);
+      createTables(database, schema);
       return { database, connection: connect(database), inode: statSync(path).ino };
     } catch (error) {
       database.close();

@@ -26,7 +26,7 @@ describe('GET /sessions', () => {
   beforeAll(async () => {
     home = await temporaryDirectory();
     const write = (id: string, second: number, more = {}, workspaceId = WORKSPACE) =>
-      writeSession(home, id, { updatedAt: START + second * 1000, ...more }, workspaceId);
+      writeSession(home, id, { updatedAt: START + second * 1000, ...more }, { workspaceId });
     // Newest first: e, then the tie of d, c and b, then a. `z` is archived between them.
     await write('session_a', 1, { lastPrompt: 'Hi' });
     await write('session_b', 2);
@@ -129,7 +129,7 @@ describe('GET /sessions', () => {
 
   it('cuts to 20 where only archived ones are asked for', async () => {
     const other = await temporaryDirectory();
-    for (let n = 0; n < 21; n++) await writeSession(other, `session_${n}`, { archived: true }, WORKSPACE);
+    for (let n = 0; n < 21; n++) await writeSession(other, `session_${n}`, { archived: true });
     const many = await startServer({ home: other });
     const { items, has_more } = pageSchema.parse((await many.api('GET', '/sessions?archived_only=1')).data);
     expect([items.length, has_more]).toEqual([20, true]);

@@ -10,6 +10,7 @@ import { messageSchema } from '#schema/message.ts';
 import { promptSchema } from '#schema/prompt.ts';
 import { sessionSchema, type Session } from '#schema/session.ts';
 import { crashedHome, sessionFolder } from '#support/crash.ts';
+import { deadOwner } from '#support/lease-holder.ts';
 import { startServer, type TestServer, type TestServerOptions } from '#support/server.ts';
 import { startTalk, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
@@ -190,7 +191,7 @@ describe('a damaged journal', () => {
         cleanups.push(() => rm(home, { recursive: true, force: true }));
         // As the lock of a process that was killed.
         const lock = join(sessionFolder(home, talk.session), 'lock.1');
-        await writeFile(lock, JSON.stringify({ pid: 2 ** 30, start: 'gone' }));
+        await writeFile(lock, deadOwner());
       }
       const offset = await damage(home, talk.session);
       if (how !== 'with its index') await rm(join(home, 'cache'), { recursive: true, force: true });
@@ -300,12 +301,15 @@ describe('two servers on one home', () => {
         last_prompt: 'Again',
       });
     }
-    // The one who only read leaves the files as they are.
+    const file = join(sessionFolder(world.server.home, talk.session), 'state.json');
+    const before = await readFile(file, 'utf8');
+    expect(JSON.parse(before)).toMatchObject({ archived: true, custom: { theirs: 1, mine: 2 } });
+    // The one who only read leaves the files as they are; the writer's follow within seconds, at the stop at the latest.
     await other.close();
     cleanups = [];
-    const state: unknown = JSON.parse(
-      await readFile(join(sessionFolder(world.server.home, talk.session), 'state.json'), 'utf8'),
-    );
+    expect(await readFile(file, 'utf8')).toBe(before);
+    await world.server.close();
+    const state: unknown = JSON.parse(await readFile(file, 'utf8'));
     expect(state).toMatchObject({ archived: true, lastPrompt: 'Again', custom: { theirs: 1, mine: 2 } });
   });
 });

@@ -5,7 +5,7 @@ import type { AgentProgram } from '#server/agent/context.ts';
 import type { Feature } from '#server/agent/feature.ts';
 import { features as allFeatures } from '#server/features/features.ts';
 import { createLiveSession, type LiveSession } from '#server/sessions/session.ts';
-import type { SessionRow } from '#server/sessions/session-row.ts';
+import type { SessionHeader } from '#server/sessions/session-header.ts';
 import type { Tool } from '#server/tools/tool.ts';
 import { openLog, SESSION_ID, type OpenedLog } from './session-logs.ts';
 
@@ -37,8 +37,10 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
   const opened = await openLog(dir, { projections });
   const reports: string[] = [];
   const place = { id: SESSION_ID, workspaceId: 'wd_1', cwd: options.dir, dir };
-  const row: SessionRow = {
-    ...place,
+  const row: SessionHeader = {
+    id: place.id,
+    workspaceId: place.workspaceId,
+    cwd: place.cwd,
     title: '',
     titleKind: 'replaceable',
     createdAt: 0,

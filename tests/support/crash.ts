@@ -2,13 +2,11 @@
 import { cp, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Session } from '#schema/session.ts';
+import { deadOwner } from './lease-holder.ts';
 import { temporaryDirectory } from './server.ts';
 
 export const sessionFolder = (home: string, { id, workspace_id }: Pick<Session, 'id' | 'workspace_id'>): string =>
   join(home, 'sessions', workspace_id, id);
-
-/** No process has this id. */
-const GONE = { pid: 2 ** 30, start: 'gone' };
 
 /**
  * A new home with the configuration of `home` and the session's folder as it is at this moment, its lock held by a
@@ -21,7 +19,7 @@ export async function crashedHome(home: string, session: Session): Promise<strin
   await mkdir(folder, { recursive: true });
   await cp(sessionFolder(home, session), folder, { recursive: true });
   for (const name of await readdir(folder)) {
-    if (/^lock\.\d+$/.test(name)) await writeFile(join(folder, name), JSON.stringify(GONE));
+    if (/^lock\.\d+$/.test(name)) await writeFile(join(folder, name), deadOwner());
   }
   return copy;
 }

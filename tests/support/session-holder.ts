@@ -1,12 +1,14 @@
 /** A process that holds a session in mid-turn until it is killed; started by session-log.test.ts. */
 import { event } from '#server/journal/records.ts';
 import { openSessionLog } from '#server/journal/session-log.ts';
+import { leaseHolder } from './lease-holder.ts';
 
 const [dir = ''] = process.argv.slice(2);
 const log = await openSessionLog({
   dir,
   sessionId: 'session_S1',
   version: '1.0.0',
+  holder: leaseHolder(),
   sink: { publish: () => undefined },
   log: { warn: () => undefined, error: () => undefined },
   onFailure: (error) => process.send?.(`failed: ${error.message}`),

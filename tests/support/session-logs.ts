@@ -6,6 +6,7 @@ import { frameText, type EventFrame } from '#server/events/frame.ts';
 import { features } from '#server/features/features.ts';
 import { openSessionLog, type SessionLog, type SessionLogOptions } from '#server/journal/session-log.ts';
 import type { ServiceError } from '#server/errors/service-error.ts';
+import { leaseHolder } from './lease-holder.ts';
 
 export const SESSION_ID = 'session_S1';
 
@@ -33,6 +34,7 @@ export function logOptions(dir: string, extra: Partial<SessionLogOptions> = {}) 
     dir,
     sessionId: SESSION_ID,
     version: '1.0.0',
+    holder: leaseHolder(),
     sink: {
       publish(frame) {
         frames.push(frame);

@@ -1,4 +1,4 @@
-/** What the session list and the search know of a session (records.md §3.6). */
+/** What the journal tells of a session's header. */
 import type { TitleKind } from '../records.ts';
 import type { Projection } from './projection.ts';
 
@@ -15,6 +15,8 @@ export interface IndexState {
   /** Milliseconds; `state.json` may know a later one. */
   updatedAt: number;
   forkedFrom: string | undefined;
+  /** Custom metadata as of the creation; `state.json` has what changed since. */
+  custom: Record<string, unknown>;
 }
 
 export const indexProjection: Projection<IndexState> = {
@@ -27,14 +29,17 @@ export const indexProjection: Projection<IndexState> = {
     createdAt: header.created_at,
     updatedAt: header.created_at,
     forkedFrom: header.forked_from?.session_id,
+    custom: {},
   }),
   apply(state, record, t) {
     switch (record.type) {
       case 'event.session.created': {
         const { session } = record;
         const updatedAt = Date.parse(session.updated_at);
+        const { cwd, ...custom } = session.metadata;
         state.workspaceId = session.workspace_id;
-        state.cwd = session.metadata.cwd;
+        state.cwd = cwd;
+        state.custom = custom;
         state.title = session.title;
         state.titleKind = record.x?.titleKind ?? 'replaceable';
         state.lastPrompt = session.last_prompt;

@@ -1,12 +1,9 @@
-import { once } from 'node:events';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { acquireLock, lockOwner, type Lock } from '#server/journal/lock.ts';
-import { buildProgram, startProgram } from '#support/programs.ts';
+import { acquireLock, lockOwner, wasReleased } from '#server/journal/lock.ts';
+import { leaseHolder } from '#support/lease-holder.ts';
 import { temporaryFolder } from '#support/session-logs.ts';
-
-const DEAD = JSON.stringify({ pid: 2 ** 22 + 1, start: 'long ago' });
 
 describe('the lock of a session', () => {
   let dir: string;
@@ -14,54 +11,43 @@ describe('the lock of a session', () => {
   beforeEach(async () => ({ path: dir, remove } = await temporaryFolder()));
   afterEach(() => remove());
 
-  const take = async (): Promise<Lock> => {
-    const taken = await acquireLock(dir);
-    if ('owner' in taken) throw new Error(`held by ${taken.owner.pid}`);
-    return taken.lock;
-  };
+  const holder = leaseHolder();
 
-  it('is refused while its owner lives and given on when it is released', async () => {
-    const lock = await take();
-    expect(await acquireLock(dir)).toMatchObject({ owner: { pid: process.pid } });
-    expect(await lockOwner(dir)).toMatchObject({ pid: process.pid });
+  it('is refused with 40901 naming the owner while that lives, and given on when it is released', async () => {
+    expect(await wasReleased(dir)).toBe(true);
+    const lock = await acquireLock(dir, 'session_S1', holder);
+    await expect(acquireLock(dir, 'session_S1', holder)).rejects.toMatchObject({
+      code: 40901,
+      message: `session session_S1 is held by process ${process.pid}; use that server, or stop it first`,
+      details: { reason: 'lock', pid: process.pid },
+    });
+    expect(await lockOwner(dir, holder)).toMatchObject({ pid: process.pid, server_id: 'server_1' });
+    expect(await wasReleased(dir)).toBe(false);
+    lock.fence();
     await lock.release();
-    expect(await lockOwner(dir)).toBeUndefined();
-    const next = await take();
-    await next.release();
-    expect((await readdir(dir)).filter((name) => !/^lock\.\d+$/.test(name))).toEqual([]);
-    expect(await readdir(dir)).toHaveLength(1);
+    expect(await lockOwner(dir, holder)).toBeUndefined();
+    expect(await wasReleased(dir)).toBe(true);
+    await (await acquireLock(dir, 'session_S1', holder)).release();
   });
 
-  it.each([
-    ['a process that is gone', DEAD],
-    ['a process whose number was given again', JSON.stringify({ pid: process.pid, start: 'another boot/1' })],
-    ['nobody readable', '{"pid":'],
-  ])('is taken over from %s', async (_name, content) => {
-    await writeFile(join(dir, 'lock.7'), content);
-    const lock = await take();
-    expect(await readdir(dir)).toEqual(['lock.8']);
-    await lock.release();
+  it('names a server of another machine by its id', async () => {
+    const self = { server_id: 'server_2', machine: 'elsewhere', pid: 7, start: '1' };
+    await acquireLock(dir, 'session_S1', leaseHolder('server_2', { self }));
+    const other = leaseHolder('server_1', { alive: async () => true });
+    await expect(acquireLock(dir, 'session_S1', other)).rejects.toMatchObject({
+      message:
+        'session session_S1 is held by process 7 of server server_2 on another machine; use that server, or stop it first',
+    });
   });
 
-  it('goes to exactly one of four processes, twenty times', async () => {
-    const contender = await buildProgram('lock-contender', dir);
-    const children = Array.from({ length: 4 }, () => startProgram(contender));
-    try {
-      await Promise.all(children.map((child) => once(child, 'message')));
-      for (let round = 0; round < 20; round += 1) {
-        const folder = join(dir, String(round));
-        await mkdir(folder);
-        // Half of the rounds are takeovers from a dead owner.
-        if (round % 2 === 0) await writeFile(join(folder, 'lock.1'), DEAD);
-        const answers = children.map(async (child) => String((await once(child, 'message'))[0]));
-        for (const child of children) child.send(folder);
-        const told = await Promise.all(answers);
-        expect(told.filter((answer) => answer === 'won')).toHaveLength(1);
-        const winner = children[told.indexOf('won')]?.pid;
-        expect(told.filter((answer) => answer === `held by ${winner}`)).toHaveLength(3);
-      }
-    } finally {
-      for (const child of children) child.kill('SIGKILL');
-    }
+  it('that went while the server was asleep is told by the fence, with the new owner', async () => {
+    let silences = 0;
+    const lock = await acquireLock(dir, 'session_S1', leaseHolder('server_1', { silences: () => silences }));
+    await writeFile(join(dir, 'lock.2'), JSON.stringify({ ...holder.self, server_id: 'server_2', pid: 7 }));
+    lock.fence();
+    silences = 1;
+    const gone = { code: 40901, details: { reason: 'lock', pid: 7 } };
+    expect(() => lock.fence()).toThrow(expect.objectContaining(gone));
+    expect(() => lock.fence()).toThrow(expect.objectContaining(gone));
   });
 });

@@ -7,9 +7,9 @@ import { startFeatures } from '#server/journal/projections/feature-projection.ts
 import { createBlobStore } from '#server/journal/blobs.ts';
 import { applyBatch, type LogState } from '#server/journal/fold.ts';
 import { contextProjection, readContext, requestMessages } from '#server/journal/projections/context.ts';
-import { indexRow } from '#server/sessions/index-rows.ts';
 import { internal, event, type CompleteDraft, type JournalRecord } from '#server/journal/records.ts';
 import { replayCold, readPosition } from '#server/journal/replay.ts';
+import { isBusy } from '#server/journal/projections/activity.ts';
 import { settleCrash } from '#server/journal/crash-recovery.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { emptyView, newHeader, readOn } from '#server/journal/view.ts';
@@ -99,7 +99,7 @@ describe.each(SEEDS)('a random history (seed %i)', (seed) => {
         const opened = await openLog(copy);
         expect(projections(opened.log.state)).toEqual(projections(expected));
         expect(settleCrash(opened.log.state)).toEqual([]);
-        expect(indexRow(opened.log.state).open).toBe(false);
+        expect(isBusy(opened.log.state.activity)).toBe(false);
         await opened.log.close();
         const again = await readFile(journal(copy), 'utf8');
         const second = await openLog(copy);

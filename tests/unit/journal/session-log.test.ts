@@ -11,6 +11,7 @@ import { internal, event, type Draft } from '#server/journal/records.ts';
 import { createSessionLog } from '#server/journal/session-log.ts';
 import { zeroUsage, type Session } from '#schema/session.ts';
 import { buildProgram, startProgram } from '#support/programs.ts';
+import { leaseHolder } from '#support/lease-holder.ts';
 import { logOptions, openLog, SESSION_ID, temporaryFolder, type OpenedLog } from '#support/session-logs.ts';
 
 const MAIN = 'main';
@@ -408,7 +409,6 @@ describe('two processes', () => {
     expect(frameTypes(mine)).toEqual(['turn.ended', 'prompt.aborted', 'event.session.work_changed']);
     expect(mine.log.state.activity.outcome).toBe('cancelled');
     await mine.log.close();
-    const taken = await acquireLock(dir);
-    expect('lock' in taken).toBe(true);
+    await acquireLock(dir, SESSION_ID, leaseHolder());
   });
 });

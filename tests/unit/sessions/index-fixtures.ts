@@ -2,17 +2,18 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createLogger } from '#server/logging/log.ts';
-import { createStateFile, STATE_VERSION, type StateDocument } from '#server/sessions/state-file.ts';
+import { writeStateFile } from '#server/sessions/state-file.ts';
 import { createSessionIndex, type SessionIndexDeps } from '#server/sessions/session-index.ts';
 import { readSessionFolder } from '#server/sessions/session-folder.ts';
-import type { SessionRow } from '#server/sessions/session-row.ts';
+import { indexSchema, type SessionHeader, type StoredHeader } from '#server/sessions/session-header.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';
+import { leaseHolder } from '#support/lease-holder.ts';
 
 export const WORKSPACE = 'wd_one_000000000001';
 const START = Date.UTC(2026, 0, 1);
 
 /** A row with everything a test does not care about filled in. */
-export function sessionRow(id: string, members: Partial<SessionRow> = {}): SessionRow {
+export function sessionRow(id: string, members: Partial<SessionHeader> = {}): SessionHeader {
   return {
     id,
     workspaceId: WORKSPACE,
@@ -31,16 +32,15 @@ export function sessionRow(id: string, members: Partial<SessionRow> = {}): Sessi
 export function openIndex(home: string, options: Partial<SessionIndexDeps> = {}) {
   const lines: string[] = [];
   const log = createLogger('warn', (line) => void lines.push(line));
-  const db = createIndexDb({ home, log });
-  const logOptions = { sink: { publish: () => undefined }, log, version: '1.0.0', onFailure: () => undefined };
+  const db = createIndexDb({ home, schema: indexSchema, log });
   const reads: string[] = [];
   const index = createSessionIndex({
     db,
     log,
     sessionsDir: join(home, 'sessions'),
-    read: (folder) => {
+    read: (folder, known) => {
       reads.push(folder.id);
-      return readSessionFolder(folder, logOptions);
+      return readSessionFolder(folder, known, leaseHolder());
     },
     ...options,
   });
@@ -51,24 +51,15 @@ export function openIndex(home: string, options: Partial<SessionIndexDeps> = {})
 export const sessionDir = (home: string, id: string, workspaceId = WORKSPACE) =>
   join(home, 'sessions', workspaceId, id);
 
-/** Writes a session's `state.json` as a server would. */
+/** Writes a session's `state.json` as a server would; there is no journal. */
 export async function writeSession(
   home: string,
   id: string,
-  members: Partial<StateDocument> = {},
-  workspaceId = WORKSPACE,
+  members: Partial<SessionHeader> = {},
+  { workspaceId = WORKSPACE, revision = 1, journalLength = 0 }: Partial<StoredHeader> & { workspaceId?: string } = {},
 ) {
   const dir = sessionDir(home, id, workspaceId);
   await mkdir(dir, { recursive: true });
-  await createStateFile(dir).write({
-    id,
-    version: STATE_VERSION,
-    createdAt: START,
-    updatedAt: START,
-    archived: false,
-    cwd: '/projects/one',
-    agents: {},
-    ...members,
-  });
+  await writeStateFile(dir, { header: sessionRow(id, members), revision, journalLength });
   return dir;
 }

@@ -1,6 +1,6 @@
 /** When sessions are unloaded and loaded again (engine.md §17.3, §17.5), with real journals, index and state files. */
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createAgentProgram } from '#server/agent/program.ts';
@@ -10,8 +10,9 @@ import { createIdentity } from '#server/models/providers/identity.ts';
 import { createModelClient } from '#server/models/stream.ts';
 import { createLiveSessions, type LiveSessions } from '#server/sessions/live-sessions.ts';
 import type { SessionIndex } from '#server/sessions/session-index.ts';
+import { leaseHolder } from '#support/lease-holder.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
-import { openIndex, sessionRow } from './index-fixtures.ts';
+import { openIndex, sessionRow, WORKSPACE } from './index-fixtures.ts';
 
 const MINUTE = 60_000;
 const MAX_LIVE = 3;
@@ -48,6 +49,7 @@ beforeEach(async () => {
       client,
       tools: [],
     }),
+    holder: leaseHolder(),
     ensureWorkspace: async () => undefined,
     subscribers: (id) => Number(watched.has(id)),
     interactionLifetimeMs: MINUTE,
@@ -77,7 +79,8 @@ describe('a new session', () => {
     const { dir } = (await live.open(id)).log;
     expect(events).toEqual([`${id} event.session.created`]);
     expect(index.get(id)).toMatchObject({ id, cwd: home });
-    expect(JSON.parse(await readFile(join(dir, 'state.json'), 'utf8'))).toMatchObject({ id, cwd: home });
+    // Its first line says all that a state.json could.
+    expect(await readdir(dir)).toEqual(['journal.ndjson']);
   });
 
   it('that cannot be written leaves nothing and tells nobody', async () => {
@@ -212,20 +215,51 @@ describe('cold facts', () => {
   it('change without loading and without the lock', async () => {
     const id = await create();
     await live.inTurn(id, () => live.unload(id, 'idle'));
-    await live.patch(id, { archived: true, archivedAt: now, custom: { a: 1 } });
+    await live.patch(id, () => ({ archived: true, archivedAt: now, custom: { a: 1 } }));
     expect(liveIds()).toEqual([]);
     expect(index.get(id)).toMatchObject({ archived: true, archivedAt: now, custom: { a: 1 } });
     expect((await live.open(id)).view()).toMatchObject({ archived: true, metadata: { a: 1 } });
+    const file = join(live.directory({ id, workspaceId: WORKSPACE }), 'state.json');
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ id, archived: true, custom: { a: 1 } });
+  });
+
+  it('change in a session whose row went with the index', async () => {
+    const id = await create();
+    await rm(join(home, 'cache'), { recursive: true });
+    await index.repair();
+    await live.patch(id, () => ({ archived: true }));
+    expect(index.get(id)).toMatchObject({ archived: true });
   });
 
   it('that cannot be written are refused and stay as they were', async () => {
     const id = await create();
     const { dir } = (await live.open(id)).log;
-    await rm(join(dir, 'state.json'));
     await mkdir(join(dir, 'state.json'));
+    const before = index.get(id);
     const message = `session ${id} cannot be written: EISDIR`;
-    await expect(live.patch(id, { archived: true })).rejects.toMatchObject({ code: 50003, message });
-    expect(index.get(id)).toMatchObject({ archived: false });
+    await expect(live.patch(id, () => ({ archived: true, updatedAt: now + 1 }))).rejects.toMatchObject({
+      code: 50003,
+      message,
+    });
+    expect(index.get(id)).toEqual(before);
+  });
+});
+
+describe('a session whose folder was deleted by hand', () => {
+  it('neither fails the stop nor loses what others have to store', async () => {
+    const ids = [await create(), await create(), await create()];
+    for (const id of ids) {
+      const { log, agents } = await live.open(id);
+      await log.claim();
+      await agents.main.context.config.change({ permission: 'yolo' });
+    }
+    const dirs = ids.map((id) => live.directory({ id, workspaceId: WORKSPACE }));
+    await rm(dirs[1] ?? '', { recursive: true });
+    await live.close();
+    for (const [place, dir] of dirs.entries()) {
+      const names = place === 1 ? [] : await readdir(dir);
+      expect(names.includes('state.json')).toBe(place !== 1);
+    }
   });
 });
 

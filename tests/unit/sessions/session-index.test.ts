@@ -1,13 +1,13 @@
 import { once } from 'node:events';
-import { mkdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { event, type Draft } from '#server/journal/records.ts';
-import { indexRow } from '#server/sessions/index-rows.ts';
 import { createSessionLog } from '#server/journal/session-log.ts';
-import { createStateFile } from '#server/sessions/state-file.ts';
-import { sessionView } from '#server/sessions/session-view.ts';
-import type { SessionRow } from '#server/sessions/session-row.ts';
+import { foldedHeader, sessionOfHeader, type SessionHeader } from '#server/sessions/session-header.ts';
+import { readStateFile } from '#server/sessions/state-file.ts';
+import { readSessionFolder } from '#server/sessions/session-folder.ts';
+import { deadOwner, leaseHolder } from '#support/lease-holder.ts';
 import { buildProgram, programFolder, startProgram } from '#support/programs.ts';
 import { logOptions, SESSION_ID } from '#support/session-logs.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
@@ -15,10 +15,26 @@ import { openIndex, sessionDir, sessionRow, WORKSPACE, writeSession } from './in
 
 const all = { archived: 'include' } as const;
 
+/** A new session's journal, without a `state.json`. */
+async function journalOf(home: string) {
+  const dir = sessionDir(home, SESSION_ID);
+  const { options } = logOptions(dir);
+  const session = sessionOfHeader(sessionRow(SESSION_ID, { custom: { a: 1 } }), undefined);
+  const log = await createSessionLog({ ...options, session, titleKind: 'replaceable' });
+  return { log, dir };
+}
+
+async function contents(dir: string): Promise<Record<string, string>> {
+  const names = await readdir(dir);
+  return Object.fromEntries(
+    await Promise.all(names.map(async (name) => [name, await readFile(join(dir, name), 'utf8')] as const)),
+  );
+}
+
 describe('session index', () => {
   it('gives a row back as it was stored', async () => {
     const { index } = openIndex(await temporaryHome());
-    const full: SessionRow = {
+    const full: SessionHeader = {
       id: 's1',
       workspaceId: WORKSPACE,
       cwd: '/projects/ü',
@@ -34,29 +50,49 @@ describe('session index', () => {
       open: true,
       forkedFrom: 's0',
     };
-    index.upsert(full);
+    index.upsert(full, 0);
     expect(index.get('s1')).toEqual(full);
-    const bare = sessionRow('s1');
-    index.upsert(bare);
-    expect(index.get('s1')).toEqual(bare);
+    const bare = sessionRow('bare');
+    index.upsert(bare, 0);
+    expect(index.get('bare')).toEqual(bare);
     expect(index.get('s2')).toBeUndefined();
-    expect(index.list(all).rows).toHaveLength(1);
+    expect(index.list(all).rows).toHaveLength(2);
+  });
+
+  it('keeps the facts that no journal has when a journal is followed, and the other way round', async () => {
+    const home = await temporaryHome();
+    const [ours, theirs] = [openIndex(home).index, openIndex(home).index];
+    ours.upsert(sessionRow('s1', { custom: { a: 1 }, updatedAt: 10 }), 100);
+    theirs.patch('s1', ({ custom }) => ({ archived: true, archivedAt: 7, custom: { ...custom, b: 2 }, updatedAt: 20 }));
+    // Made before the other server's change was seen.
+    ours.upsert(sessionRow('s1', { title: 'later', updatedAt: 15 }), 200);
+    const header = sessionRow('s1', {
+      title: 'later',
+      archived: true,
+      archivedAt: 7,
+      custom: { a: 1, b: 2 },
+      updatedAt: 20,
+    });
+    expect(ours.stored('s1')).toEqual({ header, revision: 3, journalLength: 200 });
+    theirs.patch('s1', () => ({ archived: false, archivedAt: undefined }));
+    const { archivedAt: _archivedAt, ...restored } = header;
+    expect(ours.stored('s1')).toEqual({ header: { ...restored, archived: false }, revision: 4, journalLength: 200 });
   });
 
   it('shows the rows of another server of the home at once', async () => {
     const home = await temporaryHome();
     const [ours, theirs] = [openIndex(home).index, openIndex(home).index];
     await Promise.all([ours.ready(), theirs.ready()]);
-    theirs.upsert(sessionRow('s1', { title: 'theirs' }));
+    theirs.upsert(sessionRow('s1', { title: 'theirs' }), 0);
     expect(ours.get('s1')).toMatchObject({ title: 'theirs' });
   });
 
   it('counts by workspace and names the directories', async () => {
     const { index } = openIndex(await temporaryHome());
     expect(index.workDirs()).toEqual([]);
-    index.upsert(sessionRow('a'));
-    index.upsert(sessionRow('b', { archived: true }));
-    index.upsert(sessionRow('c', { workspaceId: 'wd_two_000000000002', cwd: '/projects/two' }));
+    index.upsert(sessionRow('a'), 0);
+    index.upsert(sessionRow('b', { archived: true }), 0);
+    index.upsert(sessionRow('c', { workspaceId: 'wd_two_000000000002', cwd: '/projects/two' }), 0);
     expect(index.countByWorkspace([WORKSPACE, 'wd_two_000000000002', 'wd_no_000000000003'])).toEqual(
       new Map([
         [WORKSPACE, 2],
@@ -71,9 +107,9 @@ describe('session index', () => {
 
   it('finds sessions with something open', async () => {
     const { index } = openIndex(await temporaryHome());
-    index.upsert(sessionRow('a', { open: true }));
-    index.upsert(sessionRow('b', { open: true }));
-    index.upsert(sessionRow('b'));
+    index.upsert(sessionRow('a', { open: true }), 0);
+    index.upsert(sessionRow('b', { open: true }), 0);
+    index.upsert(sessionRow('b'), 1);
     expect(index.openRows().map(({ id }) => id)).toEqual(['a']);
   });
 
@@ -83,7 +119,7 @@ describe('session index', () => {
     const { index, lines } = openIndex(home, { retryAfterMs: 5 });
     await index.ready();
     await writeSession(home, 's1');
-    index.upsert(sessionRow('s1', { title: 'kept' }));
+    index.upsert(sessionRow('s1', { title: 'kept' }), 0);
     expect(lines.join('')).toContain('could not be written');
     expect(index.get('s1')).toMatchObject({ title: 'kept' });
     expect(() => index.list(all)).toThrow(expect.objectContaining({ code: 50003 }));
@@ -120,6 +156,24 @@ describe('repair', () => {
     expect(index.get('s2')).toBeDefined();
   });
 
+  it('tries again what the system refused, telling it once', async () => {
+    const home = await temporaryHome();
+    await writeSession(home, 's1');
+    let refusals = 2;
+    const { index, lines } = openIndex(home, {
+      read: async (folder, known) => {
+        if (refusals-- > 0) throw Object.assign(new Error('too many open files'), { code: 'EMFILE' });
+        return readSessionFolder(folder, known, leaseHolder());
+      },
+    });
+    await index.ready();
+    expect(index.get('s1')).toBeUndefined();
+    await index.repair();
+    expect(lines).toHaveLength(1);
+    await index.repair();
+    expect(index.get('s1')).toBeDefined();
+  });
+
   it('picks up what other programs made, changed and removed, and reads nothing else', async () => {
     const home = await temporaryHome();
     for (const id of ['same', 'changed', 'removed']) await writeSession(home, id, { title: 'first' });
@@ -128,21 +182,68 @@ describe('repair', () => {
     reads.length = 0;
 
     await writeSession(home, 'made');
-    const dir = await writeSession(home, 'changed', { title: 'second' });
-    // Two writes can fall into one tick of the file system's clock.
-    await utimes(join(dir, 'state.json'), new Date(), new Date(Date.now() + 3_000));
+    await writeSession(home, 'changed', { title: 'second', archived: true }, { revision: 7 });
     await rm(sessionDir(home, 'removed'), { recursive: true });
     await index.repair();
     expect(reads.sort()).toEqual(['changed', 'made']);
-    expect(index.list(all).rows.map(({ id, title }) => [id, title])).toEqual([
-      ['same', 'first'],
-      ['made', ''],
-      ['changed', 'second'],
+    expect(index.list(all).rows.map(({ id, title, archived }) => [id, title, archived])).toEqual([
+      ['same', 'first', false],
+      ['made', '', false],
+      // The journal has the last word on a title.
+      ['changed', 'first', true],
     ]);
 
     reads.length = 0;
     await index.repair();
     expect(reads).toEqual([]);
+  });
+
+  it('leaves a row alone that is ahead of its file', async () => {
+    const home = await temporaryHome();
+    const { index, reads } = openIndex(home);
+    await index.ready();
+    for (const title of ['a', 'b', 'c']) index.upsert(sessionRow('s1', { title }), 0);
+    await writeSession(home, 's1', { title: 'old', archived: true }, { revision: 2 });
+    await index.repair();
+    expect(reads).toEqual(['s1']);
+    expect(index.stored('s1')).toMatchObject({ header: { title: 'c', archived: false }, revision: 3 });
+    await index.repair();
+    expect(reads).toEqual(['s1']);
+  });
+
+  it('reads a session anew whose journal is shorter than it was: a copy that was restored', async () => {
+    const home = await temporaryHome();
+    const { log, dir } = await journalOf(home);
+    const { index } = openIndex(home);
+    await index.ready();
+    index.upsert(sessionRow(SESSION_ID, { title: 'Lost by the restore' }), 10_000_000);
+    await writeSession(home, SESSION_ID, { archived: true }, { revision: 1, journalLength: log.length });
+    await index.repair();
+    expect(index.stored(SESSION_ID)).toMatchObject({
+      header: { title: '', archived: true },
+      journalLength: log.length,
+    });
+    expect(await readdir(dir)).toEqual(['journal.ndjson', 'state.json']);
+  });
+
+  it('never locks, settles or writes anything in a folder', async () => {
+    const home = await temporaryHome();
+    const { log, dir } = await journalOf(home);
+    await log.claim();
+    log.append([event('main', 'turn.started', { turnId: 0, origin: { kind: 'user' } })]);
+    await log.sync();
+    const before = await contents(dir);
+    const rebuilt = openIndex(await temporaryHome(), { sessionsDir: join(home, 'sessions') });
+    await rebuilt.index.ready();
+    expect(rebuilt.index.get(SESSION_ID)).toMatchObject({ open: true });
+    expect(rebuilt.index.get(SESSION_ID)).not.toHaveProperty('lastTurnReason');
+    // As if its server had been killed: told as it will be when it is settled.
+    await writeFile(join(dir, 'lock.1'), deadOwner());
+    const later = openIndex(await temporaryHome(), { sessionsDir: join(home, 'sessions') });
+    await later.index.ready();
+    expect(later.index.get(SESSION_ID)).toMatchObject({ open: true, lastTurnReason: 'cancelled' });
+    expect(await contents(dir)).toEqual({ ...before, 'lock.1': deadOwner() });
+    await log.close();
   });
 
   it('forgets the sessions of a workspace whose folder went', async () => {
@@ -155,27 +256,14 @@ describe('repair', () => {
     expect(index.list(all).rows).toEqual([]);
   });
 
-  it('does not read sessions whose row came with the file, or a moment before it', async () => {
-    const home = await temporaryHome();
-    const { index, reads } = openIndex(home);
-    await index.ready();
-    index.upsert(sessionRow('before', { title: 'row' }));
-    await writeSession(home, 'before', { title: 'file' });
-    await writeSession(home, 'after', { title: 'file' });
-    index.upsert(sessionRow('after', { title: 'row' }));
-    await index.repair();
-    expect(reads).toEqual([]);
-    expect(index.list(all).rows.map(({ title }) => title)).toEqual(['row', 'row']);
-  });
-
   it('never writes over a row that changed while the folder was read', async () => {
     const home = await temporaryHome();
     await writeSession(home, 's1', { title: 'file' });
     const { index } = openIndex(home, {
-      read: async ({ dir }) => {
-        const state = await createStateFile(dir).read();
-        index.upsert(sessionRow('s1', { title: 'live' }));
-        return sessionRow('s1', { title: state?.title ?? '' });
+      read: async ({ dir, workspaceId }) => {
+        const state = await readStateFile(dir, workspaceId);
+        index.upsert(sessionRow('s1', { title: 'live' }), 0);
+        return state;
       },
     });
     await index.ready();
@@ -202,13 +290,7 @@ describe('repair', () => {
 
   it('gives the row that following the appends gave', async () => {
     const home = await temporaryHome();
-    const dir = sessionDir(home, SESSION_ID);
-    const { options } = logOptions(dir);
-    const log = await createSessionLog({
-      ...options,
-      session: sessionView(sessionRow(SESSION_ID), undefined),
-      titleKind: 'replaceable',
-    });
+    const { log } = await journalOf(home);
     await log.claim();
     const { index } = openIndex(home);
     const steps: Draft[][] = [
@@ -228,13 +310,12 @@ describe('repair', () => {
     ];
     for (const drafts of steps) {
       log.append(drafts);
-      const { outcome, ...facts } = indexRow(log.state);
-      const row = sessionRow(SESSION_ID, { ...facts, lastTurnReason: outcome, custom: { a: 1 } });
-      await writeSession(home, SESSION_ID, { createdAt: row.createdAt, custom: row.custom });
-      index.upsert(row);
+      const row = foldedHeader(log.state, sessionRow(SESSION_ID), sessionRow(SESSION_ID, { custom: { a: 1 } }));
+      await writeSession(home, SESSION_ID, row);
+      index.upsert(row, log.length);
       const rebuilt = openIndex(await temporaryHome(), { sessionsDir: join(home, 'sessions') });
       await rebuilt.index.ready();
-      expect(rebuilt.index.get(SESSION_ID)).toEqual(row);
+      expect(rebuilt.index.get(SESSION_ID)).toEqual(index.get(SESSION_ID));
     }
     expect(index.get(SESSION_ID)).toMatchObject({
       title: 'A',

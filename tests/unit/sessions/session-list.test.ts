@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { listSessions, type SessionListQuery } from '#server/sessions/session-list.ts';
-import type { SessionRow } from '#server/sessions/session-row.ts';
+import type { SessionHeader } from '#server/sessions/session-header.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { openIndex, sessionRow, WORKSPACE } from './index-fixtures.ts';
 
 const OTHER = 'wd_two_000000000002';
 const ALIAS = 'wd_one_0000000000aa';
 
-async function listOf(rows: SessionRow[], busy: string[] = []) {
+async function listOf(rows: SessionHeader[], busy: string[] = []) {
   const { index } = openIndex(await temporaryHome());
   await index.ready();
-  for (const row of rows) index.upsert(row);
+  for (const row of rows) index.upsert(row, 0);
   const deps = {
     index,
     busyIds: () => busy,
@@ -23,7 +23,7 @@ async function listOf(rows: SessionRow[], busy: string[] = []) {
       },
     },
   };
-  const shown = ({ rows: found, hasMore }: { rows: SessionRow[]; hasMore: boolean }) => ({
+  const shown = ({ rows: found, hasMore }: { rows: SessionHeader[]; hasMore: boolean }) => ({
     ids: found.map(({ id }) => id),
     hasMore,
   });
@@ -32,7 +32,7 @@ async function listOf(rows: SessionRow[], busy: string[] = []) {
   };
 }
 
-const at = (id: string, updatedAt: number, members: Partial<SessionRow> = {}) =>
+const at = (id: string, updatedAt: number, members: Partial<SessionHeader> = {}) =>
   sessionRow(id, { updatedAt, ...members });
 const ten = Array.from({ length: 10 }, (_, place) => at(`s${place}`, 1_000 + place));
 

@@ -1,45 +1,115 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createStateFile, STATE_VERSION, type StateDocument } from '#server/sessions/state-file.ts';
-import { temporaryFolder } from '#support/session-logs.ts';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { SessionIndex } from '#server/sessions/session-index.ts';
+import { readStateFile, writeStateFile } from '#server/sessions/state-file.ts';
+import { createStateFiles } from '#server/sessions/state-files.ts';
+import { createLogger } from '#server/logging/log.ts';
+import { temporaryHome } from '#support/temporary-home.ts';
+import { openIndex, sessionRow, WORKSPACE } from './index-fixtures.ts';
+
+const title = (text: string) => sessionRow('s1', { title: text });
 
 describe('state.json', () => {
   let dir: string;
-  let remove: () => Promise<void>;
-  beforeEach(async () => ({ path: dir, remove } = await temporaryFolder()));
-  afterEach(() => remove());
-
-  const document = (title: string): StateDocument => ({
-    id: 'session_S1',
-    version: STATE_VERSION,
-    title,
-    createdAt: 1,
-    updatedAt: 2,
-    archived: false,
-    cwd: '/p',
-    agents: { main: { homedir: 'agents/main', type: 'main' } },
-    laterMember: { kept: true },
+  beforeEach(async () => {
+    dir = await temporaryHome();
   });
 
-  it('keeps the last of many writes, whole, and members it does not know', async () => {
-    const file = createStateFile(dir);
-    expect(await file.read()).toBeUndefined();
-    await Promise.all(Array.from({ length: 20 }, (_, index) => file.write(document(`title ${index}`))));
-    expect(await createStateFile(dir).read()).toEqual(document('title 19'));
-    expect(await readdir(dir)).toEqual(['state.json']);
+  it('gives back what was written, but for what its folder and its journal tell', async () => {
+    expect(await readStateFile(dir, WORKSPACE)).toBeUndefined();
+    const header = sessionRow('s1', {
+      title: 'A',
+      titleKind: 'custom',
+      lastPrompt: 'do it',
+      lastTurnReason: 'failed',
+      archived: true,
+      archivedAt: 3,
+      custom: { a: [1, null] },
+      forkedFrom: 's0',
+      open: true,
+    });
+    await writeStateFile(dir, { header, revision: 4, journalLength: 17 });
+    expect(await readStateFile(dir, WORKSPACE)).toEqual({
+      header: { ...header, open: false },
+      revision: 4,
+      journalLength: 17,
+    });
+    expect(JSON.parse(await readFile(join(dir, 'state.json'), 'utf8'))).toMatchObject({ id: 's1', version: 2 });
   });
 
-  it('is written after a write that failed', async () => {
-    const file = createStateFile(join(dir, 'missing'));
-    await expect(file.write(document('a'))).rejects.toThrow('ENOENT');
-    await mkdir(join(dir, 'missing'));
-    await file.write(document('b'));
-    expect(await file.read()).toEqual(document('b'));
+  it('of an older version is one that says nothing of its age', async () => {
+    const { id, cwd, createdAt, updatedAt } = sessionRow('s1');
+    const text = JSON.stringify({ id, version: 2, cwd, createdAt, updatedAt, archived: false, agents: {} });
+    await writeFile(join(dir, 'state.json'), text);
+    const header = sessionRow('s1');
+    expect(await readStateFile(dir, WORKSPACE)).toEqual({ header, revision: 0, journalLength: 0 });
   });
 
   it.each(['{', '{"id":"x"}'])('refuses a damaged file: %s', async (text) => {
     await writeFile(join(dir, 'state.json'), text);
-    await expect(createStateFile(dir).read()).rejects.toThrow(/JSON|Invalid input/);
+    await expect(readStateFile(dir, WORKSPACE)).rejects.toThrow(/JSON|Invalid input/);
+  });
+});
+
+describe('the files of sessions', () => {
+  let dir: string;
+  let index: SessionIndex;
+  const log = createLogger('silent');
+  beforeEach(async () => {
+    const home = await temporaryHome();
+    ({ index } = openIndex(home));
+    dir = join(home, 'session');
+    await mkdir(dir);
+  });
+  const present = async () => (await readStateFile(dir, WORKSPACE))?.header.title;
+
+  it('are written once for many changes, some time after the first of them', async () => {
+    const stamps: number[] = [];
+    const mirrored: SessionIndex['mirrored'] = (id, revision, stamp) => {
+      stamps.push(revision);
+      index.mirrored(id, revision, stamp);
+    };
+    const files = createStateFiles({ index: { stored: index.stored, mirrored }, log, delayMs: 20 });
+    for (const text of ['a', 'b', 'c']) {
+      index.upsert(title(text), 1);
+      files.writeSoon('s1', dir);
+    }
+    expect(await readdir(dir)).toEqual([]);
+    await vi.waitFor(async () => expect(await present()).toBe('c'));
+    await files.close();
+    expect(stamps).toEqual([3]);
+  });
+
+  it('are complete when the server stops', async () => {
+    const files = createStateFiles({ index, log });
+    index.upsert(title('a'), 1);
+    files.writeSoon('s1', dir);
+    await files.close();
+    expect(await present()).toBe('a');
+  });
+
+  it('are written again when the row has changed meanwhile, by whoever', async () => {
+    let late = true;
+    const stored: SessionIndex['stored'] = (id) => {
+      const row = index.stored(id);
+      if (late) index.upsert(title('late'), 2);
+      late = false;
+      return row;
+    };
+    const files = createStateFiles({ index: { stored, mirrored: index.mirrored }, log });
+    index.upsert(title('early'), 1);
+    await files.write('s1', dir);
+    expect(await present()).toBe('late');
+  });
+
+  it('that cannot be written fail for who waits, and are written the next time', async () => {
+    const files = createStateFiles({ index, log });
+    index.upsert(title('a'), 1);
+    const missing = join(dir, 'missing');
+    await expect(files.write('s1', missing)).rejects.toThrow('ENOENT');
+    await mkdir(missing);
+    await files.write('s1', missing);
+    expect(await readStateFile(missing, WORKSPACE)).toBeDefined();
   });
 });

@@ -1,16 +1,16 @@
-import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import Database from 'libsql';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '#server/logging/log.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
 const log = createLogger('silent');
-const fileOf = (home: string) => join(home, 'cache/index-v1.db');
+const schema = { version: 3, sql: 'CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)' };
+const fileOf = (home: string) => join(home, 'cache/index-v3.db');
 
 function openDb(home: string) {
-  const db = createIndexDb({ home, log });
+  const db = createIndexDb({ home, schema, log });
   onTestFinished(() => db.close());
   return db;
 }
@@ -64,15 +64,18 @@ describe('index database', () => {
     expect(openDb(home).filled()).toBe(true);
   });
 
-  it('is emptied when its tables are of another version', async () => {
+  it('has a file for each version of its tables, so that another version keeps its own', async () => {
     const home = await temporaryHome();
     const first = openDb(home);
     first.markFilled();
-    first.close();
-    const raw = new Database(fileOf(home));
-    raw.pragma('user_version = 99');
-    raw.close();
-    expect(openDb(home).filled()).toBe(false);
+    const next = createIndexDb({ home, schema: { ...schema, version: 4 }, log });
+    onTestFinished(() => next.close());
+    expect(next.filled()).toBe(false);
+    expect(first.filled()).toBe(true);
+    expect((await readdir(join(home, 'cache'))).filter((name) => name.endsWith('.db'))).toEqual([
+      'index-v3.db',
+      'index-v4.db',
+    ]);
   });
 
   it('lets go of a file that was removed under it', async () => {

@@ -111,8 +111,8 @@ describe('reading', () => {
     const { workspaces, index } = openWorkspaces(home);
     const { id } = await workspaces.register('/x/a');
     const alias = 'wd_old_00000000000a';
-    index.upsert(sessionRow('s1', { workspaceId: id, cwd: '/x/a' }));
-    index.upsert(sessionRow('s2', { workspaceId: alias, cwd: '/x/a/', archived: true }));
+    index.upsert(sessionRow('s1', { workspaceId: id, cwd: '/x/a' }), 0);
+    index.upsert(sessionRow('s2', { workspaceId: alias, cwd: '/x/a/', archived: true }), 0);
     expect(await workspaces.get(id)).toMatchObject({ session_count: 2 });
     expect((await workspaces.aliases(id)).sort()).toEqual([id, alias].sort());
     expect(await workspaces.aliases(alias)).toEqual(await workspaces.aliases(id));
@@ -153,9 +153,9 @@ describe('reading', () => {
     const home = await temporaryHome();
     const { workspaces, index, events } = openWorkspaces(home);
     await index.ready();
-    index.upsert(sessionRow('s1', { workspaceId: 'wd_one_000000000001', cwd: '/projects/one' }));
-    index.upsert(sessionRow('s2', { workspaceId: 'wd_rel_000000000002', cwd: 'relative' }));
-    index.upsert(sessionRow('s3', { workspaceId: 'wd_del_000000000003', cwd: '/projects/deleted' }));
+    index.upsert(sessionRow('s1', { workspaceId: 'wd_one_000000000001', cwd: '/projects/one' }), 0);
+    index.upsert(sessionRow('s2', { workspaceId: 'wd_rel_000000000002', cwd: 'relative' }), 0);
+    index.upsert(sessionRow('s3', { workspaceId: 'wd_del_000000000003', cwd: '/projects/deleted' }), 0);
     await writeFile(
       document(home),
       JSON.stringify({ version: 1, workspaces: {}, deleted_workspace_ids: ['wd_del_000000000003'] }),

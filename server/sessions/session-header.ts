@@ -1,0 +1,236 @@
+/**
+ * What is known of a session without its history, in its four forms: in memory, as a row of the index, as `state.json`
+ * and as the Session object of replies and events. A member is added here, where it comes from (the index projection of
+ * the journal) and, when clients see it, in their schema.
+ */
+import { z } from 'zod';
+import type { LogState } from '#server/journal/fold.ts';
+import { isBusy } from '#server/journal/projections/activity.ts';
+import { iso, turnOutcome } from '#schema/scalars.ts';
+import { zeroUsage, type Session } from '#schema/session.ts';
+import type { SqlParameters, IndexSchema } from '#server/storage/index-db.ts';
+
+/** Milliseconds since the epoch. */
+const time = z.number();
+
+const headerSchema = z.object({
+  id: z.string(),
+  workspaceId: z.string(),
+  /** Absolute. */
+  cwd: z.string(),
+  /** Empty when there is none. */
+  title: z.string(),
+  titleKind: z.enum(['replaceable', 'generated', 'custom']).optional(),
+  lastPrompt: z.string().optional(),
+  lastTurnReason: turnOutcome.optional(),
+  createdAt: time,
+  updatedAt: time,
+  archived: z.boolean(),
+  archivedAt: time.optional(),
+  /** Custom metadata; `parent_session_id` and `child_session_kind` in it make the session a child. */
+  custom: z.record(z.string(), z.unknown()),
+  /** A turn, a task or a compaction is open: what a crash leaves behind. */
+  open: z.boolean(),
+  forkedFrom: z.string().optional(),
+});
+export type SessionHeader = z.infer<typeof headerSchema>;
+
+/** Facts that no journal has: they change without the session's lock. */
+export type ColdFacts = Pick<SessionHeader, 'archived' | 'archivedAt' | 'custom'>;
+
+/** A header as it is stored, in the index and in `state.json`. */
+export interface StoredHeader {
+  header: SessionHeader;
+  /** Rises with every change of the row; the file is made from the row and carries it. */
+  revision: number;
+  /** Bytes of the journal that the header was made from. */
+  journalLength: number;
+}
+
+/** The header that a journal tells, with the stored facts that it does not know. */
+export function foldedHeader(
+  state: LogState,
+  { id, workspaceId }: Pick<SessionHeader, 'id' | 'workspaceId'>,
+  stored?: ColdFacts & Pick<SessionHeader, 'updatedAt'>,
+): SessionHeader {
+  const { index, activity } = state;
+  return {
+    ...index,
+    id,
+    workspaceId,
+    lastTurnReason: activity.outcome,
+    open: isBusy(activity),
+    archived: stored?.archived ?? false,
+    archivedAt: stored?.archivedAt,
+    custom: stored?.custom ?? index.custom,
+    updatedAt: Math.max(index.updatedAt, stored?.updatedAt ?? 0),
+  };
+}
+
+// --- Row of the index
+
+/** Column types by member. */
+const columns: Record<keyof SessionHeader, string> = {
+  id: 'TEXT PRIMARY KEY',
+  workspaceId: 'TEXT NOT NULL',
+  cwd: 'TEXT NOT NULL',
+  title: 'TEXT NOT NULL',
+  titleKind: 'TEXT',
+  lastPrompt: 'TEXT',
+  lastTurnReason: 'TEXT',
+  createdAt: 'INTEGER NOT NULL',
+  updatedAt: 'INTEGER NOT NULL',
+  archived: 'INTEGER NOT NULL',
+  archivedAt: 'INTEGER',
+  custom: 'TEXT NOT NULL',
+  open: 'INTEGER NOT NULL',
+  forkedFrom: 'TEXT',
+};
+
+const columnOf = (member: string) => member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** Columns of a header, in the order of its members; parameters have their names. */
+export const headerColumns: readonly string[] = Object.keys(columns).map(columnOf);
+/** Of `ColdFacts`. */
+export const coldColumns: readonly string[] = ['archived', 'archived_at', 'custom'];
+/** What a SELECT names, so that its rows have a header's members. */
+export const HEADER_MEMBERS = Object.keys(columns)
+  .map((member) => `${columnOf(member)} AS ${member}`)
+  .join(', ');
+
+/**
+ * Ids are compared as bytes (BINARY), and a page in list order comes straight from an index. Counts are kept, for
+ * counting rows takes longer with each session.
+ */
+export const indexSchema: IndexSchema = {
+  /** Rises with every change of the tables. */
+  version: 2,
+  sql: `
+  CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE sessions (
+    ${Object.entries(columns)
+      .map(([member, type]) => `${columnOf(member)} ${type}`)
+      .join(', ')},
+    revision INTEGER NOT NULL,
+    journal_length INTEGER NOT NULL,
+    state_mtime REAL,
+    state_size INTEGER
+  );
+  CREATE INDEX sessions_all ON sessions (updated_at, id);
+  CREATE INDEX sessions_archived ON sessions (archived, updated_at, id);
+  CREATE INDEX sessions_prompted ON sessions (archived, updated_at, id) WHERE last_prompt IS NOT NULL;
+  CREATE INDEX sessions_workspace ON sessions (workspace_id, updated_at, id);
+  CREATE INDEX sessions_open ON sessions (id) WHERE open = 1;
+  CREATE TABLE session_counts (workspace_id TEXT PRIMARY KEY, sessions INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TRIGGER session_added AFTER INSERT ON sessions BEGIN
+    INSERT INTO session_counts VALUES (new.workspace_id, 1)
+    ON CONFLICT (workspace_id) DO UPDATE SET sessions = sessions + 1;
+  END;
+  CREATE TRIGGER session_removed AFTER DELETE ON sessions BEGIN
+    UPDATE session_counts SET sessions = sessions - 1 WHERE workspace_id = old.workspace_id;
+  END;
+`,
+};
+
+const flag = z.literal([0, 1]).transform(Boolean);
+
+/** Plain members only: a page of 50 rows goes through it on every list request. */
+const rowSchema = headerSchema.extend({
+  archived: flag,
+  open: flag,
+  custom: z.string().transform((text, context) => {
+    const custom = headerSchema.shape.custom.safeParse(JSON.parse(text));
+    if (custom.success) return custom.data;
+    context.addIssue({ code: 'custom', message: 'not an object' });
+    return z.NEVER;
+  }),
+});
+
+/** The header of a row that was selected by `HEADER_MEMBERS`. */
+export function headerOfRow(row: unknown): SessionHeader {
+  const present =
+    typeof row === 'object' && row !== null ? Object.entries(row).filter(([, value]) => value !== null) : [];
+  return rowSchema.parse(Object.fromEntries(present));
+}
+
+/** Parameters named as the columns of the members that are given. */
+export function parametersOf(members: Partial<SessionHeader>): SqlParameters {
+  return Object.fromEntries(Object.entries(members).map(([member, value]) => [columnOf(member), columnValue(value)]));
+}
+
+const noValues: SqlParameters = Object.fromEntries(headerColumns.map((name) => [name, null]));
+
+/** The parameters of a whole header. */
+export const rowOfHeader = (header: SessionHeader): SqlParameters => ({ ...noValues, ...parametersOf(header) });
+
+function columnValue(value: SessionHeader[keyof SessionHeader] | undefined): string | number | null {
+  if (value === undefined) return null;
+  if (typeof value === 'boolean') return Number(value);
+  return typeof value === 'object' ? JSON.stringify(value) : value;
+}
+
+// --- state.json
+
+const STATE_VERSION = 2;
+
+/** `title` and `custom` may be missing; files of older versions say nothing of revision and length. */
+const stateSchema = headerSchema.omit({ workspaceId: true, open: true }).extend({
+  version: z.number().int(),
+  title: z.string().default(''),
+  custom: headerSchema.shape.custom.default({}),
+  revision: z.number().int().default(0),
+  journalLength: z.number().int().default(0),
+});
+
+/** The text of `state.json`. */
+export function stateText({ header, revision, journalLength }: StoredHeader): string {
+  const { id, ...rest } = header;
+  const state = stateSchema.parse({ id, version: STATE_VERSION, ...rest, revision, journalLength });
+  return `${JSON.stringify(state, null, 2)}\n`;
+}
+
+/** What the text of a `state.json` in a workspace's folder says. Throws when it is damaged. */
+export function parseState(text: string, workspaceId: string): StoredHeader {
+  const { version: _version, revision, journalLength, ...rest } = stateSchema.parse(JSON.parse(text));
+  return { header: { ...rest, workspaceId, open: false }, revision, journalLength };
+}
+
+// --- Session object
+
+/** Reserved custom keys: never shown, never stored from a request. */
+const RESERVED = ['cwd', 'goal'];
+
+/** Custom metadata without the keys that a request may not set. */
+export function customMetadata(metadata: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(metadata).filter(([key]) => !RESERVED.includes(key)));
+}
+
+/** What goes on in a session. */
+export type Activity = Pick<Session, 'busy' | 'main_turn_active' | 'pending_interaction'> & {
+  last_turn_reason?: Session['last_turn_reason'] | undefined;
+};
+
+/** `live` is the activity of a loaded session; a cold one is idle and reports its persisted outcome. */
+export function sessionOfHeader(header: SessionHeader, live: Activity | undefined): Session {
+  const outcome = live ? live.last_turn_reason : header.lastTurnReason;
+  return {
+    id: header.id,
+    workspace_id: header.workspaceId,
+    title: header.title,
+    created_at: iso(header.createdAt),
+    updated_at: iso(header.updatedAt),
+    archived: header.archived,
+    ...(header.archived && header.archivedAt !== undefined ? { archived_at: iso(header.archivedAt) } : {}),
+    busy: live?.busy ?? false,
+    main_turn_active: live?.main_turn_active ?? false,
+    pending_interaction: live?.pending_interaction ?? 'none',
+    ...(outcome ? { last_turn_reason: outcome } : {}),
+    ...(header.lastPrompt ? { last_prompt: header.lastPrompt } : {}),
+    metadata: { ...customMetadata(header.custom), cwd: header.cwd },
+    agent_config: { model: '' },
+    usage: zeroUsage,
+    permission_rules: [],
+    message_count: 0,
+    last_seq: 0,
+  };
+}

@@ -1,0 +1,65 @@
+/**
+ * Settles what dead servers left open, by loading each session of which the index says so and that nobody holds: right
+ * after the start, and every minute, for a server of another machine is known to be dead only after a while.
+ */
+import type { LeaseHolder } from '#server/storage/lease.ts';
+import { lockOwner } from '#server/journal/lock.ts';
+import type { Logger } from '#server/logging/log.ts';
+import type { LiveSessions } from './live-sessions.ts';
+import type { SessionIndex } from './session-index.ts';
+
+const EVERY_MS = 60_000;
+
+export interface SessionRecovery {
+  start(): void;
+  /** Resolves when the session that is being settled is through. */
+  close(): Promise<void>;
+}
+
+export interface SessionRecoveryDeps {
+  index: Pick<SessionIndex, 'ready' | 'openRows'>;
+  live: Pick<LiveSessions, 'get' | 'open' | 'directory'>;
+  holder: LeaseHolder;
+  log: Logger;
+  everyMs?: number;
+}
+
+export function createSessionRecovery(deps: SessionRecoveryDeps): SessionRecovery {
+  const { index, live, holder, log, everyMs = EVERY_MS } = deps;
+  /** Those that cannot be loaded; a request that wants one is told why. */
+  const failed = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  let running = Promise.resolve();
+  let closed = false;
+
+  async function settleAll(): Promise<void> {
+    await index.ready();
+    for (const header of index.openRows()) {
+      if (closed) return;
+      if (live.get(header.id) || failed.has(header.id)) continue;
+      try {
+        if (await lockOwner(live.directory(header), holder)) continue;
+        await live.open(header.id);
+      } catch (error) {
+        failed.add(header.id);
+        log.error('an interrupted session could not be settled', { sessionId: header.id, err: error });
+      }
+    }
+  }
+
+  function run(): void {
+    running = settleAll().catch((error: unknown) => log.error('interrupted sessions were not settled', { err: error }));
+    void running.then(() => {
+      if (!closed) timer = setTimeout(run, everyMs).unref();
+    });
+  }
+
+  return {
+    start: run,
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

@@ -1,0 +1,78 @@
+/** What is settled by whom when a server died, with real locks and a real index. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { createLogger } from '#server/logging/log.ts';
+import type { SessionIndex } from '#server/sessions/session-index.ts';
+import { createSessionRecovery } from '#server/sessions/session-recovery.ts';
+import { deadOwner, leaseHolder } from '#support/lease-holder.ts';
+import { temporaryHome } from '#support/temporary-home.ts';
+import { openIndex, sessionDir, sessionRow } from './index-fixtures.ts';
+
+let home: string;
+let index: SessionIndex;
+let opened: string[];
+/** Servers of other machines that still live. */
+let alive: Set<string>;
+const lines: string[] = [];
+
+beforeEach(async () => {
+  home = await temporaryHome();
+  ({ index } = openIndex(home));
+  await index.ready();
+  opened = [];
+  alive = new Set();
+  lines.length = 0;
+});
+
+async function openSession(id: string, lock: string | undefined): Promise<void> {
+  await mkdir(sessionDir(home, id), { recursive: true });
+  if (lock !== undefined) await writeFile(join(sessionDir(home, id), 'lock.1'), lock);
+  index.upsert(sessionRow(id, { open: true }), 1);
+}
+
+const elsewhere = (serverId: string) =>
+  JSON.stringify({ server_id: serverId, machine: 'a container', pid: 1, start: '1' });
+
+function start() {
+  const recovery = createSessionRecovery({
+    index,
+    live: {
+      get: () => undefined,
+      directory: ({ id }) => sessionDir(home, id),
+      open: async (id) => {
+        opened.push(id);
+        if (id === 'damaged') throw new Error('damaged');
+        index.upsert(sessionRow(id), 2);
+        throw new Error('nobody looks at the session');
+      },
+    },
+    holder: leaseHolder('server_1', { alive: async (owner) => alive.has(owner.server_id) }),
+    log: createLogger('error', (line) => void lines.push(line)),
+    everyMs: 5,
+  });
+  onTestFinished(() => recovery.close());
+  recovery.start();
+}
+
+it('settles sessions of dead servers, and each one once that cannot be loaded', async () => {
+  await openSession('crashed', deadOwner());
+  await openSession('damaged', deadOwner());
+  await openSession('never-held', undefined);
+  index.upsert(sessionRow('closed'), 1);
+  const looks = vi.spyOn(index, 'openRows');
+  start();
+  await vi.waitFor(() => expect(looks.mock.calls.length).toBeGreaterThan(3));
+  expect(opened).toEqual(['crashed', 'damaged', 'never-held']);
+});
+
+it('leaves alone what a live server holds, until that one is known to be dead', async () => {
+  alive.add('other');
+  await openSession('held', elsewhere('other'));
+  const looks = vi.spyOn(index, 'openRows');
+  start();
+  await vi.waitFor(() => expect(looks.mock.calls.length).toBeGreaterThan(2));
+  expect(opened).toEqual([]);
+  alive.delete('other');
+  await vi.waitFor(() => expect(opened).toEqual(['held']));
+});

@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { acquireLease, leaseOwner, LeaseLostError, leaseReleased, type Lease } from '#server/storage/lease.ts';
+import { deadOwner, leaseHolder } from '#support/lease-holder.ts';
+import { buildProgram, startProgram } from '#support/programs.ts';
+import { temporaryHome } from '#support/temporary-home.ts';
+
+let dir: string;
+let path: string;
+beforeEach(async () => {
+  dir = await temporaryHome();
+  path = join(dir, 'lock');
+});
+
+async function take(holder = leaseHolder()): Promise<Lease> {
+  const taken = await acquireLease(path, holder);
+  if ('owner' in taken) throw new Error(`held by ${taken.owner.pid}`);
+  return taken.lease;
+}
+
+describe('a lease', () => {
+  it('is refused while its owner lives and given on when it is released', async () => {
+    const holder = leaseHolder();
+    const lease = await take(holder);
+    expect(await acquireLease(path, leaseHolder('server_2'))).toEqual({ owner: holder.self });
+    expect(await leaseOwner(path, holder)).toEqual(holder.self);
+    expect(await leaseReleased(path)).toBe(false);
+    await lease.release();
+    expect(await leaseOwner(path, holder)).toBeUndefined();
+    expect(await leaseReleased(path)).toBe(true);
+    await (await take()).release();
+    expect(await readdir(dir)).toEqual(['lock.2']);
+  });
+
+  it.each([
+    ['a process that is gone', deadOwner()],
+    [
+      'a process whose number was given again',
+      JSON.stringify({ ...leaseHolder().self, server_id: 'gone', start: 'another' }),
+    ],
+    ['nobody readable', '{"pid":'],
+    ['a name that leads elsewhere', JSON.stringify({ ...leaseHolder().self, server_id: '../../config' })],
+  ])('is taken over from %s', async (_name, content) => {
+    await writeFile(`${path}.7`, content);
+    const lease = await take();
+    expect(await readdir(dir)).toEqual(['lock.8']);
+    await lease.release();
+  });
+
+  it('whose folder was deleted can be given back', async () => {
+    const lease = await take();
+    await rm(dir, { recursive: true });
+    await lease.release();
+  });
+
+  it('goes to exactly one of four processes, twenty times', async () => {
+    const contender = await buildProgram('lease-contender', dir);
+    const children = Array.from({ length: 4 }, () => startProgram(contender));
+    try {
+      await Promise.all(children.map((child) => once(child, 'message')));
+      for (let round = 0; round < 20; round += 1) {
+        const folder = join(dir, String(round));
+        await mkdir(folder);
+        // Half of the rounds are takeovers from a dead owner.
+        if (round % 2 === 0) await writeFile(join(folder, 'lock.1'), deadOwner());
+        const answers = children.map(async (child) => String((await once(child, 'message'))[0]));
+        for (const child of children) child.send(folder);
+        const told = await Promise.all(answers);
+        expect(told.filter((answer) => answer === 'won')).toHaveLength(1);
+        const winner = children[told.indexOf('won')]?.pid;
+        expect(told.filter((answer) => answer === `held by ${winner}`)).toHaveLength(3);
+      }
+    } finally {
+      for (const child of children) child.kill('SIGKILL');
+    }
+  });
+});
+
+describe('the fence', () => {
+  it('looks only after a silence, and lets a holder go on that was not robbed', async () => {
+    let silences = 0;
+    const lease = await take(leaseHolder('server_1', { silences: () => silences }));
+    await rm(dir, { recursive: true });
+    lease.fence();
+    silences = 1;
+    expect(() => lease.fence()).toThrow('ENOENT');
+    await mkdir(dir);
+    await writeFile(`${path}.1`, '');
+    lease.fence();
+    await rm(dir, { recursive: true });
+    lease.fence();
+  });
+
+  it('stops a holder that was asleep while another server took it for dead', async () => {
+    let silences = 0;
+    const asleep = await take(leaseHolder('server_1', { silences: () => silences }));
+    const next = leaseHolder('server_2', { alive: async () => false });
+    const taken = await take(next);
+    silences = 1;
+    const lost = expect.objectContaining({ owner: next.self });
+    expect(() => asleep.fence()).toThrow(LeaseLostError);
+    expect(() => asleep.fence()).toThrow(lost);
+    // It can neither give away nor take back what is not its own.
+    await asleep.release();
+    expect(JSON.parse(await readFile(`${path}.2`, 'utf8'))).toEqual(next.self);
+    await taken.release();
+    expect(() => asleep.fence()).toThrow(lost);
+  });
+});
