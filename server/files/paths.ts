@@ -3,6 +3,7 @@ import { readlink, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { errorMessage } from '#server/errors/service-error.ts';
+import { errorCode } from './errno.ts';
 import { isSensitivePath } from '#server/permissions/sensitive-files.ts';
 import { ToolInputError } from '#server/tools/tool.ts';
 import type { ToolEnvironment } from '#server/tools/tool.ts';
@@ -17,8 +18,6 @@ export interface Target {
   real: string;
 }
 
-const errnoOf = (error: unknown) => (error instanceof Error && 'code' in error ? error.code : undefined);
-
 /**
  * The path with all links resolved. What does not exist yet is placed under its nearest existing ancestor; a link to
  * nowhere is followed too, since writing through it would create its target. Throws on link cycles and unreadable folders.
@@ -27,7 +26,7 @@ export async function realPath(path: string, links = 0): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
-    const code = errnoOf(error);
+    const code = errorCode(error);
     if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
     const parent = dirname(path);
     if (parent === path) return path;

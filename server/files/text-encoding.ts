@@ -13,26 +13,6 @@ export class NotTextError extends Error {
   override readonly name = 'NotTextError';
 }
 
-const signatures: [kind: 'image' | 'video', offset: number, bytes: string][] = [
-  ['image', 0, '\x89PNG'],
-  ['image', 0, '\xff\xd8\xff'],
-  ['image', 0, 'GIF8'],
-  ['image', 8, 'WEBP'],
-  ['image', 0, 'II*\0'],
-  ['image', 0, 'MM\0*'],
-  ['image', 4, 'ftypheic'],
-  ['image', 4, 'ftypavif'],
-  ['video', 4, 'ftyp'],
-  ['video', 0, '\x1a\x45\xdf\xa3'],
-  ['video', 8, 'AVI '],
-];
-
-/** Only words the refusal better: such files fail as binary anyway. */
-export function mediaKind(head: Uint8Array): 'image' | 'video' | undefined {
-  const text = Buffer.from(head.subarray(0, 16)).toString('latin1');
-  return signatures.find(([, offset, bytes]) => text.startsWith(bytes, offset))?.[0];
-}
-
 /**
  * Encoding by byte order mark, else by where the NUL bytes of the first `SNIFF_BYTES` stand: UTF-16 of mostly Latin
  * text has them in every second place, UTF-8 has none. What is neither is found out by decoding.

@@ -1,5 +1,6 @@
 /** Signals to a whole process group (engine.md §5.4, §12): a command's children go with it. */
 import { readdir, readFile } from 'node:fs/promises';
+import { errorCode } from '#server/files/errno.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const MIN_POLL_MS = 10;
@@ -14,7 +15,7 @@ export function signalGroup(groupId: number, signal: NodeJS.Signals | 0): boolea
     return true;
   } catch (error) {
     // EPERM: members exist but belong to somebody else.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return errorCode(error) === 'EPERM';
   }
 }
 

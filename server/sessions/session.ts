@@ -1,4 +1,5 @@
 /** A session that is loaded in this process: its journal, its main agent and what clients read of it. */
+import { cutText } from '#server/bounded-text.ts';
 import { createAgent, type Agent } from '#server/agent/agent.ts';
 import type { AgentContext } from '#server/agent/context.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
@@ -187,5 +188,4 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
   };
 }
 
-/** Not half of a character at its end. */
-const provisionalTitle = (text: string) => text.slice(0, TITLE_CHARS).replace(/[\uD800-\uDBFF]$/, '');
+const provisionalTitle = (text: string) => cutText(text, TITLE_CHARS);

@@ -5,14 +5,14 @@ import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { z } from 'zod';
+import { createOutputBuilder, OUTPUT_MAX_CHARS, OUTPUT_MAX_LINE_CHARS } from '#server/bounded-text.ts';
+import type { OutputBuilder } from '#server/bounded-text.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { findOnPath, isExecutable } from '#server/processes/executables.ts';
-import { createOutputBuilder, failed, OUTPUT_MAX_CHARS, OUTPUT_MAX_LINE_CHARS } from './output.ts';
-import type { OutputBuilder } from './output.ts';
 import { directoryProblem, movedSince, resolveTarget } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';
 import { killAtExit, terminateGroup } from '#server/processes/process-group.ts';
-import { defineTool, ToolInputError } from './tool.ts';
+import { defineTool, failed, ToolInputError } from './tool.ts';
 import type { RunContext, Tool, ToolResult } from './tool.ts';
 
 export const BASH_DEFAULT_TIMEOUT_S = 60;

@@ -2,11 +2,10 @@
 import { readFile, stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { errorMessage } from '#server/errors/service-error.ts';
-import { failed } from './output.ts';
 import { movedSince, resolveFile } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';
 import { decodeText, encodeText, sniffEncoding, SNIFF_BYTES } from '#server/files/text-encoding.ts';
-import { defineTool, ToolInputError } from './tool.ts';
+import { defineTool, failed, ToolInputError } from './tool.ts';
 import type { ToolResult } from './tool.ts';
 import { notWritable, replaceFile } from '#server/files/write-file.ts';
 

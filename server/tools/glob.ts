@@ -2,15 +2,15 @@
 import { basename, join, sep } from 'node:path';
 import picomatch from 'picomatch';
 import { z } from 'zod';
+import { createOutputBuilder } from '#server/bounded-text.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { SearchOptions } from './grep.ts';
-import { createOutputBuilder, failed } from './output.ts';
 import { directoryProblem, isInside, movedSince, resolveTarget } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';
 import { commonArguments, findRipgrep, runRipgrep, SEARCH_TIMEOUT_MS } from '#server/files/ripgrep.ts';
 import type { SearchRun } from '#server/files/ripgrep.ts';
 import { newestFirst, stripDot, visibilityIn } from '#server/files/search-scope.ts';
-import { defineTool } from './tool.ts';
+import { defineTool, failed } from './tool.ts';
 import type { RunContext, Tool, ToolResult } from './tool.ts';
 
 export const GLOB_MAX_FILES = 100;

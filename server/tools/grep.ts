@@ -1,8 +1,8 @@
 /** Grep: content search with ripgrep (engine.md §5.5). */
 import { join } from 'node:path';
 import { z } from 'zod';
+import { createOutputBuilder } from '#server/bounded-text.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
-import { createOutputBuilder, failed } from './output.ts';
 import { movedSince, resolveTarget } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';
 import { commonArguments, findRipgrep, runRipgrep, SEARCH_TIMEOUT_MS } from '#server/files/ripgrep.ts';
@@ -15,7 +15,7 @@ import {
   searchScope,
   stripDot,
 } from '#server/files/search-scope.ts';
-import { defineTool } from './tool.ts';
+import { defineTool, failed } from './tool.ts';
 import type { RunContext, Tool, ToolResult } from './tool.ts';
 
 export const GREP_DEFAULT_HEAD_LIMIT = 250;

@@ -2,16 +2,16 @@
 import { open, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { z } from 'zod';
+import { cutText } from '#server/bounded-text.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { createLineScanner } from '#server/files/line-scanner.ts';
 import type { LineScan, LineScanner, ScannedLine } from '#server/files/line-scanner.ts';
-import { cutText, failed } from './output.ts';
+import { mediaType } from '#server/files/media-types.ts';
 import { movedSince, resolveFile } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';
 import {
   decodeOrRefuse,
   decodeText,
-  mediaKind,
   NotTextError,
   refuseBinary,
   SNIFF_BYTES,
@@ -20,7 +20,7 @@ import {
   UTF16_MAX_BYTES,
 } from '#server/files/text-encoding.ts';
 import type { TextEncoding } from '#server/files/text-encoding.ts';
-import { defineTool } from './tool.ts';
+import { defineTool, failed } from './tool.ts';
 import type { RunContext, ToolResult } from './tool.ts';
 
 export const READ_MAX_LINES = 1000;
@@ -118,8 +118,8 @@ async function readLines(file: FileHandle, size: number, args: ReadArguments, si
   const head = Buffer.alloc(SNIFF_BYTES);
   const { bytesRead } = await file.read(head, 0, SNIFF_BYTES, 0);
   const sniffed = head.subarray(0, bytesRead);
-  const media = mediaKind(sniffed);
-  if (media) throw new NotTextError(`it is ${media === 'image' ? 'an image' : 'a video'}`);
+  const media = mediaType(sniffed);
+  if (media) throw new NotTextError(`it is ${media.startsWith('image/') ? 'an image' : 'a video'}`);
   const encoding = sniffEncoding(sniffed);
   const scanner = createLineScanner({
     start: args.line_offset ?? 1,

@@ -51,6 +51,9 @@ export interface ToolResult {
   files?: { path: string; mtimeMs: number }[];
 }
 
+/** An error result. */
+export const failed = (output: string): ToolResult => ({ output, isError: true });
+
 /** How permission rules see a call. */
 export interface RuleSubject {
   /** Text the rule's argument is matched against; absent = the tool has no subject. */

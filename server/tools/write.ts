@@ -3,10 +3,9 @@ import { appendFile, mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { errorMessage } from '#server/errors/service-error.ts';
-import { failed } from './output.ts';
 import { movedSince, resolveFile } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';
-import { defineTool } from './tool.ts';
+import { defineTool, failed } from './tool.ts';
 import type { ToolResult } from './tool.ts';
 import { notWritable, replaceFile } from '#server/files/write-file.ts';
 

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { basename, isAbsolute, normalize } from 'node:path';
 import { ServiceError, invalidField } from '#server/errors/service-error.ts';
+import { cutText } from '#server/bounded-text.ts';
 import { errorCode } from '#server/files/errno.ts';
 
 const SLUG_MAX_CHARS = 40;
@@ -38,9 +39,7 @@ export function workspaceIdOf(root: string): string {
 
 /** The base name of the root, `/` for the root directory. */
 export function defaultName(root: string): string {
-  const name = (basename(root) || root).slice(0, NAME_MAX_CHARS);
-  // Not half of a character.
-  return name.replace(/[\uD800-\uDBFF]$/, '');
+  return cutText(basename(root) || root, NAME_MAX_CHARS);
 }
 
 /** Codes of a name that no file can have, or that leads nowhere. */
