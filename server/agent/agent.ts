@@ -20,7 +20,6 @@ import { contextSize } from './context-size.ts';
 import { TurnAborted } from './errors.ts';
 import type { AgentChange, AgentContext } from './context.ts';
 import { createTurnStream, type TurnStream } from './turn-stream.ts';
-import { findNestedInstructions } from './calls/nested-instructions.ts';
 import { createPromptQueue, promptView, type PromptQueue, type QueuedPrompt } from './prompt-queue.ts';
 import { reminder, stepReminders } from './prompt/reminders.ts';
 import { createRepeatGuard } from './calls/repeat-guard.ts';
@@ -235,7 +234,7 @@ export function createAgent(host: AgentContext): Agent {
         const { display, accesses } = plan;
         const command =
           display?.kind === 'command' ? { line: display.command, cwd: resolve(cwd, display.cwd ?? '.') } : undefined;
-        const found = await findNestedInstructions(
+        const found = await host.nestedInstructions(
           { accesses, command, cwd },
           new Set([...context().agentsMd, ...binding.shownInstructions()]),
         );

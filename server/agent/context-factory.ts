@@ -7,9 +7,11 @@ import type { ModelClient } from '#server/models/stream.ts';
 import { requestSettings, resolveEffort } from '#server/models/thinking.ts';
 import { activeTools } from '#server/permissions/active-tools.ts';
 import { decide } from '#server/permissions/policy.ts';
+import type { Runtime } from '#server/runtime/runtime.ts';
 import type { Tool } from '#server/tools/tool.ts';
+import { findNestedInstructions } from './calls/nested-instructions.ts';
 import type { AgentContext } from './context.ts';
-import { readInstructions } from './prompt/instructions.ts';
+import { createInstructionFiles } from './prompt/instructions.ts';
 import { mainProfile } from './profile.ts';
 import { DEFAULT_MAX_ATTEMPTS } from './retry.ts';
 import { renderSystemPrompt } from './prompt/system-prompt.ts';
@@ -36,12 +38,19 @@ export interface AgentContextFactory {
   >;
   forSession(
     place: SessionPlace,
-  ): Pick<AgentContext, 'environment' | 'ineffectiveToolPatterns' | 'readInstructions' | 'renderPrompt' | 'decide'>;
+  ): Pick<
+    AgentContext,
+    'environment' | 'ineffectiveToolPatterns' | 'readInstructions' | 'nestedInstructions' | 'renderPrompt' | 'decide'
+  >;
   /** Context limit of the configured default model. */
   defaultLimit(): number | undefined;
 }
 
 export interface AgentContextFactoryDeps {
+  runtime: Runtime;
+  /** How long the instruction files of a directory are not looked at again, in ms. */
+  instructionsMaxAgeMs: number;
+  now(): number;
   home: string;
   /** Name of the shell that Bash runs, for the prompt. */
   shell: string;
@@ -54,7 +63,8 @@ export interface AgentContextFactoryDeps {
 
 /** Creates the services; nothing is read before an agent asks. */
 export function createAgentContextFactory(deps: AgentContextFactoryDeps): AgentContextFactory {
-  const { home, config, env, identity, client, tools } = deps;
+  const { runtime, home, config, env, identity, client, tools } = deps;
+  const files = createInstructionFiles({ runtime, home, now: deps.now, maxAgeMs: deps.instructionsMaxAgeMs });
   const names = tools.map((tool) => tool.name);
   // Additional directories and skills come with their endpoints.
   const reach = { additionalDirs: [], skillDirs: [] };
@@ -78,7 +88,7 @@ export function createAgentContextFactory(deps: AgentContextFactoryDeps): AgentC
       stream: client.streamModel,
     },
     forSession(place) {
-      const base = { cwd: place.cwd, sessionDir: place.dir, ...reach };
+      const base = { runtime, cwd: place.cwd, sessionDir: place.dir, ...reach };
       const toolPolicy = () =>
         activeTools(names, {
           profile: mainProfile,
@@ -88,9 +98,11 @@ export function createAgentContextFactory(deps: AgentContextFactoryDeps): AgentC
       return {
         environment: () => ({ ...base, sessionId: place.id, agentId: 'main', activeTools: toolPolicy().active }),
         ineffectiveToolPatterns: () => toolPolicy().ineffective,
-        readInstructions: () => readInstructions(home, place.cwd),
+        readInstructions: () => files.read(place.cwd),
+        nestedInstructions: (touched, known) => findNestedInstructions(touched, known, { files, runtime }),
         renderPrompt: (instructions) =>
           renderSystemPrompt({
+            runtime,
             productName: config.effective().identity.name ?? PRODUCT_NAME,
             cwd: place.cwd,
             shell: deps.shell,

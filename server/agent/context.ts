@@ -6,6 +6,7 @@ import type { PermissionMode } from '#schema/scalars.ts';
 import type { Approvals } from './approvals.ts';
 import type { WorkState } from './work-state.ts';
 import type { Tool, ToolEnvironment, PreparedCall } from '#server/tools/tool.ts';
+import type { Touched } from './calls/nested-instructions.ts';
 import type { Instructions } from './prompt/instructions.ts';
 import type { Profile } from './profile.ts';
 
@@ -28,6 +29,8 @@ export interface AgentContext {
   budget(model: ResolvedModel, used: number): number | undefined;
   limits(): { maxSteps: number; maxAttempts: number };
   readInstructions(): Promise<Instructions>;
+  /** Instruction files near what a call touched that `known` does not hold. */
+  nestedInstructions(touched: Touched, known: ReadonlySet<string>): Promise<string[]>;
   renderPrompt(instructions: Instructions): Promise<string>;
   /** Entries of the configured and the session's tool lists that fit no tool (engine.md §6.5). */
   ineffectiveToolPatterns(): string[];

@@ -1,8 +1,17 @@
 /** A process that ends while its Bash tool runs a command that ignores SIGTERM. Tells its parent the command's pid. */
+import { createLocalRuntime } from '#server/runtime/local.ts';
 import { createBashTool } from '#server/tools/bash.ts';
 
 const cwd = process.cwd();
-const place = { sessionId: 's', agentId: 'main', cwd, additionalDirs: [], skillDirs: [], sessionDir: cwd };
+const place = {
+  runtime: createLocalRuntime(),
+  sessionId: 's',
+  agentId: 'main',
+  cwd,
+  additionalDirs: [],
+  skillDirs: [],
+  sessionDir: cwd,
+};
 const environment = { ...place, activeTools: new Set(['Bash']) };
 const plan = await createBashTool().prepare({ command: `trap '' TERM; echo $$; sleep 600` }, environment);
 await plan.run({

@@ -1,11 +1,15 @@
-/** The stale-file guard's check (engine.md §4): an existing file is changed only as the agent last saw it. */
-import { stat } from 'node:fs/promises';
+/** The stale-file guard's check: an existing file is changed only as the agent last saw it. */
+import type { Runtime } from '#server/runtime/runtime.ts';
 
 /**
  * `known` maps absolute paths to the mtime (ms) at the agent's last read or write. Returns the error text when the file
  * exists and was never seen or has changed since; undefined when Edit or Write may go on.
  */
-export async function checkFresh(known: ReadonlyMap<string, number>, path: string): Promise<string | undefined> {
+export async function checkFresh(
+  known: ReadonlyMap<string, number>,
+  path: string,
+  { stat }: Pick<Runtime, 'stat'>,
+): Promise<string | undefined> {
   const stats = await stat(path).catch(() => undefined);
   if (!stats?.isFile()) return undefined;
   const seen = known.get(path);

@@ -11,13 +11,14 @@ import { validateArguments } from './arguments.ts';
 import { accessesConflict } from './resource-access.ts';
 import { spillOutput } from './spill.ts';
 import { checkFresh } from './stale-files.ts';
+import { ABORT_GRACE_MS } from '#server/tools/tool.ts';
 import type { Tool, ToolEnvironment, PreparedCall, ToolProgress, ToolResult } from '#server/tools/tool.ts';
 import type { Decision } from '#server/permissions/policy.ts';
 import { callKey, type RepeatGuard, type RepeatVerdict } from './repeat-guard.ts';
 import { TurnAborted } from '../errors.ts';
 
-/** How long an aborted tool may take to end by itself. */
-const ABORT_GRACE_MS = 2000;
+/** A process that was killed at the end of the grace time needs a moment to be gone; its tool is waited for that long. */
+const KILLED_WAIT_MS = 500;
 const EMPTY_OUTPUT = 'The tool finished without output.';
 const MEDIA_OUTPUT = 'The tool gave this:';
 const ABORTED_BY_USER =
@@ -194,7 +195,7 @@ async function staleFile(plan: PreparedCall, admitted: Admitted[], deps: ToolBat
       entry.plan.accesses.some((access) => access.kind === 'file' && !access.recursive && access.path === path),
     );
     if (readBefore) continue;
-    const problem = await checkFresh(deps.knownFiles(), path);
+    const problem = await checkFresh(deps.knownFiles(), path, deps.environment.runtime);
     if (problem) return problem;
   }
   return undefined;
@@ -309,7 +310,9 @@ function finish(entry: Admitted, result: ToolResult, deps: ToolBatchDeps, agents
 
 async function execute(entry: Admitted, deps: ToolBatchDeps): Promise<ToolResult> {
   const { call, plan } = entry;
-  const stale = await firstProblem(writes(plan).map((path) => checkFresh(deps.knownFiles(), path)));
+  const stale = await firstProblem(
+    writes(plan).map((path) => checkFresh(deps.knownFiles(), path, deps.environment.runtime)),
+  );
   if (stale) return { output: stale, isError: true };
   if (deps.signal.aborted) return { output: abortText(deps.signal), isError: true };
   let live = true;
@@ -341,7 +344,7 @@ function withGrace(running: Promise<ToolResult>, signal: AbortSignal): Promise<T
   return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;
     const onAbort = () => {
-      timer = setTimeout(() => resolve({ output: abortText(signal), isError: true }), ABORT_GRACE_MS);
+      timer = setTimeout(() => resolve({ output: abortText(signal), isError: true }), ABORT_GRACE_MS + KILLED_WAIT_MS);
     };
     signal.addEventListener('abort', onAbort, { once: true });
     running.then(resolve, reject).finally(() => {

@@ -8,6 +8,7 @@ import { createConfig } from '#server/config/config.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { createIdentity } from '#server/models/providers/identity.ts';
 import { createModelClient } from '#server/models/stream.ts';
+import { createLocalRuntime } from '#server/runtime/local.ts';
 import { createLiveSessions, type LiveSessions } from '#server/sessions/live-sessions.ts';
 import type { SessionIndex } from '#server/sessions/session-index.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
@@ -39,6 +40,9 @@ beforeEach(async () => {
     index,
     sink: { publish: ({ type, sessionId }) => void events.push(`${sessionId} ${type}`) },
     agents: createAgentContextFactory({
+      runtime: createLocalRuntime(),
+      instructionsMaxAgeMs: 0,
+      now: () => now,
       home,
       shell: 'sh',
       config,

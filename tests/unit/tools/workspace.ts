@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { validateArguments } from '#server/agent/calls/arguments.ts';
+import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { RunContext, Tool, ToolEnvironment, ToolProgress } from '#server/tools/tool.ts';
 
 export interface Workspace {
@@ -22,6 +23,7 @@ export async function createWorkspace(): Promise<Workspace> {
   return {
     root,
     environment: {
+      runtime: createLocalRuntime(),
       sessionId: 'session_test',
       agentId: 'main',
       cwd,

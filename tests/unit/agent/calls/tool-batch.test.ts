@@ -5,6 +5,7 @@ import { TurnAborted } from '#server/agent/errors.ts';
 import { createRepeatGuard } from '#server/agent/calls/repeat-guard.ts';
 import { runToolBatch, type ToolBatchDeps } from '#server/agent/calls/tool-batch.ts';
 import type { Draft } from '#server/journal/records.ts';
+import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { Access, RunContext, Tool, ToolResult } from '#server/tools/tool.ts';
 import { defineTool } from '#server/tools/tool.ts';
 import { temporaryDirectory } from '#support/server.ts';
@@ -53,6 +54,7 @@ async function batch(steps: Step[], more: Partial<ToolBatchDeps> = {}) {
       signal: new AbortController().signal,
       tools: new Map([['Step', tool]]),
       environment: {
+        runtime: createLocalRuntime(),
         sessionId: 's',
         agentId: 'main',
         cwd: sessionDir,
