@@ -1,4 +1,4 @@
-/** Which text encoding a file has, and turning it into text and back (engine.md §5.1). */
+/** Which text encoding a file has, and turning it into text and back. */
 
 export type TextEncoding = 'utf-8' | 'utf-16le' | 'utf-16be';
 

@@ -1,4 +1,4 @@
-/** Aborting the active prompt in every phase of its turn (turns.md §2.7, ws-events.md §10.8). */
+/** Aborting the active prompt in every phase of its turn. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

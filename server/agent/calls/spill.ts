@@ -1,4 +1,4 @@
-/** Text results too long for the conversation go to a file that Read can page through (engine.md §4 item 9). */
+/** Text results too long for the conversation go to a file that Read can page through. */
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';

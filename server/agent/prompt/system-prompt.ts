@@ -1,4 +1,4 @@
-/** The system prompt of the main agent (engine.md §14.1). The date is not in it: reminders disclose it. */
+/** The system prompt of the main agent. The date is not in it: reminders disclose it. */
 import { platform } from 'node:os';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { listDirectory } from './directory-listing.ts';

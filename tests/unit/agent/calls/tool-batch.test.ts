@@ -1,4 +1,4 @@
-/** How the calls of one response are run: order, conflicts, ends (engine.md §4). Tools are stand-ins, the batch is real. */
+/** How the calls of one response are run: order, conflicts, ends. Tools are stand-ins, the batch is real. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { TurnAborted } from '#server/agent/errors.ts';
