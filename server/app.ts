@@ -24,6 +24,8 @@ import { createProviders, type Providers } from '#server/models/providers/provid
 import { INTERACTION_LIFETIME_MS } from './interactions/interactions.ts';
 import { createModelChecks } from '#server/models/model-checks.ts';
 import { createModelClient } from '#server/models/stream.ts';
+import { INSTRUCTIONS_MAX_AGE_MS } from '#server/agent/prompt/instructions.ts';
+import { createLocalRuntime } from '#server/runtime/local.ts';
 import { readSessionFolder } from '#server/sessions/session-folder.ts';
 import { indexSchema } from '#server/sessions/session-header.ts';
 import { createSessionIndex } from '#server/sessions/session-index.ts';
@@ -54,6 +56,8 @@ export interface AppOptions {
   demo: boolean;
   /** How long an approval or a question waits for its answer, in ms; tests shorten it. */
   interactionLifetimeMs: number;
+  /** How long the AGENTS.md files of a directory are not looked at again, in ms; tests shorten it. */
+  instructionsMaxAgeMs: number;
   /** Read at every use, so that a changed variable counts. */
   env: () => NodeJS.ProcessEnv;
 }
@@ -103,6 +107,7 @@ const DEFAULTS = {
   allowRemoteTerminals: false,
   demo: false,
   interactionLifetimeMs: INTERACTION_LIFETIME_MS,
+  instructionsMaxAgeMs: INSTRUCTIONS_MAX_AGE_MS,
   env: () => process.env,
 } satisfies Partial<AppOptions>;
 
@@ -185,6 +190,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     publish: globalStream.publish,
     log,
   });
+  const runtime = createLocalRuntime({ env: options.env });
   const killGraceMs = () => config.effective().background.killGracePeriodMs ?? BASH_KILL_GRACE_MS;
   const tools = builtinTools({ bash: { killGraceMs } });
   const sessions: Sessions = createSessions({
@@ -195,8 +201,11 @@ export async function createApp(options: AppOptions): Promise<App> {
     holder,
     features,
     program: createAgentProgram({
+      runtime,
+      instructionsMaxAgeMs: options.instructionsMaxAgeMs,
+      now: () => Date.now(),
       home,
-      shell: await findShell(),
+      shell: await findShell(runtime),
       config,
       env: options.env,
       identity,

@@ -16,7 +16,6 @@ import type { InFlightTurn } from '#schema/message.ts';
 import type { Prompt } from '#schema/prompt.ts';
 import { iso, type TurnOutcome } from '#schema/scalars.ts';
 import { createAgentConfig } from './agent-config.ts';
-import { findNestedInstructions } from './calls/nested-instructions.ts';
 import { createRepeatGuard } from './calls/repeat-guard.ts';
 import { runToolBatch } from './calls/tool-batch.ts';
 import type { AgentContext, SessionContext } from './context.ts';
@@ -222,7 +221,7 @@ export function createAgent(session: SessionContext, id: string): Agent {
     const command =
       display?.kind === 'command' ? { line: display.command, cwd: resolve(cwd, display.cwd ?? '.') } : undefined;
     const known = new Set([...state().agentsMd, ...config.shownInstructions()]);
-    const found = await findNestedInstructions({ accesses, command, cwd }, known);
+    const found = await program.nestedInstructions({ accesses, command, cwd }, known);
     // Calls that run side by side may find the same file; the first names it.
     const fresh = found.filter((path) => !newInstructionFiles.includes(path));
     newInstructionFiles.push(...fresh);

@@ -8,6 +8,7 @@ import type { Decision, PermissionStep } from '#server/permissions/policy.ts';
 import type { PreparedCall, Tool, ToolEnvironment } from '#server/tools/tool.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { AgentConfig } from './agent-config.ts';
+import type { Touched } from './calls/nested-instructions.ts';
 import type { RepeatGuard } from './calls/repeat-guard.ts';
 import type { Feature, LiveFeature } from './feature.ts';
 import type { Profile } from './profile.ts';
@@ -76,11 +77,13 @@ export interface AgentProgram {
   /** Context limit of the configured default model. */
   defaultLimit(): number | undefined;
   readInstructions(place: SessionPlace): Promise<Instructions>;
+  /** Instruction files near what a call touched that `known` does not hold. */
+  nestedInstructions(touched: Touched, known: ReadonlySet<string>): Promise<string[]>;
   renderPrompt(place: SessionPlace, instructions: Instructions): Promise<string>;
   /** Which of these tools are allowed, and the list entries that fit none of them. */
   toolPolicy(names: readonly string[], sessionDisabled: readonly string[]): ToolPolicy;
   /** Roots that count as the workspace or are readable without asking. */
-  reach(place: SessionPlace): Pick<ToolEnvironment, 'cwd' | 'additionalDirs' | 'skillDirs' | 'sessionDir'>;
+  reach(place: SessionPlace): Pick<ToolEnvironment, 'runtime' | 'cwd' | 'additionalDirs' | 'skillDirs' | 'sessionDir'>;
   decide(toolName: string, prepared: PreparedCall, facts: DecisionFacts): Promise<Decision>;
 }
 

@@ -7,10 +7,12 @@ import type { ModelClient } from '#server/models/stream.ts';
 import { requestSettings, resolveEffort } from '#server/models/thinking.ts';
 import { activeTools } from '#server/permissions/active-tools.ts';
 import { decide } from '#server/permissions/policy.ts';
+import type { Runtime } from '#server/runtime/runtime.ts';
 import type { Tool } from '#server/tools/tool.ts';
+import { findNestedInstructions } from './calls/nested-instructions.ts';
 import type { AgentProgram, SessionPlace } from './context.ts';
 import { mainProfile } from './profile.ts';
-import { readInstructions } from './prompt/instructions.ts';
+import { createInstructionFiles } from './prompt/instructions.ts';
 import { renderSystemPrompt } from './prompt/system-prompt.ts';
 import { DEFAULT_MAX_ATTEMPTS } from './retry.ts';
 
@@ -18,6 +20,10 @@ const PRODUCT_NAME = 'Service Code';
 const DEFAULT_PERMISSION = 'manual';
 
 export interface AgentProgramDeps {
+  runtime: Runtime;
+  /** How long the instruction files of a directory are not looked at again, in ms. */
+  instructionsMaxAgeMs: number;
+  now(): number;
   home: string;
   /** Name of the shell that Bash runs, for the prompt. */
   shell: string;
@@ -31,8 +37,9 @@ export interface AgentProgramDeps {
 
 /** Creates it; nothing is read before an agent asks. */
 export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
-  const { home, config, env, identity, client, tools } = deps;
-  const reach = ({ cwd, dir }: SessionPlace) => ({ cwd, sessionDir: dir, additionalDirs: [], skillDirs: [] });
+  const { runtime, home, config, env, identity, client, tools } = deps;
+  const files = createInstructionFiles({ runtime, home, now: deps.now, maxAgeMs: deps.instructionsMaxAgeMs });
+  const reach = ({ cwd, dir }: SessionPlace) => ({ runtime, cwd, sessionDir: dir, additionalDirs: [], skillDirs: [] });
 
   return {
     tools,
@@ -56,9 +63,11 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
       const record = found && effectiveRecord(found);
       return record?.maxInputSize ?? record?.maxContextSize;
     },
-    readInstructions: ({ cwd }) => readInstructions(home, cwd),
+    readInstructions: ({ cwd }) => files.read(cwd),
+    nestedInstructions: (touched, known) => findNestedInstructions(touched, known, { files, runtime }),
     renderPrompt: (place, instructions) =>
       renderSystemPrompt({
+        runtime,
         productName: config.effective().identity.name ?? PRODUCT_NAME,
         cwd: place.cwd,
         shell: deps.shell,

@@ -1,5 +1,7 @@
-/** The two glob dialects of permission rules (engine.md §6.3). */
-import picomatch from 'picomatch';
+/**
+ * Globs of permission rules and of the Glob tool: a dialect for paths and one for any other text. Matching takes at most
+ * the length of the text times that of the pattern, whatever either holds; a regular expression would backtrack.
+ */
 
 export type Matcher = (text: string) => boolean;
 
@@ -9,15 +11,6 @@ const MAX_ALTERNATIVES = 256;
 export const escapeGlob = (text: string): string => text.replace(/[\\*?[\]{}()|!]/g, '\\$&');
 
 export const unescapeGlob = (pattern: string): string => pattern.replace(/\\(.)/gs, '$1');
-
-/**
- * Paths: picomatch's globs with `dot`, without regard to case; `*` stops at `/`. Groups and extended globs are not
- * part of the dialect, so parentheses and bars stand for themselves.
- */
-export function pathGlob(pattern: string): Matcher {
-  const plain = pattern.replace(/\\.|[()|]/gs, (found) => (found.length === 1 ? `\\${found}` : found));
-  return picomatch(plain, { dot: true, nocase: true, nonegate: true, noextglob: true });
-}
 
 /** End of the group that opens at `open`, and the commas between its members; undefined when it never closes. */
 function findGroup(pattern: string, open: number): { close: number; commas: number[] } | undefined {
@@ -54,20 +47,25 @@ function expandBraces(pattern: string): string[] {
 const STAR = Symbol('star');
 type Token = Matcher | typeof STAR;
 
+/** What is left of a character when texts are compared. */
+type Fold = (char: string) => string;
+const keepCase: Fold = (char) => char;
+const ignoreCase: Fold = (char) => char.toLowerCase();
+
 /** `[a-z]`, `[!a]`, `[^a]`; undefined when the bracket never closes and so is literal. */
-function readClass(pattern: string, open: number): { matches: Matcher; end: number } | undefined {
+function readClass(pattern: string, open: number, fold: Fold): { matches: Matcher; end: number } | undefined {
   const found = /^\[([!^]?)((?:\\[\s\S]|[^\\])(?:\\[\s\S]|[^\\\]])*)\]/.exec(pattern.slice(open));
   if (!found) return undefined;
   const body = unescapeGlob(found[2] ?? '').replace(/[\\\]^[&~]/g, '\\$&');
-  const expression = new RegExp(`^[${found[1] ? '^' : ''}${body}]$`, 's');
+  const expression = new RegExp(`^[${found[1] ? '^' : ''}${body}]$`, fold === ignoreCase ? 'is' : 's');
   return { matches: (char) => expression.test(char), end: open + found[0].length - 1 };
 }
 
-function tokenize(pattern: string): Token[] {
+function tokenize(pattern: string, fold: Fold): Token[] {
   const tokens: Token[] = [];
   for (let at = 0; at < pattern.length; at++) {
     const char = pattern.charAt(at);
-    const group = char === '[' ? readClass(pattern, at) : undefined;
+    const group = char === '[' ? readClass(pattern, at, fold) : undefined;
     if (char === '*') {
       if (tokens.at(-1) !== STAR) tokens.push(STAR);
     } else if (char === '?') tokens.push(() => true);
@@ -75,25 +73,25 @@ function tokenize(pattern: string): Token[] {
       tokens.push(group.matches);
       at = group.end;
     } else {
-      const literal = char === '\\' && at + 1 < pattern.length ? pattern.charAt(++at) : char;
-      tokens.push((other) => other === literal);
+      const literal = fold(char === '\\' && at + 1 < pattern.length ? pattern.charAt(++at) : char);
+      tokens.push((other) => fold(other) === literal);
     }
   }
   return tokens;
 }
 
-/** Greedy with one step back to the last star: never worse than text length times pattern length. */
-function matchTokens(tokens: readonly Token[], text: string): boolean {
+/** Greedy with one step back to the last star, over the characters of a text or the segments of a path. */
+function matchTokens(tokens: readonly Token[], items: ArrayLike<string>): boolean {
   let at = 0;
   let next = 0;
   let star = -1;
   let starAt = 0;
-  while (at < text.length) {
+  while (at < items.length) {
     const token = tokens[next];
     if (token === STAR) {
       star = next++;
       starAt = at;
-    } else if (token?.(text.charAt(at))) {
+    } else if (token?.(items[at] ?? '')) {
       next++;
       at++;
     } else if (star >= 0) {
@@ -110,6 +108,39 @@ function matchTokens(tokens: readonly Token[], text: string): boolean {
  * range such as `[z-a]` and for too many alternatives.
  */
 export function textGlob(pattern: string): Matcher {
-  const alternatives = expandBraces(pattern).map(tokenize);
+  const alternatives = expandBraces(pattern).map((alternative) => tokenize(alternative, keepCase));
   return (text) => alternatives.some((tokens) => matchTokens(tokens, text));
 }
+
+function segmentToken(segment: string, fold: Fold): Token {
+  if (segment === '**') return STAR;
+  const tokens = tokenize(segment, fold);
+  // A star stands for a name or a part of one, never for nothing between two slashes.
+  return (name) => (name !== '' || tokens.length === 0) && matchTokens(tokens, name);
+}
+
+/** `a/**` is `a` too, but `*\/**` is only what lies below: else it would be every name. */
+function pathTokens(pattern: string, fold: Fold): Token[] {
+  const segments = pattern.split('/').filter((segment, index, all) => segment !== '**' || all[index - 1] !== '**');
+  const tokens = segments.map((segment) => segmentToken(segment, fold));
+  const belowStar = segments.at(-1) === '**' && /(^|[^\\])\*$/.test(segments.at(-2) ?? '');
+  return belowStar ? tokens.toSpliced(-1, 0, () => true) : tokens;
+}
+
+function pathMatcher(pattern: string, fold: Fold): Matcher {
+  const alternatives = expandBraces(pattern).map((alternative) => pathTokens(alternative, fold));
+  return (path) => {
+    const segments = path.split('/');
+    return alternatives.some((tokens) => matchTokens(tokens, segments));
+  };
+}
+
+/**
+ * Paths, with `/` between segments: `*` and `?` stop at `/`, `**` as a whole segment is any number of segments, none
+ * too; hidden names are names like others. Extended globs are not part of the dialect, so parentheses and bars stand for
+ * themselves. Throws as `textGlob` does.
+ */
+export const fileGlob = (pattern: string): Matcher => pathMatcher(pattern, keepCase);
+
+/** As `fileGlob`, without regard to case: what permission rules match paths with. */
+export const pathGlob = (pattern: string): Matcher => pathMatcher(pattern, ignoreCase);

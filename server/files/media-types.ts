@@ -1,20 +1,40 @@
-/** Image types that models take, told from the bytes (engine.md §20). */
+/** Types of images and videos, told from the first bytes of a file. */
 
-const signatures: [string, (bytes: Buffer) => boolean][] = [
-  ['image/png', (bytes) => bytes.subarray(0, 8).equals(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]))],
-  ['image/jpeg', (bytes) => bytes.subarray(0, 3).equals(Buffer.from([0xff, 0xd8, 0xff]))],
-  ['image/gif', (bytes) => /^GIF8[79]a/.test(bytes.subarray(0, 6).toString('latin1'))],
-  ['image/webp', (bytes) => /^RIFF....WEBP/s.test(bytes.subarray(0, 12).toString('latin1'))],
+/** All of the marks must stand where they belong. The first entry that fits counts: `ftyp` is a video unless it is named. */
+const signatures: [type: string, ...marks: [offset: number, bytes: string][]][] = [
+  ['image/png', [0, '\x89PNG\r\n\x1a\n']],
+  ['image/jpeg', [0, '\xff\xd8\xff']],
+  ['image/gif', [0, 'GIF87a']],
+  ['image/gif', [0, 'GIF89a']],
+  ['image/webp', [0, 'RIFF'], [8, 'WEBP']],
+  ['image/tiff', [0, 'II*\0']],
+  ['image/tiff', [0, 'MM\0*']],
+  ['image/heic', [4, 'ftypheic']],
+  ['image/avif', [4, 'ftypavif']],
+  ['video/mp4', [4, 'ftyp']],
+  ['video/webm', [0, '\x1a\x45\xdf\xa3']],
+  ['video/x-msvideo', [0, 'RIFF'], [8, 'AVI ']],
 ];
 
-export const acceptedImageTypes: ReadonlySet<string> = new Set(signatures.map(([type]) => type));
+/** How much of a file `mediaType` looks at. */
+const SIGNATURE_BYTES = 16;
 
-/** Extensions of image types that no model takes; a URL with one becomes a notice (turns.md §2.2). */
+/** Image types that models take. */
+export const acceptedImageTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+
+/** Extensions of image types that no model takes; a URL with one becomes a notice. */
 const unsupportedExtensions = /\.(svg|bmp|tiff?|heic|heif|avif|ico|psd|raw)$/i;
 
-/** The accepted type these bytes really have, if any. */
-export function sniffImage(bytes: Buffer): string | undefined {
-  return signatures.find(([, matches]) => matches(bytes))?.[0];
+/** The media type that these bytes begin; undefined when they are none that is known here. */
+export function mediaType(head: Uint8Array): string | undefined {
+  const text = Buffer.from(head.subarray(0, SIGNATURE_BYTES)).toString('latin1');
+  return signatures.find(([, ...marks]) => marks.every(([offset, bytes]) => text.startsWith(bytes, offset)))?.[0];
+}
+
+/** The accepted image type these bytes really have, if any. */
+export function sniffImage(bytes: Uint8Array): string | undefined {
+  const type = mediaType(bytes);
+  return type !== undefined && acceptedImageTypes.has(type) ? type : undefined;
 }
 
 /** The unsupported image type a URL's path names, query left out. */

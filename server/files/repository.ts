@@ -1,7 +1,7 @@
 /** The git repository around a directory, read from the files themselves: no git process per decision. */
-import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { isInside, realPath } from './paths.ts';
+import type { Runtime } from '#server/runtime/runtime.ts';
+import { isInside } from './paths.ts';
 
 export interface Repository {
   /** Top of the work tree. */
@@ -12,30 +12,37 @@ export interface Repository {
   inWorkTree: boolean;
 }
 
-const isFile = async (path: string) => (await stat(path).catch(() => undefined))?.isFile() ?? false;
-const text = (path: string) => readFile(path, 'utf8').catch(() => undefined);
+type Files = Pick<Runtime, 'readFile' | 'realpath' | 'stat'>;
+
+const isFile = async (path: string, { stat }: Files) => (await stat(path).catch(() => undefined))?.isFile() ?? false;
+
+async function text(path: string, { readFile }: Files): Promise<string | undefined> {
+  const bytes = await readFile(path).catch(() => undefined);
+  return bytes && Buffer.from(bytes).toString('utf8');
+}
 
 /** The git directory a `.git` entry stands for; undefined when it is none. */
-async function gitDirectory(entry: string): Promise<string | undefined> {
-  const stats = await stat(entry).catch(() => undefined);
+async function gitDirectory(entry: string, files: Files): Promise<string | undefined> {
+  const stats = await files.stat(entry).catch(() => undefined);
   if (!stats) return undefined;
-  if (stats.isDirectory()) return (await isFile(join(entry, 'HEAD'))) ? entry : undefined;
-  const pointer = /^gitdir: (.+?)\r?\n?$/.exec((await text(entry)) ?? '')?.[1];
+  if (stats.isDirectory()) return (await isFile(join(entry, 'HEAD'), files)) ? entry : undefined;
+  const pointer = /^gitdir: (.+?)\r?\n?$/.exec((await text(entry, files)) ?? '')?.[1];
   if (!pointer) return undefined;
   const directory = resolve(dirname(entry), pointer);
-  return (await isFile(join(directory, 'HEAD'))) ? directory : undefined;
+  return (await isFile(join(directory, 'HEAD'), files)) ? directory : undefined;
 }
 
 /** The repository that `cwd` (links resolved) lies in; undefined outside of any. */
-export async function findRepository(cwd: string): Promise<Repository | undefined> {
-  for (let top = await realPath(cwd); ; top = dirname(top)) {
+export async function findRepository(cwd: string, files: Files): Promise<Repository | undefined> {
+  const real = await files.realpath(cwd);
+  for (let top = real; ; top = dirname(top)) {
     const entry = join(top, '.git');
-    const directory = await gitDirectory(entry);
+    const directory = await gitDirectory(entry, files);
     if (directory) {
-      const common = (await text(join(directory, 'commondir')))?.trim();
-      const named = [entry, directory, ...(common ? [resolve(directory, common)] : [])];
-      const controlPaths = [...new Set([...named, ...(await Promise.all(named.map((path) => realPath(path))))])];
-      const real = await realPath(cwd);
+      const common = (await text(join(directory, 'commondir'), files))?.trim();
+      const named = [...new Set([entry, directory, ...(common ? [resolve(directory, common)] : [])])];
+      const resolved = await Promise.all(named.map((path) => files.realpath(path)));
+      const controlPaths = [...new Set([...named, ...resolved])];
       return { top, controlPaths, inWorkTree: !controlPaths.some((path) => isInside(real, path)) };
     }
     if (dirname(top) === top) return undefined;

@@ -1,10 +1,18 @@
-/** Running ripgrep, bounded in time and output (engine.md §5.5). */
-import { spawn } from 'node:child_process';
-import { findOnPath, isExecutable } from '#server/processes/executables.ts';
+/** Running ripgrep, bounded in time and output. */
+import { errorMessage } from '#server/errors/service-error.ts';
+import { runCommand } from '#server/processes/run-command.ts';
+import type { StopReason } from '#server/processes/run-command.ts';
+import type { Runtime } from '#server/runtime/runtime.ts';
 
 export const SEARCH_TIMEOUT_MS = 20_000;
 export const VCS_DIRECTORIES = ['.git', '.svn', '.hg', '.bzr', '.jj', '.sl'];
 const STDERR_MAX_CHARS = 4000;
+
+export interface SearchOptions {
+  /** Where ripgrep is, asked at every search. */
+  ripgrep?: (runtime: Pick<Runtime, 'which'>) => Promise<string | undefined>;
+  timeoutMs?: number;
+}
 
 /** Arguments every search shares. The exclusions come after the caller's own globs: in ripgrep the last match wins. */
 export const commonArguments = (globs: readonly string[], includeIgnored: boolean): string[] => [
@@ -19,83 +27,107 @@ export const commonArguments = (globs: readonly string[], includeIgnored: boolea
 ];
 
 /** The binary of `@vscode/ripgrep`, else `rg` on PATH; undefined when there is neither. Nothing is downloaded. */
-export async function findRipgrep(): Promise<string | undefined> {
+export async function findRipgrep({ which }: Pick<Runtime, 'which'>): Promise<string | undefined> {
   // Importing throws when no binary ships for this platform; PATH is the answer then.
   const shipped = await import('@vscode/ripgrep').then(
     (module) => module.rgPath,
     () => undefined,
   );
-  if (shipped && (await isExecutable(shipped))) return shipped;
-  return findOnPath(process.platform === 'win32' ? 'rg.exe' : 'rg');
+  const found = shipped && (await which(shipped));
+  return found || which(process.platform === 'win32' ? 'rg.exe' : 'rg');
 }
 
-export interface SearchRun {
-  stdout: string;
-  stderr: string;
-  /** 0 found, 1 nothing found, 2 error (with partial output perhaps); null when killed. */
-  exitCode: number | null;
-  ended: 'exit' | 'timeout' | 'limit' | 'aborted';
+/** Why a search has no result, in words for the model. */
+export class SearchError extends Error {
+  override readonly name = 'SearchError';
 }
 
 export interface SearchRequest {
-  /** The binary. */
-  ripgrep: string;
+  runtime: Pick<Runtime, 'environment' | 'spawn' | 'which'>;
   args: readonly string[];
   /** Directory that is searched; ripgrep's globs are relative to it. */
   cwd: string;
   signal: AbortSignal;
-  /** Bytes of stdout after which the search stops with what it has. */
+  /** Bytes of output after which the search stops with what it has. */
   maxBytes: number;
-  timeoutMs?: number;
+  /** What ends a record of the output. */
+  separator: '\0' | '\n';
+  /** Which records are kept; asked while the search runs, so that no later look at all of them holds the server up. */
+  keep?(record: string): boolean;
 }
 
-/** Rejects only when the process cannot be started. */
-function runOnce(request: SearchRequest, args: readonly string[]): Promise<SearchRun> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(request.ripgrep, args, { cwd: request.cwd, stdio: ['ignore', 'pipe', 'pipe'] });
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    let stderr = '';
-    let ended: SearchRun['ended'] = 'exit';
+export interface SearchRun {
+  /** Whole records only: a search that was stopped may end in the middle of one. */
+  records: string[];
+  /** Undefined when the search came to its end. */
+  stopped: Exclude<StopReason, 'aborted'> | undefined;
+}
 
-    const stop = (why: SearchRun['ended']) => {
-      if (ended !== 'exit') return;
-      ended = why;
-      child.kill('SIGKILL');
-      child.stdout.destroy();
-      child.stderr.destroy();
-    };
-    child.stdout.on('data', (chunk: Buffer) => {
-      if (bytes >= request.maxBytes) return;
-      chunks.push(chunk.subarray(0, request.maxBytes - bytes));
-      bytes += chunk.length;
-      if (bytes >= request.maxBytes) stop('limit');
-    });
-    child.stderr.on('data', (chunk: Buffer) => {
-      stderr = (stderr + chunk.toString()).slice(0, STDERR_MAX_CHARS);
-    });
-    const timer = setTimeout(() => stop('timeout'), request.timeoutMs ?? SEARCH_TIMEOUT_MS);
-    const onAbort = () => stop('aborted');
-    request.signal.addEventListener('abort', onAbort, { once: true });
-    const settle = () => {
-      clearTimeout(timer);
-      request.signal.removeEventListener('abort', onAbort);
-    };
-    child.once('error', (error) => {
-      settle();
-      reject(error);
-    });
-    child.once('close', (exitCode) => {
-      settle();
-      resolve({ stdout: Buffer.concat(chunks).toString(), stderr, exitCode, ended });
-    });
-    if (request.signal.aborted) onAbort();
+interface Output {
+  records: string[];
+  /** Anything at all was printed. */
+  printed: boolean;
+  stderr: string;
+  exitCode: number;
+  stopped: StopReason | undefined;
+}
+
+async function runOnce(ripgrep: string, args: readonly string[], request: SearchRequest, timeoutMs: number) {
+  const { runtime, cwd, signal, maxBytes, separator, keep = () => true } = request;
+  const output: Output = { records: [], printed: false, stderr: '', exitCode: 0, stopped: undefined };
+  let rest = '';
+  const receive = (text: string) => {
+    output.printed = true;
+    let start = 0;
+    for (let end = text.indexOf(separator); end !== -1; end = text.indexOf(separator, start)) {
+      const record = rest + text.slice(start, end);
+      rest = '';
+      if (keep(record)) output.records.push(record);
+      start = end + 1;
+    }
+    rest += text.slice(start);
+  };
+  const end = await runCommand(runtime.spawn, {
+    file: ripgrep,
+    args,
+    cwd,
+    env: runtime.environment(),
+    signal,
+    timeoutMs,
+    maxOutputBytes: maxBytes,
+    graceMs: () => 0,
+    onText(stream, text) {
+      if (stream === 'stdout') receive(text);
+      else if (output.stderr.length < STDERR_MAX_CHARS) output.stderr += text.slice(0, STDERR_MAX_CHARS);
+    },
   });
+  return { ...output, ...end };
 }
 
-/** Runs ripgrep; once more with a single thread when the system had none to give (EAGAIN). */
-export async function runRipgrep(request: SearchRequest): Promise<SearchRun> {
-  const result = await runOnce(request, request.args);
-  const starved = result.exitCode === 2 && /os error 11\b|Resource temporarily unavailable/.test(result.stderr);
-  return starved ? runOnce(request, ['--threads=1', ...request.args]) : result;
+/**
+ * Runs a search; once more with a single thread when the system had none to give (EAGAIN). Throws `SearchError` when
+ * there is no ripgrep, it does not start or it fails, and when time or the caller ends it without a result.
+ */
+export async function runRipgrep(request: SearchRequest, options: SearchOptions = {}): Promise<SearchRun> {
+  const { ripgrep = findRipgrep, timeoutMs = SEARCH_TIMEOUT_MS } = options;
+  const binary = await ripgrep(request.runtime);
+  if (!binary) throw new SearchError('ripgrep (rg) is not installed.');
+  let found: Output;
+  try {
+    found = await runOnce(binary, request.args, request, timeoutMs);
+    const starved = found.exitCode === 2 && /os error 11\b|Resource temporarily unavailable/.test(found.stderr);
+    if (starved) found = await runOnce(binary, ['--threads=1', ...request.args], request, timeoutMs);
+  } catch (error) {
+    throw new SearchError(`ripgrep could not be started: ${errorMessage(error)}`, { cause: error });
+  }
+  const { records, printed, stderr, exitCode, stopped } = found;
+  if (stopped === 'aborted') throw new SearchError('Interrupted by user');
+  if (stopped === 'timeout' && !printed) {
+    throw new SearchError(`The search found nothing in ${timeoutMs / 1000} s and was stopped.`);
+  }
+  if (exitCode === 2 && !printed && stderr) throw new SearchError(stderr.trim());
+  return { records, stopped };
 }
+
+/** ripgrep prints `./a/b`. */
+export const stripDot = (path: string) => path.replace(/^\.[/\\]/, '');

@@ -1,12 +1,14 @@
-/** What Grep and Glob have in common: where they search, what they never show, and the order by age. */
-import { stat } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
-import { isInside, realPath } from './paths.ts';
+/** What searches have in common: where they search, what they never show, and the order by age. */
+import { basename, dirname, join, relative, sep } from 'node:path';
+import { isSensitivePath } from '#server/permissions/sensitive-files.ts';
+import type { Runtime } from '#server/runtime/runtime.ts';
+import { isInside } from './paths.ts';
 import type { Target } from './paths.ts';
 import { VCS_DIRECTORIES } from './ripgrep.ts';
-import { isSensitivePath } from '#server/permissions/sensitive-files.ts';
 
 const STAT_BATCH = 64;
+/** How many files are asked for their age; of more than these the newest ones cannot be told. */
+export const MAX_DATED_FILES = 20_000;
 const vcsNames = new Set(VCS_DIRECTORIES);
 
 export interface SearchScope {
@@ -17,21 +19,11 @@ export interface SearchScope {
 }
 
 /** A single file is searched from its directory, so that its name can never be taken for an option. Undefined: no such path. */
-export async function searchScope(target: Target): Promise<SearchScope | undefined> {
+export async function searchScope(target: Target, { stat }: Pick<Runtime, 'stat'>): Promise<SearchScope | undefined> {
   const stats = await stat(target.path).catch(() => undefined);
   if (!stats) return undefined;
   if (stats.isDirectory()) return { directory: target.path, argument: './' };
   return { directory: dirname(target.path), argument: `./${basename(target.path)}` };
-}
-
-/** ripgrep prints `./a/b`. */
-export const stripDot = (path: string) => (path.startsWith(`.${sep}`) ? path.slice(2) : path);
-
-export interface Visibility {
-  /** The file may hold secrets. */
-  sensitive(name: string): boolean;
-  /** The file lies in the bookkeeping of a version control system. */
-  versionControl(name: string): boolean;
 }
 
 /** Under `cwd` only what is below it counts. */
@@ -40,42 +32,68 @@ function inVersionControl(path: string, cwd: string): boolean {
   return counted.split(sep).some((segment) => vcsNames.has(segment));
 }
 
-/** What a search must not show of `directory`: judged by paths as named and with the search root's links resolved. */
-export async function visibilityIn(directory: string, target: Target, cwd: string): Promise<Visibility> {
-  const realDirectory = await realPath(directory);
-  const realCwd = await realPath(cwd);
-  const rootSensitive = isSensitivePath(target.path) || isSensitivePath(target.real);
-  const rootVersionControl = inVersionControl(target.path, cwd) || inVersionControl(target.real, realCwd);
-  return {
-    sensitive: (name) =>
-      rootSensitive || isSensitivePath(join(directory, name)) || isSensitivePath(join(realDirectory, name)),
-    versionControl: (name) =>
-      rootVersionControl ||
-      inVersionControl(join(directory, name), cwd) ||
-      inVersionControl(join(realDirectory, name), realCwd),
-  };
+/** Drops files that must not be shown, and counts the sensitive ones among them. */
+export interface SearchFilter {
+  /** To be asked once for a file. */
+  shows(name: string): boolean;
+  hidden(): number;
 }
 
-/** Relative to `cwd` when under it, else absolute. */
-export function displayPath(path: string, cwd: string): string {
-  const rest = relative(cwd, path);
-  return isInside(path, cwd) && !isAbsolute(rest) ? rest : path;
+/** What a search must not show of `directory`: judged by paths as named and with the search root's links resolved. */
+export async function createSearchFilter(
+  directory: string,
+  target: Target,
+  place: { cwd: string; runtime: Pick<Runtime, 'realpath'> },
+): Promise<SearchFilter> {
+  const { cwd, runtime } = place;
+  // A file is searched from its directory, whose links are not those of the file.
+  const realDirectory = directory === target.path ? target.real : await runtime.realpath(directory);
+  const realCwd = await runtime.realpath(cwd);
+  const rootSensitive = isSensitivePath(target.path) || isSensitivePath(target.real);
+  const rootVersionControl = inVersionControl(target.path, cwd) || inVersionControl(target.real, realCwd);
+  let hidden = 0;
+  return {
+    shows(name) {
+      const path = join(directory, name);
+      const real = join(realDirectory, name);
+      if (rootVersionControl || inVersionControl(path, cwd) || inVersionControl(real, realCwd)) return false;
+      if (!rootSensitive && !isSensitivePath(path) && !isSensitivePath(real)) return true;
+      hidden++;
+      return false;
+    },
+    hidden: () => hidden,
+  };
 }
 
 const byText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Newest first in steps of `stepMs`, equal ones by path; files that have vanished are left out. */
-export async function newestFirst(directory: string, names: readonly string[], stepMs: number): Promise<string[]> {
+export const inPathOrder = (names: readonly string[]) => [...names].sort(byText);
+
+export interface AgeOrder {
+  /** Files that have vanished are left out. */
+  names: string[];
+  /** How many at the end were not asked for their age. */
+  undated: number;
+}
+
+/** Newest first in steps of `stepMs`, equal ones by path. Rejects with the signal's reason. */
+export async function newestFirst(
+  directory: string,
+  names: readonly string[],
+  options: { runtime: Pick<Runtime, 'stat'>; stepMs: number; signal: AbortSignal; limit?: number },
+): Promise<AgeOrder> {
+  const { runtime, stepMs, signal, limit = MAX_DATED_FILES } = options;
   const dated: { name: string; step: number }[] = [];
-  for (let start = 0; start < names.length; start += STAT_BATCH) {
-    const batch = names.slice(start, start + STAT_BATCH);
-    const stats = await Promise.all(batch.map((name) => stat(join(directory, name)).catch(() => undefined)));
+  const end = Math.min(names.length, limit);
+  for (let start = 0; start < end; start += STAT_BATCH) {
+    signal.throwIfAborted();
+    const batch = names.slice(start, Math.min(end, start + STAT_BATCH));
+    const stats = await Promise.all(batch.map((name) => runtime.stat(join(directory, name)).catch(() => undefined)));
     for (const [index, name] of batch.entries()) {
       const found = stats[index];
       if (found) dated.push({ name, step: Math.floor(found.mtimeMs / stepMs) });
     }
   }
-  return dated.sort((a, b) => b.step - a.step || byText(a.name, b.name)).map(({ name }) => name);
+  const sorted = dated.sort((a, b) => b.step - a.step || byText(a.name, b.name)).map(({ name }) => name);
+  return { names: [...sorted, ...names.slice(end)], undated: names.length - end };
 }
-
-export const inPathOrder = (names: readonly string[]) => [...names].sort(byText);

@@ -1,4 +1,4 @@
-/** Which text encoding a file has, and turning it into text and back (engine.md §5.1). */
+/** Which text encoding a file has, and turning it into text and back. */
 
 export type TextEncoding = 'utf-8' | 'utf-16le' | 'utf-16be';
 
@@ -11,26 +11,6 @@ const UTF16_MIN_NUL_SHARE = 0.4;
 /** Why a file is not text. */
 export class NotTextError extends Error {
   override readonly name = 'NotTextError';
-}
-
-const signatures: [kind: 'image' | 'video', offset: number, bytes: string][] = [
-  ['image', 0, '\x89PNG'],
-  ['image', 0, '\xff\xd8\xff'],
-  ['image', 0, 'GIF8'],
-  ['image', 8, 'WEBP'],
-  ['image', 0, 'II*\0'],
-  ['image', 0, 'MM\0*'],
-  ['image', 4, 'ftypheic'],
-  ['image', 4, 'ftypavif'],
-  ['video', 4, 'ftyp'],
-  ['video', 0, '\x1a\x45\xdf\xa3'],
-  ['video', 8, 'AVI '],
-];
-
-/** Only words the refusal better: such files fail as binary anyway. */
-export function mediaKind(head: Uint8Array): 'image' | 'video' | undefined {
-  const text = Buffer.from(head.subarray(0, 16)).toString('latin1');
-  return signatures.find(([, offset, bytes]) => text.startsWith(bytes, offset))?.[0];
 }
 
 /**

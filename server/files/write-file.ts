@@ -1,4 +1,4 @@
-/** Writing the user's own files: whole or not at all, keeping what the user set on them. */
+/** Replacing the user's own files: whole or not at all, keeping what the user set on them. */
 import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { writeFileAtomic } from './atomic-write.ts';
@@ -9,9 +9,9 @@ const NEW_FILE_MODE = 0o666;
 /**
  * Replaces the file's content by rename and keeps its permission bits. A file with other hard links or of another
  * owner is written in place, because a rename would break those. `path` has its links resolved; missing parents are
- * created. Returns the new mtime in ms.
+ * created.
  */
-export async function replaceFile(path: string, data: string | Uint8Array): Promise<number> {
+export async function replaceFile(path: string, data: string | Uint8Array): Promise<void> {
   const before = await stat(path).catch(() => undefined);
   if (!before) {
     await mkdir(dirname(path), { recursive: true });
@@ -23,12 +23,4 @@ export async function replaceFile(path: string, data: string | Uint8Array): Prom
     await writeFileAtomic(path, data, mode);
     await chmod(path, mode);
   }
-  return (await stat(path)).mtimeMs;
-}
-
-/** Why the path cannot be written as a file; undefined when it is a regular file or nothing yet. */
-export async function notWritable(path: string): Promise<string | undefined> {
-  const stats = await stat(path).catch(() => undefined);
-  if (!stats || stats.isFile()) return undefined;
-  return stats.isDirectory() ? `${path} is a directory.` : `${path} is not a regular file.`;
 }

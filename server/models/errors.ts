@@ -1,5 +1,6 @@
 /** Classification of what goes wrong with a model request (engine.md §3.2). The SDKs' error classes are not looked at. */
 import { STATUS_CODES } from 'node:http';
+import { asRecord } from '#server/json.ts';
 import type { ExchangeFacts } from '#server/net/fetch.ts';
 import { ModelError, type ModelErrorFacts } from './types.ts';
 
@@ -45,7 +46,7 @@ export function toModelError(error: unknown, exchange: ExchangeFacts, native: bo
     const { status, body } = exchange.failure;
     return build({ ...describe(parseJson(body) ?? body), status }, exchange, native, error);
   }
-  const thrown = record(error);
+  const thrown = asRecord(error);
   // openai and Anthropic carry the error object of the stream as `error`, Google as JSON in the message.
   if (thrown?.error) return streamError(thrown.error, exchange, native);
   if (thrown?.name === 'ApiError' && typeof thrown.message === 'string') {
@@ -146,8 +147,8 @@ function classify(failure: Failure, native: boolean): Pick<ModelErrorFacts, 'cod
 /** Text and words of an error body: `{ error: { message, … } }`, `{ message }`, a list of one, or plain text. */
 function describe(payload: unknown): Failure {
   if (typeof payload === 'string') return { text: plainText(payload), words: [] };
-  const body = record(Array.isArray(payload) ? payload[0] : payload);
-  const error = record(body?.error) ?? body;
+  const body = asRecord(Array.isArray(payload) ? payload[0] : payload);
+  const error = asRecord(body?.error) ?? body;
   const message = error?.message ?? body?.message ?? (typeof body?.error === 'string' ? body.error : undefined);
   const words = [error?.type, error?.code, error?.status].flatMap((word) =>
     typeof word === 'string' ? [word.toLowerCase()] : [],
@@ -169,8 +170,8 @@ function plainText(text: string): string {
 }
 
 function statusOf(payload: unknown, words: string[]): { status?: number } {
-  const body = record(Array.isArray(payload) ? payload[0] : payload);
-  const code = record(body?.error)?.code ?? body?.code;
+  const body = asRecord(Array.isArray(payload) ? payload[0] : payload);
+  const code = asRecord(body?.error)?.code ?? body?.code;
   if (typeof code === 'number' && Number.isInteger(code) && code >= 400) return { status: code };
   for (const word of words) {
     if (word.startsWith('rate_limit')) return { status: 429 };
@@ -193,7 +194,7 @@ function retryAfter({ headers }: ExchangeFacts): number | undefined {
 function retryInfo(details: unknown): number | undefined {
   if (!Array.isArray(details)) return undefined;
   for (const detail of details) {
-    const delay = record(detail)?.retryDelay;
+    const delay = asRecord(detail)?.retryDelay;
     const match = typeof delay === 'string' ? /^(\d+(?:\.\d+)?)s$/.exec(delay) : null;
     if (match && Number(match[1]) > 0) return Math.round(Number(match[1]) * 1000);
   }
@@ -209,7 +210,7 @@ function traces({ headers }: ExchangeFacts): Pick<ModelErrorFacts, 'requestId' |
 /** A broken socket, a time-out, or a line of the stream that is no JSON. */
 function isConnectionError(error: unknown): boolean {
   for (let link: unknown = error, depth = 0; link instanceof Error && depth < 5; link = link.cause, depth++) {
-    const code = record(link)?.code;
+    const code = asRecord(link)?.code;
     if (link instanceof SyntaxError || link.message === 'terminated') return true;
     if (typeof code === 'string' && /^(?:UND_ERR_|E[A-Z]{3,})/.test(code)) return true;
     if (/Incomplete JSON segment|exception parsing stream chunk/.test(link.message)) return true;
@@ -232,10 +233,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function record(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : undefined;
 }

@@ -1,4 +1,5 @@
 /** Tool schemas as the native wire wants them (engine.md §19.3 item 5). */
+import { asRecord } from '#server/json.ts';
 
 type Schema = Record<string, unknown>;
 
@@ -45,9 +46,9 @@ export function normalizeToolSchema(root: Schema): Schema {
     if (!ref.startsWith('#/')) return undefined;
     let target: unknown = root;
     for (const step of ref.slice(2).split('/')) {
-      target = asSchema(target)?.[decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')];
+      target = asRecord(target)?.[decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')];
     }
-    return asSchema(target);
+    return asRecord(target);
   }
 
   function visit(schema: Schema, open: readonly string[], isProperty: boolean): Schema {
@@ -74,18 +75,18 @@ export function normalizeToolSchema(root: Schema): Schema {
   }
 
   function visitKeyword(key: string, value: unknown, open: readonly string[]): unknown {
-    const child = asSchema(value);
+    const child = asRecord(value);
     if (SCHEMA_KEYWORDS.includes(key) && child) return visit(child, open, key === 'items');
     if (LIST_KEYWORDS.includes(key) && Array.isArray(value)) {
       return value.map((item: unknown) => {
-        const schema = asSchema(item);
+        const schema = asRecord(item);
         return schema ? visit(schema, open, true) : item;
       });
     }
     if (TABLE_KEYWORDS.includes(key) && child) {
       return Object.fromEntries(
         Object.entries(child).map(([name, item]) => {
-          const schema = asSchema(item);
+          const schema = asRecord(item);
           return [name, schema ? visit(schema, open, true) : item];
         }),
       );
@@ -98,7 +99,7 @@ export function normalizeToolSchema(root: Schema): Schema {
     const [table, name] = ref.slice(2).split('/');
     const target = resolve(ref);
     if (!table || !name || !target || !DEFINITION_TABLES.includes(table)) continue;
-    result[table] = { ...asSchema(result[table]), [name]: visit(target, [ref], true) };
+    result[table] = { ...asRecord(result[table]), [name]: visit(target, [ref], true) };
   }
   return result;
 }
@@ -134,8 +135,4 @@ function withoutForeignKeywords(schema: Schema): Schema {
       return owner === undefined || types.includes(owner) || (owner === 'number' && types.includes('integer'));
     }),
   );
-}
-
-function asSchema(value: unknown): Schema | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Schema) : undefined;
 }

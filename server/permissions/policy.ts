@@ -1,7 +1,7 @@
 /** The decision chain of engine.md §6.2: may this call run, must somebody be asked, or is it refused. */
 import { relative, sep } from 'node:path';
 import type { PermissionMode } from '#schema/scalars.ts';
-import { isInside, isInsideAny, realPath } from '#server/files/paths.ts';
+import { isInside, isInsideAny } from '#server/files/paths.ts';
 import { isSensitivePath } from './sensitive-files.ts';
 import type { Access, ToolEnvironment, PreparedCall } from '#server/tools/tool.ts';
 import { parsePattern, rememberedRule } from './patterns.ts';
@@ -30,7 +30,7 @@ export interface PermissionContext {
   rules: readonly PermissionRule[];
   /** Rules remembered for the session. */
   sessionRules: readonly string[];
-  environment: Pick<ToolEnvironment, 'cwd' | 'additionalDirs' | 'skillDirs' | 'sessionDir'>;
+  environment: Pick<ToolEnvironment, 'runtime' | 'cwd' | 'additionalDirs' | 'skillDirs' | 'sessionDir'>;
 }
 
 /** Decides a call, or leaves it to the steps behind. */
@@ -70,10 +70,10 @@ interface FileAccess {
   writes: boolean;
 }
 
-function fileAccesses(accesses: readonly Access[]): Promise<FileAccess[]> {
+function fileAccesses(accesses: readonly Access[], realpath: RuledCall['realpath']): Promise<FileAccess[]> {
   const files = accesses.flatMap((access) => (access.kind === 'file' ? [access] : []));
   return Promise.all(
-    files.map(async ({ path, mode }) => ({ path, real: await realPath(path), writes: mode !== 'read' })),
+    files.map(async ({ path, mode }) => ({ path, real: await realpath(path), writes: mode !== 'read' })),
   );
 }
 
@@ -100,8 +100,8 @@ function touchesGit(
 export async function decide(call: PermissionCall, context: PermissionContext): Promise<Decision> {
   const { mode, rules, environment } = context;
   const { toolName, plan } = call;
-  const { cwd, additionalDirs, skillDirs, sessionDir } = environment;
-  const ruled: RuledCall = { toolName, subject: plan.subject, cwd };
+  const { runtime, cwd, additionalDirs, skillDirs, sessionDir } = environment;
+  const ruled: RuledCall = { toolName, subject: plan.subject, cwd, realpath: runtime.realpath };
   const remembered = rememberedRule(toolName, plan.subject);
   const ask = (reason: string): Decision => ({ kind: 'ask', reason, ...(remembered ? { rule: remembered } : {}) });
   const approve: Decision = { kind: 'approve' };
@@ -132,13 +132,13 @@ export async function decide(call: PermissionCall, context: PermissionContext): 
   const configured = allowRules.map(({ pattern }) => parsePattern(pattern));
   if (await allows([...configured, ...ofSession], ruled)) return approve;
 
-  const files = await fileAccesses(plan.accesses);
+  const files = await fileAccesses(plan.accesses, runtime.realpath);
   if (files.some(({ path, real }) => isSensitivePath(path) || isSensitivePath(real))) {
     return ask('The file may hold secrets.');
   }
 
-  const realCwd = await realPath(cwd);
-  const repository = files.length > 0 ? await findRepository(cwd) : undefined;
+  const realCwd = await runtime.realpath(cwd);
+  const repository = files.length > 0 ? await findRepository(cwd, runtime) : undefined;
   if (files.some((file) => touchesGit(file, cwd, realCwd, repository))) {
     return ask("The path belongs to git's own files.");
   }
@@ -146,7 +146,7 @@ export async function decide(call: PermissionCall, context: PermissionContext): 
   if (mode === 'yolo') return approve;
 
   const allInside = async (paths: readonly FileAccess[], folders: readonly string[]) => {
-    for (const { real } of paths) if (!(await isInsideAny(real, folders))) return false;
+    for (const { real } of paths) if (!(await isInsideAny(real, folders, runtime))) return false;
     return true;
   };
   const workspace = [cwd, ...additionalDirs];

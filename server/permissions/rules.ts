@@ -1,7 +1,6 @@
 /** Whether a permission rule's pattern fits a call (engine.md §6.3). */
 import { homedir } from 'node:os';
 import { isAbsolute, posix, sep } from 'node:path';
-import { realPath } from '#server/files/paths.ts';
 import type { RuleSubject } from '#server/tools/tool.ts';
 import { otherSpellings, splitCommandLine } from './command-line.ts';
 import { escapeGlob, pathGlob, textGlob, unescapeGlob } from '#server/files/globs.ts';
@@ -12,6 +11,8 @@ export interface RuledCall {
   toolName: string;
   subject: RuleSubject;
   cwd: string;
+  /** Resolves the links of a path, as `Runtime` does. */
+  realpath(path: string): Promise<string>;
 }
 
 /** `block`: deny and ask rules, which apply when in doubt. `allow`: which apply only without one. */
@@ -29,11 +30,11 @@ function absolutePattern(args: string, cwd: string): string {
 }
 
 /** The same pattern with the links in its fixed part resolved, to be held against real paths. */
-async function realPattern(pattern: string): Promise<string> {
+async function realPattern(pattern: string, realpath: RuledCall['realpath']): Promise<string> {
   const segments = pattern.split('/');
   const open = segments.findIndex((segment) => /[*?[{]/.test(segment.replace(/\\./gs, '')));
   const fixed = open === -1 ? segments : segments.slice(0, open);
-  const real = escapedPath(await realPath(unescapeGlob(fixed.join('/')) || '/'));
+  const real = escapedPath(await realpath(unescapeGlob(fixed.join('/')) || '/'));
   return open === -1 ? real : posix.join(real, ...segments.slice(open));
 }
 
@@ -41,11 +42,16 @@ async function realPattern(pattern: string): Promise<string> {
  * The path is tried as named and with its links resolved. A block rule applies when either fits; an allow rule only
  * when both do, so that a link cannot lead out of what was allowed. Negation turns that around.
  */
-async function pathFits({ args, negated }: { args: string; negated: boolean }, path: string, cwd: string, use: Use) {
+async function pathFits(
+  { args, negated }: { args: string; negated: boolean },
+  path: string,
+  { cwd, realpath }: RuledCall,
+  use: Use,
+) {
   const absolute = absolutePattern(args, cwd);
   const globs = [absolute, ...(args.startsWith('**') ? [args] : [])].map(pathGlob);
-  const realGlobs = [...globs, pathGlob(await realPattern(absolute))];
-  const real = toSlashes(await realPath(path));
+  const realGlobs = [...globs, pathGlob(await realPattern(absolute, realpath))];
+  const real = toSlashes(await realpath(path));
   const asNamed = globs.some((glob) => glob(toSlashes(path)));
   const resolved = realGlobs.some((glob) => glob(real));
   const both = (use === 'allow') !== negated;
@@ -65,19 +71,21 @@ const isLiteral = ({ args, negated }: Pattern, text: string) =>
   !negated && (args === text || args === escapeGlob(text));
 
 /** Whether a deny or ask rule applies to the call. */
-export async function blocks(pattern: Pattern, { toolName, subject, cwd }: RuledCall): Promise<boolean> {
+export async function blocks(pattern: Pattern, call: RuledCall): Promise<boolean> {
+  const { toolName, subject } = call;
   const { args, negated } = pattern;
   if (!pattern.matchesTool(toolName)) return false;
   if (args === undefined) return true;
   if (subject.text === undefined) return false;
-  if (subject.match === 'path') return pathFits({ args, negated }, subject.text, cwd, 'block');
+  if (subject.match === 'path') return pathFits({ args, negated }, subject.text, call, 'block');
   if (subject.match === 'command') return commandBlocked(args, negated, subject.text);
   if (subject.match === 'literal') return isLiteral(pattern, subject.text);
   return textGlob(args)(subject.text) !== negated;
 }
 
 /** Whether the allow rules together approve the call: for a command line every simple command needs one. */
-export async function allows(patterns: readonly Pattern[], { toolName, subject, cwd }: RuledCall): Promise<boolean> {
+export async function allows(patterns: readonly Pattern[], call: RuledCall): Promise<boolean> {
+  const { toolName, subject } = call;
   const { text } = subject;
   const fitting = patterns.filter((pattern) => pattern.matchesTool(toolName));
   if (fitting.some(({ args }) => args === undefined)) return true;
@@ -87,7 +95,7 @@ export async function allows(patterns: readonly Pattern[], { toolName, subject, 
     const { args, negated } = pattern;
     if (args === undefined) continue;
     if (subject.match === 'literal' && isLiteral(pattern, text)) return true;
-    if (subject.match === 'path' && (await pathFits({ args, negated }, text, cwd, 'allow'))) return true;
+    if (subject.match === 'path' && (await pathFits({ args, negated }, text, call, 'allow'))) return true;
     if (subject.match === 'glob' && textGlob(args)(text) !== negated) return true;
   }
   return false;

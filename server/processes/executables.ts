@@ -13,9 +13,9 @@ export async function isExecutable(path: string): Promise<boolean> {
   );
 }
 
-/** The first executable of that name on PATH; undefined when there is none. */
-export async function findOnPath(name: string): Promise<string | undefined> {
-  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+/** The first executable of that name in the folders of `path`, a PATH variable; undefined when there is none. */
+export async function findOnPath(name: string, path = ''): Promise<string | undefined> {
+  for (const folder of path.split(delimiter)) {
     if (folder && (await isExecutable(join(folder, name)))) return join(folder, name);
   }
   return undefined;

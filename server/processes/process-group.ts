@@ -1,11 +1,10 @@
-/** Signals to a whole process group (engine.md §5.4, §12): a command's children go with it. */
+/** Signals to a whole process group: a command's children go with it. */
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { errorCode } from '#server/files/errno.ts';
 
 const MIN_POLL_MS = 10;
 const MAX_POLL_MS = 160;
-/** After SIGKILL only the kernel can hold a process back; it is not waited for longer. */
-const KILLED_WAIT_MS = 1000;
 
 /** Sends a signal to the group; false when it has no members left. Signal 0 only asks. */
 export function signalGroup(groupId: number, signal: NodeJS.Signals | 0): boolean {
@@ -14,7 +13,7 @@ export function signalGroup(groupId: number, signal: NodeJS.Signals | 0): boolea
     return true;
   } catch (error) {
     // EPERM: members exist but belong to somebody else.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return errorCode(error) === 'EPERM';
   }
 }
 
@@ -28,7 +27,7 @@ function isLiveMember(stat: string, groupId: number): boolean {
  * Whether a member still runs. Dead ones that nobody has collected keep the group in existence, for good where process
  * 1 of a container collects nothing; on Linux they are told apart.
  */
-async function isRunning(groupId: number): Promise<boolean> {
+export async function groupRuns(groupId: number): Promise<boolean> {
   if (!signalGroup(groupId, 0)) return false;
   if (process.platform !== 'linux') return true;
   const entries = await readdir('/proc').catch(() => undefined);
@@ -39,21 +38,13 @@ async function isRunning(groupId: number): Promise<boolean> {
   return stats.some((stat) => isLiveMember(stat, groupId));
 }
 
-async function goneWithin(groupId: number, ms: number): Promise<boolean> {
-  const deadline = performance.now() + ms;
-  for (let wait = MIN_POLL_MS; await isRunning(groupId); wait = Math.min(wait * 2, MAX_POLL_MS)) {
-    const left = deadline - performance.now();
-    if (left <= 0) return false;
+/** Settles when no member runs any more, or when `deadline` (a time of `performance.now()`, asked again) has passed. */
+export async function groupGone(groupId: number, deadline: () => number): Promise<void> {
+  for (let wait = MIN_POLL_MS; await groupRuns(groupId); wait = Math.min(wait * 2, MAX_POLL_MS)) {
+    const left = deadline() - performance.now();
+    if (left <= 0) return;
     await delay(Math.min(wait, left));
   }
-  return true;
-}
-
-/** SIGTERM, after the grace time SIGKILL; settles when no member is left. */
-export async function terminateGroup(groupId: number, graceMs: number): Promise<void> {
-  if (!signalGroup(groupId, 'SIGTERM') || (await goneWithin(groupId, graceMs))) return;
-  signalGroup(groupId, 'SIGKILL');
-  await goneWithin(groupId, KILLED_WAIT_MS);
 }
 
 /** Groups that must not outlive this process. One listener for all: the process itself is global. */

@@ -12,6 +12,7 @@ import type { Attachment } from '#server/journal/records.ts';
 import type { ContentPart } from '#schema/content.ts';
 import type { Part } from '#schema/engine.ts';
 import { writeFileAtomic } from '#server/files/atomic-write.ts';
+import { parseDataUrl } from '#server/files/data-url.ts';
 import { acceptedImageTypes, sniffImage, unsupportedImageUrl } from '#server/files/media-types.ts';
 
 /** URLs of stored media inside the journal; clients must not send them. */
@@ -53,12 +54,6 @@ const textContent = (text: string): { shown: ContentPart; part: Part } => ({
 
 const mediaPart = (kind: 'image' | 'video', url: MediaUrl): Part =>
   kind === 'image' ? { type: 'image_url', imageUrl: url } : { type: 'video_url', videoUrl: url };
-
-/** `data:<type>;base64,<data>` taken apart, else undefined. */
-function dataUrl(url: string): { media_type: string; data: string } | undefined {
-  const match = /^data:([^;,]+);base64,(.+)$/s.exec(url);
-  return match?.[1] && match[2] ? { media_type: match[1], data: match[2] } : undefined;
-}
 
 /** Stores the parts' files in the session's folder and returns the prompt in its three forms. */
 export async function storePromptMedia(content: ContentPart[], sessionDir: string): Promise<PromptInput> {
@@ -102,8 +97,10 @@ async function intake(part: ContentPart, sessionDir: string, written: string[]) 
     if (unsupported) {
       return textContent(`Image at ${source.url} has the unsupported type ${unsupported} and was not attached.`);
     }
-    const inline = dataUrl(source.url);
-    const shown: ContentPart = inline ? { type: part.type, source: { kind: 'base64', ...inline } } : part;
+    const inline = parseDataUrl(source.url);
+    const shown: ContentPart = inline
+      ? { type: part.type, source: { kind: 'base64', media_type: inline.mimeType, data: inline.data } }
+      : part;
     return { shown, part: mediaPart(part.type, { url: source.url, ...(source.id ? { id: source.id } : {}) }) };
   }
   if (source.kind !== 'base64') throw new Error(`unexpected source ${source.kind}`);

@@ -1,4 +1,5 @@
 /** A session that is loaded in this process: its journal, its agents, its features and what clients read of it. */
+import { cutText } from '#server/bounded-text.ts';
 import type { AgentProgram, SessionContext, SessionPlace } from '#server/agent/context.ts';
 import type { Feature, LiveFeature, UnloadReason } from '#server/agent/feature.ts';
 import { createRoster, type Roster } from '#server/agent/roster.ts';
@@ -295,5 +296,4 @@ function openFeatures(list: readonly Feature[]) {
   };
 }
 
-/** Not half of a character at its end. */
-const provisionalTitle = (text: string) => text.slice(0, TITLE_CHARS).replace(/[\uD800-\uDBFF]$/, '');
+const provisionalTitle = (text: string) => cutText(text, TITLE_CHARS);

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { invalidField, ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
+import { directoryFault } from '#server/files/file-kind.ts';
 import type { AgentChange } from '#server/agent/context.ts';
 import { profiles } from '#server/agent/profile.ts';
 import type { StreamPosition } from '#server/events/frame.ts';
@@ -102,9 +103,11 @@ export function createSessions(deps: SessionsDeps): Sessions {
   }
 
   async function assertDirectory(cwd: string): Promise<void> {
-    const info = cwd.startsWith('/') ? await stat(cwd).catch(() => undefined) : undefined;
-    if (!info) throw new ServiceError('fs.path_not_found', `workspace root ${cwd} does not exist`);
-    if (!info.isDirectory()) throw new ServiceError('fs.path_not_found', `workspace root ${cwd} is not a directory`);
+    const fault = await directoryFault(cwd, stat);
+    if (fault === 'not a directory')
+      throw new ServiceError('fs.path_not_found', `workspace root ${cwd} is not a directory`);
+    // What the server may not look at counts as missing here.
+    if (fault) throw new ServiceError('fs.path_not_found', `workspace root ${cwd} does not exist`);
   }
 
   async function create(request: CreateSession): Promise<Session> {

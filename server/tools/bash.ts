@@ -1,18 +1,14 @@
-/** Bash: one shell command in the foreground (engine.md §5.4). */
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { constants } from 'node:os';
-import type { Readable } from 'node:stream';
-import { StringDecoder } from 'node:string_decoder';
+/** Bash: one shell command in the foreground. */
 import { z } from 'zod';
+import { createOutputBuilder, OUTPUT_MAX_CHARS, OUTPUT_MAX_LINE_CHARS } from '#server/bounded-text.ts';
+import type { OutputBuilder } from '#server/bounded-text.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
-import { findOnPath, isExecutable } from '#server/processes/executables.ts';
-import { createOutputBuilder, failed, OUTPUT_MAX_CHARS, OUTPUT_MAX_LINE_CHARS } from './output.ts';
-import type { OutputBuilder } from './output.ts';
-import { directoryProblem, movedSince, resolveTarget } from '#server/files/paths.ts';
+import { directoryProblem, resolveTarget } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';
-import { killAtExit, terminateGroup } from '#server/processes/process-group.ts';
-import { defineTool, ToolInputError } from './tool.ts';
+import { runCommand } from '#server/processes/run-command.ts';
+import type { CommandEnd, StopReason } from '#server/processes/run-command.ts';
+import type { Runtime } from '#server/runtime/runtime.ts';
+import { ABORT_GRACE_MS, defineTool, failed, ToolInputError } from './tool.ts';
 import type { RunContext, Tool, ToolResult } from './tool.ts';
 
 export const BASH_DEFAULT_TIMEOUT_S = 60;
@@ -20,8 +16,6 @@ export const BASH_MAX_TIMEOUT_S = 300;
 export const BASH_MAX_BACKGROUND_TIMEOUT_S = 86_400;
 export const BASH_MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 export const BASH_KILL_GRACE_MS = 5000;
-/** How long the pipes are read after the shell has ended. */
-export const BASH_PIPE_WAIT_MS = 250;
 
 const LABEL_COMMAND_CHARS = 50;
 const BACKGROUND_TOOLS = ['TaskList', 'TaskOutput', 'TaskStop'];
@@ -67,10 +61,10 @@ const parameters = z
   });
 type BashArguments = z.output<typeof parameters>;
 
-/** The shell that commands run in. */
-export async function findShell(): Promise<string> {
-  for (const path of ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash']) if (await isExecutable(path)) return path;
-  return (await findOnPath('bash')) ?? '/bin/sh';
+/** The shell that commands run in on that machine. */
+export async function findShell({ which }: Pick<Runtime, 'which'>): Promise<string> {
+  for (const path of ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash']) if (await which(path)) return path;
+  return (await which('bash')) ?? '/bin/sh';
 }
 
 function commandLabel(args: BashArguments): string {
@@ -79,115 +73,14 @@ function commandLabel(args: BashArguments): string {
   return args.run_in_background ? `Starting background: ${shown}` : `Running: ${shown}`;
 }
 
-function childEnvironment(shell: string): NodeJS.ProcessEnv {
-  // The server's own second credential is nobody's business in there.
-  const { SERVICE_CODE_PASSWORD: _password, ...inherited } = process.env;
-  return { GIT_TERMINAL_PROMPT: '0', ...inherited, NO_COLOR: '1', TERM: 'dumb', SHELL: shell };
-}
-
-/** Rejects when the shell cannot be started. */
-function startShell(shell: string, command: string, cwd: string): Promise<ChildProcess> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(shell, ['-c', command], {
-      cwd,
-      env: childEnvironment(shell),
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    child.once('spawn', () => resolve(child));
-    child.once('error', reject);
-  });
-}
-
-type Stopped = 'timeout' | 'interrupted' | 'output';
-
-interface Ended {
-  exitCode: number;
-  stopped: Stopped | undefined;
-}
-
-interface Pipe {
-  /** Keeps nothing more. The stream goes on flowing, so that what still runs can write; the server may end meanwhile. */
-  letGo(): void;
-}
-
-/** Hands on decoded text; a character split between two chunks comes whole with the second. */
-function readPipe(stream: Readable | null, onChunk: (bytes: number, text: string) => void): Pipe {
-  const decoder = new StringDecoder('utf8');
-  const onData = (chunk: Buffer) => onChunk(chunk.length, decoder.write(chunk));
-  stream?.on('data', onData);
-  return {
-    letGo() {
-      const rest = decoder.end();
-      if (rest) onChunk(0, rest);
-      stream?.off('data', onData);
-      stream?.on('error', () => undefined);
-      if (stream && 'unref' in stream && typeof stream.unref === 'function') stream.unref();
-    },
-  };
-}
-
-const pause = (ms: number, until: Promise<unknown>) =>
-  new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    void until.then(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
-
-/** Waits for the command and collects its output; kills its whole group on time-out, abort or too much output. */
-async function supervise(
-  child: ChildProcess,
-  limits: { timeoutMs: number; graceMs: () => number; maxOutputBytes: number },
+function report(
   builder: OutputBuilder,
-  context: RunContext,
-): Promise<Ended> {
-  let stopped: Stopped | undefined;
-  let bytes = 0;
-  let termination: Promise<void> | undefined;
-  let giveUp = () => {};
-  const abandoned = new Promise<void>((resolve) => (giveUp = resolve));
-  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  const exited = new Promise<number>((resolve) =>
-    child.once('exit', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0))),
-  );
-
-  const stop = (why: Stopped) => {
-    if (stopped || child.pid === undefined) return;
-    stopped = why;
-    termination = terminateGroup(child.pid, limits.graceMs()).then(giveUp);
-  };
-  const receive = (kind: 'stdout' | 'stderr') => (size: number, text: string) => {
-    bytes += size;
-    if (stopped === 'output') return;
-    if (text) {
-      builder.write(text);
-      context.progress({ kind, text });
-    }
-    if (bytes > limits.maxOutputBytes) stop('output');
-  };
-  const pipes = [readPipe(child.stdout, receive('stdout')), readPipe(child.stderr, receive('stderr'))];
-  const timer = setTimeout(() => stop('timeout'), limits.timeoutMs);
-  const survive = child.pid === undefined ? undefined : killAtExit(child.pid);
-  const onAbort = () => stop('interrupted');
-  context.signal.addEventListener('abort', onAbort, { once: true });
-  if (context.signal.aborted) onAbort();
-
-  const exitCode = await Promise.race([exited, abandoned.then(() => 128 + constants.signals.SIGKILL)]);
-  clearTimeout(timer);
-  context.signal.removeEventListener('abort', onAbort);
-  // Children that outlive the shell of a stopped command are still in its group.
-  await termination;
-  survive?.();
-  await pause(BASH_PIPE_WAIT_MS, closed);
-  for (const pipe of pipes) pipe.letGo();
-  return { exitCode, stopped };
-}
-
-function report(builder: OutputBuilder, { exitCode, stopped }: Ended, timeoutS: number, maxBytes: number): ToolResult {
+  { exitCode, stopped }: CommandEnd,
+  timeoutS: number,
+  maxBytes: number,
+): ToolResult {
   const closing: string[] = [];
-  if (stopped === 'interrupted') closing.push('Interrupted by user');
+  if (stopped === 'aborted') closing.push('Interrupted by user');
   else {
     if (stopped === 'timeout') closing.push(`The command was killed after its time limit of ${timeoutS} s.`);
     if (stopped === 'output') closing.push(`The command was killed because it wrote more than ${maxBytes} bytes.`);
@@ -202,21 +95,37 @@ export function createBashTool(options: BashOptions = {}): Tool {
   const graceMs = options.killGraceMs ?? (() => BASH_KILL_GRACE_MS);
   const maxOutputBytes = options.maxOutputBytes ?? BASH_MAX_OUTPUT_BYTES;
 
+  /** After an abort the turn ends, and the next one must not meet this command still running. */
+  const graceFor = (reason: StopReason) => (reason === 'aborted' ? Math.min(graceMs(), ABORT_GRACE_MS) : graceMs());
+
   async function run(args: BashArguments, target: Target, context: RunContext): Promise<ToolResult> {
-    if (context.signal.aborted) return failed('Interrupted by user');
-    const problem = (await movedSince(target)) ?? (await directoryProblem(target.path));
+    const { runtime, signal } = context;
+    if (signal.aborted) return failed('Interrupted by user');
+    const problem = await directoryProblem(target, runtime);
     if (problem) return failed(problem);
     const timeoutS = args.timeout ?? BASH_DEFAULT_TIMEOUT_S;
-    let child: ChildProcess;
+    const shell = await findShell(runtime);
+    const builder = createOutputBuilder();
+    let end: CommandEnd;
     try {
-      child = await startShell(await findShell(), args.command, target.path);
+      end = await runCommand(runtime.spawn, {
+        file: shell,
+        args: ['-c', args.command],
+        cwd: target.path,
+        env: { GIT_TERMINAL_PROMPT: '0', ...runtime.environment(), NO_COLOR: '1', TERM: 'dumb', SHELL: shell },
+        signal,
+        timeoutMs: timeoutS * 1000,
+        maxOutputBytes,
+        graceMs: graceFor,
+        onText(kind, text) {
+          builder.write(text);
+          context.progress({ kind, text });
+        },
+      });
     } catch (error) {
       return failed(`The command could not be started: ${errorMessage(error)}`);
     }
-    const builder = createOutputBuilder();
-    const limits = { timeoutMs: timeoutS * 1000, graceMs, maxOutputBytes };
-    const ended = await supervise(child, limits, builder, context);
-    return report(builder, ended, timeoutS, maxOutputBytes);
+    return report(builder, end, timeoutS, maxOutputBytes);
   }
 
   return defineTool({

@@ -1,14 +1,12 @@
-/** Edit: exact text replacement in an existing file (engine.md §5.3). */
-import { readFile, stat } from 'node:fs/promises';
+/** Edit: exact text replacement in an existing file. */
 import { z } from 'zod';
 import { errorMessage } from '#server/errors/service-error.ts';
-import { failed } from './output.ts';
+import { regularFileProblem } from '#server/files/file-kind.ts';
 import { movedSince, resolveFile } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';
 import { decodeText, encodeText, sniffEncoding, SNIFF_BYTES } from '#server/files/text-encoding.ts';
-import { defineTool, ToolInputError } from './tool.ts';
-import type { ToolResult } from './tool.ts';
-import { notWritable, replaceFile } from '#server/files/write-file.ts';
+import { defineTool, failed, ToolInputError } from './tool.ts';
+import type { RunContext, ToolResult } from './tool.ts';
 
 /** The file is held in memory several times over while it is edited. */
 export const EDIT_MAX_BYTES = 64 * 1024 * 1024;
@@ -38,14 +36,14 @@ function replacePieces(text: string, args: EditArguments): { count: number; repl
   return { count: pieces.length - 1, replaced: crlf ? toCrlf(replaced) : replaced };
 }
 
-async function run(args: EditArguments, target: Target): Promise<ToolResult> {
-  const problem = (await movedSince(target)) ?? (await notWritable(target.real));
+async function run(args: EditArguments, target: Target, { runtime }: RunContext): Promise<ToolResult> {
+  const stats = await runtime.stat(target.real).catch(() => undefined);
+  const problem = (await movedSince(target, runtime)) ?? (stats && regularFileProblem(target.real, stats));
   if (problem) return failed(problem);
-  const stats = await stat(target.real).catch(() => undefined);
   if (!stats) return failed(`${args.path} does not exist. Use Write to create it.`);
   if (stats.size > EDIT_MAX_BYTES) return failed(`${args.path} is larger than ${EDIT_MAX_BYTES} bytes.`);
   try {
-    const bytes = await readFile(target.real);
+    const bytes = await runtime.readFile(target.real);
     const encoding = sniffEncoding(bytes.subarray(0, SNIFF_BYTES));
     const { count, replaced } = replacePieces(decodeText(bytes, encoding), args);
     if (count === 0) return failed(`old_string was not found in ${args.path}.`);
@@ -54,7 +52,7 @@ async function run(args: EditArguments, target: Target): Promise<ToolResult> {
         `old_string occurs ${count} times in ${args.path}. Add surrounding text to make it unique, or set replace_all.`,
       );
     }
-    const mtimeMs = await replaceFile(target.real, encodeText(replaced, encoding));
+    const { mtimeMs } = await runtime.writeFile(target.real, encodeText(replaced, encoding));
     return {
       output: `Replaced ${count} ${count === 1 ? 'occurrence' : 'occurrences'} in ${args.path}.`,
       files: [{ path: target.path, mtimeMs }],
@@ -86,7 +84,7 @@ export const editTool = defineTool({
         after: args.new_string,
       },
       subject: { text: target.path, match: 'path' },
-      run: () => run(args, target),
+      run: (context) => run(args, target, context),
     };
   },
 });

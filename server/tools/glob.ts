@@ -1,16 +1,15 @@
-/** Glob: finding files by name (engine.md §5.6). */
+/** Glob: finding files by name. */
 import { basename, join, sep } from 'node:path';
-import picomatch from 'picomatch';
 import { z } from 'zod';
+import { createOutputBuilder } from '#server/bounded-text.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
-import type { SearchOptions } from './grep.ts';
-import { createOutputBuilder, failed } from './output.ts';
-import { directoryProblem, isInside, movedSince, resolveTarget } from '#server/files/paths.ts';
+import { fileGlob } from '#server/files/globs.ts';
+import { directoryProblem, isInside, resolveTarget } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';
-import { commonArguments, findRipgrep, runRipgrep, SEARCH_TIMEOUT_MS } from '#server/files/ripgrep.ts';
-import type { SearchRun } from '#server/files/ripgrep.ts';
-import { newestFirst, stripDot, visibilityIn } from '#server/files/search-scope.ts';
-import { defineTool } from './tool.ts';
+import { commonArguments, runRipgrep, SearchError, stripDot } from '#server/files/ripgrep.ts';
+import type { SearchOptions } from '#server/files/ripgrep.ts';
+import { createSearchFilter, newestFirst } from '#server/files/search-scope.ts';
+import { defineTool, failed, ToolInputError } from './tool.ts';
 import type { RunContext, Tool, ToolResult } from './tool.ts';
 
 export const GLOB_MAX_FILES = 100;
@@ -28,11 +27,18 @@ const parameters = z.object({
 });
 type GlobArguments = z.output<typeof parameters>;
 
-/** The patterns are ours to match: ripgrep's own globs would override ignore files. */
-function nameMatcher(pattern: string): (name: string) => boolean {
-  const matches = picomatch(pattern.replace(/^(\.\/)+/, ''), { dot: true });
+/** The patterns are ours to match: ripgrep's own globs would override ignore files. A leading `!` turns them around. */
+function nameMatcher(given: string): (name: string) => boolean {
+  const negated = given.startsWith('!');
+  const pattern = given.slice(negated ? 1 : 0).replace(/^(\.\/)+/, '');
+  let matches: (name: string) => boolean;
+  try {
+    matches = fileGlob(pattern);
+  } catch (error) {
+    throw new ToolInputError(`${given} is no glob: ${errorMessage(error)}`);
+  }
   const byBaseName = !pattern.includes('/');
-  return (name) => matches(byBaseName ? basename(name) : name.split(sep).join('/'));
+  return (name) => matches(byBaseName ? basename(name) : name.split(sep).join('/')) !== negated;
 }
 
 function display(args: GlobArguments, root: string) {
@@ -44,49 +50,53 @@ function display(args: GlobArguments, root: string) {
 
 /** Makes the tool; `options` exist for tests and for other places of the binary. */
 export function createGlobTool(options: SearchOptions = {}): Tool {
-  const ripgrep = options.ripgrep ?? findRipgrep;
-  const timeoutMs = options.timeoutMs ?? SEARCH_TIMEOUT_MS;
+  type Matcher = ReturnType<typeof nameMatcher>;
 
-  async function run(args: GlobArguments, target: Target, context: RunContext): Promise<ToolResult> {
-    const problem = (await movedSince(target)) ?? (await directoryProblem(target.path));
-    if (problem) return failed(problem);
-    const binary = await ripgrep();
-    if (!binary) return failed('ripgrep (rg) is not installed.');
-    let search: SearchRun;
-    try {
-      search = await runRipgrep({
-        ripgrep: binary,
+  async function search(matches: Matcher, args: GlobArguments, target: Target, context: RunContext) {
+    const { runtime, signal, cwd } = context;
+    const filter = await createSearchFilter(target.path, target, { runtime, cwd });
+    const { records, stopped } = await runRipgrep(
+      {
+        runtime,
         args: [...commonArguments([], args.include_ignored ?? false), '--files', '--', './'],
         cwd: target.path,
-        signal: context.signal,
+        signal,
         maxBytes: GLOB_MAX_STDOUT_BYTES,
-        timeoutMs,
-      });
+        separator: '\0',
+        keep(record) {
+          const name = stripDot(record);
+          return matches(name) && filter.shows(name);
+        },
+      },
+      options,
+    );
+    const found = await newestFirst(target.path, records.map(stripDot), { runtime, stepMs: 1, signal });
+    return { ...found, stopped, hidden: filter.hidden() };
+  }
+
+  async function run(matches: Matcher, args: GlobArguments, target: Target, context: RunContext): Promise<ToolResult> {
+    const problem = await directoryProblem(target, context.runtime);
+    if (problem) return failed(problem);
+    let found: Awaited<ReturnType<typeof search>>;
+    try {
+      found = await search(matches, args, target, context);
     } catch (error) {
-      return failed(`ripgrep could not be started: ${errorMessage(error)}`);
+      if (context.signal.aborted) return failed('Interrupted by user');
+      if (error instanceof SearchError) return failed(error.message);
+      throw error;
     }
-    if (search.ended === 'aborted') return failed('Interrupted by user');
-    if (search.ended === 'timeout' && !search.stdout)
-      return failed(`The search found nothing in ${timeoutMs / 1000} s and was stopped.`);
-    if (search.exitCode === 2 && !search.stdout && search.stderr) return failed(search.stderr.trim());
-
-    const matches = nameMatcher(args.pattern);
-    const visibility = await visibilityIn(target.path, target, context.cwd);
-    const listed = search.stdout.split('\0').slice(0, -1).map(stripDot).filter(matches);
-    const allowed = listed.filter((name) => !visibility.versionControl(name));
-    const names = allowed.filter((name) => !visibility.sensitive(name));
-    const sorted = await newestFirst(target.path, names, 1);
-
+    const { names, undated, stopped, hidden } = found;
     const notices: string[] = [];
-    if (sorted.length > GLOB_MAX_FILES)
-      notices.push(`[${GLOB_MAX_FILES} of ${sorted.length} files shown; use a narrower pattern.]`);
-    if (search.ended !== 'exit') notices.push('[The search was stopped before its end; results are incomplete.]');
-    const hidden = allowed.length - names.length;
+    if (names.length > GLOB_MAX_FILES) {
+      notices.push(`[${GLOB_MAX_FILES} of ${names.length} files shown; use a narrower pattern.]`);
+    }
+    if (undated > 0) notices.push(`[Too many files: ${undated} of them were left out of the order by age.]`);
+    if (stopped) notices.push('[The search was stopped before its end; results are incomplete.]');
     if (hidden > 0) notices.push(`[${hidden} sensitive ${hidden === 1 ? 'file is' : 'files are'} not shown.]`);
     const inCwd = isInside(target.path, context.cwd);
     const builder = createOutputBuilder();
-    if (sorted.length === 0) builder.write('No files found.\n');
-    for (const name of sorted.slice(0, GLOB_MAX_FILES)) builder.write(`${inCwd ? name : join(target.path, name)}\n`);
+    if (names.length === 0) builder.write('No files found.\n');
+    for (const name of names.slice(0, GLOB_MAX_FILES)) builder.write(`${inCwd ? name : join(target.path, name)}\n`);
     const { output, truncated } = builder.finish(notices);
     return { output: output.replace(/\n$/, ''), ...(truncated ? { truncated } : {}) };
   }
@@ -99,13 +109,14 @@ export function createGlobTool(options: SearchOptions = {}): Tool {
     ].join('\n'),
     parameters,
     async prepare(args, environment) {
+      const matches = nameMatcher(args.pattern);
       const target = await resolveTarget(args.path ?? '.', environment);
       return {
         accesses: [{ kind: 'file', path: target.path, mode: 'read', recursive: true }],
         label: `Searching ${args.pattern}`,
         display: display(args, target.path),
         subject: { text: args.pattern, match: 'glob' },
-        run: (context) => run(args, target, context),
+        run: (context) => run(matches, args, target, context),
       };
     },
   });

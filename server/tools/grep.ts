@@ -1,32 +1,19 @@
-/** Grep: content search with ripgrep (engine.md §5.5). */
+/** Grep: content search with ripgrep. */
 import { join } from 'node:path';
 import { z } from 'zod';
-import { errorMessage } from '#server/errors/service-error.ts';
-import { createOutputBuilder, failed } from './output.ts';
-import { movedSince, resolveTarget } from '#server/files/paths.ts';
+import { createOutputBuilder } from '#server/bounded-text.ts';
+import { displayPath, movedSince, resolveTarget } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';
-import { commonArguments, findRipgrep, runRipgrep, SEARCH_TIMEOUT_MS } from '#server/files/ripgrep.ts';
-import type { SearchRun } from '#server/files/ripgrep.ts';
-import {
-  displayPath,
-  inPathOrder,
-  visibilityIn,
-  newestFirst,
-  searchScope,
-  stripDot,
-} from '#server/files/search-scope.ts';
-import { defineTool } from './tool.ts';
+import { commonArguments, runRipgrep, SEARCH_TIMEOUT_MS, SearchError, stripDot } from '#server/files/ripgrep.ts';
+import type { SearchOptions, SearchRun } from '#server/files/ripgrep.ts';
+import { createSearchFilter, inPathOrder, newestFirst, searchScope } from '#server/files/search-scope.ts';
+import type { SearchFilter } from '#server/files/search-scope.ts';
+import { defineTool, failed } from './tool.ts';
 import type { RunContext, Tool, ToolResult } from './tool.ts';
 
 export const GREP_DEFAULT_HEAD_LIMIT = 250;
 export const GREP_MAX_STDOUT_BYTES = 10 * 1024 * 1024;
 const MTIME_STEP_MS = 1000;
-
-export interface SearchOptions {
-  /** Where ripgrep is; asked at every call. */
-  ripgrep?: () => Promise<string | undefined>;
-  timeoutMs?: number;
-}
 
 const parameters = z.object({
   pattern: z.string().describe('Regular expression in ripgrep syntax.'),
@@ -59,6 +46,8 @@ interface Found {
   entries: Entry[];
   /** Stands before the entries. */
   heading?: string;
+  /** How many at the end are not in the order by age. */
+  undated?: number;
 }
 
 function modeArguments(args: GrepArguments): string[] {
@@ -89,49 +78,11 @@ function ripgrepArguments(args: GrepArguments, argument: string): string[] {
   ];
 }
 
-/** Drops files that must not be shown, and counts the sensitive ones among them. */
-interface Filter {
-  shows(name: string): boolean;
-  hidden(): number;
-}
-
-async function createFilter(directory: string, target: Target, cwd: string): Promise<Filter> {
-  const visibility = await visibilityIn(directory, target, cwd);
-  /** A file may have hundred thousands of rows: each is judged once. */
-  const judged = new Map<string, boolean>();
-  let hidden = 0;
-  return {
-    shows(name) {
-      const known = judged.get(name);
-      if (known !== undefined) return known;
-      const excluded = visibility.versionControl(name);
-      const sensitive = !excluded && visibility.sensitive(name);
-      if (sensitive) hidden++;
-      judged.set(name, !excluded && !sensitive);
-      return !excluded && !sensitive;
-    },
-    hidden: () => hidden,
-  };
-}
-
-/** A search that was stopped may end in the middle of a record. */
-function records(run: SearchRun, separator: string): string[] {
-  const parts = run.stdout.split(separator);
-  parts.pop();
-  return parts;
-}
-
 type Show = (name: string) => string;
 
-async function fileEntries(run: SearchRun, directory: string, filter: Filter, show: Show): Promise<Found> {
-  const names = records(run, '\0').map(stripDot).filter(filter.shows);
-  const sorted = await newestFirst(directory, names, MTIME_STEP_MS);
-  return { entries: sorted.map((name) => ({ text: show(name) })) };
-}
-
-function countEntries(run: SearchRun, filter: Filter, show: Show): Found {
+function countEntries({ records }: SearchRun, filter: SearchFilter, show: Show): Found {
   const counts = new Map<string, number>();
-  for (const row of records(run, '\n')) {
+  for (const row of records) {
     const at = row.indexOf('\0');
     const name = stripDot(row.slice(0, at));
     if (at !== -1 && filter.shows(name)) counts.set(name, Number(row.slice(at + 1)));
@@ -142,16 +93,11 @@ function countEntries(run: SearchRun, filter: Filter, show: Show): Found {
 }
 
 /** ripgrep prints a file's rows together, the files in any order: here they come in path order, so that offsets hold. */
-function contentEntries(run: SearchRun, filter: Filter, show: Show, numbers: boolean): Found {
-  const files = new Map<string, Entry[]>();
-  const shownNames = new Map<string, string>();
-  const shown = (name: string) => {
-    const known = shownNames.get(name) ?? show(name);
-    shownNames.set(name, known);
-    return known;
-  };
+function contentEntries({ records }: SearchRun, filter: SearchFilter, show: Show, numbers: boolean): Found {
+  /** A file may have hundred thousands of rows: each is judged once. Undefined: not shown. */
+  const files = new Map<string, { label: string; rows: Entry[] } | undefined>();
   let block = 0;
-  for (const row of records(run, '\n')) {
+  for (const row of records) {
     if (row === '--') {
       block++;
       continue;
@@ -160,14 +106,13 @@ function contentEntries(run: SearchRun, filter: Filter, show: Show, numbers: boo
     const line = /^(\d+)([:-])([\s\S]*)$/.exec(row.slice(at + 1));
     if (at === -1 || !line) continue;
     const name = stripDot(row.slice(0, at));
-    if (!filter.shows(name)) continue;
+    if (!files.has(name)) files.set(name, filter.shows(name) ? { label: show(name), rows: [] } : undefined);
+    const file = files.get(name);
     const [, number, mark, text = ''] = line;
     const where = numbers ? `${mark}${number}${mark}` : mark;
-    const rows = files.get(name) ?? [];
-    files.set(name, rows);
-    rows.push({ text: `${shown(name)}${where}${text.replace(/\r$/, '')}`, block });
+    file?.rows.push({ text: `${file.label}${where}${text.replace(/\r$/, '')}`, block });
   }
-  return { entries: inPathOrder([...files.keys()]).flatMap((name) => files.get(name) ?? []) };
+  return { entries: inPathOrder([...files.keys()]).flatMap((name) => files.get(name)?.rows ?? []) };
 }
 
 /** The requested page of entries with what the model must know about the rest behind it. */
@@ -180,10 +125,11 @@ function page(found: Found, args: GrepArguments, run: SearchRun, hidden: number,
   if (end < found.entries.length) {
     notices.push(`[${shown.length} of ${found.entries.length} results shown; go on with offset ${end}.]`);
   }
-  if (run.ended === 'timeout')
+  if (run.stopped === 'timeout')
     notices.push(`[The search was stopped after ${timeoutMs / 1000} s; results are incomplete.]`);
-  if (run.ended === 'limit')
+  if (run.stopped === 'output')
     notices.push(`[The search was stopped at ${GREP_MAX_STDOUT_BYTES} bytes; results are incomplete.]`);
+  if (found.undated) notices.push(`[Too many files: ${found.undated} of them were left out of the order by age.]`);
   if (hidden > 0) notices.push(`[Matches in ${hidden} sensitive ${hidden === 1 ? 'file' : 'files'} are not shown.]`);
 
   const builder = createOutputBuilder();
@@ -201,43 +147,48 @@ function page(found: Found, args: GrepArguments, run: SearchRun, hidden: number,
 
 /** Makes the tool; `options` exist for tests and for other places of the binary. */
 export function createGrepTool(options: SearchOptions = {}): Tool {
-  const ripgrep = options.ripgrep ?? findRipgrep;
   const timeoutMs = options.timeoutMs ?? SEARCH_TIMEOUT_MS;
 
-  async function run(args: GrepArguments, target: Target, context: RunContext): Promise<ToolResult> {
-    const moved = await movedSince(target);
-    if (moved) return failed(moved);
-    const scope = await searchScope(target);
+  async function search(args: GrepArguments, target: Target, context: RunContext): Promise<ToolResult> {
+    const { runtime, signal, cwd } = context;
+    const scope = await searchScope(target, runtime);
     if (!scope) return failed(`${args.path ?? target.path} does not exist.`);
-    const binary = await ripgrep();
-    if (!binary) return failed('ripgrep (rg) is not installed.');
-    const filter = await createFilter(scope.directory, target, context.cwd);
-    const request = {
-      ripgrep: binary,
-      args: ripgrepArguments(args, scope.argument),
-      cwd: scope.directory,
-      signal: context.signal,
-      maxBytes: GREP_MAX_STDOUT_BYTES,
-      timeoutMs,
-    };
-    let search: SearchRun;
-    try {
-      search = await runRipgrep(request);
-    } catch (error) {
-      return failed(`ripgrep could not be started: ${errorMessage(error)}`);
+    const { directory, argument } = scope;
+    const filter = await createSearchFilter(directory, target, { runtime, cwd });
+    const mode = args.output_mode ?? 'files_with_matches';
+    const run = await runRipgrep(
+      {
+        runtime,
+        args: ripgrepArguments(args, argument),
+        cwd: directory,
+        signal,
+        maxBytes: GREP_MAX_STDOUT_BYTES,
+        separator: mode === 'files_with_matches' ? '\0' : '\n',
+      },
+      options,
+    );
+    const show = (name: string) => displayPath(join(directory, name), cwd);
+    let found: Found;
+    if (mode === 'content') found = contentEntries(run, filter, show, args['-n'] ?? true);
+    else if (mode === 'count_matches') found = countEntries(run, filter, show);
+    else {
+      const names = run.records.map(stripDot).filter(filter.shows);
+      const sorted = await newestFirst(directory, names, { runtime, stepMs: MTIME_STEP_MS, signal });
+      found = { entries: sorted.names.map((name) => ({ text: show(name) })), undated: sorted.undated };
     }
-    if (search.ended === 'aborted') return failed('Interrupted by user');
-    if (search.ended === 'timeout' && !search.stdout)
-      return failed(`The search found nothing in ${timeoutMs / 1000} s and was stopped.`);
-    if (search.exitCode === 2 && !search.stdout && search.stderr) return failed(search.stderr.trim());
-    const show = (name: string) => displayPath(join(scope.directory, name), context.cwd);
-    const found =
-      args.output_mode === 'content'
-        ? contentEntries(search, filter, show, args['-n'] ?? true)
-        : args.output_mode === 'count_matches'
-          ? countEntries(search, filter, show)
-          : await fileEntries(search, scope.directory, filter, show);
-    return page(found, args, search, filter.hidden(), timeoutMs);
+    return page(found, args, run, filter.hidden(), timeoutMs);
+  }
+
+  async function run(args: GrepArguments, target: Target, context: RunContext): Promise<ToolResult> {
+    const moved = await movedSince(target, context.runtime);
+    if (moved) return failed(moved);
+    try {
+      return await search(args, target, context);
+    } catch (error) {
+      if (context.signal.aborted) return failed('Interrupted by user');
+      if (error instanceof SearchError) return failed(error.message);
+      throw error;
+    }
   }
 
   return defineTool({

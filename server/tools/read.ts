@@ -1,17 +1,16 @@
-/** Read: a window of a text file with line numbers (engine.md §5.1). */
-import { open, stat } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+/** Read: a window of a text file with line numbers. */
 import { z } from 'zod';
+import { cutText } from '#server/bounded-text.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
+import { errorCode } from '#server/files/errno.ts';
 import { createLineScanner } from '#server/files/line-scanner.ts';
 import type { LineScan, LineScanner, ScannedLine } from '#server/files/line-scanner.ts';
-import { cutText, failed } from './output.ts';
+import { mediaType } from '#server/files/media-types.ts';
 import { movedSince, resolveFile } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';
 import {
   decodeOrRefuse,
   decodeText,
-  mediaKind,
   NotTextError,
   refuseBinary,
   SNIFF_BYTES,
@@ -19,8 +18,9 @@ import {
   textDecoder,
   UTF16_MAX_BYTES,
 } from '#server/files/text-encoding.ts';
+import type { OpenFile } from '#server/runtime/runtime.ts';
 import type { TextEncoding } from '#server/files/text-encoding.ts';
-import { defineTool } from './tool.ts';
+import { defineTool, failed } from './tool.ts';
 import type { RunContext, ToolResult } from './tool.ts';
 
 export const READ_MAX_LINES = 1000;
@@ -94,72 +94,87 @@ function status(scan: LineScan, rendered: Rendered, args: ReadArguments, encodin
   return `<system>${facts.join(' ')}</system>`;
 }
 
-async function scanUtf8(file: FileHandle, scanner: LineScanner, signal: AbortSignal): Promise<void> {
+/** The bytes of a file in pieces; the first is large enough to tell the encoding by. */
+async function* pieces(file: OpenFile, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  // One byte more than there should be: a shorter piece is the end, without another read to find that out.
+  let wanted = Math.min(Math.max(file.stats.size + 1, SNIFF_BYTES), READ_CHUNK_BYTES);
+  for (;;) {
+    signal.throwIfAborted();
+    const piece = await file.read(wanted);
+    if (piece.length > 0) yield piece;
+    if (piece.length < wanted) return;
+    wanted = READ_CHUNK_BYTES;
+  }
+}
+
+/** Decodes piece by piece, so that memory stays bounded whatever the size of the file. */
+async function scanUtf8(file: AsyncIterable<Uint8Array>, scanner: LineScanner): Promise<void> {
   const decoder = textDecoder('utf-8');
-  const buffer = Buffer.alloc(READ_CHUNK_BYTES);
-  let position = 0;
   let first = true;
   const feed = (text: string) => {
     refuseBinary(text);
     scanner.write(first && text.startsWith('\uFEFF') ? text.slice(1) : text);
     if (text) first = false;
   };
-  for (;;) {
-    signal.throwIfAborted();
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
-    if (bytesRead === 0) break;
-    position += bytesRead;
-    feed(decodeOrRefuse(() => decoder.decode(buffer.subarray(0, bytesRead), { stream: true })));
-  }
+  for await (const piece of file) feed(decodeOrRefuse(() => decoder.decode(piece, { stream: true })));
   feed(decodeOrRefuse(() => decoder.decode()));
 }
 
-async function readLines(file: FileHandle, size: number, args: ReadArguments, signal: AbortSignal) {
-  const head = Buffer.alloc(SNIFF_BYTES);
-  const { bytesRead } = await file.read(head, 0, SNIFF_BYTES, 0);
-  const sniffed = head.subarray(0, bytesRead);
-  const media = mediaKind(sniffed);
-  if (media) throw new NotTextError(`it is ${media === 'image' ? 'an image' : 'a video'}`);
-  const encoding = sniffEncoding(sniffed);
+async function readLines(file: OpenFile, args: ReadArguments, signal: AbortSignal) {
+  const rest = pieces(file, signal);
+  const { value: head = new Uint8Array() } = await rest.next();
+  const media = mediaType(head);
+  if (media) throw new NotTextError(`it is ${media.startsWith('image/') ? 'an image' : 'a video'}`);
+  const encoding = sniffEncoding(head.subarray(0, SNIFF_BYTES));
+  if (encoding !== 'utf-8' && file.stats.size > UTF16_MAX_BYTES) {
+    throw new NotTextError(`UTF-16 files can be read up to ${UTF16_MAX_BYTES} bytes`);
+  }
+  async function* all() {
+    yield head;
+    yield* rest;
+  }
   const scanner = createLineScanner({
     start: args.line_offset ?? 1,
     count: Math.min(args.n_lines ?? READ_MAX_LINES, READ_MAX_LINES),
     // Room for the CR of the longest line that is shown whole.
     maxChars: READ_MAX_LINE_CHARS + 1,
   });
-  if (encoding === 'utf-8') {
-    await scanUtf8(file, scanner, signal);
-  } else {
-    if (size > UTF16_MAX_BYTES) throw new NotTextError(`UTF-16 files can be read up to ${UTF16_MAX_BYTES} bytes`);
-    scanner.write(decodeText(await file.readFile(), encoding).replace(/^\uFEFF/, ''));
+  if (encoding === 'utf-8') await scanUtf8(all(), scanner);
+  else {
+    const bytes: Uint8Array[] = [];
+    for await (const piece of all()) bytes.push(piece);
+    scanner.write(decodeText(Buffer.concat(bytes), encoding).replace(/^\uFEFF/, ''));
   }
   return { scan: scanner.end(), encoding };
 }
 
+async function readOpened(file: OpenFile, args: ReadArguments, target: Target, signal: AbortSignal) {
+  const { stats } = file;
+  if (stats.isDirectory()) return failed(`${args.path} is a directory. Use Glob or Bash to list it.`);
+  if (!stats.isFile()) return failed(`${args.path} is not a regular file.`);
+  const { scan, encoding } = await readLines(file, args, signal);
+  const rendered = render(scan);
+  return {
+    output: rendered.output,
+    note: status(scan, rendered, args, encoding),
+    files: [{ path: target.path, mtimeMs: stats.mtimeMs }],
+  };
+}
+
 async function run(args: ReadArguments, target: Target, context: RunContext): Promise<ToolResult> {
-  const moved = await movedSince(target);
+  const { runtime, signal } = context;
+  const moved = await movedSince(target, runtime);
   if (moved) return failed(moved);
-  // Before opening: opening a pipe would wait for a writer.
-  const found = await stat(target.path).catch(() => undefined);
-  if (!found) return failed(`${args.path} does not exist.`);
-  if (found.isDirectory()) return failed(`${args.path} is a directory. Use Glob or Bash to list it.`);
-  if (!found.isFile()) return failed(`${args.path} is not a regular file.`);
   try {
-    const file = await open(target.path, 'r');
+    const file = await runtime.openFile(target.path);
     try {
-      const { size, mtimeMs } = await file.stat();
-      const { scan, encoding } = await readLines(file, size, args, context.signal);
-      const rendered = render(scan);
-      return {
-        output: rendered.output,
-        note: status(scan, rendered, args, encoding),
-        files: [{ path: target.path, mtimeMs }],
-      };
+      return await readOpened(file, args, target, signal);
     } finally {
       await file.close();
     }
   } catch (error) {
-    if (context.signal.aborted) return failed('Interrupted by user');
+    if (signal.aborted) return failed('Interrupted by user');
+    if (errorCode(error) === 'ENOENT') return failed(`${args.path} does not exist.`);
     if (!(error instanceof NotTextError)) return failed(`${args.path} cannot be read: ${errorMessage(error)}`);
     const hint = context.activeTools.has('ReadMediaFile') ? ' Use ReadMediaFile for images and videos.' : '';
     return failed(`${args.path} cannot be read as text: ${error.message}.${hint}`);

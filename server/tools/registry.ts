@@ -1,4 +1,4 @@
-/** The built-in tools and their schemas as the model is told them (engine.md §5). */
+/** The built-in tools and their schemas as the model is told them. */
 import type { ToolSchema } from '#schema/engine.ts';
 import { createBashTool } from './bash.ts';
 import type { BashOptions } from './bash.ts';
@@ -9,7 +9,7 @@ import { readTool } from './read.ts';
 import type { Tool } from './tool.ts';
 import { writeTool } from './write.ts';
 
-/** In the order of the table in engine.md §5. */
+/** In the order in which the model is told of them. */
 export function builtinTools(options: { bash?: BashOptions } = {}): Tool[] {
   return [readTool, writeTool, editTool, createBashTool(options.bash), createGrepTool(), createGlobTool()];
 }

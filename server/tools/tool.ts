@@ -3,6 +3,10 @@ import { z } from 'zod';
 import type { Display } from '#schema/display.ts';
 import type { ToolOutput } from '#schema/engine.ts';
 import type { Draft, JournalOnlyFields } from '#server/journal/records.ts';
+import type { Runtime } from '#server/runtime/runtime.ts';
+
+/** How long a tool may take to end by itself after an abort, in ms. By then what it started must be gone or killed. */
+export const ABORT_GRACE_MS = 2000;
 
 /** What a call touches; decides which calls of a batch may run side by side and which paths permissions look at. */
 export type Access =
@@ -21,8 +25,10 @@ export interface ToolProgress {
 export interface ToolEnvironment {
   sessionId: string;
   agentId: string;
+  /** The machine the workspace lies on: tools touch files and start processes through it alone. */
+  runtime: Runtime;
   cwd: string;
-  /** Further roots that count as the workspace (engine.md §14.4). */
+  /** Further roots that count as the workspace. */
   additionalDirs: string[];
   /** Root folders of skills and plugins: readable without asking. */
   skillDirs: string[];
@@ -49,7 +55,7 @@ export interface ToolResult {
   isError?: boolean;
   /** `<system>…</system>` text for the model only. */
   note?: string;
-  /** Already cut by the output builder: no spill to a file (engine.md §4 item 9). */
+  /** Already cut by the output builder: no spill to a file. */
   truncated?: boolean;
   /** Ends the turn after this batch. */
   stopTurn?: boolean;
@@ -61,6 +67,9 @@ export interface ToolResult {
   records?: Draft[];
 }
 
+/** An error result. */
+export const failed = (output: string): ToolResult => ({ output, isError: true });
+
 /** How permission rules see a call. */
 export interface RuleSubject {
   /** Text the rule's argument is matched against; absent = the tool has no subject. */
@@ -68,10 +77,10 @@ export interface RuleSubject {
   match: 'path' | 'glob' | 'command' | 'literal';
 }
 
-/** What resolving the arguments yields, before anything runs (engine.md §4 item 2). */
+/** What resolving the arguments yields, before anything runs. */
 export interface PreparedCall {
   accesses: Access[];
-  /** Label for people: `description` of the event, `action` of the approval (turns.md §8.2). */
+  /** Label for people: `description` of the event, `action` of the approval. */
   label: string;
   display?: Display;
   subject: RuleSubject;

@@ -1,14 +1,11 @@
-/** Write: creates, replaces or extends a file (engine.md §5.2). */
-import { appendFile, mkdir, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+/** Write: creates, replaces or extends a file. */
 import { z } from 'zod';
 import { errorMessage } from '#server/errors/service-error.ts';
-import { failed } from './output.ts';
+import { regularFileProblem } from '#server/files/file-kind.ts';
 import { movedSince, resolveFile } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';
-import { defineTool } from './tool.ts';
-import type { ToolResult } from './tool.ts';
-import { notWritable, replaceFile } from '#server/files/write-file.ts';
+import { defineTool, failed } from './tool.ts';
+import type { RunContext, ToolResult } from './tool.ts';
 
 const parameters = z.object({
   path: z.string().describe('File to write. Relative paths start at the working directory.'),
@@ -20,21 +17,16 @@ const parameters = z.object({
 });
 type WriteArguments = z.output<typeof parameters>;
 
-async function append(path: string, content: string): Promise<number> {
-  await mkdir(dirname(path), { recursive: true });
-  await appendFile(path, content);
-  return (await stat(path)).mtimeMs;
-}
-
-async function run(args: WriteArguments, target: Target): Promise<ToolResult> {
-  const problem = (await movedSince(target)) ?? (await notWritable(target.real));
+async function run(args: WriteArguments, target: Target, { runtime }: RunContext): Promise<ToolResult> {
+  const before = await runtime.stat(target.real).catch(() => undefined);
+  const problem = (await movedSince(target, runtime)) ?? (before && regularFileProblem(target.real, before));
   if (problem) return failed(problem);
-  const appending = args.mode === 'append';
+  const append = args.mode === 'append';
   try {
-    const mtimeMs = await (appending ? append(target.real, args.content) : replaceFile(target.real, args.content));
+    const { mtimeMs } = await runtime.writeFile(target.real, args.content, { append });
     const bytes = Buffer.byteLength(args.content);
     return {
-      output: `${appending ? 'Appended' : 'Wrote'} ${bytes} bytes to ${args.path}.`,
+      output: `${append ? 'Appended' : 'Wrote'} ${bytes} bytes to ${args.path}.`,
       files: [{ path: target.path, mtimeMs }],
     };
   } catch (error) {
@@ -57,7 +49,7 @@ export const writeTool = defineTool({
       label: `Writing ${args.path}`,
       display: { kind: 'file_io', operation: 'write', path: target.path, content: args.content },
       subject: { text: target.path, match: 'path' },
-      run: () => run(args, target),
+      run: (context) => run(args, target, context),
     };
   },
 });

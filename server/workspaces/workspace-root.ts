@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { basename, isAbsolute, normalize } from 'node:path';
 import { ServiceError, invalidField } from '#server/errors/service-error.ts';
-import { errorCode } from '#server/files/errno.ts';
+import { cutText } from '#server/bounded-text.ts';
+import { directoryFault } from '#server/files/file-kind.ts';
 
 const SLUG_MAX_CHARS = 40;
 const NAME_MAX_CHARS = 100;
@@ -38,30 +39,18 @@ export function workspaceIdOf(root: string): string {
 
 /** The base name of the root, `/` for the root directory. */
 export function defaultName(root: string): string {
-  const name = (basename(root) || root).slice(0, NAME_MAX_CHARS);
-  // Not half of a character.
-  return name.replace(/[\uD800-\uDBFF]$/, '');
+  return cutText(basename(root) || root, NAME_MAX_CHARS);
 }
-
-/** Codes of a name that no file can have, or that leads nowhere. */
-const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'ERR_INVALID_ARG_VALUE']);
 
 /**
  * Throws unless `path` is an existing directory, links followed: 40409 `<label> <path> does not exist` (a relative path
  * is never expanded and does not exist) or `… is not a directory`, 40411 where the system forbids the look.
  */
 export async function checkDirectory(path: string, label: string): Promise<void> {
-  const missing = () => new ServiceError('fs.path_not_found', `${label} ${path} does not exist`);
-  if (!isAbsolute(path)) throw missing();
-  const facts = await stat(path).catch((error: unknown) => {
-    const code = errorCode(error) ?? '';
-    if (ABSENT.has(code)) throw missing();
-    if (code === 'EACCES' || code === 'EPERM') {
-      throw new ServiceError('fs.permission_denied', `${label} ${path} cannot be read: permission denied`);
-    }
-    throw error;
-  });
-  if (!facts.isDirectory()) throw new ServiceError('fs.path_not_found', `${label} ${path} is not a directory`);
+  const fault = await directoryFault(path, stat);
+  if (fault === 'missing') throw new ServiceError('fs.path_not_found', `${label} ${path} does not exist`);
+  if (fault === 'not a directory') throw new ServiceError('fs.path_not_found', `${label} ${path} is not a directory`);
+  if (fault) throw new ServiceError('fs.permission_denied', `${label} ${path} cannot be read: permission denied`);
 }
 
 /** The checks of `POST /workspaces` (files.md §2.3): 40001 unless absolute, then as `checkDirectory`. */

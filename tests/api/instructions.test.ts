@@ -1,4 +1,4 @@
-/** AGENTS.md files: the chain, the size warning, refreshes, nested files (engine.md §14.1, §14.2). */
+/** AGENTS.md files: the chain, the size warning, refreshes, nested files. */
 import { execFileSync } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

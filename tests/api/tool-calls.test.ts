@@ -1,4 +1,4 @@
-/** The calls of one response: preflight, order, conflicts, duplicates, results (engine.md §4, turns.md §8). */
+/** The calls of one response: preflight, order, conflicts, duplicates, results. */
 import { readFile, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { AgentProgram } from '#server/agent/context.ts';
 import type { Feature } from '#server/agent/feature.ts';
 import { features as allFeatures } from '#server/features/features.ts';
+import { createLocalRuntime } from '#server/runtime/local.ts';
 import { createLiveSession, type LiveSession } from '#server/sessions/session.ts';
 import type { SessionHeader } from '#server/sessions/session-header.ts';
 import type { Tool } from '#server/tools/tool.ts';
@@ -69,9 +70,16 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       stream: nothing,
       defaultLimit: () => undefined,
       readInstructions: () => Promise.resolve({ text: '', paths: [], warnings: [] }),
+      nestedInstructions: () => Promise.resolve([]),
       renderPrompt: () => Promise.resolve('You help.'),
       toolPolicy: (names) => ({ active: new Set(names), ineffective: [] }),
-      reach: ({ cwd, dir: sessionDir }) => ({ cwd, sessionDir, additionalDirs: [], skillDirs: [] }),
+      reach: ({ cwd, dir: sessionDir }) => ({
+        runtime: createLocalRuntime(),
+        cwd,
+        sessionDir,
+        additionalDirs: [],
+        skillDirs: [],
+      }),
       decide: () => Promise.resolve({ kind: 'approve' }),
       ...options.program,
     },

@@ -1,8 +1,17 @@
 /** A process that ends while its Bash tool runs a command that ignores SIGTERM. Tells its parent the command's pid. */
+import { createLocalRuntime } from '#server/runtime/local.ts';
 import { createBashTool } from '#server/tools/bash.ts';
 
 const cwd = process.cwd();
-const place = { sessionId: 's', agentId: 'main', cwd, additionalDirs: [], skillDirs: [], sessionDir: cwd };
+const place = {
+  runtime: createLocalRuntime(),
+  sessionId: 's',
+  agentId: 'main',
+  cwd,
+  additionalDirs: [],
+  skillDirs: [],
+  sessionDir: cwd,
+};
 const environment = { ...place, activeTools: new Set(['Bash']) };
 const checked = createBashTool().check({ command: `trap '' TERM; echo $$; sleep 600` });
 if ('problem' in checked) throw new Error(checked.problem);

@@ -68,7 +68,9 @@ export async function startWorld({
   const document = { ...provided, ...config };
   await writeFile(join(home, 'config.toml'), stringify(document));
   const clients: WsClient[] = [];
-  let server = await startServer({ ...options, home });
+  // A turn sees what the test wrote just before.
+  const serverOptions = { instructionsMaxAgeMs: 0, ...options, home };
+  let server = await startServer(serverOptions);
 
   const world: World = {
     get server() {
@@ -109,7 +111,7 @@ export async function startWorld({
     },
     async restart() {
       await server.close();
-      server = await startServer({ ...options, home });
+      server = await startServer(serverOptions);
     },
     async close() {
       try {

@@ -94,14 +94,14 @@ async function guarded(
   call: ToolCall,
   prepared: PreparedCall,
   admitted: AdmittedCall[],
-  { agent, turn }: Batch,
+  { agent, turn, environment }: Batch,
 ): Promise<string | undefined> {
   const earlier = admitted.map((entry) => entry.prepared);
   for (const feature of agent.session.features) {
     const problem = await feature.guard?.(agent, { call, prepared, turnId: turn.id, admitted: earlier });
     if (problem !== undefined) return problem;
   }
-  return staleFile(prepared, earlier, agent.state().files);
+  return staleFile(prepared, earlier, agent.state().files, environment.runtime);
 }
 
 /** Asks where the policy says so. Returns the refusal's text, or undefined when the call may run. */

@@ -2,14 +2,14 @@
 import { join } from 'node:path';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { Draft } from '#server/journal/records.ts';
-import type { RunContext, ToolProgress, ToolResult } from '#server/tools/tool.ts';
+import { ABORT_GRACE_MS, type RunContext, type ToolProgress, type ToolResult } from '#server/tools/tool.ts';
 import { abortText, type AdmittedCall, type Batch } from './batch.ts';
 import { normalized, resultDraft, withReminder } from './call-records.ts';
 import { spillOutput } from './spill.ts';
 import { changedSinceRead } from './stale-files.ts';
 
-/** How long an aborted tool may take to end by itself. */
-const ABORT_GRACE_MS = 2000;
+/** A process that was killed at the end of the grace time needs a moment to be gone; its tool is waited for that long. */
+const KILLED_WAIT_MS = 500;
 
 /** Runs the call and records its result; whether that ends the turn. */
 export async function runCall(entry: AdmittedCall, batch: Batch): Promise<boolean> {
@@ -56,7 +56,7 @@ async function execute(entry: AdmittedCall, batch: Batch): Promise<Executed> {
   const { agent, turn } = batch;
   const { signal } = turn;
   const failed = (output: string): Executed => ({ result: { output, isError: true }, recorded: false });
-  const stale = await changedSinceRead(prepared, agent.state().files);
+  const stale = await changedSinceRead(prepared, agent.state().files, batch.environment.runtime);
   if (stale) return failed(stale);
   if (signal.aborted) return failed(abortText(signal));
   let live = true;
@@ -92,7 +92,7 @@ function withGrace(running: Promise<ToolResult>, signal: AbortSignal): Promise<T
   return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;
     const onAbort = () => {
-      timer = setTimeout(() => resolve({ output: abortText(signal), isError: true }), ABORT_GRACE_MS);
+      timer = setTimeout(() => resolve({ output: abortText(signal), isError: true }), ABORT_GRACE_MS + KILLED_WAIT_MS);
     };
     signal.addEventListener('abort', onAbort, { once: true });
     running.then(resolve, reject).finally(() => {

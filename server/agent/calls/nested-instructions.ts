@@ -1,14 +1,13 @@
-/** AGENTS.md files below the working directory, named to the model when it first works near them (engine.md §14.2). */
-import { stat } from 'node:fs/promises';
-import { dirname, resolve, sep } from 'node:path';
+/** AGENTS.md files below the working directory, named to the model when it first works near them. */
+import { dirname, resolve } from 'node:path';
 import { parse } from 'shell-quote';
+import { directoriesDown, isInside } from '#server/files/paths.ts';
+import type { Runtime } from '#server/runtime/runtime.ts';
 import type { Access } from '#server/tools/tool.ts';
-import { directoriesDown, gitRoot, instructionCandidates } from '../prompt/instructions.ts';
+import type { InstructionFiles } from '../prompt/instructions.ts';
 
 /** Words of a command line that are looked up as paths. */
 const MAX_COMMAND_WORDS = 100;
-
-const inside = (root: string, path: string) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
 
 /** What a call worked on. */
 export interface Touched {
@@ -29,39 +28,43 @@ function wordsOf(line: string): string[] {
 }
 
 /** Directories a call touched: those of its files, or of the words of a command line that name existing paths. */
-async function touchedDirectories({ accesses, command }: Touched): Promise<Set<string>> {
-  const paths = accesses.flatMap((access) => (access.kind === 'file' ? [access.path] : []));
-  if (command) {
-    const words = wordsOf(command.line).slice(0, MAX_COMMAND_WORDS);
-    paths.push(command.cwd, ...words.map((word) => resolve(command.cwd, word)));
+async function touchedDirectories(
+  { accesses, command }: Touched,
+  runtime: Pick<Runtime, 'stat'>,
+): Promise<Set<string>> {
+  const directories = new Set<string>();
+  const unsure: string[] = [];
+  for (const access of accesses) {
+    if (access.kind !== 'file') continue;
+    if (access.recursive) unsure.push(access.path);
+    else directories.add(dirname(access.path));
   }
-  const directories = await Promise.all(
-    paths.map(async (path) => {
-      const info = await stat(path).catch(() => undefined);
-      if (!info) return [];
-      return [info.isDirectory() ? path : dirname(path)];
+  if (command) {
+    directories.add(command.cwd);
+    const words = wordsOf(command.line).slice(0, MAX_COMMAND_WORDS);
+    unsure.push(...words.map((word) => resolve(command.cwd, word)));
+  }
+  await Promise.all(
+    unsure.map(async (path) => {
+      const stats = await runtime.stat(path).catch(() => undefined);
+      if (stats) directories.add(stats.isDirectory() ? path : dirname(path));
     }),
   );
-  return new Set(directories.flat());
-}
-
-async function isFile(path: string): Promise<boolean> {
-  const info = await stat(path).catch(() => undefined);
-  return info?.isFile() === true;
+  return directories;
 }
 
 /** Instruction files between what was touched and its project root that `known` does not hold yet. */
-export async function findNestedInstructions(touched: Touched, known: ReadonlySet<string>): Promise<string[]> {
+export async function findNestedInstructions(
+  touched: Touched,
+  known: ReadonlySet<string>,
+  { files, runtime }: { files: InstructionFiles; runtime: Pick<Runtime, 'stat'> },
+): Promise<string[]> {
   const found = new Set<string>();
-  const root = (await gitRoot(touched.cwd)) ?? touched.cwd;
-  for (const directory of await touchedDirectories(touched)) {
-    if (!inside(root, directory)) continue;
-    for (const candidates of directoriesDown(root, directory).flatMap(instructionCandidates)) {
-      for (const path of candidates) {
-        if (!(await isFile(path))) continue;
-        if (!known.has(path)) found.add(path);
-        break;
-      }
+  const root = (await files.gitRoot(touched.cwd)) ?? touched.cwd;
+  for (const directory of await touchedDirectories(touched, runtime)) {
+    if (!isInside(directory, root)) continue;
+    for (const above of directoriesDown(root, directory)) {
+      for (const path of await files.pathsIn(above)) if (!known.has(path)) found.add(path);
     }
   }
   return [...found];

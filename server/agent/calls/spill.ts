@@ -1,10 +1,10 @@
-/** Text results too long for the conversation go to a file that Read can page through (engine.md §4 item 9). */
+/** Text results too long for the conversation go to a file that Read can page through. */
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { writeFileAtomic } from '#server/files/atomic-write.ts';
-import { cutText } from '#server/tools/output.ts';
+import { cutText } from '#server/bounded-text.ts';
 import type { ToolResult } from '#server/tools/tool.ts';
 
 export const SPILL_MIN_CHARS = 50_000;

@@ -1,6 +1,8 @@
-/** The two-level listing of the working directory in the system prompt (engine.md §14.1). */
-import { readdir } from 'node:fs/promises';
+/** The two-level listing of the working directory in the system prompt. */
 import { join } from 'node:path';
+import type { Runtime } from '#server/runtime/runtime.ts';
+
+type Files = Pick<Runtime, 'list'>;
 
 const ROOT_ENTRIES = 30;
 const CHILD_ENTRIES = 10;
@@ -10,8 +12,8 @@ interface Entry {
   directory: boolean;
 }
 
-async function entriesOf(dir: string): Promise<Entry[]> {
-  const entries = await readdir(dir, { withFileTypes: true }).catch(() => []);
+async function entriesOf(dir: string, { list }: Files): Promise<Entry[]> {
+  const entries = await list(dir).catch(() => []);
   return entries
     .map((entry) => ({ name: entry.name, directory: entry.isDirectory() }))
     .sort((a, b) => Number(b.directory) - Number(a.directory) || (a.name < b.name ? -1 : 1));
@@ -21,14 +23,14 @@ const more = (total: number, shown: number, indent: string) =>
   total > shown ? [`${indent}… ${total - shown} more`] : [];
 
 /** Directories first, then files; hidden directories stay closed; a line counts what was left out. */
-export async function listDirectory(root: string): Promise<string> {
-  const entries = await entriesOf(root);
+export async function listDirectory(root: string, files: Files): Promise<string> {
+  const entries = await entriesOf(root, files);
   const shown = entries.slice(0, ROOT_ENTRIES);
   const blocks = await Promise.all(
     shown.map(async (entry) => {
       if (!entry.directory) return [entry.name];
       if (entry.name.startsWith('.')) return [`${entry.name}/ …`];
-      const children = await entriesOf(join(root, entry.name));
+      const children = await entriesOf(join(root, entry.name), files);
       return [
         `${entry.name}/`,
         ...children.slice(0, CHILD_ENTRIES).map((child) => `  ${child.name}${child.directory ? '/' : ''}`),

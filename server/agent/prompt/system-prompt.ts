@@ -1,9 +1,11 @@
-/** The system prompt of the main agent (engine.md §14.1). The date is not in it: reminders disclose it. */
+/** The system prompt of the main agent. The date is not in it: reminders disclose it. */
 import { platform } from 'node:os';
+import type { Runtime } from '#server/runtime/runtime.ts';
 import { listDirectory } from './directory-listing.ts';
 import type { Instructions } from './instructions.ts';
 
 export interface PromptFacts {
+  runtime: Pick<Runtime, 'list'>;
   productName: string;
   cwd: string;
   shell: string;
@@ -44,7 +46,7 @@ const osKind = () => ({ darwin: 'macOS', win32: 'Windows', linux: 'Linux' })[pla
 export async function renderSystemPrompt(facts: PromptFacts): Promise<string> {
   const extra = await Promise.all(
     facts.additionalDirs.map(
-      async (dir) => `Additional directory: ${dir}\n\`\`\`\n${await listDirectory(dir)}\n\`\`\``,
+      async (dir) => `Additional directory: ${dir}\n\`\`\`\n${await listDirectory(dir, facts.runtime)}\n\`\`\``,
     ),
   );
   const environment = [
@@ -52,7 +54,7 @@ export async function renderSystemPrompt(facts: PromptFacts): Promise<string> {
     `Operating system: ${osKind()}`,
     `Shell: ${facts.shell}`,
     `Working directory: ${facts.cwd}`,
-    `\`\`\`\n${await listDirectory(facts.cwd)}\n\`\`\``,
+    `\`\`\`\n${await listDirectory(facts.cwd, facts.runtime)}\n\`\`\``,
     ...extra,
   ].join('\n');
   const instructions = instructionsSection(facts.instructions);

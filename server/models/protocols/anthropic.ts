@@ -7,7 +7,8 @@ import { NO_SDK_TIMEOUT_MS, type Exchange, type Transport } from '#server/net/fe
 import type { FinishReason, ModelRequest, ModelResponse, Protocol, StreamPart } from '../types.ts';
 import { claudeMaxTokens, claudeProfile, isClaude } from './claude-names.ts';
 import { createCollector } from './collect.ts';
-import { argumentsObject, omission, parseDataUrl } from './media.ts';
+import { parseDataUrl } from '#server/files/data-url.ts';
+import { argumentsObject, omission } from './media.ts';
 import { NO_KEY, runStream } from './run.ts';
 
 const FORMAT = 'anthropic';

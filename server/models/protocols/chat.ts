@@ -6,7 +6,8 @@ import { sanitizeCallIds } from '../call-ids.ts';
 import { NO_SDK_TIMEOUT_MS, type Transport } from '#server/net/fetch.ts';
 import type { FinishReason, ModelRequest, ModelResponse, StreamPart } from '../types.ts';
 import { createCollector } from './collect.ts';
-import { omission, parseDataUrl, textOf } from './media.ts';
+import { parseDataUrl } from '#server/files/data-url.ts';
+import { omission, textOf } from './media.ts';
 import { NO_KEY, runStream } from './run.ts';
 
 const count = z.number().nullish();

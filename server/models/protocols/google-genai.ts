@@ -16,7 +16,8 @@ import {
   type StreamPart,
 } from '../types.ts';
 import { createCollector, type Collector } from './collect.ts';
-import { argumentsObject, omission, parseDataUrl } from './media.ts';
+import { parseDataUrl } from '#server/files/data-url.ts';
+import { argumentsObject, omission } from './media.ts';
 import { NO_KEY, runStream } from './run.ts';
 
 /** Signatures of thoughts, and of a text that had one: the latter is kept in an empty part behind it. */

@@ -1,11 +1,5 @@
 import type { Part } from '#schema/engine.ts';
-
-/** The two halves of a base64 `data:` URL; undefined for any other URL. */
-export function parseDataUrl(url: string): { mimeType: string; data: string } | undefined {
-  const match = /^data:([^;,]+)(?:;[^,]*)?;base64,(.*)$/s.exec(url);
-  const [, mimeType, data] = match ?? [];
-  return mimeType !== undefined && data !== undefined ? { mimeType, data } : undefined;
-}
+import { asRecord } from '#server/json.ts';
 
 /** The text that takes the place of media a protocol cannot carry. */
 export function omission(part: Part): string {
@@ -21,7 +15,7 @@ export function textOf(parts: readonly Part[], separator = ''): string {
 export function argumentsObject(text: string | null): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text ?? '');
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+    return { ...asRecord(value) };
   } catch {
     return {};
   }

@@ -10,7 +10,8 @@ import { streamError } from '../errors.ts';
 import { NO_SDK_TIMEOUT_MS, type Exchange, type Transport } from '#server/net/fetch.ts';
 import type { FinishReason, ModelRequest, ModelResponse, Protocol, StreamPart } from '../types.ts';
 import { createCollector, type Collector } from './collect.ts';
-import { omission, parseDataUrl } from './media.ts';
+import { parseDataUrl } from '#server/files/data-url.ts';
+import { omission } from './media.ts';
 import { NO_KEY, runStream } from './run.ts';
 
 const FORMAT = 'openai_responses';

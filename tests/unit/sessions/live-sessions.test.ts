@@ -8,6 +8,7 @@ import { createConfig } from '#server/config/config.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { createIdentity } from '#server/models/providers/identity.ts';
 import { createModelClient } from '#server/models/stream.ts';
+import { createLocalRuntime } from '#server/runtime/local.ts';
 import { createLiveSessions, type LiveSessions } from '#server/sessions/live-sessions.ts';
 import type { SessionIndex } from '#server/sessions/session-index.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
@@ -41,6 +42,9 @@ beforeEach(async () => {
     sink: { publish: ({ type, sessionId }) => void events.push(`${sessionId} ${type}`) },
     features: [],
     program: createAgentProgram({
+      runtime: createLocalRuntime(),
+      instructionsMaxAgeMs: 0,
+      now: () => now,
       home,
       shell: 'sh',
       config,

@@ -53,6 +53,28 @@ describe('Bash', () => {
     vi.unstubAllEnvs();
   });
 
+  test('the secrets of the server are not in its environment', async () => {
+    vi.stubEnv('SERVICE_CODE_PASSWORD', 'p4ssword');
+    vi.stubEnv('SERVICE_MODEL_API_KEY', 'p4ssword');
+    vi.stubEnv('KEPT', 'kept');
+    const { output } = await bash({ command: 'env' });
+    vi.unstubAllEnvs();
+    expect(output).toContain('KEPT=kept');
+    expect(output).not.toContain('p4ssword');
+  });
+
+  test('an aborted command that ignores SIGTERM is gone within the grace time of an abort', async () => {
+    const stop = new AbortController();
+    const started = performance.now();
+    const result = await bash(
+      { command: `trap '' TERM; echo $$ > pids; echo working; while :; do sleep 0.05; done` },
+      { signal: stop.signal, onProgress: () => stop.abort() },
+    );
+    expect(performance.now() - started).toBeLessThan(4500);
+    expect(result).toEqual({ output: 'working\nInterrupted by user', isError: true });
+    expect((await pidsIn('pids')).filter(isAlive)).toEqual([]);
+  });
+
   test('a fresh bash each time, comments and here-documents work', async () => {
     expect((await bash({ command: 'echo a # comment' })).output).toBe('a\n');
     expect((await bash({ command: 'cat <<X\nhi\nX\n[[ a == a ]] && echo bash' })).output).toBe('hi\nbash\n');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { editTool } from '#server/tools/edit.ts';
 import { readTool } from '#server/tools/read.ts';
-import { checkFresh } from '#server/agent/calls/stale-files.ts';
+import { checkFresh as checkFreshOn } from '#server/agent/calls/stale-files.ts';
 import { writeTool } from '#server/tools/write.ts';
 import { createWorkspace, planTool, runTool } from './workspace.ts';
 import type { Workspace } from './workspace.ts';
@@ -18,6 +18,8 @@ afterEach(() => space.remove());
 const read = (args: object) => runTool(readTool, space.environment, args);
 const write = (args: object) => runTool(writeTool, space.environment, args);
 const edit = (args: object) => runTool(editTool, space.environment, args);
+const checkFresh = (known: ReadonlyMap<string, number>, path: string) =>
+  checkFreshOn(known, path, space.environment.runtime);
 const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index + 1}\n`).join('');
 const utf16be = (text: string) => Buffer.from(text, 'utf16le').swap16();
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createGlobTool } from '#server/tools/glob.ts';
 import { createGrepTool } from '#server/tools/grep.ts';
-import type { SearchOptions } from '#server/tools/grep.ts';
+import type { SearchOptions } from '#server/files/ripgrep.ts';
 import { createWorkspace, planTool, runTool } from './workspace.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -218,6 +218,30 @@ describe('Glob', () => {
     expect((await glob({ pattern: '*.log' })).output).toBe('No files found.');
     expect((await glob({ pattern: '*.log', include_ignored: true })).output).toBe('a.log');
     expect((await glob({ pattern: '.git/**' })).output).toBe('No files found.');
+  });
+
+  test('no pattern holds the server up, whatever names there are', async () => {
+    await space.write(`${'a'.repeat(200)}`, '');
+    const patterns = ['+(+(+(+(a))))z', '*a*a*a*a*a*a*a*a*a*a*a*a*z', '*(*(*(*(a))))z', `{${'*a,'.repeat(40)}*z}z`];
+    for (const pattern of patterns) {
+      const started = performance.now();
+      expect((await glob({ pattern })).output).toBe('No files found.');
+      expect(performance.now() - started).toBeLessThan(3000);
+    }
+  });
+
+  test('parentheses and bars are names like others; a leading ! turns the pattern around', async () => {
+    await space.write('app/(auth)/page.ts', '');
+    await space.write('b.js', '');
+    expect((await glob({ pattern: 'app/(auth)/*' })).output).toBe('app/(auth)/page.ts');
+    expect((await glob({ pattern: '!*.ts' })).output).toBe('b.js');
+    await expect(glob({ pattern: '{a,b}'.repeat(9) })).rejects.toThrow('no glob');
+  });
+
+  test('an abort ends the search', async () => {
+    const tool = createGlobTool({ ...(await fakeRipgrep('exec sleep 30')), timeoutMs: 30_000 });
+    const result = await runTool(tool, space.environment, { pattern: 'x' }, { signal: AbortSignal.abort() });
+    expect(result).toMatchObject({ isError: true, output: 'Interrupted by user' });
   });
 
   test('shows at most 100 files', async () => {

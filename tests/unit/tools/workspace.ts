@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { RunContext, Tool, ToolEnvironment, ToolProgress } from '#server/tools/tool.ts';
 
 export interface Workspace {
@@ -21,6 +22,7 @@ export async function createWorkspace(): Promise<Workspace> {
   return {
     root,
     environment: {
+      runtime: createLocalRuntime(),
       sessionId: 'session_test',
       agentId: 'main',
       cwd,

@@ -2,6 +2,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { listDirectory } from '#server/agent/prompt/directory-listing.ts';
+import { createLocalRuntime } from '#server/runtime/local.ts';
 import { temporaryDirectory } from '#support/server.ts';
 
 async function tree(...paths: string[]): Promise<string> {
@@ -28,12 +29,14 @@ it('shows two levels, directories first, hidden directories closed', async () =>
     'README.md',
     '.env',
   );
-  expect(await listDirectory(root)).toBe('.git/ …\nsrc/\n  deep/\n  a.ts\n  b.ts\n.env\nREADME.md');
+  expect(await listDirectory(root, createLocalRuntime())).toBe(
+    '.git/ …\nsrc/\n  deep/\n  a.ts\n  b.ts\n.env\nREADME.md',
+  );
 });
 
 it('counts what it leaves out: 30 entries, 10 of a child', async () => {
   const root = await tree('dir/', ...numbered(12, (i) => `dir/${i}`), ...numbered(31, (i) => `file-${i}`));
-  const lines = (await listDirectory(root)).split('\n');
+  const lines = (await listDirectory(root, createLocalRuntime())).split('\n');
   expect(lines[0]).toBe('dir/');
   expect(lines.filter((line) => /^ {2}\d/.test(line))).toHaveLength(10);
   expect(lines[11]).toBe('  … 2 more');
@@ -44,6 +47,6 @@ it('counts what it leaves out: 30 entries, 10 of a child', async () => {
 it('says nothing of what it cannot read', async () => {
   const root = await tree('empty/');
   await symlink(join(root, 'nowhere'), join(root, 'dangling'));
-  expect(await listDirectory(root)).toBe('empty/\ndangling');
-  expect(await listDirectory(join(root, 'missing'))).toBe('');
+  expect(await listDirectory(root, createLocalRuntime())).toBe('empty/\ndangling');
+  expect(await listDirectory(join(root, 'missing'), createLocalRuntime())).toBe('');
 });

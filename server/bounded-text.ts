@@ -1,5 +1,4 @@
-/** Bounded text output of tools (engine.md §4.1). */
-import type { ToolResult } from './tool.ts';
+/** Text with an upper limit: what the model is told must fit, and no character is cut in half. */
 
 export const OUTPUT_MAX_CHARS = 50_000;
 export const OUTPUT_MAX_LINE_CHARS = 2000;
@@ -18,9 +17,6 @@ export function cutText(text: string, maxChars: number): string {
   const last = text.charCodeAt(maxChars - 1);
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? maxChars - 1 : maxChars);
 }
-
-/** An error result. */
-export const failed = (output: string): ToolResult => ({ output, isError: true });
 
 /**
  * Keeps at most `OUTPUT_MAX_CHARS`, marker included; over-long lines are cut to `maxLineChars`, marker included

@@ -1,10 +1,10 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createOutputBuilder, cutText, OUTPUT_MAX_CHARS, TRUNCATION_MARKER } from '#server/tools/output.ts';
+import { createOutputBuilder, cutText, OUTPUT_MAX_CHARS, TRUNCATION_MARKER } from '#server/bounded-text.ts';
 import { spillOutput } from '#server/agent/calls/spill.ts';
-import { createWorkspace } from './workspace.ts';
-import type { Workspace } from './workspace.ts';
+import { createWorkspace } from './tools/workspace.ts';
+import type { Workspace } from './tools/workspace.ts';
 
 describe('output builder', () => {
   test('joins pieces and puts closing lines on lines of their own', () => {

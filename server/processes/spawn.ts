@@ -1,0 +1,119 @@
+/** Starting a program in a process group of its own, and stopping the whole group. */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { constants } from 'node:os';
+import type { Readable } from 'node:stream';
+import { groupGone, killAtExit, signalGroup } from './process-group.ts';
+
+/** How long the pipes are read after the program has ended: what it left running keeps them open. */
+export const PIPE_WAIT_MS = 250;
+/** After SIGKILL only the kernel can hold a process back; it is not waited for longer. */
+const KILLED_WAIT_MS = 1000;
+
+export interface SpawnRequest {
+  file: string;
+  args: readonly string[];
+  cwd: string;
+  /** All variables of the child. */
+  env: NodeJS.ProcessEnv;
+  /** Told what the program writes, as it comes; nothing after `ended`. Standard input is closed. */
+  onOutput(stream: 'stdout' | 'stderr', chunk: Buffer): void;
+}
+
+export interface RunningProcess {
+  /**
+   * The exit code, 128 + its number for death by a signal. Settles once the program has exited, its output is read and,
+   * after `stop`, the whole group is gone. What it left running behind is not waited for and left alone. Never rejects.
+   */
+  readonly ended: Promise<number>;
+  /**
+   * SIGTERM to the group, SIGKILL after the grace time, at once when that is 0. Another call can only shorten it. No
+   * effect once the program has exited.
+   */
+  stop(graceMs: number): void;
+}
+
+/** Rejects when the program cannot be started. The group is killed when the server exits before the program does. */
+export type Spawn = (request: SpawnRequest) => Promise<RunningProcess>;
+
+function start({ file, args, cwd, env }: SpawnRequest): Promise<ChildProcess & { pid: number }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    child.once('error', reject);
+    child.once('spawn', () => {
+      const { pid } = child;
+      if (pid === undefined) reject(new Error(`${file} has no process id`));
+      else resolve(Object.assign(child, { pid }));
+    });
+  });
+}
+
+/** Reads on without keeping anything, so that what still runs can write; the server may end meanwhile. */
+function letGo(stream: Readable | null): void {
+  stream?.removeAllListeners('data');
+  stream?.on('error', () => undefined);
+  stream?.resume();
+  if (stream && 'unref' in stream && typeof stream.unref === 'function') stream.unref();
+}
+
+/** Settles with the promise, at the latest after the time given. */
+function atMost(ms: number, promise: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    void promise.then(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+/** Spawns on this machine. */
+export const spawnGroup: Spawn = async (request) => {
+  const child = await start(request);
+  const groupId = child.pid;
+  const survive = killAtExit(groupId);
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const exited = new Promise<number>((resolve) =>
+    child.once('exit', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0))),
+  );
+  child.stdout?.on('data', (chunk: Buffer) => request.onOutput('stdout', chunk));
+  child.stderr?.on('data', (chunk: Buffer) => request.onOutput('stderr', chunk));
+
+  let running = true;
+  let killAt = Infinity;
+  let killTimer: NodeJS.Timeout | undefined;
+  let stopped: Promise<void> | undefined;
+  let abandon = () => {};
+  const abandoned = new Promise<number>((resolve) => (abandon = () => resolve(128 + constants.signals.SIGKILL)));
+
+  function stop(graceMs: number): void {
+    const at = performance.now() + graceMs;
+    if ((!running && !stopped) || at >= killAt) return;
+    killAt = at;
+    clearTimeout(killTimer);
+    const kill = () => void signalGroup(groupId, 'SIGKILL');
+    if (graceMs <= 0) kill();
+    else {
+      if (!stopped) signalGroup(groupId, 'SIGTERM');
+      killTimer = setTimeout(kill, graceMs);
+    }
+    stopped ??= groupGone(groupId, () => killAt + KILLED_WAIT_MS).then(() => {
+      clearTimeout(killTimer);
+      abandon();
+    });
+  }
+
+  async function end(): Promise<number> {
+    const exitCode = await Promise.race([exited, abandoned]);
+    running = false;
+    // Children that outlive the shell of a stopped command are still in its group.
+    await stopped;
+    survive();
+    await atMost(PIPE_WAIT_MS, closed);
+    letGo(child.stdout);
+    letGo(child.stderr);
+    return exitCode;
+  }
+
+  return { ended: end(), stop };
+};

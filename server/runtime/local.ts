@@ -1,0 +1,67 @@
+/** The machine that the server itself runs on. */
+import { constants } from 'node:fs';
+import { appendFile, mkdir, open, readdir, readFile, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute } from 'node:path';
+import { replaceFile } from '#server/files/write-file.ts';
+import { childEnvironment } from '#server/processes/child-environment.ts';
+import { findOnPath, isExecutable } from '#server/processes/executables.ts';
+import { spawnGroup } from '#server/processes/spawn.ts';
+import { realPath } from './real-path.ts';
+import type { OpenFile, Runtime } from './runtime.ts';
+
+export interface LocalRuntimeOptions {
+  /** The server's environment; read at every use. */
+  env?: () => NodeJS.ProcessEnv;
+}
+
+/** A pipe without a writer must not hold the call up, a terminal must not become the server's own. */
+const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
+
+async function openFile(path: string): Promise<OpenFile> {
+  const file = await open(path, READ_FLAGS);
+  try {
+    const stats = await file.stat();
+    let position = 0;
+    return {
+      stats,
+      async read(maxBytes) {
+        const buffer = Buffer.allocUnsafe(maxBytes);
+        const { bytesRead } = await file.read(buffer, 0, maxBytes, position);
+        position += bytesRead;
+        return buffer.subarray(0, bytesRead);
+      },
+      close: () => file.close(),
+    };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+async function appendTo(path: string, data: string | Uint8Array): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await appendFile(path, data);
+}
+
+/** Files, processes and environment of this machine. */
+export function createLocalRuntime({ env = () => process.env }: LocalRuntimeOptions = {}): Runtime {
+  return {
+    homeDirectory: homedir,
+    environment: () => childEnvironment(env()),
+    readFile: (path) => readFile(path),
+    openFile,
+    async writeFile(path, data, { append = false } = {}) {
+      await (append ? appendTo(path, data) : replaceFile(path, data));
+      return stat(path);
+    },
+    stat: (path) => stat(path),
+    realpath: (path) => realPath(path),
+    list: (path) => readdir(path, { withFileTypes: true }),
+    async which(program) {
+      if (!isAbsolute(program)) return findOnPath(program, env().PATH);
+      return (await isExecutable(program)) ? program : undefined;
+    },
+    spawn: spawnGroup,
+  };
+}

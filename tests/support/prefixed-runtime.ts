@@ -1,0 +1,59 @@
+/**
+ * Another machine for tests: the local one, whose files are known by paths that do not exist on it. What reaches past
+ * the runtime finds nothing. Every call is counted.
+ */
+import { join } from 'node:path';
+import { isInside } from '#server/files/paths.ts';
+import { createLocalRuntime } from '#server/runtime/local.ts';
+import type { Runtime } from '#server/runtime/runtime.ts';
+
+export interface PrefixedRuntime extends Runtime {
+  /** Calls by the name of the method. */
+  calls: Map<string, number>;
+}
+
+/** `/x` on that machine is `<root>/x` here; `root` has its links resolved. Programs are named as they are here. */
+export function createPrefixedRuntime(root: string): PrefixedRuntime {
+  const local = createLocalRuntime();
+  const calls = new Map<string, number>();
+  const count = (name: keyof Runtime) => void calls.set(name, (calls.get(name) ?? 0) + 1);
+  const here = (path: string) => join(root, path);
+  const there = (path: string) => (isInside(path, root) ? `/${path.slice(root.length + 1)}` : path);
+  return {
+    calls,
+    homeDirectory: () => '/home/somebody',
+    environment: () => ({ PATH: process.env.PATH, MACHINE: 'other' }),
+    readFile(path) {
+      count('readFile');
+      return local.readFile(here(path));
+    },
+    openFile(path) {
+      count('openFile');
+      return local.openFile(here(path));
+    },
+    writeFile(path, data, options) {
+      count('writeFile');
+      return local.writeFile(here(path), data, options);
+    },
+    stat(path) {
+      count('stat');
+      return local.stat(here(path));
+    },
+    async realpath(path) {
+      count('realpath');
+      return there(await local.realpath(here(path)));
+    },
+    list(path) {
+      count('list');
+      return local.list(here(path));
+    },
+    which(program) {
+      count('which');
+      return local.which(program);
+    },
+    spawn(request) {
+      count('spawn');
+      return local.spawn({ ...request, cwd: here(request.cwd) });
+    },
+  };
+}

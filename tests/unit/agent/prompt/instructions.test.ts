@@ -1,0 +1,64 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { createInstructionFiles, INSTRUCTIONS_MAX_AGE_MS } from '#server/agent/prompt/instructions.ts';
+import { createPrefixedRuntime, type PrefixedRuntime } from '#support/prefixed-runtime.ts';
+import { temporaryHome } from '#support/temporary-home.ts';
+
+let root: string;
+let runtime: PrefixedRuntime;
+let now: number;
+beforeEach(async () => {
+  root = await temporaryHome();
+  runtime = createPrefixedRuntime(root);
+  now = 0;
+});
+
+const open = () => createInstructionFiles({ runtime, home: '/server', now: () => now });
+
+async function put(path: string, text: string): Promise<void> {
+  await mkdir(dirname(join(root, path)), { recursive: true });
+  await writeFile(join(root, path), text);
+}
+
+function looks(): Record<string, number> {
+  const counted = Object.fromEntries(runtime.calls);
+  runtime.calls.clear();
+  return counted;
+}
+
+test('a directory is looked at once a second, whoever asks; a file is read again when it has changed', async () => {
+  await put('/work/.git/HEAD', '');
+  await put('/work/AGENTS.md', 'one');
+  const files = open();
+  const [first, second] = await Promise.all([files.read('/work'), files.read('/work')]);
+  expect(first.text).toBe('<!-- From: /work/AGENTS.md -->\none');
+  expect(second).toEqual(first);
+  expect(looks()).toEqual({ stat: 6, readFile: 1 });
+
+  await put('/work/AGENTS.md', 'changed');
+  now = INSTRUCTIONS_MAX_AGE_MS - 1;
+  expect((await files.read('/work')).text).toContain('one');
+  expect(await files.pathsIn('/work')).toEqual(['/work/AGENTS.md']);
+  expect(looks()).toEqual({});
+
+  now = INSTRUCTIONS_MAX_AGE_MS;
+  expect((await files.read('/work')).text).toContain('changed');
+  expect(looks()).toEqual({ stat: 6, readFile: 1 });
+  now *= 2;
+  await files.read('/work');
+  expect(looks()).toEqual({ stat: 6 });
+  now *= 2;
+  await rm(join(root, 'work/AGENTS.md'));
+  expect(await files.read('/work')).toEqual({ text: '', paths: [], warnings: [] });
+});
+
+test('a file that cannot be read is named in a warning and tried again', async () => {
+  await put('/work/AGENTS.md', 'text');
+  const files = open();
+  const { readFile } = runtime;
+  runtime.readFile = () => Promise.reject(new Error('EACCES'));
+  expect((await files.read('/work')).warnings[0]?.message).toContain('/work/AGENTS.md could not be read: EACCES');
+  runtime.readFile = readFile;
+  expect(await files.read('/work')).toMatchObject({ paths: ['/work/AGENTS.md'], warnings: [] });
+});

@@ -1,0 +1,87 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { groupRuns } from '#server/processes/process-group.ts';
+import { runCommand, type CommandRequest } from '#server/processes/run-command.ts';
+import { spawnGroup } from '#server/processes/spawn.ts';
+
+let cwd: string;
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'service-code-run-'));
+});
+afterEach(() => rm(cwd, { recursive: true }));
+
+/** Ignores SIGTERM, says so, and goes on until it is killed. */
+const STUBBORN = `trap '' TERM; echo $$ > pid; echo ready; while :; do sleep 0.05; done`;
+
+function run(script: string, more: Partial<CommandRequest> = {}) {
+  const request: CommandRequest = {
+    file: '/bin/sh',
+    args: ['-c', script],
+    cwd,
+    env: { PATH: process.env.PATH },
+    signal: new AbortController().signal,
+    timeoutMs: 60_000,
+    maxOutputBytes: 1_000_000,
+    graceMs: () => 60_000,
+    onText: () => undefined,
+    ...more,
+  };
+  return runCommand(spawnGroup, request);
+}
+
+const groupId = async () => Number(await readFile(join(cwd, 'pid'), 'utf8'));
+
+describe('a stopped command', () => {
+  test.each<[string, (stop: AbortController) => Partial<CommandRequest>]>([
+    ['aborted', (stop) => ({ signal: stop.signal, onText: () => stop.abort() })],
+    ['timeout', () => ({ timeoutMs: 300 })],
+    ['output', () => ({ maxOutputBytes: 1 })],
+  ])('%s: its group is gone when the end is told; the grace time is that of the reason', async (reason, limits) => {
+    const asked: string[] = [];
+    const graceMs = (why: string) => {
+      asked.push(why);
+      return 100;
+    };
+    const end = await run(STUBBORN, { graceMs, ...limits(new AbortController()) });
+    expect(end).toEqual({ exitCode: 137, stopped: reason });
+    expect(asked[0]).toBe(reason);
+    expect(await groupRuns(await groupId())).toBe(false);
+  });
+
+  test('an abort shortens the grace time of a time-out that came first', async () => {
+    const stop = new AbortController();
+    const graceMs = (reason: string) => {
+      if (reason === 'timeout') setTimeout(() => stop.abort(), 50);
+      return reason === 'timeout' ? 60_000 : 100;
+    };
+    const end = await run(STUBBORN, { signal: stop.signal, timeoutMs: 300, graceMs });
+    expect(end).toEqual({ exitCode: 137, stopped: 'timeout' });
+  });
+
+  test('an abort before the start lets nothing run on', async () => {
+    const end = await run('sleep 60', { signal: AbortSignal.abort(), graceMs: () => 0 });
+    expect(end).toEqual({ exitCode: 137, stopped: 'aborted' });
+  });
+});
+
+test('a command that ends by itself', async () => {
+  const texts: string[] = [];
+  const end = await run('echo out; echo err >&2; exit 3', {
+    onText: (stream, text) => texts.push(`${stream} ${text}`),
+  });
+  expect(end).toEqual({ exitCode: 3, stopped: undefined });
+  expect(texts.toSorted()).toEqual(['stderr err\n', 'stdout out\n']);
+});
+
+test('half a character at the end is told, too', async () => {
+  let told = '';
+  await run(String.raw`printf 'a\303'`, { onText: (_stream, text) => (told += text) });
+  expect(told).toBe('a\uFFFD');
+});
+
+test('a program that does not start is an error', async () => {
+  await expect(run('true', { file: '/no/such/program' })).rejects.toMatchObject({ code: 'ENOENT' });
+  await expect(run('true', { cwd: '/no/such/folder' })).rejects.toThrow('ENOENT');
+});
