@@ -52,8 +52,10 @@ function ensureBrowser() {
   });
 }
 
-step('lint', 'npx', ['oxlint', '--deny-warnings']);
+step('lint', 'npm', ['run', '--silent', 'lint']);
 step('format', 'npx', ['prettier', '--check', '--log-level', 'warn', '.']);
+step('layers', 'npm', ['run', '--silent', 'layers']);
+step('unused exports', 'npm', ['run', '--silent', 'unused']);
 step('types', 'npm', ['run', '--silent', 'typecheck']);
 tests('unit');
 tests('api');
