@@ -24,6 +24,7 @@ import { listenOptions } from '#utils/http/listen-options.ts';
 import { createRouteTable } from '#utils/http/route-table.ts';
 import type { EndpointEntry } from '#utils/http/route-table.ts';
 import { createUpgradeListener, peerHooks, webSocketServerOptions } from '#utils/http/websocket.ts';
+import { inNamespace, seenBy } from './namespace.ts';
 
 const envelopeSchema = z.strictObject({
   code: z.number(),
@@ -141,6 +142,8 @@ export interface SpawnOptions {
   cwd?: string;
   /** The built output's entry; this project's unless given. */
   entry?: string;
+  /** Mounts that only the server sees (see `namespace.ts`): shell commands, the home is `$1`. `home` must be given. */
+  mounts?: string;
 }
 
 const START_TIMEOUT_MS = 20_000;
@@ -148,9 +151,11 @@ export const BUILT_ENTRY = resolve(import.meta.dirname, '../../.output/server/in
 
 /** Starts the built server on a free port and waits until it says where it listens. */
 export async function spawnServer(options: SpawnOptions = {}): Promise<SpawnedServer> {
-  const { args = [], env = {}, browser = false, home: givenHome, cwd, entry = BUILT_ENTRY } = options;
+  const { args = [], env = {}, browser = false, home: givenHome, cwd, entry = BUILT_ENTRY, mounts } = options;
   const home = givenHome ?? (await temporaryDirectory());
-  const child = spawn(process.execPath, [entry, '--port', '0', ...(browser ? [] : ['--no-open']), ...args], {
+  const command = [process.execPath, entry, '--port', '0', ...(browser ? [] : ['--no-open']), ...args];
+  const [program = '', ...rest] = mounts === undefined ? command : inNamespace(mounts, home, command);
+  const child = spawn(program, rest, {
     env: { ...process.env, SERVICE_CODE_HOME: home, ...env },
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -173,7 +178,8 @@ export async function spawnServer(options: SpawnOptions = {}): Promise<SpawnedSe
       reject(new Error(`the server ended with ${code}:\n${printed}`));
     });
   });
-  const token = await readFile(join(home, 'server.token'), 'utf8');
+  const seenHome = mounts === undefined ? home : seenBy(child, home);
+  const token = await readFile(join(seenHome, 'server.token'), 'utf8');
   const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
     if (child.exitCode === null && child.signalCode === null) child.kill(signal);
     return exited;
@@ -181,7 +187,7 @@ export async function spawnServer(options: SpawnOptions = {}): Promise<SpawnedSe
   return {
     url,
     token,
-    home,
+    home: seenHome,
     process: child,
     output: () => printed,
     ...client(url, token),
