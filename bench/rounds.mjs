@@ -9,6 +9,10 @@ export function median(values) {
 /** Ratio of two series, round by round. */
 export const ratio = (values, others) => median(values.map((value, round) => value / others[round]));
 
+/** A slow machine gets fewer rounds, but as many as a median needs. */
+const ENOUGH_MS = 25_000;
+const LEAST_ROUNDS = 3;
+
 /**
  * Measures every one of `all` in each round, the other way round in every second one; the samples are told by place:
  * `[[of the first, round by round], …]`.
@@ -16,7 +20,9 @@ export const ratio = (values, others) => median(values.map((value, round) => val
 export async function inTurn(rounds, all, measure) {
   const samples = all.map(() => []);
   const places = all.map((_, place) => place);
+  const begun = performance.now();
   for (let round = 0; round < rounds; round += 1) {
+    if (round >= LEAST_ROUNDS && performance.now() - begun > ENOUGH_MS) break;
     for (const place of round % 2 === 0 ? places : places.toReversed()) {
       samples[place].push(await measure(all[place], round));
     }

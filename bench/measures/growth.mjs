@@ -34,7 +34,8 @@ export async function measureGrowth({ builds, model, quick, report }) {
     const begun = cpuMs(each.target.server.pid);
     for (let n = 0; n < TURNS; n += 1) await each.session.turn(each.events, 'Tell me.');
     const cpu = (cpuMs(each.target.server.pid) - begun) / TURNS;
-    if (round === rounds / 2) {
+    // By then every session has come to its place.
+    if (round === 2) {
       each.file = join(folder, `${targets.indexOf(each.target)}-${each.turn}.json`);
       await writeFile(each.file, (await modelClient.send('GET', '/last')).text);
     }

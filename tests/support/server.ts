@@ -25,6 +25,7 @@ import { createRouteTable } from '#utils/http/route-table.ts';
 import type { EndpointEntry } from '#utils/http/route-table.ts';
 import { createUpgradeListener, peerHooks, webSocketServerOptions } from '#utils/http/websocket.ts';
 import { inNamespace, seenBy } from './namespace.ts';
+import { FORBIDDEN_MS, watchStalls } from './stalls.ts';
 
 const envelopeSchema = z.strictObject({
   code: z.number(),
@@ -62,6 +63,8 @@ export interface TestServerOptions extends Partial<AppOptions> {
   endpoints?: EndpointEntry[];
   /** Folder of the page; a missing one unless given. */
   webDirectory?: string;
+  /** Why this server may block the event loop for longer than others may, such as a body above 1 MiB. */
+  mayStall?: string;
 }
 
 export const temporaryDirectory = (): Promise<string> => mkdtemp(join(tmpdir(), 'service-code-'));
@@ -90,7 +93,7 @@ function client(url: string, token: string): Pick<ServerClient, 'api' | 'fetch'>
 
 /** Starts the app and listens on 127.0.0.1 (or `host`). `close` removes the home unless it was given. */
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { endpoints: entries = endpoints, webDirectory, ...given } = options;
+  const { endpoints: entries = endpoints, webDirectory, mayStall, ...given } = options;
   const home = given.home ?? (await temporaryDirectory());
   const app = await createApp(appOptions({ port: 0, log: createLogger('silent'), ...given, home }));
   // Several servers may run in one test; each request sees its own app.
@@ -109,6 +112,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   await app.listening(port);
   const url = `http://127.0.0.1:${port}`;
   const token = (await app.token()) ?? '';
+  const watch = await watchStalls();
   return {
     url,
     token,
@@ -116,11 +120,18 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     app,
     ...client(url, token),
     async close() {
+      const stalls = watch.stop();
+      const excuse = mayStall === undefined ? '' : ` (${mayStall})`;
+      for (const { ms, where } of stalls) process.stderr.write(`stall of ${ms.toFixed(0)} ms${excuse}: ${where}\n`);
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       await app.close();
       server.closeAllConnections();
       await closed;
       if (given.home === undefined) await rm(home, { recursive: true, force: true });
+      const worst = stalls.find(({ ms }) => ms >= FORBIDDEN_MS);
+      if (worst && mayStall === undefined && process.env.SERVICE_CODE_STALLS === 'fail') {
+        throw new Error(`the server blocked the event loop for ${worst.ms.toFixed(0)} ms: ${worst.where}`);
+      }
     },
   };
 }
