@@ -7,8 +7,9 @@ const LAYERS = [
   ['events'],
   ['journal'],
   ['config', 'auth'],
-  ['models', 'permissions', 'tools'],
+  ['models', 'permissions', 'tools', 'interactions'],
   ['agent'],
+  ['features'],
   ['sessions', 'workspaces'],
   ['meta', 'app', 'cli'],
 ];

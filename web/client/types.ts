@@ -15,7 +15,7 @@ export type { Display } from '#schema/display.ts';
 export type { ToolOutput } from '#schema/engine.ts';
 export type { PermissionMode } from '#schema/scalars.ts';
 export type { Phase } from '#schema/events/volatile.ts';
-export type { Approval, ResolveApproval } from '#schema/interaction.ts';
+export type { Approval, Question, ResolveApproval } from '#schema/interaction.ts';
 export type { InFlightTurn, Message, Snapshot } from '#schema/message.ts';
 export type { Meta } from '#schema/meta.ts';
 export type { ModelItem as Model } from '#schema/model.ts';

@@ -204,7 +204,7 @@ describe('repair', () => {
     const home = await temporaryHome();
     const dir = sessionDir(home, SESSION_ID);
     const { options } = logOptions(dir);
-    const log = await createSessionLog({
+    const log = createSessionLog({
       ...options,
       session: sessionView(sessionRow(SESSION_ID), undefined),
       titleKind: 'replaceable',
