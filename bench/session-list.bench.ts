@@ -75,7 +75,7 @@ afterAll(async () => {
 });
 
 for (const name of Object.keys(queries(0))) {
-  describe(`${name}`, () => {
+  describe(name, () => {
     for (const size of SIZES) {
       const query = queries(size)[name];
       bench(

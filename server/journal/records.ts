@@ -126,8 +126,6 @@ export interface InternalFields {
 
 export type InternalType = keyof InternalFields;
 
-export type RecordType = DurableType | InternalType;
-
 type ExtrasOf<T> = T extends keyof JournalOnlyFields ? { x?: JournalOnlyFields[T] } : { x?: undefined };
 
 /** A record of an event type; with `seq` it is what clients get, without it was never sent. */

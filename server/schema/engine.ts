@@ -22,8 +22,6 @@ export const partSchema = z.discriminatedUnion('type', [
   videoPartSchema,
 ]);
 export type Part = z.infer<typeof partSchema>;
-export type TextPart = z.infer<typeof textPartSchema>;
-export type ThinkPart = z.infer<typeof thinkPartSchema>;
 
 /** What a tool returns: plain text, or parts when it holds media (core.md §7.2). */
 export const toolOutputSchema = z.union([z.string(), z.array(partSchema)]);

@@ -24,6 +24,8 @@ import { listenOptions } from '#utils/http/listen-options.ts';
 import { createRouteTable } from '#utils/http/route-table.ts';
 import type { EndpointEntry } from '#utils/http/route-table.ts';
 import { createUpgradeListener, peerHooks, webSocketServerOptions } from '#utils/http/websocket.ts';
+import { inNamespace, seenBy } from './namespace.ts';
+import { FORBIDDEN_MS, watchStalls } from './stalls.ts';
 
 const envelopeSchema = z.strictObject({
   code: z.number(),
@@ -61,6 +63,8 @@ export interface TestServerOptions extends Partial<AppOptions> {
   endpoints?: EndpointEntry[];
   /** Folder of the page; a missing one unless given. */
   webDirectory?: string;
+  /** Why this server may block the event loop for longer than others may, such as a body above 1 MiB. */
+  mayStall?: string;
 }
 
 export const temporaryDirectory = (): Promise<string> => mkdtemp(join(tmpdir(), 'service-code-'));
@@ -89,7 +93,7 @@ function client(url: string, token: string): Pick<ServerClient, 'api' | 'fetch'>
 
 /** Starts the app and listens on 127.0.0.1 (or `host`). `close` removes the home unless it was given. */
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { endpoints: entries = endpoints, webDirectory, ...given } = options;
+  const { endpoints: entries = endpoints, webDirectory, mayStall, ...given } = options;
   const home = given.home ?? (await temporaryDirectory());
   const app = await createApp(appOptions({ port: 0, log: createLogger('silent'), ...given, home }));
   // Several servers may run in one test; each request sees its own app.
@@ -108,6 +112,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   await app.listening(port);
   const url = `http://127.0.0.1:${port}`;
   const token = (await app.token()) ?? '';
+  const watch = await watchStalls();
   return {
     url,
     token,
@@ -115,11 +120,18 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     app,
     ...client(url, token),
     async close() {
+      const stalls = watch.stop();
+      const excuse = mayStall === undefined ? '' : ` (${mayStall})`;
+      for (const { ms, where } of stalls) process.stderr.write(`stall of ${ms.toFixed(0)} ms${excuse}: ${where}\n`);
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       await app.close();
       server.closeAllConnections();
       await closed;
       if (given.home === undefined) await rm(home, { recursive: true, force: true });
+      const worst = stalls.find(({ ms }) => ms >= FORBIDDEN_MS);
+      if (worst && mayStall === undefined && process.env.SERVICE_CODE_STALLS === 'fail') {
+        throw new Error(`the server blocked the event loop for ${worst.ms.toFixed(0)} ms: ${worst.where}`);
+      }
     },
   };
 }
@@ -141,6 +153,8 @@ export interface SpawnOptions {
   cwd?: string;
   /** The built output's entry; this project's unless given. */
   entry?: string;
+  /** Mounts that only the server sees (see `namespace.ts`): shell commands, the home is `$1`. `home` must be given. */
+  mounts?: string;
 }
 
 const START_TIMEOUT_MS = 20_000;
@@ -148,9 +162,11 @@ export const BUILT_ENTRY = resolve(import.meta.dirname, '../../.output/server/in
 
 /** Starts the built server on a free port and waits until it says where it listens. */
 export async function spawnServer(options: SpawnOptions = {}): Promise<SpawnedServer> {
-  const { args = [], env = {}, browser = false, home: givenHome, cwd, entry = BUILT_ENTRY } = options;
+  const { args = [], env = {}, browser = false, home: givenHome, cwd, entry = BUILT_ENTRY, mounts } = options;
   const home = givenHome ?? (await temporaryDirectory());
-  const child = spawn(process.execPath, [entry, '--port', '0', ...(browser ? [] : ['--no-open']), ...args], {
+  const command = [process.execPath, entry, '--port', '0', ...(browser ? [] : ['--no-open']), ...args];
+  const [program = '', ...rest] = mounts === undefined ? command : inNamespace(mounts, home, command);
+  const child = spawn(program, rest, {
     env: { ...process.env, SERVICE_CODE_HOME: home, ...env },
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -173,7 +189,8 @@ export async function spawnServer(options: SpawnOptions = {}): Promise<SpawnedSe
       reject(new Error(`the server ended with ${code}:\n${printed}`));
     });
   });
-  const token = await readFile(join(home, 'server.token'), 'utf8');
+  const seenHome = mounts === undefined ? home : seenBy(child, home);
+  const token = await readFile(join(seenHome, 'server.token'), 'utf8');
   const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
     if (child.exitCode === null && child.signalCode === null) child.kill(signal);
     return exited;
@@ -181,7 +198,7 @@ export async function spawnServer(options: SpawnOptions = {}): Promise<SpawnedSe
   return {
     url,
     token,
-    home,
+    home: seenHome,
     process: child,
     output: () => printed,
     ...client(url, token),

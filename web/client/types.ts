@@ -10,13 +10,13 @@ import type {
 } from '#schema/events/catalogue.ts';
 
 export type { ConfigObject as Config } from '#schema/config.ts';
-export type { ContentPart, MediaSource } from '#schema/content.ts';
+export type { ContentPart } from '#schema/content.ts';
 export type { Display } from '#schema/display.ts';
 export type { ToolOutput } from '#schema/engine.ts';
 export type { PermissionMode } from '#schema/scalars.ts';
 export type { Phase } from '#schema/events/volatile.ts';
 export type { Approval, Question, ResolveApproval } from '#schema/interaction.ts';
-export type { InFlightTurn, Message, RunningTool, Snapshot } from '#schema/message.ts';
+export type { InFlightTurn, Message, Snapshot } from '#schema/message.ts';
 export type { Meta } from '#schema/meta.ts';
 export type { ModelItem as Model } from '#schema/model.ts';
 export type { AuthSummary, CreateProvider } from '#schema/provider.ts';

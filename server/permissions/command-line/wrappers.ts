@@ -66,7 +66,7 @@ function commandStarts(words: readonly Unquoted[], wrapper: Wrapper, inner: Inne
       if (wrapper.script && text === '--split-string') inner.scripts.push(words[at + 1]?.text ?? '');
     } else if (text.startsWith('-') && text.length > 1) {
       const letter = Array.from(text).findIndex((char, index) => index > 0 && wrapper.withValue.includes(char));
-      if (wrapper.showsOnly && [...text].some((char) => wrapper.showsOnly?.includes(char))) continue;
+      if (wrapper.showsOnly && Array.from(text).some((char) => wrapper.showsOnly?.includes(char))) continue;
       const attached = letter > 0 && letter < text.length - 1;
       if (letter > 0 && wrapper.script?.includes(text.charAt(letter))) {
         inner.scripts.push(attached ? text.slice(letter + 1) : (words[at + 1]?.text ?? ''));

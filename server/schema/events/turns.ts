@@ -7,7 +7,6 @@ import { count, isoTime } from '../scalars.ts';
 const step = { turnId: count, step: z.number().int().min(1), stepId: z.string() };
 
 export const turnEndReason = z.enum(['completed', 'cancelled', 'failed', 'blocked']);
-export type TurnEndReason = z.infer<typeof turnEndReason>;
 export const interruptReason = z.enum(['user_cancelled', 'aborted', 'max_steps', 'error', 'filtered', 'blocked']);
 export type InterruptReason = z.infer<typeof interruptReason>;
 

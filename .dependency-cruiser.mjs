@@ -1,0 +1,121 @@
+// The order of the layers: a file imports from its own layer or from one below it, types included.
+
+/** From the bottom to the top; a name is a folder of `server/` or a file in it. */
+const LAYERS = [
+  ['schema', 'errors', 'ids', 'version', 'start-error', 'logging'],
+  ['files', 'processes', 'net', 'runtime', 'storage', 'home'],
+  ['events'],
+  ['journal'],
+  ['config', 'auth'],
+  ['models', 'permissions', 'tools', 'interactions'],
+  ['agent'],
+  ['features'],
+  ['sessions', 'workspaces'],
+  ['meta', 'app', 'cli'],
+];
+
+/**
+ * Imports that break the order, by importing file. None is to be added; one whose import is gone is an error, so that
+ * the list only gets shorter.
+ */
+const EXCEPTIONS = {
+  // The names of the levels and sizes in the environment are read by the one reader of the environment.
+  'server/logging/engine-log.ts': ['server/config/environment.ts'],
+  'server/logging/log-file.ts': ['server/files/errno.ts'],
+  // What a search leaves out and how a tool's path is refused are known above.
+  'server/files/search-scope.ts': ['server/permissions/sensitive-files.ts'],
+  'server/files/paths.ts': ['server/permissions/sensitive-files.ts', 'server/tools/tool.ts'],
+  // A rule is checked when it is read.
+  'server/config/stored.ts': ['server/permissions/patterns.ts'],
+};
+
+const exactly = (path) => `^${path.replaceAll('.', '\\.')}$`;
+
+/** A rule over folders, less the exceptions of the files in them. */
+function forbid(name, from, to) {
+  const excepted = Object.entries(EXCEPTIONS).filter(([file]) => new RegExp(from).test(file));
+  return [
+    {
+      name,
+      severity: 'error',
+      from: { path: from, pathNot: excepted.map(([file]) => exactly(file)) },
+      to: { path: to },
+    },
+    ...excepted.map(([file, allowed]) => ({
+      name,
+      severity: 'error',
+      from: { path: exactly(file) },
+      to: { path: to, pathNot: allowed.map(exactly) },
+    })),
+  ];
+}
+
+const inServer = (names) => `^server/(${names.join('|')})(/|\\.ts$)`;
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  required: Object.entries(EXCEPTIONS).flatMap(([file, imports]) =>
+    imports.map((path) => ({
+      name: 'exception-still-needed',
+      severity: 'error',
+      module: { path: exactly(file) },
+      to: { path: exactly(path) },
+    })),
+  ),
+  forbidden: [
+    ...LAYERS.slice(0, -1).flatMap((names, place) =>
+      forbid(`below-${LAYERS[place + 1][0]}`, inServer(names), inServer(LAYERS.slice(place + 1).flat())),
+    ),
+    {
+      name: 'every-folder-has-a-layer',
+      comment: 'A new folder of server/ takes its place in LAYERS.',
+      severity: 'error',
+      from: { path: '^server/', pathNot: inServer(LAYERS.flat()) },
+      to: {},
+    },
+    {
+      name: 'server-knows-no-endpoint',
+      severity: 'error',
+      from: { path: '^server/' },
+      to: { path: '^(routes|utils|plugins|web|tests|build|bench)/|^entry\\.ts$' },
+    },
+    {
+      name: 'utils-know-no-route',
+      severity: 'error',
+      from: { path: '^utils/' },
+      to: { path: '^(routes|plugins|web|tests|build|bench)/|^entry\\.ts$' },
+    },
+    {
+      name: 'schemas-stand-alone',
+      severity: 'error',
+      from: { path: '^server/schema/' },
+      to: { path: '^(server|utils|routes)/', pathNot: '^server/schema/' },
+    },
+    {
+      name: 'page-takes-only-types',
+      comment: 'The page bundles no schema; it knows their types.',
+      severity: 'error',
+      from: { path: '^web/' },
+      to: { path: '^(server|utils|routes|plugins)/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'page-knows-schemas-only',
+      severity: 'error',
+      from: { path: '^web/' },
+      to: { path: '^(server|utils|routes|plugins|tests)/', pathNot: '^server/schema/' },
+    },
+    {
+      name: 'nothing-unresolved',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true, pathNot: '^(#endpoints|#nitro-internal-pollyfills)' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(\\.output|\\.nitro|web/dist|node_modules)/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+};

@@ -1,0 +1,93 @@
+#!/usr/bin/env node
+// Measures the built output and prints, a line each, the figure, its aim, and whether it is met. Build first.
+//   node bench/compare.mjs [--before <folder with .output>] [--now <folder>] [--only <name>[,<name>]] [--quick]
+// With --before both builds run in turn in the same run, so that ratios hold on a machine that does other things too;
+// without it figures are told in the CPU of a bare `node:http` request, measured beside them.
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { createClient } from './client.mjs';
+import { measureDeltas } from './measures/deltas.mjs';
+import { measureGrowth } from './measures/growth.mjs';
+import { measureMemory } from './measures/memory.mjs';
+import { measureSessions } from './measures/sessions.mjs';
+import { measureStart } from './measures/start.mjs';
+import { measureTurns } from './measures/turns.mjs';
+import { cpuMs, startProgram } from './processes.mjs';
+import { createReport } from './report.mjs';
+import { inParallel } from './rounds.mjs';
+
+const measures = {
+  start: measureStart,
+  turns: measureTurns,
+  sessions: measureSessions,
+  deltas: measureDeltas,
+  memory: measureMemory,
+  growth: measureGrowth,
+};
+/** What is not begun by then is left out; nothing runs longer than `LATEST_MS`. */
+const ENOUGH_MS = 5 * 60_000;
+const LATEST_MS = 8 * 60_000;
+const BARE_REQUESTS = 2000;
+
+const { values: options } = parseArgs({
+  options: {
+    before: { type: 'string' },
+    now: { type: 'string', default: join(import.meta.dirname, '..') },
+    only: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+  },
+});
+const wanted = options.only?.split(',') ?? Object.keys(measures);
+for (const name of wanted) {
+  if (!(name in measures)) throw new Error(`--only: ${name} is none of ${Object.keys(measures).join(', ')}`);
+}
+const builds = [options.now, ...(options.before === undefined ? [] : [options.before])].map((path) => resolve(path));
+for (const directory of builds) {
+  if (!existsSync(join(directory, '.output', 'server', 'index.mjs'))) throw new Error(`${directory} is not built`);
+}
+
+/** The unit: what a POST of a small JSON body costs a server that does nothing else. */
+async function startBare() {
+  const server = await startProgram('bare-server');
+  const client = createClient(server);
+  const requests = (count) => inParallel(count, 4, () => client.send('POST', '/', { text: 'Tell me.' }));
+  await requests(BARE_REQUESTS);
+  return {
+    async cpuOfRequest() {
+      const begun = cpuMs(server.pid);
+      await requests(BARE_REQUESTS);
+      return (cpuMs(server.pid) - begun) / BARE_REQUESTS;
+    },
+    async close() {
+      client.close();
+      await server.stop();
+    },
+  };
+}
+
+const begun = performance.now();
+const late = setTimeout(() => {
+  console.error('the time is up');
+  process.exit(1);
+}, LATEST_MS);
+const report = createReport((line) => console.log(line));
+const model = await startProgram('model');
+const bare = await startBare();
+console.log(`now: ${builds[0]}${builds[1] ? `, before: ${builds[1]}` : ''}${options.quick ? ', quick' : ''}`);
+console.log(`a bare node:http request: ${(await bare.cpuOfRequest()).toFixed(3)} ms CPU\n`);
+for (const name of wanted) {
+  if (performance.now() - begun > ENOUGH_MS) {
+    console.log(`${name}: left out, no time`);
+    report.counts.open += 1;
+    continue;
+  }
+  await measures[name]({ builds, model, bare, quick: options.quick, report });
+}
+await bare.close();
+await model.stop();
+clearTimeout(late);
+const { met, missed, open } = report.counts;
+const seconds = ((performance.now() - begun) / 1000).toFixed(0);
+console.log(`\n${met} aims met, ${missed} not, ${open} not judged; ${seconds} s`);
+process.exit(0);

@@ -1,0 +1,53 @@
+// `POST /sessions`, where there are none and where there are many: rate and CPU of each.
+import { cpuMs } from '../processes.mjs';
+import { inParallel, inTurn } from '../rounds.mjs';
+import { openTarget } from './turns.mjs';
+
+const WIDTH = 8;
+const MANY = 2000;
+/** Not counted: code that is not compiled yet, a cache of live sessions that is not full. */
+const WARM_UP = 200;
+
+export async function measureSessions({ builds, model, bare, quick, report }) {
+  const targets = await Promise.all(builds.map((directory) => openTarget({ directory, model })));
+  const each = quick ? 60 : 100;
+  const rounds = quick ? 3 : 6;
+  const many = quick ? MANY / 4 : MANY;
+  const create = (target, count) =>
+    inParallel(count, WIDTH, () => target.client.api('POST', '/sessions', { metadata: { cwd: target.project } }));
+
+  async function measure(target) {
+    const cpu = cpuMs(target.server.pid);
+    const begun = performance.now();
+    await create(target, each);
+    const ms = performance.now() - begun;
+    return { rate: (1000 * each) / ms, cpu: (cpuMs(target.server.pid) - cpu) / each };
+  }
+
+  try {
+    for (const [place, existing] of [0, many].entries()) {
+      const fill = place === 0 ? WARM_UP : many - WARM_UP - rounds * each;
+      await Promise.all(targets.map((target) => create(target, fill)));
+      const unit = await bare.cpuOfRequest();
+      const [now, before] = await inTurn(rounds, targets, measure);
+      const name = `POST /sessions at ${existing.toLocaleString('en')} sessions`;
+      report.line({
+        name: `${name}: rate`,
+        unit: '/s',
+        now: now.map(({ rate }) => rate),
+        before: before?.map(({ rate }) => rate),
+        aim: { least: 2, of: 'before' },
+      });
+      report.line({
+        name: `${name}: CPU`,
+        unit: 'ms',
+        now: now.map(({ cpu }) => cpu),
+        before: before?.map(({ cpu }) => cpu),
+        against: { name: 'bare request', values: now.map(() => unit) },
+        aim: { most: 0.4, of: 'before' },
+      });
+    }
+  } finally {
+    await Promise.all(targets.map((target) => target.close()));
+  }
+}

@@ -1,0 +1,74 @@
+// A model server as a process of its own: chat completions over real HTTP, answered by the last words of the request.
+// "READ" asks for one call of the Read tool, "FLOOD" streams 2,000 pieces, "BRIEF" gives a word, anything else a short
+// text in pieces.
+// `GET /last` gives the last request's body as it came.
+import { createServer } from 'node:http';
+
+const PIECES = 8;
+const FLOOD_PIECES = 2000;
+
+const chunk = (delta, finish = null) =>
+  `data: ${JSON.stringify({
+    id: 'chatcmpl-1',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'bench-1',
+    choices: [{ index: 0, delta, finish_reason: finish }],
+  })}\n\n`;
+const usage = `data: ${JSON.stringify({
+  id: 'chatcmpl-1',
+  object: 'chat.completion.chunk',
+  choices: [],
+  usage: { prompt_tokens: 1000, completion_tokens: 50, total_tokens: 1050 },
+})}\n\ndata: [DONE]\n\n`;
+const begin = chunk({ role: 'assistant', content: '' });
+const end = chunk({}, 'stop') + usage;
+
+/** A piece per write, as providers send them. */
+const text = [begin, ...Array.from({ length: PIECES }, (_, n) => chunk({ content: `piece ${n} of the answer ` })), end];
+const brief = [begin + chunk({ content: 'Well.' }) + end];
+const flood = Array.from({ length: FLOOD_PIECES }, () => chunk({ content: 'word ' }));
+const read = [
+  begin,
+  chunk({
+    tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'Read', arguments: '' } }],
+  }),
+  chunk({ tool_calls: [{ index: 0, function: { arguments: '{"path":"a.txt"}' } }] }),
+  chunk({}, 'tool_calls') + usage,
+];
+
+const wordsOf = ({ content }) => (typeof content === 'string' ? content : JSON.stringify(content ?? ''));
+
+/** What was asked since the model spoke last. */
+function answerTo(messages) {
+  for (const message of messages.toReversed()) {
+    if (message.role === 'tool' || message.role === 'assistant') break;
+    const words = wordsOf(message);
+    if (words.includes('FLOOD')) return 'flood';
+    if (words.includes('READ')) return 'read';
+    if (words.includes('BRIEF')) return 'brief';
+  }
+  return 'text';
+}
+
+let last = '';
+const server = createServer((request, response) => {
+  if (request.method === 'GET') return void response.end(last);
+  const chunks = [];
+  request.on('data', (data) => chunks.push(data));
+  request.on('end', () => {
+    last = Buffer.concat(chunks).toString('utf8');
+    const answer = answerTo(JSON.parse(last).messages);
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    if (answer === 'flood') {
+      response.write(begin);
+      // Several writes, so that the reader cannot take all at once.
+      for (let n = 0; n < FLOOD_PIECES; n += 20) response.write(flood.slice(n, n + 20).join(''));
+      response.end(end);
+      return;
+    }
+    for (const piece of { read, brief, text }[answer]) response.write(piece);
+    response.end();
+  });
+});
+server.listen(0, '127.0.0.1', () => console.log(server.address().port));

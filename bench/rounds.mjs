@@ -1,0 +1,43 @@
+// Rounds in turn: what the machine does to one build in a while it does to the other as well.
+
+export function median(values) {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** Ratio of two series, round by round. */
+export const ratio = (values, others) => median(values.map((value, round) => value / others[round]));
+
+/** A slow machine gets fewer rounds, but as many as a median needs. */
+const ENOUGH_MS = 25_000;
+const LEAST_ROUNDS = 3;
+
+/**
+ * Measures every one of `all` in each round, the other way round in every second one; the samples are told by place:
+ * `[[of the first, round by round], …]`.
+ */
+export async function inTurn(rounds, all, measure) {
+  const samples = all.map(() => []);
+  const places = all.map((_, place) => place);
+  const begun = performance.now();
+  for (let round = 0; round < rounds; round += 1) {
+    if (round >= LEAST_ROUNDS && performance.now() - begun > ENOUGH_MS) break;
+    for (const place of round % 2 === 0 ? places : places.toReversed()) {
+      samples[place].push(await measure(all[place], round));
+    }
+  }
+  return samples;
+}
+
+/** `count` calls of `work`, so many at a time. */
+export async function inParallel(count, width, work) {
+  let left = count;
+  const worker = async () => {
+    while (left > 0) {
+      left -= 1;
+      await work();
+    }
+  };
+  await Promise.all(Array.from({ length: width }, worker));
+}

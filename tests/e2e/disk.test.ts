@@ -1,0 +1,172 @@
+/**
+ * The built server on a disk that fills up and on one that cannot be written, both real mounts that only it sees. Where
+ * the system forbids such mounts the tests are skipped and say so.
+ */
+import { execFileSync } from 'node:child_process';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { cp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { stringify } from '@decimalturn/toml-patch';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { startModelServer, type ModelServer } from '#support/model-server.ts';
+import { mountsForbidden } from '#support/namespace.ts';
+import { spawnServer, temporaryDirectory, type SpawnedServer } from '#support/server.ts';
+
+/** The home on a small disk of its own, with the files that were in it. */
+const SMALL_DISK = 'cp -R "$1" "$1.files"; mount -t tmpfs -o size=8m none "$1"; cp -R "$1.files/." "$1/"';
+const READ_ONLY = 'mount --bind "$1" "$1"; mount -o remount,bind,ro "$1"';
+/** Longer than what is left of a disk's last block, shorter than what is kept in a file of its own. */
+const LONG_PROMPT = 'A prompt that does not fit. '.repeat(500);
+
+const forbidden = mountsForbidden();
+if (forbidden !== undefined) process.stderr.write(`skipped: ${forbidden}\n`);
+
+let root: string;
+let home: string;
+let project: string;
+let model: ModelServer;
+const servers: SpawnedServer[] = [];
+
+beforeEach(async () => {
+  root = await temporaryDirectory();
+  home = join(root, 'home');
+  project = join(root, 'project');
+  await mkdir(home);
+  await mkdir(project);
+  execFileSync('git', ['init', '--quiet', project]);
+  model = await startModelServer();
+  await writeFile(join(home, 'config.toml'), stringify(model.providerConfig()));
+});
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+  await model.close();
+  await rm(root, { recursive: true, force: true });
+});
+
+async function start(options: { home: string; mounts?: string }): Promise<SpawnedServer> {
+  const server = await spawnServer(options);
+  servers.push(server);
+  return server;
+}
+
+const created = z.object({ id: z.string(), workspace_id: z.string() });
+const newSession = (server: SpawnedServer) => server.api('POST', '/sessions', { metadata: { cwd: project } });
+const prompt = (server: SpawnedServer, id: string, text: string) =>
+  server.api('POST', `/sessions/${id}/prompts`, { content: [{ type: 'text', text }] });
+
+async function turn(server: SpawnedServer, id: string, answer: string): Promise<void> {
+  model.enqueue({ text: answer });
+  expect(await prompt(server, id, 'Go on.')).toMatchObject({ code: 0 });
+  await idle(server, id);
+}
+
+const idle = (server: SpawnedServer, id: string) =>
+  expect
+    .poll(async () => (await server.api('GET', `/sessions/${id}`)).data, { timeout: 10_000 })
+    .toMatchObject({ busy: false });
+
+/** Takes all the space that is left; `free` gives it back. */
+function fillDisk(folder: string): { free(): Promise<void> } {
+  const path = join(folder, 'ballast');
+  const fd = openSync(path, 'w');
+  try {
+    for (const size of [65_536, 4096]) {
+      const piece = Buffer.alloc(size, 1);
+      // Bounded by the disk: the last write of each size fails or is short.
+      for (let n = 0; n < 4096; n += 1) if (!fits(fd, piece)) break;
+    }
+  } finally {
+    closeSync(fd);
+  }
+  return { free: () => rm(path) };
+}
+
+function fits(fd: number, piece: Buffer): boolean {
+  try {
+    return writeSync(fd, piece) === piece.length;
+  } catch {
+    return false;
+  }
+}
+
+describe.skipIf(forbidden !== undefined)('a disk that fills up', () => {
+  async function filled() {
+    const server = await start({ home, mounts: SMALL_DISK });
+    const { id, workspace_id } = created.parse((await newSession(server)).data);
+    const folder = join(server.home, 'sessions', workspace_id, id);
+    await turn(server, id, 'There was room for this.');
+    const journal = () => readFile(join(folder, 'journal.ndjson'), 'utf8');
+    const before = await journal();
+    return { server, id, folder, journal, before, disk: fillDisk(server.home) };
+  }
+
+  it('refuses a prompt with 50003 and leaves the journal as it was', async () => {
+    const { server, id, journal, before } = await filled();
+    expect(await prompt(server, id, LONG_PROMPT)).toMatchObject({ code: 50003 });
+    expect(await journal()).toBe(before);
+    expect(before.endsWith('\n')).toBe(true);
+    expect((await server.api('GET', `/sessions/${id}`)).data).toMatchObject({ busy: false });
+    expect(model.requests).toHaveLength(1);
+  });
+
+  it('keeps the session read-only when space comes back; reads and other sessions go on', async () => {
+    const { server, id, journal, before, disk } = await filled();
+    expect(await prompt(server, id, LONG_PROMPT)).toMatchObject({ code: 50003 });
+    await disk.free();
+    expect(await prompt(server, id, 'Now?')).toMatchObject({ code: 50003 });
+    expect(await journal()).toBe(before);
+    const messages = await server.api('GET', `/sessions/${id}/messages`);
+    expect(messages).toMatchObject({ code: 0 });
+    expect(JSON.stringify(messages.data)).toContain('There was room for this.');
+    const other = created.parse((await newSession(server)).data);
+    await turn(server, other.id, 'There is room again.');
+  });
+
+  it('makes no session, and leaves nothing of it', async () => {
+    const { server, folder, disk } = await filled();
+    const sessions = join(folder, '..');
+    const before = await readdir(sessions);
+    expect(await newSession(server)).toMatchObject({ code: 50003 });
+    expect(await readdir(sessions)).toEqual(before);
+    await disk.free();
+    expect(await newSession(server)).toMatchObject({ code: 0 });
+  });
+
+  it('ends a turn that runs out of space; after a restart the session goes on from its last whole line', async () => {
+    const { server, id, journal, before, disk } = await filled();
+    await disk.free();
+    const held = model.enqueue({ text: LONG_PROMPT, hold: true });
+    expect(await prompt(server, id, 'A long answer, please.')).toMatchObject({ code: 0 });
+    await held.sent;
+    const full = fillDisk(server.home);
+    held.release();
+    await idle(server, id);
+    await full.free();
+    const after = await journal();
+    expect(after.startsWith(before)).toBe(true);
+    expect(after.endsWith('\n')).toBe(true);
+    for (const line of after.trimEnd().split('\n')) expect(() => JSON.parse(line)).not.toThrow();
+
+    const copy = join(root, 'copy');
+    await cp(server.home, copy, { recursive: true });
+    await server.stop();
+    const next = await start({ home: copy });
+    await turn(next, id, 'On another disk.');
+    expect((await server.stop()) ?? 0).toBe(0);
+  });
+});
+
+describe.skipIf(forbidden !== undefined)('a home that cannot be written', () => {
+  it('refuses the start with one line that names it, and changes nothing', async () => {
+    const before = await readdir(home);
+    const refusal = await spawnServer({ home, mounts: READ_ONLY }).then(
+      (server) => server.close().then(() => 'it started'),
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
+    expect(refusal).toContain('the server ended with 1');
+    const printed = refusal.split('\n').filter((line) => line.startsWith('service-code: '));
+    expect(printed).toEqual([expect.stringContaining(`cannot use the home directory ${home}: EROFS`)]);
+    expect(await readdir(home)).toEqual(before);
+  });
+});
