@@ -63,6 +63,12 @@ export async function acquireLock(dir: string): Promise<{ lock: Lock } | { owner
   }
 }
 
+/** Takes a folder that only one process may write; undefined while a live one has it. */
+export async function claimFolder(dir: string): Promise<Lock | undefined> {
+  const taken = await acquireLock(dir);
+  return 'lock' in taken ? taken.lock : undefined;
+}
+
 const lockPath = (dir: string, number: number) => join(dir, `lock.${number}`);
 
 async function highest(dir: string): Promise<number> {

@@ -99,7 +99,7 @@ scenarios('a turn', {}, (add) => {
     const first = model.enqueue({ text: ['One', '.'], hold: true });
     model.enqueue({ text: 'Two.' });
     await prompt('First');
-    await first.sent;
+    await until('assistant.delta', 2);
     await recorder.act('second prompt', () => prompt('Second'));
     await recorder.act('the model goes on', async () => first.release());
     await until('prompt.completed', 2);

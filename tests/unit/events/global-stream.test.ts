@@ -3,13 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { COMPACT_AT_FRAMES } from '#server/events/global-stream-file.ts';
-import { createEventHub } from '#server/events/hub.ts';
+import { createEventBus } from '#server/events/bus.ts';
+import { createGateway } from '#server/events/gateway.ts';
 import { frameText } from '#server/events/frame.ts';
 import type { EventFrame } from '#server/events/frame.ts';
 import { createGlobalStream } from '#server/events/global-stream.ts';
 import type { GlobalStream } from '#server/events/global-stream.ts';
+import { claimFolder } from '#server/journal/lock.ts';
 import { createLogger } from '#server/logging/log.ts';
-import { testPeer } from './fixtures.ts';
+import { testPeer, testStreams } from './fixtures.ts';
 
 const log = createLogger('silent');
 let home: string;
@@ -20,7 +22,7 @@ beforeEach(async () => {
   opened = [];
 });
 afterEach(async () => {
-  for (const stream of opened) stream.close();
+  for (const stream of opened) await stream.close();
   await rm(home, { recursive: true, force: true });
 });
 
@@ -28,7 +30,7 @@ async function open(owns = true) {
   const sent: EventFrame[] = [];
   const stream = await createGlobalStream({
     home,
-    owns: () => owns,
+    claim: async () => (owns ? { release: async () => undefined } : undefined),
     sink: { publish: (each) => sent.push(each) },
     log,
   });
@@ -95,7 +97,7 @@ describe('the global stream', () => {
   it('cuts a torn last line off', async () => {
     const first = await open();
     first.deleted('/a');
-    first.stream.close();
+    await first.stream.close();
     const whole = await readFile(file(), 'utf8');
     await appendFile(file(), '{"type":"event.workspace.del');
     const second = await open();
@@ -113,7 +115,7 @@ describe('the global stream', () => {
     const first = await open();
     first.deleted('/a');
     const { epoch } = await first.stream.position('__global__');
-    first.stream.close();
+    await first.stream.close();
     await writeFile(file(), damage(await readFile(file(), 'utf8')));
     const second = await open();
     const position = await second.stream.position('__global__');
@@ -151,7 +153,7 @@ describe('the global stream', () => {
     const wanted = sent.slice(-1000).map(frameText);
     expect(await replay(count - 1000, count)).toEqual(wanted);
     deleted('/last');
-    stream.close();
+    await stream.close();
     const again = await open();
     expect(await again.replay(count - 999, count + 1)).toEqual(
       [...wanted, frameText(sent.at(-1) ?? expect.fail())].slice(1),
@@ -159,13 +161,13 @@ describe('the global stream', () => {
   }, 30_000);
 
   it('replays to a connection that subscribes with a cursor', async () => {
-    const hub = createEventHub({ log });
-    const stream = await createGlobalStream({ home, owns: () => true, sink: hub, log });
+    const bus = createEventBus({ log });
+    const stream = await createGlobalStream({ home, claim: claimFolder, sink: bus, log });
     opened.push(stream);
-    hub.attach({ globalStream: stream });
+    const gateway = createGateway({ bus, sessions: testStreams({}), globalStream: stream, frames: [], log });
     for (const root of ['/a', '/b']) stream.publish('event.workspace.deleted', { workspace_id: 'wd_x', root });
     const peer = testPeer();
-    const handle = hub.open(peer, { remoteAddress: null, userAgent: null });
+    const handle = gateway.open(peer, { remoteAddress: null, userAgent: null });
     const payload = { session_ids: ['__global__'], cursors: { __global__: { seq: 1 } } };
     handle.message(JSON.stringify({ type: 'subscribe', id: 1, payload }));
     await vi.waitUntil(() => peer.sent.at(-1)?.type === 'ack');
@@ -176,6 +178,6 @@ describe('the global stream', () => {
       ['event.workspace.deleted', 3],
     ]);
     expect(peer.sent[2]?.payload).toMatchObject({ accepted: ['__global__'] });
-    expect(hub.list()[0]?.subscriptions).toEqual([]);
+    expect(gateway.list()[0]?.subscriptions).toEqual([]);
   });
 });

@@ -50,6 +50,7 @@ beforeEach(async () => {
     }),
     ensureWorkspace: async () => undefined,
     subscribers: (id) => Number(watched.has(id)),
+    flushEvents: () => undefined,
     interactionLifetimeMs: MINUTE,
     version: '1.0.0',
     log,

@@ -1,9 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import { REPLAY_WINDOW_EVENTS } from '#server/events/cursor.ts';
-import { createEventHub } from '#server/events/hub.ts';
+import { createEventBus } from '#server/events/bus.ts';
+import { createGateway } from '#server/events/gateway.ts';
 import type { EventFrame } from '#server/events/frame.ts';
 import type { PeerHandle } from '#server/events/peer.ts';
+import { sessionFrames } from '#server/sessions/session-frames.ts';
+import type { FrameHandler } from '#server/events/frame-handler.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { EPOCH, delta, frame, testPeer, testStreams } from './fixtures.ts';
 import type { TestPeer, TestStream } from './fixtures.ts';
@@ -11,40 +14,42 @@ import type { TestPeer, TestStream } from './fixtures.ts';
 const numbered = (count: number, sessionId = 's1') =>
   Array.from({ length: count }, (_, index) => frame('turn.started', index + 1, {}, { sessionId }));
 
-function setup(streams: Record<string, TestStream> = {}) {
+function setup(streams: Record<string, TestStream> = {}, extra: FrameHandler[] = []) {
   const log = createLogger('silent');
-  const hub = createEventHub({
+  const bus = createEventBus({ log, joinMs: 1 });
+  const source = testStreams(streams);
+  const frames = sessionFrames({
+    async abort(sessionId, promptId) {
+      if (!(sessionId in streams)) throw sessionNotFound(sessionId);
+      if (promptId === 'done') {
+        throw new ServiceError('prompt.already_completed', 'prompt done already completed', {
+          data: { aborted: false },
+        });
+      }
+      if (promptId === 'boom') throw new Error('out of order');
+      return { aborted: true, at_seq: 7 };
+    },
+  });
+  const gateway = createGateway({
+    bus,
+    sessions: source,
+    globalStream: testStreams({ __global__: { frames: [], live: true } }),
+    frames: [...frames, ...extra],
     auth: { accepts: async (token) => token === 'right' },
     log,
     times: { batchMs: 1, drainMs: 1, stallMs: 60_000 },
   });
-  const source = testStreams(streams);
-  hub.attach({
-    sessions: source,
-    aborter: {
-      async abort(sessionId, promptId) {
-        if (!(sessionId in streams)) throw sessionNotFound(sessionId);
-        if (promptId === 'done') {
-          throw new ServiceError('prompt.already_completed', 'prompt done already completed', {
-            data: { aborted: false },
-          });
-        }
-        if (promptId === 'boom') throw new Error('out of order');
-        return { aborted: true, at_seq: 7 };
-      },
-    },
-  });
   /** A durable event of a session: into the stream, then out to the connections. */
   const publish = (event: EventFrame) => {
     if (!event.volatile) streams[event.sessionId]?.frames.push(event);
-    hub.publish(event);
+    bus.publish(event);
   };
   const connect = () => {
     const peer = testPeer();
-    const handle = hub.open(peer, { remoteAddress: '127.0.0.1', userAgent: 'test' });
+    const handle = gateway.open(peer, { remoteAddress: '127.0.0.1', userAgent: 'test' });
     return { peer, handle, ...client(peer, handle) };
   };
-  return { hub, connect, publish, source };
+  return { bus, gateway, connect, publish, source };
 }
 
 function client(peer: TestPeer, handle: PeerHandle) {
@@ -71,7 +76,7 @@ function client(peer: TestPeer, handle: PeerHandle) {
 
 describe('a connection', () => {
   it('is greeted first and listed', async () => {
-    const { hub, connect } = setup({ s2: { frames: [], live: false }, s1: { frames: [], live: false } });
+    const { bus, gateway, connect } = setup({ s2: { frames: [], live: false }, s1: { frames: [], live: false } });
     const { peer, handle, ask } = connect();
     expect(peer.sent[0]).toEqual({
       type: 'server_hello',
@@ -84,7 +89,7 @@ describe('a connection', () => {
       },
     });
     await ask('client_hello', { client_id: 'c', subscriptions: ['s2', 's1'] });
-    expect(hub.list()).toEqual([
+    expect(gateway.list()).toEqual([
       {
         id: peer.sent[0]?.payload['ws_connection_id'],
         connected_at: expect.any(String),
@@ -94,16 +99,16 @@ describe('a connection', () => {
         subscriptions: ['s1', 's2'],
       },
     ]);
-    expect(hub.subscriberCount('s1')).toBe(1);
+    expect(bus.followers('s1')).toBe(1);
     handle.closed();
-    expect(hub.list()).toEqual([]);
-    expect(hub.subscriberCount('s1')).toBe(0);
+    expect(gateway.list()).toEqual([]);
+    expect(bus.followers('s1')).toBe(0);
   });
 
-  it('is closed with 1001 when the hub closes', async () => {
-    const { hub, connect } = setup();
+  it('is closed with 1001 when the gateway closes', async () => {
+    const { gateway, connect } = setup();
     const { peer, handle } = connect();
-    const closed = hub.close();
+    const closed = gateway.close();
     expect(peer.closes).toEqual([{ code: 1001, reason: 'server shutting down' }]);
     handle.closed();
     await closed;
@@ -112,10 +117,10 @@ describe('a connection', () => {
   });
 
   it('is dropped when it does not take part in the closing', async () => {
-    const { hub, connect } = setup();
+    const { gateway, connect } = setup();
     const { peer } = connect();
     vi.useFakeTimers();
-    const closed = hub.close();
+    const closed = gateway.close();
     await vi.advanceTimersByTimeAsync(1000);
     vi.useRealTimers();
     await closed;
