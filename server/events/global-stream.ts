@@ -55,8 +55,7 @@ async function openStore({
 /** Opens the stream of the home, or one of this server's own. */
 export async function createGlobalStream(deps: GlobalStreamDeps): Promise<GlobalStream> {
   const { sink, log } = deps;
-  const opened = await openStore(deps);
-  let { store } = opened;
+  let { store, held } = await openStore(deps);
 
   const position = (): StreamPosition => ({ seq: store.seq, epoch: store.epoch });
 
@@ -89,7 +88,9 @@ export async function createGlobalStream(deps: GlobalStreamDeps): Promise<Global
     },
     async close() {
       store.close();
-      await opened.held?.release();
+      const claimed = held;
+      held = undefined;
+      await claimed?.release();
     },
   };
 }

@@ -171,10 +171,9 @@ scenarios('tool calls', {}, (add) => {
 
 scenarios('an abort', {}, (add) => {
   add('abort-while-streaming', async ({ model, session, client, prompt, until, recorder }) => {
-    const held = model.enqueue({ thinking: 'Hm.', text: ['Half of', ' it'], hold: true });
+    model.enqueue({ thinking: 'Hm.', text: ['Half of', ' it'], hold: true });
     const id = await prompt('Tell me');
-    await held.sent;
-    await until('assistant.delta');
+    await until('assistant.delta', 2);
     await recorder.act('frame abort', () =>
       client.send({ type: 'abort', id: 'a', payload: { session_id: session.id, prompt_id: id } }),
     );

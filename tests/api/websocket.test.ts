@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { requestFrames } from '#schema/frames.ts';
 import { startServer, temporaryDirectory } from '#support/server.ts';
 import type { TestServer } from '#support/server.ts';
 import { RefusedUpgrade, connect } from '#support/ws-client.ts';
@@ -148,6 +149,16 @@ describe('request frames', () => {
     ]);
     expect(answers[0]?.payload).toMatchObject({ code: 40001, fatal: false });
     expect(answers[2]?.payload).toMatchObject({ accepted: [], not_found: ['nope'] });
+  });
+
+  it('are all handled, and validated, by somebody', async () => {
+    const client = await open();
+    for (const { type } of requestFrames) {
+      expect(await client.send({ type, payload: null })).toMatchObject({
+        code: 40001,
+        msg: 'Invalid payload: Invalid input: expected object, received null',
+      });
+    }
   });
 
   it('have acks that match their published schemas', async () => {

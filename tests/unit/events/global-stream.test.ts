@@ -2,6 +2,7 @@ import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
 import { COMPACT_AT_FRAMES } from '#server/events/global-stream-file.ts';
 import { createEventBus } from '#server/events/bus.ts';
 import { createGateway } from '#server/events/gateway.ts';
@@ -137,6 +138,35 @@ describe('the global stream', () => {
       (await owner.stream.position('__global__')).epoch,
     );
     expect((await readFile(file(), 'utf8')).trimEnd().split('\n')).toHaveLength(2);
+  });
+
+  it('is kept in the file by exactly one of the servers that start together, and by another when that one has ended', async () => {
+    const start = () => createGlobalStream({ home, claim: claimFolder, sink: { publish: () => undefined }, log });
+    const streams = await Promise.all(Array.from({ length: 8 }, start));
+    opened.push(...streams);
+    for (const each of streams) each.publish('event.workspace.deleted', { workspace_id: 'wd_x', root: '/x' });
+    expect((await readFile(file(), 'utf8')).trimEnd().split('\n')).toHaveLength(2);
+    const kept = z
+      .object({ epoch: z.string() })
+      .parse(JSON.parse((await readFile(file(), 'utf8')).split('\n')[0] ?? ''));
+    const epochs = streams.map((each) => each.livePosition('__global__')?.epoch);
+    expect(epochs.filter((epoch) => epoch === kept.epoch)).toHaveLength(1);
+    expect(new Set(epochs).size).toBe(8);
+    // Those in memory stay there, the file goes to who starts next.
+    for (const each of streams) await each.close();
+    const next = await start();
+    opened.push(next);
+    expect(next.livePosition('__global__')).toEqual({ seq: 1, epoch: kept.epoch });
+  });
+
+  it('goes on in memory when another server has written the file', async () => {
+    const { stream, deleted, sent } = await open();
+    deleted('/a');
+    const { epoch } = await stream.position('__global__');
+    await appendFile(file(), 'of another\n');
+    deleted('/b');
+    expect(sent.map((each) => each.epoch === epoch)).toEqual([true, false]);
+    expect((await readFile(file(), 'utf8')).endsWith('of another\n')).toBe(true);
   });
 
   it('keeps the file bounded, losing nothing that may be replayed', async () => {
