@@ -1,7 +1,7 @@
 /** The answers that wait for a client which does not read: above the bound none of its frames is handled. */
 
-export const UNSENT_ANSWERS = 256;
-export const UNSENT_ANSWER_BYTES = 1024 * 1024;
+const UNSENT_ANSWERS = 256;
+const UNSENT_ANSWER_BYTES = 1024 * 1024;
 
 export interface AnswerBound {
   add(bytes: number): void;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { count } from './scalars.ts';
 
 /** Members of one array or table in a client's frame: a longer one would hold up all other connections. */
-export const MAX_FRAME_MEMBERS = 1000;
+const MAX_FRAME_MEMBERS = 1000;
 
 /** The last durable event that a client has applied. */
 export const cursorSchema = z.object({ seq: count, epoch: z.string().optional() });
