@@ -8,12 +8,13 @@ import type { Guard } from '#server/auth/guard.ts';
 import { createHostCheck, isLoopbackBind } from '#server/auth/hosts.ts';
 import { openToken } from '#server/auth/token.ts';
 import { createConfig, type Config } from '#server/config/config.ts';
+import { createEventBus } from '#server/events/bus.ts';
+import { createGateway } from '#server/events/gateway.ts';
 import { createGlobalStream } from '#server/events/global-stream.ts';
 import { createEngineLog } from '#server/logging/engine-log.ts';
-import { createEventHub } from '#server/events/hub.ts';
 import type { Connections } from '#server/events/peer.ts';
 import { openHome } from '#server/home/home.ts';
-import { listInstances, registerInstance } from '#server/home/instances.ts';
+import { registerInstance } from '#server/home/instances.ts';
 import { features } from './features/features.ts';
 import { createMeta } from './meta.ts';
 import { newUlid } from './ids.ts';
@@ -27,10 +28,12 @@ import { createModelClient } from '#server/models/stream.ts';
 import { INSTRUCTIONS_MAX_AGE_MS } from '#server/agent/prompt/instructions.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { readSessionFolder } from '#server/sessions/session-folder.ts';
+import { sessionFrames } from '#server/sessions/session-frames.ts';
 import { indexSchema } from '#server/sessions/session-header.ts';
 import { createSessionIndex } from '#server/sessions/session-index.ts';
 import { createSessions, type Sessions } from '#server/sessions/sessions.ts';
 import { createDocuments } from '#server/storage/documents.ts';
+import { acquireLease } from '#server/storage/lease.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';
 import { BASH_KILL_GRACE_MS, findShell } from '#server/tools/bash.ts';
 import { builtinTools } from '#server/tools/registry.ts';
@@ -167,17 +170,20 @@ export async function createApp(options: AppOptions): Promise<App> {
   const providers = createProviders({ home, config, env: options.env });
   const client = createModelClient();
 
-  const hub = createEventHub({ ...(options.bypassAuth ? {} : { auth: credentials }), log });
+  const bus = createEventBus({ log });
+  const { holder } = instance;
   const globalStream = await createGlobalStream({
     home,
-    owns: async () => (await listInstances(home))[0]?.server_id === serverId,
-    sink: hub,
+    async claim(folder) {
+      const taken = await acquireLease(join(folder, 'lock'), holder);
+      return 'lease' in taken ? taken.lease : undefined;
+    },
+    sink: bus,
     log,
   });
   config.onChanged((change) => globalStream.publish('event.config.changed', change));
   config.onWarnings((warnings) => globalStream.publish('event.config.warning', { warnings }));
 
-  const { holder } = instance;
   const index = createSessionIndex({
     db: createIndexDb({ home, schema: indexSchema, log }),
     log,
@@ -197,7 +203,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     root: sessionsDir,
     index,
     workspaces,
-    sink: hub,
+    sink: bus,
     holder,
     features,
     program: createAgentProgram({
@@ -212,7 +218,8 @@ export async function createApp(options: AppOptions): Promise<App> {
       client,
       tools,
     }),
-    subscribers: hub.subscriberCount,
+    subscribers: bus.followers,
+    flushEvents: bus.flush,
     interactionLifetimeMs: options.interactionLifetimeMs,
     models: createModelChecks({ config, providers, env: options.env, identity }),
     announceArchived: (sessionId, workspace_id) =>
@@ -221,7 +228,14 @@ export async function createApp(options: AppOptions): Promise<App> {
     log,
     now: () => Date.now(),
   });
-  hub.attach({ sessions: sessions.streams, globalStream, aborter: sessions });
+  const gateway = createGateway({
+    bus,
+    sessions: sessions.streams,
+    globalStream,
+    frames: sessionFrames(sessions),
+    ...(options.bypassAuth ? {} : { auth: credentials }),
+    log,
+  });
 
   const meta = createMeta({
     serverId,
@@ -241,7 +255,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     log,
     accessLog: options.log,
     guard,
-    connections: hub,
+    connections: gateway,
     config,
     providers,
     workspaces,
@@ -256,7 +270,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     requestStop,
     stopRequested,
     async close() {
-      const parts = [sessions, hub, workspaces, index, globalStream, config, client, demo, instance];
+      const parts = [sessions, bus, gateway, workspaces, index, globalStream, config, client, demo, instance];
       for (const part of parts) {
         try {
           await part?.close();

@@ -1,4 +1,4 @@
-/** Which events of a session pass a subscription's agent filter (ws-events.md §7.2). */
+/** Which events of a session pass a subscription's agent filter. */
 import { isGlobalEvent } from './frame.ts';
 
 /** Agents whose events are wanted; undefined means all. */

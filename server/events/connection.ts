@@ -1,30 +1,30 @@
-/** One WebSocket connection: its frames, their acks, its end (ws-events.md §1.3, §1.4, §5). */
-import type { z } from 'zod';
+/** One WebSocket connection: its frames, their acks, its end. */
 import type { ErrorName } from '#server/errors/catalogue.ts';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Connection } from '#schema/connection.ts';
-import { pingPayloadSchema, requestFrames } from '#schema/frames.ts';
-import type { AckPayload, Cursor, FrameId, RequestPayload, RequestType } from '#schema/frames.ts';
+import type { FrameId } from '#schema/frames.ts';
 import { iso } from '#schema/scalars.ts';
-import type { AgentFilter } from './agent-filter.ts';
 import { REPLAY_WINDOW_EVENTS } from './cursor.ts';
 import { createDeliveryQueue } from './delivery-queue.ts';
 import type { DeliveryTimes } from './delivery-queue.ts';
-import type { StreamPosition } from './frame.ts';
+import type { Client, FrameHandler } from './frame-handler.ts';
 import { createInbox } from './inbox.ts';
-import { ackText, errorText, helloText, pongText, refusalText } from './outgoing.ts';
+import { ackText, errorText, helloText, refusalText } from './outgoing.ts';
 import type { OutgoingEvent } from './outgoing.ts';
-import type { PromptAborter, StreamSource } from './stream-source.ts';
-import { createSubscriptions } from './subscriptions.ts';
 import type { Peer, PeerFacts, PeerHandle } from './peer.ts';
+import type { StreamSource } from './stream-source.ts';
+import { subscriptionFrames } from './subscription-frames.ts';
+import { createSubscriptions } from './subscriptions.ts';
 
 export interface LiveConnection extends PeerHandle {
   readonly id: string;
   /** As `GET /connections` shows it. */
   describe(): Connection;
-  /** Sends a live event, if it is one for this connection. */
+  /** Sends a live event, if it is one for this connection. A failure ends this connection and is not thrown. */
   deliver(event: OutgoingEvent): void;
+  /** Keeps text that was delivered so far apart from what follows. */
+  seal(): void;
   /** Sends what the socket takes, then closes it. */
   end(code: number, reason: string): void;
   /** Drops a client that does not take part in the closing. */
@@ -36,8 +36,11 @@ export interface ConnectionDeps {
   peer: Peer;
   facts: PeerFacts;
   times?: DeliveryTimes;
-  streams(sessionId: string): StreamSource | undefined;
-  aborter(): PromptAborter | undefined;
+  /** What the domains registered, by type. */
+  frames: ReadonlyMap<string, FrameHandler>;
+  streams(sessionId: string): StreamSource;
+  /** Hands over what was joined of a session so far. */
+  flush(sessionId: string): void;
   /** Whether a token of a `client_hello` is valid. */
   acceptsToken(token: string): Promise<boolean>;
   onSubscriptionChange(connection: LiveConnection, sessionId: string, subscribed: boolean): void;
@@ -50,29 +53,29 @@ interface Refusal {
   payload: object;
 }
 
-/** The same table, typed so that a request type finds its own payload. */
-const requests: { [T in RequestType]: { payload: z.ZodType<RequestPayload<T>> } } = requestFrames;
-
-type Requested = Pick<RequestPayload<'subscribe'>, 'cursors' | 'agent_filter'>;
-
-/** Entries of client-made records are read as own members only. */
-function ownEntry<T>(record: Record<string, T> | undefined, key: string): T | undefined {
-  return record && Object.hasOwn(record, key) ? record[key] : undefined;
+interface ReceivedFrame {
+  type: string;
+  /** Undefined when the frame has none. */
+  id: FrameId | undefined;
+  payload: unknown;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function isRequestType(type: string): type is RequestType {
-  return Object.hasOwn(requestFrames, type);
-}
-
-function invalidPayload(error: z.ZodError): Refusal {
-  const details = error.issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message }));
-  const [first] = details;
-  const reason = first?.path ? `${first.path}: ${first.message}` : (first?.message ?? 'Invalid input');
-  return { error: 'validation.failed', msg: `Invalid payload: ${reason}`, payload: { details } };
+/** Undefined for what is no frame at all. */
+function parseFrame(data: Uint8Array | string): ReceivedFrame | undefined {
+  const text = typeof data === 'string' ? data : Buffer.from(data.buffer, data.byteOffset, data.length).toString();
+  let frame: unknown;
+  try {
+    frame = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(frame) || typeof frame.type !== 'string') return undefined;
+  const { type, id, payload = {} } = frame;
+  return { type, id: typeof id === 'string' || typeof id === 'number' ? id : undefined, payload };
 }
 
 function refusalOf(error: unknown): Refusal {
@@ -86,11 +89,13 @@ function refusalOf(error: unknown): Refusal {
 
 /** Creates the connection of an accepted peer and sends its hello. */
 export function createConnection(deps: ConnectionDeps): LiveConnection {
-  const { id, peer, facts, aborter, acceptsToken, log } = deps;
+  const { id, facts, log } = deps;
   const connectedAt = Date.now();
+  const releases = new Set<() => void>();
   let hasClientHello = false;
   let over = false;
 
+  const peer = guardedPeer(deps.peer, fail);
   const queue = createDeliveryQueue({
     peer,
     times: deps.times,
@@ -103,14 +108,32 @@ export function createConnection(deps: ConnectionDeps): LiveConnection {
   const subscriptions = createSubscriptions({
     queue,
     streams: deps.streams,
+    flush: deps.flush,
     onChange: (sessionId, subscribed) => deps.onSubscriptionChange(connection, sessionId, subscribed),
     log,
   });
-  const inbox = createInbox(peer, handle);
+  const inbox = createInbox(peer);
+  const own = subscriptionFrames({
+    subscriptions,
+    acceptsToken: deps.acceptsToken,
+    onHello: () => (hasClientHello = true),
+  });
+  const handlers = new Map([...deps.frames, ...own.map((handler) => [handler.type, handler] as const)]);
+
+  function attempt(released: () => void): void {
+    try {
+      released();
+    } catch (error) {
+      log.error('what a connection had opened could not be released', { connection_id: id, err: error });
+    }
+  }
 
   function release(): void {
+    if (over) return;
     over = true;
     inbox.close();
+    for (const released of releases) attempt(released);
+    releases.clear();
     subscriptions.close();
     queue.close();
   }
@@ -121,98 +144,54 @@ export function createConnection(deps: ConnectionDeps): LiveConnection {
     peer.close(code, reason);
   }
 
-  async function subscribeAll(ids: string[], { cursors, agent_filter: filters }: Requested) {
-    const accepted = new Map<string, StreamPosition>();
-    const unknown = new Set<string>();
-    const resync = new Set<string>();
-    for (const sessionId of ids) {
-      const cursor: Cursor | undefined = ownEntry(cursors, sessionId);
-      const agents = ownEntry(filters, sessionId);
-      const filter: AgentFilter = agents && new Set(agents);
-      const outcome = await subscriptions.subscribe(sessionId, cursor, filter);
-      if (!outcome) unknown.add(sessionId);
-      else accepted.set(sessionId, outcome.position);
-      if (outcome?.resync) resync.add(sessionId);
-    }
-    return { accepted: [...accepted.keys()], unknown, resync, watermarks: Object.fromEntries(accepted) };
+  /** A socket or a delivery that fails has lost frames: the client must connect anew to notice. */
+  function fail(error: unknown): void {
+    if (over) return;
+    log.error('connection dropped', { connection_id: id, err: error });
+    release();
+    peer.terminate();
   }
 
-  const handlers: { [T in RequestType]: (payload: RequestPayload<T>) => Promise<AckPayload<T> | Refusal> } = {
-    async client_hello(payload) {
-      if (payload.token !== undefined && !(await acceptsToken(payload.token))) {
-        return { error: 'auth.unauthorized', msg: 'Unauthorized', payload: {} };
-      }
-      hasClientHello = true;
-      const { accepted, unknown, resync, watermarks } = await subscribeAll(payload.subscriptions ?? [], payload);
-      return {
-        accepted_subscriptions: accepted,
-        resync_required: [...unknown, ...resync],
-        cursors: watermarks,
-      };
-    },
-    async subscribe(payload) {
-      const { accepted, unknown, resync, watermarks } = await subscribeAll(payload.session_ids, payload);
-      return { accepted, not_found: [...unknown], resync_required: [...resync], cursors: watermarks };
-    },
-    async unsubscribe(payload) {
-      for (const sessionId of payload.session_ids) subscriptions.unsubscribe(sessionId);
-      return { accepted: [], not_found: [], resync_required: [] };
-    },
-    async abort(payload) {
-      const prompts = aborter();
-      if (!prompts) throw new ServiceError('session.not_found', `session ${payload.session_id} does not exist`);
-      return prompts.abort(payload.session_id, payload.prompt_id);
+  const client: Client = {
+    id,
+    send: (lane, text) => queue.sendNow(text, lane),
+    onClose(released) {
+      if (over) attempt(released);
+      else releases.add(released);
     },
   };
 
+  function refuse(frameId: FrameId, { error, msg, payload }: Refusal): void {
+    queue.sendNow(refusalText(frameId, error, msg, payload), 'answer');
+    if (error !== 'auth.unauthorized') return;
+    queue.sendNow(errorText('auth.unauthorized', 'Unauthorized', true));
+    end(1008, 'Unauthorized');
+  }
+
   /** Runs one request frame and sends its ack. */
-  async function answer<T extends RequestType>(type: T, frameId: FrameId, payload: unknown): Promise<void> {
-    let outcome: AckPayload<T> | Refusal;
+  async function answer(handler: FrameHandler, { type, id: frameId = '', payload }: ReceivedFrame): Promise<void> {
     try {
-      const parsed = requests[type].payload.safeParse(payload);
-      outcome = parsed.success ? await handlers[type](parsed.data) : invalidPayload(parsed.error);
+      const outcome = await handler.answer(payload, client);
+      if (outcome !== undefined) queue.sendNow(ackText(frameId, outcome), 'answer');
     } catch (error) {
-      outcome = refusalOf(error);
-      if (outcome.error === 'internal.error') log.error('frame failed', { connection_id: id, type, err: error });
-    }
-    if ('error' in outcome) {
-      queue.sendNow(refusalText(frameId, outcome.error, outcome.msg, outcome.payload));
-      if (outcome.error === 'auth.unauthorized') {
-        queue.sendNow(errorText('auth.unauthorized', 'Unauthorized', true));
-        end(1008, 'Unauthorized');
-      }
-    } else queue.sendNow(ackText(frameId, outcome));
-  }
-
-  function answerPing(frameId: FrameId, payload: unknown): void {
-    const parsed = pingPayloadSchema.safeParse(payload);
-    if (parsed.success) queue.sendNow(pongText(parsed.data.nonce ?? ''));
-    else {
-      const { error, msg, payload: details } = invalidPayload(parsed.error);
-      queue.sendNow(refusalText(frameId, error, msg, details));
+      const refusal = refusalOf(error);
+      if (refusal.error === 'internal.error') log.error('frame failed', { connection_id: id, type, err: error });
+      refuse(frameId, refusal);
     }
   }
 
-  async function handle(text: string): Promise<void> {
-    // A client that does not read gets no further answers, so that they cannot pile up.
-    await queue.room();
+  async function handle(frame: ReceivedFrame | undefined, handler: FrameHandler | undefined): Promise<void> {
+    // A client that does not read gets a bounded number of answers, and none that may be long.
+    await (handler?.atLength ? queue.room() : queue.answerRoom());
     if (over) return;
-    let frame: unknown;
-    try {
-      frame = JSON.parse(text);
-    } catch {
-      frame = undefined;
-    }
-    if (!isRecord(frame) || typeof frame.type !== 'string') {
-      queue.sendNow(errorText('validation.failed', 'A frame must be a JSON object with a string type', false));
-      return;
-    }
-    const { type, payload = {} } = frame;
-    const given = typeof frame.id === 'string' || typeof frame.id === 'number' ? frame.id : undefined;
-    if (isRequestType(type)) await answer(type, given ?? '', payload);
-    else if (type === 'ping') answerPing(given ?? '', payload);
-    else if (type !== 'pong' && given !== undefined) {
-      queue.sendNow(refusalText(given, 'validation.failed', `unsupported frame type: ${type}`, {}));
+    if (handler && frame) await answer(handler, frame);
+    else if (!frame) {
+      queue.sendNow(
+        errorText('validation.failed', 'A frame must be a JSON object with a string type', false),
+        'answer',
+      );
+    } else if (frame.id !== undefined) {
+      refuse(frame.id, { error: 'validation.failed', msg: `unsupported frame type: ${frame.type}`, payload: {} });
     }
   }
 
@@ -226,12 +205,43 @@ export function createConnection(deps: ConnectionDeps): LiveConnection {
       has_client_hello: hasClientHello,
       subscriptions: subscriptions.list(),
     }),
-    deliver: subscriptions.deliver,
+    deliver(event) {
+      try {
+        subscriptions.deliver(event);
+      } catch (error) {
+        fail(error);
+      }
+    },
+    seal: queue.seal,
     end,
     terminate: peer.terminate,
-    message: inbox.push,
+    message(data) {
+      const frame = parseFrame(data);
+      if (frame?.type === 'pong') return;
+      const handler = frame && handlers.get(frame.type);
+      inbox.push(handler?.row ?? 'ordinary', data.length, () => handle(frame, handler));
+    },
     closed: release,
   };
   queue.sendNow(helloText(id, REPLAY_WINDOW_EVENTS));
   return connection;
+}
+
+/** The peer, of which nobody gets to hear a failure but `onFailure`. */
+function guardedPeer(peer: Peer, onFailure: (error: unknown) => void): Peer {
+  function guarded(call: () => void): void {
+    try {
+      call();
+    } catch (error) {
+      onFailure(error);
+    }
+  }
+  return {
+    send: (data) => guarded(() => peer.send(data)),
+    close: (code, reason) => guarded(() => peer.close(code, reason)),
+    terminate: () => guarded(() => peer.terminate()),
+    bufferedAmount: () => peer.bufferedAmount(),
+    pause: () => guarded(() => peer.pause()),
+    resume: () => guarded(() => peer.resume()),
+  };
 }

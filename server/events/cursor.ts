@@ -1,5 +1,5 @@
-/** What a client's cursor means for a stream (ws-events.md §6.3). */
-import type { Cursor } from '#schema/frames.ts';
+/** What a client's cursor means for a stream. */
+import type { Cursor } from '#schema/subscription-frames.ts';
 import type { StreamPosition } from './frame.ts';
 
 /** Durable events that can be replayed to a client; further behind, it reads the snapshot. */

@@ -1,8 +1,11 @@
 /**
- * What waits for one connection: a single FIFO over which events, acks and system frames leave in the order they came
- * (ws-events.md §8). Session events are written in batches, everything else at once behind them. A client that reads too
+ * What waits for one connection: a single FIFO over which events, acks and system frames leave in the order they came.
+ * Session events are written in batches, everything else at once behind them. A client that reads too
  * slowly loses volatile frames first, then whole sessions, which it is told to resynchronise, and at last its connection.
  */
+import { createAnswerBound } from './answer-bound.ts';
+import { deltaText } from './deltas.ts';
+import type { SendLane } from './frame-handler.ts';
 import type { EventFrame, StreamPosition } from './frame.ts';
 import { frameText } from './frame.ts';
 import { errorText, resyncText } from './outgoing.ts';
@@ -29,15 +32,19 @@ export const deliveryTimes: DeliveryTimes = { batchMs: 16, drainMs: 5, stallMs: 
 
 export interface DeliveryQueue {
   /** Writes an ack, a system frame or the like at once, behind what is queued. */
-  sendNow(text: string): void;
-  /** Queues a live event; global ones are written at once, others may wait for a batch. */
+  sendNow(text: string, lane?: SendLane): void;
+  /** Queues a live event; global ones and text, which waited to be joined, are written at once, others may wait for a batch. */
   sendEvent(event: OutgoingEvent, global: boolean): void;
   /** Queues one frame of a replay that ends at `position`. Wait for `room()` before. */
   sendReplayed(sessionId: string, text: string, position: StreamPosition): void;
+  /** Keeps what is queued so far apart from what follows: a client may read here how far a text has come. */
+  seal(): void;
   /** Drops what is queued of a session in favour of one `resync_required`. */
   cut(sessionId: string, position: StreamPosition): void;
   /** Resolves when the socket takes data again, or never will. */
   room(): Promise<void>;
+  /** Resolves when one more answer may be queued, or never will. */
+  answerRoom(): Promise<void>;
   /** Writes what the socket takes, drops the rest, ends all timers. */
   close(): void;
 }
@@ -70,6 +77,10 @@ interface Entry {
   /** Present on volatile events, which may still be changed or dropped. */
   frame?: EventFrame;
   lane?: Lane;
+  /** It counts among the unsent answers. */
+  isAnswer?: boolean;
+  /** Nothing behind it may be merged into it. */
+  sealed?: boolean;
   kind?: string;
   keep?: number;
   previous?: Entry;
@@ -95,6 +106,7 @@ export function createDeliveryQueue({
   let lowestUnsent = 0;
   let lastDrainAt = 0;
   let roomWaiters: (() => void)[] = [];
+  const answers = createAnswerBound();
 
   function laneOf(sessionId: string, position: StreamPosition): Lane {
     const found = lanes.get(sessionId);
@@ -115,12 +127,13 @@ export function createDeliveryQueue({
 
   /** Gives the earlier of two neighbours the text of the later one; true when they became one frame. */
   function absorb(earlier: Entry, later: Entry): boolean {
-    if (!earlier.frame || !later.frame) return false;
+    if (!earlier.frame || !later.frame || earlier.sealed) return false;
     const merged = mergeDeltas(earlier.frame, later.frame);
     if (!merged) return false;
     const { textBytes = 0 } = later;
     earlier.frame = merged;
     earlier.bytes = undefined;
+    earlier.sealed = later.sealed;
     earlier.textBytes = (earlier.textBytes ?? 0) + textBytes;
     resize(earlier, earlier.size + textBytes);
     return true;
@@ -132,6 +145,7 @@ export function createDeliveryQueue({
     else head = entry;
     tail = entry;
     queuedBytes += entry.size;
+    if (entry.isAnswer) answers.add(entry.size);
     const { lane } = entry;
     if (!lane) return;
     lane.frames += 1;
@@ -154,6 +168,7 @@ export function createDeliveryQueue({
     if (next) next.previous = previous;
     else tail = previous;
     queuedBytes -= entry.size;
+    if (entry.isAnswer) answers.remove(entry.size);
     if (lane) {
       lane.frames -= 1;
       lane.bytes -= entry.size;
@@ -172,6 +187,7 @@ export function createDeliveryQueue({
       }
       const { previous, next } = oldest;
       unlink(oldest);
+      if (previous && oldest.sealed) previous.sealed = true;
       if (previous && next && absorb(previous, next)) unlink(next);
     }
   }
@@ -287,7 +303,7 @@ export function createDeliveryQueue({
   }
 
   function enqueue(sessionId: string, position: StreamPosition, entry: Entry): void {
-    if (tail && absorb(tail, entry)) return;
+    if (waiting && tail && absorb(tail, entry)) return;
     if (!admit(laneOf(sessionId, position), entry.size)) return;
     // Asked again: making room may have emptied the lane, and an empty one is forgotten.
     entry.lane = laneOf(sessionId, position);
@@ -309,12 +325,13 @@ export function createDeliveryQueue({
     queuedBytes = 0;
     lanes.clear();
     stopWaiting();
+    answers.close();
   }
 
   return {
-    sendNow(text) {
+    sendNow(text, lane) {
       if (closed) return;
-      append({ size: text.length, bytes: text });
+      append({ size: text.length, bytes: text, isAnswer: lane === 'answer' });
       if (!waiting) flush();
     },
     sendEvent({ frame, bytes, textBytes }, global) {
@@ -322,13 +339,16 @@ export function createDeliveryQueue({
       const entry: Entry = { size: bytes.length, bytes, textBytes };
       if (frame.volatile) entry.frame = frame;
       enqueue(frame.sessionId, { seq: frame.seq, epoch: frame.epoch }, entry);
-      if (!global) batch();
+      if (!global && deltaText(frame) === undefined) batch();
       else if (!waiting) flush();
     },
     sendReplayed(sessionId, text, position) {
       if (closed) return;
       enqueue(sessionId, position, { size: Buffer.byteLength(text), bytes: text });
       batch();
+    },
+    seal() {
+      if (tail) tail.sealed = true;
     },
     cut(sessionId, position) {
       if (closed) return;
@@ -341,6 +361,7 @@ export function createDeliveryQueue({
         roomWaiters.push(resolve);
       });
     },
+    answerRoom: answers.room,
     close() {
       if (closed) return;
       flush();

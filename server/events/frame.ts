@@ -1,4 +1,4 @@
-/** Event frames as they go to clients (ws-events.md §2.2). */
+/** Event frames as they go to clients. */
 import { iso } from '#schema/scalars.ts';
 
 export const GLOBAL_STREAM = '__global__';
@@ -20,7 +20,7 @@ export interface EventFrame {
   payload: Record<string, unknown>;
   epoch: string;
   volatile?: true;
-  /** UTF-16 units before this delta, main agent's text only (ws-events.md §6.5). */
+  /** UTF-16 units before this delta, main agent's text only. */
   offset?: number;
 }
 
@@ -53,7 +53,7 @@ const globalPrefixes = [
   'event.capability.',
 ];
 
-/** Global events reach every connection without a subscription (ws-events.md §7.1). */
+/** Global events reach every connection without a subscription. */
 export function isGlobalEvent(type: string): boolean {
   return type === 'session.meta.updated' || globalPrefixes.some((prefix) => type.startsWith(prefix));
 }

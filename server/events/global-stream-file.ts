@@ -1,5 +1,14 @@
-/** Where the stream `__global__` is kept: in a file by the oldest live server of a home, in memory by the others. */
-import { closeSync, fdatasync, fdatasyncSync, ftruncateSync, openSync, renameSync, writeSync } from 'node:fs';
+/** Where the stream `__global__` is kept: in a file by the one server of a home that has claimed it, in memory by the others. */
+import {
+  closeSync,
+  fdatasync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  renameSync,
+  writeSync,
+} from 'node:fs';
 import { mkdir, open, readFile, rm, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
@@ -184,6 +193,9 @@ export async function openFileStore(path: string, newEpoch: string, log: Logger)
     recent: recent.list,
     append(text) {
       const line = asLines([text]);
+      const { size, nlink } = fstatSync(fd);
+      // A server that slept may have been taken for dead: what the next owner wrote is left alone.
+      if (size !== length || nlink === 0) throw new Error('another server writes the global event stream');
       try {
         if (writeSync(fd, line) !== line.length) throw new Error('short write');
       } catch (error) {

@@ -1,4 +1,5 @@
-/** The stream `__global__` of events that belong to no session (ws-events.md §6.1, §7.1, §9.15). */
+/** The stream `__global__` of events that belong to no session. */
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newUlid } from '#server/ids.ts';
 import type { Logger } from '#server/logging/log.ts';
@@ -15,34 +16,48 @@ export interface GlobalStream extends StreamSource {
    * (`event.session.archived`). Never throws for a full disk: the stream goes on in memory with a new epoch.
    */
   publish<T extends GlobalType>(type: T, fields: GlobalFields<T>, options?: { sessionId?: string }): void;
-  close(): void;
+  close(): Promise<void>;
+}
+
+export interface FolderClaim {
+  /** Before each write; throws once another server has the folder. */
+  fence(): void;
+  release(): Promise<void>;
 }
 
 export interface GlobalStreamDeps {
   /** Home directory; the stream's file is `events/global.ndjson` in it. */
   home: string;
-  /** Whether this server is the oldest live one of the home. Asked once, at creation. */
-  owns(): boolean | Promise<boolean>;
+  /** Makes this server the only writer of a folder, or resolves to undefined. Asked once, at creation. */
+  claim(folder: string): Promise<FolderClaim | undefined>;
   sink: EventSink;
   log: Logger;
 }
 
 const newEpoch = () => `ep_${newUlid()}`;
 
-async function openStore({ home, owns, log }: GlobalStreamDeps): Promise<FrameStore> {
-  if (!(await owns())) return createMemoryStore(newEpoch());
+/** The first server that gets the folder keeps the file for its life; others stay in memory for theirs. */
+async function openStore({
+  home,
+  claim,
+  log,
+}: GlobalStreamDeps): Promise<{ store: FrameStore; held: FolderClaim | undefined }> {
+  let held: FolderClaim | undefined;
   try {
-    return await openFileStore(join(home, 'events', 'global.ndjson'), newEpoch(), log);
+    const folder = join(home, 'events');
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    held = await claim(folder);
+    if (held) return { store: await openFileStore(join(folder, 'global.ndjson'), newEpoch(), log), held };
   } catch (error) {
     log.error('global event stream kept in memory', { err: error });
-    return createMemoryStore(newEpoch());
   }
+  return { store: createMemoryStore(newEpoch()), held };
 }
 
 /** Opens the stream of the home, or one of this server's own. */
 export async function createGlobalStream(deps: GlobalStreamDeps): Promise<GlobalStream> {
   const { sink, log } = deps;
-  let store = await openStore(deps);
+  let { store, held } = await openStore(deps);
 
   const position = (): StreamPosition => ({ seq: store.seq, epoch: store.epoch });
 
@@ -55,6 +70,7 @@ export async function createGlobalStream(deps: GlobalStreamDeps): Promise<Global
     publish(type, fields, { sessionId = GLOBAL_STREAM } = {}) {
       let frame = nextFrame(type, fields, sessionId);
       try {
+        held?.fence();
         store.append(frameText(frame));
       } catch (error) {
         log.error('global event not written, stream continues in memory', { err: error });
@@ -73,6 +89,11 @@ export async function createGlobalStream(deps: GlobalStreamDeps): Promise<Global
       const first = store.seq - texts.length + 1;
       yield* texts.slice(Math.max(0, after + 1 - first), Math.max(0, upTo + 1 - first));
     },
-    close: () => store.close(),
+    async close() {
+      store.close();
+      const claimed = held;
+      held = undefined;
+      await claimed?.release();
+    },
   };
 }

@@ -1,54 +1,67 @@
-/** Frames of one connection, handled strictly one after the other; the socket pauses while too many wait (ws-events.md §1.3). */
+/** What one connection was asked, in rows that do not wait for each other; the socket pauses while too much waits. */
+import type { FrameRow } from './frame-handler.ts';
 import type { Peer } from './peer.ts';
 
 export const INBOX_FRAMES = 256;
 export const INBOX_BYTES = 1024 * 1024;
 
 export interface Inbox {
-  push(data: Uint8Array | string): void;
-  /** Drops what waits; the frame in hand goes on. */
+  /** Has a frame of so many bytes handled behind those of its row. `handle` must not reject. */
+  push(row: FrameRow, bytes: number, handle: () => Promise<void>): void;
+  /** Drops what waits; the frames in hand go on. */
   close(): void;
 }
 
-/** `handle` must not reject; the next frame starts when it has resolved. */
-export function createInbox(peer: Peer, handle: (text: string) => Promise<void>): Inbox {
-  let frames: (Uint8Array | string)[] = [];
+interface Row {
+  frames: { bytes: number; handle(): Promise<void> }[];
+  running: boolean;
+}
+
+/** Creates the inbox of a peer. */
+export function createInbox(peer: Peer): Inbox {
+  const rows: Record<FrameRow, Row> = {
+    terminal: { frames: [], running: false },
+    control: { frames: [], running: false },
+    ordinary: { frames: [], running: false },
+  };
+  let frames = 0;
   let bytes = 0;
   let paused = false;
-  let running = false;
   let closed = false;
 
-  function fillingUp(share: number): boolean {
-    return frames.length > INBOX_FRAMES * share || bytes > INBOX_BYTES * share;
-  }
+  const fillingUp = (share: number) => frames > INBOX_FRAMES * share || bytes > INBOX_BYTES * share;
 
-  async function run(): Promise<void> {
-    running = true;
-    for (let data = frames.shift(); data !== undefined; data = frames.shift()) {
-      bytes -= data.length;
+  async function run(row: Row): Promise<void> {
+    row.running = true;
+    for (let next = row.frames.shift(); next; next = row.frames.shift()) {
+      frames -= 1;
+      bytes -= next.bytes;
       if (paused && !fillingUp(0.5)) {
         paused = false;
         peer.resume();
       }
-      await handle(typeof data === 'string' ? data : Buffer.from(data.buffer, data.byteOffset, data.length).toString());
+      await next.handle();
     }
-    running = false;
+    row.running = false;
   }
 
   return {
-    push(data) {
+    push(name, size, handle) {
       if (closed) return;
-      frames.push(data);
-      bytes += data.length;
+      const row = rows[name];
+      row.frames.push({ bytes: size, handle });
+      frames += 1;
+      bytes += size;
       if (!paused && fillingUp(1)) {
         paused = true;
         peer.pause();
       }
-      if (!running) void run();
+      if (!row.running) void run(row);
     },
     close() {
       closed = true;
-      frames = [];
+      for (const row of Object.values(rows)) row.frames = [];
+      frames = 0;
       bytes = 0;
     },
   };

@@ -2,10 +2,10 @@
 import { codeOf } from '#server/errors/catalogue.ts';
 import type { ErrorName } from '#server/errors/catalogue.ts';
 import { iso } from '#schema/scalars.ts';
-import type { AckPayload, FrameId, RequestType, ResyncReason } from '#schema/frames.ts';
+import type { FrameId, ResyncReason } from '#schema/frames.ts';
+import { deltaText } from './deltas.ts';
 import { frameText } from './frame.ts';
 import type { EventFrame, StreamPosition } from './frame.ts';
-import { deltaText } from './thinning.ts';
 
 /** A live event, shared by the queues of all its receivers. */
 export interface OutgoingEvent {
@@ -23,8 +23,8 @@ export function outgoingEvent(frame: EventFrame): OutgoingEvent {
   return { frame, bytes: Buffer.from(frameText(frame)), textBytes };
 }
 
-/** A successful ack (ws-events.md §5.1). */
-export function ackText<T extends RequestType>(id: FrameId, payload: AckPayload<T>): string {
+/** A successful ack. */
+export function ackText(id: FrameId, payload: unknown): string {
   return JSON.stringify({ type: 'ack', id, code: 0, msg: 'success', payload });
 }
 
@@ -37,7 +37,7 @@ function systemText(type: string, payload: object): string {
   return JSON.stringify({ type, timestamp: iso(Date.now()), payload });
 }
 
-/** The first frame of every connection; `window` is the replay window in durable events (ws-events.md §3). */
+/** The first frame of every connection; `window` is the replay window in durable events. */
 export function helloText(connectionId: string, window: number): string {
   return systemText('server_hello', {
     ws_connection_id: connectionId,
@@ -47,7 +47,7 @@ export function helloText(connectionId: string, window: number): string {
   });
 }
 
-/** The answer to a client's `ping` (ws-events.md §4). */
+/** The answer to a client's `ping`. */
 export function pongText(nonce: string): string {
   return systemText('pong', { nonce });
 }
@@ -57,7 +57,7 @@ export function errorText(error: ErrorName, msg: string, fatal: boolean): string
   return systemText('error', { code: codeOf(error), msg, fatal });
 }
 
-/** Tells a client to read the snapshot of a session (ws-events.md §6.3). */
+/** Tells a client to read the snapshot of a session. */
 export function resyncText(sessionId: string, reason: ResyncReason, position: StreamPosition): string {
   const { seq, epoch } = position;
   return systemText('resync_required', { session_id: sessionId, reason, current_seq: seq, epoch });

@@ -35,7 +35,7 @@ export interface PeerHandle {
 export interface Connections {
   /** Takes an accepted peer; sends its hello. */
   open(peer: Peer, facts: PeerFacts): PeerHandle;
-  /** Established connections, oldest first (core.md §4.2). */
+  /** Established connections, oldest first. */
   list(): Connection[];
   /** Closes every peer with 1001 `server shutting down` and waits until they are gone, a short time at most. */
   close(): Promise<void>;

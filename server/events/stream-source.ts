@@ -1,4 +1,4 @@
-/** What the event hub needs from those who keep streams and run prompts. */
+/** What the gateway needs from those who keep event streams. */
 import type { StreamPosition } from './frame.ts';
 
 /** Reads event streams: the sessions' ones, or the stream `__global__`. */
@@ -11,9 +11,4 @@ export interface StreamSource {
   livePosition(sessionId: string): StreamPosition | undefined;
   /** Texts of the durable frames `after + 1 … upTo`, byte for byte as they were first sent. */
   replay(sessionId: string, after: number, upTo: number): AsyncIterable<string>;
-}
-
-export interface PromptAborter {
-  /** Aborts a prompt; `at_seq` is the watermark at acceptance. Throws `ServiceError` 40401, 40402 or 40903. */
-  abort(sessionId: string, promptId: string): Promise<{ aborted: true; at_seq: number }>;
 }

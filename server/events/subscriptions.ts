@@ -1,10 +1,11 @@
 /**
  * What one connection receives: its subscribed sessions with their agent filters, and the switch from replay to live
- * delivery at one point of a stream's order (ws-events.md §5.3, §6.3, §6.4, §7).
+ * delivery at one point of a stream's order.
  */
 import { z } from 'zod';
 import type { Logger } from '#server/logging/log.ts';
-import type { Cursor, ResyncReason } from '#schema/frames.ts';
+import type { ResyncReason } from '#schema/frames.ts';
+import type { Cursor } from '#schema/subscription-frames.ts';
 import { passesFilter } from './agent-filter.ts';
 import type { AgentFilter } from './agent-filter.ts';
 import { decideCursor } from './cursor.ts';
@@ -42,7 +43,9 @@ export interface Subscriptions {
 
 interface SubscriptionsDeps {
   queue: DeliveryQueue;
-  streams(sessionId: string): StreamSource | undefined;
+  streams(sessionId: string): StreamSource;
+  /** Hands over what was joined of a session so far. */
+  flush(sessionId: string): void;
   /** A session was subscribed first, or is no more. */
   onChange(sessionId: string, subscribed: boolean): void;
   log: Logger;
@@ -59,7 +62,7 @@ interface Replay {
 const replayedFrame = z.object({ type: z.string(), payload: z.looseObject({}) });
 
 /** Creates the subscriptions of one connection. */
-export function createSubscriptions({ queue, streams, onChange, log }: SubscriptionsDeps): Subscriptions {
+export function createSubscriptions({ queue, streams, flush, onChange, log }: SubscriptionsDeps): Subscriptions {
   const filters = new Map<string, AgentFilter>();
   const replays = new Map<string, Replay>();
 
@@ -127,9 +130,11 @@ export function createSubscriptions({ queue, streams, onChange, log }: Subscript
   return {
     async subscribe(sessionId, cursor, filter) {
       const source = streams(sessionId);
-      if (!source || !(await source.exists(sessionId))) return undefined;
+      if (!(await source.exists(sessionId))) return undefined;
       const cold = await source.position(sessionId);
-      // From here to the start of the replay nothing is awaited: this is the point of the switch.
+      // From here to the start of the replay nothing is awaited: this is the point of the switch. What was joined before it
+      // is not for this subscription.
+      flush(sessionId);
       const position = source.livePosition(sessionId) ?? cold;
       if (sessionId !== GLOBAL_STREAM) {
         const isNew = !filters.has(sessionId);

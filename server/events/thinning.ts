@@ -1,17 +1,11 @@
-/** How a connection's queue shrinks: deltas are merged, volatile frames of a waiting queue thinned (ws-events.md §8.2, §8.4). */
+/** How a waiting connection's queue shrinks: deltas are merged, other volatile frames thinned. */
+import { continuesDelta, deltaText, withDelta } from './deltas.ts';
 import { frameAgent } from './frame.ts';
 import type { EventFrame } from './frame.ts';
 
 export const MERGED_DELTA_BYTES = 64 * 1024;
 /** Frames of one tool call, per type, that a waiting queue keeps. */
 export const KEPT_FRAMES_PER_CALL = 64;
-
-/** The text of a frame that may be merged with its neighbours; undefined for every other frame. */
-export function deltaText(frame: EventFrame): string | undefined {
-  if (frame.type !== 'assistant.delta' && frame.type !== 'thinking.delta') return undefined;
-  const { delta } = frame.payload;
-  return typeof delta === 'string' ? delta : undefined;
-}
 
 /**
  * Both frames as one with the first one's seq, offset and times; undefined when they are not two adjacent pieces of the
@@ -20,16 +14,11 @@ export function deltaText(frame: EventFrame): string | undefined {
 export function mergeDeltas(first: EventFrame, second: EventFrame): EventFrame | undefined {
   const head = deltaText(first);
   const tail = deltaText(second);
-  if (head === undefined || tail === undefined || first.type !== second.type) return undefined;
-  if (first.sessionId !== second.sessionId || first.epoch !== second.epoch) return undefined;
-  if (frameAgent(first) !== frameAgent(second) || first.payload['turnId'] !== second.payload['turnId'])
-    return undefined;
-  const end = first.offset === undefined ? undefined : first.offset + head.length;
-  if (second.offset !== end) return undefined;
+  if (head === undefined || tail === undefined || !continuesDelta(first, head.length, second)) return undefined;
   const delta = head + tail;
   // UTF-8 takes one to three bytes a UTF-16 unit; short texts need no count.
   if (delta.length * 3 > MERGED_DELTA_BYTES && Buffer.byteLength(delta) > MERGED_DELTA_BYTES) return undefined;
-  return { ...first, payload: { ...first.payload, delta } };
+  return withDelta(first, delta);
 }
 
 /** The frames of one kind among which a waiting queue keeps the newest `keep`. */

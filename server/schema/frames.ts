@@ -1,78 +1,55 @@
 /**
- * Frames of the WebSocket other than events: what clients send, the acks, the system frames (ws-events.md §2.1, §3–§5).
- * The connection validates with these schemas and `/asyncapi.json` is made from them.
+ * Frames of the WebSocket other than events: what clients send, the acks, the system frames. The gateway validates with
+ * these schemas; `/asyncapi.json` and the types of the web client are made from them.
  */
 import { z } from 'zod';
+import { abortFrame } from './prompt-frames.ts';
 import { count, isoTime } from './scalars.ts';
+import { clientHelloFrame, pingFrame, subscribeFrame, unsubscribeFrame } from './subscription-frames.ts';
 
-/** The last durable event that a client has applied (ws-events.md §6.2). */
-export const cursorSchema = z.object({ seq: count, epoch: z.string().optional() });
-export type Cursor = z.infer<typeof cursorSchema>;
+/** What a client may send. One without an `ack` is answered in its own way and stands in no document. */
+export interface RequestFrame {
+  readonly type: string;
+  readonly summary: string;
+  readonly payload: z.ZodType;
+  readonly ack?: z.ZodType;
+  /** Payload of a refusing ack, where this frame has one of its own. */
+  readonly refusal?: z.ZodType;
+}
 
-const cursors = z.record(z.string(), cursorSchema).optional();
-/** An empty or malformed entry counts as absent, which means every agent (ws-events.md §7.2). */
-const agentFilter = z.record(z.string(), z.array(z.string()).min(1).optional().catch(undefined)).optional();
-const sessionIds = z.array(z.string());
-const watermarks = z.record(z.string(), z.object({ seq: count, epoch: z.string() }));
+/** Every request frame; a new one is an entry here and a handler that its domain registers. */
+export const requestFrames = [clientHelloFrame, subscribeFrame, unsubscribeFrame, abortFrame, pingFrame] as const;
 
-/** Request frames that get an ack, with the payload of the frame and of its successful ack. */
-export const requestFrames = {
-  client_hello: {
-    summary: 'Introduces the client; may carry subscriptions to restore.',
-    payload: z.object({
-      client_id: z.string().optional(),
-      subscriptions: sessionIds.optional(),
-      cursors,
-      agent_filter: agentFilter,
-      token: z.string().optional(),
-    }),
-    ack: z.object({ accepted_subscriptions: sessionIds, resync_required: sessionIds, cursors: watermarks }),
-  },
-  subscribe: {
-    summary: 'Subscribes to the events of sessions, replaying what came after a cursor.',
-    payload: z.object({ session_ids: sessionIds, cursors, agent_filter: agentFilter }),
-    ack: z.object({
-      accepted: sessionIds,
-      not_found: sessionIds,
-      resync_required: sessionIds,
-      cursors: watermarks,
-    }),
-  },
-  unsubscribe: {
-    summary: 'Ends the subscriptions of sessions.',
-    payload: z.object({ session_ids: sessionIds }),
-    ack: z.object({ accepted: sessionIds, not_found: sessionIds, resync_required: sessionIds }),
-  },
-  abort: {
-    summary: 'Aborts a running or queued prompt.',
-    payload: z.object({ session_id: z.string(), prompt_id: z.string() }),
-    ack: z.object({ aborted: z.literal(true), at_seq: count }),
-  },
-};
-export type RequestType = keyof typeof requestFrames;
-export type RequestPayload<T extends RequestType> = z.infer<(typeof requestFrames)[T]['payload']>;
-export type AckPayload<T extends RequestType> = z.infer<(typeof requestFrames)[T]['ack']>;
-
-/** The probe of clients that cannot send protocol pings; not part of the published document (ws-events.md §4). */
-export const pingPayloadSchema = z.object({ nonce: z.string().optional() });
+type Declared = (typeof requestFrames)[number];
+type Acked = Extract<Declared, { ack: z.ZodType }>;
+/** Request frames that get an ack. */
+export type RequestType = Acked['type'];
+type FrameOf<T extends RequestType> = Extract<Acked, { type: T }>;
+export type RequestPayload<T extends RequestType> = z.output<FrameOf<T>['payload']>;
+/** Of a successful ack. */
+export type AckPayload<T extends RequestType> = z.infer<FrameOf<T>['ack']>;
 
 /** Returned in the type it was sent with; `""` when the frame had none. */
 export const frameId = z.union([z.string(), z.number()]);
 export type FrameId = z.infer<typeof frameId>;
 
-/** Payload of an ack whose code is not 0 (ws-events.md §5.1, §5.6). */
-const refusal = z.union([
-  z.object({ details: z.array(z.object({ path: z.string(), message: z.string() })) }),
-  z.object({ message: z.string() }),
-  z.object({ aborted: z.literal(false) }),
-  z.strictObject({}),
-]);
+/** Payloads that the ack of any frame may have when its code is not 0. */
+const invalidPayload = z.object({ details: z.array(z.object({ path: z.string(), message: z.string() })) });
+const failed = z.object({ message: z.string() });
+const refused = z.strictObject({});
 
-/** The ack of one request type, successful or refused. */
-export function ackSchema<T extends z.ZodType>(payload: T) {
+/** The ack of one request frame, successful or refused. */
+export function ackSchema({ ack, refusal }: Pick<RequestFrame, 'refusal'> & { ack: z.ZodType }) {
+  const refusals = z.union(refusal ? [invalidPayload, failed, refusal, refused] : [invalidPayload, failed, refused]);
   return z.union([
-    z.object({ type: z.literal('ack'), id: frameId, code: z.literal(0), msg: z.literal('success'), payload }),
-    z.object({ type: z.literal('ack'), id: frameId, code: z.number().int().min(1), msg: z.string(), payload: refusal }),
+    z.object({ type: z.literal('ack'), id: frameId, code: z.literal(0), msg: z.literal('success'), payload: ack }),
+    z.object({
+      type: z.literal('ack'),
+      id: frameId,
+      code: z.number().int().min(1),
+      msg: z.string(),
+      payload: refusals,
+    }),
   ]);
 }
 

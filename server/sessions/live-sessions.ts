@@ -40,6 +40,8 @@ export interface LiveSessionsDeps {
   /** Registers the workspace of a session again when it was removed from the registry (files.md §2.2). */
   ensureWorkspace(workspaceId: string, root: string): Promise<void>;
   subscribers(sessionId: string): number;
+  /** Hands over the events of a session that wait to be joined. */
+  flushEvents(sessionId: string): void;
   /** How long an approval or a question waits for its answer. */
   interactionLifetimeMs: number;
   version: string;
@@ -135,6 +137,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       // Who is not the writer may be behind another process, and the index never is.
       row: (stored = index.get(id) ?? row) =>
         sessionLog.claimed ? foldedHeader(sessionLog.state, stored, stored) : stored,
+      flushEvents: () => deps.flushEvents(id),
       now: deps.now,
       interactionLifetimeMs: deps.interactionLifetimeMs,
       changed: () => persist(id),

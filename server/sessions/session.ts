@@ -86,6 +86,8 @@ export interface LiveSessionDeps {
   interactionLifetimeMs: number;
   changed(): void;
   report(what: string, error: unknown): void;
+  /** Hands over the session's events that wait to be joined. */
+  flushEvents(): void;
 }
 
 const ends = {
@@ -177,6 +179,8 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
     },
 
     async snapshot() {
+      // Text that is in here stands in no frame that ends behind it.
+      deps.flushEvents();
       const { seq, epoch } = log.position();
       const facts = mainFacts();
       const usage = log.state.usage.get(MAIN_AGENT)?.total ?? noUsage();

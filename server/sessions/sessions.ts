@@ -6,7 +6,7 @@ import { directoryFault } from '#server/files/file-kind.ts';
 import type { AgentChange } from '#server/agent/context.ts';
 import { profiles } from '#server/agent/profile.ts';
 import type { StreamPosition } from '#server/events/frame.ts';
-import type { PromptAborter, StreamSource } from '#server/events/stream-source.ts';
+import type { StreamSource } from '#server/events/stream-source.ts';
 import { readPosition, replayCold } from '#server/journal/replay.ts';
 import type { Prompt, SubmitPrompt } from '#schema/prompt.ts';
 import type { AgentConfigRequest, Session } from '#schema/session.ts';
@@ -39,7 +39,7 @@ export interface SessionsDeps extends Omit<LiveSessionsDeps, 'ensureWorkspace'> 
   announceArchived(sessionId: string, workspaceId: string): void;
 }
 
-export interface Sessions extends PromptAborter {
+export interface Sessions {
   create(request: CreateSession): Promise<Session>;
   /** Does not load. Throws 40401. */
   get(id: string): Promise<Session>;
@@ -50,6 +50,8 @@ export interface Sessions extends PromptAborter {
   submit(id: string, body: SubmitPrompt): Promise<Prompt>;
   updateProfile(id: string, body: ProfileUpdate): Promise<Session>;
   abortTurn(id: string): Promise<{ aborted: true }>;
+  /** Aborts a prompt; `at_seq` is the watermark at acceptance. Throws 40401, 40402 or 40903. */
+  abort(id: string, promptId: string): Promise<{ aborted: true; at_seq: number }>;
   archive(id: string): Promise<{ archived: true }>;
   restore(id: string): Promise<Session>;
   /** Present row of a session that is loaded in this process. */

@@ -99,7 +99,7 @@ scenarios('a turn', {}, (add) => {
     const first = model.enqueue({ text: ['One', '.'], hold: true });
     model.enqueue({ text: 'Two.' });
     await prompt('First');
-    await first.sent;
+    await until('assistant.delta', 2);
     await recorder.act('second prompt', () => prompt('Second'));
     await recorder.act('the model goes on', async () => first.release());
     await until('prompt.completed', 2);
@@ -171,10 +171,9 @@ scenarios('tool calls', {}, (add) => {
 
 scenarios('an abort', {}, (add) => {
   add('abort-while-streaming', async ({ model, session, client, prompt, until, recorder }) => {
-    const held = model.enqueue({ thinking: 'Hm.', text: ['Half of', ' it'], hold: true });
+    model.enqueue({ thinking: 'Hm.', text: ['Half of', ' it'], hold: true });
     const id = await prompt('Tell me');
-    await held.sent;
-    await until('assistant.delta');
+    await until('assistant.delta', 2);
     await recorder.act('frame abort', () =>
       client.send({ type: 'abort', id: 'a', payload: { session_id: session.id, prompt_id: id } }),
     );

@@ -258,6 +258,39 @@ describe('the frame abort', () => {
   });
 });
 
+describe('a client that reads nothing', () => {
+  /** Far more than what the sockets between a server and its client hold. */
+  const FLOOD_FRAMES = 400;
+  const TEXT = 'x'.repeat(64 * 1024);
+
+  test('aborts at once, also behind a subscribe that waits until it reads', async () => {
+    const { id } = await world.session();
+    const [client, watcher] = [await open(), await open()];
+    await subscribe(client, id);
+    const held = world.model.enqueue({ text: 'Half', hold: true });
+    const { prompt_id } = await world.prompt(id, 'Go');
+    await held.sent;
+    client.pause();
+    const { log } = await world.server.app.sessions.open(id);
+    for (let count = 0; count < FLOOD_FRAMES; count += 1) {
+      const update = { kind: 'stdout', text: TEXT } as const;
+      log.volatile('main', 'tool.progress', { turnId: 0, toolCallId: 'call', update });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await subscribe(watcher, id);
+    client.sendRaw(JSON.stringify({ type: 'subscribe', id: 'waits', payload: { session_ids: [id] } }));
+    const sent = performance.now();
+    client.sendRaw(JSON.stringify({ type: 'abort', id: 'abort', payload: { session_id: id, prompt_id } }));
+    await watcher.waitFor(({ type, payload }) => type === 'prompt.aborted' && payload['promptId'] === prompt_id);
+    // 100 ms on an idle machine; without a row of its own the frame waits until the client reads, or 30 s.
+    expect(performance.now() - sent).toBeLessThan(3000);
+    expect(client.frames.some((frame) => frame.id === 'waits')).toBe(false);
+    client.resume();
+    await client.waitFor((frame) => frame.id === 'waits');
+    await client.waitFor((frame) => frame.id === 'abort');
+  });
+});
+
 /** The turn's text as a client rebuilds it: a snapshot, then deltas by their offsets. */
 function rebuilt(snapshot: Snapshot, frames: readonly ReceivedFrame[], kind: 'assistant' | 'thinking') {
   const inFlight = snapshot.in_flight_turn;
@@ -267,9 +300,10 @@ function rebuilt(snapshot: Snapshot, frames: readonly ReceivedFrame[], kind: 'as
     if (type !== `${kind}.delta`) continue;
     const delta = z.string().parse(payload['delta']);
     const end = start + text.length;
-    if (offset + delta.length <= end) continue;
+    // What begins before the end is a repetition to a client: no delta may reach over its snapshot.
+    if (offset < end) continue;
     if (offset > end) throw new Error(`a hole of ${offset - end} characters at ${end}`);
-    text += delta.slice(end - offset);
+    text += delta;
   }
   return { start, text };
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { requestFrames } from '#schema/frames.ts';
 import { startServer, temporaryDirectory } from '#support/server.ts';
 import type { TestServer } from '#support/server.ts';
 import { RefusedUpgrade, connect } from '#support/ws-client.ts';
@@ -125,7 +126,7 @@ describe('connecting', () => {
 });
 
 describe('request frames', () => {
-  it('get exactly one ack each, in order, also as binary frames and after garbage', async () => {
+  it('get exactly one ack each, in order but for those that wait for nothing, also as binary frames and after garbage', async () => {
     const client = await open();
     client.sendRaw('garbage');
     client.sendRaw(Buffer.from('{"type":"unsubscribe","id":1,"payload":{"session_ids":[]}}'));
@@ -135,17 +136,29 @@ describe('request frames', () => {
     client.sendRaw('{"type":"teleport","id":5}');
     await client.waitFor(({ id }) => id === 5);
     await expectQuiet(client);
-    const answers = client.frames.slice(1, 7);
+    const answered = client.frames.slice(1, 7);
+    const aborted = answered.find(({ id }) => id === 3);
+    expect(aborted).toMatchObject({ type: 'ack', code: 40401 });
+    const answers = answered.filter((each) => each !== aborted);
     expect(answers.map(({ type, id, code }) => [type, id, code])).toEqual([
       ['error', undefined, undefined],
       ['ack', 1, 0],
       ['ack', 2, 0],
-      ['ack', 3, 40401],
       ['ack', 4, 40001],
       ['ack', 5, 40001],
     ]);
     expect(answers[0]?.payload).toMatchObject({ code: 40001, fatal: false });
     expect(answers[2]?.payload).toMatchObject({ accepted: [], not_found: ['nope'] });
+  });
+
+  it('are all handled, and validated, by somebody', async () => {
+    const client = await open();
+    for (const { type } of requestFrames) {
+      expect(await client.send({ type, payload: null })).toMatchObject({
+        code: 40001,
+        msg: 'Invalid payload: Invalid input: expected object, received null',
+      });
+    }
   });
 
   it('have acks that match their published schemas', async () => {

@@ -57,6 +57,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
     row: () => row,
     now,
     interactionLifetimeMs,
+    flushEvents: () => undefined,
     changed: () => undefined,
     report: (what) => void reports.push(what),
     program: {

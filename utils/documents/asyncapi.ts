@@ -100,7 +100,9 @@ export function asyncApiDocument({ version, host }: AsyncApiFacts) {
 
   const clientIds: string[] = [];
   const ackIds: string[] = [];
-  for (const [type, { summary, payload, ack }] of Object.entries(requestFrames)) {
+  for (const frame of requestFrames) {
+    if (!('ack' in frame)) continue;
+    const { type, summary, payload } = frame;
     const hasRequired = !payload.safeParse({}).success;
     const request = z.object({
       type: z.literal(type),
@@ -108,7 +110,7 @@ export function asyncApiDocument({ version, host }: AsyncApiFacts) {
       payload: hasRequired ? payload : payload.optional(),
     });
     clientIds.push(add(type, summary, request));
-    ackIds.push(add(`${type}.ack`, `Answer to ${type}.`, ackSchema(ack)));
+    ackIds.push(add(`${type}.ack`, `Answer to ${type}.`, ackSchema(frame)));
   }
   const serverIds = [
     add('server_hello', 'First frame of every connection.', serverHelloSchema),

@@ -1,6 +1,6 @@
 /** The WebSocket, kept open: requests with acks, events out, reconnect and probes. */
 import { ApiError, ConnectionError } from './errors.ts';
-import type { Ack, EventFrame } from './types.ts';
+import type { Ack, AckPayload, EventFrame, RequestPayload, RequestType } from './types.ts';
 
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 30_000;
@@ -49,7 +49,7 @@ export interface Socket {
   /** Calls the listener until the returned function is called. */
   listen(listener: SocketListener): () => void;
   /** Sends a frame; resolves with its ack's payload, rejects with ApiError or, when the line breaks, ConnectionError. */
-  request(type: string, payload: object): Promise<Ack['payload']>;
+  request<T extends RequestType>(type: T, payload: RequestPayload<T>): Promise<AckPayload<T>>;
   /** Asks whether the line is alive and reconnects when no answer comes within 10 s; connects at once when waiting. */
   probe(): void;
   /** Stops reconnecting until `probe()`: a token that was refused would only be refused again, and then banned. */
@@ -58,7 +58,7 @@ export interface Socket {
 }
 
 interface Waiter {
-  resolve(payload: Ack['payload']): void;
+  answered(ack: Ack): void;
   reject(error: Error): void;
 }
 
@@ -114,8 +114,7 @@ export function createSocket(options: SocketOptions): Socket {
     } else if (isAck(frame)) {
       const waiter = waiters.get(frame.id);
       waiters.delete(frame.id);
-      if (frame.code === 0) waiter?.resolve(frame.payload);
-      else waiter?.reject(new ApiError(frame.code, frame.msg, { status: 200, data: frame.payload }));
+      waiter?.answered(frame);
     } else if (isSystem(frame, 'server_hello')) {
       delay = firstDelay;
       announce({ kind: 'open' });
@@ -141,9 +140,15 @@ export function createSocket(options: SocketOptions): Socket {
       if (!socket || connection.kind !== 'open') return Promise.reject(new ConnectionError('Not connected'));
       lastId += 1;
       const id = String(lastId);
-      const ack = new Promise<Ack['payload']>((resolve, reject) => waiters.set(id, { resolve, reject }));
+      const answer = new Promise<AckPayload<typeof type>>((resolve, reject) => {
+        const answered = (ack: Ack) => {
+          if (isSuccess(type, ack)) resolve(ack.payload);
+          else reject(new ApiError(ack.code, ack.msg, { status: 200, data: ack.payload }));
+        };
+        waiters.set(id, { answered, reject });
+      });
       socket.send(JSON.stringify({ type, id, payload }));
-      return ack;
+      return answer;
     },
     probe() {
       if (connection.kind === 'waiting') return connect();
@@ -186,6 +191,11 @@ function isEvent(frame: unknown): frame is EventFrame {
 
 function isAck(frame: unknown): frame is Ack & { id: string } {
   return isObject(frame) && frame['type'] === 'ack' && typeof frame['id'] === 'string';
+}
+
+/** A successful ack has the payload that belongs to the type of its request. */
+function isSuccess<T extends RequestType>(_type: T, ack: Ack): ack is Ack & { payload: AckPayload<T> } {
+  return ack.code === 0;
 }
 
 function isSystem(frame: unknown, type: string): frame is SystemFrame {

@@ -12,6 +12,8 @@ import type {
 export type { ConfigObject as Config } from '#schema/config.ts';
 export type { ContentPart } from '#schema/content.ts';
 export type { Display } from '#schema/display.ts';
+export type { AckPayload, RequestPayload, RequestType } from '#schema/frames.ts';
+export type { Cursor } from '#schema/subscription-frames.ts';
 export type { ToolOutput } from '#schema/engine.ts';
 export type { PermissionMode } from '#schema/scalars.ts';
 export type { Phase } from '#schema/events/volatile.ts';
@@ -52,21 +54,10 @@ export type GlobalFrame = { [T in GlobalType]: Frame<T, GlobalFields<T>> & { vol
 /** Every event of this server. Clients ignore types they do not know, so a `switch` needs no default case. */
 export type EventFrame = DurableFrame | VolatileFrame | GlobalFrame;
 
-/** Last durable event that was applied. */
-export interface Cursor {
-  seq: number;
-  epoch?: string;
-}
-
 export interface Ack {
   code: number;
   msg: string;
-  payload: {
-    accepted?: string[];
-    not_found?: string[];
-    resync_required?: string[];
-    cursors?: Record<string, Required<Cursor>>;
-  };
+  payload: object;
 }
 
 export interface Page<T> {

@@ -85,16 +85,27 @@ describe('batching', () => {
   });
 });
 
-describe('merging of deltas', () => {
+describe('deltas', () => {
+  it('are written at once, behind what is queued, each as it comes', () => {
+    const { publish, types } = setup();
+    publish(frame('turn.step.started', 1));
+    publish(delta('Hel', 0));
+    publish(delta('lo', 3));
+    expect(types()).toEqual(['turn.step.started', 'assistant.delta', 'assistant.delta']);
+  });
+});
+
+describe('merging of deltas that wait', () => {
   it('joins adjacent pieces under the first seq, offset and timestamp', () => {
-    const { peer, publish } = setup();
+    const { publish, stall, unstall, after } = setup();
+    stall();
     publish(delta('Hel', 4));
     publish(delta('lo ', 7));
     publish(delta('🎈', 10));
-    vi.advanceTimersByTime(16);
-    expect(peer.sent).toHaveLength(1);
-    expect(peer.sent[0]).toMatchObject({ seq: 1, offset: 4, payload: { delta: 'Hello 🎈', turnId: 0 } });
-    expect(Object.keys(peer.sent[0] ?? {})).toEqual([
+    unstall();
+    expect(after('waiting')).toHaveLength(1);
+    expect(after('waiting')[0]).toMatchObject({ seq: 1, offset: 4, payload: { delta: 'Hello 🎈', turnId: 0 } });
+    expect(Object.keys(after('waiting')[0] ?? {})).toEqual([
       'type',
       'seq',
       'session_id',
@@ -114,21 +125,45 @@ describe('merging of deltas', () => {
     ['another turn', [delta('a', 0), { ...delta('b', 1), payload: { ...delta('b', 1).payload, turnId: 1 } }]],
     ['thinking', [delta('a', 0), { ...delta('b', 1), type: 'thinking.delta' }]],
   ])('does not cross %s', (_name, frames) => {
-    const { peer, publish } = setup();
+    const { publish, stall, unstall, after } = setup();
+    stall();
     for (const each of frames) publish(each);
-    vi.advanceTimersByTime(16);
-    expect(peer.sent).toHaveLength(frames.length);
+    unstall();
+    expect(after('waiting')).toHaveLength(frames.length);
+  });
+
+  it('does not cross the moment at which somebody read how far the text is', () => {
+    const { queue, publish, stall, unstall, after } = setup();
+    stall();
+    publish(delta('a', 0));
+    publish(delta('b', 1));
+    queue.seal();
+    publish(delta('c', 2));
+    publish(delta('d', 3));
+    // A frame that was the last one then, and is thinned away later, leaves the moment where it was.
+    publish(status({ contextTokens: 1 }));
+    queue.seal();
+    publish(delta('e', 4));
+    publish(status({ contextTokens: 2 }));
+    unstall();
+    expect(after('waiting').map(({ offset, payload }) => [offset, payload['delta']])).toEqual([
+      [0, 'ab'],
+      [2, 'cd'],
+      [4, 'e'],
+      [undefined, undefined],
+    ]);
   });
 
   it('keeps a merged piece within 64 KiB of UTF-8', () => {
-    const { peer, publish } = setup();
+    const { publish, stall, unstall, after } = setup();
     const piece = 'ü'.repeat(10 * 1024);
+    stall();
     for (let index = 0; index < 7; index += 1) publish(delta(piece, index * piece.length));
-    vi.advanceTimersByTime(16);
-    const sizes = peer.sent.map(({ payload }) => Buffer.byteLength(String(payload['delta'])));
+    unstall();
+    const sizes = after('waiting').map(({ payload }) => Buffer.byteLength(String(payload['delta'])));
     expect(Math.max(...sizes)).toBeLessThanOrEqual(64 * 1024);
     expect(sizes).toEqual([60 * 1024, 60 * 1024, 20 * 1024]);
-    expect(peer.sent.map(({ offset }) => offset)).toEqual([0, 3 * piece.length, 6 * piece.length]);
+    expect(after('waiting').map(({ offset }) => offset)).toEqual([0, 3 * piece.length, 6 * piece.length]);
   });
 });
 
@@ -274,6 +309,33 @@ describe('a socket on which nothing drains', () => {
     }
     vi.advanceTimersByTime(20_000);
     expect(peer.closes).toEqual([]);
+  });
+});
+
+describe('answers that wait', () => {
+  const answer = JSON.stringify({ type: 'ack', payload: {} });
+
+  it('leave no room from the 256th on, until one is written', async () => {
+    const { queue, stall, unstall } = setup();
+    stall();
+    for (let n = 1; n < 256; n += 1) queue.sendNow(answer, 'answer');
+    await queue.answerRoom();
+    queue.sendNow(answer, 'answer');
+    let has = false;
+    const room = queue.answerRoom().then(() => (has = true));
+    await Promise.resolve();
+    expect(has).toBe(false);
+    unstall();
+    await room;
+  });
+
+  it('leave no room above 1 MiB, and let go of those who wait when the queue is closed', async () => {
+    const { queue, stall } = setup();
+    stall();
+    queue.sendNow(JSON.stringify({ type: 'pong', payload: { nonce: 'x'.repeat(MIB) } }), 'answer');
+    const room = queue.answerRoom();
+    queue.close();
+    await expect(room).resolves.toBeUndefined();
   });
 });
 

@@ -2,14 +2,18 @@ import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
 import { COMPACT_AT_FRAMES } from '#server/events/global-stream-file.ts';
-import { createEventHub } from '#server/events/hub.ts';
+import { createEventBus } from '#server/events/bus.ts';
+import { createGateway } from '#server/events/gateway.ts';
 import { frameText } from '#server/events/frame.ts';
 import type { EventFrame } from '#server/events/frame.ts';
 import { createGlobalStream } from '#server/events/global-stream.ts';
 import type { GlobalStream } from '#server/events/global-stream.ts';
+import { acquireLease } from '#server/storage/lease.ts';
+import { leaseHolder } from '#support/lease-holder.ts';
 import { createLogger } from '#server/logging/log.ts';
-import { testPeer } from './fixtures.ts';
+import { testPeer, testStreams } from './fixtures.ts';
 
 const log = createLogger('silent');
 let home: string;
@@ -20,7 +24,7 @@ beforeEach(async () => {
   opened = [];
 });
 afterEach(async () => {
-  for (const stream of opened) stream.close();
+  for (const stream of opened) await stream.close();
   await rm(home, { recursive: true, force: true });
 });
 
@@ -28,7 +32,7 @@ async function open(owns = true) {
   const sent: EventFrame[] = [];
   const stream = await createGlobalStream({
     home,
-    owns: () => owns,
+    claim: async () => (owns ? { fence: () => undefined, release: async () => undefined } : undefined),
     sink: { publish: (each) => sent.push(each) },
     log,
   });
@@ -43,6 +47,11 @@ async function open(owns = true) {
 }
 
 const file = () => join(home, 'events', 'global.ndjson');
+
+async function claimFolder(folder: string) {
+  const taken = await acquireLease(join(folder, 'lock'), leaseHolder());
+  return 'lease' in taken ? taken.lease : undefined;
+}
 
 describe('the global stream', () => {
   it('numbers its events from 1 and routes them to __global__', async () => {
@@ -95,7 +104,7 @@ describe('the global stream', () => {
   it('cuts a torn last line off', async () => {
     const first = await open();
     first.deleted('/a');
-    first.stream.close();
+    await first.stream.close();
     const whole = await readFile(file(), 'utf8');
     await appendFile(file(), '{"type":"event.workspace.del');
     const second = await open();
@@ -113,7 +122,7 @@ describe('the global stream', () => {
     const first = await open();
     first.deleted('/a');
     const { epoch } = await first.stream.position('__global__');
-    first.stream.close();
+    await first.stream.close();
     await writeFile(file(), damage(await readFile(file(), 'utf8')));
     const second = await open();
     const position = await second.stream.position('__global__');
@@ -137,6 +146,35 @@ describe('the global stream', () => {
     expect((await readFile(file(), 'utf8')).trimEnd().split('\n')).toHaveLength(2);
   });
 
+  it('is kept in the file by exactly one of the servers that start together, and by another when that one has ended', async () => {
+    const start = () => createGlobalStream({ home, claim: claimFolder, sink: { publish: () => undefined }, log });
+    const streams = await Promise.all(Array.from({ length: 8 }, start));
+    opened.push(...streams);
+    for (const each of streams) each.publish('event.workspace.deleted', { workspace_id: 'wd_x', root: '/x' });
+    expect((await readFile(file(), 'utf8')).trimEnd().split('\n')).toHaveLength(2);
+    const kept = z
+      .object({ epoch: z.string() })
+      .parse(JSON.parse((await readFile(file(), 'utf8')).split('\n')[0] ?? ''));
+    const epochs = streams.map((each) => each.livePosition('__global__')?.epoch);
+    expect(epochs.filter((epoch) => epoch === kept.epoch)).toHaveLength(1);
+    expect(new Set(epochs).size).toBe(8);
+    // Those in memory stay there, the file goes to who starts next.
+    for (const each of streams) await each.close();
+    const next = await start();
+    opened.push(next);
+    expect(next.livePosition('__global__')).toEqual({ seq: 1, epoch: kept.epoch });
+  });
+
+  it('goes on in memory when another server has written the file', async () => {
+    const { stream, deleted, sent } = await open();
+    deleted('/a');
+    const { epoch } = await stream.position('__global__');
+    await appendFile(file(), 'of another\n');
+    deleted('/b');
+    expect(sent.map((each) => each.epoch === epoch)).toEqual([true, false]);
+    expect((await readFile(file(), 'utf8')).endsWith('of another\n')).toBe(true);
+  });
+
   it('keeps the file bounded, losing nothing that may be replayed', async () => {
     const { stream, deleted, replay, sent } = await open();
     const count = COMPACT_AT_FRAMES + 500;
@@ -151,7 +189,7 @@ describe('the global stream', () => {
     const wanted = sent.slice(-1000).map(frameText);
     expect(await replay(count - 1000, count)).toEqual(wanted);
     deleted('/last');
-    stream.close();
+    await stream.close();
     const again = await open();
     expect(await again.replay(count - 999, count + 1)).toEqual(
       [...wanted, frameText(sent.at(-1) ?? expect.fail())].slice(1),
@@ -159,13 +197,13 @@ describe('the global stream', () => {
   }, 30_000);
 
   it('replays to a connection that subscribes with a cursor', async () => {
-    const hub = createEventHub({ log });
-    const stream = await createGlobalStream({ home, owns: () => true, sink: hub, log });
+    const bus = createEventBus({ log });
+    const stream = await createGlobalStream({ home, claim: claimFolder, sink: bus, log });
     opened.push(stream);
-    hub.attach({ globalStream: stream });
+    const gateway = createGateway({ bus, sessions: testStreams({}), globalStream: stream, frames: [], log });
     for (const root of ['/a', '/b']) stream.publish('event.workspace.deleted', { workspace_id: 'wd_x', root });
     const peer = testPeer();
-    const handle = hub.open(peer, { remoteAddress: null, userAgent: null });
+    const handle = gateway.open(peer, { remoteAddress: null, userAgent: null });
     const payload = { session_ids: ['__global__'], cursors: { __global__: { seq: 1 } } };
     handle.message(JSON.stringify({ type: 'subscribe', id: 1, payload }));
     await vi.waitUntil(() => peer.sent.at(-1)?.type === 'ack');
@@ -176,6 +214,6 @@ describe('the global stream', () => {
       ['event.workspace.deleted', 3],
     ]);
     expect(peer.sent[2]?.payload).toMatchObject({ accepted: ['__global__'] });
-    expect(hub.list()[0]?.subscriptions).toEqual([]);
+    expect(gateway.list()[0]?.subscriptions).toEqual([]);
   });
 });

@@ -56,6 +56,7 @@ beforeEach(async () => {
     holder: leaseHolder(),
     ensureWorkspace: async () => undefined,
     subscribers: (id) => Number(watched.has(id)),
+    flushEvents: () => undefined,
     interactionLifetimeMs: MINUTE,
     version: '1.0.0',
     log,

@@ -248,8 +248,8 @@ it('rejects requests of a line that breaks, and reports how the connection fares
   const states: string[] = [];
   client.socket.listen({ connection: (state) => states.push(state.kind) });
   await vi.waitFor(() => expect(client.socket.connection.kind).toBe('open'));
-  const request = client.socket.request('unanswered', {});
-  await vi.waitFor(() => expect(received.at(-1)?.type).toBe('unanswered'));
+  const request = client.socket.request('unsubscribe', { session_ids: [] });
+  await vi.waitFor(() => expect(received.at(-1)?.type).toBe('unsubscribe'));
   peer.terminate();
   await expect(request).rejects.toBeInstanceOf(ConnectionError);
   await vi.waitFor(() => expect(states.slice(-3)).toEqual(['waiting', 'connecting', 'open']));

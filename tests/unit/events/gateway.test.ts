@@ -1,9 +1,14 @@
 import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
 import { ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import { REPLAY_WINDOW_EVENTS } from '#server/events/cursor.ts';
-import { createEventHub } from '#server/events/hub.ts';
+import { createEventBus } from '#server/events/bus.ts';
+import { createGateway } from '#server/events/gateway.ts';
 import type { EventFrame } from '#server/events/frame.ts';
 import type { PeerHandle } from '#server/events/peer.ts';
+import { sessionFrames } from '#server/sessions/session-frames.ts';
+import { defineFrame } from '#server/events/frame-handler.ts';
+import type { FrameHandler } from '#server/events/frame-handler.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { EPOCH, delta, frame, testPeer, testStreams } from './fixtures.ts';
 import type { TestPeer, TestStream } from './fixtures.ts';
@@ -11,40 +16,42 @@ import type { TestPeer, TestStream } from './fixtures.ts';
 const numbered = (count: number, sessionId = 's1') =>
   Array.from({ length: count }, (_, index) => frame('turn.started', index + 1, {}, { sessionId }));
 
-function setup(streams: Record<string, TestStream> = {}) {
+function setup(streams: Record<string, TestStream> = {}, extra: FrameHandler[] = []) {
   const log = createLogger('silent');
-  const hub = createEventHub({
+  const bus = createEventBus({ log, joinMs: 1 });
+  const source = testStreams(streams);
+  const frames = sessionFrames({
+    async abort(sessionId, promptId) {
+      if (!(sessionId in streams)) throw sessionNotFound(sessionId);
+      if (promptId === 'done') {
+        throw new ServiceError('prompt.already_completed', 'prompt done already completed', {
+          data: { aborted: false },
+        });
+      }
+      if (promptId === 'boom') throw new Error('out of order');
+      return { aborted: true, at_seq: 7 };
+    },
+  });
+  const gateway = createGateway({
+    bus,
+    sessions: source,
+    globalStream: testStreams({ __global__: { frames: [], live: true } }),
+    frames: [...frames, ...extra],
     auth: { accepts: async (token) => token === 'right' },
     log,
     times: { batchMs: 1, drainMs: 1, stallMs: 60_000 },
   });
-  const source = testStreams(streams);
-  hub.attach({
-    sessions: source,
-    aborter: {
-      async abort(sessionId, promptId) {
-        if (!(sessionId in streams)) throw sessionNotFound(sessionId);
-        if (promptId === 'done') {
-          throw new ServiceError('prompt.already_completed', 'prompt done already completed', {
-            data: { aborted: false },
-          });
-        }
-        if (promptId === 'boom') throw new Error('out of order');
-        return { aborted: true, at_seq: 7 };
-      },
-    },
-  });
   /** A durable event of a session: into the stream, then out to the connections. */
   const publish = (event: EventFrame) => {
     if (!event.volatile) streams[event.sessionId]?.frames.push(event);
-    hub.publish(event);
+    bus.publish(event);
   };
   const connect = () => {
     const peer = testPeer();
-    const handle = hub.open(peer, { remoteAddress: '127.0.0.1', userAgent: 'test' });
+    const handle = gateway.open(peer, { remoteAddress: '127.0.0.1', userAgent: 'test' });
     return { peer, handle, ...client(peer, handle) };
   };
-  return { hub, connect, publish, source };
+  return { bus, gateway, connect, publish, source };
 }
 
 function client(peer: TestPeer, handle: PeerHandle) {
@@ -71,7 +78,7 @@ function client(peer: TestPeer, handle: PeerHandle) {
 
 describe('a connection', () => {
   it('is greeted first and listed', async () => {
-    const { hub, connect } = setup({ s2: { frames: [], live: false }, s1: { frames: [], live: false } });
+    const { bus, gateway, connect } = setup({ s2: { frames: [], live: false }, s1: { frames: [], live: false } });
     const { peer, handle, ask } = connect();
     expect(peer.sent[0]).toEqual({
       type: 'server_hello',
@@ -84,7 +91,7 @@ describe('a connection', () => {
       },
     });
     await ask('client_hello', { client_id: 'c', subscriptions: ['s2', 's1'] });
-    expect(hub.list()).toEqual([
+    expect(gateway.list()).toEqual([
       {
         id: peer.sent[0]?.payload['ws_connection_id'],
         connected_at: expect.any(String),
@@ -94,16 +101,16 @@ describe('a connection', () => {
         subscriptions: ['s1', 's2'],
       },
     ]);
-    expect(hub.subscriberCount('s1')).toBe(1);
+    expect(bus.followers('s1')).toBe(1);
     handle.closed();
-    expect(hub.list()).toEqual([]);
-    expect(hub.subscriberCount('s1')).toBe(0);
+    expect(gateway.list()).toEqual([]);
+    expect(bus.followers('s1')).toBe(0);
   });
 
-  it('is closed with 1001 when the hub closes', async () => {
-    const { hub, connect } = setup();
+  it('is closed with 1001 when the gateway closes', async () => {
+    const { gateway, connect } = setup();
     const { peer, handle } = connect();
-    const closed = hub.close();
+    const closed = gateway.close();
     expect(peer.closes).toEqual([{ code: 1001, reason: 'server shutting down' }]);
     handle.closed();
     await closed;
@@ -112,10 +119,10 @@ describe('a connection', () => {
   });
 
   it('is dropped when it does not take part in the closing', async () => {
-    const { hub, connect } = setup();
+    const { gateway, connect } = setup();
     const { peer } = connect();
     vi.useFakeTimers();
-    const closed = hub.close();
+    const closed = gateway.close();
     await vi.advanceTimersByTimeAsync(1000);
     vi.useRealTimers();
     await closed;
@@ -261,16 +268,140 @@ describe('frames', () => {
     expect(peer.sent.slice(1).map(({ id }) => id)).toEqual(Array.from({ length: 300 }, (_, id) => id));
   });
 
-  it('are not answered while the client does not read', async () => {
+  it('are handled while the client does not read, until 256 answers wait', async () => {
     const { peer, say, waitFor } = setupOne();
     peer.stalled = true;
     say({ type: 'ping', payload: { nonce: 'x'.repeat(1024 * 1024 + 1) } });
-    for (let id = 0; id < 10; id += 1) say({ type: 'ping' });
+    for (let id = 0; id < 400; id += 1) say({ type: 'unsubscribe', id, payload: { session_ids: [] } });
     await waitFor((sent) => sent.length === 2);
+    // 256 are answered and wait for the socket, the rest waits for them: together too much to read on.
+    for (let id = 400; id < 600; id += 1) say({ type: 'unsubscribe', id, payload: { session_ids: [] } });
+    await vi.waitUntil(() => peer.paused, { interval: 1 });
     expect(peer.sent).toHaveLength(2);
     peer.stalled = false;
     peer.drain();
-    await waitFor((sent) => sent.length === 12);
+    await waitFor((sent) => sent.length === 602);
+    expect(peer.sent.slice(2).map(({ id }) => id)).toEqual(Array.from({ length: 600 }, (_, id) => id));
+    expect(peer.paused).toBe(false);
+  });
+
+  it('do not wait for those of another row: an abort passes a subscribe that waits for room', async () => {
+    const aborted: string[] = [];
+    const late = defineFrame(
+      { type: 'stop', payload: z.object({}) },
+      { row: 'control', handle: () => void aborted.push('stop') },
+    );
+    const { connect } = setup({ s1: { frames: [], live: true } }, [late]);
+    const { peer, say, waitFor, types } = connect();
+    peer.stalled = true;
+    say({ type: 'ping', payload: { nonce: 'x'.repeat(1024 * 1024 + 1) } });
+    await waitFor((sent) => sent.length === 2);
+    say({ type: 'ping' });
+    say({ type: 'subscribe', id: 1, payload: { session_ids: ['s1'] } });
+    say({ type: 'unsubscribe', id: 2, payload: { session_ids: ['s1'] } });
+    say({ type: 'stop' });
+    await vi.waitUntil(() => aborted.length === 1, { interval: 1, timeout: 5000 });
+    expect(types()).toEqual(['server_hello', 'pong']);
+    peer.stalled = false;
+    peer.drain();
+    await waitFor((sent) => sent.length === 5);
+    expect(peer.sent.slice(2).map(({ type, id }) => id ?? type)).toEqual(['pong', 1, 2]);
+  });
+
+  it('that name too many sessions are refused, and unknown ones hold up nobody', async () => {
+    const { connect, source } = setup({ s1: { frames: [], live: true } });
+    const many = (count: number) => Array.from({ length: count }, (_, n) => `unknown-${n}`);
+    const { ask } = connect();
+    for (const [type, member] of [
+      ['subscribe', 'session_ids'],
+      ['unsubscribe', 'session_ids'],
+      ['client_hello', 'subscriptions'],
+    ] as const) {
+      expect(await ask(type, { [member]: many(1001) })).toMatchObject({
+        code: 40001,
+        payload: { details: [{ path: member, message: expect.stringContaining('1000') }] },
+      });
+    }
+    for (const [member, value] of [
+      ['cursors', { seq: 1 }],
+      ['agent_filter', ['main']],
+    ] as const) {
+      const table = Object.fromEntries(many(1001).map((id) => [id, value]));
+      expect(await ask('subscribe', { session_ids: ['s1'], [member]: table })).toMatchObject({
+        code: 40001,
+        payload: { details: [{ path: member, message: expect.stringContaining('1000') }] },
+      });
+    }
+
+    // Looking an unknown session up costs what a query costs, and gives nobody else a turn by itself.
+    vi.spyOn(source, 'exists').mockImplementation(async () => {
+      for (const end = performance.now() + 0.2; performance.now() < end;);
+      return false;
+    });
+    let turns = 0;
+    const timer = setInterval(() => (turns += 1));
+    const acked = await ask('subscribe', { session_ids: many(1000) });
+    clearInterval(timer);
+    expect(acked.payload['not_found']).toHaveLength(1000);
+    expect(turns).toBeGreaterThan(10);
+  });
+
+  it('of a domain get its answer; what the client opened is released once, however it goes', async () => {
+    const released: string[] = [];
+    const opens = defineFrame(
+      { type: 'open', payload: z.object({ name: z.string() }), ack: z.object({ opened: z.string() }) },
+      {
+        handle({ name }, opener) {
+          opener.onClose(() => {
+            released.push(`${name} of ${opener.id}`);
+            if (name === 'broken') throw new Error('out of order');
+          });
+          opener.send('answer', JSON.stringify({ type: 'opening', payload: { name } }));
+          return { opened: name };
+        },
+      },
+    );
+    const { connect, gateway } = setup({}, [opens]);
+    const { ask, handle, types, peer } = connect();
+    const id = gateway.list()[0]?.id;
+    expect(await ask('open', { name: 'broken' })).toMatchObject({ code: 0, payload: { opened: 'broken' } });
+    await ask('open', { name: 'other' });
+    expect(await ask('open', {})).toMatchObject({ code: 40001, payload: { details: [{ path: 'name' }] } });
+    expect(types().slice(1)).toEqual(['opening', 'ack', 'opening', 'ack', 'ack']);
+    handle.closed();
+    handle.closed();
+    expect(released).toEqual([`broken of ${id}`, `other of ${id}`]);
+    expect(gateway.list()).toEqual([]);
+    expect(peer.closes).toEqual([]);
+    expect(() => setup({}, [opens, opens])).toThrow('two handlers');
+  });
+});
+
+describe('a peer that throws', () => {
+  it('is dropped and cuts off none of those behind it', async () => {
+    const { connect, publish, bus } = setup({ s1: { frames: [], live: true } });
+    const [broken, whole] = [connect(), connect()];
+    for (const each of [broken, whole]) await each.ask('subscribe', { session_ids: ['s1'] });
+    vi.spyOn(broken.peer, 'send').mockImplementation(() => {
+      throw new Error('not open');
+    });
+    publish(frame('event.session.work_changed', 1));
+    publish(frame('turn.started', 2));
+    await whole.waitFor((sent) => sent.at(-1)?.type === 'turn.started');
+    expect(whole.seqs()).toEqual([1, 2]);
+    expect(broken.peer.terminated).toBe(true);
+    expect(bus.followers('s1')).toBe(1);
+  });
+
+  it('from a timer of its queue harms nobody either', async () => {
+    const { connect, publish } = setup({ s1: { frames: [], live: true } });
+    const { peer, ask } = connect();
+    await ask('subscribe', { session_ids: ['s1'] });
+    vi.spyOn(peer, 'send').mockImplementation(() => {
+      throw new Error('not open');
+    });
+    publish(frame('turn.started', 1));
+    await vi.waitUntil(() => peer.terminated, { interval: 1 });
   });
 });
 
@@ -374,6 +505,50 @@ describe('cursors', () => {
       type: 'resync_required',
       payload: { reason: 'session_recreated', current_seq: 10 },
     });
+  });
+});
+
+describe('joined text', () => {
+  it('is written when it is handed over, and ends where a subscription begins', async () => {
+    const { connect, publish, bus } = setup({ s1: { frames: [], live: true } });
+    const early = connect();
+    await early.ask('subscribe', { session_ids: ['s1'] });
+    publish(delta('a', 0));
+    expect(early.types().at(-1)).toBe('assistant.delta');
+    const late = connect();
+    publish(delta('b', 1));
+    await late.ask('subscribe', { session_ids: ['s1'] });
+    publish(delta('c', 2));
+    bus.flush('s1');
+    const texts = ({ peer }: { peer: TestPeer }) =>
+      peer.sent.flatMap(({ offset, payload }) => (payload['delta'] ? [[offset, payload['delta']]] : []));
+    expect(texts(early)).toEqual([
+      [0, 'a'],
+      [1, 'b'],
+      [2, 'c'],
+    ]);
+    expect(texts(late)).toEqual([[2, 'c']]);
+  });
+
+  it('of a slow client keeps apart what was read by then', async () => {
+    const { connect, publish, bus } = setup({ s1: { frames: [], live: true } });
+    const { peer, ask, say, waitFor } = connect();
+    await ask('subscribe', { session_ids: ['s1'] });
+    peer.stalled = true;
+    say({ type: 'ping', payload: { nonce: 'x'.repeat(1024 * 1024 + 1) } });
+    await waitFor((sent) => sent.at(-1)?.type === 'pong');
+    for (const [offset, text] of [...'abcd'].entries()) {
+      publish(delta(text, offset));
+      if (text === 'b') bus.flush('s1');
+    }
+    bus.flush('s1');
+    peer.stalled = false;
+    peer.drain();
+    await waitFor((sent) => sent.at(-1)?.type === 'assistant.delta');
+    expect(peer.sent.slice(3).map(({ offset, payload }) => [offset, payload['delta']])).toEqual([
+      [0, 'ab'],
+      [2, 'cd'],
+    ]);
   });
 });
 

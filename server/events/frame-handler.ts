@@ -1,0 +1,68 @@
+/** How a domain answers a request frame: the frame's declaration in `schema/`, and what handles it. */
+import type { z } from 'zod';
+import { ServiceError } from '#server/errors/service-error.ts';
+
+/**
+ * Frames of one row are handled one after the other, rows do not wait for each other: so keystrokes keep their order, an
+ * abort passes what takes long, and arming a watch holds up no typing.
+ */
+export type FrameRow = 'terminal' | 'control' | 'ordinary';
+
+/** What bounds a text while it waits: an `answer` counts among the unsent acks, above whose bound no frame is handled. */
+export type SendLane = 'answer';
+
+/** The connection that a frame came over, as a domain sees it. */
+export interface Client {
+  readonly id: string;
+  /** Writes a text behind what is queued already; nothing once the connection is gone. */
+  send(lane: SendLane, text: string): void;
+  /** Called once when the connection is gone, at once if it is: what the client opened ends there. */
+  onClose(release: () => void): void;
+}
+
+export interface FrameHandler {
+  readonly type: string;
+  readonly row: FrameRow;
+  /** It may answer at length, so it waits until the socket takes data. */
+  readonly atLength: boolean;
+  /** Resolves to the payload of the ack, or to undefined for a frame that gets none. Throws `ServiceError` to refuse. */
+  answer(payload: unknown, client: Client): Promise<unknown>;
+}
+
+/** A frame as `schema/` declares it, by the types of its payload and of its ack. */
+interface Declaration<P, A> {
+  readonly type: string;
+  readonly payload: z.ZodType<P>;
+  readonly ack?: z.ZodType<A>;
+}
+
+interface Handling<P, A> {
+  /** `ordinary` unless given. */
+  row?: FrameRow;
+  atLength?: boolean;
+  handle(payload: P, client: Client): A | Promise<A>;
+}
+
+function invalidPayload(error: z.ZodError): ServiceError {
+  const details = error.issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message }));
+  const [first] = details;
+  const reason = first?.path ? `${first.path}: ${first.message}` : (first?.message ?? 'Invalid input');
+  return new ServiceError('validation.failed', `Invalid payload: ${reason}`, { details });
+}
+
+/** The handler of a declared frame; its payload is validated before `handle` sees it. */
+export function defineFrame<P, A = void>(
+  { type, payload }: Declaration<P, A>,
+  { row = 'ordinary', atLength = false, handle }: Handling<P, A>,
+): FrameHandler {
+  return {
+    type,
+    row,
+    atLength,
+    async answer(given, client) {
+      const parsed = payload.safeParse(given);
+      if (!parsed.success) throw invalidPayload(parsed.error);
+      return handle(parsed.data, client);
+    },
+  };
+}
