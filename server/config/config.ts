@@ -111,7 +111,15 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
   let warned: ConfigWarning[] = [];
   let queue: Promise<unknown> = Promise.resolve();
 
-  const effective = () => effectiveConfig(state.stored, env(), memory);
+  /** Asked for many times in one turn of the event loop, in which neither file nor environment change. */
+  let known: { of: typeof state; value: EffectiveConfig } | undefined;
+  function effective(): EffectiveConfig {
+    if (known?.of !== state) {
+      known = { of: state, value: effectiveConfig(state.stored, env(), memory) };
+      setImmediate(() => (known = undefined));
+    }
+    return known.value;
+  }
   const publicView = () => publicConfig(effective(), state.document);
 
   function exclusively<Result>(run: () => Promise<Result>): Promise<Result> {

@@ -40,6 +40,17 @@ const TYPE_OF_KEYWORD: Record<string, string> = {
  * gives every property schema a `type`, and drops keywords that its type has no use for. The input is not changed.
  */
 export function normalizeToolSchema(root: Schema): Schema {
+  const known = normalized.get(root);
+  if (known) return known;
+  const made = normalize(root);
+  normalized.set(root, made);
+  return made;
+}
+
+/** A tool keeps its schema object, and every request sends it. */
+const normalized = new WeakMap<Schema, Schema>();
+
+function normalize(root: Schema): Schema {
   const recursive = new Set<string>();
 
   function resolve(ref: string): Schema | undefined {

@@ -30,10 +30,29 @@ interface Pausable {
 const isPausable = (socket: object): socket is Pausable =>
   'pause' in socket && typeof socket.pause === 'function' && 'resume' in socket && typeof socket.resume === 'function';
 
-function wrap(socketed: Socketed): Peer {
+/** Lets all frames that are sent in one turn of the event loop leave in one write for each connection. */
+function createCorks(): (websocket: object) => void {
+  const corked = new Set<Socket>();
+  function uncork(): void {
+    for (const socket of corked) socket.uncork();
+    corked.clear();
+  }
+  return (websocket) => {
+    const socket = '_socket' in websocket ? websocket._socket : undefined;
+    if (!(socket instanceof Socket) || corked.has(socket)) return;
+    if (corked.size === 0) setImmediate(uncork);
+    socket.cork();
+    corked.add(socket);
+  };
+}
+
+function wrap(socketed: Socketed, cork: (websocket: object) => void): Peer {
   const { websocket } = socketed;
   return {
-    send: (data) => void socketed.send(data, TEXT_FRAME),
+    send(data) {
+      cork(websocket);
+      socketed.send(data, TEXT_FRAME);
+    },
     close: (code, reason) => socketed.close(code, reason),
     terminate: () => socketed.terminate(),
     bufferedAmount: () => websocket.bufferedAmount ?? 0,
@@ -45,13 +64,14 @@ function wrap(socketed: Socketed): Peer {
 /** Hooks that hand every accepted socket to `app.connections`. */
 export function peerHooks(app: () => App): Partial<Hooks> {
   const handles = new WeakMap<Socketed, PeerHandle>();
+  const cork = createCorks();
   return {
     open(socketed) {
       const facts = {
         remoteAddress: socketed.remoteAddress ?? null,
         userAgent: socketed.request.headers.get('user-agent'),
       };
-      handles.set(socketed, app().connections.open(wrap(socketed), facts));
+      handles.set(socketed, app().connections.open(wrap(socketed, cork), facts));
     },
     message(socketed, message) {
       handles.get(socketed)?.message(message.uint8Array());
