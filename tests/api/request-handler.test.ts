@@ -40,7 +40,7 @@ const ownEndpoints: Record<string, Endpoint> = {
     params: pathParams('item_id'),
     body,
     errors: ['session.not_found'],
-    load({ item_id: id }) {
+    load({ params: { item_id: id } }) {
       if (id === 'missing') throw new ServiceError('session.not_found', 'no such item');
       return id.toUpperCase();
     },

@@ -70,7 +70,7 @@ export function createRequestHandler({
     if (match) {
       const endpoint = await endpointOf(match.entry);
       if (endpoint.definition.mounted?.(app.bind) ?? true) {
-        return endpoint.run({ event, params: match.params, query: path.query, requestId });
+        return endpoint.run({ app, event, params: match.params, query: path.query, requestId });
       }
     }
     const isApi = path.segments[0] === 'api' || path.decoded.startsWith('/api/') || path.decoded === '/documentation';

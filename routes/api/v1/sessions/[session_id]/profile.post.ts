@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { nonEmpty } from '#schema/scalars.ts';
 import { agentConfigSchema, permissionRuleSchema, sessionSchema } from '#schema/session.ts';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
@@ -17,5 +16,5 @@ export default defineEndpoint({
   }),
   data: sessionSchema,
   errors: ['session.not_found', 'session.busy'],
-  handler: ({ params, body }) => useApp().sessions.updateProfile(params.session_id, body),
+  handler: ({ params, body, app }) => app.sessions.updateProfile(params.session_id, body),
 });
