@@ -8,5 +8,5 @@ export default defineEndpoint({
   tag: 'tools',
   query: z.object({ session_id: nonEmpty.optional() }),
   data: z.object({ tools: z.array(toolDescriptorSchema) }),
-  handler: ({ query, app }) => ({ tools: app.sessions.tools(query.session_id) }),
+  handler: async ({ query, app }) => ({ tools: await app.sessions.tools(query.session_id) }),
 });
