@@ -15,6 +15,7 @@ import type { Connections } from '#server/events/peer.ts';
 import { openHome } from '#server/home/home.ts';
 import { listInstances, registerInstance } from '#server/home/instances.ts';
 import { features } from './features/features.ts';
+import { createDisposers, type Disposers } from './disposers.ts';
 import { createMeta } from './meta.ts';
 import { newUlid } from './ids.ts';
 import type { Logger } from '#server/logging/log.ts';
@@ -28,7 +29,7 @@ import { readSessionFolder } from '#server/sessions/session-folder.ts';
 import { indexSchema } from '#server/sessions/session-header.ts';
 import { createSessionIndex } from '#server/sessions/session-index.ts';
 import { createSessions, type Sessions } from '#server/sessions/sessions.ts';
-import { createDocuments } from '#server/storage/documents.ts';
+import { createDocuments, type DocumentDrivers } from '#server/storage/documents.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';
 import { BASH_KILL_GRACE_MS, findShell } from '#server/tools/bash.ts';
 import { builtinTools } from '#server/tools/registry.ts';
@@ -50,6 +51,8 @@ export interface AppOptions {
   webTitle: string | undefined;
   allowRemoteShutdown: boolean;
   allowRemoteTerminals: boolean;
+  /** Drivers that documents stand on, where they are not files of the home. */
+  documents: DocumentDrivers;
   /** Starts the scripted demo model and makes it the default. */
   demo: boolean;
   /** How long an approval or a question waits for its answer, in ms; tests shorten it. */
@@ -88,7 +91,7 @@ export interface App {
   /** Asks whoever runs the server to stop it; `stopRequested` resolves. */
   requestStop(): void;
   readonly stopRequested: Promise<void>;
-  /** Releases everything, last built first. */
+  /** Closes everything, last opened first; later calls do nothing. */
   close(): Promise<void>;
 }
 
@@ -101,6 +104,7 @@ const DEFAULTS = {
   webTitle: undefined,
   allowRemoteShutdown: false,
   allowRemoteTerminals: false,
+  documents: {},
   demo: false,
   interactionLifetimeMs: INTERACTION_LIFETIME_MS,
   env: () => process.env,
@@ -113,8 +117,18 @@ export function appOptions(given: Pick<AppOptions, 'home' | 'log'> & Partial<App
 
 const listed = (text: string | undefined) => (text ?? '').split(',').flatMap((entry) => entry.trim() || []);
 
-/** Opens the home and builds the services. Throws `StartError` for what the user can mend. */
+/** Opens the home and builds the services. Throws `StartError` for what the user can mend; nothing stays open then. */
 export async function createApp(options: AppOptions): Promise<App> {
+  const opened = createDisposers();
+  try {
+    return await buildApp(options, opened);
+  } catch (error) {
+    await opened.close(options.log);
+    throw error;
+  }
+}
+
+async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const { home, host, port } = options;
   const env = options.env();
   const serverId = newUlid();
@@ -140,7 +154,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     listedOrigins: new Set(listed(env.SERVICE_CODE_CORS_ORIGINS)),
     credentials: options.bypassAuth ? undefined : credentials,
   });
-  const { log, ...engineLog } = createEngineLog({
+  const engineLog = createEngineLog({
     home,
     env,
     output: options.log,
@@ -154,13 +168,19 @@ export async function createApp(options: AppOptions): Promise<App> {
       }
     },
   });
+  opened.add(engineLog);
+  const { log } = engineLog;
   const instance = await registerInstance({ home, serverId, host, port, version: SERVER_VERSION, startedAt, log });
+  opened.add(instance);
 
   const demo = options.demo ? await (await import('#server/models/demo/server.ts')).startDemoModel() : undefined;
+  if (demo) opened.add(demo);
   const config = await createConfig({ home, env: options.env, log, ...(demo ? { memory: demo.configLayer } : {}) });
-  const identity = await createIdentity({ home, log });
-  const providers = createProviders({ home, config, env: options.env });
-  const client = createModelClient();
+  opened.add(config);
+  const documents = opened.add(createDocuments({ home, drivers: options.documents }));
+  const identity = await createIdentity({ documents, log });
+  const providers = createProviders({ documents, config, env: options.env });
+  const client = opened.add(createModelClient());
 
   const hub = createEventHub({ ...(options.bypassAuth ? {} : { auth: credentials }), log });
   const globalStream = await createGlobalStream({
@@ -169,6 +189,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     sink: hub,
     log,
   });
+  opened.add(globalStream);
   config.onChanged((change) => globalStream.publish('event.config.changed', change));
   config.onWarnings((warnings) => globalStream.publish('event.config.warning', { warnings }));
 
@@ -179,12 +200,10 @@ export async function createApp(options: AppOptions): Promise<App> {
     sessionsDir,
     read: (folder, known) => readSessionFolder(folder, known, holder),
   });
-  const workspaces = createWorkspaces({
-    documents: createDocuments({ home }),
-    index,
-    publish: globalStream.publish,
-    log,
-  });
+  opened.add(index);
+  const workspaces = opened.add(createWorkspaces({ documents, index, publish: globalStream.publish, log }));
+  // Here, because its connections ask the index until they are closed.
+  opened.add(hub);
   const killGraceMs = () => config.effective().background.killGracePeriodMs ?? BASH_KILL_GRACE_MS;
   const tools = builtinTools({ bash: { killGraceMs } });
   const sessions: Sessions = createSessions({
@@ -212,6 +231,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     log,
     now: () => Date.now(),
   });
+  opened.add(sessions);
   hub.attach({ sessions: sessions.streams, globalStream, aborter: sessions });
 
   const meta = createMeta({
@@ -246,17 +266,6 @@ export async function createApp(options: AppOptions): Promise<App> {
     },
     requestStop,
     stopRequested,
-    async close() {
-      const parts = [sessions, hub, workspaces, index, globalStream, config, client, demo, instance];
-      for (const part of parts) {
-        try {
-          await part?.close();
-        } catch (error) {
-          // One that fails must not keep the others open.
-          log.error('a part of the server could not be closed', { err: error });
-        }
-      }
-      await engineLog.close();
-    },
+    close: () => opened.close(log),
   };
 }
