@@ -7,6 +7,7 @@ import { toNodeListener } from 'h3';
 import { useNitroApp } from 'nitropack/runtime';
 import endpoints from '#endpoints';
 import { appOptions, createApp } from '#server/app.ts';
+import { guardAgainstCrashes } from '#server/cli/crash-guard.ts';
 import { parseCommandLine } from '#server/cli/options.ts';
 import { runRotateToken } from '#server/cli/rotate-token.ts';
 import { createStopRequest, runServer } from '#server/cli/start.ts';
@@ -32,6 +33,7 @@ async function main(): Promise<void> {
   const { options } = line;
   const stop = createStopRequest();
   const app = await createApp(appOptions({ ...options, home, log: createLogger(options.logLevel) }));
+  guardAgainstCrashes(app.log);
   const { h3App } = useNitroApp();
   h3App.handler = createRequestHandler({
     app: () => app,

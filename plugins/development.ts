@@ -2,8 +2,10 @@
 import { resolve } from 'node:path';
 import { defineNitroPlugin } from 'nitropack/runtime';
 import endpoints from '#endpoints';
+import { DEVELOPMENT_PORT_VARIABLE } from '../build/development-port.ts';
 import { appOptions, createApp } from '#server/app.ts';
 import { accessUrls } from '#server/cli/access-urls.ts';
+import { guardAgainstCrashes } from '#server/cli/crash-guard.ts';
 import { homePath } from '#server/home/home.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { createAssetReader } from '#utils/http/assets.ts';
@@ -11,11 +13,10 @@ import { createRequestHandler } from '#utils/http/handler.ts';
 import { createRouteTable } from '#utils/http/route-table.ts';
 import { developmentHooks } from '#utils/http/websocket.ts';
 
-const DEFAULT_PORT = 3000;
-
 async function start() {
-  const port = Number(process.env.NITRO_PORT ?? process.env.PORT ?? DEFAULT_PORT);
+  const port = Number(process.env[DEVELOPMENT_PORT_VARIABLE] ?? 0);
   const app = await createApp(appOptions({ home: homePath(process.env), port, log: createLogger('warn') }));
+  guardAgainstCrashes(app.log);
   process.stdout.write(`  ${accessUrls('localhost', port, await app.token())[0]}\n`);
   return app;
 }

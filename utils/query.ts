@@ -38,11 +38,6 @@ export function queryInteger({ min, max }: { min?: number; max?: number } = {}) 
     .meta(documented);
 }
 
-/** A parameter that may be repeated; always an array for the handler. */
-export function queryStrings<Item extends z.ZodType<unknown, string>>(item: Item) {
-  return z.union([item, z.array(item)]).transform((value) => (Array.isArray(value) ? value : [value]));
-}
-
 export const PAGE_SIZE_MAX = 100;
 
 const bothCursors = z.object({ before_id: z.string(), after_id: z.string() });

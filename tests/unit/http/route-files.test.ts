@@ -1,5 +1,6 @@
 /** What holds for the names of the files under `routes/`. */
 import { expect, it } from 'vitest';
+import { z } from 'zod';
 import endpoints from '#endpoints';
 
 /** Parameters by what stands before them: `/api/v1/sessions/` has `session_id`. */
@@ -39,5 +40,22 @@ it('takes the parameters that the file names, in its order', async () => {
     const { params } = endpoint.definition;
     const shape = params && 'shape' in params ? Object.keys(params.shape as object) : [];
     expect([method, route, shape]).toEqual([method, route, own]);
+  }
+});
+
+/** Places of arrays without a maximum in a JSON Schema. */
+function unbounded(schema: unknown, path = ''): string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const own = 'type' in schema && schema.type === 'array' && !('maxItems' in schema) ? [path] : [];
+  return [...own, ...Object.entries(schema).flatMap(([key, value]) => unbounded(value, `${path}/${key}`))];
+}
+
+it('takes no array without a maximum from a client', async () => {
+  for (const { method, route, load } of endpoints) {
+    const { body, query } = (await load()).default.definition;
+    for (const schema of [body, query]) {
+      const shape = schema && z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+      expect([method, route, unbounded(shape)]).toEqual([method, route, []]);
+    }
   }
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { clientArray } from '#schema/client-array.ts';
 import { nonEmpty } from '#schema/scalars.ts';
 import { agentConfigSchema, permissionRuleSchema, sessionSchema } from '#schema/session.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
@@ -12,7 +13,7 @@ export default defineEndpoint({
     title: nonEmpty.optional(),
     metadata: z.looseObject({ cwd: nonEmpty.optional() }).optional(),
     agent_config: agentConfigSchema.optional(),
-    permission_rules: z.array(permissionRuleSchema).optional(),
+    permission_rules: clientArray(permissionRuleSchema).optional(),
   }),
   data: sessionSchema,
   errors: ['session.not_found', 'session.busy'],
