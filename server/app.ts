@@ -31,6 +31,7 @@ import { createSessionIndex } from '#server/sessions/session-index.ts';
 import { createSessions, type Sessions } from '#server/sessions/sessions.ts';
 import { createDocuments, type DocumentDrivers } from '#server/storage/documents.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';
+import { removeOldIndexes } from '#server/storage/old-indexes.ts';
 import { BASH_KILL_GRACE_MS, findShell } from '#server/tools/bash.ts';
 import { builtinTools } from '#server/tools/registry.ts';
 import { createWorkspaces, type Workspaces } from '#server/workspaces/workspaces.ts';
@@ -263,6 +264,12 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       await instance.bound(boundPort);
       // In the background: the first answer does not wait for the index.
       sessions.startRecovery();
+      void removeOldIndexes({
+        home,
+        version: indexSchema.version,
+        // A server of another version may have another schema.
+        inUse: async () => (await listInstances(home)).some((other) => other.host_version !== SERVER_VERSION),
+      }).catch((error: unknown) => log.warn('old session indexes could not be removed', { err: error }));
     },
     requestStop,
     stopRequested,

@@ -1,5 +1,6 @@
 /** The app as a whole: what it opens, it releases. */
-import { readdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import memory from 'unstorage/drivers/memory';
 import { expect, it } from 'vitest';
@@ -41,4 +42,31 @@ it('documents stand on the drivers that the options name', async () => {
   const names = await readdir(home);
   expect(names).not.toContain('workspaces.json');
   expect(names).not.toContain('device_id');
+});
+
+it('the index of an older version goes, unless a server of another version is there', async () => {
+  const home = await temporaryHome();
+  const old = join(home, 'cache/index-v1.db');
+  const other = join(home, 'server/instances/other.json');
+  const instance = {
+    server_id: 'other',
+    pid: process.pid,
+    host: 'x',
+    port: 1,
+    started_at: 1,
+    heartbeat_at: Date.now(),
+  };
+  await mkdir(join(home, 'cache'), { recursive: true });
+  await mkdir(join(home, 'server/instances'), { recursive: true });
+  await writeFile(old, '');
+  await writeFile(other, JSON.stringify({ ...instance, host_version: '0.0.1' }));
+  const first = await startServer({ home });
+  // A list is read only after the index was opened, which is long after the look at the old ones began.
+  await first.api('GET', '/sessions');
+  await first.close();
+  expect(existsSync(old)).toBe(true);
+  await rm(other);
+  const second = await startServer({ home });
+  await expect.poll(() => existsSync(old)).toBe(false);
+  await second.close();
 });
