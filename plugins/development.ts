@@ -30,6 +30,7 @@ export default defineNitroPlugin(({ h3App, hooks }) => {
     assets: createAssetReader(() => resolve('web/dist')),
   });
   // The dev server takes upgrades of every path; the guard refuses all but ours.
-  h3App.websocket.resolve = async () => developmentHooks(await started);
+  const socketHooks = started.then(developmentHooks);
+  h3App.websocket.resolve = () => socketHooks;
   hooks.hook('close', async () => (await started).close());
 });
