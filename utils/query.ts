@@ -1,5 +1,5 @@
 /**
- * Query parameters (core.md §1.5). The value of a parameter comes in as a string, or as an array when its key is
+ * Query parameters. The value of a parameter comes in as a string, or as an array when its key is
  * repeated; each builder turns it into its type and documents that type.
  */
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-/** core.md §1, §3 and the checklist §9 items 1–3, 5, over a real server with endpoints of the test's own beside the real ones. */
+/** Envelopes, checks and their order, over a real server with endpoints of the test's own beside the real ones. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import endpoints from '#endpoints';

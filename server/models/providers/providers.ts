@@ -1,4 +1,4 @@
-/** Providers, the model list and the login summary (models.md §4, §5, §10). */
+/** Providers, the model list and the login summary. */
 import { subTable } from '#server/config/document.ts';
 import type { Config } from '#server/config/config.ts';
 import { own } from '#server/config/effective.ts';
