@@ -1,10 +1,13 @@
-/** The built server's start. Development starts in `plugins/way-in.ts`. */
+/** The built server's start. Development starts in `plugins/development.ts`. */
 import '#nitro-internal-pollyfills';
 import { createServer } from 'node:http';
+import { fileURLToPath } from 'node:url';
 import nodeAdapter from 'crossws/adapters/node';
 import { toNodeListener } from 'h3';
 import { useNitroApp } from 'nitropack/runtime';
+import endpoints from '#endpoints';
 import { appOptions, createApp } from '#server/app.ts';
+import { guardAgainstCrashes } from '#server/cli/crash-guard.ts';
 import { parseCommandLine } from '#server/cli/options.ts';
 import { runRotateToken } from '#server/cli/rotate-token.ts';
 import { createStopRequest, runServer } from '#server/cli/start.ts';
@@ -12,8 +15,10 @@ import { errorMessage } from '#server/errors/service-error.ts';
 import { homePath } from '#server/home/home.ts';
 import { StartError } from '#server/start-error.ts';
 import { createLogger } from '#server/logging/log.ts';
-import { provideApp } from '#utils/app.ts';
+import { createAssetReader } from '#utils/http/assets.ts';
+import { createRequestHandler } from '#utils/http/handler.ts';
 import { listenOptions } from '#utils/http/listen-options.ts';
+import { createRouteTable } from '#utils/http/route-table.ts';
 import { createUpgradeListener, peerHooks, webSocketServerOptions } from '#utils/http/websocket.ts';
 
 async function main(): Promise<void> {
@@ -28,9 +33,15 @@ async function main(): Promise<void> {
   const { options } = line;
   const stop = createStopRequest();
   const app = await createApp(appOptions({ ...options, home, log: createLogger(options.logLevel) }));
-  provideApp(() => app);
-  const { handleUpgrade } = nodeAdapter({ hooks: peerHooks(() => app), serverOptions: webSocketServerOptions });
-  const server = createServer(listenOptions, toNodeListener(useNitroApp().h3App));
+  guardAgainstCrashes(app.log);
+  const { h3App } = useNitroApp();
+  h3App.handler = createRequestHandler({
+    app: () => app,
+    routes: createRouteTable(endpoints),
+    assets: createAssetReader(() => fileURLToPath(new URL('../public', import.meta.url))),
+  });
+  const { handleUpgrade } = nodeAdapter({ hooks: peerHooks(app), serverOptions: webSocketServerOptions });
+  const server = createServer(listenOptions, toNodeListener(h3App));
   server.on('upgrade', createUpgradeListener(app, handleUpgrade));
   await runServer(app, server, options, stop);
 }

@@ -1,4 +1,5 @@
 import { defineNitroConfig } from 'nitropack/config';
+import { developmentPortModule } from './build/development-port.ts';
 import { developmentStopModule } from './build/development-stop.ts';
 import { endpointsModule } from './build/endpoints.ts';
 import { grammarModule } from './build/grammar.ts';
@@ -15,7 +16,14 @@ export default defineNitroConfig({
   serveStatic: false,
   sourceMap: false,
   experimental: { websocket: true },
-  modules: [endpointsModule, grammarModule, productionModule, socketResetsModule, developmentStopModule],
+  modules: [
+    endpointsModule,
+    grammarModule,
+    productionModule,
+    socketResetsModule,
+    developmentPortModule,
+    developmentStopModule,
+  ],
   devServer: { watch: ['./server', './utils'] },
   externals: {
     traceInclude: nativeFiles(),

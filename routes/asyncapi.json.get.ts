@@ -1,7 +1,6 @@
 import type { App } from '#server/app.ts';
 import { asyncApiDocument } from '#utils/documents/asyncapi.ts';
 import { SERVER_VERSION } from '#server/version.ts';
-import { useApp } from '#utils/app.ts';
 import { defineRawEndpoint } from '#utils/endpoint.ts';
 import { JSON_TYPE } from '#utils/http/reply.ts';
 
@@ -12,8 +11,7 @@ export default defineRawEndpoint({
   summary: 'The WebSocket API as AsyncAPI 3.1',
   tag: 'meta',
   raw: { contentType: 'application/json' },
-  handler() {
-    const app = useApp();
+  handler({ app }) {
     const document =
       documents.get(app) ?? JSON.stringify(asyncApiDocument({ version: SERVER_VERSION, host: app.options.host }));
     documents.set(app, document);

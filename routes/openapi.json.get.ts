@@ -1,7 +1,6 @@
 import endpoints from '#endpoints';
 import type { App } from '#server/app.ts';
 import { SERVER_VERSION } from '#server/version.ts';
-import { useApp } from '#utils/app.ts';
 import { defineRawEndpoint } from '#utils/endpoint.ts';
 import { JSON_TYPE } from '#utils/http/reply.ts';
 import { openApiDocument } from '#utils/documents/openapi.ts';
@@ -13,8 +12,7 @@ export default defineRawEndpoint({
   summary: 'This document',
   tag: 'meta',
   raw: { contentType: 'application/json' },
-  async handler() {
-    const app = useApp();
+  async handler({ app }) {
     let document = documents.get(app);
     if (!document) {
       document = openApiDocument(endpoints, app.bind, SERVER_VERSION).then((value) => JSON.stringify(value));

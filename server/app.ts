@@ -14,8 +14,9 @@ import { createGlobalStream } from '#server/events/global-stream.ts';
 import { createEngineLog } from '#server/logging/engine-log.ts';
 import type { Connections } from '#server/events/peer.ts';
 import { openHome } from '#server/home/home.ts';
-import { registerInstance } from '#server/home/instances.ts';
+import { listInstances, registerInstance } from '#server/home/instances.ts';
 import { features } from './features/features.ts';
+import { createDisposers, type Disposers } from './disposers.ts';
 import { createMeta } from './meta.ts';
 import { newUlid } from './ids.ts';
 import type { Logger } from '#server/logging/log.ts';
@@ -32,9 +33,10 @@ import { sessionFrames } from '#server/sessions/session-frames.ts';
 import { indexSchema } from '#server/sessions/session-header.ts';
 import { createSessionIndex } from '#server/sessions/session-index.ts';
 import { createSessions, type Sessions } from '#server/sessions/sessions.ts';
-import { createDocuments } from '#server/storage/documents.ts';
+import { createDocuments, type DocumentDrivers } from '#server/storage/documents.ts';
 import { acquireLease } from '#server/storage/lease.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';
+import { removeOldIndexes } from '#server/storage/old-indexes.ts';
 import { BASH_KILL_GRACE_MS, findShell } from '#server/tools/bash.ts';
 import { builtinTools } from '#server/tools/registry.ts';
 import { createWorkspaces, type Workspaces } from '#server/workspaces/workspaces.ts';
@@ -55,6 +57,8 @@ export interface AppOptions {
   webTitle: string | undefined;
   allowRemoteShutdown: boolean;
   allowRemoteTerminals: boolean;
+  /** Drivers that documents stand on, where they are not files of the home. */
+  documents: DocumentDrivers;
   /** Starts the scripted demo model and makes it the default. */
   demo: boolean;
   /** How long an approval or a question waits for its answer, in ms; tests shorten it. */
@@ -95,7 +99,7 @@ export interface App {
   /** Asks whoever runs the server to stop it; `stopRequested` resolves. */
   requestStop(): void;
   readonly stopRequested: Promise<void>;
-  /** Releases everything, last built first. */
+  /** Closes everything, last opened first; later calls do nothing. */
   close(): Promise<void>;
 }
 
@@ -108,6 +112,7 @@ const DEFAULTS = {
   webTitle: undefined,
   allowRemoteShutdown: false,
   allowRemoteTerminals: false,
+  documents: {},
   demo: false,
   interactionLifetimeMs: INTERACTION_LIFETIME_MS,
   instructionsMaxAgeMs: INSTRUCTIONS_MAX_AGE_MS,
@@ -121,8 +126,18 @@ export function appOptions(given: Pick<AppOptions, 'home' | 'log'> & Partial<App
 
 const listed = (text: string | undefined) => (text ?? '').split(',').flatMap((entry) => entry.trim() || []);
 
-/** Opens the home and builds the services. Throws `StartError` for what the user can mend. */
+/** Opens the home and builds the services. Throws `StartError` for what the user can mend; nothing stays open then. */
 export async function createApp(options: AppOptions): Promise<App> {
+  const opened = createDisposers();
+  try {
+    return await buildApp(options, opened);
+  } catch (error) {
+    await opened.close(options.log);
+    throw error;
+  }
+}
+
+async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const { home, host, port } = options;
   const env = options.env();
   const serverId = newUlid();
@@ -148,7 +163,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     listedOrigins: new Set(listed(env.SERVICE_CODE_CORS_ORIGINS)),
     credentials: options.bypassAuth ? undefined : credentials,
   });
-  const { log, ...engineLog } = createEngineLog({
+  const engineLog = createEngineLog({
     home,
     env,
     output: options.log,
@@ -162,13 +177,19 @@ export async function createApp(options: AppOptions): Promise<App> {
       }
     },
   });
+  opened.add(engineLog);
+  const { log } = engineLog;
   const instance = await registerInstance({ home, serverId, host, port, version: SERVER_VERSION, startedAt, log });
+  opened.add(instance);
 
   const demo = options.demo ? await (await import('#server/models/demo/server.ts')).startDemoModel() : undefined;
+  if (demo) opened.add(demo);
   const config = await createConfig({ home, env: options.env, log, ...(demo ? { memory: demo.configLayer } : {}) });
-  const identity = await createIdentity({ home, log });
-  const providers = createProviders({ home, config, env: options.env });
-  const client = createModelClient();
+  opened.add(config);
+  const documents = opened.add(createDocuments({ home, drivers: options.documents }));
+  const identity = await createIdentity({ documents, log });
+  const providers = createProviders({ documents, config, env: options.env });
+  const client = opened.add(createModelClient());
 
   const bus = createEventBus({ log });
   const { holder } = instance;
@@ -181,6 +202,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     sink: bus,
     log,
   });
+  opened.add(globalStream);
   config.onChanged((change) => globalStream.publish('event.config.changed', change));
   config.onWarnings((warnings) => globalStream.publish('event.config.warning', { warnings }));
 
@@ -190,12 +212,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     sessionsDir,
     read: (folder, known) => readSessionFolder(folder, known, holder),
   });
-  const workspaces = createWorkspaces({
-    documents: createDocuments({ home }),
-    index,
-    publish: globalStream.publish,
-    log,
-  });
+  opened.add(index);
+  const workspaces = opened.add(createWorkspaces({ documents, index, publish: globalStream.publish, log }));
   const runtime = createLocalRuntime({ env: options.env });
   const killGraceMs = () => config.effective().background.killGracePeriodMs ?? BASH_KILL_GRACE_MS;
   const tools = builtinTools({ bash: { killGraceMs } });
@@ -236,6 +254,10 @@ export async function createApp(options: AppOptions): Promise<App> {
     ...(options.bypassAuth ? {} : { auth: credentials }),
     log,
   });
+  // Closed last opened first: clients see their turns end before their sockets go.
+  opened.add(gateway);
+  opened.add(bus);
+  opened.add(sessions);
 
   const meta = createMeta({
     serverId,
@@ -266,20 +288,15 @@ export async function createApp(options: AppOptions): Promise<App> {
       await instance.bound(boundPort);
       // In the background: the first answer does not wait for the index.
       sessions.startRecovery();
+      void removeOldIndexes({
+        home,
+        version: indexSchema.version,
+        // A server of another version may have another schema.
+        inUse: async () => (await listInstances(home)).some((other) => other.host_version !== SERVER_VERSION),
+      }).catch((error: unknown) => log.warn('old session indexes could not be removed', { err: error }));
     },
     requestStop,
     stopRequested,
-    async close() {
-      const parts = [sessions, bus, gateway, workspaces, index, globalStream, config, client, demo, instance];
-      for (const part of parts) {
-        try {
-          await part?.close();
-        } catch (error) {
-          // One that fails must not keep the others open.
-          log.error('a part of the server could not be closed', { err: error });
-        }
-      }
-      await engineLog.close();
-    },
+    close: () => opened.close(log),
   };
 }

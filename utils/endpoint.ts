@@ -1,6 +1,6 @@
 /**
- * What route files are written with. A definition is the endpoint's whole truth: it validates, runs and documents
- * (architecture, "Endpoints"). Types flow from the schemas into the handler.
+ * What route files are written with. A definition is the endpoint's whole truth: it validates, runs and documents.
+ * Types flow from the schemas into the handler.
  *
  *     export default defineEndpoint({
  *       summary: 'Rename a workspace',
@@ -9,17 +9,18 @@
  *       body: z.object({ name: z.string().min(1).max(100) }),
  *       data: workspaceSchema,
  *       errors: ['workspace.not_found'],
- *       handler: ({ params, body }) => useApp().workspaces.rename(params.workspace_id, body.name),
+ *       handler: ({ params, body, app }) => app.workspaces.rename(params.workspace_id, body.name),
  *     });
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { H3Event } from 'h3';
 import { z } from 'zod';
-import type { BindFacts } from '#server/app.ts';
+import type { App, BindFacts } from '#server/app.ts';
 import { codeOf, errorEntry } from '#server/errors/catalogue.ts';
 import type { ErrorName } from '#server/errors/catalogue.ts';
 import { ServiceError, invalid } from '#server/errors/service-error.ts';
 import { DEFAULT_BODY_LIMIT, readJsonBody } from './http/body.ts';
+import { clientSignal } from './http/client-signal.ts';
 import type { Reply } from './http/reply.ts';
 import { success } from './http/reply.ts';
 import { parseQuery } from './query.ts';
@@ -72,8 +73,7 @@ interface Description {
   bodyRequired?: boolean;
   /** Whether this bind has the endpoint; where it has not, it is an unknown route. */
   mounted?: (facts: BindFacts) => boolean;
-  /** Needs neither a session nor the machine, nor the app (architecture, "Endpoints"). */
-  stateless?: true;
+  stateless?: boolean;
 }
 
 interface Schemas<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType> {
@@ -85,21 +85,37 @@ interface Schemas<Params extends z.ZodType, Query extends z.ZodType, Body extend
   body?: Body;
 }
 
+/** A `stateless` endpoint has no app, so that it can run where there is none. */
+type Reach<Stateless> = Stateless extends true ? object : { app: App };
+
 export interface HandlerInput<Params, Query, Body, Resource> {
   params: Params;
   query: Query;
   body: Body;
   /** What `load` returned. */
   resource: Resource;
-  /** Answers to this request carry it (core.md §1.2). */
+  /** Answers to this request carry it. */
   requestId: string;
+  /** Aborted when the client has gone before its answer was complete. Only for work that is for nobody else then. */
+  readonly signal: AbortSignal;
   event: H3Event;
 }
 
-interface Steps<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType, Resource, Result> {
+interface Steps<
+  Params extends z.ZodType,
+  Query extends z.ZodType,
+  Body extends z.ZodType,
+  Resource,
+  Stateless extends boolean,
+  Result,
+> {
+  /** Needs neither a session nor the machine; its file imports nothing that opens the home, a socket or a native module. */
+  stateless?: Stateless;
   /** Runs after "the body is an object" and before the fields of body and query: session actions resolve theirs here. */
-  load?: (params: z.output<Params>) => Awaitable<Resource>;
-  handler: (input: HandlerInput<z.output<Params>, z.output<Query>, z.output<Body>, Resource>) => Awaitable<Result>;
+  load?: (input: { params: z.output<Params> } & Reach<Stateless>) => Awaitable<Resource>;
+  handler: (
+    input: HandlerInput<z.output<Params>, z.output<Query>, z.output<Body>, Resource> & Reach<Stateless>,
+  ) => Awaitable<Result>;
 }
 
 /** How `/openapi.json` describes an answer that is no envelope. */
@@ -126,6 +142,7 @@ export interface Endpoint {
 }
 
 export interface EndpointInput {
+  app: App;
   event: H3Event;
   params: Record<string, string>;
   /** Raw query string without `?`. */
@@ -142,15 +159,24 @@ function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.outp
 const anyObject = z.looseObject({});
 const nothing = z.undefined();
 
-async function prepare<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType, Resource, Result>(
-  definition: Description & Schemas<Params, Query, Body> & Steps<Params, Query, Body, Resource, Result>,
-  { event, params: rawParams, query: rawQuery, requestId }: EndpointInput,
-): Promise<HandlerInput<z.output<Params>, z.output<Query>, z.output<Body>, Resource>> {
+async function prepare<
+  Params extends z.ZodType,
+  Query extends z.ZodType,
+  Body extends z.ZodType,
+  Resource,
+  Stateless extends boolean,
+  Result,
+>(
+  definition: Description & Schemas<Params, Query, Body> & Steps<Params, Query, Body, Resource, Stateless, Result>,
+  { app, event, params: rawParams, query: rawQuery, requestId }: EndpointInput,
+): Promise<HandlerInput<z.output<Params>, z.output<Query>, z.output<Body>, Resource> & Reach<Stateless>> {
   const { bodyLimit = DEFAULT_BODY_LIMIT, bodyRequired = true, load } = definition;
   // Where a definition leaves a schema out, the type parameter is `ZodUndefined`.
   const paramsSchema = definition.params ?? (nothing as z.ZodType as Params);
   const querySchema = definition.query ?? (nothing as z.ZodType as Query);
   const bodySchema = definition.body ?? (nothing as z.ZodType as Body);
+  // A stateless one's type hides it.
+  const reach = { app } as Reach<Stateless>;
 
   let rawBody: unknown;
   if (definition.body) {
@@ -159,10 +185,21 @@ async function prepare<Params extends z.ZodType, Query extends z.ZodType, Body e
   }
   const params = parse(paramsSchema, definition.params ? rawParams : undefined);
   if (definition.body) parse(anyObject, rawBody);
-  const resource = (await load?.(params)) as Resource;
+  const resource = (await load?.({ params, ...reach })) as Resource;
   const body = parse(bodySchema, rawBody);
   const query = parse(querySchema, definition.query ? parseQuery(rawQuery) : undefined);
-  return { params, query, body, resource, requestId, event };
+  return {
+    ...reach,
+    params,
+    query,
+    body,
+    resource,
+    requestId,
+    event,
+    get signal() {
+      return clientSignal(event.node.res);
+    },
+  };
 }
 
 /** Tests set it: replies and errors that a definition does not declare become internal errors. */
@@ -212,13 +249,14 @@ export function defineEndpoint<
   Body extends z.ZodType = z.ZodUndefined,
   Data extends z.ZodType = z.ZodUndefined,
   Resource = undefined,
+  Stateless extends boolean = false,
 >(
   definition: Description &
     Schemas<Params, Query, Body> & {
       /** Payload of the success envelope; left out only with 204. */
       data?: Data;
       status?: 201 | 204;
-    } & Steps<Params, Query, Body, Resource, z.input<Data>>,
+    } & Steps<Params, Query, Body, Resource, Stateless, z.input<Data>>,
 ): Endpoint {
   return {
     definition,
@@ -232,15 +270,16 @@ export function defineEndpoint<
   };
 }
 
-/** An endpoint that answers with bytes, and with an envelope only when it fails (core.md §1.3). */
+/** An endpoint that answers with bytes, and with an envelope only when it fails. */
 export function defineRawEndpoint<
   Params extends z.ZodType = z.ZodUndefined,
   Query extends z.ZodType = z.ZodUndefined,
   Body extends z.ZodType = z.ZodUndefined,
   Resource = undefined,
+  Stateless extends boolean = false,
 >(
   definition: Description &
-    Schemas<Params, Query, Body> & { raw: RawDescription } & Steps<Params, Query, Body, Resource, Reply>,
+    Schemas<Params, Query, Body> & { raw: RawDescription } & Steps<Params, Query, Body, Resource, Stateless, Reply>,
 ): Endpoint {
   return {
     definition,

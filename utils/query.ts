@@ -1,5 +1,5 @@
 /**
- * Query parameters (core.md §1.5). The value of a parameter comes in as a string, or as an array when its key is
+ * Query parameters. The value of a parameter comes in as a string, or as an array when its key is
  * repeated; each builder turns it into its type and documents that type.
  */
 import { z } from 'zod';
@@ -36,11 +36,6 @@ export function queryInteger({ min, max }: { min?: number; max?: number } = {}) 
       return typeof value === 'string' ? Number(value) : Number.NaN;
     }, integer)
     .meta(documented);
-}
-
-/** A parameter that may be repeated; always an array for the handler. */
-export function queryStrings<Item extends z.ZodType<unknown, string>>(item: Item) {
-  return z.union([item, z.array(item)]).transform((value) => (Array.isArray(value) ? value : [value]));
 }
 
 export const PAGE_SIZE_MAX = 100;

@@ -1,10 +1,10 @@
 /** The home's bearer token: one file that all its servers share (core.md §3.1). */
 import { randomBytes } from 'node:crypto';
 import { link, open, readFile, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { BigIntStats } from 'node:fs';
 import { errorCode } from '#server/files/errno.ts';
-import { writeFileAtomic } from '#server/files/atomic-write.ts';
+import { syncDirectory, writeFileAtomic, writeFileDurable } from '#server/files/atomic-write.ts';
 import { StartError } from '#server/start-error.ts';
 
 const TOKEN_BYTES = 32;
@@ -22,7 +22,7 @@ export interface TokenFile {
 /** Writes a new token over the old one and returns it; running servers adopt it at their next check. */
 export async function rotateToken(home: string): Promise<string> {
   const token = generate();
-  await writeFileAtomic(tokenPath(home), token, TOKEN_MODE);
+  await writeFileDurable(tokenPath(home), token, TOKEN_MODE);
   return token;
 }
 
@@ -32,6 +32,7 @@ async function createToken(path: string): Promise<void> {
   try {
     await writeFileAtomic(temporary, generate(), TOKEN_MODE);
     await link(temporary, path);
+    await syncDirectory(dirname(path));
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error;
   } finally {

@@ -1,4 +1,4 @@
-/** The addresses a user opens (core.md §3.1). */
+/** The addresses a user opens. */
 import { isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 

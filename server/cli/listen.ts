@@ -1,4 +1,4 @@
-/** Binds a server, trying the next port while one is taken (core.md §4.4). */
+/** Binds a server, trying the next port while one is taken. */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { errorMessage } from '#server/errors/service-error.ts';

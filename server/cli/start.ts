@@ -1,4 +1,4 @@
-/** Runs a server from its options to its end (core.md §4.4, §4.5). */
+/** Runs a server from its options to its end. */
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { App } from '#server/app.ts';

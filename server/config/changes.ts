@@ -1,4 +1,4 @@
-/** Which domains changed, told at most once in a window (models.md §3.4). */
+/** Which domains changed, told at most once in a window. */
 import { isDeepStrictEqual } from 'node:util';
 import type { EffectiveConfig } from './effective.ts';
 

@@ -1,13 +1,13 @@
 /** The configuration service: one file, read section by section, written by one queue (models.md §2, §3). */
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { domainSchemas } from '#schema/config.ts';
 import type { ConfigObject, ConfigPatch } from '#schema/config.ts';
-import { writeFileAtomic } from '#server/files/atomic-write.ts';
+import { followLinks, writeFileDurable, writeThroughLinks } from '#server/files/atomic-write.ts';
 import { errorCode } from '#server/files/errno.ts';
 import { createChangeWindow } from './changes.ts';
 import { editToml, isTomlTable, parseToml, tableOf, toTable } from './document.ts';
@@ -169,7 +169,10 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
       tellWarnings();
       window.look();
     });
-  const watcher = watchFile(home, FILE, () => void reload(), log);
+  // Other servers of the home write through a link, which its own directory does not notice.
+  const watchers = [...new Set([path, await followLinks(path).catch(() => path)])].map((file) =>
+    watchFile(dirname(file), basename(file), () => void reload(), log),
+  );
 
   /** Runs in the queue. `change` returns the new document. */
   async function write(change: (before: FileState) => TomlTable): Promise<void> {
@@ -184,10 +187,10 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
     try {
       const { text, commentsKept } = editToml(state.text, document);
       if (!commentsKept) {
-        await writeFileAtomic(`${path}.bak`, state.text);
+        await writeFileDurable(`${path}.bak`, state.text);
         log.warn('the configuration was written anew; the commented one is in config.toml.bak', { path });
       }
-      await writeFileAtomic(path, text);
+      await writeThroughLinks(path, text);
       state = stateOf(text);
     } catch (error) {
       throw new ServiceError('persistence.failure', `Failed to write ${path}: ${errorMessage(error)}`, {
@@ -240,7 +243,7 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
       return () => void warningListeners.delete(listener);
     },
     async close() {
-      watcher.close();
+      for (const watcher of watchers) watcher.close();
       window.close();
       changedListeners.clear();
       warningListeners.clear();

@@ -1,4 +1,4 @@
-/** The text of `config.toml` and the tables in it (models.md §2.2). Comments and untouched lines survive an edit. */
+/** The text of `config.toml` and the tables in it. Comments and untouched lines survive an edit. */
 import { isDeepStrictEqual } from 'node:util';
 import { parse, patch, stringify, TomlFormat } from '@decimalturn/toml-patch';
 import { z } from 'zod';

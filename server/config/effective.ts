@@ -1,4 +1,4 @@
-/** The configuration in effect: built-in default, file, environment, in-memory layer (models.md §2.1). */
+/** The configuration in effect: built-in default, file, environment, in-memory layer. */
 import type { ModelRecord } from '#schema/model.ts';
 import type { ProviderRecord } from '#schema/provider.ts';
 import type { ServiceEntry } from '#schema/config.ts';
@@ -16,7 +16,7 @@ export interface MemoryLayer {
   defaultModel: string | undefined;
 }
 
-/** Domain members in wire spelling. Absent: nothing set, the reader has its own default (models.md §2.3). */
+/** Domain members in wire spelling. Absent: nothing set, the reader has its own default. */
 export type EffectiveConfig = ReturnType<typeof effectiveConfig>;
 
 /** Builds it anew; cheap enough for every use. */

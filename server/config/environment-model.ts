@@ -1,4 +1,4 @@
-/** The model that `SERVICE_MODEL_*` defines, and their settings for any model (models.md §6, cloud.md §11). */
+/** The model that `SERVICE_MODEL_*` defines, and their settings for any model. */
 import type { ModelRecord } from '#schema/model.ts';
 import type { ProviderRecord } from '#schema/provider.ts';
 import { envBoolean, envText } from './environment.ts';

@@ -1,5 +1,5 @@
 /**
- * What environment variables say about each domain (models.md §2.3, engine.md §28). Read at every use. A value that
+ * What environment variables say about each domain. Read at every use. A value that
  * cannot be read is ignored, so the file counts.
  */
 import { domainSchemas } from '#schema/config.ts';
@@ -102,7 +102,7 @@ function valid<Value extends object>(schema: Parser<Value>, members: Record<stri
   return accepted;
 }
 
-/** Variables of one web service (models.md §6). */
+/** Variables of one web service. */
 export interface ServiceVariables {
   baseUrl: string | undefined;
   apiKey: string | undefined;

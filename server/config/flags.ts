@@ -1,4 +1,4 @@
-/** Experimental flags (engine.md §29). */
+/** Experimental flags. */
 import { envBoolean } from './environment.ts';
 
 const DEFAULTS = {

@@ -1,4 +1,4 @@
-/** File spelling (snake_case) to wire spelling (camelCase) and back, keys that are names left alone (models.md §2.1). */
+/** File spelling (snake_case) to wire spelling (camelCase) and back, keys that are names left alone. */
 import { isTable, tableOf } from './document.ts';
 
 export const toCamel = (key: string): string => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());

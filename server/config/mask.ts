@@ -1,4 +1,4 @@
-/** Nothing that leaves through the config object holds a secret (models.md §3.1, "Masking"). */
+/** Nothing that leaves through the config object holds a secret. */
 import { isTable } from './document.ts';
 
 const MASK = '***';

@@ -1,4 +1,4 @@
-/** `GET /config`: the effective configuration as the wire shows it (models.md §3.1). */
+/** `GET /config`: the effective configuration as the wire shows it. */
 import { configSchema } from '#schema/config.ts';
 import type { ConfigObject } from '#schema/config.ts';
 import type { ProviderRecord } from '#schema/provider.ts';

@@ -1,5 +1,5 @@
 /**
- * The engine's own log (core.md §4.5, engine.md §28): what the program logs is kept in `<home>/logs/`, and what concerns
+ * The engine's own log: what the program logs is kept in `<home>/logs/`, and what concerns
  * one session, in that session's `logs/` too.
  */
 import { join } from 'node:path';

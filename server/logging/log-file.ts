@@ -1,4 +1,4 @@
-/** Log files with a size limit (engine.md §28): `service-code.log`, and older ones as `service-code.log.1`, `.2` … */
+/** Log files with a size limit: `service-code.log`, and older ones as `service-code.log.1`, `.2` … */
 import { appendFile, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '#server/files/errno.ts';

@@ -1,4 +1,4 @@
-/** Loggers that write one JSON object a line (core.md §4.5). */
+/** Loggers that write one JSON object a line. */
 import { createConsola } from 'consola/core';
 import type { LogObject } from 'consola/core';
 
@@ -32,14 +32,35 @@ const SEVERITY: Record<LogLevel, number> = {
 /** Consola's own scale, most verbose; the threshold is ours because consola has fatal and error on one level. */
 const CONSOLA_EVERYTHING = 5;
 
-function readableError(_key: string, value: unknown): unknown {
-  if (!(value instanceof Error)) return value;
-  return { name: value.name, message: value.message, stack: value.stack, cause: value.cause };
+/** What lies deeper in a field is left out. */
+const MAX_DEPTH = 10;
+
+/**
+ * Any value as JSON can hold it, for a line must be written whatever is in it: errors readable, cycles, deep values and
+ * what cannot be read named instead.
+ */
+function writable(value: unknown, above: readonly object[] = []): unknown {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (above.includes(value)) return '[circular]';
+  if (above.length >= MAX_DEPTH) return '[deep]';
+  const within = [...above, value];
+  try {
+    if (Array.isArray(value)) return value.map((item) => writable(item, within));
+    if (value instanceof Error) {
+      const { name, message, stack, cause } = value;
+      return { name, message, stack, cause: writable(cause, within) };
+    }
+    if ('toJSON' in value && typeof value.toJSON === 'function') return writable(value.toJSON(), within);
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, writable(member, within)]));
+  } catch (error) {
+    return `[unreadable: ${error instanceof Error ? error.message : 'thrown'}]`;
+  }
 }
 
 /**
- * A logger that gives lines of `level` and above to `write` (standard output unless given), with the fields they were
- * made of. `always` are fields of every line.
+ * A logger whose calls never throw. It gives lines of `level` and above to `write` (standard output unless given), with
+ * the fields they were made of. `always` are fields of every line.
  */
 export function createLogger(
   level: LogLevel,
@@ -57,7 +78,7 @@ export function createLogger(
         log(entry: LogObject) {
           const [severity, msg, fields = {}] = entry.args;
           const line = { level: severity, time: entry.date.toISOString(), name: 'service-code', msg, ...always };
-          write(JSON.stringify({ ...line, ...fields }, readableError) + '\n', fields);
+          write(`${JSON.stringify(writable({ ...line, ...fields }))}\n`, fields);
         },
       },
     ],

@@ -1,5 +1,6 @@
 /** The configuration on the wire: its domains in wire spelling, the config object and the patch (models.md §2.3, §3). */
 import { z } from 'zod';
+import { clientArray } from './client-array.ts';
 import { modelRecordSchema, oauthRefSchema } from './model.ts';
 import { providerRecordSchema } from './provider.ts';
 import { count, permissionModeSchema } from './scalars.ts';
@@ -190,8 +191,8 @@ export const configPatchSchema = z
     merge_all_available_skills: flag,
     telemetry: flag,
     auto_session_title: flag,
-    hooks: z.array(z.unknown()).nullish(),
-    extra_skill_dirs: z.array(z.string()).nullish(),
+    hooks: clientArray(z.unknown()).nullish(),
+    extra_skill_dirs: clientArray(z.string()).nullish(),
     thinking: anything,
     permission: anything,
     services: anything,

@@ -20,21 +20,27 @@ const LOCAL = '#/$defs/';
 /** Zod's own names for recursive schemas without an id; they mean nothing beyond one conversion. */
 const ANONYMOUS = /^__schema\d+$/;
 
+const jsonSchema = z.record(z.string(), z.unknown());
 const wrapperShape = z.object({
-  properties: z.object({ schema: z.record(z.string(), z.unknown()) }),
-  $defs: z.record(z.string(), z.record(z.string(), z.unknown())).default({}),
+  properties: z.object({ schema: jsonSchema }),
+  $defs: z.record(z.string(), jsonSchema).default({}),
 });
 
-/** Copies a schema with every local reference replaced by what `rename` says, without zod's own `id` members. */
-function rewrite(value: unknown, rename: (name: string) => string): unknown {
-  if (Array.isArray(value)) return value.map((item) => rewrite(item, rename));
+/** Copies a value with every reference below `local` (`#/$defs/`) replaced by what `rename` says of its name. */
+function rewriteReferences(value: unknown, local: string, rename: (name: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((item) => rewriteReferences(item, local, rename));
   if (typeof value !== 'object' || value === null) return value;
   const copy: JsonSchema = {};
   for (const [key, member] of Object.entries(value)) {
-    const local = key === '$ref' && typeof member === 'string' && member.startsWith(LOCAL);
-    copy[key] = local ? rename(member.slice(LOCAL.length)) : rewrite(member, rename);
+    const isLocal = key === '$ref' && typeof member === 'string' && member.startsWith(local);
+    copy[key] = isLocal ? rename(member.slice(local.length)) : rewriteReferences(member, local, rename);
   }
   return copy;
+}
+
+/** The copy of a schema, which stays one. */
+export function rewriteSchema(schema: unknown, local: string, rename: (name: string) => string): JsonSchema {
+  return jsonSchema.parse(rewriteReferences(schema, local, rename));
 }
 
 /** Components of one document; `prefix` is where it keeps them (`#/components/schemas/`). */
@@ -72,15 +78,15 @@ export function createComponents(prefix: string): Components {
         const name = `Recursive${byName.size}`;
         names.set(local, name);
         byName.set(name, {});
-        byName.set(name, asSchema(rewrite(body, resolve)));
+        byName.set(name, rewriteSchema(body, LOCAL, resolve));
         return prefix + name;
       }
       names.set(local, local);
-      const name = register(local, suffixes, asSchema(rewrite(body, resolve)));
+      const name = register(local, suffixes, rewriteSchema(body, LOCAL, resolve));
       names.set(local, name);
       return prefix + name;
     };
-    return asSchema(rewrite(converted.properties.schema, resolve));
+    return rewriteSchema(converted.properties.schema, LOCAL, resolve);
   }
 
   return {
@@ -96,8 +102,4 @@ export function createComponents(prefix: string): Components {
     },
     schemas: () => Object.fromEntries([...byName].sort(([a], [b]) => (a < b ? -1 : 1))),
   };
-}
-
-function asSchema(value: unknown): JsonSchema {
-  return z.record(z.string(), z.unknown()).parse(value);
 }

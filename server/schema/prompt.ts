@@ -1,5 +1,6 @@
 /** Prompts (turns.md §2). */
 import { z } from 'zod';
+import { clientArray } from './client-array.ts';
 import { contentPartSchema } from './content.ts';
 import { isoTime, nonEmpty, permissionModeSchema } from './scalars.ts';
 
@@ -14,19 +15,19 @@ export const promptSchema = z
   .meta({ id: 'Prompt' });
 export type Prompt = z.infer<typeof promptSchema>;
 
+/** More than any client means; the body's own limit would let a million pass. */
+const MAX_PARTS = 10_000;
+
 export const submitPromptSchema = z.object({
-  content: z.array(contentPartSchema).min(1),
+  content: clientArray(contentPartSchema, { min: 1, max: MAX_PARTS }),
   agent_id: nonEmpty.optional(),
   prompt_id: nonEmpty.optional(),
-  skills: z
-    .array(z.object({ name: nonEmpty, args: z.string().optional() }))
-    .min(1)
-    .optional(),
+  skills: clientArray(z.object({ name: nonEmpty, args: z.string().optional() }), { min: 1 }).optional(),
   profile: nonEmpty.optional(),
   model: nonEmpty.optional(),
   thinking: nonEmpty.optional(),
   permission_mode: permissionModeSchema.optional(),
-  disabled_tools: z.array(z.string()).optional(),
+  disabled_tools: clientArray(z.string()).optional(),
   // Accepted for older clients, not applied by a submit.
   metadata: z.record(z.string(), z.unknown()).optional(),
   plan_mode: z.boolean().optional(),

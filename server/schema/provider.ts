@@ -1,6 +1,7 @@
 /** Providers: the stored record in wire spelling, requests, items, and the summary of `GET /auth` (models.md §2.4, §4, §10). */
 import { z } from 'zod';
 import { afterFields } from './after-fields.ts';
+import { clientArray } from './client-array.ts';
 import { oauthRefSchema } from './model.ts';
 import { count, nonEmpty } from './scalars.ts';
 
@@ -47,9 +48,9 @@ const providerModelSchema = z.object({
   model: nonEmpty,
   max_context_size: z.int().min(1),
   display_name: nonEmpty.optional(),
-  capabilities: z.array(z.string()).optional(),
+  capabilities: clientArray(z.string()).optional(),
   max_output_size: z.int().min(1).optional(),
-  support_efforts: z.array(nonEmpty).optional(),
+  support_efforts: clientArray(nonEmpty).optional(),
   adaptive_thinking: z.boolean().optional(),
 });
 
@@ -58,7 +59,7 @@ const providerFields = {
   api_key: z.string().optional(),
   base_url: z.string().trim().optional(),
   default_model: nonEmpty.optional(),
-  models: z.array(providerModelSchema).min(1),
+  models: clientArray(providerModelSchema, { min: 1 }),
 };
 
 interface ProviderForm {

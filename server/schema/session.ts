@@ -1,5 +1,6 @@
 /** The Session object and the requests that make or change one (core.md §5, §6). */
 import { z } from 'zod';
+import { clientArray } from './client-array.ts';
 import { count, isoTime, nonEmpty, pendingInteraction, permissionModeSchema, turnOutcome } from './scalars.ts';
 
 export const usageSchema = z
@@ -55,8 +56,8 @@ export type Session = z.infer<typeof sessionSchema>;
 export const agentConfigSchema = z.object({
   model: z.string().optional(),
   system_prompt: z.string().optional(),
-  tools: z.array(z.string()).optional(),
-  mcp_servers: z.array(z.string()).optional(),
+  tools: clientArray(z.string()).optional(),
+  mcp_servers: clientArray(z.string()).optional(),
   thinking: nonEmpty.optional(),
   permission_mode: permissionModeSchema.optional(),
   plan_mode: z.boolean().optional(),

@@ -76,8 +76,6 @@ export interface LiveSessions {
   /** Unloads what nobody has used for 30 minutes, and the longest unused ones above the limit; runs every minute. */
   unloadIdle(): Promise<void>;
   inTurn<T>(id: string, work: () => Promise<T>): Promise<T>;
-  /** The most recently created session that is live. */
-  newest(): LiveSession | undefined;
   close(): Promise<void>;
 }
 
@@ -285,10 +283,6 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     unload: unloadNow,
     unloadIdle,
     inTurn,
-    newest() {
-      const createdAt = ({ session }: Entry) => session.log.state.index.createdAt;
-      return [...live.values()].toSorted((a, b) => createdAt(b) - createdAt(a))[0]?.session;
-    },
     async close() {
       closed = true;
       clearInterval(idleCheck);

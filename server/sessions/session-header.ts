@@ -118,6 +118,7 @@ export const indexSchema: IndexSchema = {
   );
   CREATE INDEX sessions_all ON sessions (updated_at, id);
   CREATE INDEX sessions_archived ON sessions (archived, updated_at, id);
+  CREATE INDEX sessions_created ON sessions (archived, created_at, id);
   CREATE INDEX sessions_prompted ON sessions (archived, updated_at, id) WHERE last_prompt IS NOT NULL;
   CREATE INDEX sessions_workspace ON sessions (workspace_id, updated_at, id);
   CREATE INDEX sessions_open ON sessions (id) WHERE open = 1;

@@ -38,6 +38,8 @@ export interface SessionIndex {
   countByWorkspace(ids: readonly string[]): Map<string, number>;
   /** Every workspace id that has sessions, with the directory of one of them. */
   workDirs(): { workspaceId: string; cwd: string }[];
+  /** Of the session created last that is not archived. */
+  newestId(): string | undefined;
   /** Sessions in which something is open: of a live process, or to be settled after a crash. */
   openRows(): SessionHeader[];
   /** One pass over the folders: sessions that came, changed or went without this index hearing of it. */
@@ -58,6 +60,7 @@ export interface SessionIndexDeps {
 }
 
 const countRows = z.array(z.object({ workspace_id: z.string(), sessions: z.number() }));
+const idRows = z.array(z.object({ id: z.string() }));
 const workDirRows = z.array(z.object({ workspace_id: z.string(), cwd: z.string() }));
 
 /** Writes nothing yet; `ready` opens the file. */
@@ -183,6 +186,10 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
         FROM session_counts WHERE sessions > 0`;
       const found = workDirRows.parse(query(({ all }) => all(sql)));
       return found.map(({ workspace_id, cwd }) => ({ workspaceId: workspace_id, cwd }));
+    },
+    newestId() {
+      const sql = 'SELECT id FROM sessions WHERE archived = 0 ORDER BY created_at DESC, id DESC LIMIT 1';
+      return idRows.parse(query(({ all }) => all(sql)))[0]?.id;
     },
     openRows: () => query((connection) => rows.headers(connection, 'WHERE open = 1 ORDER BY id')),
     repair,

@@ -56,8 +56,8 @@ export interface Sessions {
   restore(id: string): Promise<Session>;
   /** Present row of a session that is loaded in this process. */
   liveRow(id: string): SessionHeader | undefined;
-  /** Empty for an unknown or cold session (extensions.md §2.1). */
-  tools(id: string | undefined): ToolDescriptor[];
+  /** Of a live session, of the one created last unless named; empty for an unknown or cold one. Loads none. */
+  tools(id: string | undefined): Promise<ToolDescriptor[]>;
   streams: StreamSource;
   /** Begins to settle what dead servers left open. */
   startRecovery(): void;
@@ -182,8 +182,10 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return (await live.open(id)).view();
   }
 
-  function tools(id: string | undefined): ToolDescriptor[] {
-    const session = id === undefined ? live.newest() : live.get(id);
+  async function tools(id: string | undefined): Promise<ToolDescriptor[]> {
+    if (id === undefined) await index.ready();
+    const chosen = id ?? index.newestId();
+    const session = chosen === undefined ? undefined : live.get(chosen);
     if (!session) return [];
     return session.agents.main.tools().map(({ tool, active }) => ({
       name: tool.name,

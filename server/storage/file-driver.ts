@@ -1,11 +1,11 @@
 /**
  * An unstorage driver over a directory. unstorage's own file drivers write in place; this one never leaves a half
- * written file: temporary file, fsync, rename. Failures of the file system reject.
+ * written file: temporary file, fsync, rename, fsync of the directory. Failures of the file system reject.
  */
-import { mkdir, readFile, readdir, rm, stat } from 'node:fs/promises';
+import { readFile, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Driver } from 'unstorage';
-import { writeFileAtomic } from '#server/files/atomic-write.ts';
+import { makeDurableDirectory, syncDirectory, writeFileDurable } from '#server/files/atomic-write.ts';
 import { errorCode } from '#server/files/errno.ts';
 
 /** Codes that mean "there is no file of this name": also when a parent is a file, or the name is a directory. */
@@ -63,10 +63,18 @@ export function fileDriver({ base }: { base: string }): Driver {
     getItem: (key) => absentAs(null, () => readFile(pathOf(key), 'utf8')),
     async setItem(key, value) {
       const path = pathOf(key);
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      await writeFileAtomic(path, value);
+      await makeDurableDirectory(dirname(path));
+      await writeFileDurable(path, value);
     },
-    removeItem: (key) => rm(pathOf(key), { force: true }),
+    async removeItem(key) {
+      const path = pathOf(key);
+      try {
+        await rm(path);
+        await syncDirectory(dirname(path));
+      } catch (error) {
+        if (!ABSENT.has(errorCode(error) ?? '')) throw error;
+      }
+    },
     /** unstorage leaves the prefix out when it means everything. */
     getKeys: (prefix = '') => keysUnder(prefix.split(':').filter((segment) => segment !== '')),
     /** `version` changes with every write, also by another process. */

@@ -1,4 +1,4 @@
-/** Roots of workspaces, and the ids made from them (files.md §2.1). */
+/** Roots of workspaces, and the ids made from them. */
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { basename, isAbsolute, normalize } from 'node:path';
@@ -53,7 +53,7 @@ export async function checkDirectory(path: string, label: string): Promise<void>
   if (fault) throw new ServiceError('fs.permission_denied', `${label} ${path} cannot be read: permission denied`);
 }
 
-/** The checks of `POST /workspaces` (files.md §2.3): 40001 unless absolute, then as `checkDirectory`. */
+/** The checks of `POST /workspaces`: 40001 unless absolute, then as `checkDirectory`. */
 export async function checkRoot(root: string): Promise<void> {
   if (!isAbsolute(root)) throw invalidField('root', 'root must be an absolute path');
   await checkDirectory(root, 'root');

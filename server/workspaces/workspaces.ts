@@ -1,5 +1,5 @@
 /**
- * The registry of workspaces: the document `workspaces.json`, which all servers of the home share (files.md §2.2). It is
+ * The registry of workspaces: the document `workspaces.json`, which all servers of the home share. It is
  * read again when it changed, operations of this process run one after the other, and an id whose root has the same key
  * as another's is an alias of it.
  */
@@ -14,7 +14,7 @@ import type { Documents } from '#server/storage/documents.ts';
 import { defaultName, normalRoot, rootKey, workspaceIdOf } from './workspace-root.ts';
 
 const DOCUMENT = 'workspaces.json';
-/** Leaves time to write within the 250 ms of files.md §2.2. */
+/** Leaves time to write within 250 ms. */
 const TOUCH_WRITE_DELAY_MS = 200;
 
 export interface Workspaces {

@@ -1,4 +1,4 @@
-/** core.md §1, §3 and the checklist §9 items 1–3, 5, over a real server with endpoints of the test's own beside the real ones. */
+/** Envelopes, checks and their order, over a real server with endpoints of the test's own beside the real ones. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import endpoints from '#endpoints';
@@ -40,7 +40,7 @@ const ownEndpoints: Record<string, Endpoint> = {
     params: pathParams('item_id'),
     body,
     errors: ['session.not_found'],
-    load({ item_id: id }) {
+    load({ params: { item_id: id } }) {
       if (id === 'missing') throw new ServiceError('session.not_found', 'no such item');
       return id.toUpperCase();
     },

@@ -1,6 +1,6 @@
-/** Server routes, start and stop in process (core.md §3.5, §4, checklist items 6–8). */
+/** Server routes, start and stop in process. */
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { rotateToken } from '#server/auth/token.ts';
@@ -80,7 +80,8 @@ describe('non-loopback bind', () => {
     for (const path of ['/', '/api/v1/healthz', '/api/v1/nope']) {
       const { headers } = await rawRequest(server.url, { path });
       expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
-      expect(headers['content-security-policy']).toContain("frame-ancestors 'self'");
+      // The page carries the same policy itself, for loopback, where no header is sent and editors may frame it.
+      expect(headers['content-security-policy']).toBe(`${await pagePolicy()}; frame-ancestors 'self'`);
     }
     expect(await server.api('POST', '/shutdown')).toMatchObject({ status: 404, code: 40400 });
     const document = z.object({ paths: z.record(z.string(), z.unknown()) });
@@ -139,6 +140,11 @@ describe('instances', () => {
     expect(await files(home)).toEqual([`${server.app.serverId}.json`, 'torn.json'].toSorted());
   });
 });
+
+async function pagePolicy(): Promise<string | undefined> {
+  const page = await readFile(resolve(import.meta.dirname, '../../web/index.html'), 'utf8');
+  return /http-equiv="Content-Security-Policy"\s+content="([^"]+)"/.exec(page)?.[1];
+}
 
 describe('page', () => {
   it('serves files, falls back to the page, and says Not found', async () => {

@@ -1,4 +1,4 @@
-/** `GET /tools` (extensions.md §2.1, engine.md §6.5). */
+/** `GET /tools`. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { toolDescriptorSchema } from '#schema/tool.ts';
@@ -66,4 +66,17 @@ test('without a session the one created last counts', async () => {
   await second.turn('go', [{ text: 'ok' }], { disabled_tools: ['Edit'] });
   expect(await active('')).not.toContain('Edit');
   expect(await active('')).toContain('Read');
+});
+
+test('a cold session that was created last is not skipped for a live one; an archived one is', async () => {
+  const older = await startTalk(world);
+  const { id: newest } = await world.session();
+  expect(await active('')).toEqual(all);
+  await world.restart();
+  await world.ok('GET', `/sessions/${older.session.id}/status`);
+  await world.ok('POST', `/sessions/${older.session.id}/profile`, { title: 'live' });
+  expect(await tools(`?session_id=${older.session.id}`)).toHaveLength(6);
+  expect(await tools()).toEqual([]);
+  await world.ok('POST', `/sessions/${newest}:archive`);
+  expect(await tools()).toHaveLength(6);
 });

@@ -31,10 +31,18 @@ beforeEach(async () => {
   url = `http://127.0.0.1:${port}`;
   output = '';
   // What says "test" or "CI" makes nitro behave otherwise than at a desk.
-  const { CI: _ci, NODE_ENV: _mode, TEST: _test, VITEST: _vitest, ...env } = process.env;
+  const {
+    CI: _ci,
+    NODE_ENV: _mode,
+    TEST: _test,
+    VITEST: _vitest,
+    PORT: _port,
+    NITRO_PORT: _nitro,
+    ...env
+  } = process.env;
   child = spawn(join(root, 'node_modules/.bin/nitro'), ['dev', '--host', '127.0.0.1', '--port', port], {
     cwd: root,
-    env: { ...env, SERVICE_CODE_HOME: home, NITRO_PORT: port },
+    env: { ...env, SERVICE_CODE_HOME: home },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text: Buffer) => (output += text.toString()));
@@ -55,7 +63,7 @@ afterEach(async () => {
 
 it('serves the page, survives reloads of the browser, and closes the app at the end', async () => {
   const token = await readFile(join(home, 'server.token'), 'utf8');
-  expect(output).toContain(`#token=${token}`);
+  expect(output).toContain(`:${new URL(url).port}/#token=${token}`);
   const browser = await launchBrowser();
   try {
     const { page, errors } = await openPage(browser, { url, token });

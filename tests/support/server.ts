@@ -2,7 +2,6 @@
  * Servers for tests. `startServer` runs the real way in, in this process, on a port and home of its own: a few
  * milliseconds. `spawnServer` runs the built output; build it first.
  */
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -17,7 +16,6 @@ import type { App, AppOptions } from '#server/app.ts';
 import { appOptions, createApp } from '#server/app.ts';
 import { listen } from '#server/cli/listen.ts';
 import { createLogger } from '#server/logging/log.ts';
-import { provideApp } from '#utils/app.ts';
 import { createAssetReader } from '#utils/http/assets.ts';
 import { createRequestHandler } from '#utils/http/handler.ts';
 import { listenOptions } from '#utils/http/listen-options.ts';
@@ -69,8 +67,6 @@ export interface TestServerOptions extends Partial<AppOptions> {
 
 export const temporaryDirectory = (): Promise<string> => mkdtemp(join(tmpdir(), 'service-code-'));
 
-const running = new AsyncLocalStorage<App>();
-
 function client(url: string, token: string): Pick<ServerClient, 'api' | 'fetch'> {
   const send = (path: string, init: RequestInit = {}) => {
     const headers = new Headers(init.headers);
@@ -96,17 +92,15 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const { endpoints: entries = endpoints, webDirectory, mayStall, ...given } = options;
   const home = given.home ?? (await temporaryDirectory());
   const app = await createApp(appOptions({ port: 0, log: createLogger('silent'), ...given, home }));
-  // Several servers may run in one test; each request sees its own app.
-  provideApp(() => running.getStore());
   const handler = createRequestHandler({
     app: () => app,
     routes: createRouteTable(entries),
     assets: createAssetReader(() => webDirectory ?? join(home, 'no-page')),
   });
   const server = createServer(listenOptions, (request, response) => {
-    void running.run(app, () => handler(createEvent(request, response)));
+    void handler(createEvent(request, response));
   });
-  const { handleUpgrade } = nodeAdapter({ hooks: peerHooks(() => app), serverOptions: webSocketServerOptions });
+  const { handleUpgrade } = nodeAdapter({ hooks: peerHooks(app), serverOptions: webSocketServerOptions });
   server.on('upgrade', createUpgradeListener(app, handleUpgrade));
   const port = await listen(server, app.options.host, app.options.port, () => undefined);
   await app.listening(port);

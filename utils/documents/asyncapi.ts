@@ -1,4 +1,4 @@
-/** `/asyncapi.json`: the WebSocket as AsyncAPI 3.1.0, made from the schemas that run (extensions.md §10.2). */
+/** `/asyncapi.json`: the WebSocket as AsyncAPI 3.1.0, made from the schemas that run. */
 import { z } from 'zod';
 import { durableEvents, globalEvents, volatileEvents } from '#schema/events/catalogue.ts';
 import {
@@ -9,9 +9,8 @@ import {
   resyncRequiredSchema,
   serverHelloSchema,
 } from '#schema/frames.ts';
+import { rewriteSchema, type JsonSchema } from '#schema/json-schema.ts';
 import { count, isoTime } from '#schema/scalars.ts';
-
-type JsonSchema = Record<string, unknown>;
 
 interface Message {
   name: string;
@@ -29,7 +28,7 @@ export interface AsyncApiFacts {
 
 const CHANNEL = 'serviceCodeWebSocket';
 
-/** Events that the transport makes carry no `time` (ws-events.md §2.3). */
+/** Events that the transport makes carry no `time`. */
 function timeMember(type: string): { time?: z.ZodType } {
   const untimed =
     ['agent.created', 'agent.disposed', 'session.meta.updated'].includes(type) || type.startsWith('event.');
@@ -59,18 +58,6 @@ function eventFrameSchema(): z.ZodObject {
   });
 }
 
-/** Points references into `components/schemas`; names that zod made up get the message's id in front. */
-function relocate(value: unknown, rename: (name: string) => string): unknown {
-  if (Array.isArray(value)) return value.map((entry) => relocate(entry, rename));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, entry]) => {
-      const name = key === '$ref' && typeof entry === 'string' ? entry.replace('#/definitions/', '') : undefined;
-      return [key, name === undefined ? relocate(entry, rename) : `#/components/schemas/${rename(name)}`];
-    }),
-  );
-}
-
 const messageId = (type: string) => type.replaceAll(/[^A-Za-z0-9]+/g, '_');
 
 const title = (name: string) =>
@@ -86,15 +73,17 @@ export function asyncApiDocument({ version, host }: AsyncApiFacts) {
 
   function add(name: string, summary: string, schema: z.ZodType): string {
     const id = messageId(name);
+    // Names that zod made up get the message's id in front.
     const rename = (definition: string) => definition.replace(/^__/, `${id}_`);
+    const located = (value: unknown) =>
+      rewriteSchema(value, '#/definitions/', (name) => `#/components/schemas/${rename(name)}`);
     // The input side leaves objects open: clients must expect members that this version does not know.
     const json = z.toJSONSchema(schema, { target: 'draft-7', io: 'input', unrepresentable: 'any' });
     const { $schema: _dialect, definitions, ...payload } = json;
     for (const [definition, body] of Object.entries(definitions ?? {})) {
-      schemas[rename(definition)] = relocate(body, rename);
+      schemas[rename(definition)] = located(body);
     }
-    const located = Object.fromEntries(Object.entries(payload).map(([key, entry]) => [key, relocate(entry, rename)]));
-    messages[id] = { name, title: title(name), summary, contentType: 'application/json', payload: located };
+    messages[id] = { name, title: title(name), summary, contentType: 'application/json', payload: located(payload) };
     return id;
   }
 

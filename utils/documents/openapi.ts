@@ -1,4 +1,4 @@
-/** Builds `/openapi.json` from the endpoint definitions that run (extensions.md §10.1). */
+/** Builds `/openapi.json` from the endpoint definitions that run. */
 import { z } from 'zod';
 import type { BindFacts } from '#server/app.ts';
 import { errorEntry } from '#server/errors/catalogue.ts';

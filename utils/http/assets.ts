@@ -1,10 +1,11 @@
-/** The built page, served behind the guard (core.md §1.3, §1.6, §3.5). */
+/** The built page, served behind the guard. */
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import mime from 'mime';
 import { errorCode } from '#server/files/errno.ts';
 import type { Reply } from './reply.ts';
+import { streamed } from './reply.ts';
 
 const INDEX = 'index.html';
 const IMMUTABLE = 'public, max-age=31536000, immutable';
@@ -45,6 +46,9 @@ async function openFile(path: string): Promise<{ file: FileHandle; size: number 
   return undefined;
 }
 
+/** No further than the length that was announced, should the file grow; `end` is inclusive, so it cannot say nothing. */
+const upTo = (size: number) => (size === 0 ? {} : { end: size - 1 });
+
 function contentType(name: string): string {
   const type = mime.getType(name) ?? 'application/octet-stream';
   return /^text\/|javascript|json|svg/.test(type) ? `${type}; charset=utf-8` : type;
@@ -55,12 +59,11 @@ export function createAssetReader(directory: () => string): AssetReader {
   async function reply(segments: string[], cacheControl: string | undefined): Promise<Reply | undefined> {
     const opened = await openFile(join(directory(), ...segments));
     if (!opened) return undefined;
-    const headers: Reply['headers'] = {
+    const headers = {
       'content-type': contentType(segments.at(-1) ?? ''),
-      'content-length': opened.size,
+      ...(cacheControl ? { 'cache-control': cacheControl } : {}),
     };
-    if (cacheControl) headers['cache-control'] = cacheControl;
-    return { status: 200, headers, body: opened.file.createReadStream() };
+    return streamed(opened.file.createReadStream(upTo(opened.size)), opened.size, headers);
   }
   const page = async () => (await reply([INDEX], 'no-cache')) ?? notFound();
 

@@ -1,4 +1,4 @@
-/** Reads a JSON body as core.md §1.5 has it. */
+/** Reads JSON bodies: at most so many bytes, of the JSON type, without keys that reach a prototype. */
 import type { IncomingMessage } from 'node:http';
 import { invalidField } from '#server/errors/service-error.ts';
 import type { ServiceError } from '#server/errors/service-error.ts';
@@ -74,7 +74,7 @@ function parseJson(text: string): unknown {
 }
 
 /**
- * The value of a JSON body of at most `limit` bytes; undefined when there is none. Throws 40001 for another content
+ * The value of a JSON body of at most `limit` bytes; undefined when there is none. Fails validation for another content
  * type, `UnreadableBody` (an answer and a closed connection) beyond the limit or for what is not JSON.
  */
 export async function readJsonBody(request: IncomingMessage, limit: number): Promise<unknown> {

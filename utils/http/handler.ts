@@ -1,6 +1,6 @@
 /**
- * A request's way in: guard, route, endpoint, reply, in the order of core.md §1.4. It takes the place of h3's own
- * handler; h3 contributes the event alone.
+ * A request's way in: guard, route, endpoint, reply. It takes the place of h3's own handler; h3 contributes the event
+ * alone.
  */
 import type { IncomingMessage } from 'node:http';
 import type { H3Event } from 'h3';
@@ -18,7 +18,7 @@ import type { EndpointEntry, RouteTable } from './route-table.ts';
 
 const REQUEST_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/i;
 
-/** Every answer of a bind that others can reach (core.md §3.5). */
+/** On every answer of a bind that others can reach. On loopback editors may frame the page, which has its own policy. */
 const SECURITY_HEADERS: Record<string, string> = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
@@ -33,7 +33,7 @@ export interface HandlerOptions {
   assets: AssetReader;
 }
 
-/** The caller's id, or a new one (core.md §1.2). Node joins a repeated header with a comma; the first value counts. */
+/** The caller's id, or a new one. Node joins a repeated header with a comma; the first value counts. */
 function requestIdOf(request: IncomingMessage): string {
   const header = request.headers['x-request-id'];
   const first = (Array.isArray(header) ? header[0] : header)?.split(',', 1)[0]?.trim();
@@ -43,7 +43,7 @@ function requestIdOf(request: IncomingMessage): string {
 const unknownRoute = (method: string, path: string) =>
   new ServiceError('route.not_found', `Route ${method}:${path} not found`);
 
-/** Builds the handler of one server. It never rejects. */
+/** Builds the handler of one server. It rejects only when the app could not start. */
 export function createRequestHandler({
   app: appReady,
   routes,
@@ -70,7 +70,7 @@ export function createRequestHandler({
     if (match) {
       const endpoint = await endpointOf(match.entry);
       if (endpoint.definition.mounted?.(app.bind) ?? true) {
-        return endpoint.run({ event, params: match.params, query: path.query, requestId });
+        return endpoint.run({ app, event, params: match.params, query: path.query, requestId });
       }
     }
     const isApi = path.segments[0] === 'api' || path.decoded.startsWith('/api/') || path.decoded === '/documentation';

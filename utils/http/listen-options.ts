@@ -1,6 +1,6 @@
 import type { ServerOptions } from 'node:http';
 
-/** Options of the HTTP server (core.md §1.5, §3.5). */
+/** Options of the HTTP server. */
 export const listenOptions: ServerOptions = {
   keepAliveTimeout: 72_000,
   // No time limit on requests: prompts with media come over slow lines.

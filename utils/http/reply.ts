@@ -1,6 +1,6 @@
 /** Writes answers: envelopes, bytes, streams. Everything that leaves the server over HTTP passes here. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Readable } from 'node:stream';
+import { Transform, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { errorEntry } from '#server/errors/catalogue.ts';
 import type { ServiceError } from '#server/errors/service-error.ts';
@@ -11,13 +11,13 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 export interface Reply {
   status: number;
   headers: Record<string, string | number>;
-  /** Absent: no content (204, 304). A stream is destroyed when the client is gone. */
+  /** Absent: no content (204, 304). */
   body?: string | Uint8Array | Readable;
   /** Envelope code, for the access log; absent for raw answers. */
   code?: number;
 }
 
-/** Keys in the order clients and log readers rely on (core.md §1.1). */
+/** Keys in the order that clients and log readers rely on. */
 export function success(data: unknown, requestId: string, status: number): Reply {
   const body = JSON.stringify({ code: 0, msg: 'success', data: data ?? null, request_id: requestId });
   return { status, headers: { 'content-type': JSON_TYPE }, body, code: 0 };
@@ -33,6 +33,14 @@ export function failure(
   return { status, headers: { 'content-type': JSON_TYPE }, body, code };
 }
 
+/**
+ * Bytes sent as they are read. The writer holds `stream` to `length`: what exceeds it is not sent, a stream that ends
+ * before it ends the connection with it. It is destroyed when the client goes.
+ */
+export function streamed(stream: Readable, length: number, headers: Reply['headers']): Reply {
+  return { status: 200, headers: { ...headers, 'content-length': length }, body: stream };
+}
+
 /** How long a client may go on sending a refused body before the connection is cut. */
 const LINGER_MS = 2000;
 
@@ -46,6 +54,25 @@ function drain(request: IncomingMessage): Promise<void> {
     const timer = setTimeout(done, LINGER_MS);
     request.once('end', done).once('close', done).once('error', done);
     request.resume();
+  });
+}
+
+/** `pipeline` says so when the response is closed before its end. */
+const clientGone = (error: unknown) =>
+  error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
+
+/** Passes the first `length` bytes on and drops what follows them; fails when there are fewer. */
+function exactly(length: number): Transform {
+  let missing = length;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const taken = chunk.length > missing ? chunk.subarray(0, missing) : chunk;
+      missing -= taken.length;
+      done(null, taken);
+    },
+    flush(done) {
+      done(missing > 0 ? new Error(`the body of an answer ended ${missing} bytes short of its ${length}`) : null);
+    },
   });
 }
 
@@ -77,11 +104,13 @@ export async function writeReply(request: IncomingMessage, response: ServerRespo
     response.end();
     return;
   }
+  const length = reply.headers['content-length'];
   try {
-    await pipeline(body, response);
+    await (typeof length === 'number' ? pipeline(body, exactly(length), response) : pipeline(body, response));
   } catch (error) {
-    // The status is out: the broken length or chunking is all a client can be told.
+    // The status is out: the broken length or chunking is all a client can be told. On a kept connection it would take
+    // the next answer for the rest of this one.
     response.destroy();
-    if (!request.destroyed) throw error;
+    if (!clientGone(error)) throw error;
   }
 }

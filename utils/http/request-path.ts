@@ -1,4 +1,4 @@
-/** The raw path of a request, split before anything decodes it (core.md §1.5). */
+/** The raw path of a request, split before anything decodes it. */
 
 export interface RequestPath {
   /** Percent-decoded whole, without the query; what the guard compares. */

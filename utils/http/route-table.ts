@@ -1,6 +1,6 @@
 /**
  * Matches a request's segments against the endpoints of `#endpoints`. Ours and not h3's router, because radix3 decodes
- * before it splits, takes colons for parameters and ignores trailing slashes (core.md §1.5, §1.6).
+ * before it splits, takes colons for parameters and ignores trailing slashes.
  */
 import type { Endpoint } from '../endpoint.ts';
 
@@ -14,7 +14,10 @@ export interface EndpointEntry {
 
 export type RouteMatch =
   | { kind: 'endpoint'; entry: EndpointEntry; params: Record<string, string> }
-  /** The resource has actions for this method, but not this one. `field` is the id it would have had. */
+  /**
+   * The resource has actions for this method, but not this one. `field` is its id; for actions of a collection that of
+   * its items, empty where it has none.
+   */
   | { kind: 'unsupported-action'; tail: string; field: string };
 
 export interface RouteTable {
@@ -25,17 +28,27 @@ export interface RouteTable {
 
 interface Node {
   literals: Map<string, Node>;
-  /** Names differ between siblings only by mistake; the tree keeps one child for all. */
+  /** One child for all siblings: they name their parameter alike. */
   param: Node | undefined;
+  paramName: string;
   endpoints: Map<string, { entry: EndpointEntry; names: string[] }>;
   /** Actions of the resource that ends here: method, then action. */
   actions: Map<string, Map<string, { entry: EndpointEntry; names: string[] }>>;
 }
 
-const createNode = (): Node => ({ literals: new Map(), param: undefined, endpoints: new Map(), actions: new Map() });
+const createNode = (): Node => ({
+  literals: new Map(),
+  param: undefined,
+  paramName: '',
+  endpoints: new Map(),
+  actions: new Map(),
+});
 
 function child(node: Node, segment: string): Node {
-  if (segment.startsWith(':')) return (node.param ??= createNode());
+  if (segment.startsWith(':')) {
+    node.paramName = segment.slice(1);
+    return (node.param ??= createNode());
+  }
   const existing = node.literals.get(segment);
   if (existing) return existing;
   const created = createNode();
@@ -67,12 +80,6 @@ function insert(root: Node, entry: EndpointEntry): void {
 const named = (names: string[], values: string[]) =>
   Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']));
 
-/** The last parameter's name of any action of a resource; a collection without one has no field. */
-function idField(actions: Map<string, { names: string[] }>): string {
-  for (const { names } of actions.values()) return names.at(-1) ?? '';
-  return '';
-}
-
 /** Builds the table once, at start; `match` allocates little and never throws. */
 export function createRouteTable(entries: EndpointEntry[]): RouteTable {
   const root = createNode();
@@ -96,11 +103,12 @@ export function createRouteTable(entries: EndpointEntry[]): RouteTable {
 
     const colon = segment.lastIndexOf(':');
     const head = segment.slice(0, colon);
-    const collection = colon > 0 ? node.literals.get(head)?.actions.get(method) : undefined;
-    if (collection) {
-      const found = collection.get(segment.slice(colon + 1));
+    const collection = colon > 0 ? node.literals.get(head) : undefined;
+    const collectionActions = collection?.actions.get(method);
+    if (collection && collectionActions) {
+      const found = collectionActions.get(segment.slice(colon + 1));
       if (found) return { kind: 'endpoint', entry: found.entry, params: named(found.names, values) };
-      return { kind: 'unsupported-action', tail: segment, field: idField(collection) };
+      return { kind: 'unsupported-action', tail: segment, field: collection.paramName };
     }
 
     const { param } = node;
@@ -110,7 +118,7 @@ export function createRouteTable(entries: EndpointEntry[]): RouteTable {
     if (actions && (colon !== -1 || !plain)) {
       const found = colon > 0 ? actions.get(segment.slice(colon + 1)) : undefined;
       if (found) return { kind: 'endpoint', entry: found.entry, params: named(found.names, [...values, head]) };
-      return { kind: 'unsupported-action', tail: segment, field: idField(actions) };
+      return { kind: 'unsupported-action', tail: segment, field: node.paramName };
     }
     return plain && { kind: 'endpoint', entry: plain.entry, params: named(plain.names, [...values, segment]) };
   }

@@ -1,4 +1,4 @@
-/** Accepts WebSockets: the guard before the upgrade, then one `Peer` for each socket (ws-events.md §1.1, §1.2). */
+/** Accepts WebSockets: the guard before the upgrade, then one `Peer` for each socket. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Socket } from 'node:net';
@@ -11,7 +11,7 @@ import type { Peer, PeerHandle } from '#server/events/peer.ts';
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 const KEEP_ALIVE_MS = 30_000;
 
-const STATUS_TEXT = { 401: 'Unauthorized', 403: 'Forbidden', 429: 'Too Many Requests' } as const;
+const STATUS_TEXT = { 401: 'Unauthorized', 403: 'Forbidden', 404: 'Not Found', 429: 'Too Many Requests' } as const;
 
 /** Options of the `ws` server: exact echo of the token's subprotocol and of no other, frame limit, no compression. */
 export const webSocketServerOptions = {
@@ -62,7 +62,7 @@ function wrap(socketed: Socketed, cork: (websocket: object) => void): Peer {
 }
 
 /** Hooks that hand every accepted socket to `app.connections`. */
-export function peerHooks(app: () => App): Partial<Hooks> {
+export function peerHooks(app: App): Partial<Hooks> {
   const handles = new WeakMap<Socketed, PeerHandle>();
   const cork = createCorks();
   return {
@@ -71,7 +71,7 @@ export function peerHooks(app: () => App): Partial<Hooks> {
         remoteAddress: socketed.remoteAddress ?? null,
         userAgent: socketed.request.headers.get('user-agent'),
       };
-      handles.set(socketed, app().connections.open(wrap(socketed, cork), facts));
+      handles.set(socketed, app.connections.open(wrap(socketed, cork), facts));
     },
     message(socketed, message) {
       handles.get(socketed)?.message(message.uint8Array());
@@ -82,7 +82,7 @@ export function peerHooks(app: () => App): Partial<Hooks> {
     },
     error(_socketed, error) {
       // `close` follows; the socket's own failure (a reset, a bad frame) is the client's affair.
-      app().log.debug('websocket error', { err: error });
+      app.log.debug('websocket error', { err: error });
     },
   };
 }
@@ -132,20 +132,24 @@ export function createUpgradeListener(app: App, upgrade: Upgrade): (...args: Par
   };
 }
 
+function refusalResponse(status: keyof typeof STATUS_TEXT): Response {
+  return new Response(null, { status, statusText: STATUS_TEXT[status], headers: { connection: 'close' } });
+}
+
 /** For development, where the upgrade itself belongs to the dev server: the same guard inside crossws' own hook. */
-export function developmentHooks(app: () => App): Partial<Hooks> {
+export function developmentHooks(app: App): Partial<Hooks> {
   return {
     ...peerHooks(app),
-    async upgrade({ headers }) {
-      const verdict = await app().guard.upgrade({
+    async upgrade({ url, headers }) {
+      if (new URL(url).pathname !== WEBSOCKET_PATH) throw refusalResponse(404);
+      const verdict = await app.guard.upgrade({
         host: headers.get('host') ?? undefined,
         origin: headers.get('origin') ?? undefined,
         authorization: headers.get('authorization') ?? undefined,
         protocols: headers.get('sec-websocket-protocol') ?? undefined,
         remoteAddress: undefined,
       });
-      if (verdict === 'pass') return;
-      throw new Response(null, { status: verdict, statusText: STATUS_TEXT[verdict], headers: { connection: 'close' } });
+      if (verdict !== 'pass') throw refusalResponse(verdict);
     },
   };
 }

@@ -1,10 +1,9 @@
 import { authSummarySchema } from '#schema/provider.ts';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
   summary: 'Whether models are ready and the managed login is valid',
   tag: 'auth',
   data: authSummarySchema,
-  handler: () => useApp().providers.auth(),
+  handler: ({ app }) => app.providers.auth(),
 });

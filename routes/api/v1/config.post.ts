@@ -1,5 +1,4 @@
 import { configPatchSchema, configSchema } from '#schema/config.ts';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
@@ -8,5 +7,5 @@ export default defineEndpoint({
   tag: 'config',
   body: configPatchSchema,
   data: configSchema,
-  handler: ({ body }) => useApp().config.patch(body),
+  handler: ({ body, app }) => app.config.patch(body),
 });

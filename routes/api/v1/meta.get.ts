@@ -1,10 +1,9 @@
 import { metaSchema } from '#schema/meta.ts';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
   summary: 'Version, capabilities and features of this server',
   tag: 'meta',
   data: metaSchema,
-  handler: () => useApp().meta(),
+  handler: ({ app }) => app.meta(),
 });

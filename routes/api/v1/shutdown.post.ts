@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
@@ -7,8 +6,7 @@ export default defineEndpoint({
   tag: 'meta',
   mounted: ({ loopback, allowRemoteShutdown }) => loopback || allowRemoteShutdown,
   data: z.object({ ok: z.literal(true) }),
-  handler({ event }) {
-    const app = useApp();
+  handler({ event, app }) {
     // `close` follows `finish`, and comes alone when the caller has gone: either way the answer is out of our hands.
     event.node.res.once('close', () => app.requestStop());
     return { ok: true as const };

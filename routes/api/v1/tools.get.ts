@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { nonEmpty } from '#schema/scalars.ts';
 import { toolDescriptorSchema } from '#schema/tool.ts';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
@@ -9,5 +8,5 @@ export default defineEndpoint({
   tag: 'tools',
   query: z.object({ session_id: nonEmpty.optional() }),
   data: z.object({ tools: z.array(toolDescriptorSchema) }),
-  handler: ({ query }) => ({ tools: useApp().sessions.tools(query.session_id) }),
+  handler: async ({ query, app }) => ({ tools: await app.sessions.tools(query.session_id) }),
 });

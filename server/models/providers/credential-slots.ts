@@ -1,9 +1,9 @@
-/** Where a login's token lies and what state it is in; a look at local files only (cloud.md §2.4, §2.5, §4.3, §4.6). */
+/** Where a login's token lies and what state it is in; a look at what is stored only. */
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { z } from 'zod';
 import { envText } from '#server/config/environment.ts';
+import type { Documents } from '#server/storage/documents.ts';
 import type { ProviderRecord } from '#schema/provider.ts';
 import { DEFAULT_BASE_URL, DEFAULT_OAUTH_HOST } from './regions.ts';
 
@@ -26,12 +26,10 @@ export type SlotState =
   | { state: 'valid'; refreshable: boolean; /** Unix seconds, 0 = unknown. */ expiresAt: number };
 
 /** Reads the slot of a key; whatever cannot be read counts as missing, a key that names no slot too. */
-export async function readSlot(home: string, key: string): Promise<SlotState> {
+export async function readSlot(documents: Documents, key: string): Promise<SlotState> {
   const name = slotName(key);
   if (name === undefined) return { state: 'missing' };
-  const token = await readFile(join(home, 'credentials', `${name}.json`), 'utf8')
-    .then((content) => tokenSchema.parse(JSON.parse(content)))
-    .catch(() => undefined);
+  const token = await documents.get(`credentials:${name}.json`, tokenSchema).catch(() => undefined);
   if (!token) return { state: 'missing' };
   if (token.access_token === '') return { state: 'revoked' };
   return { state: 'valid', refreshable: token.refresh_token !== '', expiresAt: token.expires_at };

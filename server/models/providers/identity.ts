@@ -1,19 +1,19 @@
-/** Who requests come from: the device id and the identity headers (cloud.md §3). */
+/** Who requests come from: the device id and the identity headers. */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { arch, hostname, release, type as kernel } from 'node:os';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { EffectiveConfig } from '#server/config/effective.ts';
 import type { Logger } from '#server/logging/log.ts';
-import { writeFileAtomic } from '#server/files/atomic-write.ts';
+import type { Documents } from '#server/storage/documents.ts';
 import { SERVER_VERSION } from '#server/version.ts';
 
 const PRODUCT = 'service-code-cli';
 const PLATFORM = 'service_code_cli';
 const SUFFIX = 'web';
 const DEFAULT_NAME = 'service-code';
+/** One line, a UUID. */
+const DEVICE_ID = 'device_id';
 
 export interface Identity {
   deviceId: string;
@@ -23,9 +23,14 @@ export interface Identity {
   userAgent(identity: EffectiveConfig['identity']): string;
 }
 
+export interface IdentityDeps {
+  documents: Documents;
+  log: Logger;
+}
+
 /** Reads the home's device id, or makes one; when that cannot be written it lasts for this process. */
-export async function createIdentity({ home, log }: { home: string; log: Logger }): Promise<Identity> {
-  const deviceId = await readDeviceId(home, log);
+export async function createIdentity({ documents, log }: IdentityDeps): Promise<Identity> {
+  const deviceId = await readDeviceId(documents, log);
   const model = await deviceModel();
   return {
     deviceId,
@@ -43,13 +48,12 @@ export async function createIdentity({ home, log }: { home: string; log: Logger 
   };
 }
 
-async function readDeviceId(home: string, log: Logger): Promise<string> {
-  const path = join(home, 'device_id');
-  // Missing and unreadable are the same here (cloud.md §3.1).
-  const stored = (await readFile(path, 'utf8').catch(() => '')).trim();
+async function readDeviceId(documents: Documents, log: Logger): Promise<string> {
+  // What cannot be read counts as missing.
+  const stored = (await documents.getText(DEVICE_ID).catch(() => undefined))?.trim();
   if (stored) return stored;
   const made = randomUUID();
-  await writeFileAtomic(path, `${made}\n`).catch((error: unknown) => {
+  await documents.setText(DEVICE_ID, `${made}\n`).catch((error: unknown) => {
     log.warn('the device id could not be written', { err: error });
   });
   return made;

@@ -1,4 +1,4 @@
-/** What creating, replacing and deleting a provider does to the tables of the file (models.md §4.3 to §4.5). */
+/** What creating, replacing and deleting a provider does to the tables of the file. */
 import { isTomlTable, subTable, tableOf, toTable } from '#server/config/document.ts';
 import type { TomlTable, TomlValue } from '#server/config/document.ts';
 import { ServiceError } from '#server/errors/service-error.ts';

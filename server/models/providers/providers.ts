@@ -1,9 +1,10 @@
-/** Providers, the model list and the login summary (models.md §4, §5, §10). */
+/** Providers, the model list and the login summary. */
 import { subTable } from '#server/config/document.ts';
 import type { Config } from '#server/config/config.ts';
 import { own } from '#server/config/effective.ts';
 import type { EffectiveConfig } from '#server/config/effective.ts';
 import { ENV_MODEL, ENV_PROVIDER } from '#server/config/environment-model.ts';
+import type { Documents } from '#server/storage/documents.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { ModelItem, OAuthRef } from '#schema/model.ts';
 import type {
@@ -41,17 +42,17 @@ export interface Providers {
 }
 
 export interface ProvidersDeps {
-  home: string;
+  documents: Documents;
   config: Config;
   env: () => NodeJS.ProcessEnv;
 }
 
-export function createProviders({ home, config, env }: ProvidersDeps): Providers {
+export function createProviders({ documents, config, env }: ProvidersDeps): Providers {
   const slotOf = (ref: OAuthRef): string => {
     const managed = config.stored().providers?.[MANAGED_PROVIDER];
     return managed?.oauth === ref ? runtimeSlot(managed, env()) : ref.key;
   };
-  const hasToken = async (ref: OAuthRef) => (await readSlot(home, slotOf(ref))).state === 'valid';
+  const hasToken = async (ref: OAuthRef) => (await readSlot(documents, slotOf(ref))).state === 'valid';
 
   async function item(id: string, record: ProviderRecord, effective: EffectiveConfig): Promise<ProviderItem> {
     const type = wireTypeOf(record.type);
@@ -117,7 +118,7 @@ export function createProviders({ home, config, env }: ProvidersDeps): Providers
         models_ready: modelsReady(effective),
         providers_count: Object.keys(effective.providers).length,
         managed_provider: managed
-          ? { name: MANAGED_PROVIDER, status: await loginStatus(home, runtimeSlot(managed, env())) }
+          ? { name: MANAGED_PROVIDER, status: await loginStatus(documents, runtimeSlot(managed, env())) }
           : null,
       };
     },
@@ -144,8 +145,8 @@ function modelsReady(effective: EffectiveConfig): boolean {
 
 type LoginStatus = NonNullable<AuthSummary['managed_provider']>['status'];
 
-async function loginStatus(home: string, key: string): Promise<LoginStatus> {
-  const slot = await readSlot(home, key);
+async function loginStatus(documents: Documents, key: string): Promise<LoginStatus> {
+  const slot = await readSlot(documents, key);
   if (slot.state === 'missing') return 'unauthenticated';
   if (slot.state === 'revoked') return 'revoked';
   const past = slot.expiresAt !== 0 && slot.expiresAt * 1000 <= Date.now();

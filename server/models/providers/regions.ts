@@ -1,4 +1,4 @@
-/** Addresses of the managed service by region (cloud.md §2.1): placeholders, overridable by environment and `[cloud]`. */
+/** Addresses of the managed service by region: placeholders, overridable by environment and `[cloud]`. */
 
 export interface RegionProfile {
   oauth_host: string;
@@ -29,6 +29,6 @@ export const REGIONS: Record<Region, RegionProfile> = {
   },
 };
 
-/** As compiled in, also when a profile is overridden: they decide credential slots (cloud.md §2.5). */
+/** As compiled in, also when a profile is overridden: they decide credential slots. */
 export const DEFAULT_OAUTH_HOST = REGIONS['mainland-cn'].oauth_host;
 export const DEFAULT_BASE_URL = REGIONS['mainland-cn'].base_url;

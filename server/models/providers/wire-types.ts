@@ -1,4 +1,4 @@
-/** What each wire type of a provider stands for (engine.md §18.2). */
+/** What each wire type of a provider stands for. */
 import { envText } from '#server/config/environment.ts';
 import { wireTypeSchema } from '#schema/provider.ts';
 import { DEFAULT_BASE_URL } from './regions.ts';

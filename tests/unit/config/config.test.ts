@@ -1,7 +1,7 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createConfig } from '#server/config/config.ts';
 import type { Config, MemoryTables } from '#server/config/config.ts';
 import { createLogger } from '#server/logging/log.ts';
@@ -78,6 +78,33 @@ it('answers a failed write and goes on with the next one', async () => {
   await rm(home, { recursive: true });
   await expect(update(({ document }) => void (document.telemetry = false))).rejects.toMatchObject({ code: 50003 });
   await expect(patch({ telemetry: false })).rejects.toMatchObject({ code: 40001, details: undefined });
+});
+
+describe('a file that is a link', () => {
+  const linked = async (text: string) => {
+    const dotfiles = await mkdtemp(join(tmpdir(), 'dotfiles-'));
+    onTestFinished(() => rm(dotfiles, { recursive: true, force: true }));
+    const real = join(dotfiles, 'service-code.toml');
+    await writeFile(real, text, { mode: 0o640 });
+    await symlink(real, path());
+    return real;
+  };
+
+  it('is written through, and its target keeps its mode', async () => {
+    const real = await linked('# mine\ntelemetry = true\n');
+    const { patch } = await open(undefined);
+    await patch({ telemetry: false });
+    expect(await readlink(path())).toBe(real);
+    expect(await readFile(real, 'utf8')).toBe('# mine\ntelemetry = false\n');
+    expect((await stat(real)).mode & 0o777).toBe(0o640);
+  });
+
+  it('is watched where it leads', async () => {
+    const real = await linked('telemetry = true\n');
+    const opened = await open(undefined);
+    await writeFile(real, 'telemetry = false\n');
+    await vi.waitFor(() => expect(opened.stored().telemetry).toBe(false), 3000);
+  });
 });
 
 it('treats a deleted file as an empty one and tells what changed', async () => {

@@ -10,6 +10,7 @@ import { runtimeSlot, slotKey } from '#server/models/providers/credential-slots.
 import { createIdentity } from '#server/models/providers/identity.ts';
 import { createProviders } from '#server/models/providers/providers.ts';
 import { checkReady, resolveModel } from '#server/models/resolve.ts';
+import { createDocuments } from '#server/storage/documents.ts';
 import { assertEffort, requestSettings, resolveEffort } from '#server/models/thinking.ts';
 
 let home: string;
@@ -27,8 +28,9 @@ async function open(text: string, env: NodeJS.ProcessEnv = {}) {
   const log = createLogger('silent');
   const config = await createConfig({ home, env: () => env, log });
   opened.push(config);
-  const identity = await createIdentity({ home, log });
-  const providers = createProviders({ home, config, env: () => env });
+  const documents = createDocuments({ home });
+  const identity = await createIdentity({ documents, log });
+  const providers = createProviders({ documents, config, env: () => env });
   const resolve = (alias: string) => resolveModel(alias, { config: config.effective(), env, identity });
   return {
     resolve,

@@ -7,6 +7,7 @@ import { createAgentProgram } from '#server/agent/program.ts';
 import { createConfig } from '#server/config/config.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { createIdentity } from '#server/models/providers/identity.ts';
+import { createDocuments } from '#server/storage/documents.ts';
 import { createModelClient } from '#server/models/stream.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { createLiveSessions, type LiveSessions } from '#server/sessions/live-sessions.ts';
@@ -49,7 +50,7 @@ beforeEach(async () => {
       shell: 'sh',
       config,
       env,
-      identity: await createIdentity({ home, log }),
+      identity: await createIdentity({ documents: createDocuments({ home }), log }),
       client,
       tools: [],
     }),

@@ -105,6 +105,16 @@ describe('session index', () => {
     ]);
   });
 
+  it('names the session created last, archived ones apart', async () => {
+    const { index } = openIndex(await temporaryHome());
+    expect(index.newestId()).toBeUndefined();
+    index.upsert(sessionRow('a', { createdAt: 5, updatedAt: 9 }), 0);
+    index.upsert(sessionRow('b', { createdAt: 6, updatedAt: 8 }), 0);
+    index.upsert(sessionRow('c', { createdAt: 6, updatedAt: 7 }), 0);
+    index.upsert(sessionRow('d', { createdAt: 7, updatedAt: 7, archived: true }), 0);
+    expect(index.newestId()).toBe('c');
+  });
+
   it('finds sessions with something open', async () => {
     const { index } = openIndex(await temporaryHome());
     index.upsert(sessionRow('a', { open: true }), 0);

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import memory from 'unstorage/drivers/memory';
 import { describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ describe('documents', () => {
   });
 
   it('stands on any driver', async () => {
-    const documents = createDocuments({ home: '/nowhere', driver: memory() });
+    const documents = createDocuments({ home: '/nowhere', drivers: { home: memory() } });
     await documents.set('a.json', schema, { name: 'x', size: 2 });
     expect(await documents.get('a.json', schema)).toEqual({ name: 'x', size: 2 });
     expect(await documents.version('a.json')).toBeUndefined();
@@ -29,15 +29,12 @@ describe('documents', () => {
   it('says which document is damaged instead of taking it for an empty one', async () => {
     const home = await temporaryHome();
     const documents = createDocuments({ home });
-    for (const text of ['{"name": ', '{"name": 3}', 'null']) {
+    for (const text of ['{"name": ', '{"name": 3}', 'null', '']) {
       await writeFile(join(home, 'a.json'), text);
-      const outcome = documents.get('a.json', schema);
-      if (text === 'null') expect(await outcome).toBeUndefined();
-      else
-        await expect(outcome).rejects.toMatchObject({
-          code: 50003,
-          message: expect.stringContaining('document a.json'),
-        });
+      await expect(documents.get('a.json', schema)).rejects.toMatchObject({
+        code: 50003,
+        message: expect.stringContaining('document a.json'),
+      });
     }
   });
 
@@ -58,5 +55,51 @@ describe('documents', () => {
     await expect(createDocuments({ home }).set('dir:a.json', schema, { name: 'x' })).rejects.toMatchObject({
       code: 50003,
     });
+  });
+
+  it('keeps texts as they are, also those that look like values', async () => {
+    const documents = createDocuments({ home: await temporaryHome() });
+    for (const text of ['12', 'null', '"x"', ' a\n']) {
+      await documents.setText('id', text);
+      expect(await documents.getText('id')).toBe(text);
+    }
+    expect(await documents.getText('other')).toBeUndefined();
+  });
+
+  it('lists by prefix and removes', async () => {
+    const documents = createDocuments({ home: await temporaryHome() });
+    for (const key of ['credentials:a.json', 'credentials:b.json', 'x.json']) await documents.setText(key, '1');
+    expect((await documents.keys('credentials')).sort()).toEqual(['credentials:a.json', 'credentials:b.json']);
+    await documents.remove('credentials:a.json');
+    await documents.remove('credentials:a.json');
+    expect(await documents.keys('credentials')).toEqual(['credentials:b.json']);
+    expect(await documents.getText('x.json')).toBe('1');
+  });
+
+  it('has a driver of its own for each mount', async () => {
+    const home = await temporaryHome();
+    const documents = createDocuments({ home, drivers: { credentials: memory() } });
+    await documents.setText('credentials:a.json', 'secret');
+    await documents.setText('x.json', '1');
+    expect(await documents.getText('credentials:a.json')).toBe('secret');
+    expect(await readdir(home)).toEqual(['x.json']);
+  });
+
+  it('refuses keys that would be read as others', async () => {
+    const documents = createDocuments({ home: await temporaryHome() });
+    await documents.setText('a', '1');
+    for (const key of ['a?b', '/a', 'a:', 'b\\c', 'a:..:b']) {
+      await expect(documents.getText(key)).rejects.toMatchObject({ code: 50003 });
+      await expect(documents.setText(key, '2')).rejects.toMatchObject({ code: 50003 });
+    }
+    expect(await documents.getText('a')).toBe('1');
+  });
+
+  it('releases its drivers when it is closed', async () => {
+    let disposed = 0;
+    const driver = { ...memory(), dispose: () => void (disposed += 1) };
+    const documents = createDocuments({ home: await temporaryHome(), drivers: { credentials: driver } });
+    await documents.close();
+    expect(disposed).toBe(1);
   });
 });

@@ -46,6 +46,23 @@ describe.each(drivers)('$name', ({ make }) => {
     expect((await storage.getKeys()).sort()).toEqual(['dir:b', 'dir:c']);
   });
 
+  it('gives texts back byte for byte', async () => {
+    const storage = await storageOf();
+    for (const text of ['12', ' {"a": 1}\n', 'null', 'ü\r\n']) {
+      await storage.setItem('t', text);
+      expect(await storage.getItemRaw('t')).toBe(text);
+    }
+    expect(await storage.getItemRaw('never there')).toBeNull();
+  });
+
+  it('takes writes of several keys at once', async () => {
+    const storage = await storageOf();
+    const keys = Array.from({ length: 20 }, (_, n) => `dir:${n % 4}:${n}`);
+    await Promise.all(keys.map((key) => storage.setItem(key, key)));
+    expect(await Promise.all(keys.map((key) => storage.getItem(key)))).toEqual(keys);
+    expect((await storage.getKeys('dir')).sort()).toEqual([...keys].sort());
+  });
+
   it('takes any text for a key segment', async () => {
     const storage = await storageOf();
     const keys = ['a b', 'ü*', '100%', 'x%2Fy', '~', "it's", 'x.tmp-1-ab', '...', '.hidden', 'CON', 'a\u0000b'];

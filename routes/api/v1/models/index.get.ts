@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { modelItemSchema } from '#schema/model.ts';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
   summary: 'List the models',
   tag: 'models',
   data: z.object({ items: z.array(modelItemSchema) }),
-  handler: () => ({ items: useApp().providers.models() }),
+  handler: ({ app }) => ({ items: app.providers.models() }),
 });

@@ -1,4 +1,3 @@
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
@@ -8,8 +7,8 @@ export default defineEndpoint({
   params: pathParams('provider_id'),
   status: 204,
   errors: ['provider.oauth_managed', 'provider.not_found'],
-  async handler({ params }) {
-    await useApp().providers.remove(params.provider_id);
+  async handler({ params, app }) {
+    await app.providers.remove(params.provider_id);
     return undefined;
   },
 });

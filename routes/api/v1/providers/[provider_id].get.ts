@@ -1,5 +1,4 @@
 import { providerDetailSchema } from '#schema/provider.ts';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
@@ -9,5 +8,5 @@ export default defineEndpoint({
   params: pathParams('provider_id'),
   data: providerDetailSchema,
   errors: ['provider.not_found'],
-  handler: ({ params }) => useApp().providers.get(params.provider_id),
+  handler: ({ params, app }) => app.providers.get(params.provider_id),
 });

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { providerItemSchema, replaceProviderSchema } from '#schema/provider.ts';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
@@ -12,5 +11,5 @@ export default defineEndpoint({
   body: replaceProviderSchema,
   data: z.object({ provider: providerItemSchema }),
   errors: ['provider.oauth_managed', 'provider.not_found', 'provider.already_exists'],
-  handler: async ({ params, body }) => ({ provider: await useApp().providers.replace(params.provider_id, body) }),
+  handler: async ({ params, body, app }) => ({ provider: await app.providers.replace(params.provider_id, body) }),
 });

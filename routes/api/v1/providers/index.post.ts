@@ -1,5 +1,4 @@
 import { createProviderSchema, providerItemSchema } from '#schema/provider.ts';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
@@ -9,5 +8,5 @@ export default defineEndpoint({
   data: providerItemSchema,
   status: 201,
   errors: ['provider.already_exists'],
-  handler: ({ body }) => useApp().providers.create(body),
+  handler: ({ body, app }) => app.providers.create(body),
 });

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { afterFields } from '#schema/after-fields.ts';
 import { workspaceId } from '#schema/scalars.ts';
 import { sessionSchema } from '#schema/session.ts';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { cursorQuery, queryBoolean } from '#utils/query.ts';
 
@@ -22,5 +21,5 @@ export default defineEndpoint({
   }),
   data: z.object({ items: z.array(sessionSchema), has_more: z.boolean() }),
   errors: ['workspace.not_found'],
-  handler: ({ query }) => useApp().sessions.list(query),
+  handler: ({ query, app }) => app.sessions.list(query),
 });

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { agentConfigSchema, sessionSchema } from '#schema/session.ts';
 import { afterFields } from '#schema/after-fields.ts';
 import { nonEmpty, workspaceId } from '#schema/scalars.ts';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
@@ -25,5 +24,5 @@ export default defineEndpoint({
     ),
   data: sessionSchema,
   errors: ['fs.path_not_found', 'workspace.not_found'],
-  handler: ({ body }) => useApp().sessions.create(body),
+  handler: ({ body, app }) => app.sessions.create(body),
 });

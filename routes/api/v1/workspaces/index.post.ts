@@ -1,6 +1,5 @@
 import { createWorkspaceSchema, workspaceSchema } from '#schema/workspace.ts';
 import { checkRoot } from '#server/workspaces/workspace-root.ts';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
@@ -9,8 +8,8 @@ export default defineEndpoint({
   body: createWorkspaceSchema,
   data: workspaceSchema,
   errors: ['fs.path_not_found', 'fs.permission_denied'],
-  handler: async ({ body: { root, name } }) => {
+  handler: async ({ body: { root, name }, app }) => {
     await checkRoot(root);
-    return useApp().workspaces.register(root, name);
+    return app.workspaces.register(root, name);
   },
 });

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
@@ -10,8 +9,8 @@ export default defineEndpoint({
   // Nothing can set a goal yet, so there is none.
   data: z.null(),
   errors: ['session.not_found'],
-  handler: async ({ params }) => {
-    await useApp().sessions.open(params.session_id);
+  handler: async ({ params, app }) => {
+    await app.sessions.open(params.session_id);
     return null;
   },
 });

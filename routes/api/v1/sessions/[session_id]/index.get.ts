@@ -1,5 +1,4 @@
 import { sessionSchema } from '#schema/session.ts';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
@@ -9,5 +8,5 @@ export default defineEndpoint({
   params: pathParams('session_id'),
   data: sessionSchema,
   errors: ['session.not_found'],
-  handler: ({ params }) => useApp().sessions.get(params.session_id),
+  handler: ({ params, app }) => app.sessions.get(params.session_id),
 });

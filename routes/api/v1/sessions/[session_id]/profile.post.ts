@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { clientArray } from '#schema/client-array.ts';
 import { nonEmpty } from '#schema/scalars.ts';
 import { agentConfigSchema, permissionRuleSchema, sessionSchema } from '#schema/session.ts';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
@@ -13,9 +13,9 @@ export default defineEndpoint({
     title: nonEmpty.optional(),
     metadata: z.looseObject({ cwd: nonEmpty.optional() }).optional(),
     agent_config: agentConfigSchema.optional(),
-    permission_rules: z.array(permissionRuleSchema).optional(),
+    permission_rules: clientArray(permissionRuleSchema).optional(),
   }),
   data: sessionSchema,
   errors: ['session.not_found', 'session.busy'],
-  handler: ({ params, body }) => useApp().sessions.updateProfile(params.session_id, body),
+  handler: ({ params, body, app }) => app.sessions.updateProfile(params.session_id, body),
 });

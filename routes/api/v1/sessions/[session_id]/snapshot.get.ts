@@ -1,5 +1,4 @@
 import { snapshotSchema } from '#schema/message.ts';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
@@ -9,5 +8,5 @@ export default defineEndpoint({
   params: pathParams('session_id'),
   data: snapshotSchema,
   errors: ['session.not_found'],
-  handler: async ({ params }) => (await useApp().sessions.open(params.session_id)).snapshot(),
+  handler: async ({ params, app }) => (await app.sessions.open(params.session_id)).snapshot(),
 });

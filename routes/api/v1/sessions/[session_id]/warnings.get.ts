@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { warningSchema } from '#schema/session.ts';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
@@ -10,5 +9,5 @@ export default defineEndpoint({
   params: pathParams('session_id'),
   data: z.object({ warnings: z.array(warningSchema) }),
   errors: ['session.not_found'],
-  handler: async ({ params }) => ({ warnings: (await useApp().sessions.open(params.session_id)).warnings() }),
+  handler: async ({ params, app }) => ({ warnings: (await app.sessions.open(params.session_id)).warnings() }),
 });

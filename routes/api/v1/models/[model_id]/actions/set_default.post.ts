@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { modelItemSchema } from '#schema/model.ts';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
@@ -10,5 +9,5 @@ export default defineEndpoint({
   params: pathParams('model_id'),
   data: z.object({ default_model: z.string(), model: modelItemSchema }),
   errors: ['model.not_found'],
-  handler: ({ params }) => useApp().providers.setDefault(params.model_id),
+  handler: ({ params, app }) => app.providers.setDefault(params.model_id),
 });

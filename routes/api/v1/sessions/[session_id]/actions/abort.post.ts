@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
@@ -11,6 +10,6 @@ export default defineEndpoint({
   bodyRequired: false,
   data: z.object({ aborted: z.literal(true) }),
   errors: ['session.not_found'],
-  load: ({ session_id }) => useApp().sessions.assertExists(session_id),
-  handler: ({ params }) => useApp().sessions.abortTurn(params.session_id),
+  load: ({ params, app }) => app.sessions.assertExists(params.session_id),
+  handler: ({ params, app }) => app.sessions.abortTurn(params.session_id),
 });

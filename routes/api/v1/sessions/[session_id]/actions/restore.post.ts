@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { sessionSchema } from '#schema/session.ts';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
@@ -12,6 +11,6 @@ export default defineEndpoint({
   bodyRequired: false,
   data: sessionSchema,
   errors: ['session.not_found'],
-  load: ({ session_id }) => useApp().sessions.assertExists(session_id),
-  handler: ({ params }) => useApp().sessions.restore(params.session_id),
+  load: ({ params, app }) => app.sessions.assertExists(params.session_id),
+  handler: ({ params, app }) => app.sessions.restore(params.session_id),
 });

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { resolveApprovalSchema } from '#schema/interaction.ts';
 import { isoTime } from '#schema/scalars.ts';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
@@ -12,8 +11,8 @@ export default defineEndpoint({
   body: resolveApprovalSchema,
   data: z.object({ resolved: z.literal(true), resolved_at: isoTime }),
   errors: ['session.not_found', 'session.busy', 'approval.not_found', 'approval.already_resolved', 'approval.expired'],
-  handler: async ({ params, body }) => {
-    const session = await useApp().sessions.open(params.session_id);
+  handler: async ({ params, body, app }) => {
+    const session = await app.sessions.open(params.session_id);
     return { resolved: true as const, ...(await session.approvals.resolve(params.approval_id, body)) };
   },
 });

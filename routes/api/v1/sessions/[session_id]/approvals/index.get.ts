@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { approvalSchema } from '#schema/interaction.ts';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
@@ -11,5 +10,5 @@ export default defineEndpoint({
   query: z.object({ status: z.literal('pending') }),
   data: z.object({ items: z.array(approvalSchema) }),
   errors: ['session.not_found'],
-  handler: async ({ params }) => ({ items: (await useApp().sessions.open(params.session_id)).pendingApprovals() }),
+  handler: async ({ params, app }) => ({ items: (await app.sessions.open(params.session_id)).pendingApprovals() }),
 });

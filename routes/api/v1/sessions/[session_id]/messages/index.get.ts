@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { messageSchema } from '#schema/message.ts';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 import { cursorQuery } from '#utils/query.ts';
@@ -12,5 +11,5 @@ export default defineEndpoint({
   query: cursorQuery({ role: z.enum(['user', 'assistant', 'tool', 'system']).optional() }),
   data: z.object({ items: z.array(messageSchema), has_more: z.boolean() }),
   errors: ['session.not_found'],
-  handler: async ({ params, query }) => (await useApp().sessions.open(params.session_id)).messages(query),
+  handler: async ({ params, query, app }) => (await app.sessions.open(params.session_id)).messages(query),
 });

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { promptSchema } from '#schema/prompt.ts';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
@@ -11,5 +10,5 @@ export default defineEndpoint({
   params: pathParams('session_id'),
   data: z.object({ active: promptSchema.nullable(), queued: z.array(promptSchema) }),
   errors: ['session.not_found'],
-  handler: async ({ params }) => (await useApp().sessions.open(params.session_id)).agents.main.prompts(),
+  handler: async ({ params, app }) => (await app.sessions.open(params.session_id)).agents.main.prompts(),
 });

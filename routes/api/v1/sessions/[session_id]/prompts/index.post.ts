@@ -1,5 +1,4 @@
 import { promptSchema, submitPromptSchema } from '#schema/prompt.ts';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { MEDIA_BODY_LIMIT } from '#utils/http/body.ts';
 import { pathParams } from '#utils/params.ts';
@@ -26,5 +25,5 @@ export default defineEndpoint({
     'prompt.id_conflict',
     'persistence.failure',
   ],
-  handler: ({ params, body }) => useApp().sessions.submit(params.session_id, body),
+  handler: ({ params, body, app }) => app.sessions.submit(params.session_id, body),
 });

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { questions } from '#server/features/questions/questions.ts';
 import { answerQuestionSchema } from '#schema/interaction.ts';
 import { isoTime } from '#schema/scalars.ts';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
@@ -14,8 +13,8 @@ export default defineEndpoint({
   data: z.object({ resolved: z.literal(true), resolved_at: isoTime }),
   errors: ['session.not_found', 'question.not_found', 'session.busy', 'approval.already_resolved', 'question.expired'],
   // The id comes before the fields of the body.
-  load: async ({ session_id, question_id }) => {
-    const { context } = await useApp().sessions.open(session_id);
+  load: async ({ params: { session_id, question_id }, app }) => {
+    const { context } = await app.sessions.open(session_id);
     const asked = context.feature(questions);
     await asked.assertPending(question_id);
     return asked;

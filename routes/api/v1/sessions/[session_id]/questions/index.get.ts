@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { pendingQuestions } from '#server/features/questions/questions.ts';
 import { questionSchema } from '#schema/interaction.ts';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
@@ -12,8 +11,8 @@ export default defineEndpoint({
   query: z.object({ status: z.literal('pending') }),
   data: z.object({ items: z.array(questionSchema) }),
   errors: ['session.not_found'],
-  handler: async ({ params }) => {
-    const { log } = await useApp().sessions.open(params.session_id);
+  handler: async ({ params, app }) => {
+    const { log } = await app.sessions.open(params.session_id);
     return { items: pendingQuestions(log.state) };
   },
 });

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
@@ -10,8 +9,8 @@ export default defineEndpoint({
   params: pathParams('session_id', 'prompt_id'),
   data: z.object({ aborted: z.literal(true) }),
   errors: ['session.not_found', 'prompt.not_found', 'prompt.already_completed'],
-  handler: async ({ params }) => {
-    (await useApp().sessions.open(params.session_id)).agents.abortPrompt(params.prompt_id);
+  handler: async ({ params, app }) => {
+    (await app.sessions.open(params.session_id)).agents.abortPrompt(params.prompt_id);
     return { aborted: true as const };
   },
 });

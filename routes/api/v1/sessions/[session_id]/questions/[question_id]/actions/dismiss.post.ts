@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { questions } from '#server/features/questions/questions.ts';
-import { useApp } from '#utils/app.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
@@ -18,8 +17,8 @@ export default defineEndpoint({
     'question.dismissed',
     'question.expired',
   ],
-  handler: async ({ params }) => {
-    const { context } = await useApp().sessions.open(params.session_id);
+  handler: async ({ params, app }) => {
+    const { context } = await app.sessions.open(params.session_id);
     const { dismissed_at } = await context.feature(questions).dismiss(params.question_id);
     throw new ServiceError('question.dismissed', `question ${params.question_id} dismissed`, {
       data: { dismissed: true, dismissed_at },

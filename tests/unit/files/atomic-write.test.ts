@@ -1,0 +1,102 @@
+import { chmod, lstat, mkdir, open, readFile, readdir, readlink, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  followLinks,
+  makeDurableDirectory,
+  writeFileAtomic,
+  writeFileDurable,
+  writeThroughLinks,
+} from '#server/files/atomic-write.ts';
+import { fileDriver } from '#server/storage/file-driver.ts';
+import { temporaryHome } from '#support/temporary-home.ts';
+
+/** Inodes of the files and directories that are synced from now on, in order. */
+async function watchSyncs(): Promise<number[]> {
+  const handle = await open(import.meta.filename, 'r');
+  const prototype = Object.getPrototypeOf(handle) as typeof handle;
+  await handle.close();
+  const { sync } = prototype;
+  const synced: number[] = [];
+  const spy = vi.spyOn(prototype, 'sync').mockImplementation(async function (this: typeof handle) {
+    synced.push((await this.stat()).ino);
+    return sync.call(this);
+  });
+  onTestFinished(() => spy.mockRestore());
+  return synced;
+}
+const inode = async (path: string) => (await stat(path)).ino;
+
+describe('what must last', () => {
+  it('has its directory synced after the rename; a cache has not', async () => {
+    const home = await temporaryHome();
+    const synced = await watchSyncs();
+    await writeFileAtomic(join(home, 'cache'), '1');
+    expect(synced).toEqual([await inode(join(home, 'cache'))]);
+    await writeFileDurable(join(home, 'kept'), '1');
+    expect(synced.slice(1)).toEqual([await inode(join(home, 'kept')), await inode(home)]);
+  });
+
+  it('has the parents of new directories synced, and none of those that were there', async () => {
+    const home = await temporaryHome();
+    const synced = await watchSyncs();
+    await makeDurableDirectory(join(home, 'a/b'));
+    expect(synced).toEqual([await inode(join(home, 'a')), await inode(home)]);
+    await makeDurableDirectory(join(home, 'a/b'));
+    expect(synced).toHaveLength(2);
+    expect((await stat(join(home, 'a/b'))).mode & 0o777).toBe(0o700);
+  });
+
+  it('is what documents are, also when they are removed', async () => {
+    const home = await temporaryHome();
+    const driver = fileDriver({ base: home });
+    await mkdir(join(home, 'd'));
+    const synced = await watchSyncs();
+    await driver.setItem?.('d:x', '1', {});
+    expect(synced.at(-1)).toBe(await inode(join(home, 'd')));
+    synced.length = 0;
+    await driver.removeItem?.('d:x', {});
+    expect(synced).toEqual([await inode(join(home, 'd'))]);
+  });
+});
+
+describe('writing through links', () => {
+  it('replaces the target of a chain and keeps links and mode', async () => {
+    const home = await temporaryHome();
+    await mkdir(join(home, 'dotfiles'));
+    await writeFile(join(home, 'dotfiles/real'), 'old', { mode: 0o640 });
+    await symlink('dotfiles', join(home, 'alias'));
+    await symlink('real', join(home, 'dotfiles/second'));
+    await symlink('alias/second', join(home, 'first'));
+    await writeThroughLinks(join(home, 'first'), 'new');
+    expect(await readlink(join(home, 'first'))).toBe('alias/second');
+    expect((await lstat(join(home, 'dotfiles/second'))).isSymbolicLink()).toBe(true);
+    expect(await readFile(join(home, 'dotfiles/real'), 'utf8')).toBe('new');
+    expect((await stat(join(home, 'dotfiles/real'))).mode & 0o777).toBe(0o640);
+    expect((await readdir(join(home, 'dotfiles'))).sort()).toEqual(['real', 'second']);
+  });
+
+  it('makes the target of a link to nothing, for its owner alone', async () => {
+    const home = await temporaryHome();
+    await mkdir(join(home, 'dotfiles'));
+    await symlink(join(home, 'dotfiles/real'), join(home, 'link'));
+    await writeThroughLinks(join(home, 'link'), 'new');
+    expect(await readFile(join(home, 'dotfiles/real'), 'utf8')).toBe('new');
+    expect((await stat(join(home, 'dotfiles/real'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('keeps a mode that the umask would narrow', async () => {
+    const home = await temporaryHome();
+    await writeFile(join(home, 'open'), 'old');
+    await chmod(join(home, 'open'), 0o666);
+    await writeThroughLinks(join(home, 'open'), 'new');
+    expect((await stat(join(home, 'open'))).mode & 0o777).toBe(0o666);
+  });
+
+  it('says that links go round', async () => {
+    const home = await temporaryHome();
+    await symlink('b', join(home, 'a'));
+    await symlink('a', join(home, 'b'));
+    await expect(followLinks(join(home, 'a'))).rejects.toThrow('too many links');
+  });
+});

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { clientArray } from '#schema/client-array.ts';
+import { submitPromptSchema } from '#schema/prompt.ts';
+
+const schema = z.object({ names: clientArray(z.string(), { min: 1, max: 3 }).optional() });
+const issues = (value: unknown) => schema.safeParse(value).error?.issues.map(({ path, message }) => [path, message]);
+
+it('says what is wrong in the words of any array', () => {
+  expect(issues({ names: ['a', 'b', 'c'] })).toBeUndefined();
+  expect(issues({})).toBeUndefined();
+  expect(issues({ names: [] })).toEqual([[['names'], 'Too small: expected array to have >=1 items']]);
+  expect(issues({ names: 'a' })).toEqual([[['names'], 'Invalid input: expected array, received string']]);
+  expect(issues({ names: [1] })).toEqual([[['names', 0], 'Invalid input: expected string, received number']]);
+});
+
+it('looks at no item of an array that is too long', () => {
+  expect(issues({ names: [1, 2, 3, 4] })).toEqual([[['names'], 'Too big: expected array to have <=3 items']]);
+});
+
+it('is documented with its bounds', () => {
+  const { properties } = z.toJSONSchema(schema, { io: 'input' });
+  expect(properties?.names).toEqual({ type: 'array', items: { type: 'string' }, minItems: 1, maxItems: 3 });
+});
+
+it('a prompt of a million parts is refused with one issue', () => {
+  const content = Array.from({ length: 1_000_000 }, () => 0);
+  expect(submitPromptSchema.safeParse({ content }).error?.issues).toMatchObject([
+    { path: ['content'], message: 'Too big: expected array to have <=10000 items' },
+  ]);
+});

@@ -1,0 +1,32 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { removeOldIndexes } from '#server/storage/old-indexes.ts';
+import { temporaryHome } from '#support/temporary-home.ts';
+
+async function homeWith(names: string[]): Promise<string> {
+  const home = await temporaryHome();
+  await mkdir(join(home, 'cache'));
+  for (const name of names) await writeFile(join(home, 'cache', name), '');
+  return home;
+}
+const left = async (home: string) => (await readdir(join(home, 'cache'))).sort();
+
+it('removes what is older, with what SQLite keeps beside it, and nothing else', async () => {
+  const kept = ['index-v10.db', 'index-v11.db', 'index-v9.db.bak', 'search-v1.db'];
+  const home = await homeWith([...kept, 'index-v9.db', 'index-v9.db-shm', 'index-v9.db-wal', 'index-v1.db']);
+  await removeOldIndexes({ home, version: 10, inUse: async () => false });
+  expect(await left(home)).toEqual(kept.sort());
+});
+
+it('leaves them while a server of another version may use them', async () => {
+  const home = await homeWith(['index-v1.db', 'index-v2.db']);
+  await removeOldIndexes({ home, version: 2, inUse: async () => true });
+  expect(await left(home)).toEqual(['index-v1.db', 'index-v2.db']);
+});
+
+it('asks nobody where there is nothing to remove', async () => {
+  const inUse = () => Promise.reject(new Error('asked'));
+  await removeOldIndexes({ home: await homeWith(['index-v2.db']), version: 2, inUse });
+  await removeOldIndexes({ home: await temporaryHome(), version: 2, inUse });
+});
