@@ -35,8 +35,8 @@ const subscribe = (client: WsClient, id: string, seq?: number, agents?: string[]
     },
   });
 
-const ended = (client: WsClient, promptId: string) =>
-  client.waitFor(({ type, payload }) => type === 'prompt.completed' && payload['promptId'] === promptId);
+const ended = (client: WsClient, promptId: string, timeoutMs?: number) =>
+  client.waitFor(({ type, payload }) => type === 'prompt.completed' && payload['promptId'] === promptId, timeoutMs);
 
 /** Everything published so far has arrived. */
 async function settled(client: WsClient): Promise<void> {
@@ -320,6 +320,8 @@ function turnText(messages: readonly Message[], kind: 'assistant' | 'thinking'):
 
 describe('a client that joins while a turn streams', () => {
   const JOINS = 100;
+  /** A hundred clients that check every frame share the processor with the server. */
+  const TURN_MS = 50_000;
   const words = (count: number, word: string) => Array.from({ length: count }, (_, n) => `${word}${n} 🙂 `);
 
   test(`rebuilds its texts from snapshot and offsets, ${JOINS} times`, { timeout: 60_000 }, async () => {
@@ -342,16 +344,16 @@ describe('a client that joins while a turn streams', () => {
     void watcher.waitFor(({ type, payload }) => {
       if (type.endsWith('.delta')) streamed += String(payload['delta'] ?? '').length;
       return type === 'prompt.completed';
-    });
+    }, TURN_MS);
     const joins = await Promise.all(
       joined.map(async (client) => {
         const moment = Math.random() * total;
-        await watcher.waitFor(({ type }) => type === 'prompt.completed' || streamed >= moment);
+        await watcher.waitFor(({ type }) => type === 'prompt.completed' || streamed >= moment, TURN_MS);
         const ack = await subscribe(client, id);
         return { client, ack, snapshot: await world.snapshot(id) };
       }),
     );
-    await ended(watcher, prompt_id);
+    await ended(watcher, prompt_id, TURN_MS);
     await Promise.all(joined.map(settled));
 
     const messages = await world.messages(id);
