@@ -211,6 +211,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       identity,
       client,
       tools,
+      log,
     }),
     subscribers: hub.subscriberCount,
     interactionLifetimeMs: options.interactionLifetimeMs,

@@ -52,6 +52,7 @@ beforeEach(async () => {
       identity: await createIdentity({ home, log }),
       client,
       tools: [],
+      log,
     }),
     holder: leaseHolder(),
     ensureWorkspace: async () => undefined,
