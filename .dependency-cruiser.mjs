@@ -22,11 +22,8 @@ const EXCEPTIONS = {
   // The names of the levels and sizes in the environment are read by the one reader of the environment.
   'server/logging/engine-log.ts': ['server/config/environment.ts'],
   'server/logging/log-file.ts': ['server/files/errno.ts'],
-  // What a search leaves out and how a tool's path is refused are known above.
-  'server/files/search-scope.ts': ['server/permissions/sensitive-files.ts'],
-  'server/files/paths.ts': ['server/permissions/sensitive-files.ts', 'server/tools/tool.ts'],
   // A rule is checked when it is read.
-  'server/config/stored.ts': ['server/permissions/patterns.ts'],
+  'server/config/permission-section.ts': ['server/permissions/patterns.ts'],
 };
 
 const exactly = (path) => `^${path.replaceAll('.', '\\.')}$`;

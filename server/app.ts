@@ -235,6 +235,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       identity,
       client,
       tools,
+      log,
     }),
     subscribers: bus.followers,
     flushEvents: bus.flush,

@@ -2,9 +2,10 @@
 import type { Approvals } from '#server/interactions/approvals.ts';
 import type { Interactions } from '#server/interactions/interactions.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
-import type { ContextState } from '#server/journal/projections/context.ts';
+import type { ContextState, RememberedRule } from '#server/journal/projections/context.ts';
 import type { ModelRequest, ModelResponse, RequestSettings, ResolvedModel, StreamPart } from '#server/models/types.ts';
-import type { Decision, PermissionStep } from '#server/permissions/policy.ts';
+import type { Decision } from '#server/permissions/decision.ts';
+import type { AddedStep } from '#server/permissions/policy.ts';
 import type { PreparedCall, Tool, ToolEnvironment } from '#server/tools/tool.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { AgentConfig } from './agent-config.ts';
@@ -83,8 +84,10 @@ export interface AgentProgram {
   /** Which of these tools are allowed, and the list entries that fit none of them. */
   toolPolicy(names: readonly string[], sessionDisabled: readonly string[]): ToolPolicy;
   /** Roots that count as the workspace or are readable without asking. */
-  reach(place: SessionPlace): Pick<ToolEnvironment, 'runtime' | 'cwd' | 'additionalDirs' | 'skillDirs' | 'sessionDir'>;
-  decide(toolName: string, prepared: PreparedCall, facts: DecisionFacts): Promise<Decision>;
+  reach(
+    place: SessionPlace,
+  ): Pick<ToolEnvironment, 'runtime' | 'cwd' | 'additionalDirs' | 'skillDirs' | 'sessionDir' | 'home'>;
+  decide(tool: Pick<Tool, 'name' | 'permission'>, prepared: PreparedCall, facts: DecisionFacts): Promise<Decision>;
 }
 
 export interface ToolPolicy {
@@ -94,12 +97,13 @@ export interface ToolPolicy {
 
 /** What a permission decision looks at beside the call. */
 export interface DecisionFacts {
+  agentId: string;
   place: SessionPlace;
   mode: PermissionMode;
   /** Rules remembered for the session. */
-  sessionRules: readonly string[];
+  remembered: readonly RememberedRule[];
   /** Steps that features bring. */
-  steps: readonly PermissionStep[];
+  steps: readonly AddedStep[];
 }
 
 /** A change of binding or mode; absent members stay. */

@@ -5,7 +5,7 @@
 import type { LogState } from '#server/journal/fold.ts';
 import type { FeatureProjection } from '#server/journal/projections/feature-projection.ts';
 import type { Draft } from '#server/journal/records.ts';
-import type { PermissionStep } from '#server/permissions/policy.ts';
+import type { AddedStep } from '#server/permissions/policy.ts';
 import type { ContextMessage, ToolCall } from '#schema/engine.ts';
 import type { Snapshot } from '#schema/message.ts';
 import type { TurnOutcome } from '#schema/scalars.ts';
@@ -31,8 +31,8 @@ export interface LiveFeature {
   tools?(agent: AgentContext): readonly Tool[];
   /** What has to be said before the next request. */
   reminders?(agent: AgentContext): ContextMessage[];
-  /** Run behind the core's own, in front of what asks by default. */
-  readonly permissionSteps?: readonly PermissionStep[];
+  /** Each stands before the step of the permission chain that it names, or before all. */
+  readonly permissionSteps?: readonly AddedStep[];
   /** Looks at a prepared call before permissions are asked. Returns why it may not run, or nothing. */
   guard?(agent: AgentContext, call: GuardedCall): Promise<string | undefined> | string | undefined;
   /** Records of an agent that is used for the first time in this process. */

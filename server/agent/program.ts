@@ -6,7 +6,9 @@ import { effectiveRecord, findModel, resolveModel } from '#server/models/resolve
 import type { ModelClient } from '#server/models/stream.ts';
 import { requestSettings, resolveEffort } from '#server/models/thinking.ts';
 import { activeTools } from '#server/permissions/active-tools.ts';
-import { decide } from '#server/permissions/policy.ts';
+import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
+import { createPermissionPolicy } from '#server/permissions/policy.ts';
+import type { Logger } from '#server/logging/log.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import type { Tool } from '#server/tools/tool.ts';
 import { findNestedInstructions } from './calls/nested-instructions.ts';
@@ -33,13 +35,22 @@ export interface AgentProgramDeps {
   client: ModelClient;
   /** Those that every agent has; features bring more. */
   tools: readonly Tool[];
+  log: Logger;
 }
 
 /** Creates it; nothing is read before an agent asks. */
 export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
-  const { runtime, home, config, env, identity, client, tools } = deps;
+  const { runtime, home, config, env, identity, client, tools, log } = deps;
   const files = createInstructionFiles({ runtime, home, now: deps.now, maxAgeMs: deps.instructionsMaxAgeMs });
-  const reach = ({ cwd, dir }: SessionPlace) => ({ runtime, cwd, sessionDir: dir, additionalDirs: [], skillDirs: [] });
+  const policy = createPermissionPolicy({ reader: createCommandLineReader({ log }) });
+  const reach = ({ cwd, dir }: SessionPlace) => ({
+    runtime,
+    cwd,
+    sessionDir: dir,
+    home,
+    additionalDirs: [],
+    skillDirs: [],
+  });
 
   return {
     tools,
@@ -77,10 +88,10 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
     toolPolicy: (names, sessionDisabled) =>
       activeTools(names, { profile: mainProfile, config: config.effective().tools, sessionDisabled }),
     reach,
-    decide: (toolName, prepared, { place, mode, sessionRules }) =>
-      decide(
-        { toolName, plan: prepared },
-        { mode, rules: config.effective().permission?.rules ?? [], sessionRules, environment: reach(place) },
+    decide: (tool, { subject, accesses }, { agentId, place, mode, remembered, steps }) =>
+      policy.decide(
+        { toolName: tool.name, agentId, permission: tool.permission, subject, accesses },
+        { mode, rules: config.permissionRules(), remembered, steps, places: reach(place) },
       ),
   };
 }

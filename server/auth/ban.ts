@@ -1,4 +1,4 @@
-/** The ban on addresses that keep failing authentication; non-loopback binds only, memory only (core.md §3.2). */
+/** The ban on addresses that keep failing authentication; non-loopback binds only, memory only. */
 
 const WINDOW_MS = 60_000;
 const BAN_MS = 60_000;

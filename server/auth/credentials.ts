@@ -1,4 +1,4 @@
-/** What a caller may show: the home's token, or the password of `SERVICE_CODE_PASSWORD` (core.md §3.1). */
+/** What a caller may show: the home's token, or the password of `SERVICE_CODE_PASSWORD`. */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { TokenFile } from './token.ts';
 

@@ -1,10 +1,10 @@
 /**
- * The checks that every request and every upgrade passes before anything looks at its route (core.md §1.4 items 1–5,
- * §3; ws-events.md §1.1). Facts in, verdict out: no request object, no reply.
+ * The checks that every request and every upgrade passes before anything looks at its route. Facts in, verdict out: no
+ * request object, no reply.
  */
 import type { ErrorName } from '#server/errors/catalogue.ts';
 import type { Ban } from './ban.ts';
-import { corsHeaders, originAllowed } from './origins.ts';
+import { corsHeaders, isOwnOrigin, originAllowed } from './origins.ts';
 import type { Credentials } from './credentials.ts';
 
 export const WEBSOCKET_PATH = '/api/v1/ws';
@@ -61,7 +61,7 @@ function bearerToken(authorization: string | undefined): string | undefined {
   return token === '' || token.startsWith(' ') ? undefined : token;
 }
 
-/** The offered subprotocol that carries a token, to be echoed verbatim (ws-events.md §1.2); undefined when none does. */
+/** The offered subprotocol that carries a token, to be echoed verbatim; undefined when none does. */
 export function bearerSubprotocol(offered: Iterable<string>): string | undefined {
   for (const entry of offered) {
     const name = entry.trim();
@@ -81,6 +81,9 @@ function needsToken(method: string, path: string): boolean {
 export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: GuardRules): Guard {
   const banned = (address: string | undefined) => address !== undefined && (ban?.banned(address) ?? false);
 
+  const allows = (origin: string, host: string | undefined) =>
+    credentials ? originAllowed(origin, host, listedOrigins) : isOwnOrigin(origin, host, listedOrigins);
+
   async function authorized(token: string | undefined, address: string | undefined): Promise<boolean> {
     if (!credentials) return true;
     if (token !== undefined && (await credentials.accepts(token))) return true;
@@ -90,7 +93,7 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
 
   return {
     async request({ method, path, host, origin, authorization, requestedHeaders, remoteAddress }) {
-      const allowed = origin !== undefined && originAllowed(origin, host, listedOrigins);
+      const allowed = origin !== undefined && allows(origin, host);
       const cors = allowed ? corsHeaders(origin, requestedHeaders) : {};
       const refused = (error: ErrorName, message: string, headers = cors, status?: number): Verdict => ({
         outcome: 'refused',
@@ -106,6 +109,10 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
         const advice = `allow this host with SERVICE_CODE_ALLOWED_HOSTS=${shown} or --allowed-host ${shown}`;
         return refused('host.not_allowed', `Invalid Host header: ${shown}; ${advice}.`, {});
       }
+      // Not left to CORS: a request that needs no preflight would have been carried out by then.
+      if (!credentials && origin !== undefined && !allowed) {
+        return refused('host.not_allowed', `Origin not allowed: ${origin}`, {});
+      }
       if (method === 'OPTIONS' && origin !== undefined) return { outcome: 'preflight', headers: cors };
       if (needsToken(method, path) && !(await authorized(bearerToken(authorization), remoteAddress))) {
         return refused('auth.unauthorized', 'Unauthorized');
@@ -116,7 +123,7 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
     async upgrade({ host, origin, authorization, remoteAddress, protocols }) {
       if (banned(remoteAddress)) return 429;
       if (!hostAllowed(host)) return 403;
-      if (origin !== undefined && !originAllowed(origin, host, listedOrigins)) return 403;
+      if (origin !== undefined && !allows(origin, host)) return 403;
       const offered = bearerSubprotocol(protocols?.split(',') ?? [])?.slice(SUBPROTOCOL_PREFIX.length);
       const token = bearerToken(authorization) ?? (offered || undefined);
       return (await authorized(token, remoteAddress)) ? 'pass' : 401;

@@ -1,4 +1,4 @@
-/** Which names and addresses a request may be addressed to (core.md §3.2 loopback, §3.3). */
+/** Which names and addresses a request may be addressed to. */
 import { isIP } from 'node:net';
 
 /** `host` of a Host header or an origin: lower case, without port, IPv6 without brackets. */
@@ -27,7 +27,7 @@ export interface HostRules {
   allowedHosts: string[];
 }
 
-/** The Host check; a missing header is refused (core.md §3.3). */
+/** The Host check; a missing header is refused. */
 export function createHostCheck({ bindHost, allowedHosts }: HostRules): (host: string | undefined) => boolean {
   const exact = new Set([hostWithoutPort(bindHost)]);
   const domains: string[] = [];

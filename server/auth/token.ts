@@ -1,4 +1,4 @@
-/** The home's bearer token: one file that all its servers share (core.md §3.1). */
+/** The home's bearer token: one file that all its servers share. */
 import { randomBytes } from 'node:crypto';
 import { link, open, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { domainSchemas } from '#schema/config.ts';
-import type { ConfigObject, ConfigPatch } from '#schema/config.ts';
+import type { ConfigObject, ConfigPatch, PermissionRuleConfig } from '#schema/config.ts';
 import { followLinks, writeFileDurable, writeThroughLinks } from '#server/files/atomic-write.ts';
 import { errorCode } from '#server/files/errno.ts';
 import { createChangeWindow } from './changes.ts';
@@ -22,7 +22,7 @@ import type { Flags } from './flags.ts';
 import { patchDocument } from './patch.ts';
 import { publicConfig } from './public-view.ts';
 import { sectionToWire } from './key-case.ts';
-import { domainIssues, domains, domainValue, readStored } from './stored.ts';
+import { domainIssues, domains, domainValue, readStored, UNREADABLE_RULES } from './stored.ts';
 import type { ConfigWarning, StoredConfig } from './stored.ts';
 import { watchFile } from './watch.ts';
 
@@ -46,6 +46,11 @@ export interface Config {
   effective(): EffectiveConfig;
   /** The file layer. Holds secrets. */
   stored(): StoredConfig;
+  /**
+   * The permission rules in force, the same array until they may have changed; undefined while none are known, because
+   * the file or its section has been broken since the start.
+   */
+  permissionRules(): readonly PermissionRuleConfig[] | undefined;
   /** The config object of the wire, secrets masked. */
   publicView(): ConfigObject;
   /** Merges a partial config object and writes the file. Throws 40001 for everything that stops it. */
@@ -91,12 +96,15 @@ interface FileState {
   document: TomlTable;
   stored: StoredConfig;
   warnings: ConfigWarning[];
+  rulesKnown: boolean;
 }
 
-const stateOf = (text: string): FileState => {
+const stateOf = (text: string, before?: FileState): FileState => {
   const document = parseToml(text);
-  return { text, document, ...readStored(document) };
+  return { text, document, ...readStored(document, before) };
 };
+
+const NO_RULES: readonly PermissionRuleConfig[] = [];
 
 /** Reads the file and watches it. The home directory must exist; a broken file gives defaults and a log line. */
 export async function createConfig({ home, env, log, memory: tables }: ConfigDeps): Promise<Config> {
@@ -105,7 +113,7 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
   const changedListeners = new Set<(change: ConfigChange) => void>();
   const warningListeners = new Set<(warnings: ConfigWarning[]) => void>();
 
-  let state = stateOf('');
+  let state: FileState = { ...stateOf(''), rulesKnown: false };
   /** Set while the file cannot be read; nothing is written then. */
   let blocked: string | undefined;
   let warned: ConfigWarning[] = [];
@@ -133,7 +141,7 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
   async function load(): Promise<void> {
     try {
       const text = await readText(path);
-      if (text !== state.text) state = stateOf(text);
+      if (text !== state.text || !state.rulesKnown) state = stateOf(text, state);
       if (blocked !== undefined) log.info('the configuration can be read again', { path });
       blocked = undefined;
     } catch (error) {
@@ -147,6 +155,7 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
     const variables = env();
     const now: ConfigWarning[] = [
       ...state.warnings,
+      ...(blocked !== undefined && !state.rulesKnown ? [UNREADABLE_RULES] : []),
       ...deprecatedVariables(variables),
       ...readModelVariables(variables).problems,
     ];
@@ -191,7 +200,7 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
         log.warn('the configuration was written anew; the commented one is in config.toml.bak', { path });
       }
       await writeThroughLinks(path, text);
-      state = stateOf(text);
+      state = stateOf(text, state);
     } catch (error) {
       throw new ServiceError('persistence.failure', `Failed to write ${path}: ${errorMessage(error)}`, {
         cause: error,
@@ -204,6 +213,7 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
   return {
     effective,
     stored: () => state.stored,
+    permissionRules: () => (state.rulesKnown ? (state.stored.permission?.rules ?? NO_RULES) : undefined),
     publicView,
     reload,
     unreadable: () => blocked,

@@ -1,5 +1,4 @@
-/** `POST /config`: a partial config object merged into the file's tables (models.md §3.3). */
-import { isDeepStrictEqual } from 'node:util';
+/** `POST /config`: a partial config object merged into the file's tables. */
 import { invalid } from '#server/errors/service-error.ts';
 import type { ErrorDetail } from '#server/errors/service-error.ts';
 import { domainSchemas } from '#schema/config.ts';
@@ -12,11 +11,12 @@ import { ENV_MODEL, ENV_PROVIDER, readModelVariables } from './environment-model
 import { readEnvironment, readServices } from './environment.ts';
 import type { MemoryLayer } from './effective.ts';
 import { sectionToFile, toCamel, toSnake } from './key-case.ts';
+import { patchPermission } from './permission-section.ts';
 import { domainIssues, domains, domainValue } from './stored.ts';
 
 type Members = Record<string, unknown>;
 
-/** The layers above the file; what they decide, a patch does not write (models.md §2.2 rule 3). */
+/** The layers above the file; what they decide, a patch does not write. */
 export interface UpperLayers {
   env: NodeJS.ProcessEnv;
   memory: MemoryLayer | undefined;
@@ -55,7 +55,7 @@ function mergeSection(
   const change = accepted(section, sectionToFile(section, value), layers);
   if (change === undefined) return;
   if (section === 'permission' && isTable(change)) {
-    replaceRules(document, change, details);
+    put(document, section, patchPermission(document, change, details));
     return;
   }
   const target = section === 'background' && document.task !== undefined ? 'task' : section;
@@ -104,20 +104,6 @@ function removeFromAlias(document: TomlTable, change: Members): void {
   else delete document.background;
 }
 
-/** A list of rules replaces the shorthands, too: they had been merged into it. */
-function replaceRules(document: TomlTable, change: Members, details: ErrorDetail[]): void {
-  if (!('rules' in change)) return;
-  const rules = merge(undefined, change.rules, 'permission.rules', details);
-  const { deny: _d, allow: _a, ask: _k, rules: _r, ...rest } = subTable(document, 'permission') ?? {};
-  const section = tableOf([...Object.entries(rest), ...(rules === undefined ? [] : [['rules', rules] as const])]);
-  const { permission } = domainSchemas;
-  const rulesOf = (table: TomlTable) => permission.safeParse(domainValue(table, 'permission')).data?.rules ?? [];
-  const after = tableOf([...Object.entries(document), ['permission', section] as const]);
-  const valid = permission.safeParse(domainValue(after, 'permission')).success;
-  if (valid && isDeepStrictEqual(rulesOf(document), rulesOf(after))) return;
-  put(document, 'permission', Object.keys(section).length > 0 ? section : undefined);
-}
-
 const snakeKeys = (shape: object): string[] => Object.keys(shape).map(toSnake);
 
 const OAUTH = snakeKeys(oauthRefSchema.shape);
@@ -130,7 +116,6 @@ const KNOWN: Record<string, string[]> = {
   background: snakeKeys(domainSchemas.background.shape),
   subagent: snakeKeys(domainSchemas.subagent.shape),
   secondary_model: ['default_model', 'models', 'force'],
-  permission: ['rules'],
   services: ['search', 'fetch'],
 };
 

@@ -1,23 +1,12 @@
-/** Reading the parsed file: each section on its own, with diagnostics (models.md §2.1, §2.3). */
+/** Reading the parsed file: each section on its own, with diagnostics. */
 import { z } from 'zod';
-import { errorMessage } from '#server/errors/service-error.ts';
-import { parsePattern } from '#server/permissions/patterns.ts';
 import { domainSchemas } from '#schema/config.ts';
 import { isTable, subTable, tableOf } from './document.ts';
 import type { TomlTable } from './document.ts';
 import { filePath, sectionToWire, toSnake } from './key-case.ts';
+import { mergedRules, permissionSectionSchema, unknownMembers } from './permission-section.ts';
 
-const checkedPermission = domainSchemas.permission.superRefine(({ rules = [] }, context) => {
-  for (const [index, { pattern }] of rules.entries()) {
-    try {
-      parsePattern(pattern);
-    } catch (error) {
-      context.addIssue({ code: 'custom', path: ['rules', index, 'pattern'], message: errorMessage(error) });
-    }
-  }
-});
-
-const storedSchema = z.object({ ...domainSchemas, permission: checkedPermission }).partial();
+const storedSchema = z.object({ ...domainSchemas, permission: permissionSectionSchema }).partial();
 
 /** The file layer, domains in wire spelling; a section that is absent or invalid is absent here. */
 export type StoredConfig = z.infer<typeof storedSchema>;
@@ -51,29 +40,6 @@ export function domainValue(document: TomlTable, domain: Domain): unknown {
   return sectionToWire(section, document[section]);
 }
 
-/** Rules in their one form: `rules`, then the shorthands `deny`, `allow`, `ask` (engine.md §6.3). */
-function mergedRules(value: unknown): unknown {
-  if (!isTable(value)) return value;
-  const lists = [value.rules, value.deny, value.allow, value.ask];
-  if (lists.every((list) => list === undefined)) return {};
-  const named = [undefined, 'deny', 'allow', 'ask'];
-  const rules = lists.flatMap((list, index) => {
-    if (list === undefined) return [];
-    // What is no list stays, so that validation names it.
-    if (!Array.isArray(list)) return [list];
-    return list.map((entry: unknown) => ruleOf(entry, named[index]));
-  });
-  return { rules };
-}
-
-function ruleOf(entry: unknown, decision: string | undefined): unknown {
-  if (!isTable(entry)) return entry;
-  const { tool, match, pattern } = entry;
-  const args = match ?? pattern;
-  const text = typeof tool !== 'string' ? args : typeof args === 'string' ? `${tool}(${args})` : tool;
-  return { ...entry, ...(decision !== undefined && { decision }), pattern: text };
-}
-
 /** What is wrong with a domain's value, in file spelling; empty when it is valid. */
 export function domainIssues(domain: Domain, value: unknown): SectionIssue[] {
   const parsed = storedSchema.shape[domain].safeParse(value);
@@ -99,16 +65,49 @@ function deprecatedKeys(document: TomlTable): ConfigWarning[] {
   });
 }
 
-/** Reads every section; one that is invalid is left out with a warning. */
-export function readStored(document: TomlTable): { stored: StoredConfig; warnings: ConfigWarning[] } {
+/** What a section that is invalid counts as. */
+const IGNORED = 'the section is ignored';
+const RULES_STAY = 'the last good rules stay in force';
+const RULES_UNKNOWN = 'no permission rules are known, so every permission mode acts as manual';
+
+export interface Sections {
+  stored: StoredConfig;
+  warnings: ConfigWarning[];
+  /** Whether the rules of `[permission]` are the file's, or were when it was last good; with none there are none. */
+  rulesKnown: boolean;
+}
+
+/**
+ * Reads every section; one that is invalid is left out with a warning. Rules are not: without them a deny rule would be
+ * gone for a typo, so those of `before` stay.
+ */
+export function readStored(document: TomlTable, before?: Pick<Sections, 'stored' | 'rulesKnown'>): Sections {
   const values: Record<string, unknown> = {};
   const warnings: ConfigWarning[] = [];
+  let rulesKnown = true;
   for (const domain of domains) {
     const value = domainValue(document, domain);
     if (value === undefined) continue;
     const [issue] = domainIssues(domain, value);
-    if (issue) warnings.push({ domain, message: `${issue.path}: ${issue.message}; the section is ignored` });
-    else values[domain] = value;
+    let consequence = IGNORED;
+    if (!issue) values[domain] = value;
+    else if (domain === 'permission') {
+      rulesKnown = before?.rulesKnown ?? false;
+      consequence = rulesKnown ? RULES_STAY : RULES_UNKNOWN;
+    }
+    if (issue) warnings.push({ domain, message: `${issue.path}: ${issue.message}; ${consequence}` });
   }
-  return { stored: storedSchema.parse(values), warnings: [...warnings, ...deprecatedKeys(document)] };
+  const stored = storedSchema.parse(values);
+  const keeps = values.permission === undefined && domainValue(document, 'permission') !== undefined;
+  if (keeps && rulesKnown && before?.stored.permission) stored.permission = before.stored.permission;
+  for (const path of unknownMembers(document.permission)) {
+    warnings.push({ domain: 'permission', message: `${path} is not known and has no effect` });
+  }
+  return { stored, warnings: [...warnings, ...deprecatedKeys(document)], rulesKnown };
 }
+
+/** A file that cannot be read at the start: what it forbids is not known. */
+export const UNREADABLE_RULES: ConfigWarning = {
+  domain: 'permission',
+  message: `the file cannot be read; ${RULES_UNKNOWN}`,
+};

@@ -2,7 +2,6 @@
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
-import { isSensitivePath } from '#server/permissions/sensitive-files.ts';
 import { directoryFault } from './file-kind.ts';
 
 /** The workspace, and the machine it lies on. */
@@ -90,15 +89,6 @@ export async function resolveTarget(input: string, reach: Reach): Promise<Target
     throw new PathError(`${input} leads outside the workspace; give an absolute path to reach it.`);
   }
   return { path, real };
-}
-
-/** As `resolveTarget`, for tools that read or write the file itself: sensitive files are refused outright. */
-export async function resolveFile(input: string, reach: Reach): Promise<Target> {
-  const target = await resolveTarget(input, reach);
-  if (isSensitivePath(target.path) || isSensitivePath(target.real)) {
-    throw new PathError(`${input} is a sensitive file (it may hold secrets) and is not accessible to tools.`);
-  }
-  return target;
 }
 
 /**

@@ -1,15 +1,11 @@
-/** What searches have in common: where they search, what they never show, and the order by age. */
-import { basename, dirname, join, relative, sep } from 'node:path';
-import { isSensitivePath } from '#server/permissions/sensitive-files.ts';
+/** What searches have in common: where they search, and the order by age. */
+import { basename, dirname, join } from 'node:path';
 import type { Runtime } from '#server/runtime/runtime.ts';
-import { isInside } from './paths.ts';
 import type { Target } from './paths.ts';
-import { VCS_DIRECTORIES } from './ripgrep.ts';
 
 const STAT_BATCH = 64;
 /** How many files are asked for their age; of more than these the newest ones cannot be told. */
 export const MAX_DATED_FILES = 20_000;
-const vcsNames = new Set(VCS_DIRECTORIES);
 
 export interface SearchScope {
   /** ripgrep's working directory. */
@@ -24,45 +20,6 @@ export async function searchScope(target: Target, { stat }: Pick<Runtime, 'stat'
   if (!stats) return undefined;
   if (stats.isDirectory()) return { directory: target.path, argument: './' };
   return { directory: dirname(target.path), argument: `./${basename(target.path)}` };
-}
-
-/** Under `cwd` only what is below it counts. */
-function inVersionControl(path: string, cwd: string): boolean {
-  const counted = isInside(path, cwd) ? relative(cwd, path) : path;
-  return counted.split(sep).some((segment) => vcsNames.has(segment));
-}
-
-/** Drops files that must not be shown, and counts the sensitive ones among them. */
-export interface SearchFilter {
-  /** To be asked once for a file. */
-  shows(name: string): boolean;
-  hidden(): number;
-}
-
-/** What a search must not show of `directory`: judged by paths as named and with the search root's links resolved. */
-export async function createSearchFilter(
-  directory: string,
-  target: Target,
-  place: { cwd: string; runtime: Pick<Runtime, 'realpath'> },
-): Promise<SearchFilter> {
-  const { cwd, runtime } = place;
-  // A file is searched from its directory, whose links are not those of the file.
-  const realDirectory = directory === target.path ? target.real : await runtime.realpath(directory);
-  const realCwd = await runtime.realpath(cwd);
-  const rootSensitive = isSensitivePath(target.path) || isSensitivePath(target.real);
-  const rootVersionControl = inVersionControl(target.path, cwd) || inVersionControl(target.real, realCwd);
-  let hidden = 0;
-  return {
-    shows(name) {
-      const path = join(directory, name);
-      const real = join(realDirectory, name);
-      if (rootVersionControl || inVersionControl(path, cwd) || inVersionControl(real, realCwd)) return false;
-      if (!rootSensitive && !isSensitivePath(path) && !isSensitivePath(real)) return true;
-      hidden++;
-      return false;
-    },
-    hidden: () => hidden,
-  };
 }
 
 const byText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,5 +1,6 @@
 /** Approvals of tool calls: one pending at a time for each agent, any number for a session. */
 import { randomUUID } from 'node:crypto';
+import type { RememberedRule } from '#server/journal/projections/context.ts';
 import { event, type Draft, type EndCause } from '#server/journal/records.ts';
 import type { Display } from '#schema/display.ts';
 import type { Approval, ApprovalDecision, ResolveApproval } from '#schema/interaction.ts';
@@ -16,7 +17,7 @@ export interface ApprovalQuestion {
   display: Display;
   toolInput: unknown;
   /** Rule that "for the session" would remember; undefined when nothing can be remembered. */
-  rule?: string | undefined;
+  rule?: RememberedRule | undefined;
 }
 
 export interface ApprovalAnswer {
@@ -106,8 +107,8 @@ function closing(
   at: number,
   cause: EndCause | undefined,
 ): Draft[] {
-  const rule = decision === 'approved' && scope === 'session' ? question.rule : undefined;
-  const extras = { ...(rule === undefined ? {} : { rule }), ...(cause ? { cause } : {}) };
+  const remembered = decision === 'approved' && scope === 'session' ? question.rule : undefined;
+  const extras = { ...remembered, ...(cause ? { cause } : {}) };
   const resolved = event(
     question.agentId,
     'event.approval.resolved',

@@ -38,7 +38,7 @@ export interface JournalOnlyFields {
     files?: { path: string; mtimeMs: number }[];
     agentsMd?: string[];
   };
-  'event.approval.resolved': { rule?: string; cause?: EndCause };
+  'event.approval.resolved': { rule?: string; dir?: string; cause?: EndCause };
   'event.question.requested': { taskId?: string };
   'event.question.answered': { cause?: EndCause };
   'event.question.dismissed': { cause?: EndCause };

@@ -1,5 +1,5 @@
 /**
- * The one way out to the model servers (engine.md §19.1): every SDK gets a `fetch` of ours, which sends our headers in
+ * The one way out to the model servers: every SDK gets a `fetch` of ours, which sends our headers in
  * place of theirs, goes through one dispatcher with our time-outs and proxy rules, and keeps what errors need.
  */
 import type { EnvHttpProxyAgent } from 'undici';
@@ -18,6 +18,10 @@ export const DEFAULT_TIMEOUTS: Timeouts = { connectMs: 30_000, firstByteMs: 300_
 export const NO_SDK_TIMEOUT_MS = 2_147_483_647;
 
 const FAILURE_BODY_LIMIT_BYTES = 64 * 1024;
+
+/** Within one origin; keys go to no other. */
+const MAX_REDIRECTS = 3;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /** The protocol's own headers, set by the SDKs; whatever else they or their environment variables add is dropped. */
 const PROTOCOL_HEADERS = ['accept', 'content-type', 'anthropic-version', 'anthropic-beta'];
@@ -61,21 +65,21 @@ export function createTransport(timeouts: Timeouts = DEFAULT_TIMEOUTS): Transpor
         async fetch(input, init) {
           const { undici, dispatcher } = await (opened ??= open());
           // The global types are those of the undici that Node bundles; at run time the shapes are the same.
-          const send = undici.fetch as unknown as (
-            url: string,
-            init: Omit<RequestInit, 'dispatcher'> & { dispatcher: EnvHttpProxyAgent },
-          ) => Promise<Response>;
+          const send = undici.fetch as unknown as Send;
           const url = input instanceof Request ? input.url : String(input);
           let response: Response;
           try {
-            response = await send(url, { ...init, headers: ownHeaders(init?.headers, headers, auth), dispatcher });
+            const sent = { ...init, headers: ownHeaders(init?.headers, headers, auth), dispatcher };
+            response = await followRedirects(url, sent, send);
           } catch (error) {
             facts.unreachable = error;
             throw error;
           }
           facts.headers = response.headers;
           if (response.ok) return response;
-          const body = await readBounded(response, FAILURE_BODY_LIMIT_BYTES);
+          const body = REDIRECTS.has(response.status)
+            ? `The answer is a redirect${destination(response, url)}, which is not followed.`
+            : await readBounded(response, FAILURE_BODY_LIMIT_BYTES);
           facts.failure = { status: response.status, body };
           return new Response(body, { status: response.status, headers: [...response.headers] });
         },
@@ -87,7 +91,42 @@ export function createTransport(timeouts: Timeouts = DEFAULT_TIMEOUTS): Transpor
   };
 }
 
-/** Own headers win over the SDK's; `Authorization`, `Accept` and `Content-Type` of the protocol win over ours (cloud.md §3.3). */
+type SentInit = Omit<RequestInit, 'dispatcher'> & { dispatcher: EnvHttpProxyAgent };
+type Send = (url: string, init: SentInit) => Promise<Response>;
+
+/**
+ * Redirects are followed by hand: a server of another origin must not get the key. One that is not followed is handed
+ * back as the answer, which fails the request with its status.
+ */
+async function followRedirects(url: string, init: SentInit, send: Send): Promise<Response> {
+  let target = url;
+  let { method = 'GET', body = null } = init;
+  for (let followed = 0; ; followed++) {
+    const response = await send(target, { ...init, method, body, redirect: 'manual' });
+    const location = response.headers.get('location');
+    if (!REDIRECTS.has(response.status) || location === null || followed === MAX_REDIRECTS) return response;
+    if (!URL.canParse(location, target)) return response;
+    const next = new URL(location, target);
+    // A body that is read as it goes out cannot go out again.
+    const repeatable = body === null || typeof body === 'string' || body instanceof Uint8Array;
+    if (next.origin !== new URL(target).origin || !repeatable) return response;
+    await response.body?.cancel();
+    target = next.href;
+    const { status } = response;
+    if (status === 303 || (status < 303 && method.toUpperCase() === 'POST')) {
+      method = 'GET';
+      body = null;
+    }
+  }
+}
+
+/** The origin alone: the rest of an address may be somebody's secret. */
+function destination(response: Response, url: string): string {
+  const location = response.headers.get('location') ?? '';
+  return URL.canParse(location, url) ? ` to ${new URL(location, url).origin}` : '';
+}
+
+/** Own headers win over the SDK's; `Authorization`, `Accept` and `Content-Type` of the protocol win over ours. */
 function ownHeaders(
   theirs: RequestInit['headers'],
   ours: Record<string, string>,

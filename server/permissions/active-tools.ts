@@ -1,4 +1,4 @@
-/** Which tools an agent has: every layer must allow a tool (engine.md §6.5). */
+/** Which tools an agent has: every layer must allow a tool. */
 import { textGlob } from '#server/files/globs.ts';
 
 export interface ToolLayers {

@@ -1,18 +1,11 @@
-/** The text form of permission rules: `Tool`, `Tool(args)`, `Tool(!args)` (engine.md §6.3). */
-import type { RuleSubject } from '#server/tools/tool.ts';
+/** The text form of permission rules: `Tool`, `Tool(args)`, `Tool(!args)`. */
 import { errorMessage } from '#server/errors/service-error.ts';
-import { escapeGlob, pathGlob, textGlob } from '#server/files/globs.ts';
+import { pathGlob, textGlob } from '#server/files/globs.ts';
+import type { PermissionRuleConfig } from '#schema/config.ts';
 import type { Matcher } from '#server/files/globs.ts';
 
-export type RuleScope = 'turn-override' | 'session-runtime' | 'project' | 'user';
-
 /** A rule of the configuration, in its one normal form. */
-export interface PermissionRule {
-  decision: 'allow' | 'deny' | 'ask';
-  pattern: string;
-  scope: RuleScope;
-  reason?: string | undefined;
-}
+export type PermissionRule = PermissionRuleConfig;
 
 export interface Pattern {
   /** As written. */
@@ -42,13 +35,4 @@ export function parsePattern(text: string): Pattern {
   } catch (error) {
     throw new Error(`invalid permission pattern ${JSON.stringify(text)}: ${errorMessage(error)}`, { cause: error });
   }
-}
-
-/**
- * The rule remembered for the session when a call is approved so: the literal subject, or the bare tool name for tools
- * without one. Undefined for an empty subject, whose rule would read as the bare name and allow everything.
- */
-export function rememberedRule(toolName: string, subject: RuleSubject): string | undefined {
-  if (subject.text === undefined) return toolName;
-  return subject.text === '' ? undefined : `${toolName}(${escapeGlob(subject.text)})`;
 }

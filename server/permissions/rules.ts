@@ -1,112 +1,140 @@
-/** Whether a permission rule's pattern fits a call (engine.md §6.3). */
-import { homedir } from 'node:os';
-import { isAbsolute, posix, sep } from 'node:path';
-import type { RuleSubject } from '#server/tools/tool.ts';
-import { otherSpellings, splitCommandLine } from './command-line.ts';
-import { escapeGlob, pathGlob, textGlob, unescapeGlob } from '#server/files/globs.ts';
-import type { Pattern } from './patterns.ts';
+/** The configured rules, compiled, and whether one applies to a call. */
+import { escapeGlob, textGlob } from '#server/files/globs.ts';
+import type { Matcher } from '#server/files/globs.ts';
+import type { CommandReading } from './command-line/command-line-reader.ts';
+import type { PermissionCall, PermissionContext } from './decision.ts';
+import { once } from './once.ts';
+import { compilePathPattern, pathFits } from './path-rules.ts';
+import type { PathPattern, PatternPlace } from './path-rules.ts';
+import { parsePattern } from './patterns.ts';
+import type { PermissionRule } from './patterns.ts';
 
-/** What rules see of a call. */
-export interface RuledCall {
-  toolName: string;
-  subject: RuleSubject;
-  cwd: string;
-  /** Resolves the links of a path, as `Runtime` does. */
-  realpath(path: string): Promise<string>;
+export interface RuleArguments {
+  /** As written, the `!` taken off. */
+  text: string;
+  negated: boolean;
+  matchesText: Matcher;
+  path(): PathPattern;
 }
 
-/** `block`: deny and ask rules, which apply when in doubt. `allow`: which apply only without one. */
-type Use = 'allow' | 'block';
-
-const toSlashes = (path: string) => (sep === '\\' ? path.replaceAll('\\', '/') : path);
-const escapedPath = (path: string) => escapeGlob(toSlashes(path));
-
-/** The pattern's absolute form: `./` stripped, `~` expanded, joined to `cwd`. */
-function absolutePattern(args: string, cwd: string): string {
-  const stripped = args.replace(/^(\.\/)+/, '');
-  if (stripped === '~') return escapedPath(homedir());
-  if (stripped.startsWith('~/')) return posix.join(escapedPath(homedir()), stripped.slice(2));
-  return isAbsolute(stripped) ? posix.normalize(stripped) : posix.join(escapedPath(cwd), stripped);
+export interface Rule {
+  /** The rule's text, for messages. */
+  pattern: string;
+  scope: PermissionRule['scope'];
+  reason: string | undefined;
+  matchesTool: Matcher;
+  /** Absent for the bare tool name, which applies to every call of the tool. */
+  args: RuleArguments | undefined;
 }
 
-/** The same pattern with the links in its fixed part resolved, to be held against real paths. */
-async function realPattern(pattern: string, realpath: RuledCall['realpath']): Promise<string> {
-  const segments = pattern.split('/');
-  const open = segments.findIndex((segment) => /[*?[{]/.test(segment.replace(/\\./gs, '')));
-  const fixed = open === -1 ? segments : segments.slice(0, open);
-  const real = escapedPath(await realpath(unescapeGlob(fixed.join('/')) || '/'));
-  return open === -1 ? real : posix.join(real, ...segments.slice(open));
+/** In the order of the configuration. */
+export interface RuleSet {
+  deny: Rule[];
+  ask: Rule[];
+  allow: Rule[];
+}
+
+/** Compiles rules for one working directory. Throws for a pattern that the configuration would have refused. */
+export function compileRules(rules: readonly PermissionRule[], place: PatternPlace): RuleSet {
+  const set: RuleSet = { deny: [], ask: [], allow: [] };
+  for (const { decision, pattern, scope, reason } of rules) {
+    const { matchesTool, args, negated } = parsePattern(pattern);
+    set[decision].push({
+      pattern,
+      scope,
+      reason,
+      matchesTool,
+      args:
+        args === undefined
+          ? undefined
+          : { text: args, negated, matchesText: textGlob(args), path: once(() => compilePathPattern(args, place)) },
+    });
+  }
+  return set;
+}
+
+/** Compiled rules are kept for as long as the configuration they come from is. */
+export function createRuleCache(): (rules: readonly PermissionRule[], place: PatternPlace) => RuleSet {
+  const compiled = new WeakMap<readonly PermissionRule[], Map<string, RuleSet>>();
+  return (rules, place) => {
+    const key = `${place.cwd}\0${place.runtime.homeDirectory()}`;
+    const byDirectory = compiled.get(rules) ?? new Map<string, RuleSet>();
+    compiled.set(rules, byDirectory);
+    const set = byDirectory.get(key) ?? compileRules(rules, place);
+    byDirectory.set(key, set);
+    return set;
+  };
+}
+
+const isLiteral = ({ text, negated }: RuleArguments, subject: string) =>
+  !negated && (text === subject || text === escapeGlob(subject));
+
+/** Whether a deny or ask rule applies to the call; in doubt it does. */
+export async function blocks(rule: Rule, call: PermissionCall, context: PermissionContext): Promise<boolean> {
+  const { subject, toolName } = call;
+  const { args } = rule;
+  if (!rule.matchesTool(toolName)) return false;
+  if (!args) return true;
+  if (subject.text === undefined) return false;
+  switch (subject.match) {
+    case 'command':
+      return context.command !== undefined && commandBlocked(args, await context.command.reading());
+    case 'literal':
+      return isLiteral(args, subject.text);
+    case 'glob':
+      return args.matchesText(subject.text) !== args.negated;
+    case 'path':
+      for (const file of await context.files()) {
+        const fits = await pathFits(args.path(), file, args.negated ? 'both' : 'either', context.places.runtime);
+        if (fits !== args.negated) return true;
+      }
+      return false;
+  }
 }
 
 /**
- * The path is tried as named and with its links resolved. A block rule applies when either fits; an allow rule only
- * when both do, so that a link cannot lead out of what was allowed. Negation turns that around.
+ * A rule `!…` blocks every line but those of which it is certain that each command fits. Any other one blocks what holds
+ * a command that fits, in whatever it stands.
  */
-async function pathFits(
-  { args, negated }: { args: string; negated: boolean },
-  path: string,
-  { cwd, realpath }: RuledCall,
-  use: Use,
-) {
-  const absolute = absolutePattern(args, cwd);
-  const globs = [absolute, ...(args.startsWith('**') ? [args] : [])].map(pathGlob);
-  const realGlobs = [...globs, pathGlob(await realPattern(absolute, realpath))];
-  const real = toSlashes(await realpath(path));
-  const asNamed = globs.some((glob) => glob(toSlashes(path)));
-  const resolved = realGlobs.some((glob) => glob(real));
-  const both = (use === 'allow') !== negated;
-  return (both ? asNamed && resolved : asNamed || resolved) !== negated;
+function commandBlocked({ negated, matchesText }: RuleArguments, reading: CommandReading): boolean {
+  if (negated) return !reading.plain || !reading.commands.every(matchesText);
+  return reading.guarded.some(matchesText);
 }
 
-function commandBlocked(args: string, negated: boolean, line: string): boolean {
-  const matches = textGlob(args);
-  const { commands } = splitCommandLine(line);
-  const units = commands.map((command) => [command, ...otherSpellings(command)]);
-  // The whole line counts for what it holds, not for what it does not.
-  if (!negated || units.length === 0) units.push([line]);
-  return units.some((spellings) => spellings.some((text) => matches(text)) !== negated);
+/** The first of the rules that applies. */
+export async function firstBlocking(
+  rules: readonly Rule[],
+  call: PermissionCall,
+  context: PermissionContext,
+): Promise<Rule | undefined> {
+  for (const rule of rules) if (await blocks(rule, call, context)) return rule;
+  return undefined;
 }
 
-const isLiteral = ({ args, negated }: Pattern, text: string) =>
-  !negated && (args === text || args === escapeGlob(text));
-
-/** Whether a deny or ask rule applies to the call. */
-export async function blocks(pattern: Pattern, call: RuledCall): Promise<boolean> {
-  const { toolName, subject } = call;
-  const { args, negated } = pattern;
-  if (!pattern.matchesTool(toolName)) return false;
-  if (args === undefined) return true;
+/** Whether a single allow rule with arguments approves the call; command lines have rules of their own. */
+export async function allowsAlone(
+  args: RuleArguments,
+  { subject }: PermissionCall,
+  context: PermissionContext,
+): Promise<boolean> {
   if (subject.text === undefined) return false;
-  if (subject.match === 'path') return pathFits({ args, negated }, subject.text, call, 'block');
-  if (subject.match === 'command') return commandBlocked(args, negated, subject.text);
-  if (subject.match === 'literal') return isLiteral(pattern, subject.text);
-  return textGlob(args)(subject.text) !== negated;
-}
-
-/** Whether the allow rules together approve the call: for a command line every simple command needs one. */
-export async function allows(patterns: readonly Pattern[], call: RuledCall): Promise<boolean> {
-  const { toolName, subject } = call;
-  const { text } = subject;
-  const fitting = patterns.filter((pattern) => pattern.matchesTool(toolName));
-  if (fitting.some(({ args }) => args === undefined)) return true;
-  if (text === undefined) return false;
-  if (subject.match === 'command') return commandAllowed(fitting, text);
-  for (const pattern of fitting) {
-    const { args, negated } = pattern;
-    if (args === undefined) continue;
-    if (subject.match === 'literal' && isLiteral(pattern, text)) return true;
-    if (subject.match === 'path' && (await pathFits({ args, negated }, text, call, 'allow'))) return true;
-    if (subject.match === 'glob' && textGlob(args)(text) !== negated) return true;
+  switch (subject.match) {
+    case 'command':
+      return false;
+    case 'literal':
+      return isLiteral(args, subject.text);
+    case 'glob':
+      return args.matchesText(subject.text) !== args.negated;
+    case 'path': {
+      const files = await context.files();
+      for (const file of files) {
+        const fits = await pathFits(args.path(), file, args.negated ? 'either' : 'both', context.places.runtime);
+        if (fits === args.negated) return false;
+      }
+      return files.length > 0;
+    }
   }
-  return false;
 }
 
-function commandAllowed(patterns: readonly Pattern[], line: string): boolean {
-  if (patterns.some((pattern) => isLiteral(pattern, line))) return true;
-  const { commands, opaque } = splitCommandLine(line);
-  if (opaque || commands.length === 0) return false;
-  const matchers = patterns.flatMap(({ args, negated }) =>
-    args === undefined ? [] : [{ matches: textGlob(args), negated }],
-  );
-  return commands.every((command) => matchers.some(({ matches, negated }) => matches(command) !== negated));
-}
+/** Whether a rule is the line itself. */
+export const isWholeLine = (args: RuleArguments, line: string): boolean => isLiteral(args, line);

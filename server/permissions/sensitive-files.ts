@@ -1,4 +1,4 @@
-/** Files that hold secrets by convention (engine.md §4.2): never read or written by a tool, left out of searches. */
+/** Files that hold secrets by convention: never read or written by a tool, left out of searches. */
 import { sep } from 'node:path';
 
 const harmlessEnvironmentFiles = new Set(['.env.example', '.env.sample', '.env.template']);

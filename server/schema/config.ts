@@ -16,6 +16,8 @@ export const permissionRuleConfigSchema = z.object({
   reason: z.string().optional(),
 });
 
+export type PermissionRuleConfig = z.infer<typeof permissionRuleConfigSchema>;
+
 export const hookEvents = [
   'PreToolUse',
   'PostToolUse',

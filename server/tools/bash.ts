@@ -112,7 +112,15 @@ export function createBashTool(options: BashOptions = {}): Tool {
         file: shell,
         args: ['-c', args.command],
         cwd: target.path,
-        env: { GIT_TERMINAL_PROMPT: '0', ...runtime.environment(), NO_COLOR: '1', TERM: 'dumb', SHELL: shell },
+        // PWD is what the shell takes `cd ..` from: permissions are decided for the directory as it is named here.
+        env: {
+          GIT_TERMINAL_PROMPT: '0',
+          ...runtime.environment(),
+          NO_COLOR: '1',
+          TERM: 'dumb',
+          SHELL: shell,
+          PWD: target.path,
+        },
         signal,
         timeoutMs: timeoutS * 1000,
         maxOutputBytes,
@@ -130,6 +138,7 @@ export function createBashTool(options: BashOptions = {}): Tool {
 
   return defineTool({
     name: 'Bash',
+    permission: 'ask',
     description: [
       'Runs a shell command and returns its output, stdout and stderr together.',
       'Every call is a fresh shell: directory changes and variables do not last. Standard input is closed, so nothing can be typed in.',
@@ -156,7 +165,7 @@ export function createBashTool(options: BashOptions = {}): Tool {
           ...(args.description ? { description: args.description } : {}),
           language: 'bash',
         },
-        subject: { text: args.command, match: 'command' },
+        subject: { text: args.command, match: 'command', directory: target.path },
         run: (context) => run(args, target, context),
       };
     },

@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { regularFileProblem } from '#server/files/file-kind.ts';
-import { movedSince, resolveFile } from '#server/files/paths.ts';
+import { movedSince } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';
+import { resolveFile } from '#server/permissions/resolve-file.ts';
 import { decodeText, encodeText, sniffEncoding, SNIFF_BYTES } from '#server/files/text-encoding.ts';
 import { defineTool, failed, ToolInputError } from './tool.ts';
 import type { RunContext, ToolResult } from './tool.ts';
@@ -64,6 +65,7 @@ async function run(args: EditArguments, target: Target, { runtime }: RunContext)
 
 export const editTool = defineTool({
   name: 'Edit',
+  permission: 'write',
   description: [
     'Replaces text in a file that was read before. old_string must match exactly, indentation included and without the line numbers that Read shows.',
     'It must occur exactly once unless replace_all is set. In files with CRLF line endings write plain line breaks; CRLF is kept.',

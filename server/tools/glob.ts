@@ -8,7 +8,8 @@ import { directoryProblem, isInside, resolveTarget } from '#server/files/paths.t
 import type { Target } from '#server/files/paths.ts';
 import { commonArguments, runRipgrep, SearchError, stripDot } from '#server/files/ripgrep.ts';
 import type { SearchOptions } from '#server/files/ripgrep.ts';
-import { createSearchFilter, newestFirst } from '#server/files/search-scope.ts';
+import { newestFirst } from '#server/files/search-scope.ts';
+import { createSearchFilter } from '#server/permissions/search-filter.ts';
 import { defineTool, failed, ToolInputError } from './tool.ts';
 import type { RunContext, Tool, ToolResult } from './tool.ts';
 
@@ -53,8 +54,8 @@ export function createGlobTool(options: SearchOptions = {}): Tool {
   type Matcher = ReturnType<typeof nameMatcher>;
 
   async function search(matches: Matcher, args: GlobArguments, target: Target, context: RunContext) {
-    const { runtime, signal, cwd } = context;
-    const filter = await createSearchFilter(target.path, target, { runtime, cwd });
+    const { runtime, signal } = context;
+    const filter = await createSearchFilter(target.path, target, context);
     const { records, stopped } = await runRipgrep(
       {
         runtime,
@@ -103,6 +104,7 @@ export function createGlobTool(options: SearchOptions = {}): Tool {
 
   return defineTool({
     name: 'Glob',
+    permission: 'read',
     description: [
       `Finds files by name pattern and returns up to ${GLOB_MAX_FILES} paths, most recently changed first.`,
       'Hidden files are included; ignored files, version control directories and files that hold secrets are not. Paths are relative to the searched directory when it lies in the working directory.',

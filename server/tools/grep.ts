@@ -6,8 +6,9 @@ import { displayPath, movedSince, resolveTarget } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';
 import { commonArguments, runRipgrep, SEARCH_TIMEOUT_MS, SearchError, stripDot } from '#server/files/ripgrep.ts';
 import type { SearchOptions, SearchRun } from '#server/files/ripgrep.ts';
-import { createSearchFilter, inPathOrder, newestFirst, searchScope } from '#server/files/search-scope.ts';
-import type { SearchFilter } from '#server/files/search-scope.ts';
+import { inPathOrder, newestFirst, searchScope } from '#server/files/search-scope.ts';
+import { createSearchFilter } from '#server/permissions/search-filter.ts';
+import type { SearchFilter } from '#server/permissions/search-filter.ts';
 import { defineTool, failed } from './tool.ts';
 import type { RunContext, Tool, ToolResult } from './tool.ts';
 
@@ -154,7 +155,7 @@ export function createGrepTool(options: SearchOptions = {}): Tool {
     const scope = await searchScope(target, runtime);
     if (!scope) return failed(`${args.path ?? target.path} does not exist.`);
     const { directory, argument } = scope;
-    const filter = await createSearchFilter(directory, target, { runtime, cwd });
+    const filter = await createSearchFilter(directory, target, context);
     const mode = args.output_mode ?? 'files_with_matches';
     const run = await runRipgrep(
       {
@@ -193,6 +194,7 @@ export function createGrepTool(options: SearchOptions = {}): Tool {
 
   return defineTool({
     name: 'Grep',
+    permission: 'read',
     description: [
       'Searches file contents with ripgrep. Hidden files are included; ignored files, version control directories and files that hold secrets are not.',
       `Returns at most ${GREP_DEFAULT_HEAD_LIMIT} entries unless head_limit says otherwise; page with offset. A search ends after ${SEARCH_TIMEOUT_MS / 1000} seconds.`,

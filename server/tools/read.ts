@@ -6,8 +6,9 @@ import { errorCode } from '#server/files/errno.ts';
 import { createLineScanner } from '#server/files/line-scanner.ts';
 import type { LineScan, LineScanner, ScannedLine } from '#server/files/line-scanner.ts';
 import { mediaType } from '#server/files/media-types.ts';
-import { movedSince, resolveFile } from '#server/files/paths.ts';
+import { movedSince } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';
+import { resolveFile } from '#server/permissions/resolve-file.ts';
 import {
   decodeOrRefuse,
   decodeText,
@@ -183,6 +184,7 @@ async function run(args: ReadArguments, target: Target, context: RunContext): Pr
 
 export const readTool = defineTool({
   name: 'Read',
+  permission: 'read',
   description: [
     'Reads a text file and returns its lines as `<line number>\\t<text>`.',
     `At most ${READ_MAX_LINES} lines and ${READ_MAX_BYTES / 1024} KiB a call; longer lines are cut at ${READ_MAX_LINE_CHARS} characters. A status in <system> tells how much there is; page with line_offset and n_lines.`,

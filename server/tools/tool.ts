@@ -34,6 +34,8 @@ export interface ToolEnvironment {
   skillDirs: string[];
   /** The session's own folder: readable without asking. */
   sessionDir: string;
+  /** The server's own folder: its secrets are no tool's business, its settings only with approval. */
+  home: string;
   /** Names of the tools active for this agent right now. */
   activeTools: ReadonlySet<string>;
 }
@@ -75,7 +77,15 @@ export interface RuleSubject {
   /** Text the rule's argument is matched against; absent = the tool has no subject. */
   text?: string;
   match: 'path' | 'glob' | 'command' | 'literal';
+  /** Absolute directory that a command runs in; the session's unless given. */
+  directory?: string;
 }
+
+/**
+ * What a call of the tool needs when no rule says otherwise. `free`: nothing. `read`: nothing in the workspace. `write`:
+ * nothing in a workspace under git. `ask`: somebody's approval, as for a tool that does not say.
+ */
+export type ToolPermission = 'free' | 'read' | 'write' | 'ask';
 
 /** What resolving the arguments yields, before anything runs. */
 export interface PreparedCall {
@@ -105,6 +115,7 @@ export interface Tool {
   readonly name: string;
   /** As the model is told it. */
   readonly description: string;
+  readonly permission?: ToolPermission | undefined;
   /** JSON Schema, draft 2020-12. */
   readonly parameters: Record<string, unknown>;
   /** Validates arguments; all problems are joined with `; `, each with the path of its field. */
@@ -116,6 +127,7 @@ export interface ToolDefinition<Schema extends z.ZodType> {
   name: string;
   /** As the model is told it; limits are named constants shared with the code. */
   description: string;
+  permission: ToolPermission;
   parameters: Schema;
   /** Throws `ToolInputError`. */
   prepare(args: z.output<Schema>, environment: ToolEnvironment): Promise<PreparedCall> | PreparedCall;
@@ -123,11 +135,12 @@ export interface ToolDefinition<Schema extends z.ZodType> {
 
 /** The tool of a definition; its JSON Schema is made when it is first asked for. */
 export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<Schema>): Tool {
-  const { name, description } = definition;
+  const { name, description, permission } = definition;
   let schema: Record<string, unknown> | undefined;
   return {
     name,
     description,
+    permission,
     get parameters() {
       schema ??= jsonSchema(definition.parameters);
       return schema;

@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { regularFileProblem } from '#server/files/file-kind.ts';
-import { movedSince, resolveFile } from '#server/files/paths.ts';
+import { movedSince } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';
+import { resolveFile } from '#server/permissions/resolve-file.ts';
 import { defineTool, failed } from './tool.ts';
 import type { RunContext, ToolResult } from './tool.ts';
 
@@ -36,6 +37,7 @@ async function run(args: WriteArguments, target: Target, { runtime }: RunContext
 
 export const writeTool = defineTool({
   name: 'Write',
+  permission: 'write',
   description: [
     'Writes a file, creating missing parent directories. The content is written exactly as given.',
     'An existing file must have been read before. Prefer Edit for changes to part of a file.',

@@ -78,6 +78,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
         runtime: createLocalRuntime(),
         cwd,
         sessionDir,
+        home: sessionDir,
         additionalDirs: [],
         skillDirs: [],
       }),

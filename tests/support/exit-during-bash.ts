@@ -11,6 +11,7 @@ const place = {
   additionalDirs: [],
   skillDirs: [],
   sessionDir: cwd,
+  home: cwd,
 };
 const environment = { ...place, activeTools: new Set(['Bash']) };
 const checked = createBashTool().check({ command: `trap '' TERM; echo $$; sleep 600` });

@@ -1,7 +1,7 @@
 /** Whether a call may run: the tool takes its arguments, no guard objects, permission is given. */
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { ApprovalAnswer } from '#server/interactions/approvals.ts';
-import type { Decision } from '#server/permissions/policy.ts';
+import type { Decision } from '#server/permissions/decision.ts';
 import type { CheckedCall, PreparedCall } from '#server/tools/tool.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { ToolCall } from '#schema/engine.ts';
@@ -109,15 +109,17 @@ async function permission(
   call: ToolCall,
   prepared: PreparedCall,
   args: unknown,
-  { agent, turn }: Batch,
+  { agent, turn, tools }: Batch,
 ): Promise<string | undefined> {
   const { session } = agent;
+  const tool = { name: call.name, permission: tools.get(call.name)?.permission };
   let decision: Decision;
   try {
-    decision = await session.program.decide(call.name, prepared, {
+    decision = await session.program.decide(tool, prepared, {
+      agentId: agent.id,
       place: session,
       mode: agent.config.permission(),
-      sessionRules: agent.state().rules,
+      remembered: agent.state().rules,
       steps: session.features.flatMap((feature) => feature.permissionSteps ?? []),
     });
   } catch (error) {

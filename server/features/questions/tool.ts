@@ -51,6 +51,7 @@ export function createAskUserQuestionTool(
 ): Tool {
   return defineTool({
     name: 'AskUserQuestion',
+    permission: 'free',
     description: DESCRIPTION,
     parameters,
     prepare({ questions }) {

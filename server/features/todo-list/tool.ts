@@ -29,6 +29,7 @@ export function listed(todos: readonly Todo[]): string {
 export function createTodoListTool(present: () => readonly Todo[]): Tool {
   return defineTool({
     name: 'TodoList',
+    permission: 'free',
     description: DESCRIPTION,
     parameters,
     prepare({ todos }) {

@@ -9,6 +9,12 @@ export interface ActivePlan {
   id: string;
 }
 
+/** An approval given for the session: the call's rule, and the directory it holds for. */
+export interface RememberedRule {
+  rule: string;
+  dir?: string;
+}
+
 /** What an undo of this anchor restores. */
 export interface Checkpoint {
   plan: ActivePlan | undefined;
@@ -60,7 +66,7 @@ export interface ContextState {
   /** Last discovery per MCP server. */
   mcpTools: Map<string, InternalFields['mcp.tools']>;
   /** Rules remembered for the session; one list shared by all agents. */
-  rules: string[];
+  rules: RememberedRule[];
   /** Tools switched off for the session; shared by all agents. */
   disabledTools: string[];
   /** The running step's entry and its calls without result. */
@@ -293,8 +299,10 @@ export const contextProjection = {
         at().disabledTools.splice(0, Infinity, ...record.disabled);
         break;
       case 'event.approval.resolved': {
+        const { rule, dir } = record.x ?? {};
         const { rules } = at();
-        if (record.x?.rule !== undefined && !rules.includes(record.x.rule)) rules.push(record.x.rule);
+        if (rule === undefined || rules.some((known) => known.rule === rule && known.dir === dir)) break;
+        rules.push({ rule, ...(dir === undefined ? {} : { dir }) });
         break;
       }
     }

@@ -4,7 +4,7 @@ import { createCredentials } from '#server/auth/credentials.ts';
 import { createGuard } from '#server/auth/guard.ts';
 import type { RequestFacts } from '#server/auth/guard.ts';
 import { createHostCheck, isLoopbackBind } from '#server/auth/hosts.ts';
-import { originAllowed } from '#server/auth/origins.ts';
+import { isOwnOrigin, originAllowed } from '#server/auth/origins.ts';
 import { errorEntry } from '#server/errors/catalogue.ts';
 
 const TOKEN = 'secret-token';
@@ -188,5 +188,60 @@ describe('upgrade token', () => {
     [undefined, undefined, 401],
   ])('%s / %s', async (authorization, protocols, expected) => {
     expect(await setup().upgrade({ ...facts, authorization, protocols })).toBe(expected);
+  });
+});
+
+describe('without credentials', () => {
+  const listed = new Set(['https://listed.test', 'null-not-meant']);
+  it.each([
+    ['http://127.0.0.1:58627', '127.0.0.1:58627', true],
+    ['http://localhost:58627', 'localhost:58627', true],
+    ['http://LOCALHOST:58627', 'localhost:58627', true],
+    ['http://localhost', 'localhost:80', true],
+    ['http://[::1]:5', '[::1]:5', true],
+    ['https://listed.test', '127.0.0.1:58627', true],
+    ['null', '127.0.0.1:58627', false],
+    ['', '127.0.0.1:58627', false],
+    ['file://', '127.0.0.1:58627', false],
+    ['http://127.0.0.1:3000', '127.0.0.1:58627', false],
+    ['http://127.0.0.1', '127.0.0.1:58627', false],
+    ['https://127.0.0.1:58627', '127.0.0.1:58627', false],
+    ['http://localhost:58627', '127.0.0.1:58627', false],
+    ['http://a.localhost:58627', 'localhost:58627', false],
+    ['http://evil.test', '127.0.0.1:58627', false],
+    ['http://127.0.0.1:58627.evil.test', '127.0.0.1:58627', false],
+    ['chrome-extension://abc', '127.0.0.1:58627', false],
+    ['http://127.0.0.1:58627', undefined, false],
+    ['http://evil.test', 'x@evil.test', false],
+  ])('%s at %s', (origin, host, expected) => expect(isOwnOrigin(origin, host, listed)).toBe(expected));
+
+  const guard = createGuard({
+    ban: undefined,
+    hostAllowed: createHostCheck({ bindHost: '127.0.0.1', allowedHosts: [] }),
+    listedOrigins: new Set(['https://listed.test']),
+    credentials: undefined,
+  });
+
+  it.each(['null', 'https://evil.test', 'http://127.0.0.1:3000'])(
+    'refuses %s for every method and path',
+    async (origin) => {
+      for (const method of ['GET', 'POST', 'OPTIONS']) {
+        for (const path of ['/api/v1/shutdown', '/api/v1/healthz', '/', '/assets/x.js']) {
+          expect(await guard.request({ ...facts, method, path, origin })).toEqual({
+            outcome: 'refused',
+            headers: {},
+            refusal: { error: 'host.not_allowed', message: `Origin not allowed: ${origin}` },
+          });
+        }
+      }
+      expect(await guard.upgrade({ ...facts, origin, protocols: undefined })).toBe(403);
+    },
+  );
+
+  it('serves its own page, listed origins and who is no browser', async () => {
+    for (const origin of [undefined, 'http://127.0.0.1:58627', 'https://listed.test']) {
+      expect((await guard.request({ ...facts, authorization: undefined, origin })).outcome).toBe('pass');
+      expect(await guard.upgrade({ ...facts, authorization: undefined, origin, protocols: undefined })).toBe('pass');
+    }
   });
 });

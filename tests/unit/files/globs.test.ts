@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { escapeGlob, pathGlob, textGlob, unescapeGlob } from '#server/files/globs.ts';
-import { parsePattern, rememberedRule } from '#server/permissions/patterns.ts';
+import { parsePattern } from '#server/permissions/patterns.ts';
 
 describe('text globs', () => {
   test.each([
@@ -98,12 +98,4 @@ describe('patterns', () => {
       expect(() => parsePattern(text)).toThrow('invalid permission pattern');
     },
   );
-
-  test('the remembered rule is the literal subject', () => {
-    expect(rememberedRule('Bash', { text: 'rm -rf *', match: 'command' })).toBe('Bash(rm -rf \\*)');
-    expect(rememberedRule('TodoList', { match: 'literal' })).toBe('TodoList');
-    expect(rememberedRule('Grep', { text: '', match: 'glob' })).toBeUndefined();
-    const rule = rememberedRule('Bash', { text: '! grep x', match: 'command' }) ?? '';
-    expect(parsePattern(rule)).toMatchObject({ negated: false });
-  });
 });

@@ -53,7 +53,7 @@ describe('the worked journal of records.md §5', () => {
       'tool call_2',
       'tool call_3',
     ]);
-    expect(context.rules).toEqual(['Bash(cat a.txt)']);
+    expect(context.rules).toEqual([{ rule: 'Bash(cat a.txt)', dir: '/p' }]);
     expect(context.anchors.map((anchor) => anchor.length)).toEqual([3, 5, 7]);
     expect(log.state.messages.history.map((message) => message.id).slice(0, 3)).toEqual([
       'msg_P0',

@@ -1,7 +1,7 @@
 /** Which road requests take: proxies, the environment, headers without a key. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createTransport } from '#server/net/fetch.ts';
 import { createModelClient } from '#server/models/stream.ts';
 import { modelRequest, resolvedModel } from '#support/model-requests.ts';
@@ -29,6 +29,86 @@ afterEach(async () => {
   proxy.closeAllConnections();
   await new Promise((resolve) => proxy.close(resolve));
   await server.close();
+});
+
+describe('redirects', () => {
+  interface Seen {
+    method: string | undefined;
+    url: string | undefined;
+    key: string | undefined;
+    body: string;
+  }
+
+  /** A server that answers with the redirects it is told, then with 200. */
+  async function redirecting(answers: { status: number; location?: string }[]) {
+    const seen: Seen[] = [];
+    const served = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk) => (body += String(chunk)));
+      request.on('end', () => {
+        const key = request.headers['x-goog-api-key']?.toString();
+        seen.push({ method: request.method, url: request.url, key, body });
+        const { status, location } = answers.shift() ?? { status: 200 };
+        response.writeHead(status, location === undefined ? {} : { location }).end('end');
+      });
+    });
+    await new Promise<void>((resolve) => served.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void served.close());
+    return { seen, url: `http://127.0.0.1:${(served.address() as AddressInfo).port}` };
+  }
+
+  async function send(url: string) {
+    const transport = createTransport();
+    onTestFinished(() => transport.close());
+    const exchange = transport.exchange({}, { name: 'x-goog-api-key', value: 'secret' });
+    const response = await exchange.fetch(`${url}/v1`, { method: 'POST', body: '{"a":1}' });
+    return { status: response.status, text: await response.text(), facts: exchange.facts };
+  }
+
+  it('never leave the origin, whatever the status', async () => {
+    for (const status of [301, 302, 303, 307, 308]) {
+      const other = await redirecting([]);
+      const { port } = new URL(other.url);
+      for (const location of [`${other.url}/steal?x=1`, `//127.0.0.1:${port}/`, `http://localhost:${port}/`]) {
+        const own = await redirecting([{ status, location }]);
+        const { facts } = await send(own.url);
+        expect(facts.failure?.status).toBe(status);
+        expect(facts.failure?.body).toMatch(/redirect to http:\/\/[a-z0-9.]+:\d+, which is not followed/);
+        expect(own.seen).toHaveLength(1);
+      }
+      expect(other.seen).toEqual([]);
+    }
+  });
+
+  it('within it are followed, with key and body where the status keeps them', async () => {
+    const own = await redirecting([
+      { status: 307, location: '/v2' },
+      { status: 308, location: 'v3?b=c' },
+    ]);
+    expect(await send(own.url)).toMatchObject({ status: 200, text: 'end' });
+    expect(own.seen.map(({ method, url, key, body }) => [method, url, key, body])).toEqual([
+      ['POST', '/v1', 'secret', '{"a":1}'],
+      ['POST', '/v2', 'secret', '{"a":1}'],
+      ['POST', '/v3?b=c', 'secret', '{"a":1}'],
+    ]);
+    const other = await redirecting([{ status: 303, location: '/v2' }]);
+    await send(other.url);
+    expect(other.seen.at(-1)).toMatchObject({ method: 'GET', body: '' });
+  });
+
+  it('end after three', async () => {
+    const own = await redirecting(Array.from({ length: 9 }, () => ({ status: 307, location: '/again' })));
+    expect((await send(own.url)).facts.failure?.status).toBe(307);
+    expect(own.seen).toHaveLength(4);
+  });
+
+  it('without a place to go to are an answer like any other', async () => {
+    for (const answer of [{ status: 302 }, { status: 302, location: 'http://[broken' }]) {
+      const own = await redirecting([answer]);
+      expect((await send(own.url)).facts.failure?.status).toBe(302);
+      expect(own.seen).toHaveLength(1);
+    }
+  });
 });
 
 describe('transport', () => {

@@ -1,90 +1,25 @@
-import { execFileSync } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { decide } from '#server/permissions/policy.ts';
-import type { Decision, PermissionContext } from '#server/permissions/policy.ts';
-import type { PermissionRule } from '#server/permissions/patterns.ts';
-import type { PermissionMode } from '#schema/scalars.ts';
-import type { Access, RuleSubject } from '#server/tools/tool.ts';
-import { createWorkspace } from '../tools/workspace.ts';
-import type { Workspace } from '../tools/workspace.ts';
+import type { Decision } from '#server/permissions/decision.ts';
+import type { Access } from '#server/tools/tool.ts';
+import { createProject, git, kind, rule } from './decide.ts';
+import type { Project, Setup } from './decide.ts';
 
-let space: Workspace;
+let space: Project;
 let outside: string;
-
-const git = (cwd: string, ...args: string[]) =>
-  execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', '-c', 'protocol.file.allow=always', ...args], {
-    cwd,
-    stdio: 'pipe',
-  });
-
 beforeAll(async () => {
-  space = await createWorkspace();
-  outside = join(space.root, 'outside');
-  await mkdir(outside);
-  git(space.environment.cwd, 'init', '-q');
-  await space.write('src/a.ts', '');
-  git(space.environment.cwd, 'add', '.');
-  git(space.environment.cwd, 'commit', '-qm', 'first');
-  await symlink(outside, space.path('link'));
-  await symlink('.git', space.path('alias'));
-  await space.write('.env', '');
-  await symlink('.env', space.path('innocent'));
+  space = await createProject();
+  ({ outside } = space);
 });
 afterAll(() => space.remove());
 
-interface Setup {
-  mode?: PermissionMode;
-  rules?: PermissionRule[];
-  session?: string[];
-  environment?: Partial<PermissionContext['environment']>;
-}
-
-const rule = (
-  decision: PermissionRule['decision'],
-  pattern: string,
-  more: Partial<PermissionRule> = {},
-): PermissionRule => ({
-  decision,
-  pattern,
-  scope: 'user',
-  ...more,
-});
-
-function ruled(toolName: string, subject: RuleSubject, accesses: Access[], setup: Setup = {}): Promise<Decision> {
-  return decide(
-    { toolName, plan: { accesses, subject } },
-    {
-      mode: setup.mode ?? 'manual',
-      rules: setup.rules ?? [],
-      sessionRules: setup.session ?? [],
-      environment: { ...space.environment, ...setup.environment },
-    },
-  );
-}
-
-const absolute = (path: string) => (path.startsWith('/') ? path : space.path(path));
-const file = (toolName: string, path: string, setup?: Setup) => {
-  const mode = toolName === 'Write' ? 'write' : toolName === 'Edit' ? 'read-write' : 'read';
-  return ruled(
-    toolName,
-    { text: absolute(path), match: 'path' },
-    [{ kind: 'file', path: absolute(path), mode }],
-    setup,
-  );
-};
-const search = (toolName: string, pattern: string, path: string, setup?: Setup) =>
-  ruled(
-    toolName,
-    { text: pattern, match: 'glob' },
-    [{ kind: 'file', path: absolute(path), mode: 'read', recursive: true }],
-    setup,
-  );
-const bash = (text: string, setup?: Setup) => ruled('Bash', { text, match: 'command' }, [{ kind: 'all' }], setup);
-const bare = (toolName: string, setup?: Setup) => ruled(toolName, { match: 'literal' }, [{ kind: 'all' }], setup);
-const kind = async (decision: Promise<Decision>) => (await decision).kind;
+const ruled = (...args: Parameters<Project['decide']>) => space.decide(...args);
+const file = (...args: Parameters<Project['file']>) => space.file(...args);
+const search = (...args: Parameters<Project['search']>) => space.search(...args);
+const bash = (...args: Parameters<Project['bash']>) => space.bash(...args);
+const bare = (...args: Parameters<Project['bare']>) => space.bare(...args);
 
 const modes = ['manual', 'auto', 'yolo'] as const;
 
@@ -156,10 +91,10 @@ describe('modes with rules', () => {
   });
 
   test('a remembered rule beats ask, not deny', async () => {
-    const session = ['Bash(ls)'];
-    expect(await kind(bash('ls', { session }))).toBe('approve');
-    expect(await kind(bash('ls', { session, rules: [rule('ask', 'Bash')] }))).toBe('approve');
-    expect(await kind(bash('ls', { session, rules: [rule('deny', 'Bash(l*)')] }))).toBe('deny');
+    const remembered = [{ rule: 'Bash(ls)', dir: space.environment.cwd }];
+    expect(await kind(bash('ls', { remembered }))).toBe('approve');
+    expect(await kind(bash('ls', { remembered, rules: [rule('ask', 'Bash')] }))).toBe('approve');
+    expect(await kind(bash('ls', { remembered, rules: [rule('deny', 'Bash(l*)')] }))).toBe('deny');
     expect(
       await kind(bash('ls', { rules: [rule('allow', 'Bash', { scope: 'session-runtime' }), rule('ask', 'Bash')] })),
     ).toBe('approve');
@@ -172,24 +107,12 @@ describe('modes with rules', () => {
 
   test('denials carry the reason, asks the rule to remember', async () => {
     expect((await bash('ls', { rules: [rule('deny', 'Bash', { reason: 'not here' })] })).reason).toContain('not here');
-    expect(await bash('rm *')).toMatchObject({ kind: 'ask', rule: 'Bash(rm \\*)' });
-    expect(await bare('TaskStop')).toMatchObject({ kind: 'ask', rule: 'TaskStop' });
+    expect(await bash('rm *')).toMatchObject({ kind: 'ask', rule: { rule: 'Bash(rm \\*)' } });
+    expect(await bare('TaskStop')).toMatchObject({ kind: 'ask', rule: { rule: 'TaskStop' } });
     expect(await search('Grep', '', outside)).toEqual({ kind: 'ask', reason: expect.any(String) });
     expect(await bash('ls', { rules: [rule('ask', 'Bash', { reason: 'careful' })] })).toMatchObject({
       reason: 'careful',
     });
-  });
-
-  test('what is remembered approves the same call and no other', async () => {
-    for (const line of ['a && b', 'echo "$(date)"', 'a > f', '! grep -r "x*" .', 'cat <<E\nx\nE']) {
-      const { rule: text = '' } = await bash(line);
-      expect(await kind(bash(line, { session: [text] }))).toBe('approve');
-      expect(await kind(bash(`${line} x`, { session: [text] }))).toBe('ask');
-    }
-    const path = join(outside, '(a)/[b]/{c,d}/*e.txt');
-    const { rule: text = '' } = await file('Write', path);
-    expect(await kind(file('Write', path, { session: [text] }))).toBe('approve');
-    expect(await kind(file('Write', join(outside, '(a)/[b]/{c,d}/xe.txt'), { session: [text] }))).toBe('ask');
   });
 
   test('tools without a subject match only bare patterns', async () => {
@@ -254,10 +177,10 @@ describe('paths in rules', () => {
     const alias = join(space.root, 'alias');
     await symlink(space.environment.cwd, alias);
     const path = join(alias, 'src/a.ts');
-    const setup = { environment: { cwd: alias }, rules: [rule('allow', 'Write(src/*)'), rule('ask', 'Write(gen/*)')] };
+    const setup = { places: { cwd: alias }, rules: [rule('allow', 'Write(src/*)'), rule('ask', 'Write(gen/*)')] };
     expect(await kind(file('Write', path, setup))).toBe('approve');
     expect(await kind(file('Write', join(alias, 'gen/x'), setup))).toBe('ask');
-    expect(await kind(file('Write', join(alias, 'lib/x'), { environment: { cwd: alias } }))).toBe('approve');
+    expect(await kind(file('Write', join(alias, 'lib/x'), { places: { cwd: alias } }))).toBe('approve');
   });
 });
 
@@ -291,8 +214,9 @@ describe('command lines in rules', () => {
   });
 
   test('remembered and configured rules together cover a line', async () => {
-    expect(await kind(bash('npm test && git log', { rules: gitAndLs, session: ['Bash(npm test)'] }))).toBe('approve');
-    expect(await kind(bash('npm test && git log', { session: ['Bash(npm test)'] }))).toBe('ask');
+    const remembered = [{ rule: 'Bash(npm test)', dir: space.environment.cwd }];
+    expect(await kind(bash('npm test && git log', { rules: gitAndLs, remembered }))).toBe('approve');
+    expect(await kind(bash('npm test && git log', { remembered }))).toBe('ask');
   });
 
   test.each([
@@ -315,28 +239,30 @@ describe('command lines in rules', () => {
     expect(await kind(bash('curl x | sh', { rules: [rule('deny', 'Bash(curl*|*sh)')] }))).toBe('deny');
   });
 
-  test('negation', async () => {
+  test('a negated rule denies all but what it names, and allows nothing', async () => {
     const onlyGit = [rule('deny', 'Bash(!git *)')];
-    expect(await kind(bash('git a && X=1 git b', { rules: onlyGit, mode: 'yolo' }))).toBe('approve');
+    expect(await kind(bash('git a && git b', { rules: onlyGit, mode: 'yolo' }))).toBe('approve');
     expect(await kind(bash('git a && ls', { rules: onlyGit, mode: 'yolo' }))).toBe('deny');
-    expect(await kind(bash('ls; pwd', { rules: [rule('allow', 'Bash(!rm *)')] }))).toBe('approve');
-    expect(await kind(bash('ls; rm x', { rules: [rule('allow', 'Bash(!rm *)')] }))).toBe('ask');
+    expect(await kind(bash('git a; echo $(git b)', { rules: onlyGit, mode: 'yolo' }))).toBe('deny');
+    expect(await kind(bash('ls', { rules: [rule('allow', 'Bash(!rm *)')] }))).toBe('ask');
+    expect(await kind(bash('ls', { rules: [rule('allow', 'Bash(!rm *)'), rule('allow', 'Bash(ls)')] }))).toBe(
+      'approve',
+    );
   });
 });
 
 describe('workspace and repository', () => {
   test('additional, session and skill folders', async () => {
-    const environment = {
+    const places = {
       additionalDirs: [join(space.root, 'more')],
       skillDirs: [join(space.root, 'skills')],
       sessionDir: join(space.root, 'session'),
     };
     const readable = ['more/x', 'skills/x', 'session/tool-results/x'];
-    for (const name of readable)
-      expect(await kind(file('Read', join(space.root, name), { environment }))).toBe('approve');
-    expect(await kind(file('Write', join(space.root, 'more/x'), { environment }))).toBe('approve');
-    expect(await kind(file('Write', join(space.root, 'session/x'), { environment }))).toBe('ask');
-    expect(await kind(file('Write', join(space.root, 'skills/x'), { environment }))).toBe('ask');
+    for (const name of readable) expect(await kind(file('Read', join(space.root, name), { places }))).toBe('approve');
+    expect(await kind(file('Write', join(space.root, 'more/x'), { places }))).toBe('approve');
+    expect(await kind(file('Write', join(space.root, 'session/x'), { places }))).toBe('ask');
+    expect(await kind(file('Write', join(space.root, 'skills/x'), { places }))).toBe('ask');
   });
 
   test('every path counts', async () => {
@@ -349,29 +275,29 @@ describe('workspace and repository', () => {
 
   test('outside of a repository writes ask', async () => {
     await writeFile(join(outside, '.gitignore'), '');
-    expect(await kind(file('Write', join(outside, 'x'), { environment: { cwd: outside } }))).toBe('ask');
+    expect(await kind(file('Write', join(outside, 'x'), { places: { cwd: outside } }))).toBe('ask');
     // An empty .git folder is no repository.
     const fake = join(space.root, 'fake');
     await mkdir(join(fake, '.git'), { recursive: true });
-    expect(await kind(file('Write', join(fake, 'x'), { environment: { cwd: fake } }))).toBe('ask');
+    expect(await kind(file('Write', join(fake, 'x'), { places: { cwd: fake } }))).toBe('ask');
   });
 
   test('below the top of the work tree, and inside the git directory', async () => {
     const cwd = space.path('src');
-    expect(await kind(file('Write', 'src/new.ts', { environment: { cwd } }))).toBe('approve');
-    expect(await kind(file('Write', 'other.ts', { environment: { cwd } }))).toBe('ask');
-    expect(await kind(file('Read', '.git/config', { environment: { cwd } }))).toBe('ask');
+    expect(await kind(file('Write', 'src/new.ts', { places: { cwd } }))).toBe('approve');
+    expect(await kind(file('Write', 'other.ts', { places: { cwd } }))).toBe('ask');
+    expect(await kind(file('Read', '.git/config', { places: { cwd } }))).toBe('ask');
     const hooks = space.path('.git/hooks');
-    expect(await kind(file('Write', '.git/hooks/x', { environment: { cwd: hooks }, mode: 'yolo' }))).toBe('ask');
+    expect(await kind(file('Write', '.git/hooks/x', { places: { cwd: hooks }, mode: 'yolo' }))).toBe('ask');
   });
 
   test('linked work trees: both git directories are guarded', async () => {
     const tree = join(space.root, 'tree');
     git(space.environment.cwd, 'worktree', 'add', '-q', tree);
-    const environment = { cwd: tree };
-    expect(await kind(file('Write', join(tree, 'x'), { environment }))).toBe('approve');
+    const places = { cwd: tree };
+    expect(await kind(file('Write', join(tree, 'x'), { places }))).toBe('approve');
     for (const path of [join(tree, '.git'), space.path('.git/worktrees/tree/HEAD'), space.path('.git/config')]) {
-      expect(await kind(file('Write', path, { environment, mode: 'yolo' }))).toBe('ask');
+      expect(await kind(file('Write', path, { places, mode: 'yolo' }))).toBe('ask');
     }
   });
 
@@ -379,14 +305,12 @@ describe('workspace and repository', () => {
     const top = join(space.root, 'separate');
     await mkdir(top);
     git(top, 'init', '-q', '--separate-git-dir', join(top, 'store'));
-    const environment = { cwd: top };
-    expect(await kind(file('Write', join(top, 'x'), { environment }))).toBe('approve');
-    expect(await kind(file('Write', join(top, 'store/config'), { environment, mode: 'yolo' }))).toBe('ask');
+    const places = { cwd: top };
+    expect(await kind(file('Write', join(top, 'x'), { places }))).toBe('approve');
+    expect(await kind(file('Write', join(top, 'store/config'), { places, mode: 'yolo' }))).toBe('ask');
     git(top, 'commit', '-q', '--allow-empty', '-m', 'first');
     const tree = join(space.root, 'separate-tree');
     git(top, 'worktree', 'add', '-q', tree);
-    expect(await kind(file('Write', join(top, 'store/config'), { environment: { cwd: tree }, mode: 'yolo' }))).toBe(
-      'ask',
-    );
+    expect(await kind(file('Write', join(top, 'store/config'), { places: { cwd: tree }, mode: 'yolo' }))).toBe('ask');
   });
 });

@@ -8,7 +8,8 @@ import { findNestedInstructions } from '#server/agent/calls/nested-instructions.
 import { checkFresh } from '#server/agent/calls/stale-files.ts';
 import { createInstructionFiles } from '#server/agent/prompt/instructions.ts';
 import { listDirectory } from '#server/agent/prompt/directory-listing.ts';
-import { decide } from '#server/permissions/policy.ts';
+import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
+import { createPermissionPolicy } from '#server/permissions/policy.ts';
 import { builtinTools } from '#server/tools/registry.ts';
 import type { ToolEnvironment } from '#server/tools/tool.ts';
 import { createPrefixedRuntime, type PrefixedRuntime } from '#support/prefixed-runtime.ts';
@@ -30,6 +31,7 @@ beforeEach(async () => {
     additionalDirs: [],
     skillDirs: [],
     sessionDir: '/sessions/x',
+    home: join(root, 'server-home'),
     activeTools: new Set(),
   };
   await put(`${CWD}/a.txt`, 'needle\n');
@@ -73,10 +75,12 @@ test('files are written there', async () => {
 });
 
 test('permissions look at the links, folders and repository of that machine', async () => {
+  const policy = createPermissionPolicy({ reader: createCommandLineReader() });
   const verdict = async (name: string, args: object) => {
     const plan = await planTool(tool(name), environment, args);
-    const context = { mode: 'manual' as const, rules: [], sessionRules: [], environment };
-    return (await decide({ toolName: name, plan }, context)).kind;
+    const { subject, accesses } = plan;
+    const call = { toolName: name, agentId: 'main', permission: tool(name).permission, subject, accesses };
+    return (await policy.decide(call, { mode: 'manual', rules: [], remembered: [], places: environment })).kind;
   };
   await put('/elsewhere/x', '');
   await symlink(join(root, 'elsewhere'), join(root, CWD, 'out'));

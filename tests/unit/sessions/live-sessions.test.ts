@@ -53,6 +53,7 @@ beforeEach(async () => {
       identity: await createIdentity({ documents: createDocuments({ home }), log }),
       client,
       tools: [],
+      log,
     }),
     holder: leaseHolder(),
     ensureWorkspace: async () => undefined,

@@ -33,6 +33,7 @@ async function batch(
   const log: string[] = [];
   const tool: Tool = defineTool({
     name: 'Step',
+    permission: 'ask',
     description: '',
     parameters: z.object({ n: z.number() }),
     prepare({ n }) {

@@ -1,0 +1,63 @@
+/** A call's command line: how it reads, and the directory its commands run in. */
+import { isAbsolute, resolve } from 'node:path';
+import { isInsideAny } from '#server/files/paths.ts';
+import type { RuleSubject } from '#server/tools/tool.ts';
+import type { CommandLineReader, CommandReading } from './command-line/command-line-reader.ts';
+import type { PermissionPlaces } from './decision.ts';
+import { once } from './once.ts';
+
+export interface CommandDirectory {
+  /** Links resolved. */
+  path: string;
+  /** In the working directory or an additional one. */
+  inWorkspace: boolean;
+  /** The line changes to a directory that rules do not follow: no command of it is certain to be where it seems. */
+  lost: boolean;
+}
+
+export interface CommandCall {
+  line: string;
+  reading(): Promise<CommandReading>;
+  /** Where the commands run: the call's directory, or that of a `cd` at the head of the line. */
+  directory(): Promise<CommandDirectory>;
+}
+
+export interface CommandSurroundings {
+  places: Pick<PermissionPlaces, 'runtime' | 'cwd' | 'additionalDirs'>;
+  reader: CommandLineReader;
+}
+
+/** Nothing is read before it is asked for: the reader is loaded by the first rule that needs it. */
+export function createCommandCall(
+  line: string,
+  subject: Pick<RuleSubject, 'directory'>,
+  { places, reader }: CommandSurroundings,
+): CommandCall {
+  const { runtime } = places;
+  const workspace = [places.cwd, ...places.additionalDirs];
+  const start = subject.directory ?? places.cwd;
+  const reading = once(() => reader.read(line));
+
+  /** Undefined when the shell may go elsewhere than it says, or where rules do not follow. */
+  async function follow(directory: string): Promise<string | undefined> {
+    if (/^[~-]/.test(directory)) return undefined;
+    // The shell looks for a plain name in the directories of CDPATH first.
+    if (runtime.environment().CDPATH && !isAbsolute(directory) && !/^\.\.?(\/|$)/.test(directory)) return undefined;
+    const real = await runtime.realpath(resolve(start, directory)).catch(() => undefined);
+    return real !== undefined && (await isInsideAny(real, workspace, runtime)) ? real : undefined;
+  }
+
+  return {
+    line,
+    reading,
+    directory: once(async () => {
+      const real = await runtime.realpath(start);
+      const here = { path: real, inWorkspace: await isInsideAny(real, workspace, runtime), lost: false };
+      if (!line.includes('cd')) return here;
+      const { cd } = await reading();
+      if (cd === undefined) return here;
+      const target = await follow(cd);
+      return target === undefined ? { ...here, lost: true } : { path: target, inWorkspace: true, lost: false };
+    }),
+  };
+}

@@ -1,0 +1,65 @@
+/** What a step of the permission chain is asked, what it may look at, and what it may answer. */
+import type { PermissionMode } from '#schema/scalars.ts';
+import type { Repository } from '#server/files/repository.ts';
+import type { RememberedRule } from '#server/journal/projections/context.ts';
+import type { PreparedCall, ToolEnvironment, ToolPermission } from '#server/tools/tool.ts';
+import type { CommandCall } from './command-call.ts';
+import type { RuleSet } from './rules.ts';
+import type { ServerFiles } from './server-files.ts';
+
+export interface Decision {
+  kind: 'approve' | 'deny' | 'ask';
+  /** Why it was denied, for the model; why it is asked, for people. */
+  reason?: string;
+  /** With `ask`: what an approval for the session remembers; absent when there is nothing that could be. */
+  rule?: RememberedRule;
+}
+
+export interface PermissionCall {
+  toolName: string;
+  agentId: string;
+  /** The tool's own class; undefined asks, like every class that no step knows. */
+  permission: ToolPermission | undefined;
+  subject: PreparedCall['subject'];
+  accesses: PreparedCall['accesses'];
+}
+
+export type PermissionPlaces = Pick<
+  ToolEnvironment,
+  'runtime' | 'cwd' | 'additionalDirs' | 'skillDirs' | 'sessionDir' | 'home'
+>;
+
+/** A declared file access, also with its links resolved. */
+export interface FileAccess {
+  path: string;
+  real: string;
+  writes: boolean;
+}
+
+/** The call's surroundings. What costs a look at the disk is a function and looked up once per decision. */
+export interface PermissionContext {
+  /** `manual` while no rules are known, whatever the agent's mode is. */
+  mode: PermissionMode;
+  places: PermissionPlaces;
+  rules: RuleSet;
+  /** Remembered for the session. */
+  remembered: readonly RememberedRule[];
+  files(): Promise<FileAccess[]>;
+  /** The working directory with its links resolved. */
+  realCwd(): Promise<string>;
+  /** The git repository around the working directory. */
+  repository(): Promise<Repository | undefined>;
+  serverFiles(): Promise<ServerFiles>;
+  /** The command line of the call; undefined for tools that run none. */
+  command: CommandCall | undefined;
+  /** What an approval for the session would remember. */
+  rememberedAs(): Promise<RememberedRule | undefined>;
+  /** The answer `ask`, with what an approval for the session would remember. */
+  ask(reason: string): Promise<Decision>;
+}
+
+/** One link of the chain. Undefined leaves the call to the next one. */
+export type PermissionStep = (
+  call: PermissionCall,
+  context: PermissionContext,
+) => Decision | undefined | Promise<Decision | undefined>;

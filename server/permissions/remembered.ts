@@ -1,0 +1,46 @@
+/** What an approval "for the session" remembers of a call: its text, and the directory that it holds for. */
+import { escapeGlob } from '#server/files/globs.ts';
+import { isInsideAny } from '#server/files/paths.ts';
+import type { RememberedRule } from '#server/journal/projections/context.ts';
+import type { CommandCall } from './command-call.ts';
+import type { FileAccess, PermissionCall, PermissionPlaces } from './decision.ts';
+
+const ruleText = (toolName: string, text: string) => `${toolName}(${escapeGlob(text)})`;
+
+interface Surroundings {
+  places: PermissionPlaces;
+  command: CommandCall | undefined;
+  files(): Promise<FileAccess[]>;
+}
+
+/**
+ * The rule for exactly this call; undefined for an empty subject, whose rule would read as the bare name and allow
+ * everything. Paths are remembered as where they lead, so that a link changed later approves nothing else. A search
+ * outside the workspace is remembered by its path, inside by its pattern with the path as the directory: neither reads
+ * as the other.
+ */
+export async function rememberedRule(
+  { toolName, subject }: PermissionCall,
+  { places, command, files }: Surroundings,
+): Promise<RememberedRule | undefined> {
+  const { text, match } = subject;
+  if (text === undefined) return { rule: toolName };
+  if (text === '') return undefined;
+  if (match === 'command') {
+    return command && { rule: ruleText(toolName, text), dir: (await command.directory()).path };
+  }
+  const accessed = match === 'literal' ? [] : await files();
+  const [file, another] = accessed;
+  if (another) return undefined;
+  if (!file) return { rule: ruleText(toolName, text) };
+  if (match === 'path') return { rule: ruleText(toolName, file.real) };
+  return (await isInsideAny(file.real, [places.cwd, ...places.additionalDirs], places.runtime))
+    ? { rule: ruleText(toolName, text), dir: file.real }
+    : { rule: ruleText(toolName, file.real) };
+}
+
+/** The rule that one simple command would be remembered as. */
+export const rememberedCommand = (toolName: string, command: string, dir: string): RememberedRule => ({
+  rule: ruleText(toolName, command),
+  dir,
+});

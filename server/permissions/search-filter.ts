@@ -1,0 +1,57 @@
+/** What a search never shows: files that hold secrets, and the bookkeeping of version control systems. */
+import { join, relative, sep } from 'node:path';
+import { isInside } from '#server/files/paths.ts';
+import type { Target } from '#server/files/paths.ts';
+import { VCS_DIRECTORIES } from '#server/files/ripgrep.ts';
+import type { Runtime } from '#server/runtime/runtime.ts';
+import type { ToolEnvironment } from '#server/tools/tool.ts';
+import { isSensitivePath } from './sensitive-files.ts';
+import { findServerFiles } from './server-files.ts';
+
+const vcsNames = new Set(VCS_DIRECTORIES);
+
+/** Under `cwd` only what is below it counts. */
+function inVersionControl(path: string, cwd: string): boolean {
+  const counted = isInside(path, cwd) ? relative(cwd, path) : path;
+  return counted.split(sep).some((segment) => vcsNames.has(segment));
+}
+
+/** Drops files that must not be shown, and counts the sensitive ones among them. */
+export interface SearchFilter {
+  /** To be asked once for a file. */
+  shows(name: string): boolean;
+  hidden(): number;
+}
+
+interface Place extends Pick<ToolEnvironment, 'cwd' | 'home' | 'sessionDir'> {
+  runtime: Pick<Runtime, 'realpath'>;
+}
+
+/**
+ * What a search must not show of `directory`: judged by paths as named and with the search root's links resolved. The
+ * server's settings hold keys: only a search of that very file, which is asked about, shows them.
+ */
+export async function createSearchFilter(directory: string, target: Target, place: Place): Promise<SearchFilter> {
+  const { cwd, runtime } = place;
+  // A file is searched from its directory, whose links are not those of the file.
+  const realDirectory = directory === target.path ? target.real : await runtime.realpath(directory);
+  const realCwd = await runtime.realpath(cwd);
+  const { isSecret, isSettings } = await findServerFiles(place);
+  const secret = (path: string) => isSensitivePath(path) || isSecret(path);
+  const rootSensitive = secret(target.path) || secret(target.real);
+  const namesSettings = isSettings(target.path) || isSettings(target.real);
+  const sensitive = (path: string) => secret(path) || (!namesSettings && isSettings(path));
+  const rootVersionControl = inVersionControl(target.path, cwd) || inVersionControl(target.real, realCwd);
+  let hidden = 0;
+  return {
+    shows(name) {
+      const path = join(directory, name);
+      const real = join(realDirectory, name);
+      if (rootVersionControl || inVersionControl(path, cwd) || inVersionControl(real, realCwd)) return false;
+      if (!rootSensitive && !sensitive(path) && !sensitive(real)) return true;
+      hidden++;
+      return false;
+    },
+    hidden: () => hidden,
+  };
+}

@@ -1,0 +1,98 @@
+/** The server's own files, which the agents it runs must not read or change by themselves. */
+import { readdir } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { errorCode } from '#server/files/errno.ts';
+import { isInside } from '#server/files/paths.ts';
+import { realPath } from '#server/runtime/real-path.ts';
+import type { ToolEnvironment } from '#server/tools/tool.ts';
+
+export interface ServerFiles {
+  /** Token, credentials, the folders of other sessions: no tool reads or writes them. */
+  isSecret(path: string): boolean;
+  /** Files of the home that hold keys among the settings. */
+  isSettings(path: string): boolean;
+  /** Anything of the home but this session's own folder. */
+  isHome(path: string): boolean;
+  /** The session's own folder and what is in it. */
+  isOwn(path: string): boolean;
+}
+
+type Places = Pick<ToolEnvironment, 'home' | 'sessionDir'>;
+
+const TOKEN = 'server.token';
+const CREDENTIALS = 'credentials';
+const SESSIONS = 'sessions';
+const SETTINGS = ['config.toml', 'mcp.json'];
+/** Entries that may be links to elsewhere. */
+const LINKED = [TOKEN, CREDENTIALS, SESSIONS, ...SETTINGS];
+/** Segments of a session's folder below `sessions`: workspace and session. */
+const SESSION_DEPTH = 2;
+
+/** Secrets of any process, ours among them, as Linux shows them. */
+const PROCESS_ENVIRONMENT = /^\/proc\/.*\/environ$/s;
+
+/** Compared without regard to case: where that is the same file it must not be a way around. */
+const inside = (path: string, folder: string) => isInside(path.toLowerCase(), folder.toLowerCase());
+
+/** Where those entries of the home lead that are links; a dotfile setup keeps the real files elsewhere. */
+async function linkedEntries(home: string): Promise<Map<string, string>> {
+  const entries = await readdir(home, { withFileTypes: true }).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw error;
+  });
+  const links = entries.filter((entry) => entry.isSymbolicLink() && LINKED.includes(entry.name.toLowerCase()));
+  const targets = links.map(async ({ name }) => {
+    try {
+      return [[name.toLowerCase(), await realPath(join(home, name))] as const];
+    } catch (error) {
+      // A link in a circle leads nowhere.
+      if (errorCode(error) === 'ELOOP') return [];
+      throw error;
+    }
+  });
+  return new Map((await Promise.all(targets)).flat());
+}
+
+/**
+ * Looks up where the home and its files lead, for one decision. Every question takes a path as named or with its links
+ * resolved; ask for both.
+ */
+export async function findServerFiles({ home, sessionDir }: Places): Promise<ServerFiles> {
+  const [realHome, links] = await Promise.all([realPath(home), linkedEntries(home)]);
+  const homes = [...new Set([home, realHome])];
+  const linked = (names: readonly string[]) => names.flatMap((name) => links.get(name) ?? []);
+  const secrets = linked([TOKEN, CREDENTIALS]);
+  const settings = linked(SETTINGS);
+  const sessions = [...homes.map((folder) => join(folder, SESSIONS)), ...linked([SESSIONS])];
+  const below = relative(join(home, SESSIONS), sessionDir);
+  const own = [sessionDir, ...sessions.map((folder) => join(folder, below))];
+
+  const isInAny = (path: string, folders: readonly string[]) => folders.some((folder) => inside(path, folder));
+  const isOwn = (path: string) => isInAny(path, own);
+  const segmentsBelow = (path: string, folder: string) =>
+    relative(folder.toLowerCase(), path.toLowerCase()).split(sep).filter(Boolean);
+
+  return {
+    isOwn,
+    isSecret(path) {
+      if (PROCESS_ENVIRONMENT.test(path) || isInAny(path, secrets)) return true;
+      if (isOwn(path)) return false;
+      const deep = (folder: string) => segmentsBelow(path, folder).length >= SESSION_DEPTH;
+      if (sessions.some((folder) => inside(path, folder) && deep(folder))) return true;
+      return homes.some((folder) => {
+        if (!inside(path, folder)) return false;
+        const [first = ''] = segmentsBelow(path, folder);
+        // A prefix, so that what is written beside it on the way to the disk counts too.
+        return first.startsWith(TOKEN) || first === CREDENTIALS;
+      });
+    },
+    isSettings: (path) =>
+      isInAny(path, settings) ||
+      homes.some((folder) => {
+        const [first = '', ...rest] = segmentsBelow(path, folder);
+        return inside(path, folder) && rest.length === 0 && SETTINGS.some((name) => first.startsWith(name));
+      }),
+    isHome: (path) =>
+      !isOwn(path) && (isInAny(path, homes) || isInAny(path, [...secrets, ...settings, ...linked([SESSIONS])])),
+  };
+}

@@ -1,0 +1,80 @@
+/** The steps of configured and remembered rules. */
+import type { RememberedRule } from '#server/journal/projections/context.ts';
+import type { CommandCall } from '../command-call.ts';
+import type { PermissionCall, PermissionContext, PermissionStep } from '../decision.ts';
+import { rememberedCommand } from '../remembered.ts';
+import { allowsAlone, firstBlocking, isWholeLine } from '../rules.ts';
+import type { Rule } from '../rules.ts';
+
+export const denyRules: PermissionStep = async (call, context) => {
+  const denied = await firstBlocking(context.rules.deny, call, context);
+  if (!denied) return undefined;
+  const why = denied.reason ? `: ${denied.reason}` : '';
+  return { kind: 'deny', reason: `Denied by the permission rule ${denied.pattern}${why}` };
+};
+
+export const askRules: PermissionStep = async (call, context) => {
+  const asking = await firstBlocking(context.rules.ask, call, context);
+  return asking && context.ask(asking.reason ?? `The permission rule ${asking.pattern} asks.`);
+};
+
+/** Rules remembered for the session, and configured ones that count as such: they go before ask rules. */
+export const rememberedRules: PermissionStep = async (call, context) => {
+  const rules = context.rules.allow.filter(({ scope }) => scope === 'session-runtime');
+  return (await allowed(call, context, rules)) ? { kind: 'approve' } : undefined;
+};
+
+/** All allow rules together: each simple command of a line needs one, wherever it comes from. */
+export const allowRules: PermissionStep = async (call, context) =>
+  (await allowed(call, context, context.rules.allow)) ? { kind: 'approve' } : undefined;
+
+/** Whether exactly this call has been approved for the session. */
+export async function isRemembered(context: PermissionContext): Promise<boolean> {
+  if (context.remembered.length === 0) return false;
+  const mine = await context.rememberedAs();
+  return mine !== undefined && (await holds(mine, context));
+}
+
+/** A command remembered without a directory holds for the session's. */
+async function holds({ rule, dir }: RememberedRule, { remembered, command, realCwd }: PermissionContext) {
+  const fallback = command && (await realCwd());
+  return remembered.some((known) => known.rule === rule && (known.dir ?? fallback) === dir);
+}
+
+async function allowed(
+  call: PermissionCall,
+  context: PermissionContext,
+  configured: readonly Rule[],
+): Promise<boolean> {
+  const rules = configured.filter(({ matchesTool }) => matchesTool(call.toolName));
+  if (rules.some(({ args }) => args === undefined)) return true;
+  if (await isRemembered(context)) return true;
+  if (context.command) return commandAllowed(call, context, context.command, rules);
+  for (const { args } of rules) if (args && (await allowsAlone(args, call, context))) return true;
+  return false;
+}
+
+/**
+ * Configured rules hold for commands that run in the workspace, remembered ones for the directory they were given for. A
+ * rule `!…` allows nothing: what it does not name is not known to be harmless.
+ */
+async function commandAllowed(
+  { toolName }: PermissionCall,
+  context: PermissionContext,
+  command: CommandCall,
+  rules: readonly Rule[],
+): Promise<boolean> {
+  const remembers = context.remembered.some(({ rule }) => rule.startsWith(`${toolName}(`));
+  if (rules.length === 0 && !remembers) return false;
+  const directory = await command.directory();
+  const inForce = directory.inWorkspace ? rules.flatMap(({ args }) => (args && !args.negated ? [args] : [])) : [];
+  if (inForce.some((args) => isWholeLine(args, command.line))) return true;
+  if (directory.lost || (inForce.length === 0 && !remembers)) return false;
+  const { plain, commands } = await command.reading();
+  if (!plain) return false;
+  for (const text of commands) {
+    if (inForce.some(({ matchesText }) => matchesText(text))) continue;
+    if (!(await holds(rememberedCommand(toolName, text, directory.path), context))) return false;
+  }
+  return true;
+}

@@ -1,0 +1,241 @@
+/** The permission boundary over the API: what a hostile model tries, with a real server, shell and project. */
+import { access, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { callThenText, startTalk, type Talk, type Turn } from '#support/talk.ts';
+import { startWorld, type World } from '#support/world.ts';
+import type { ReceivedFrame } from '#support/ws-client.ts';
+
+const exists = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+/** The request for an approval, or undefined when the turn ended without one. */
+const askedBefore = (turn: Promise<Turn>, request: Promise<ReceivedFrame>) => {
+  // The request that does not come fails when the world closes.
+  request.catch(() => undefined);
+  return Promise.race([turn.then(() => undefined), request]);
+};
+
+/** What happens to a call: it runs, is denied, or somebody is asked and answers as given. */
+async function fate(
+  talk: Talk,
+  [tool, args]: readonly [string, unknown],
+  answer: Record<string, unknown> = { decision: 'rejected' },
+  mode = 'manual',
+): Promise<'asked' | 'denied' | 'failed' | 'ran'> {
+  const before = talk.all('event.approval.requested').length;
+  const turn = talk.turn('go', callThenText(tool, args), { permission_mode: mode });
+  const request = await askedBefore(turn, talk.nth('event.approval.requested', before + 1));
+  if (request) await talk.answer(String(request.payload.approval_id), answer);
+  const { results } = await turn;
+  if (request) return 'asked';
+  if (/denied by the permission rules/.test(results[0]?.output ?? '')) return 'denied';
+  return results[0]?.isError ? 'failed' : 'ran';
+}
+const bash = (command: string, more: Record<string, unknown> = {}) => ['Bash', { command, ...more }] as const;
+const session = { decision: 'approved', scope: 'session' };
+
+describe('configured rules', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld({
+      config: {
+        permission: {
+          deny: [{ tool: 'Bash', match: 'rm *' }],
+          allow: [
+            { tool: 'Bash', match: 'echo *' },
+            { tool: 'Bash', match: 'printf *' },
+            { tool: 'Bash', match: 'touch *' },
+          ],
+        },
+      },
+    });
+  });
+  afterAll(() => world.close());
+
+  test('an allowed command runs no other one', async () => {
+    const talk = await startTalk(world);
+    const lines = [
+      `echo '\\044(echo x > pwned)'; echo \${_@P}`,
+      `printf -v x 'a[\\x24(echo x > pwned)]'; echo \${!x}`,
+      'echo $(echo x > pwned)',
+      'echo a\n\\cp a.txt pwned',
+      'echo ==\ncp a.txt pwned',
+      'cd / && echo x',
+    ];
+    for (const line of lines) expect([line, await fate(talk, bash(line))]).toEqual([line, 'asked']);
+    expect(await exists(join(world.project, 'pwned'))).toBe(false);
+    expect(await fate(talk, bash('echo a && echo b 2>&1; pwd'))).toBe('ran');
+  });
+
+  test('a denied command is found behind what only runs it', async () => {
+    const talk = await startTalk(world);
+    const lines = ['/bin/rm x', 'sudo rm x', 'env X=1 rm x', 'bash -c "rm x"', 'timeout 5 rm x', 'echo "$(rm x)"'];
+    for (const line of lines) {
+      for (const mode of ['auto', 'yolo'])
+        expect([line, await fate(talk, bash(line), {}, mode)]).toEqual([line, 'denied']);
+    }
+  });
+
+  test('a line that cannot be read is asked about, in auto denied', async () => {
+    const talk = await startTalk(world);
+    expect(await fate(talk, bash('X=rm; $X a.txt'), { decision: 'rejected' }, 'yolo')).toBe('asked');
+    const { results } = await talk.turn('go', callThenText('Bash', { command: 'X=rm; $X a.txt' }), {
+      permission_mode: 'auto',
+    });
+    expect(results[0]).toMatchObject({ isError: true, output: expect.stringContaining('could not be read') });
+    expect(await exists(join(world.project, 'a.txt'))).toBe(true);
+  });
+
+  test('an allow rule holds in the workspace only', async () => {
+    const other = join(dirname(world.project), 'other');
+    await mkdir(other);
+    await mkdir(join(world.project, 'sub'), { recursive: true });
+    const talk = await startTalk(world);
+    expect(await fate(talk, bash('touch here'))).toBe('ran');
+    expect(await fate(talk, bash('touch here', { cwd: 'sub' }))).toBe('ran');
+    expect(await fate(talk, bash('cd sub && touch there'))).toBe('ran');
+    expect(await exists(join(world.project, 'sub/there'))).toBe(true);
+    await symlink(other, join(world.project, 'way-out'));
+    for (const cwd of [other, join(world.project, 'way-out'), '/']) {
+      expect(await fate(talk, bash('touch pwned', { cwd }))).toBe('asked');
+      expect(await fate(talk, bash(`cd ${cwd} && touch pwned`))).toBe('asked');
+    }
+    expect(await exists(join(other, 'pwned'))).toBe(false);
+  });
+});
+
+describe('what is remembered', () => {
+  let world: World;
+  let other: string;
+  beforeAll(async () => {
+    world = await startWorld();
+    other = join(dirname(world.project), 'other');
+    await mkdir(other);
+    await writeFile(join(other, 'b.txt'), 'hello\n');
+  });
+  afterAll(() => world.close());
+
+  test('a command holds for its directory, which the journal keeps', async () => {
+    const talk = await startTalk(world);
+    expect(await fate(talk, bash('echo x > made'), session)).toBe('asked');
+    expect(await fate(talk, bash('echo x > made'))).toBe('ran');
+    expect(await fate(talk, bash('echo x > made', { cwd: other }))).toBe('asked');
+    expect(await exists(join(other, 'made'))).toBe(false);
+    const { id, workspace_id } = talk.session;
+    const file = join(world.server.home, 'sessions', workspace_id, id, 'journal.ndjson');
+    expect(await readFile(file, 'utf8')).toContain(
+      `"x":{"rule":"Bash(echo x > made)","dir":${JSON.stringify(world.project)}}`,
+    );
+  });
+
+  test('a search outside holds for its path, whatever the pattern', async () => {
+    const talk = await startTalk(world);
+    expect(await fate(talk, ['Grep', { pattern: 'hello', path: other }], session)).toBe('asked');
+    expect(await fate(talk, ['Grep', { pattern: 'other', path: other }])).toBe('ran');
+    expect(await fate(talk, ['Grep', { pattern: 'hello', path: dirname(other) }])).toBe('asked');
+    expect(await fate(talk, ['Glob', { pattern: '*', path: other }])).toBe('asked');
+  });
+
+  test('a path holds for where it led', async () => {
+    const talk = await startTalk(world);
+    const link = join(world.project, 'pointer');
+    await symlink(join(other, 'b.txt'), link);
+    expect(await fate(talk, ['Read', { path: link }], session)).toBe('asked');
+    expect(await fate(talk, ['Read', { path: link }])).toBe('ran');
+    await rm(link);
+    await symlink('/etc/hostname', link);
+    expect(await fate(talk, ['Read', { path: link }])).toBe('asked');
+  });
+});
+
+describe("the server's own files", () => {
+  let world: World;
+  let home: string;
+  /** A session at the folder above home and project, under git: both lie in its workspace. */
+  let talk: Talk;
+  beforeAll(async () => {
+    world = await startWorld();
+    ({ home } = world.server);
+    const root = dirname(world.project);
+    await mkdir(join(root, '.git'));
+    await writeFile(join(root, '.git/HEAD'), 'ref: refs/heads/x\n');
+    await mkdir(join(home, 'credentials'), { recursive: true });
+    await writeFile(join(home, 'credentials/x.json'), '{"access_token":"secret-token"}');
+    talk = await startTalk(world, { metadata: { cwd: root } });
+  });
+  afterAll(() => world.close());
+
+  test.each(['manual', 'auto', 'yolo'])('%s: token, credentials and other sessions are nobody’s', async (mode) => {
+    const stranger = await world.session();
+    const paths = [
+      'home/server.token',
+      'home/credentials/x.json',
+      `home/sessions/${stranger.workspace_id}/${stranger.id}/journal.ndjson`,
+    ];
+    for (const path of paths) {
+      expect([path, await fate(talk, ['Read', { path }], {}, mode)]).toEqual([path, 'failed']);
+      expect([path, await fate(talk, ['Write', { path, content: 'x' }], {}, mode)]).toEqual([path, 'failed']);
+    }
+    expect(await readFile(join(home, 'server.token'), 'utf8')).toBe(world.server.token);
+    const { results } = await talk.turn(
+      'go',
+      callThenText('Grep', { pattern: '.', path: 'home', output_mode: 'content' }),
+      {
+        permission_mode: mode,
+      },
+    );
+    expect(results[0]?.output).not.toMatch(/secret-token|api_key/);
+    expect(results[0]?.output).not.toContain(world.server.token);
+  });
+
+  test.each([
+    ['manual', 'asked'],
+    ['yolo', 'asked'],
+    ['auto', 'denied'],
+  ])('%s: the configuration is not rewritten unasked', async (mode, expected) => {
+    const before = await readFile(join(home, 'config.toml'), 'utf8');
+    for (const path of ['home/config.toml', 'home/AGENTS.md', 'home/mcp.json']) {
+      const append = ['Write', { path, content: 'yolo = true\n', mode: 'append' }] as const;
+      if (path === 'home/config.toml') await fate(talk, ['Read', { path }], { decision: 'approved' }, mode);
+      expect([path, await fate(talk, append, { decision: 'rejected' }, mode)]).toEqual([path, expected]);
+    }
+    expect(await readFile(join(home, 'config.toml'), 'utf8')).toBe(before);
+    expect(await exists(join(home, 'AGENTS.md'))).toBe(false);
+  });
+
+  test('reading the configuration is asked about', async () => {
+    for (const mode of ['manual', 'yolo']) {
+      expect(await fate(talk, ['Read', { path: 'home/config.toml' }], { decision: 'rejected' }, mode)).toBe('asked');
+    }
+  });
+
+  test('what a project brings along as settings is not written unasked', async () => {
+    for (const path of ['project/.service-code/local.toml', '.mcp.json']) {
+      for (const mode of ['manual', 'yolo']) {
+        expect(await fate(talk, ['Write', { path, content: 'x' }], { decision: 'rejected' }, mode)).toBe('asked');
+      }
+    }
+  });
+});
+
+test('commands get no secret of the server', async () => {
+  const world = await startWorld({ config: { default_permission_mode: 'yolo' } });
+  process.env.SERVICE_CODE_PASSWORD = 'pass-word';
+  process.env.SERVICE_WEB_SEARCH_API_KEY = 'search-key';
+  process.env.OTHER_VARIABLE = 'handed on';
+  try {
+    const talk = await startTalk(world);
+    const { results } = await talk.turn('go', callThenText('Bash', { command: 'env' }));
+    expect(results[0]?.output).toContain('OTHER_VARIABLE=handed on');
+    expect(results[0]?.output).not.toMatch(/pass-word|search-key/);
+  } finally {
+    delete process.env.SERVICE_CODE_PASSWORD;
+    delete process.env.SERVICE_WEB_SEARCH_API_KEY;
+    delete process.env.OTHER_VARIABLE;
+    await world.close();
+  }
+});

@@ -1,0 +1,112 @@
+/** The chain itself: steps that features add, tools that do not say what they are, rules that nobody knows. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
+import type { PermissionStep } from '#server/permissions/decision.ts';
+import { createPermissionPolicy } from '#server/permissions/policy.ts';
+import type { AddedStep } from '#server/permissions/policy.ts';
+import { createRuleCache } from '#server/permissions/rules.ts';
+import type { PermissionMode } from '#schema/scalars.ts';
+import type { ToolPermission } from '#server/tools/tool.ts';
+import { createProject, kind, rule } from './decide.ts';
+import type { Project } from './decide.ts';
+
+let space: Project;
+beforeAll(async () => (space = await createProject()));
+afterAll(() => space.remove());
+
+async function decide(
+  steps: AddedStep[],
+  call: { toolName?: string; permission?: ToolPermission; agentId?: string } = {},
+  mode: PermissionMode = 'manual',
+) {
+  const { toolName = 'Thing', permission, agentId = 'main' } = call;
+  const policy = createPermissionPolicy({ reader: createCommandLineReader() });
+  return policy.decide(
+    { toolName, agentId, permission, subject: { match: 'literal' }, accesses: [] },
+    { mode, rules: [rule('deny', 'Denied')], remembered: [], places: space.environment, steps },
+  );
+}
+
+describe('added steps', () => {
+  const answer =
+    (reason: string, tool?: string): PermissionStep =>
+    ({ toolName }) =>
+      tool === undefined || toolName === tool ? { kind: 'deny', reason } : undefined;
+
+  test('stand before all others, rules cannot waive them', async () => {
+    const guard = [{ decide: answer('guard') }];
+    expect(await decide(guard, { toolName: 'Denied' })).toEqual({ kind: 'deny', reason: 'guard' });
+    expect(await decide(guard, {}, 'auto')).toEqual({ kind: 'deny', reason: 'guard' });
+  });
+
+  test('or before the step they name, in their order', async () => {
+    const steps: AddedStep[] = [
+      { before: 'yolo mode', decide: answer('second', 'Other') },
+      { before: 'yolo mode', decide: answer('third') },
+      { before: 'auto mode', decide: answer('first', 'Early') },
+    ];
+    expect((await decide(steps, { toolName: 'Early' }, 'auto')).reason).toBe('first');
+    expect((await decide(steps, { toolName: 'Other' }, 'yolo')).reason).toBe('second');
+    expect((await decide(steps, {}, 'yolo')).reason).toBe('third');
+    expect((await decide(steps, {}, 'auto')).kind).toBe('approve');
+    expect((await decide(steps, { toolName: 'Denied' }, 'yolo')).reason).toContain('rule Denied');
+  });
+
+  test('see the agent and may look at paths, and what they do not answer goes on', async () => {
+    const side: AddedStep = {
+      async decide({ agentId }, context) {
+        if (agentId === 'main') return undefined;
+        return { kind: 'deny', reason: `${agentId} ${(await context.files()).length}` };
+      },
+    };
+    expect((await decide([side], { permission: 'free' })).kind).toBe('approve');
+    expect((await decide([side], { permission: 'free', agentId: 'agent-1' })).reason).toBe('agent-1 0');
+  });
+});
+
+test('a tool asks unless its class says that it need not', async () => {
+  const kinds = async (permission?: ToolPermission) => (await decide([], permission ? { permission } : {})).kind;
+  expect(await kinds('free')).toBe('approve');
+  expect(await kinds('ask')).toBe('ask');
+  expect(await kinds()).toBe('ask');
+  // What a newer tool might say.
+  expect(await kinds('other' as ToolPermission)).toBe('ask');
+});
+
+describe('while no rules are known', () => {
+  test.each<PermissionMode>(['manual', 'auto', 'yolo'])('%s acts as manual', async (mode) => {
+    const setup = { mode, rules: 'unknown' as const };
+    expect(await kind(space.bash('ls', setup))).toBe('ask');
+    expect(await kind(space.file('Write', 'src/new.ts', setup))).toBe('approve');
+    expect(await kind(space.file('Write', '/elsewhere', setup))).toBe('ask');
+    expect(await kind(space.bare('AskUserQuestion', setup))).toBe('approve');
+  });
+
+  test('what was remembered still holds', async () => {
+    const remembered = [{ rule: 'Bash(ls)', dir: space.environment.cwd }];
+    expect(await kind(space.bash('ls', { rules: 'unknown', remembered }))).toBe('approve');
+  });
+});
+
+test('rules are compiled once for a configuration and a directory', () => {
+  const compiled = createRuleCache();
+  const at = (cwd: string) => ({ ...space.environment, cwd });
+  const rules = [rule('allow', 'Read(src/**)')];
+  expect(compiled(rules, at('/a'))).toBe(compiled(rules, at('/a')));
+  expect(compiled(rules, at('/b'))).not.toBe(compiled(rules, at('/a')));
+  expect(compiled([...rules], at('/a'))).not.toBe(compiled(rules, at('/a')));
+});
+
+test('a configured command rule holds where the workspace is, its bare form everywhere', async () => {
+  const rules = [rule('allow', 'Bash(make)')];
+  const more = { additionalDirs: [space.outside] };
+  expect(await kind(space.bash('make', { rules }))).toBe('approve');
+  expect(await kind(space.bash('make', { rules, directory: space.path('src') }))).toBe('approve');
+  for (const directory of [space.outside, space.path('link'), '/']) {
+    expect(await kind(space.bash('make', { rules, directory }))).toBe('ask');
+    expect(await kind(space.bash('make', { rules: [rule('allow', 'Bash')], directory }))).toBe('approve');
+    expect(await kind(space.bash('make', { rules: [rule('allow', '*')], directory }))).toBe('approve');
+  }
+  expect(await kind(space.bash('make', { rules, directory: space.outside, places: more }))).toBe('approve');
+  expect(await kind(space.bash('make', { rules, directory: space.path('link'), places: more }))).toBe('approve');
+});

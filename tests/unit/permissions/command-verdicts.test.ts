@@ -1,0 +1,46 @@
+/** What the real policy decides in manual mode of every line of the corpus, under each of its rule sets. */
+import { expect, test } from 'vitest';
+import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
+import { createPermissionPolicy } from '#server/permissions/policy.ts';
+import { createLocalRuntime } from '#server/runtime/local.ts';
+import { readCorpus } from './command-line/corpus.ts';
+import { rule } from './decide.ts';
+
+/** The corpus's workspace; it need not exist. */
+const cwd = '/work/project';
+const places = {
+  runtime: createLocalRuntime(),
+  cwd,
+  additionalDirs: [],
+  skillDirs: [],
+  sessionDir: '/home/sessions/a/b',
+  home: '/home',
+};
+const policy = createPermissionPolicy({ reader: createCommandLineReader() });
+const { ruleSets, cases } = readCorpus();
+const VERDICTS = { approve: 'allow', ask: 'ask', deny: 'deny' };
+
+test('the corpus is large and every line has a verdict for every rule set', () => {
+  expect(cases.length).toBeGreaterThanOrEqual(300);
+  const names = ruleSets.map(({ name }) => name).toSorted();
+  for (const { verdicts } of cases) expect(Object.keys(verdicts).toSorted()).toEqual(names);
+});
+
+test.each(ruleSets)('$name', async ({ name, rules: listed }) => {
+  const rules = listed.map(({ decision, pattern }) => rule(decision, pattern === '**' ? 'Bash' : `Bash(${pattern})`));
+  const found: [string, string][] = [];
+  for (const { line } of cases) {
+    const { kind } = await policy.decide(
+      {
+        toolName: 'Bash',
+        agentId: 'main',
+        permission: 'ask',
+        subject: { text: line, match: 'command', directory: cwd },
+        accesses: [{ kind: 'all' }],
+      },
+      { mode: 'manual', rules, remembered: [], places },
+    );
+    found.push([line, VERDICTS[kind]]);
+  }
+  expect(found).toEqual(cases.map(({ line, verdicts }) => [line, verdicts[name]]));
+});

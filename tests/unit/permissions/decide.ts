@@ -1,0 +1,103 @@
+/** The real policy in a temporary git work tree, asked about calls as the tools would declare them. */
+import { execFileSync } from 'node:child_process';
+import { mkdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RememberedRule } from '#server/journal/projections/context.ts';
+import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
+import type { Decision, PermissionPlaces } from '#server/permissions/decision.ts';
+import type { PermissionRule } from '#server/permissions/patterns.ts';
+import { createPermissionPolicy } from '#server/permissions/policy.ts';
+import { createLocalRuntime } from '#server/runtime/local.ts';
+import type { PermissionMode } from '#schema/scalars.ts';
+import type { Access, RuleSubject, ToolPermission } from '#server/tools/tool.ts';
+import { createWorkspace } from '../tools/workspace.ts';
+import type { Workspace } from '../tools/workspace.ts';
+
+export interface Setup {
+  mode?: PermissionMode;
+  /** `unknown`: the configuration has been broken since the start. */
+  rules?: PermissionRule[] | 'unknown';
+  remembered?: RememberedRule[];
+  places?: Partial<PermissionPlaces>;
+  /** Where a command runs; the working directory unless given. */
+  directory?: string;
+  env?: NodeJS.ProcessEnv;
+}
+
+export const git = (cwd: string, ...args: string[]) =>
+  execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', '-c', 'protocol.file.allow=always', ...args], {
+    cwd,
+    stdio: 'pipe',
+  });
+
+export const rule = (
+  decision: PermissionRule['decision'],
+  pattern: string,
+  more: Partial<PermissionRule> = {},
+): PermissionRule => ({ decision, pattern, scope: 'user', ...more });
+
+const classes: Record<string, ToolPermission> = {
+  Read: 'read',
+  Grep: 'read',
+  Glob: 'read',
+  Write: 'write',
+  Edit: 'write',
+  TodoList: 'free',
+  AskUserQuestion: 'free',
+  Bash: 'ask',
+};
+
+export type Project = Awaited<ReturnType<typeof createProject>>;
+
+/** A committed `src/a.ts`, a folder `outside` beside the project, links `link` to it, `alias` to .git, `innocent` to .env. */
+export async function createProject() {
+  const space: Workspace = await createWorkspace();
+  const outside = join(space.root, 'outside');
+  await mkdir(outside);
+  const { cwd, home, sessionDir } = space.environment;
+  await mkdir(sessionDir, { recursive: true });
+  git(cwd, 'init', '-q');
+  await space.write('src/a.ts', '');
+  git(cwd, 'add', '.');
+  git(cwd, 'commit', '-qm', 'first');
+  await symlink(outside, space.path('link'));
+  await symlink('.git', space.path('alias'));
+  await space.write('.env', '');
+  await symlink('.env', space.path('innocent'));
+
+  const reader = createCommandLineReader();
+  function decide(toolName: string, subject: RuleSubject, accesses: Access[], setup: Setup = {}): Promise<Decision> {
+    const { mode = 'manual', rules = [], remembered = [], env } = setup;
+    const runtime = env ? createLocalRuntime({ env: () => env }) : space.environment.runtime;
+    const places = { ...space.environment, runtime, ...setup.places };
+    return createPermissionPolicy({ reader }).decide(
+      { toolName, agentId: 'main', permission: classes[toolName], subject, accesses },
+      { mode, rules: rules === 'unknown' ? undefined : rules, remembered, places },
+    );
+  }
+  const absolute = (path: string) => (path.startsWith('/') ? path : space.path(path));
+
+  return {
+    ...space,
+    outside,
+    home,
+    sessionDir,
+    decide,
+    file(toolName: string, path: string, setup?: Setup) {
+      const mode = toolName === 'Write' ? 'write' : toolName === 'Edit' ? 'read-write' : 'read';
+      const subject: RuleSubject = { text: absolute(path), match: 'path' };
+      return decide(toolName, subject, [{ kind: 'file', path: absolute(path), mode }], setup);
+    },
+    search(toolName: string, pattern: string, path: string, setup?: Setup) {
+      const access: Access = { kind: 'file', path: absolute(path), mode: 'read', recursive: true };
+      return decide(toolName, { text: pattern, match: 'glob' }, [access], setup);
+    },
+    bash(text: string, setup: Setup = {}) {
+      const directory = setup.directory ?? setup.places?.cwd ?? space.environment.cwd;
+      return decide('Bash', { text, match: 'command', directory }, [{ kind: 'all' }], setup);
+    },
+    bare: (toolName: string, setup?: Setup) => decide(toolName, { match: 'literal' }, [{ kind: 'all' }], setup),
+  };
+}
+
+export const kind = async (decision: Promise<Decision>) => (await decision).kind;
