@@ -2,7 +2,7 @@
 
 /** From the bottom to the top; a name is a folder of `server/` or a file in it. */
 const LAYERS = [
-  ['schema', 'errors', 'ids', 'version', 'start-error', 'logging'],
+  ['schema', 'errors', 'ids', 'json', 'bounded-text', 'version', 'start-error', 'logging'],
   ['files', 'processes', 'net', 'runtime', 'storage', 'home'],
   ['events'],
   ['journal'],
@@ -24,7 +24,7 @@ const EXCEPTIONS = {
   'server/logging/log-file.ts': ['server/files/errno.ts'],
   // What a search leaves out and how a tool's path is refused are known above.
   'server/files/search-scope.ts': ['server/permissions/sensitive-files.ts'],
-  'server/files/paths.ts': ['server/permissions/sensitive-files.ts', 'server/tools/tool.ts'],
+  'server/files/paths.ts': ['server/permissions/sensitive-files.ts'],
   // A rule is checked when it is read.
   'server/config/stored.ts': ['server/permissions/patterns.ts'],
 };
