@@ -20,7 +20,7 @@ async function journalOf(home: string) {
   const dir = sessionDir(home, SESSION_ID);
   const { options } = logOptions(dir);
   const session = sessionOfHeader(sessionRow(SESSION_ID, { custom: { a: 1 } }), undefined);
-  const log = await createSessionLog({ ...options, session, titleKind: 'replaceable' });
+  const log = createSessionLog({ ...options, session, titleKind: 'replaceable' });
   return { log, dir };
 }
 

@@ -221,7 +221,7 @@ describe('Glob', () => {
   });
 
   test('no pattern holds the server up, whatever names there are', async () => {
-    await space.write(`${'a'.repeat(200)}`, '');
+    await space.write('a'.repeat(200), '');
     const patterns = ['+(+(+(+(a))))z', '*a*a*a*a*a*a*a*a*a*a*a*a*z', '*(*(*(*(a))))z', `{${'*a,'.repeat(40)}*z}z`];
     for (const pattern of patterns) {
       const started = performance.now();
