@@ -108,6 +108,19 @@ describe('a step', () => {
     await talk.close();
   });
 
+  it('goes without a reminder that cannot be made', async () => {
+    const broken = feature({
+      reminders() {
+        throw new Error('broken');
+      },
+    });
+    const talk = await talkWith([broken, feature({ reminders: () => [says('still here')] }, 'other')]);
+    await talk.turn('go');
+    expect(lastMessages(talk.requests).at(-1)).toContain('still here');
+    expect(talk.reports).toEqual([expect.stringContaining('reminder')]);
+    await talk.close();
+  });
+
   it('may be added where the turn would end, as long as a feature has something to say', async () => {
     let left = 2;
     const asked: number[] = [];
@@ -128,17 +141,27 @@ describe('a step', () => {
   });
 
   it('that a feature asks for is not taken when the turn is aborted meanwhile', async () => {
+    let cancel = () => {};
     const stop = feature({
-      async mayEnd(agent) {
-        agent.session.features[0]?.holds?.();
+      async mayEnd() {
         cancel();
         return [says('never')];
       },
     });
     const talk = await talkWith([stop]);
-    const cancel = () => talk.main.cancelTurn();
-    const types = await talk.turn('go');
-    expect(types.slice(-4)).toEqual(['turn.ended', 'context.spliced', 'event.session.work_changed', 'prompt.aborted']);
+    cancel = () => talk.main.cancelTurn();
+    await talk.turn('go');
+    // The step had ended, so none is interrupted.
+    expect(between(talk.told(), 'turn.step.completed', 'prompt.aborted')).toEqual([
+      'turn.step.completed',
+      'turn.ended',
+      'context.spliced',
+      'event.session.work_changed',
+      'prompt.aborted',
+    ]);
+    expect(talk.all('context.spliced').at(-1)?.payload.messages).toMatchObject([
+      { origin: { variant: 'interruption' } },
+    ]);
     expect(talk.requests).toHaveLength(1);
     await talk.close();
   });
@@ -276,6 +299,28 @@ describe('a call', () => {
     await talk.close();
   });
 
+  it('does not run when a guard fails, and has an error for its result when what follows it fails', async () => {
+    const failing = feature({
+      guard(_agent, { call: { id } }) {
+        if (id === 'call a') throw new Error('guard is broken');
+        return undefined;
+      },
+      callEnds(_agent, { id }) {
+        if (id === 'call b') throw new Error('hook is broken');
+        return {};
+      },
+    });
+    const talk = await talkWith([failing], [{ calls: [call('a'), call('b'), call('c')] }, done]);
+    await talk.turn('go');
+    expect(talk.all('tool.result').map(({ payload }) => [payload.output, payload.isError])).toEqual([
+      [expect.stringContaining('guard is broken'), true],
+      [expect.stringContaining('hook is broken'), true],
+      ['c', undefined],
+    ]);
+    expect(talk.all('turn.ended')[0]?.payload).toMatchObject({ reason: 'completed' });
+    await talk.close();
+  });
+
   it('is decided with the steps that features bring, in the order of the list', async () => {
     const steps: Feature[] = ['a', 'b'].map((name) =>
       feature({ permissionSteps: [() => ({ kind: 'deny', reason: `${name} says no` })] }, name),
@@ -386,7 +431,9 @@ describe('a request', () => {
 
   it('opens a turn of its own on an idle agent, with its records around the opening', async () => {
     const talk = await talkWith([]);
-    talk.main.request(request('wake up', { before: [mark(talk.main, 'before')], after: [mark(talk.main, 'after')] }));
+    talk.main.context.request(
+      request('wake up', { before: [mark(talk.main, 'before')], after: [mark(talk.main, 'after')] }),
+    );
     await talk.idle();
     expect(between(talk.told(), 'turn.started', 'turn.ended')).toEqual([
       'turn.started',
@@ -410,7 +457,7 @@ describe('a request', () => {
     const talk = await talkWith([], [first.script, done]);
     talk.submit('go');
     await talk.nth('turn.step.started');
-    talk.main.request(request('by the way'));
+    talk.main.context.request(request('by the way'));
     first.open();
     await talk.idle();
     expect(between(talk.told(), 'turn.step.completed', 'turn.step.started')).toEqual([
@@ -428,7 +475,7 @@ describe('a request', () => {
     const talk = await talkWith([], [hanging]);
     talk.submit('go');
     await talk.nth('turn.step.started');
-    talk.main.request(request('by the way'));
+    talk.main.context.request(request('by the way'));
     talk.main.cancelTurn();
     await talk.idle();
     const [input, interruption] = talk.all('context.spliced').slice(-2);
@@ -445,12 +492,56 @@ describe('a request', () => {
     await talk.close();
   });
 
+  it('that comes when the turn has just ended opens the next one', async () => {
+    let asked = 0;
+    const again = feature({
+      turnEnds(agent) {
+        if (asked++ === 0) agent.request(request('once more'));
+        return {};
+      },
+    });
+    const talk = await talkWith([again], [done, done]);
+    await talk.turn('go');
+    expect(talk.all('turn.started').map(({ payload }) => payload.origin)).toMatchObject([
+      { kind: 'user' },
+      { kind: 'system_trigger' },
+    ]);
+    expect(lastMessages(talk.requests).at(-1)).toContain('once more');
+    await talk.close();
+  });
+
+  it('that comes when a prompt waits enters the turn of that prompt', async () => {
+    const first = held('One.');
+    const again = feature({
+      turnEnds(agent, turnId) {
+        if (turnId === 0) agent.request(request('once more'));
+        return {};
+      },
+    });
+    const talk = await talkWith([again], [first.script, done]);
+    talk.submit('one');
+    await talk.nth('turn.step.started');
+    talk.submit('two');
+    first.open();
+    await talk.idle();
+    expect(talk.all('turn.started')).toHaveLength(2);
+    expect(lastMessages(talk.requests).slice(-2)).toEqual(['two', expect.stringContaining('once more')]);
+    await talk.close();
+  });
+
+  it('is refused while the session is being closed', async () => {
+    const talk = await talkWith([]);
+    await talk.session.end('idle');
+    expect(() => talk.main.context.request(request('too late'))).toThrow(expect.objectContaining({ code: 40901 }));
+    await talk.close();
+  });
+
   it('that came with records into a running turn keeps them', async () => {
     const first = held('Not yet.');
     const talk = await talkWith([], [first.script, done]);
     talk.submit('go');
     await talk.nth('turn.step.started');
-    talk.main.request(
+    talk.main.context.request(
       request('by the way', { before: [mark(talk.main, 'before')], after: [mark(talk.main, 'after')] }),
     );
     first.open();
