@@ -11,7 +11,7 @@ const LAYERS = [
   ['agent'],
   ['features'],
   ['sessions', 'workspaces'],
-  ['meta', 'app', 'cli'],
+  ['meta', 'disposers', 'app', 'cli'],
 ];
 
 /**

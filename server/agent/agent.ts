@@ -7,7 +7,7 @@ import { ServiceError } from '#server/errors/service-error.ts';
 import { contextSize } from '#server/journal/context-size.ts';
 import { readContext, requestMessages } from '#server/journal/projections/context.ts';
 import { countersOf } from '#server/journal/projections/counters.ts';
-import { entering, event, type Attachment, type Draft } from '#server/journal/records.ts';
+import { event, type Draft } from '#server/journal/records.ts';
 import type { PreparedCall, Tool } from '#server/tools/tool.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { ContextMessage, Origin } from '#schema/engine.ts';
@@ -18,28 +18,14 @@ import { iso, type TurnOutcome } from '#schema/scalars.ts';
 import { createAgentConfig } from './agent-config.ts';
 import { createRepeatGuard } from './calls/repeat-guard.ts';
 import { runToolBatch } from './calls/tool-batch.ts';
-import type { AgentContext, SessionContext } from './context.ts';
+import type { AgentContext, SessionContext, TurnRequest } from './context.ts';
 import { TurnAborted } from './errors.ts';
 import { createPromptQueue, type PromptQueue, type QueuedPrompt } from './prompt-queue.ts';
 import { reminder, stepReminders } from './prompt/reminders.ts';
 import { createStatusFrames } from './status-frames.ts';
 import { createToolList } from './tool-list.ts';
 import { createTurnStream, type TurnStream } from './turn-stream.ts';
-import { runTurn } from './turn.ts';
-
-/** What opens a turn, or enters one that runs. */
-export interface TurnRequest {
-  origin: Origin;
-  /** Of the prompt that opens the turn, if one does. */
-  promptId?: string;
-  /** Text of `turn.started`, for origins that show one. */
-  prompt?: string;
-  attachments?: Attachment[];
-  messages: ContextMessage[];
-  /** Records in front of the opening messages, and behind them. */
-  before?: Draft[];
-  after?: Draft[];
-}
+import { inputDrafts, runTurn } from './turn.ts';
 
 export interface Agent {
   readonly id: string;
@@ -47,8 +33,6 @@ export interface Agent {
   readonly queue: PromptQueue;
   /** Accepts a prompt: starts its turn or queues it. `head` are records that go in front on the same line. */
   submit(prompt: QueuedPrompt, head: Draft[]): Prompt;
-  /** Enters the turn that runs at its next step; without one opens a turn. */
-  request(request: TurnRequest): void;
   prompts(): { active: Prompt | null; queued: Prompt[] };
   /** 40402, 40903, 50003. */
   abortPrompt(id: string): void;
@@ -66,8 +50,8 @@ interface RunningTurn {
   controller: AbortController;
   stream: TurnStream;
   done: Promise<void>;
-  /** Messages for its next step. */
-  input: ContextMessage[];
+  /** What enters at its next step. */
+  input: TurnRequest[];
 }
 
 /** Creates the agent over a loaded journal; appends nothing. */
@@ -108,6 +92,15 @@ export function createAgent(session: SessionContext, id: string): Agent {
       agentId: id,
       activeTools: new Set(activeTools().map((tool) => tool.name)),
     }),
+    request(request) {
+      if (turn) {
+        turn.input.push(request);
+        return;
+      }
+      assertOpen();
+      config.create();
+      launch(request, []);
+    },
   };
   const config = createAgentConfig(context, frames);
 
@@ -131,8 +124,8 @@ export function createAgent(session: SessionContext, id: string): Agent {
   }
 
   /** Begins a turn; everything clients must see at once is one line. */
-  function launch(request: TurnRequest, head: Draft[]): void {
-    const { origin, promptId, prompt, attachments = [], messages, before = [], after = [] } = request;
+  function launch(request: TurnRequest, head: Draft[]): RunningTurn {
+    const { origin, promptId, prompt, attachments = [] } = request;
     const turnId = countersOf(log.state.counters, id).nextTurnId;
     log.append([
       ...head,
@@ -147,9 +140,7 @@ export function createAgent(session: SessionContext, id: string): Agent {
         },
         attachments.length > 0 ? { attachments } : undefined,
       ),
-      ...before,
-      entering(id, messages, { cause: 'input', enters: 'turn' }),
-      ...after,
+      ...inputDrafts(id, [request], 'turn'),
     ]);
     context.repeats.reset();
     const controller = new AbortController();
@@ -158,6 +149,7 @@ export function createAgent(session: SessionContext, id: string): Agent {
     const running: RunningTurn = { controller, stream, done: Promise.resolve(), input: [] };
     turn = running;
     running.done = run(turnId, promptId, running);
+    return running;
   }
 
   async function run(turnId: number, promptId: string | undefined, running: RunningTurn): Promise<void> {
@@ -186,19 +178,25 @@ export function createAgent(session: SessionContext, id: string): Agent {
       turn = undefined;
       stream.ended(outcome);
       session.changed();
-      startNext();
+      startNext(input);
     }
   }
 
-  function startNext(): void {
+  /** The next prompt, or what came too late for the turn that has ended. */
+  function startNext(late: TurnRequest[]): void {
     if (closing || log.readOnly) return;
-    const next = queue.next();
+    const prompt = queue.next();
+    const next = prompt ? promptRequest(prompt) : late.shift();
     if (!next) return;
     try {
-      launch(promptRequest(next), []);
+      launch(next, []).input.push(...late);
     } catch (error) {
-      session.report(`the next prompt of ${id} in ${log.sessionId} could not start`, error);
+      session.report(`the next turn of ${id} in ${log.sessionId} could not start`, error);
     }
+  }
+
+  function assertOpen(): void {
+    if (closing) throw new ServiceError('session.busy', `session ${session.id} is being closed; try again`);
   }
 
   function reminders(): ContextMessage[] {
@@ -234,7 +232,7 @@ export function createAgent(session: SessionContext, id: string): Agent {
     queue,
 
     submit(prompt, head) {
-      if (closing) throw new ServiceError('session.busy', `session ${session.id} is being closed; try again`);
+      assertOpen();
       const waits = turn !== undefined || queue.waiting().length > 0;
       const status = waits ? 'queued' : 'running';
       const { content, eventContent } = prompt.input;
@@ -254,11 +252,6 @@ export function createAgent(session: SessionContext, id: string): Agent {
       }
       session.changed();
       return { prompt_id: prompt.id, user_message_id: prompt.id, status, content, created_at: createdAt };
-    },
-
-    request(request) {
-      if (turn) turn.input.push(...request.messages);
-      else launch(request, []);
     },
 
     prompts: () => ({ active: queue.active(), queued: queue.waiting() }),

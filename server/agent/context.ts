@@ -3,10 +3,12 @@ import type { Approvals } from '#server/interactions/approvals.ts';
 import type { Interactions } from '#server/interactions/interactions.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
 import type { ContextState, RememberedRule } from '#server/journal/projections/context.ts';
+import type { Attachment, Draft } from '#server/journal/records.ts';
 import type { ModelRequest, ModelResponse, RequestSettings, ResolvedModel, StreamPart } from '#server/models/types.ts';
 import type { Decision } from '#server/permissions/decision.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
 import type { PreparedCall, Tool, ToolEnvironment } from '#server/tools/tool.ts';
+import type { ContextMessage, Origin } from '#schema/engine.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { AgentConfig } from './agent-config.ts';
 import type { Touched } from './calls/nested-instructions.ts';
@@ -60,6 +62,29 @@ export interface AgentContext {
   /** The same as models are told them, with the hash that the journal knows the list by. */
   toolList(): ToolList;
   environment(): ToolEnvironment;
+  /**
+   * Enters the turn that runs at its next step, which it adds if need be; without a turn opens one. The session must be
+   * claimed. Throws 40901 while the session is being closed, and 50003.
+   */
+  request(request: TurnRequest): void;
+}
+
+/** What opens a turn, or enters one that runs. */
+export interface TurnRequest extends TurnInput {
+  origin: Origin;
+  /** Of the prompt that opens the turn, if one does. */
+  promptId?: string;
+  /** Text of `turn.started`, for origins that show one. */
+  prompt?: string;
+  attachments?: Attachment[];
+}
+
+/** What enters a context together. */
+export interface TurnInput {
+  messages: ContextMessage[];
+  /** Records in front of the messages, and behind them. */
+  before?: Draft[];
+  after?: Draft[];
 }
 
 /** What the program gives every agent, read from the configuration at each use. */

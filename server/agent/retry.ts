@@ -14,6 +14,9 @@ export function retryDelay(error: ModelError, failedAttempt: number, random: () 
   return base * (1 + JITTER * random());
 }
 
+/** What a timer can wait for at most. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** Waits, or rejects with the signal's reason as soon as it aborts. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -21,14 +24,23 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
       reject(signal.reason);
       return;
     }
+    let timer: NodeJS.Timeout | undefined;
     const onAbort = () => {
       clearTimeout(timer);
       reject(signal.reason);
     };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', onAbort);
-      resolve();
-    }, ms);
+    const wait = (left: number) => {
+      const slice = Math.min(left, LONGEST_TIMER_MS);
+      timer = setTimeout(() => {
+        if (left > slice) {
+          wait(left - slice);
+          return;
+        }
+        signal.removeEventListener('abort', onAbort);
+        resolve();
+      }, slice);
+    };
     signal.addEventListener('abort', onAbort, { once: true });
+    wait(ms);
   });
 }

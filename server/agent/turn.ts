@@ -13,8 +13,9 @@ import type { ContextMessage, ErrorPayload, TokenUsage, ToolCall } from '#schema
 import type { InterruptReason } from '#schema/events/turns.ts';
 import { iso, type TurnOutcome } from '#schema/scalars.ts';
 import type { TurnModel } from './agent-config.ts';
-import type { AgentContext } from './context.ts';
+import type { AgentContext, TurnInput } from './context.ts';
 import { EngineError, errorPayload, TurnAborted } from './errors.ts';
+import type { LiveFeature } from './feature.ts';
 import { streamResponse, type Received, type StreamTimings } from './model-request.ts';
 import { interruptionReminder } from './prompt/reminders.ts';
 import { degrade, shapeName } from './request-recovery.ts';
@@ -28,8 +29,8 @@ export interface Turn {
   promptId?: string | undefined;
   signal: AbortSignal;
   stream: TurnStream;
-  /** Messages that have to enter at the next step: while there are any, the turn does not end as completed. */
-  takeInput(): ContextMessage[];
+  /** What has to enter at the next step: while there is any, the turn does not end as completed. */
+  takeInput(): TurnInput[];
   /** What the core has to say before the next request. */
   reminders(): ContextMessage[];
   /** Runs the calls of a response; true when a result ends the turn. */
@@ -52,7 +53,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
   let stepsDone = 0;
   let failedAttempts = 0;
   let partial: Draft[] = [];
-  let continuation: ContextMessage[] = [];
+  let continuation: TurnInput[] = [];
   const shape: RequestShape = {};
 
   const messages = () => requestMessages(agent.state());
@@ -100,11 +101,11 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
     continuation = [];
     const reminders = [
       ...turn.reminders(),
-      ...features.flatMap((feature) => feature.reminders?.(agent) ?? []),
+      ...features.flatMap(remindersOf),
       ...hooks.flatMap((hook) => hook.messages ?? []),
     ];
     const head: Draft[] = [
-      ...(input.length > 0 ? [entering(id, input, { cause: 'input', enters: 'step' })] : []),
+      ...inputDrafts(id, input, 'step'),
       ...(reminders.length > 0 ? [entering(id, reminders, { cause: 'reminder' })] : []),
       ...hooks.flatMap((hook) => hook.before ?? []),
     ];
@@ -115,6 +116,16 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
     log.append(head);
     stream.beginStep(step);
     return { step, stepId };
+  }
+
+  /** A reminder that cannot be made is left out: the turn can do without it. */
+  function remindersOf(feature: LiveFeature): ContextMessage[] {
+    try {
+      return feature.reminders?.(agent) ?? [];
+    } catch (error) {
+      session.report(`a reminder of ${id} in ${log.sessionId} could not be made`, error);
+      return [];
+    }
   }
 
   /** The list of tools, where the session's journal has it not yet. */
@@ -247,10 +258,12 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
       return 'completed';
     }
     log.append(drafts);
+    open = undefined;
     if (continuation.length > 0) return undefined;
-    for (const mayEnd of asked) continuation.push(...(await mayEnd(agent, turnId)));
+    const messages: ContextMessage[] = [];
+    for (const mayEnd of asked) messages.push(...(await mayEnd(agent, turnId)));
     signal.throwIfAborted();
-    continuation.push(...turn.takeInput());
+    continuation.push(...(messages.length > 0 ? [{ messages }] : []), ...turn.takeInput());
     if (continuation.length > 0) return undefined;
     log.append(completion());
     return 'completed';
@@ -303,8 +316,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
 
   /** Input that no step has taken: accepted, so it must not be lost. */
   function untakenInput(): Draft[] {
-    const input = [...continuation, ...turn.takeInput()];
-    return input.length > 0 ? [entering(id, input, { cause: 'input', enters: 'step' })] : [];
+    return inputDrafts(id, [...continuation, ...turn.takeInput()], 'step');
   }
 
   function cancel(): TurnOutcome {
@@ -348,6 +360,14 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
     return 'failed';
   }
 }
+
+/** The records that let these enter the agent's context, each on its own. */
+export const inputDrafts = (agentId: string, inputs: TurnInput[], enters: 'turn' | 'step'): Draft[] =>
+  inputs.flatMap(({ before = [], messages, after = [] }) => [
+    ...before,
+    entering(agentId, messages, { cause: 'input', enters }),
+    ...after,
+  ]);
 
 const usageTotal = (usage: TokenUsage) =>
   usage.inputOther + usage.output + usage.inputCacheRead + usage.inputCacheCreation;

@@ -60,11 +60,11 @@ export function endOfContext(state: LogState, agent: string, drafts: readonly Co
         break;
       case 'turn.step.started':
         unanswered.clear();
-        length += 1;
+        add([UNANSWERED]);
         break;
       case 'step.response':
         if (!draft.partial) for (const call of draft.calls) unanswered.add(call.id);
-        tokens = draft.contextTokens ?? tokens + estimateMessages([answerOf(draft)]);
+        tokens = draft.contextTokens ?? tokens + estimateMessages([answerOf(draft)]) - estimateMessages([UNANSWERED]);
         break;
       case 'tool.result':
         if (unanswered.delete(draft.toolCallId)) add([resultMessage(draft)]);
@@ -79,6 +79,9 @@ export function endOfContext(state: LogState, agent: string, drafts: readonly Co
   }
   return { length, tokens };
 }
+
+/** A step's entry before its answer. */
+const UNANSWERED: ContextMessage = { role: 'assistant', content: [], toolCalls: [] };
 
 const answerOf = ({ parts, calls, partial }: Extract<CompleteDraft, { type: 'step.response' }>): ContextMessage => ({
   role: 'assistant',

@@ -187,12 +187,16 @@ describe('an answer', () => {
     expect(talk.all('event.approval.resolved')).toHaveLength(1);
   });
 
-  test('is not known any more after a restart', async () => {
+  test('comes too late after a restart too', async () => {
     const talk = await startTalk(world);
     await decided(talk, bash('echo x'), { decision: 'approved' });
     const id = String(talk.all('event.approval.resolved')[0]?.payload.approval_id);
     await world.restart();
-    expect(await resolve(talk, id, { decision: 'approved' })).toMatchObject({ code: 40404 });
+    expect(await resolve(talk, id, { decision: 'approved' })).toMatchObject({
+      code: 40902,
+      msg: `approval ${id} already resolved`,
+      data: { resolved: false },
+    });
   });
 });
 
@@ -271,7 +275,7 @@ test('archiving the session ends the approval', async () => {
     approval_id: id,
     decision: 'cancelled',
   });
-  expect(await resolve(talk, id, { decision: 'approved' })).toMatchObject({ code: 40404 });
+  expect(await resolve(talk, id, { decision: 'approved' })).toMatchObject({ code: 40902 });
   await talk.turn('use up the answer', []);
 });
 

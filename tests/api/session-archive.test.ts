@@ -67,12 +67,12 @@ describe('archive', () => {
       'turn.ended',
       'event.session.work_changed',
       'prompt.aborted',
-      'prompt.aborted',
       'event.session.work_changed',
+      'prompt.aborted',
       'agent.disposed',
     ]);
     expect(told[1]?.payload).toMatchObject({ reason: 'cancelled', interruptReason: 'aborted' });
-    expect(told.slice(3, 5).map(({ payload }) => payload.promptId)).toEqual([running.prompt_id, queued.prompt_id]);
+    expect([told[3], told[5]].map((frame) => frame?.payload.promptId)).toEqual([running.prompt_id, queued.prompt_id]);
     expect(await world.ok('GET', `${talk.path}/prompts`)).toEqual({ active: null, queued: [] });
   });
 

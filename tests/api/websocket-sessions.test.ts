@@ -247,14 +247,17 @@ describe('the frame abort', () => {
     });
   });
 
-  test('does not know the prompts of an earlier process', async () => {
+  test('knows the prompts of an earlier process', async () => {
     const { id } = await world.session();
     const watcher = await open();
     await subscribe(watcher, id);
     const promptId = await runTurn(id, watcher);
     clients = [];
     await world.restart();
-    expect(await abort(await open(), id, promptId)).toMatchObject({ code: 40402, payload: {} });
+    expect(await abort(await open(), id, promptId)).toMatchObject({
+      code: 40903,
+      msg: `prompt ${promptId} already completed`,
+    });
   });
 });
 

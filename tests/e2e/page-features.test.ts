@@ -64,7 +64,7 @@ const ended = async () => {
 /** What the model was told of the answers. */
 function told(): unknown {
   const messages = z
-    .array(z.looseObject({ role: z.string(), content: z.unknown() }))
+    .array(z.looseObject({ role: z.string(), content: z.unknown().optional() }))
     .parse(model.requests.at(-1)?.body['messages']);
   const { content } = messages.findLast(({ role }) => role === 'tool') ?? {};
   const parts = z.union([z.string(), z.array(z.looseObject({ text: z.string().default('') }))]).parse(content);

@@ -1,13 +1,18 @@
 /** A loaded session below HTTP: a real journal, real agents and features; the model and the policy are what a test gives. */
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { z } from 'zod';
 import type { AgentProgram } from '#server/agent/context.ts';
 import type { Feature } from '#server/agent/feature.ts';
+import { mainProfile } from '#server/agent/profile.ts';
 import { features as allFeatures } from '#server/features/features.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
+import type { ModelRequest, ModelResponse, ResolvedModel } from '#server/models/types.ts';
 import { createLiveSession, type LiveSession } from '#server/sessions/session.ts';
 import type { SessionHeader } from '#server/sessions/session-header.ts';
 import type { Tool } from '#server/tools/tool.ts';
+import type { EventFrame } from '#server/events/frame.ts';
+import type { ContextMessage } from '#schema/engine.ts';
 import { openLog, SESSION_ID, type OpenedLog } from './session-logs.ts';
 
 export interface AgentSession extends OpenedLog {
@@ -88,3 +93,125 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
   });
   return { ...opened, session, reports };
 }
+
+/** An answer of a model: text, calls by name with arguments, or what a test does with the request. */
+export type ModelAnswer =
+  | { text?: string; calls?: { id: string; name: string; args: unknown }[] }
+  | ((request: ModelRequest) => Promise<ModelResponse>);
+
+const model: ResolvedModel = {
+  alias: 'fake',
+  wireName: 'fake',
+  providerId: 'fake',
+  providerType: 'openai',
+  protocol: 'openai',
+  headers: {},
+  capabilities: new Set(),
+  maxContextTokens: 100_000,
+  maxInputTokens: 0,
+  supportEfforts: [],
+  displayName: 'Fake',
+};
+
+/** The part of a program that answers each request with the next of these; `requests` is what it was sent. */
+export function scriptedModel(...answers: ModelAnswer[]) {
+  const requests: ModelRequest[] = [];
+  const program: Partial<AgentProgram> = {
+    resolveModel: () => model,
+    settings: () => ({ effort: 'off' }),
+    async stream(request, onPart) {
+      requests.push(request);
+      const answer = answers.shift();
+      if (!answer) throw new Error('the script has no answer to this request');
+      if (typeof answer === 'function') return answer(request);
+      const { text, calls = [] } = answer;
+      if (text !== undefined) onPart({ type: 'text', text });
+      const made = calls.map(({ id, name, args }, index) => {
+        const written = JSON.stringify(args);
+        onPart({ type: 'call', index, id, name });
+        onPart({ type: 'arguments', index, text: written });
+        return { id, name, arguments: written };
+      });
+      return {
+        parts: text === undefined ? [] : [{ type: 'text', text }],
+        calls: made,
+        finishReason: made.length > 0 ? 'tool_calls' : 'completed',
+      };
+    },
+  };
+  return { program, requests };
+}
+
+/** Text of all parts of a message. */
+export const textOf = ({ content }: ContextMessage) =>
+  content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+
+/** A session whose main agent is bound, and what tests of turns do with it. */
+export async function openTalk(options: AgentSessionOptions) {
+  const opened = await openAgentSession(options);
+  const { session, log, frames } = opened;
+  const { main } = session.agents;
+  await log.claim();
+  await main.context.config.change({ model: 'fake', profile: mainProfile });
+  let prompts = 0;
+
+  const durable = () => frames.filter((frame) => !frame.volatile);
+  const all = (type: string) => durable().filter((frame) => frame.type === type);
+
+  /** Submits a prompt and returns its id. */
+  function submit(text: string): string {
+    const id = `p${prompts++}`;
+    const content = [{ type: 'text' as const, text }];
+    const input = { content, eventContent: content, parts: content, text, attachments: [] };
+    main.submit({ id, input, createdAt: session.context.now() }, []);
+    return id;
+  }
+
+  /** No turn runs any more. */
+  async function idle(): Promise<void> {
+    const deadline = Date.now() + 5000;
+    while (!session.agents.idle()) {
+      if (Date.now() > deadline) throw new Error('the session did not become idle');
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  }
+
+  /** `n` durable events of a type; returns the last of them. */
+  async function nth(type: string, n = 1): Promise<EventFrame> {
+    const deadline = Date.now() + 5000;
+    for (;;) {
+      const frame = all(type)[n - 1];
+      if (frame) return frame;
+      if (Date.now() > deadline) throw new Error(`no ${n}. ${type}`);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  }
+
+  return {
+    ...opened,
+    main,
+    durable,
+    all,
+    nth,
+    submit,
+    idle,
+    /** A whole turn; the types of its durable events. */
+    async turn(text: string): Promise<string[]> {
+      const before = durable().length;
+      submit(text);
+      await idle();
+      return durable()
+        .slice(before)
+        .map(({ type }) => type);
+    },
+    /** Types of each line of the journal, ours too. */
+    async lines(): Promise<string[][]> {
+      const text = await readFile(join(log.dir, 'journal.ndjson'), 'utf8');
+      const lines = text.trimEnd().split('\n').slice(1);
+      return lines.map((line) => journalLine.parse(JSON.parse(line)).r.map(({ type }) => type));
+    },
+    close: () => log.close(),
+  };
+}
+
+const journalLine = z.object({ r: z.array(z.looseObject({ type: z.string() })) });

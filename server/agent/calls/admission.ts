@@ -98,8 +98,13 @@ async function guarded(
 ): Promise<string | undefined> {
   const earlier = admitted.map((entry) => entry.prepared);
   for (const feature of agent.session.features) {
-    const problem = await feature.guard?.(agent, { call, prepared, turnId: turn.id, admitted: earlier });
-    if (problem !== undefined) return problem;
+    try {
+      const problem = await feature.guard?.(agent, { call, prepared, turnId: turn.id, admitted: earlier });
+      if (problem !== undefined) return problem;
+    } catch (error) {
+      // What cannot be checked does not run.
+      return `The call could not be checked, so it was not run: ${errorMessage(error)}`;
+    }
   }
   return staleFile(prepared, earlier, agent.state().files, environment.runtime);
 }

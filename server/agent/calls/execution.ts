@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { Draft } from '#server/journal/records.ts';
 import { ABORT_GRACE_MS, type RunContext, type ToolProgress, type ToolResult } from '#server/tools/tool.ts';
+import type { ToolCall } from '#schema/engine.ts';
+import type { AgentContext } from '../context.ts';
 import { abortText, type AdmittedCall, type Batch } from './batch.ts';
 import { normalized, resultDraft, withReminder } from './call-records.ts';
 import { spillOutput } from './spill.ts';
@@ -33,8 +35,9 @@ function tellEnd({ call, duplicates }: AdmittedCall, { turn }: Batch): void {
   for (const one of [call, ...duplicates]) turn.stream.toolEnded(one.id);
 }
 
-function endDrafts(entry: AdmittedCall, result: ToolResult, { agent, turn }: Batch, agentsMd: string[]): Draft[] {
-  const left = agent.session.features.flatMap((feature) => feature.callEnds?.(agent, entry.call, result) ?? []);
+function endDrafts(entry: AdmittedCall, given: ToolResult, batch: Batch, agentsMd: string[]): Draft[] {
+  const { agent, turn } = batch;
+  const { result, left } = withHooks(entry.call, given, agent);
   const whole = { ...result, x: Object.assign({}, result.x, ...left.map(({ x }) => x)) };
   const { files: _files, x: _x, ...copy } = result;
   return [
@@ -43,6 +46,17 @@ function endDrafts(entry: AdmittedCall, result: ToolResult, { agent, turn }: Bat
     resultDraft(agent.id, turn.id, entry.call.id, whole, agentsMd),
     ...entry.duplicates.map((call) => resultDraft(agent.id, turn.id, call.id, copy)),
   ];
+}
+
+/** What features leave beside a result; when one of them throws, the result is that error. */
+function withHooks(call: ToolCall, result: ToolResult, agent: AgentContext) {
+  try {
+    const left = agent.session.features.flatMap((feature) => feature.callEnds?.(agent, call, result) ?? []);
+    return { result, left };
+  } catch (error) {
+    const output = `The call ran, but what follows it failed: ${errorMessage(error)}`;
+    return { result: { ...result, output, isError: true }, left: [] };
+  }
 }
 
 interface Executed {

@@ -1,0 +1,626 @@
+/** What a feature may bring, each hook at its place in a real turn of a real session. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { AgentContext } from '#server/agent/context.ts';
+import type { Feature, LiveFeature } from '#server/agent/feature.ts';
+import { reminder } from '#server/agent/prompt/reminders.ts';
+import { defineFeatureProjection } from '#server/journal/projections/feature-projection.ts';
+import { event, type Draft } from '#server/journal/records.ts';
+import { defineTool, type Tool } from '#server/tools/tool.ts';
+import type { ContextMessage } from '#schema/engine.ts';
+import { openTalk, scriptedModel, textOf, type AgentSessionOptions, type ModelAnswer } from '#support/agent-session.ts';
+import { temporaryFolder } from '#support/session-logs.ts';
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+beforeEach(async () => {
+  folder = await temporaryFolder();
+});
+afterEach(() => folder.remove());
+
+/** A record that shows where a hook stands. */
+const mark = (agent: Pick<AgentContext, 'id'>, message: string): Draft => event(agent.id, 'warning', { message });
+const says = (text: string): ContextMessage => reminder('test', text);
+
+const echo: Tool = defineTool({
+  name: 'Echo',
+  description: '',
+  parameters: z.object({ text: z.string().default('echo') }),
+  prepare: ({ text }) => ({
+    accesses: [],
+    label: `Echo ${text}`,
+    subject: { match: 'literal' },
+    run: () => Promise.resolve({ output: text }),
+  }),
+});
+const call = (text: string, id = `call ${text}`) => ({ id, name: 'Echo', args: { text } });
+const done: ModelAnswer = { text: 'Done.' };
+
+const feature = (live: LiveFeature, name = 'test'): Feature => ({ name, open: () => live });
+
+async function talkWith(
+  features: readonly Feature[],
+  answers: ModelAnswer[] = [done],
+  options: Partial<AgentSessionOptions> = {},
+) {
+  const { program, requests } = scriptedModel(...answers);
+  const talk = await openTalk({
+    dir: folder.path,
+    features,
+    tools: [echo],
+    ...options,
+    program: { ...program, ...options.program },
+  });
+  /** Durable events as their types, the marks as their texts. */
+  const told = () =>
+    talk.durable().map(({ type, payload }) => (type === 'warning' ? String(payload.message) : String(type)));
+  return { ...talk, requests, told };
+}
+
+/** The events from this one up to that one. */
+function between(events: string[], first: string, last: string): string[] {
+  const start = events.indexOf(first);
+  return events.slice(start, events.indexOf(last, start) + 1);
+}
+const lastMessages = (requests: { messages: ContextMessage[] }[], at = -1) => requests.at(at)!.messages.map(textOf);
+
+describe('a step', () => {
+  it('begins with messages and records of the features, in the order of the list', async () => {
+    const part = (name: string): Feature =>
+      feature(
+        {
+          reminders: () => [says(`${name} reminds`)],
+          stepBegins: (agent, { step }) => ({
+            messages: [says(`${name} at ${step}`)],
+            before: [mark(agent, `${name} before`)],
+            after: [mark(agent, `${name} after`)],
+          }),
+        },
+        name,
+      );
+    const talk = await talkWith([part('a'), part('b')]);
+    await talk.turn('go');
+    expect(between(talk.told(), 'turn.started', 'turn.step.completed').slice(2)).toEqual([
+      'context.spliced',
+      'context.spliced',
+      'a before',
+      'b before',
+      'prompt.started',
+      'turn.step.started',
+      'a after',
+      'b after',
+      'turn.step.completed',
+    ]);
+    expect(lastMessages(talk.requests).slice(2)).toEqual(
+      ['a reminds', 'b reminds', 'a at 1', 'b at 1'].map((text) => expect.stringContaining(text)),
+    );
+    const lines = await talk.lines();
+    // Its head is one line.
+    expect(lines.find((line) => line.includes('prompt.started'))).toEqual([
+      'context.spliced',
+      'warning',
+      'warning',
+      'prompt.started',
+      'agent.tools',
+      'turn.step.started',
+      'warning',
+      'warning',
+    ]);
+    await talk.close();
+  });
+
+  it('goes without a reminder that cannot be made', async () => {
+    const broken = feature({
+      reminders() {
+        throw new Error('broken');
+      },
+    });
+    const talk = await talkWith([broken, feature({ reminders: () => [says('still here')] }, 'other')]);
+    await talk.turn('go');
+    expect(lastMessages(talk.requests).at(-1)).toContain('still here');
+    expect(talk.reports).toEqual([expect.stringContaining('reminder')]);
+    await talk.close();
+  });
+
+  it('may be added where the turn would end, as long as a feature has something to say', async () => {
+    let left = 2;
+    const asked: number[] = [];
+    const more = feature({
+      async mayEnd(_agent, turnId) {
+        asked.push(turnId);
+        return left-- > 0 ? [says(`go on, ${left} left`)] : [];
+      },
+    });
+    const talk = await talkWith([more, feature({}, 'other')], [done, { calls: [call('x')] }, done, done]);
+    const types = await talk.turn('go');
+    expect(types.filter((type) => type === 'turn.step.started')).toHaveLength(4);
+    expect(types.filter((type) => type === 'turn.ended')).toHaveLength(1);
+    expect(asked).toEqual([0, 0, 0]);
+    expect(lastMessages(talk.requests, 1).at(-1)).toContain('go on, 1 left');
+    expect(lastMessages(talk.requests, 3).at(-1)).toContain('go on, 0 left');
+    await talk.close();
+  });
+
+  it('that a feature asks for is not taken when the turn is aborted meanwhile', async () => {
+    let cancel = () => {};
+    const stop = feature({
+      async mayEnd() {
+        cancel();
+        return [says('never')];
+      },
+    });
+    const talk = await talkWith([stop]);
+    cancel = () => talk.main.cancelTurn();
+    await talk.turn('go');
+    // The step had ended, so none is interrupted.
+    expect(between(talk.told(), 'turn.step.completed', 'prompt.aborted')).toEqual([
+      'turn.step.completed',
+      'turn.ended',
+      'context.spliced',
+      'event.session.work_changed',
+      'prompt.aborted',
+    ]);
+    expect(talk.all('context.spliced').at(-1)?.payload.messages).toMatchObject([
+      { origin: { variant: 'interruption' } },
+    ]);
+    expect(talk.requests).toHaveLength(1);
+    await talk.close();
+  });
+});
+
+describe('the end of a turn', () => {
+  const around = feature({
+    turnEnds: (agent, turnId, outcome) => ({
+      before: [mark(agent, `before ${turnId} ${outcome}`)],
+      after: [mark(agent, 'after')],
+    }),
+  });
+
+  it('has records of features on both sides', async () => {
+    const talk = await talkWith([around]);
+    await talk.turn('go');
+    expect(between(talk.told(), 'turn.step.completed', 'prompt.completed')).toEqual([
+      'turn.step.completed',
+      'before 0 completed',
+      'turn.ended',
+      'after',
+      'event.session.work_changed',
+      'prompt.completed',
+    ]);
+    await talk.close();
+  });
+
+  it('has them behind its error when it failed, and in front of the reminder when it was aborted', async () => {
+    const talk = await talkWith([around], []);
+    await talk.turn('go');
+    expect(between(talk.told(), 'turn.step.interrupted', 'prompt.completed')).toEqual([
+      'turn.step.interrupted',
+      'before 0 failed',
+      'turn.ended',
+      'error',
+      'after',
+      'event.session.work_changed',
+      'prompt.completed',
+    ]);
+    await talk.close();
+  });
+
+  it('aborted', async () => {
+    const talk = await talkWith([around], [hanging]);
+    talk.submit('go');
+    await talk.nth('turn.step.started');
+    talk.main.cancelTurn();
+    await talk.idle();
+    expect(between(talk.told(), 'turn.step.interrupted', 'prompt.aborted')).toEqual([
+      'turn.step.interrupted',
+      'before 0 cancelled',
+      'turn.ended',
+      'after',
+      'context.spliced',
+      'event.session.work_changed',
+      'prompt.aborted',
+    ]);
+    await talk.close();
+  });
+});
+
+const hanging: ModelAnswer = ({ signal }) =>
+  new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+
+/** An answer that comes when `open` is called. */
+function held(answer: string) {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  const script: ModelAnswer = async () => {
+    await opened;
+    return { parts: [{ type: 'text', text: answer }], calls: [], finishReason: 'completed' };
+  };
+  return { open: () => open(), script };
+}
+
+describe('a call', () => {
+  it('leaves records and members beside its result, on one line', async () => {
+    const noting = (name: string, file: string): Feature =>
+      feature(
+        {
+          callEnds: (agent, { id }, { output }) => ({
+            records: [mark(agent, `${name}: ${id} gave ${String(output)}`)],
+            ...(name === 'a' ? { x: { note: file } } : { x: { agentsMd: [file] } }),
+          }),
+        },
+        name,
+      );
+    const talk = await talkWith([noting('a', 'one'), noting('b', 'two')], [{ calls: [call('x')] }, done]);
+    await talk.turn('go');
+    expect(between(talk.told(), 'tool.call.started', 'tool.result')).toEqual([
+      'tool.call.started',
+      'a: call x gave x',
+      'b: call x gave x',
+      'tool.result',
+    ]);
+    expect(await talk.lines()).toContainEqual(['warning', 'warning', 'tool.result']);
+    expect(talk.main.context.state().agentsMd).toEqual(new Set(['two']));
+    expect(talk.main.context.state().entries.find(({ message }) => message.role === 'tool')?.message.note).toBe('one');
+    await talk.close();
+  });
+
+  it('may be refused by a guard, before permissions are asked; it sees the calls that were let through', async () => {
+    const seen: [string, number, number][] = [];
+    const guard = feature({
+      guard(_agent, { call: { id }, admitted, turnId }) {
+        seen.push([id, admitted.length, turnId]);
+        return id === 'call b' ? 'not b' : undefined;
+      },
+    });
+    const decided: string[] = [];
+    const talk = await talkWith(
+      [guard, feature({ guard: async () => undefined }, 'other')],
+      [{ calls: [call('a'), call('b'), call('c')] }, done],
+      {
+        program: {
+          decide: (name, { label }) => {
+            decided.push(`${name}: ${label}`);
+            return Promise.resolve({ kind: 'approve' });
+          },
+        },
+      },
+    );
+    await talk.turn('go');
+    expect(seen).toEqual([
+      ['call a', 0, 0],
+      ['call b', 1, 0],
+      ['call c', 1, 0],
+    ]);
+    expect(decided).toEqual(['Echo: Echo a', 'Echo: Echo c']);
+    expect(talk.all('tool.result').map(({ payload }) => [payload.output, payload.isError])).toEqual([
+      ['not b', true],
+      ['a', undefined],
+      ['c', undefined],
+    ]);
+    await talk.close();
+  });
+
+  it('does not run when a guard fails, and has an error for its result when what follows it fails', async () => {
+    const failing = feature({
+      guard(_agent, { call: { id } }) {
+        if (id === 'call a') throw new Error('guard is broken');
+        return undefined;
+      },
+      callEnds(_agent, { id }) {
+        if (id === 'call b') throw new Error('hook is broken');
+        return {};
+      },
+    });
+    const talk = await talkWith([failing], [{ calls: [call('a'), call('b'), call('c')] }, done]);
+    await talk.turn('go');
+    expect(talk.all('tool.result').map(({ payload }) => [payload.output, payload.isError])).toEqual([
+      [expect.stringContaining('guard is broken'), true],
+      [expect.stringContaining('hook is broken'), true],
+      ['c', undefined],
+    ]);
+    expect(talk.all('turn.ended')[0]?.payload).toMatchObject({ reason: 'completed' });
+    await talk.close();
+  });
+
+  it('is decided with the steps that features bring, in the order of the list', async () => {
+    const steps: Feature[] = ['a', 'b'].map((name) =>
+      feature({ permissionSteps: [() => ({ kind: 'deny', reason: `${name} says no` })] }, name),
+    );
+    const talk = await talkWith(steps, [{ calls: [call('x')] }, done], {
+      program: {
+        async decide(toolName, plan, facts) {
+          const [first] = facts.steps;
+          const context = {
+            mode: facts.mode,
+            rules: [],
+            sessionRules: [],
+            environment: talk.main.context.environment(),
+          };
+          return (await first?.({ toolName, plan }, context)) ?? { kind: 'approve' };
+        },
+      },
+    });
+    await talk.turn('go');
+    expect(talk.all('tool.result')[0]?.payload).toMatchObject({
+      isError: true,
+      output: expect.stringContaining('a says no'),
+    });
+    await talk.close();
+  });
+});
+
+describe('tools', () => {
+  it('are asked for each step; the list that models are told follows, and is written once', async () => {
+    let on = false;
+    const extra: Tool = { ...echo, name: 'Extra' };
+    const more = feature({
+      tools: () => (on ? [extra] : []),
+      callEnds: () => {
+        on = !on;
+        return {};
+      },
+    });
+    const talk = await talkWith([more], [{ calls: [call('a')] }, { calls: [call('b')] }, { calls: [call('c')] }, done]);
+    await talk.turn('go');
+    expect(talk.requests.map(({ tools }) => tools.map(({ name }) => name))).toEqual([
+      ['Echo'],
+      ['Echo', 'Extra'],
+      ['Echo'],
+      ['Echo', 'Extra'],
+    ]);
+    const lists = (await talk.lines()).flat().filter((type) => type === 'agent.tools');
+    expect(lists).toHaveLength(2);
+    await talk.close();
+  });
+
+  it('are those of the agent that asks, and go through the tool policy', async () => {
+    const mine: Tool = { ...echo, name: 'Mine' };
+    const more = feature({ tools: ({ id }) => (id === 'main' ? [mine] : []) });
+    const talk = await talkWith([more], [], {
+      program: {
+        toolPolicy: (names) => ({ active: new Set(names.filter((name) => name !== 'Echo')), ineffective: [] }),
+      },
+    });
+    expect(talk.main.tools().map(({ tool, active }) => [tool.name, active])).toEqual([
+      ['Echo', false],
+      ['Mine', true],
+    ]);
+    expect(talk.main.context.environment().activeTools).toEqual(new Set(['Mine']));
+    await talk.close();
+  });
+});
+
+describe('the life of an agent', () => {
+  it('has records of features at its birth and in front of its end', async () => {
+    const life = feature({
+      agentCreated: (agent) => [mark(agent, 'born')],
+      closing: (agent) => [mark(agent, 'closing')],
+    });
+    const talk = await talkWith([life]);
+    await talk.turn('go');
+    expect(talk.told().slice(0, 2)).toEqual(['agent.created', 'born']);
+    await talk.log.close('exit', await talk.session.end('exit'));
+    expect(talk.told().slice(-3)).toEqual(['closing', 'event.session.work_changed', 'agent.disposed']);
+  });
+
+  it('features hold the session, are told why it goes, and are waited for', async () => {
+    let holds = true;
+    const order: string[] = [];
+    const keeper = feature({
+      holds: () => holds,
+      async release(reason) {
+        await new Promise((resolve) => setImmediate(resolve));
+        order.push(reason);
+      },
+    });
+    const talk = await talkWith([feature({}, 'other'), keeper]);
+    expect(talk.session.holds()).toBe(true);
+    holds = false;
+    expect(talk.session.holds()).toBe(false);
+    await talk.session.end('archive');
+    expect(order).toEqual(['archive']);
+    await talk.close();
+  });
+});
+
+describe('a request', () => {
+  const request = (text: string, more: { before?: Draft[]; after?: Draft[] } = {}) => ({
+    origin: { kind: 'system_trigger' as const, name: 'test' },
+    messages: [says(text)],
+    ...more,
+  });
+
+  it('opens a turn of its own on an idle agent, with its records around the opening', async () => {
+    const talk = await talkWith([]);
+    talk.main.context.request(
+      request('wake up', { before: [mark(talk.main, 'before')], after: [mark(talk.main, 'after')] }),
+    );
+    await talk.idle();
+    expect(between(talk.told(), 'turn.started', 'turn.ended')).toEqual([
+      'turn.started',
+      'event.session.work_changed',
+      'before',
+      'context.spliced',
+      'after',
+      'context.spliced',
+      'turn.step.started',
+      'turn.step.completed',
+      'turn.ended',
+    ]);
+    expect(talk.told().at(-1)).toBe('event.session.work_changed');
+    expect(talk.all('turn.started')[0]?.payload).toMatchObject({ turnId: 0, origin: { kind: 'system_trigger' } });
+    expect(talk.all('turn.started')[0]?.payload).not.toHaveProperty('promptId');
+    await talk.close();
+  });
+
+  it('enters a running turn at its next step, which it adds when there would be none', async () => {
+    const first = held('Not yet.');
+    const talk = await talkWith([], [first.script, done]);
+    talk.submit('go');
+    await talk.nth('turn.step.started');
+    talk.main.context.request(request('by the way'));
+    first.open();
+    await talk.idle();
+    expect(between(talk.told(), 'turn.step.completed', 'turn.step.started')).toEqual([
+      'turn.step.completed',
+      'context.spliced',
+      'turn.step.started',
+    ]);
+    expect(lastMessages(talk.requests).slice(-2)).toEqual(['Not yet.', expect.stringContaining('by the way')]);
+    expect(talk.all('turn.started')).toHaveLength(1);
+    expect(talk.all('prompt.completed')).toHaveLength(1);
+    await talk.close();
+  });
+
+  it('that no step has taken stands on the last line of an aborted turn', async () => {
+    const talk = await talkWith([], [hanging]);
+    talk.submit('go');
+    await talk.nth('turn.step.started');
+    talk.main.context.request(request('by the way'));
+    talk.main.cancelTurn();
+    await talk.idle();
+    const [input, interruption] = talk.all('context.spliced').slice(-2);
+    expect(input?.payload.messages).toMatchObject([{ origin: { variant: 'test' } }]);
+    expect(interruption?.payload.messages).toMatchObject([{ origin: { variant: 'interruption' } }]);
+    expect((await talk.lines()).at(-1)).toEqual([
+      'turn.step.interrupted',
+      'turn.ended',
+      'context.spliced',
+      'context.spliced',
+      'event.session.work_changed',
+      'prompt.aborted',
+    ]);
+    await talk.close();
+  });
+
+  it('that comes when the turn has just ended opens the next one', async () => {
+    let asked = 0;
+    const again = feature({
+      turnEnds(agent) {
+        if (asked++ === 0) agent.request(request('once more'));
+        return {};
+      },
+    });
+    const talk = await talkWith([again], [done, done]);
+    await talk.turn('go');
+    expect(talk.all('turn.started').map(({ payload }) => payload.origin)).toMatchObject([
+      { kind: 'user' },
+      { kind: 'system_trigger' },
+    ]);
+    expect(lastMessages(talk.requests).at(-1)).toContain('once more');
+    await talk.close();
+  });
+
+  it('that comes when a prompt waits enters the turn of that prompt', async () => {
+    const first = held('One.');
+    const again = feature({
+      turnEnds(agent, turnId) {
+        if (turnId === 0) agent.request(request('once more'));
+        return {};
+      },
+    });
+    const talk = await talkWith([again], [first.script, done]);
+    talk.submit('one');
+    await talk.nth('turn.step.started');
+    talk.submit('two');
+    first.open();
+    await talk.idle();
+    expect(talk.all('turn.started')).toHaveLength(2);
+    expect(lastMessages(talk.requests).slice(-2)).toEqual(['two', expect.stringContaining('once more')]);
+    await talk.close();
+  });
+
+  it('is refused while the session is being closed', async () => {
+    const talk = await talkWith([]);
+    await talk.session.end('idle');
+    expect(() => talk.main.context.request(request('too late'))).toThrow(expect.objectContaining({ code: 40901 }));
+    await talk.close();
+  });
+
+  it('that came with records into a running turn keeps them', async () => {
+    const first = held('Not yet.');
+    const talk = await talkWith([], [first.script, done]);
+    talk.submit('go');
+    await talk.nth('turn.step.started');
+    talk.main.context.request(
+      request('by the way', { before: [mark(talk.main, 'before')], after: [mark(talk.main, 'after')] }),
+    );
+    first.open();
+    await talk.idle();
+    expect(between(talk.told(), 'turn.step.completed', 'turn.step.started')).toEqual([
+      'turn.step.completed',
+      'before',
+      'context.spliced',
+      'after',
+      'turn.step.started',
+    ]);
+    await talk.close();
+  });
+});
+
+describe('the fold of a feature', () => {
+  /** Counts the warnings of each agent; the count follows undo. */
+  const counts = defineFeatureProjection<Map<string, number>, number>({
+    name: 'count',
+    initial: () => new Map(),
+    apply(state, record) {
+      if (record.type === 'warning') state.set(record.agent, (state.get(record.agent) ?? 0) + 1);
+    },
+    undo: {
+      checkpoint: (state, agent) => state.get(agent) ?? 0,
+      restore: (state, agent, saved) => void state.set(agent, saved),
+    },
+  });
+  const counting: Feature = {
+    name: 'count',
+    projection: counts,
+    snapshot: () => ({ pending_questions: [] }),
+    status: (state) => ({ context_tokens: counts.of(state.features).get('main') ?? 0 }),
+    open: () => ({ stepBegins: (agent) => ({ before: [mark(agent, 'counted')] }) }),
+  };
+
+  it('is read by status and tools, and is the same after a load', async () => {
+    const talk = await talkWith([counting], [done, done]);
+    await talk.turn('one');
+    await talk.turn('two');
+    expect(talk.session.status().context_tokens).toBe(2);
+    await talk.close();
+    const again = await talkWith([counting]);
+    expect(counts.of(again.log.state.features)).toEqual(new Map([['main', 2]]));
+    await again.close();
+  });
+
+  it('goes back to where it was at the undone prompt, also after a load; other agents keep theirs', async () => {
+    const talk = await talkWith([counting], [done, done]);
+    await talk.turn('one');
+    const { length } = talk.main.context.state().entries;
+    await talk.turn('two');
+    talk.log.append([mark({ id: 'agent-1' }, 'elsewhere')]);
+    const all = talk.main.context.state().entries.length;
+    talk.log.append([
+      event(
+        'main',
+        'context.spliced',
+        { start: length, deleteCount: all - length, messages: [], tokens: 1 },
+        { cause: 'undo' },
+      ),
+      event('main', 'context.undone', { turns: 1 }),
+    ]);
+    const expected = new Map([
+      ['main', 1],
+      ['agent-1', 1],
+    ]);
+    expect(counts.of(talk.log.state.features)).toEqual(expected);
+    await talk.close();
+    const again = await talkWith([counting]);
+    expect(counts.of(again.log.state.features)).toEqual(expected);
+    await again.close();
+  });
+});
+
+it('a feature finds its own part in the session, and no other’s', async () => {
+  const own: Feature<LiveFeature & { word: string }> = { name: 'own', open: () => ({ word: 'mine' }) };
+  const talk = await talkWith([own]);
+  expect(talk.session.context.feature(own).word).toBe('mine');
+  expect(() => talk.session.context.feature(feature({}, 'absent'))).toThrow('the feature absent is not in the list');
+  await talk.close();
+});
