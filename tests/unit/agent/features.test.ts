@@ -6,6 +6,8 @@ import type { Feature, LiveFeature } from '#server/agent/feature.ts';
 import { reminder } from '#server/agent/prompt/reminders.ts';
 import { defineFeatureProjection } from '#server/journal/projections/feature-projection.ts';
 import { event, type Draft } from '#server/journal/records.ts';
+import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
+import { createPermissionPolicy } from '#server/permissions/policy.ts';
 import { defineTool, type Tool } from '#server/tools/tool.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { openTalk, scriptedModel, textOf, type AgentSessionOptions, type ModelAnswer } from '#support/agent-session.ts';
@@ -24,6 +26,7 @@ const says = (text: string): ContextMessage => reminder('test', text);
 const echo: Tool = defineTool({
   name: 'Echo',
   description: '',
+  permission: 'free',
   parameters: z.object({ text: z.string().default('echo') }),
   prepare: ({ text }) => ({
     accesses: [],
@@ -323,20 +326,16 @@ describe('a call', () => {
 
   it('is decided with the steps that features bring, in the order of the list', async () => {
     const steps: Feature[] = ['a', 'b'].map((name) =>
-      feature({ permissionSteps: [() => ({ kind: 'deny', reason: `${name} says no` })] }, name),
+      feature({ permissionSteps: [{ decide: () => ({ kind: 'deny', reason: `${name} says no` }) }] }, name),
     );
+    const policy = createPermissionPolicy({ reader: createCommandLineReader() });
     const talk = await talkWith(steps, [{ calls: [call('x')] }, done], {
       program: {
-        async decide(toolName, plan, facts) {
-          const [first] = facts.steps;
-          const context = {
-            mode: facts.mode,
-            rules: [],
-            sessionRules: [],
-            environment: talk.main.context.environment(),
-          };
-          return (await first?.({ toolName, plan }, context)) ?? { kind: 'approve' };
-        },
+        decide: (tool, { subject, accesses }, { agentId, mode, remembered, steps: added }) =>
+          policy.decide(
+            { toolName: tool.name, agentId, permission: tool.permission, subject, accesses },
+            { mode, rules: [], remembered, steps: added, places: talk.main.context.environment() },
+          ),
       },
     });
     await talk.turn('go');
