@@ -2,24 +2,47 @@
 import type { ContentPart } from '#schema/content.ts';
 
 const METADATA_TEXT_CHARS = 4000;
+/** Only this much of a prompt is looked at; redaction and white space may shorten it. */
+const LOOKED_AT_CHARS = 4 * METADATA_TEXT_CHARS;
+/** A word that the cut halves is left out up to this length, so that no half of a secret stays. */
+const HALVED_WORD_CHARS = 200;
 export const TITLE_CHARS = 200;
 
+/** Each takes time in proportion to the text: a word is tried from its beginning only, or has a bound. */
 const secrets: [RegExp, string][] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, '[redacted]'],
   [/\bBearer\s+[A-Za-z0-9._~+/=-]+/gi, 'Bearer [redacted]'],
-  [/\b([\w-]*(?:key|token|secret|password)["']?\s*[:=]\s*)(?:"[^"]*"|'[^']*'|\S+)/gi, '$1[redacted]'],
+  [/(?<![\w-])([\w-]*(?:key|token|secret|password)["']?\s*[:=]\s*)(?:"[^"]*"|'[^']*'|\S+)/gi, '$1[redacted]'],
   [/\bsk-[A-Za-z0-9_-]{12,}/g, '[redacted]'],
-  [/\beyJ[\w-]+\.[\w-]+(?:\.[\w-]+)?/g, '[redacted]'],
+  [/\beyJ[\w-]{1,500}\.[\w-]+(?:\.[\w-]+)?/g, '[redacted]'],
 ];
-/** Long unbroken words of token characters; parts of paths, URLs and dotted names stay. */
-const tokenWord = /(?<![\w/.-])[A-Za-z0-9_+=-]{40,}(?![\w/-]|[.:][\w/])/g;
+const TOKEN_CHARS = 40;
+const tokenWord = /[A-Za-z0-9_+=-]{40,}/g;
+const goesOn = /^(?:\/|[.:][\w/])/;
+
+/** A long unbroken word of token characters; parts of paths, URLs and dotted names stay. */
+function redactedWord(word: string, offset: number, text: string): string {
+  const end = offset + word.length;
+  if (goesOn.test(text.slice(end, end + 2))) return word;
+  const before = text[offset - 1];
+  if (before !== '/' && before !== '.') return '[redacted]';
+  const value = word.search(/[+=]/) + 1;
+  return value > 0 && word.length - value >= TOKEN_CHARS ? `${word.slice(0, value)}[redacted]` : word;
+}
 
 // eslint-disable-next-line no-control-regex
 const controlsAndSpace = /[\u0000-\u0020\u007f-\u00a0\u2028\u2029]+/g;
 
 function redact(text: string): string {
   const hidden = secrets.reduce((current, [pattern, replacement]) => current.replace(pattern, replacement), text);
-  return hidden.replace(tokenWord, '[redacted]');
+  return hidden.replace(tokenWord, redactedWord);
+}
+
+/** The beginning of a text, without the word that the cut halves. */
+function beginning(text: string): string {
+  if (text.length <= LOOKED_AT_CHARS) return text;
+  const word = /[\w.~+/=-]*$/.exec(text.slice(LOOKED_AT_CHARS - HALVED_WORD_CHARS, LOOKED_AT_CHARS))?.[0] ?? '';
+  return text.slice(0, LOOKED_AT_CHARS - (word.length < HALVED_WORD_CHARS ? word.length : 0));
 }
 
 /**
@@ -32,5 +55,8 @@ export function metadataText(content: ContentPart[]): string {
     if (part.type === 'image' || part.type === 'video') return [`[${part.type}]`];
     return [];
   });
-  return redact(pieces.join('\n')).replace(controlsAndSpace, ' ').trim().slice(0, METADATA_TEXT_CHARS);
+  return redact(beginning(pieces.join('\n')))
+    .replace(controlsAndSpace, ' ')
+    .trim()
+    .slice(0, METADATA_TEXT_CHARS);
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { retryDelay, sleep } from '#server/agent/retry.ts';
 import { ModelError } from '#server/models/types.ts';
 
@@ -29,6 +29,34 @@ describe('retryDelay', () => {
 });
 
 describe('sleep', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('waits longer than one timer can', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const longest = 2 ** 31 - 1;
+    let over = false;
+    const waiting = sleep(longest * 2 + 10, new AbortController().signal).then(() => (over = true));
+    for (const ms of [longest, longest, 9]) {
+      await vi.advanceTimersByTimeAsync(ms);
+      expect(over).toBe(false);
+    }
+    await vi.advanceTimersByTimeAsync(1);
+    await waiting;
+    expect(over).toBe(true);
+  });
+
+  it('never asks a timer for more than it can', async () => {
+    const controller = new AbortController();
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    const waiting = sleep(2 ** 40, controller.signal);
+    expect(timers.mock.calls.map(([, ms]) => ms)).toEqual([2 ** 31 - 1]);
+    timers.mockRestore();
+    controller.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+  });
+
   it('ends by itself', async () => {
     await expect(sleep(1, new AbortController().signal)).resolves.toBeUndefined();
   });

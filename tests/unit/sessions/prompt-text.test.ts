@@ -49,4 +49,30 @@ describe('metadataText', () => {
   ])('leaves %s alone', (given) => {
     expect(text(given)).toBe(given);
   });
+
+  it.each([
+    ['one long word', 'a'],
+    ['a word with dashes', 'a-'],
+    ['a word that is nearly a pair', 'key-'],
+    ['a word that is nearly a web token', '-eyJ'],
+    ['a run of equals signs', '='],
+    ['pairs without a value', 'key '],
+    ['quotes that stay open', `key="`],
+    ['headers without an end', '-----BEGIN PRIVATE KEY-----'],
+    ['white space', ' '],
+  ])('takes no longer for %s of a megabyte', (_what, piece) => {
+    const began = performance.now();
+    for (const end of ['', '/', '.']) text(piece.repeat(Math.ceil(1_000_000 / piece.length)) + end);
+    expect(performance.now() - began).toBeLessThan(500);
+  });
+
+  it('shows no half of a secret that the cut goes through', () => {
+    for (let spaces = 15_955; spaces < 16_000; spaces++)
+      expect(text(' '.repeat(spaces) + KEY)).toMatch(/^(\[redacted\])?$/);
+    expect(text(`${'字'.repeat(20_000)}`)).toHaveLength(4000);
+  });
+
+  it('hides a long value in an address', () => {
+    expect(text(`https://example.com/a=${KEY}`)).toBe('https://example.com/a=[redacted]');
+  });
 });

@@ -28,7 +28,12 @@ async function batch(
   {
     signal = new AbortController().signal,
     program = {},
-  }: { signal?: AbortSignal; program?: Partial<AgentProgram> } = {},
+    nestedInstructions = () => Promise.resolve([]),
+  }: {
+    signal?: AbortSignal;
+    program?: Partial<AgentProgram>;
+    nestedInstructions?: () => Promise<string[]>;
+  } = {},
 ) {
   const log: string[] = [];
   const tool: Tool = defineTool({
@@ -65,7 +70,7 @@ async function batch(
   const stream = { waiting: nothing, toolStarted: nothing, toolProgress: nothing, toolEnded: nothing };
   const outcome = runToolBatch(
     session.agents.main.context,
-    { id: 0, signal, stream, nestedInstructions: () => Promise.resolve([]) },
+    { id: 0, signal, stream, nestedInstructions },
     steps.map((_, n) => ({ id: String(n), name: 'Step', arguments: JSON.stringify({ n }) })),
   );
   const result = (id: string) =>
@@ -133,6 +138,22 @@ describe('scheduling', () => {
     expect(log).toEqual(['+0', '+1', '+2', '!2', '>0', '!0', '>1', '1']);
     expect([results.get('0')?.output, results.get('2')?.output]).toEqual(['broken', 'no plan']);
   });
+});
+
+it('a call that breaks the turn lets the others end first', async () => {
+  const { open, run } = gate();
+  // What names instruction files stands outside the tool: its failure is the turn's.
+  const { outcome, log } = await batch([{ accesses: [file('/a', 'read')] }, { accesses: [file('/b', 'read')], run }], {
+    nestedInstructions: () => Promise.reject(new Error('broken')),
+  });
+  const failed = expect(outcome).rejects.toThrow('broken');
+  let over = false;
+  outcome.catch(() => (over = true));
+  await expect.poll(() => log).toContain('>1');
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(over).toBe(false);
+  open();
+  await failed;
 });
 
 describe('results', () => {
