@@ -86,7 +86,12 @@ const last = (...lines: Parameters<typeof play>) => play(...lines).at(-1);
 
 describe('the place', () => {
   it('is directly behind the start of a turn', () => {
-    expect(last([warning, started(), reminded])).toEqual(['warning', 'started', 'work(true, true, none, -)', 'spliced']);
+    expect(last([warning, started(), reminded])).toEqual([
+      'warning',
+      'started',
+      'work(true, true, none, -)',
+      'spliced',
+    ]);
   });
 
   it('is in front of the first prompt that ends, behind everything of the turn', () => {
