@@ -71,6 +71,8 @@ interface Description {
   bodyLimit?: number;
   /** False: no body counts as `{}`. */
   bodyRequired?: boolean;
+  /** Whether the body is an object is looked at behind `load`, too. */
+  bodyLast?: true;
   /** Whether this bind has the endpoint; where it has not, it is an unknown route. */
   mounted?: (facts: BindFacts) => boolean;
   stateless?: boolean;
@@ -184,7 +186,7 @@ async function prepare<
     if (rawBody === undefined && !bodyRequired) rawBody = {};
   }
   const params = parse(paramsSchema, definition.params ? rawParams : undefined);
-  if (definition.body) parse(anyObject, rawBody);
+  if (definition.body && !definition.bodyLast) parse(anyObject, rawBody);
   const resource = (await load?.({ params, ...reach })) as Resource;
   const body = parse(bodySchema, rawBody);
   const query = parse(querySchema, definition.query ? parseQuery(rawQuery) : undefined);

@@ -21,13 +21,12 @@ import { rememberedRule } from './remembered.ts';
 import { createRuleCache } from './rules.ts';
 import { findServerFiles } from './server-files.ts';
 import { gitPaths, guardedPaths } from './steps/guarded-paths.ts';
-import { autoMode, questionsInAuto, yoloMode } from './steps/modes.ts';
+import { autoMode, yoloMode } from './steps/modes.ts';
 import { allowRules, askRules, denyRules, rememberedRules } from './steps/rules.ts';
 import { toolClass } from './steps/tool-class.ts';
 import { unreadableCommands } from './steps/unreadable-commands.ts';
 
 const standardSteps = [
-  { name: 'questions in auto', decide: questionsInAuto },
   { name: 'deny rules', decide: denyRules },
   { name: 'unreadable commands', decide: unreadableCommands },
   { name: 'auto mode', decide: autoMode },

@@ -169,6 +169,43 @@ scenarios('tool calls', {}, (add) => {
   });
 });
 
+scenarios('a question', {}, (add) => {
+  const options = [{ label: 'A', description: 'The first.' }, { label: 'B' }];
+  const args = { questions: [{ question: 'Which?', header: 'Choice', options, multi_select: false }] };
+  const asks = { name: 'AskUserQuestion', args };
+  const questionOf = async (until: Stage['until']) =>
+    `/questions/${String((await until('event.question.requested')).payload.question_id)}`;
+
+  add('question-answered', async ({ model, prompt, post, until, recorder }) => {
+    model.enqueue({ calls: [asks] });
+    model.enqueue({ text: 'A it is.' });
+    await prompt('Ask me');
+    const question = await questionOf(until);
+    const answers = { q_0: { kind: 'single', option_id: 'opt_0_0' } };
+    await recorder.act('POST questions/{id}', () => post(question, { answers }));
+    await until('prompt.completed');
+  });
+
+  add('question-dismissed', async ({ world, session, model, prompt, until, recorder }) => {
+    model.enqueue({ calls: [asks] });
+    model.enqueue({ text: 'Then not.' });
+    await prompt('Ask me');
+    const question = await questionOf(until);
+    const path = `/sessions/${session.id}${question}:dismiss`;
+    await recorder.act('POST questions/{id}:dismiss', () => world.api('POST', path));
+    await until('prompt.completed');
+  });
+
+  add('abort-during-a-question', async ({ model, prompt, post, until, recorder }) => {
+    model.enqueue({ calls: [reads, asks, { name: 'Glob', args: { pattern: '*' } }] });
+    await prompt('Read, then ask');
+    await questionOf(until);
+    await until('tool.result');
+    await recorder.act('POST :abort', () => post(':abort'));
+    await until('prompt.aborted');
+  });
+});
+
 scenarios('an abort', {}, (add) => {
   add('abort-while-streaming', async ({ model, session, client, prompt, until, recorder }) => {
     model.enqueue({ thinking: 'Hm.', text: ['Half of', ' it'], hold: true });

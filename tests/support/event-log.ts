@@ -25,6 +25,7 @@ export interface Recorder {
 const idKinds = [
   ['session', /session_[0-9a-f-]{36}/g],
   ['approval', /approval_[0-9a-f-]{36}/g],
+  ['question', /question_[0-9a-f-]{36}/g],
   ['prompt', /msg_[0-9A-Z]{26}/g],
   ['epoch', /ep_[0-9A-Z]{26}/g],
   ['connection', /conn_[0-9A-Z]{26}/g],

@@ -4,11 +4,12 @@ import type { Feature, LiveFeature } from '#server/agent/feature.ts';
 import type { SessionContext } from '#server/agent/context.ts';
 import { event, type EndCause } from '#server/journal/records.ts';
 import type { LogState } from '#server/journal/fold.ts';
+import type { AddedStep } from '#server/permissions/policy.ts';
 import type { RunContext, ToolResult } from '#server/tools/tool.ts';
 import type { AnswerQuestion, Question } from '#schema/interaction.ts';
 import { iso } from '#schema/scalars.ts';
 import { answerTexts } from './answers.ts';
-import { createAskUserQuestionTool, type AskedItem } from './tool.ts';
+import { ASK_USER_QUESTION, createAskUserQuestionTool, type AskedItem } from './tool.ts';
 
 /** What the asking tool waits for: question text to answer, or that it was dismissed. */
 type Outcome = { answers: Record<string, string> } | 'dismissed';
@@ -66,6 +67,14 @@ function closing(agentId: string, question_id: string, outcome: Outcome, at: num
   return event(agentId, 'event.question.answered', { question_id, answers, resolved_at: iso(at) }, x);
 }
 
+/** Nobody is there to answer in auto mode. */
+const deniedInAuto: AddedStep = {
+  decide: ({ toolName }, { mode }) =>
+    mode === 'auto' && toolName === ASK_USER_QUESTION
+      ? { kind: 'deny', reason: 'Nobody answers questions in auto mode. Decide yourself and go on.' }
+      : undefined,
+};
+
 function open(session: SessionContext): Questions {
   const kind = session.interactions.kind<Outcome>({
     noun: 'question',
@@ -92,6 +101,7 @@ function open(session: SessionContext): Questions {
   const tools = [createAskUserQuestionTool(ask)];
   return {
     tools: () => tools,
+    permissionSteps: [deniedInAuto],
     assertPending: kind.assertPending,
     async answer(id, { answers }) {
       const pending = session.log.state.interactions.questions.get(id);

@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import { defineTool, ToolInputError, type RunContext, type Tool, type ToolResult } from '#server/tools/tool.ts';
 
+export const ASK_USER_QUESTION = 'AskUserQuestion';
+
 const HEADER_CHARS = 12;
 
 const parameters = z.object({
@@ -50,7 +52,7 @@ export function createAskUserQuestionTool(
   ask: (questions: AskedItem[], context: RunContext) => Promise<ToolResult>,
 ): Tool {
   return defineTool({
-    name: 'AskUserQuestion',
+    name: ASK_USER_QUESTION,
     permission: 'free',
     description: DESCRIPTION,
     parameters,

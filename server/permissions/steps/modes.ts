@@ -1,14 +1,6 @@
 /** What a permission mode decides by itself. */
 import type { PermissionStep } from '../decision.ts';
 
-const ASK_USER = 'AskUserQuestion';
-
-/** Nobody is there to answer in auto mode. */
-export const questionsInAuto: PermissionStep = ({ toolName }, { mode }) =>
-  mode === 'auto' && toolName === ASK_USER
-    ? { kind: 'deny', reason: 'Nobody answers questions in auto mode. Decide yourself and go on.' }
-    : undefined;
-
 /** Approves the rest in auto mode; only the server's own files stay out of reach, which decide what auto may do. */
 export const autoMode: PermissionStep = async (_call, context) => {
   if (context.mode !== 'auto') return undefined;

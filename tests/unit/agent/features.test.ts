@@ -26,8 +26,8 @@ const says = (text: string): ContextMessage => reminder('test', text);
 
 const echo: Tool = defineTool({
   name: 'Echo',
-  description: '',
   permission: 'free',
+  description: '',
   parameters: z.object({ text: z.string().default('echo') }),
   prepare: ({ text }) => ({
     accesses: [],
@@ -325,24 +325,34 @@ describe('a call', () => {
     await talk.close();
   });
 
-  it('is decided with the steps that features bring, in the order of the list', async () => {
-    const steps: Feature[] = ['a', 'b'].map((name) =>
-      feature({ permissionSteps: [{ decide: () => ({ kind: 'deny', reason: `${name} says no` }) }] }, name),
-    );
+  it('is decided with the steps that features bring, in the order of the list and at the place they name', async () => {
+    const asked: string[] = [];
+    const step = (name: string, before: AddedStep['before']): Feature => {
+      const decide: AddedStep['decide'] = ({ toolName, agentId }) => {
+        asked.push(`${name}: ${toolName} of ${agentId}`);
+        return name === 'late' ? { kind: 'deny', reason: 'late says no' } : undefined;
+      };
+      return feature({ permissionSteps: [before ? { before, decide } : { decide }] }, name);
+    };
     const policy = createPermissionPolicy({ reader: createCommandLineReader() });
-    const talk = await talkWith(steps, [{ calls: [call('x')] }, done], {
-      program: {
-        decide: (tool, { subject, accesses }, { agentId, mode, remembered, steps: added }) =>
-          policy.decide(
-            { toolName: tool.name, agentId, permission: tool.permission, subject, accesses },
-            { mode, rules: [], remembered, steps: added, places: talk.main.context.environment() },
-          ),
+    const talk = await talkWith(
+      [step('late', 'tool class'), step('a', undefined), step('b', undefined)],
+      [{ calls: [call('x')] }, done],
+      {
+        program: {
+          decide: (tool, { subject, accesses }, { agentId, mode, steps }) =>
+            policy.decide(
+              { toolName: tool.name, agentId, permission: tool.permission, subject, accesses },
+              { mode, rules: [], remembered: [], steps, places: talk.main.context.environment() },
+            ),
+        },
       },
-    });
+    );
     await talk.turn('go');
+    expect(asked).toEqual(['a: Echo of main', 'b: Echo of main', 'late: Echo of main']);
     expect(talk.all('tool.result')[0]?.payload).toMatchObject({
       isError: true,
-      output: expect.stringContaining('a says no'),
+      output: expect.stringContaining('late says no'),
     });
     await talk.close();
   });

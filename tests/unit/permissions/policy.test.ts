@@ -53,7 +53,6 @@ describe('modes without rules', () => {
     ['Write of .gitignore', () => (setup) => file('Write', '.gitignore', setup), ['approve', 'approve', 'approve']],
     ['Bash', () => (setup) => bash('ls', setup), ['ask', 'approve', 'approve']],
     ['TodoList', () => (setup) => bare('TodoList', setup), ['approve', 'approve', 'approve']],
-    ['AskUserQuestion', () => (setup) => bare('AskUserQuestion', setup), ['approve', 'deny', 'approve']],
     ['TaskStop', () => (setup) => bare('TaskStop', setup), ['ask', 'approve', 'approve']],
     ['an MCP tool', () => (setup) => bare('mcp__x__y', setup), ['ask', 'approve', 'approve']],
   ])('%s', async (_name, call, expected) => {

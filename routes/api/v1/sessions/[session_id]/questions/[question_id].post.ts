@@ -12,7 +12,7 @@ export default defineEndpoint({
   body: answerQuestionSchema,
   data: z.object({ resolved: z.literal(true), resolved_at: isoTime }),
   errors: ['session.not_found', 'question.not_found', 'session.busy', 'approval.already_resolved', 'question.expired'],
-  // The id comes before the fields of the body.
+  bodyLast: true,
   load: ({ params: { session_id, question_id }, app }) =>
     app.sessions.use(session_id, ({ context }) => context.feature(questions).assertPending(question_id)),
   handler: ({ params, body, app }) =>
