@@ -7,7 +7,7 @@ import { reminder } from '#server/agent/prompt/reminders.ts';
 import { defineFeatureProjection } from '#server/journal/projections/feature-projection.ts';
 import { event, type Draft } from '#server/journal/records.ts';
 import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
-import { createPermissionPolicy } from '#server/permissions/policy.ts';
+import { createPermissionPolicy, type AddedStep } from '#server/permissions/policy.ts';
 import { createSessionReader } from '#server/sessions/session-views.ts';
 import { defineTool, type Tool } from '#server/tools/tool.ts';
 import type { ContextMessage } from '#schema/engine.ts';
