@@ -158,6 +158,8 @@ function tick(): void {
 
 /** Watches until `stop`, which returns the stalls of the server's code: wall time that was CPU time as well. */
 export async function watchStalls(): Promise<{ stop(): Stall[] }> {
+  // Counted before anything is waited for: the end of another server's watch must not end the profile.
+  watches += 1;
   if (!profiling) {
     startProfile();
     // The profile lists all code there is in the next turns of the loop.
@@ -165,7 +167,6 @@ export async function watchStalls(): Promise<{ stop(): Stall[] }> {
   }
   last = { wall: nowUs(), cpu: cpuUs() };
   const beginUs = last.wall;
-  watches += 1;
   timer ??= setInterval(tick, TICK_MS).unref();
   return {
     stop() {
