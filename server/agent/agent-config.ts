@@ -38,7 +38,7 @@ export interface AgentConfig {
   /** Model, effort and system prompt of the turn that begins. */
   freeze(): Promise<TurnModel>;
   /** Instruction files that the system prompt already shows. */
-  shownInstructions(): string[];
+  shownInstructions(): Promise<string[]>;
 }
 
 const LOCAL_RUNTIME = 'local';
@@ -57,6 +57,8 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames): Ag
   const bound = () => state().config.model;
   const maxContextTokens = () => state().config.maxContextTokens ?? undefined;
 
+  const system = (): Promise<string> => log.load(state().system);
+
   const toolNames = () =>
     agent
       .activeTools()
@@ -68,16 +70,17 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames): Ag
     rendered = { instructions: instructions.text, tools: toolNames() };
     const text = await program.renderPrompt(session, instructions);
     const sha256 = createHash('sha256').update(text).digest('hex');
+    const stored = await log.store(text);
     const drafts = warn(instructions.warnings);
-    if (text === state().system) return drafts;
-    const fields = { text, sha256, cause, ...(frozen ? { frozen: { skills: '', plugins: '' } } : {}) };
+    if (sha256 === state().systemSha256) return drafts;
+    const fields = { text: stored, sha256, cause, ...(frozen ? { frozen: { skills: '', plugins: '' } } : {}) };
     return [internal(id, 'agent.prompt', fields), ...drafts];
   }
 
   /** Whether the prompt, maybe of an earlier process, shows exactly these files. */
-  function shows(instructions: Instructions): boolean {
+  async function shows(instructions: Instructions): Promise<boolean> {
     const section = instructionsSection(instructions);
-    return section ? state().system.includes(section) : shownInstructions().length === 0;
+    return section ? (await system()).includes(section) : (await shownInstructions()).length === 0;
   }
 
   /** Entries of the tool lists that fit no tool, told once each. */
@@ -144,13 +147,15 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames): Ag
 
   async function change(wanted: AgentChange): Promise<void> {
     create();
+    const unbound = () => wanted.profile !== undefined && state().bound === undefined;
+    const prompt = unbound() ? await renderedPrompt('bound', true) : [];
     const drafts: Draft[] = [];
-    const bind = wanted.profile && state().bound === undefined ? wanted.profile : undefined;
+    const bind = unbound() ? wanted.profile : undefined;
     if (bind) drafts.push(internal(id, 'agent.bound', { profile: bind.name, tools: bind.tools }));
     const fields = configOf(wanted);
     if (Object.keys(fields).length > 0) drafts.push(internal(id, 'agent.config', fields));
     drafts.push(...effortWarning(fields));
-    if (bind) drafts.push(...(await renderedPrompt('bound', true)));
+    if (bind) drafts.push(...prompt);
     if (drafts.length === 0) return;
     log.append(drafts);
     const { permission, thinkingEffort } = fields;
@@ -174,17 +179,17 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames): Ag
     const limit = contextLimit(model);
     if (limit !== maxContextTokens()) log.append([internal(id, 'agent.config', { maxContextTokens: limit ?? null })]);
     const instructions = await program.readInstructions(session);
-    rendered ??= shows(instructions) ? { instructions: instructions.text, tools: toolNames() } : undefined;
+    rendered ??= (await shows(instructions)) ? { instructions: instructions.text, tools: toolNames() } : undefined;
     if (rendered?.instructions !== instructions.text) await refreshPrompt('instructions');
     else if (rendered.tools !== toolNames()) await refreshPrompt('tools');
     const told = [...warn(instructions.warnings), ...patternWarnings()];
     if (told.length > 0) log.append(told);
-    return { model, settings: program.settings(model, effort), system: state().system };
+    return { model, settings: program.settings(model, effort), system: await system() };
   }
 
   /** Instruction files that the system prompt already shows. */
-  function shownInstructions(): string[] {
-    return [...state().system.matchAll(/^<!-- From: (.+) -->$/gm)].map((match) => match[1] ?? '');
+  async function shownInstructions(): Promise<string[]> {
+    return [...(await system()).matchAll(/^<!-- From: (.+) -->$/gm)].map((match) => match[1] ?? '');
   }
 
   return {

@@ -8,6 +8,7 @@ import { contextSize } from '#server/journal/context-size.ts';
 import { readContext, requestMessages } from '#server/journal/projections/context.ts';
 import { countersOf } from '#server/journal/projections/counters.ts';
 import { event, type Draft } from '#server/journal/records.ts';
+import type { Stored } from '#server/journal/texts.ts';
 import type { PreparedCall, Tool } from '#server/tools/tool.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { ContextMessage, Origin } from '#schema/engine.ts';
@@ -33,7 +34,7 @@ export interface Agent {
   readonly queue: PromptQueue;
   /** Accepts a prompt: starts its turn or queues it. `head` are records that go in front on the same line. */
   submit(prompt: QueuedPrompt, head: Draft[]): Prompt;
-  prompts(): { active: Prompt | null; queued: Prompt[] };
+  prompts(): Promise<{ active: Prompt | null; queued: Prompt[] }>;
   /** 40402, 40903, 50003. */
   abortPrompt(id: string): void;
   /** Cancels the running turn, if any, as the user's wish. */
@@ -218,7 +219,7 @@ export function createAgent(session: SessionContext, id: string): Agent {
     const { cwd } = session;
     const command =
       display?.kind === 'command' ? { line: display.command, cwd: resolve(cwd, display.cwd ?? '.') } : undefined;
-    const known = new Set([...state().agentsMd, ...config.shownInstructions()]);
+    const known = new Set([...state().agentsMd, ...(await config.shownInstructions())]);
     const found = await program.nestedInstructions({ accesses, command, cwd }, known);
     // Calls that run side by side may find the same file; the first names it.
     const fresh = found.filter((path) => !newInstructionFiles.includes(path));
@@ -254,7 +255,7 @@ export function createAgent(session: SessionContext, id: string): Agent {
       return { prompt_id: prompt.id, user_message_id: prompt.id, status, content, created_at: createdAt };
     },
 
-    prompts: () => ({ active: queue.active(), queued: queue.waiting() }),
+    prompts: () => log.load({ active: queue.active(), queued: queue.waiting() }),
 
     abortPrompt(promptId) {
       if (queue.abortable(promptId) === 'active') {
@@ -296,7 +297,7 @@ export function createAgent(session: SessionContext, id: string): Agent {
 function promptRequest({ id, input }: QueuedPrompt): TurnRequest {
   const origin: Origin = { kind: 'user' };
   const { text, attachments, parts } = input;
-  const opening: ContextMessage = { role: 'user', content: parts, toolCalls: [], origin, id };
+  const opening: Stored<ContextMessage> = { role: 'user', content: parts, toolCalls: [], origin, id };
   return { origin, promptId: id, prompt: text, attachments, messages: [opening] };
 }
 

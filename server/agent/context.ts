@@ -2,6 +2,7 @@
 import type { Approvals } from '#server/interactions/approvals.ts';
 import type { Interactions } from '#server/interactions/interactions.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
+import type { Stored, Text } from '#server/journal/texts.ts';
 import type { ContextState, RememberedRule } from '#server/journal/projections/context.ts';
 import type { Attachment, Draft } from '#server/journal/records.ts';
 import type { ModelRequest, ModelResponse, RequestSettings, ResolvedModel, StreamPart } from '#server/models/types.ts';
@@ -75,13 +76,13 @@ export interface TurnRequest extends TurnInput {
   /** Of the prompt that opens the turn, if one does. */
   promptId?: string;
   /** Text of `turn.started`, for origins that show one. */
-  prompt?: string;
-  attachments?: Attachment[];
+  prompt?: Text;
+  attachments?: Stored<Attachment>[];
 }
 
-/** What enters a context together. */
+/** What enters a context together; its long texts are stored (`SessionLog.store`). */
 export interface TurnInput {
-  messages: ContextMessage[];
+  messages: Stored<ContextMessage>[];
   /** Records in front of the messages, and behind them. */
   before?: Draft[];
   after?: Draft[];

@@ -11,6 +11,7 @@ import type { Snapshot } from '#schema/message.ts';
 import type { TurnOutcome } from '#schema/scalars.ts';
 import type { SessionStatus } from '#schema/session.ts';
 import type { PreparedCall, Tool, ToolResult } from '#server/tools/tool.ts';
+import type { StoredResult } from './calls/call-records.ts';
 import type { AgentContext, SessionContext } from './context.ts';
 
 /** A feature as the program knows it. */
@@ -44,7 +45,7 @@ export interface LiveFeature {
   /** Records in front of `turn.ended`, and behind it and its `error`. */
   turnEnds?(agent: AgentContext, turnId: number, outcome: TurnOutcome): { before?: Draft[]; after?: Draft[] };
   /** What a call's result leaves in the journal beside it. */
-  callEnds?(agent: AgentContext, call: ToolCall, result: ToolResult): Pick<ToolResult, 'x' | 'records'>;
+  callEnds?(agent: AgentContext, call: ToolCall, result: StoredResult): Pick<ToolResult, 'x' | 'records'>;
   /** Records in front of the agent's `agent.disposed`. */
   closing?(agent: AgentContext): Draft[];
   /** Something of it runs, so the session stays loaded. */

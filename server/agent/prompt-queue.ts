@@ -6,21 +6,22 @@ import { ServiceError } from '#server/errors/service-error.ts';
 import type { OpenPrompt } from '#server/journal/projections/prompts.ts';
 import type { Attachment } from '#server/journal/records.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
+import type { Stored, Text } from '#server/journal/texts.ts';
 import type { ContentPart } from '#schema/content.ts';
 import type { Part } from '#schema/engine.ts';
 import type { Prompt } from '#schema/prompt.ts';
 
-/** A prompt's content in its three forms. */
+/** A prompt's content in its three forms; what goes into the journal has its long texts stored. */
 export interface PromptInput {
   /** As replies and the queue show it. */
   content: ContentPart[];
   /** As events and the journal's prompt records show it: never bytes. */
-  eventContent: ContentPart[];
+  eventContent: Stored<ContentPart>[];
   /** As the model sees it. */
-  parts: Part[];
+  parts: Stored<Part>[];
   /** Concatenated text parts: `turn.started.prompt`. */
-  text: string;
-  attachments: Attachment[];
+  text: Text;
+  attachments: Stored<Attachment>[];
 }
 
 export interface QueuedPrompt {
@@ -40,8 +41,8 @@ export interface PromptQueue {
   /** The oldest waiting prompt. */
   next(): QueuedPrompt | undefined;
   /** As clients see them. */
-  active(): Prompt | null;
-  waiting(): Prompt[];
+  active(): Stored<Prompt> | null;
+  waiting(): Stored<Prompt>[];
   /** What an abort of this id means. Throws 40402 and 40903. */
   abortable(id: string): 'active' | 'waiting';
 }
@@ -57,7 +58,7 @@ export function createPromptQueue(log: SessionLog, agent: string): PromptQueue {
   const prompts = () => log.state.prompts.get(agent);
   const waiting = () => [...(prompts()?.open.values() ?? [])].filter((prompt) => prompt.state === 'queued');
 
-  function view(prompt: OpenPrompt, status: Prompt['status']): Prompt {
+  function view(prompt: OpenPrompt, status: Prompt['status']): Stored<Prompt> {
     return {
       prompt_id: prompt.promptId,
       user_message_id: prompt.promptId,

@@ -52,7 +52,8 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
   let open: OpenStep | undefined;
   let stepsDone = 0;
   let failedAttempts = 0;
-  let partial: Draft[] = [];
+  /** What arrived of an answer that no record has yet. */
+  let unrecorded: { frozen: TurnModel; at: OpenStep; received: Received } | undefined;
   let continuation: TurnInput[] = [];
   const shape: RequestShape = {};
 
@@ -67,7 +68,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
         const error = new EngineError('loop.max_steps_exceeded', `The turn reached its limit of ${maxSteps} steps.`);
         return fail(error, { step: step - 1, reason: 'max_steps' });
       }
-      open = beginStep(step);
+      open = await beginStep(step);
       stepsDone = step;
       let response: ModelResponse;
       let timings: StreamTimings;
@@ -78,11 +79,10 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
         const retry = !signal.aborted && error instanceof ModelError && error.facts.retry;
         failedAttempts++;
         if (!retry || failedAttempts >= maxAttempts) throw error;
-        partial = [];
+        unrecorded = undefined;
         await waitForRetry(error, open, maxAttempts);
         continue;
       }
-      partial = [];
       failedAttempts = 0;
       const answered = await answer(frozen, open, response, timings, projection);
       open = undefined;
@@ -90,27 +90,27 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
     }
   } catch (error) {
     if (log.readOnly) throw error;
-    if (signal.aborted) return cancel();
-    return fail(error, open ? { ...open, reason: 'error' } : undefined);
+    const partial = await partialResponse();
+    if (signal.aborted) return cancel(partial);
+    return fail(error, open ? { ...open, reason: 'error' } : undefined, { partial });
   }
 
   /** The step's head: input and reminders enter, the prompt goes to work, the step is announced; one line. */
-  function beginStep(step: number): OpenStep {
+  async function beginStep(step: number): Promise<OpenStep> {
+    const list = await log.store(newToolList());
+    const told = await log.store(features.flatMap(remindersOf));
+    signal.throwIfAborted();
     const hooks = features.map((feature) => feature.stepBegins?.(agent, { turnId, step }) ?? {});
     const input = [...continuation, ...turn.takeInput()];
     continuation = [];
-    const reminders = [
-      ...turn.reminders(),
-      ...features.flatMap(remindersOf),
-      ...hooks.flatMap((hook) => hook.messages ?? []),
-    ];
+    const reminders = [...turn.reminders(), ...told, ...hooks.flatMap((hook) => hook.messages ?? [])];
     const head: Draft[] = [
       ...inputDrafts(id, input, 'step'),
       ...(reminders.length > 0 ? [entering(id, reminders, { cause: 'reminder' })] : []),
       ...hooks.flatMap((hook) => hook.before ?? []),
     ];
     if (step === 1 && turn.promptId !== undefined) head.push(event(id, 'prompt.started', { promptId: turn.promptId }));
-    head.push(...newToolList());
+    if (list) head.push(internal(id, 'agent.tools', list));
     const stepId = randomUUID();
     head.push(event(id, 'turn.step.started', { turnId, step, stepId }), ...hooks.flatMap((hook) => hook.after ?? []));
     log.append(head);
@@ -129,9 +129,9 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
   }
 
   /** The list of tools, where the session's journal has it not yet. */
-  function newToolList(): Draft[] {
+  function newToolList(): { sha256: string; text: string } | undefined {
     const { tools, sha256 } = agent.toolList();
-    return log.state.counters.toolHashes.has(sha256) ? [] : [internal(id, 'agent.tools', { sha256, tools })];
+    return log.state.counters.toolHashes.has(sha256) ? undefined : { sha256, text: JSON.stringify(tools) };
   }
 
   /** Sends the request; a refused shape is sent again degraded, at once. */
@@ -157,10 +157,10 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
           startedAt: begin,
         },
       );
+      unrecorded = { frozen, at, received };
       try {
         return { ...(await response), projection: shapeName(shape) };
       } catch (error) {
-        partial = partialResponse(frozen, at, received);
         const recovery = error instanceof ModelError ? error.facts.recovery : undefined;
         if (signal.aborted || !recovery || !degrade(shape, recovery, messages().length)) throw error;
       }
@@ -168,18 +168,14 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
   }
 
   /** What arrived before an abort or a failure; its calls never reach the context, each gets an unsent result. */
-  function partialResponse(frozen: TurnModel, at: OpenStep, received: Received): Draft[] {
+  async function partialResponse(): Promise<Draft[]> {
+    if (!unrecorded) return [];
+    const { frozen, at, received } = unrecorded;
     if (received.parts.length === 0 && received.calls.length === 0) return [];
+    const { parts, calls } = await log.store(received);
     return [
-      internal(id, 'step.response', {
-        turnId,
-        ...at,
-        parts: received.parts,
-        calls: received.calls,
-        partial: true,
-        model: frozen.model.alias,
-      }),
-      ...received.calls.map((call) => unstartedResult(call.id)),
+      internal(id, 'step.response', { turnId, ...at, parts, calls, partial: true, model: frozen.model.alias }),
+      ...calls.map((call) => unstartedResult(call.id)),
     ];
   }
 
@@ -204,13 +200,16 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
     projection: string | undefined,
   ): Promise<TurnOutcome | undefined> {
     const { usage } = response;
+    const { parts, calls } = await log.store({ parts: response.parts, calls: response.calls });
+    signal.throwIfAborted();
+    unrecorded = undefined;
     const tokens = usage && usageTotal(usage);
     const anchor = { length: agent.state().entries.length, tokens: tokens ?? 0 };
     const recorded = internal(id, 'step.response', {
       turnId,
       ...at,
-      parts: response.parts,
-      calls: response.calls,
+      parts,
+      calls,
       model: frozen.model.alias,
       ...(usage ? { usage } : {}),
       ...(tokens === undefined ? {} : { contextTokens: tokens, anchor }),
@@ -235,7 +234,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
         'provider.filtered',
         'The answer was stopped by the safety filter of the provider.',
       );
-      return fail(error, undefined, 'filtered');
+      return fail(error, undefined, { interruptReason: 'filtered' });
     }
     if (response.calls.length > 0) {
       log.append([recorded]);
@@ -260,8 +259,9 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
     log.append(drafts);
     open = undefined;
     if (continuation.length > 0) return undefined;
-    const messages: ContextMessage[] = [];
-    for (const mayEnd of asked) messages.push(...(await mayEnd(agent, turnId)));
+    const asking: ContextMessage[] = [];
+    for (const mayEnd of asked) asking.push(...(await mayEnd(agent, turnId)));
+    const messages = await log.store(asking);
     signal.throwIfAborted();
     continuation.push(...(messages.length > 0 ? [{ messages }] : []), ...turn.takeInput());
     if (continuation.length > 0) return undefined;
@@ -319,7 +319,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
     return inputDrafts(id, [...continuation, ...turn.takeInput()], 'step');
   }
 
-  function cancel(): TurnOutcome {
+  function cancel(partial: Draft[]): TurnOutcome {
     const reason = signal.reason instanceof TurnAborted ? signal.reason : undefined;
     const byUser = reason?.by === 'user';
     const message = byUser ? {} : { message: reason?.message ?? 'aborted' };
@@ -343,7 +343,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
   function fail(
     cause: unknown,
     interrupted: { step: number; stepId?: string; reason: 'max_steps' | 'error' } | undefined,
-    interruptReason: InterruptReason = interrupted?.reason ?? 'error',
+    { interruptReason, partial = [] }: { interruptReason?: InterruptReason; partial?: Draft[] } = {},
   ): TurnOutcome {
     const error = errorPayload(cause);
     const message = `[${error.code}] ${error.message}`;
@@ -352,7 +352,9 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
       ...missingResults(),
       ...(interrupted ? [event(id, 'turn.step.interrupted', { turnId, ...interrupted, message })] : []),
       ...session.interactions.endTurn(id, turnId),
-      ...ended('failed', { error, interruptReason }, [event(id, 'error', error)]),
+      ...ended('failed', { error, interruptReason: interruptReason ?? interrupted?.reason ?? 'error' }, [
+        event(id, 'error', error),
+      ]),
       ...untakenInput(),
       ...settledPrompt('failed'),
     ]);

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RememberedRule } from '#server/journal/projections/context.ts';
 import { event, type Draft, type EndCause } from '#server/journal/records.ts';
+import type { Stored } from '#server/journal/texts.ts';
 import type { Display } from '#schema/display.ts';
 import type { Approval, ApprovalDecision, ResolveApproval } from '#schema/interaction.ts';
 import { iso } from '#schema/scalars.ts';
@@ -14,7 +15,8 @@ export interface ApprovalQuestion {
   toolName: string;
   /** Label for people. */
   action: string;
-  display: Display;
+  /** Its long texts, and those of the input, are stored. */
+  display: Stored<{ display: Display }>['display'];
   toolInput: unknown;
   /** Rule that "for the session" would remember; undefined when nothing can be remembered. */
   rule?: RememberedRule | undefined;
@@ -42,7 +44,7 @@ export function createApprovals(sessionId: string, interactions: Interactions, n
     expired: 'approval.expired',
   });
 
-  function approvalOf(id: string, question: ApprovalQuestion): Approval {
+  function approvalOf(id: string, question: ApprovalQuestion): Stored<Approval> {
     const created = now();
     return {
       approval_id: id,

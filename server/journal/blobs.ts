@@ -1,172 +1,333 @@
-/** Long strings of records live in files of their own (records.md §1.5). */
-import { createHash, randomBytes } from 'node:crypto';
+/** Long strings of records live in files of their own: `blobs/<sha256>` below the session's folder. */
+import { createHash, randomBytes, webcrypto } from 'node:crypto';
 import nodeFs from 'node:fs';
-import { open, readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { defer, hashesOf } from './deferred.ts';
+import { toUSVString } from 'node:util';
+import { errorCode } from '#server/files/errno.ts';
+import { textCache } from './text-cache.ts';
+import {
+  BlobText,
+  blobTexts,
+  isLoose,
+  LONG_TEXT_BYTES,
+  mayBeText,
+  SURELY_SHORT_UNITS,
+  withTexts,
+  type StoredText,
+  type Whole,
+} from './texts.ts';
 
-/** UTF-8 bytes; longer strings become blobs. */
-export const BLOB_THRESHOLD_BYTES = 16_384;
-/** A UTF-16 unit takes at most three bytes, so shorter strings need no counting. */
-const SURELY_SHORT_UNITS = Math.floor(BLOB_THRESHOLD_BYTES / 3);
+/** What `encode` may store by itself: it blocks for as long as hashing and writing take. */
+export const UNSTORED_TEXT_BYTES = 256 * 1024;
 const PARALLEL_READS = 16;
 
 const reservedKey = /^\$+blob$/;
-/** With `u` this matches lone surrogates only; UTF-8 cannot hold them, so such a text stays in its line. */
-const loneSurrogate = /\p{Surrogate}/u;
 
-/** What writing needs of `node:fs`; tests pass one that fails. */
-export type BlobFs = Pick<typeof nodeFs, 'existsSync' | 'mkdirSync' | 'writeFileSync' | 'renameSync' | 'rmSync'>;
+/** What is needed of `node:fs`; tests pass one that fails or counts. */
+export interface BlobFs extends Pick<
+  typeof nodeFs,
+  'statSync' | 'mkdirSync' | 'writeFileSync' | 'renameSync' | 'rmSync'
+> {
+  promises: Pick<typeof nodeFs.promises, 'stat' | 'mkdir' | 'writeFile' | 'rename' | 'rm' | 'readFile'>;
+}
 
 export interface BlobStore {
   /**
-   * JSON text with long strings moved to complete files. Their texts stay at hand until `forget`. Throws what the file
+   * The value with its long texts hashed and written, without blocking; they hold their strings. Drafts are made of what
+   * it returns, with no await in between. Throws what the file system throws.
+   */
+  store<T>(value: T): Promise<StoredText<T>>;
+  /**
+   * JSON text with long strings moved to complete files; their texts stay at hand until `forget`. Throws what the file
    * system throws.
    */
   encode(value: unknown): string;
-  /** The value of a JSON text; blob references become accessors that read their file (see deferred.ts). */
-  decode(text: string): unknown;
-  /** A plain copy with all blob texts read in without blocking; the value itself when it has none. */
-  load<T>(value: T): Promise<T>;
-  /** The same at once: texts just encoded come from memory, others block on their file. */
-  plain<T>(value: T): T;
+  /** The value of a JSON text that was just encoded. */
+  decodeEncoded(text: string): unknown;
+  /** The value of a JSON text of the file. */
+  decode(text: string): Promise<unknown>;
+  /** The same without looking at any blob: long strings are texts wherever they stand. */
+  outline(text: string): unknown;
+  /** With texts that were just encoded, and no others. */
+  encoded<T>(value: T): Whole<T>;
+  /** With its texts read in. One whose file is missing, or is not of its hash, reads as a placeholder. */
+  load<T>(value: T): Promise<Whole<T>>;
   forget(): void;
   /** Forces the blobs written so far to the disk. */
   sync(): Promise<void>;
 }
 
-/** `dir` is the session folder; files are `blobs/<sha256>`, made when first needed. */
+/** A reference of a decoded value whose place takes more than what is known so far. */
+interface OpenReference {
+  holder: object;
+  key: string;
+  hash: string;
+  /** Absent in references of old journals. */
+  bytes: number | undefined;
+  /** The place is one that folds read as a string. */
+  whole: boolean;
+}
+
+/** `dir` is the session folder; `blobs/` is made when first needed. */
 export function createBlobStore(dir: string, fs: BlobFs = nodeFs): BlobStore {
   const folder = join(dir, 'blobs');
   const known = new Set<string>();
   let unsynced: string[] = [];
-  let texts = new Map<string, string>();
+  /** By hash: of what was encoded since the last `forget`. */
+  const texts = new Map<string, string>();
+  const fileOf = (hash: string) => join(folder, hash);
+  const temporaryOf = (hash: string) => `${fileOf(hash)}.tmp-${randomBytes(4).toString('hex')}`;
 
-  function put(text: string): string {
-    const hash = createHash('sha256').update(text, 'utf8').digest('hex');
-    texts.set(hash, text);
-    if (known.has(hash)) return hash;
-    const path = join(folder, hash);
-    if (!fs.existsSync(path)) {
-      fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-      const temporary = `${path}.tmp-${randomBytes(4).toString('hex')}`;
-      try {
-        fs.writeFileSync(temporary, text, { mode: 0o600, flag: 'wx' });
-        fs.renameSync(temporary, path);
-      } catch (error) {
-        fs.rmSync(temporary, { force: true });
-        throw error;
-      }
-      unsynced.push(hash);
-    }
+  function noteWritten(hash: string): void {
     known.add(hash);
-    return hash;
+    unsynced.push(hash);
+  }
+
+  function putSync(text: string): BlobText {
+    const bytes = Buffer.from(text, 'utf8');
+    const hash = createHash('sha256').update(bytes).digest('hex');
+    texts.set(hash, text);
+    const blob = new BlobText(hash, bytes.length);
+    if (known.has(hash)) return blob;
+    // A file of another size was cut off by a crash.
+    if (fs.statSync(fileOf(hash), { throwIfNoEntry: false })?.size === bytes.length) {
+      known.add(hash);
+      return blob;
+    }
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const temporary = temporaryOf(hash);
+    try {
+      fs.writeFileSync(temporary, bytes, { mode: 0o600, flag: 'wx' });
+      fs.renameSync(temporary, fileOf(hash));
+    } catch (error) {
+      fs.rmSync(temporary, { force: true });
+      throw error;
+    }
+    noteWritten(hash);
+    return blob;
+  }
+
+  async function put(text: string): Promise<BlobText> {
+    const { promises } = fs;
+    const bytes = Buffer.from(text, 'utf8');
+    const hash = await sha256(bytes);
+    const blob = new BlobText(hash, bytes.length, text);
+    if (known.has(hash)) return blob;
+    const found = await promises.stat(fileOf(hash)).catch(() => undefined);
+    if (found?.size === bytes.length) {
+      known.add(hash);
+      return blob;
+    }
+    await promises.mkdir(folder, { recursive: true, mode: 0o700 });
+    const temporary = temporaryOf(hash);
+    try {
+      await promises.writeFile(temporary, bytes, { mode: 0o600, flag: 'wx' });
+      await promises.rename(temporary, fileOf(hash));
+    } catch (error) {
+      await promises.rm(temporary, { force: true });
+      throw error;
+    }
+    noteWritten(hash);
+    return blob;
+  }
+
+  async function stored(value: unknown, asText: boolean, loose: boolean): Promise<unknown> {
+    if (typeof value === 'string') return asText && isLong(value) ? put(value) : value;
+    if (typeof value !== 'object' || value === null || value instanceof BlobText) return value;
+    const list = Array.isArray(value);
+    const copy: object = list ? [] : {};
+    // One after another: texts are few, and each is in memory twice while it is written.
+    for (const [key, member] of Object.entries(value)) {
+      const below = await stored(member, list ? loose : mayBeText(key, loose), isLoose(key, loose));
+      define(copy, key, below);
+    }
+    return copy;
   }
 
   function extract(value: unknown): unknown {
-    if (typeof value === 'string') return isLong(value) ? { $blob: put(value) } : value;
-    if (Array.isArray(value)) return value.map(extract);
+    if (typeof value === 'string') return isLong(value) ? reference(putSync(value)) : value;
+    if (value instanceof BlobText) return reference(value);
     if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map(extract);
     return Object.fromEntries(
       Object.entries(value).map(([key, member]) => [reservedKey.test(key) ? `$${key}` : key, extract(member)]),
     );
   }
 
-  function read(hash: string): string {
-    const held = texts.get(hash);
-    if (held !== undefined) return held;
-    try {
-      return nodeFs.readFileSync(join(folder, hash), 'utf8');
-    } catch {
-      return lostText(hash);
-    }
+  function reference(text: BlobText) {
+    const held = BlobText.held(text);
+    if (held !== undefined) texts.set(text.blob, held);
+    return { $blob: text.blob, bytes: text.bytes };
   }
 
-  function restore(value: unknown): unknown {
-    if (typeof value !== 'object' || value === null) return value;
-    if (!Array.isArray(value) && Object.keys(value).some((key) => reservedKey.test(key))) {
-      return restoreMembers(
+  /** Puts the values of references in place where that needs no file, and gathers the others. */
+  function restore(parsed: unknown): { value: unknown; open: OpenReference[] } {
+    const open: OpenReference[] = [];
+
+    function members(holder: object, loose: boolean): object {
+      const list = Array.isArray(holder);
+      for (const [key, member] of Object.entries(holder)) {
+        if (typeof member !== 'object' || member === null) continue;
+        const found = referenceOf(member);
+        if (!found) define(holder, key, unescaped(member, isLoose(key, loose)));
+        else {
+          const whole = !(list ? loose : mayBeText(key, loose));
+          const { hash, bytes } = found;
+          if (whole || bytes === undefined) open.push({ holder, key, hash, bytes, whole });
+          if (bytes !== undefined) define(holder, key, new BlobText(hash, bytes));
+        }
+      }
+      return holder;
+    }
+
+    function unescaped(value: object, loose: boolean): object {
+      if (Array.isArray(value) || !Object.keys(value).some((key) => reservedKey.test(key)))
+        return members(value, loose);
+      return members(
         Object.fromEntries(
           Object.entries(value).map(([key, member]) => [reservedKey.test(key) ? key.slice(1) : key, member]),
         ),
+        loose,
       );
     }
-    return restoreMembers(value as Record<string, unknown>);
+
+    const holder = { root: parsed };
+    members(holder, false);
+    return { value: holder.root, open };
   }
 
-  function restoreMembers(holder: Record<string, unknown>): unknown {
-    for (const key of Object.keys(holder)) {
-      const member = holder[key];
-      if (typeof member !== 'object' || member === null) continue;
-      const hash = reference(member);
-      if (hash !== undefined) defer(holder, key, hash, () => read(hash));
-      else define(holder, key, restore(member));
-    }
-    return holder;
+  const parse = (text: string) => {
+    const parsed: unknown = JSON.parse(text);
+    return text.includes('blob"') ? restore(parsed) : { value: parsed, open: [] };
+  };
+
+  async function read({ blob: hash }: BlobText): Promise<string> {
+    const held = texts.get(hash) ?? textCache.get(hash);
+    if (held !== undefined) return held;
+    const bytes = await fs.promises.readFile(fileOf(hash)).catch((error: unknown) => {
+      const code = errorCode(error);
+      // The file may be there: the process has too many open.
+      if (code === 'EMFILE' || code === 'ENFILE') throw error;
+      return undefined;
+    });
+    if (!bytes || (await sha256(bytes)) !== hash) return lostText(hash);
+    const text = bytes.toString('utf8');
+    textCache.put(hash, text);
+    return text;
   }
 
-  async function readTexts(hashes: string[]): Promise<Map<string, string>> {
+  async function load<T>(value: T): Promise<Whole<T>> {
+    const wanted = [...new Map(blobTexts(value).map((text) => [text.blob, text])).values()];
     const found = new Map<string, string>();
-    for (let start = 0; start < hashes.length; start += PARALLEL_READS) {
+    for (let start = 0; start < wanted.length; start += PARALLEL_READS) {
       await Promise.all(
-        hashes.slice(start, start + PARALLEL_READS).map(async (hash) => {
-          found.set(hash, await readFile(join(folder, hash), 'utf8').catch(() => lostText(hash)));
+        wanted.slice(start, start + PARALLEL_READS).map(async (text) => {
+          found.set(text.blob, BlobText.held(text) ?? (await read(text)));
         }),
       );
     }
-    return found;
+    return withTexts(value, (text) => found.get(text.blob) ?? lostText(text.blob));
+  }
+
+  function encodedText({ blob }: BlobText): string {
+    const text = texts.get(blob);
+    if (text === undefined) throw new Error(`the text ${blob} is not at hand`);
+    return text;
   }
 
   return {
+    async store<T>(value: T) {
+      const held = holdsLong(value) ? await stored(value, true, false) : value;
+      // `stored` changes nothing but long texts, where the type says so.
+      return held as StoredText<T>;
+    },
     encode(value) {
       const text = JSON.stringify(value);
       if (text.length <= SURELY_SHORT_UNITS && !text.includes('blob"')) return text;
       return JSON.stringify(extract(value));
     },
-    decode(text) {
-      const value: unknown = JSON.parse(text);
-      return text.includes('blob"') ? restore(value) : value;
+    decodeEncoded(text) {
+      const { value, open } = parse(text);
+      for (const { holder, key, hash, bytes = 0 } of open) define(holder, key, encodedText(new BlobText(hash, bytes)));
+      return value;
     },
-    plain: (value) => (hashesOf(value).size === 0 ? value : structuredClone(value)),
-    async load(value) {
-      const hashes = hashesOf(value);
-      if (hashes.size === 0) return value;
-      const loaded = await readTexts([...hashes]);
-      const before = texts;
-      texts = loaded;
-      try {
-        return structuredClone(value);
-      } finally {
-        texts = before;
+    async decode(text) {
+      const { value, open } = parse(text);
+      for (const { holder, key, hash, bytes, whole } of open) {
+        const known = new BlobText(hash, bytes ?? (await sizeOf(hash)));
+        define(holder, key, whole ? await read(known) : known);
       }
+      return value;
     },
+    outline(text) {
+      const { value, open } = parse(text);
+      for (const { holder, key, hash, bytes = 0 } of open) define(holder, key, new BlobText(hash, bytes));
+      return value;
+    },
+    encoded: (value) => withTexts(value, encodedText),
+    load,
     forget: () => texts.clear(),
     async sync() {
       const hashes = unsynced;
       unsynced = [];
       if (hashes.length === 0) return;
-      for (const path of [...hashes.map((hash) => join(folder, hash)), folder]) {
+      for (const path of [...hashes.map(fileOf), folder]) {
         const file = await open(path, 'r');
         await file.sync().finally(() => file.close());
       }
     },
   };
+
+  async function sizeOf(hash: string): Promise<number> {
+    const found = await fs.promises.stat(fileOf(hash)).catch(() => undefined);
+    return found?.size ?? lostText(hash).length;
+  }
 }
 
-function isLong(text: string): boolean {
-  return (
-    text.length > SURELY_SHORT_UNITS && Buffer.byteLength(text) > BLOB_THRESHOLD_BYTES && !loneSurrogate.test(text)
-  );
+/** Whether a string is kept in a file. UTF-8 cannot hold lone surrogates, so such a text stays in its line. */
+export function isLong(text: string): boolean {
+  return text.length > SURELY_SHORT_UNITS && Buffer.byteLength(text) > LONG_TEXT_BYTES && toUSVString(text) === text;
+}
+
+/**
+ * Throws a plain error when a value cannot be written without blocking for long (a text that should have been stored
+ * first) or not be sent without reading a file (one that should have been read first). Names and ids of any length pass:
+ * a mistake of others must not become one of ours.
+ */
+export function assertAtHand(value: unknown, sent: boolean, asText = false, loose = false): void {
+  if (typeof value === 'string') {
+    if (!asText || value.length <= UNSTORED_TEXT_BYTES / 3 || Buffer.byteLength(value) <= UNSTORED_TEXT_BYTES) return;
+    if (isLong(value)) throw new Error(`a text of ${Buffer.byteLength(value)} bytes was not stored before its append`);
+  } else if (value instanceof BlobText) {
+    if (sent && BlobText.held(value) === undefined)
+      throw new Error(`the text ${value.blob} was not read before its append`);
+  } else if (typeof value === 'object' && value !== null) {
+    const list = Array.isArray(value);
+    for (const [key, member] of Object.entries(value)) {
+      assertAtHand(member, sent, list ? loose : mayBeText(key, loose), isLoose(key, loose));
+    }
+  }
+}
+
+function holdsLong(value: unknown): boolean {
+  if (typeof value === 'string') return isLong(value);
+  if (typeof value !== 'object' || value === null || value instanceof BlobText) return false;
+  return Object.values(value).some(holdsLong);
 }
 
 /** Own keys are escaped, so an object with a bare `$blob` can only be a reference. */
-function reference(value: object): string | undefined {
+function referenceOf(value: object): { hash: string; bytes: number | undefined } | undefined {
   const hash = '$blob' in value ? value.$blob : undefined;
-  return typeof hash === 'string' && /^[0-9a-f]{64}$/.test(hash) ? hash : undefined;
+  if (typeof hash !== 'string' || !/^[0-9a-f]{64}$/.test(hash)) return undefined;
+  const bytes = 'bytes' in value && typeof value.bytes === 'number' ? value.bytes : undefined;
+  return { hash, bytes };
 }
 
 function define(holder: object, key: string, value: unknown): void {
   Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true });
 }
+
+const sha256 = async (bytes: Buffer) => Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes)).toString('hex');
 
 const lostText = (hash: string) => `[content lost: ${hash}]`;

@@ -5,6 +5,7 @@ import { settleCrash } from './crash-recovery.ts';
 import { applyBatch } from './fold.ts';
 import { lockOwner } from './lock.ts';
 import type { FeatureProjection } from './projections/feature-projection.ts';
+import type { Whole } from './texts.ts';
 import { emptyView, journalSize, newHeader, readOn, type JournalView } from './view.ts';
 
 export interface ColdFold extends JournalView {
@@ -12,8 +13,8 @@ export interface ColdFold extends JournalView {
   unsettled: boolean;
   /** Bytes of the file, a torn last line included, when its reading began. */
   size: number;
-  /** A plain copy of a part of `state` with all long texts read in. */
-  load<T>(value: T): Promise<T>;
+  /** A part of `state` with all long texts read in. */
+  load<T>(value: T): Promise<Whole<T>>;
 }
 
 export interface FoldedJournal {
@@ -40,7 +41,7 @@ export async function foldJournal(journal: FoldedJournal, known?: ColdFold): Pro
       ? known
       : { ...emptyView(newHeader(sessionId, Date.now()), projections), size, unsettled: false, load: blobs.load };
   fold.size = size;
-  const readMore = () => readOn(fold, dir, blobs, () => undefined);
+  const readMore = () => readOn(fold, dir, blobs);
   await readMore();
   if (settleCrash(fold.state).length === 0 || (await lockOwner(dir, holder))) return fold;
   // The owner may have written its end before it went.

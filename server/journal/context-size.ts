@@ -1,8 +1,9 @@
 /** How large a context is, for people and for the completion budget; and where it ends behind records not yet folded. */
 import type { ContextMessage } from '#schema/engine.ts';
 import type { LogState } from './fold.ts';
-import { readContext, type ContextState } from './projections/context.ts';
+import { outputParts, readContext, type ContextState } from './projections/context.ts';
 import type { CompleteDraft, Draft } from './records.ts';
+import type { Stored, Text } from './texts.ts';
 import { estimateMessages } from './token-estimate.ts';
 
 /**
@@ -25,7 +26,7 @@ function estimatedTail(state: ContextState): number {
   return estimateMessages(state.entries.slice(measured(state)?.length ?? 0).map((entry) => entry.message));
 }
 
-const systemMessage = (text: string): ContextMessage => ({
+const systemMessage = (text: Text): Stored<ContextMessage> => ({
   role: 'system',
   content: [{ type: 'text', text }],
   toolCalls: [],
@@ -46,7 +47,7 @@ export function endOfContext(state: LogState, agent: string, drafts: readonly Co
   let { length } = context.entries;
   let tokens = contextSize(context);
   const unanswered = new Set(context.open?.calls);
-  const add = (messages: ContextMessage[]) => {
+  const add = (messages: Stored<ContextMessage>[]) => {
     if (length === 0) tokens = baseSize(context);
     length += messages.length;
     tokens += estimateMessages(messages);
@@ -83,15 +84,19 @@ export function endOfContext(state: LogState, agent: string, drafts: readonly Co
 /** A step's entry before its answer. */
 const UNANSWERED: ContextMessage = { role: 'assistant', content: [], toolCalls: [] };
 
-const answerOf = ({ parts, calls, partial }: Extract<CompleteDraft, { type: 'step.response' }>): ContextMessage => ({
+const answerOf = ({
+  parts,
+  calls,
+  partial,
+}: Extract<CompleteDraft, { type: 'step.response' }>): Stored<ContextMessage> => ({
   role: 'assistant',
   content: parts,
   toolCalls: partial ? [] : calls,
 });
 
-const resultMessage = ({ output }: Extract<CompleteDraft, { type: 'tool.result' }>): ContextMessage => ({
+const resultMessage = ({ output }: Extract<CompleteDraft, { type: 'tool.result' }>): Stored<ContextMessage> => ({
   role: 'tool',
-  content: typeof output === 'string' ? [{ type: 'text', text: output }] : output,
+  content: outputParts(output),
   toolCalls: [],
 });
 

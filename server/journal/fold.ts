@@ -44,11 +44,14 @@ export function initialState(header: JournalHeader, projections: readonly Featur
   };
 }
 
-/** Folds one line. */
-export function applyBatch(state: LogState, { t, records }: Batch): void {
-  for (const record of records) {
+/**
+ * Folds one line. `line` is its byte offset, absent for records that are not written yet; `before` counts those that will
+ * stand in front of them on their line.
+ */
+export function applyBatch(state: LogState, { t, records }: Batch, line?: number, before = 0): void {
+  for (const [place, record] of records.entries()) {
     contextProjection.apply(state.context, record);
-    messagesProjection.apply(state.messages, record, t);
+    messagesProjection.apply(state.messages, record, t, { line, record: before + place });
     statusProjection.apply(state.status, record, t);
     activityProjection.apply(state.activity, record, t);
     interactionsProjection.apply(state.interactions, record, t);

@@ -1,6 +1,7 @@
 /** Reads a journal line by line in bounded memory. */
 import type { FileHandle } from 'node:fs/promises';
 import { ServiceError } from '#server/errors/service-error.ts';
+import { errorCode } from '#server/files/errno.ts';
 import type { BlobStore } from './blobs.ts';
 import type { Batch, JournalRecord } from './records.ts';
 
@@ -42,17 +43,34 @@ export async function* readLines(file: FileHandle, start: number, end = Infinity
   }
 }
 
-/** The batch of a line. Throws 50001 naming the byte offset when it is none. */
-export function parseBatch(line: Line, blobs: BlobStore): Batch {
-  const damaged = (cause?: unknown) =>
-    new ServiceError('internal.error', `the session's journal is damaged at byte ${line.offset}`, { cause });
-  let value: unknown;
+/** The batch of a line of the file. Throws 50001 naming the byte offset when it is none. */
+export async function readBatch(line: Line, blobs: BlobStore): Promise<Batch> {
   try {
-    value = blobs.decode(line.text);
+    return asBatch(await blobs.decode(line.text));
   } catch (error) {
-    throw damaged(error);
+    // A blob could not be read for now.
+    if (errorCode(error) !== undefined) throw error;
+    throw damaged(line, error);
   }
-  if (!isBatch(value)) throw damaged();
+}
+
+/** The batch of a line that was just encoded. */
+export const encodedBatch = (text: string, blobs: BlobStore): Batch => asBatch(blobs.decodeEncoded(text));
+
+/** The batch of a line with none of its long texts read. Throws 50001 as `readBatch` does. */
+export function outlinedBatch(line: Line, blobs: BlobStore): Batch {
+  try {
+    return asBatch(blobs.outline(line.text));
+  } catch (error) {
+    throw damaged(line, error);
+  }
+}
+
+const damaged = ({ offset }: Line, cause: unknown) =>
+  new ServiceError('internal.error', `the session's journal is damaged at byte ${offset}`, { cause });
+
+function asBatch(value: unknown): Batch {
+  if (!isBatch(value)) throw new Error('not a line of records');
   return { t: value.t, records: value.r };
 }
 

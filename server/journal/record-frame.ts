@@ -1,7 +1,7 @@
 /** The event frame that clients get for a numbered record (records.md §1.4, §1.9). */
 import type { EventFrame } from '#server/events/frame.ts';
 import type { SentRecord } from './line-reader.ts';
-import type { JournalRecord } from './records.ts';
+import { blobTexts, type Whole } from './texts.ts';
 
 /** Bytes of the JSON of `messages`; a `context.spliced` above it goes out without them (ws-events.md §9.9). */
 export const SPLICE_FRAME_LIMIT_BYTES = 65_536;
@@ -14,8 +14,23 @@ export interface StreamIdentity {
   epoch: string;
 }
 
-/** Pure, so a replayed frame equals, byte for byte, the one sent first. Reads blobs. */
-export function recordFrame(record: SentRecord, t: number, stream: StreamIdentity): EventFrame {
+/** A record whose frame is cut whatever its texts are, without them. */
+type Cut = Omit<Splice, 'messages'> & { messages: undefined };
+type Splice = SentRecord & { type: 'context.spliced' };
+
+/** Whether the frame of a splice is cut whatever its texts are. */
+export function isSurelyCut({ messages, x }: Pick<Splice, 'messages' | 'x'>): boolean {
+  const bytes = blobTexts(messages).reduce((sum, text) => sum + text.bytes, 0);
+  return x?.copyOf !== undefined || bytes > SPLICE_FRAME_LIMIT_BYTES;
+}
+
+/** What of a record goes into its frame: a splice that is surely cut is left without its messages, so none is read. */
+export function sendable(record: SentRecord): SentRecord | Cut {
+  return record.type === 'context.spliced' && isSurelyCut(record) ? { ...record, messages: undefined } : record;
+}
+
+/** The frame of a record with its texts. Pure, so a replayed frame equals, byte for byte, the one sent first. */
+export function recordFrame(record: Whole<SentRecord | Cut>, t: number, stream: StreamIdentity): EventFrame {
   const { seq, agent, type, ...rest } = record;
   const { x: _x, ...fields } = 'x' in rest ? rest : { ...rest, x: undefined };
   return {
@@ -34,8 +49,9 @@ export function recordFrame(record: SentRecord, t: number, stream: StreamIdentit
   };
 }
 
-function spliceFields(record: Extract<JournalRecord, { type: 'context.spliced' }>): Record<string, unknown> {
-  const { start, deleteCount, messages, tokens, x } = record;
-  const cut = x?.copyOf !== undefined || Buffer.byteLength(JSON.stringify(messages)) > SPLICE_FRAME_LIMIT_BYTES;
-  return cut ? { start, deleteCount, messages: [], tokens, truncated: true } : { start, deleteCount, messages, tokens };
+function spliceFields({ start, deleteCount, messages, tokens }: Whole<Splice | Cut>): Record<string, unknown> {
+  const whole = messages && Buffer.byteLength(JSON.stringify(messages)) <= SPLICE_FRAME_LIMIT_BYTES;
+  return whole
+    ? { start, deleteCount, messages, tokens }
+    : { start, deleteCount, messages: [], tokens, truncated: true };
 }

@@ -1,10 +1,11 @@
 /**
  * The catalogue of what a journal holds . A record is an event that clients get, or one of the engine's
- * own; `append` takes drafts, numbers the events and writes them. Unknown types of a file are kept and folded by nobody.
+ * own; `append` takes drafts, numbers the events and writes them. Strings that may be long are texts (texts.ts). Unknown types of a file are kept and folded by nobody.
  */
 import type { DurableFields, DurableType } from '#schema/events/catalogue.ts';
 import type { ContextMessage, Origin, Part, TokenUsage, ToolCall, ToolSchema } from '#schema/engine.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
+import type { Stored, Text } from './texts.ts';
 
 /** Media of an input, for the transcript ; without ids. */
 export interface Attachment {
@@ -100,12 +101,15 @@ export interface InternalFields {
   'session.tools': { disabled: string[] };
   'agent.bound': { profile: string; tools: string[] | '*'; disallowed?: string[]; subagents?: string[] | '*' };
   'agent.config': AgentConfigFields;
-  'agent.prompt': { text: string; sha256: string; cause: string; frozen?: { skills: string; plugins: string } };
-  'agent.tools': { sha256: string; tools: ToolSchema[] };
+  'agent.prompt': { text: Text; sha256: string; cause: string; frozen?: { skills: string; plugins: string } };
+  /** `text` is the JSON of the list; older journals have `tools`. */
+  'agent.tools': { sha256: string; tools?: ToolSchema[]; text?: Text };
   'mcp.tools': {
     serverName: string;
     hash: string;
-    tools: unknown[];
+    /** `text` is the JSON of the list; older journals have `tools`. */
+    tools?: unknown[];
+    text?: Text;
     enabledNames: string[];
     collisions?: string[];
   };
@@ -126,15 +130,15 @@ export interface InternalFields {
 
 export type InternalType = keyof InternalFields;
 
-type ExtrasOf<T> = T extends keyof JournalOnlyFields ? { x?: JournalOnlyFields[T] } : { x?: undefined };
+type ExtrasOf<T> = T extends keyof JournalOnlyFields ? { x?: Stored<JournalOnlyFields[T]> } : { x?: undefined };
 
 /** A record of an event type; with `seq` it is what clients get, without it was never sent. */
 export type EventRecord<T extends DurableType = DurableType> = {
-  [K in T]: { seq?: number; agent: string; type: K } & DurableFields<K> & ExtrasOf<K>;
+  [K in T]: { seq?: number; agent: string; type: K } & Stored<DurableFields<K>> & ExtrasOf<K>;
 }[T];
 
 export type InternalRecord<T extends InternalType = InternalType> = {
-  [K in T]: { agent: string; type: K } & InternalFields[K];
+  [K in T]: { agent: string; type: K } & Stored<InternalFields[K]>;
 }[T];
 
 export type JournalRecord = EventRecord | InternalRecord;
@@ -159,20 +163,28 @@ export interface Batch {
 export function event<T extends DurableType>(
   agent: string,
   type: T,
-  fields: DurableFields<T>,
-  ...extras: T extends keyof JournalOnlyFields ? [x?: JournalOnlyFields[T]] : []
+  fields: Stored<DurableFields<T>>,
+  ...extras: T extends keyof JournalOnlyFields ? [x?: Stored<JournalOnlyFields[T]>] : []
 ): CompleteDraft {
   const [x] = extras;
   return { agent, type, ...fields, ...(x ? { x } : {}) } as unknown as CompleteDraft;
 }
 
 /** Makes a record of our own. */
-export function internal<T extends InternalType>(agent: string, type: T, fields: InternalFields[T]): CompleteDraft {
+export function internal<T extends InternalType>(
+  agent: string,
+  type: T,
+  fields: Stored<InternalFields[T]>,
+): CompleteDraft {
   return { agent, type, ...fields } as unknown as CompleteDraft;
 }
 
 /** Messages that enter an agent's context behind all that is in it. */
-export function entering(agent: string, messages: ContextMessage[], x: JournalOnlyFields['context.spliced']): Draft {
+export function entering(
+  agent: string,
+  messages: Stored<ContextMessage>[],
+  x: Stored<JournalOnlyFields['context.spliced']>,
+): Draft {
   return { agent, type: 'context.spliced', deleteCount: 0, messages, x };
 }
 

@@ -5,8 +5,8 @@ import { ServiceError } from '#server/errors/service-error.ts';
 import { frameText, type StreamPosition } from '#server/events/frame.ts';
 import { createBlobStore, type BlobStore } from './blobs.ts';
 import { parseHeader, type JournalHeader } from './header.ts';
-import { isSent, parseBatch, readLines } from './line-reader.ts';
-import { recordFrame, type StreamIdentity } from './record-frame.ts';
+import { isSent, outlinedBatch, readBatch, readLines } from './line-reader.ts';
+import { recordFrame, sendable, type StreamIdentity } from './record-frame.ts';
 
 /** Bytes read first when the last number is looked for from the end of the file. */
 const TAIL_BYTES = 64 * 1024;
@@ -41,11 +41,11 @@ export async function* replayLines(range: ReplayRange): AsyncGenerator<string> {
   try {
     for await (const lines of readLines(file, range.start, range.end)) {
       for (const line of lines) {
-        const batch = parseBatch(line, blobs);
+        const batch = await readBatch(line, blobs);
         for (const record of batch.records) {
           if (!isSent(record) || record.seq <= after) continue;
           if (record.seq > upTo) return;
-          yield frameText(recordFrame(await blobs.load(record), batch.t, stream));
+          yield frameText(recordFrame(await blobs.load(sendable(record)), batch.t, stream));
         }
       }
     }
@@ -84,7 +84,7 @@ async function lastSeq(file: FileHandle, start: number, exact: boolean, blobs: B
         skip = false;
         continue;
       }
-      last = parseBatch(line, blobs).records.findLast(isSent)?.seq ?? last;
+      last = outlinedBatch(line, blobs).records.findLast(isSent)?.seq ?? last;
     }
   }
   return last;

@@ -6,26 +6,30 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
-import type { EventSink, StreamPosition } from '#server/events/frame.ts';
+import type { EventFrame, EventSink, StreamPosition } from '#server/events/frame.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { VolatileFields, VolatileType } from '#schema/events/catalogue.ts';
+import type { Message } from '#schema/message.ts';
 import type { Session } from '#schema/session.ts';
 import { withActivity } from './activity.ts';
-import { createBlobStore, type BlobFs, type BlobStore } from './blobs.ts';
+import { assertAtHand, createBlobStore, type BlobFs, type BlobStore } from './blobs.ts';
 import { placeSplices } from './context-size.ts';
 import { settleCrash } from './crash-recovery.ts';
 import { applyBatch, type LogState } from './fold.ts';
 import { JOURNAL_FORMAT } from './header.ts';
-import { parseBatch, type SentRecord } from './line-reader.ts';
+import { encodedBatch, type SentRecord } from './line-reader.ts';
+import { readMessages } from './message-pages.ts';
 import { acquireLock, assertNotHeld, lockOwner, type Lock } from './lock.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import type { FeatureProjection } from './projections/feature-projection.ts';
-import { recordFrame } from './record-frame.ts';
+import { messagesProjection } from './projections/messages.ts';
+import { isSurelyCut, recordFrame, sendable } from './record-frame.ts';
 import { eventTypes, internalTypes } from './record-types.ts';
 import { event, internal, unsent, type Batch, type CompleteDraft, type Draft } from './records.ts';
 import { type JournalRecord, type TitleKind } from './records.ts';
 import { journalPath, replayLines } from './replay.ts';
+import type { StoredText, Whole } from './texts.ts';
 import { emptyView, foldLine, journalSize, newHeader, readOn, type JournalView } from './view.ts';
 import { openWriter, type JournalWriter, type WriterFs } from './writer.ts';
 
@@ -34,7 +38,7 @@ export interface SessionLog {
   readonly dir: string;
   /** Of the session's event stream. */
   readonly epoch: string;
-  /** All projections, always as of `position()`. Long texts in it read their file when touched: see `load`. */
+  /** All projections, always as of `position()`. Its long texts are in files: see `load`. */
   readonly state: LogState;
   position(): StreamPosition;
   /** Bytes of the journal that `state` is made from. */
@@ -57,7 +61,8 @@ export interface SessionLog {
    * Writes one line, folds it and publishes its events; returns the last number given so far. Completes the line with
    * `work_changed` and with the places of splices. From inside a publish it does the same, only its frames wait until
    * those of the running line are out; a listener never reads the fold, which may be a line ahead of it. Throws 50003,
-   * and then nothing is folded and the log is read-only; throws a plain error where `claim` did not come first.
+   * and then nothing is folded and the log is read-only; throws a plain error where `claim` did not come first, and for
+   * a text that should have been stored (`store`) or read (`load`) first.
    */
   append(drafts: Draft[]): number;
   /** `append` for timers and listeners, where nobody could catch: a failure is logged. Whether it was written. */
@@ -70,8 +75,15 @@ export interface SessionLog {
   volatile<T extends VolatileType>(agent: string, type: T, fields: VolatileFields<T>, options?: VolatileOptions): void;
   /** The durable frames `after < seq <= upTo` as first sent, oldest first; read from the file. */
   replay(after: number, upTo: number): AsyncIterable<string>;
-  /** A plain copy of a part of `state` with all long texts read in, without blocking. */
-  load<T>(value: T): Promise<T>;
+  /**
+   * The value with its long texts written, without blocking, for drafts that are then made and appended with no await in
+   * between. Every text of more than 256 KiB has to be stored so. Throws 50003, and then the log is read-only.
+   */
+  store<T>(value: T): Promise<StoredText<T>>;
+  /** A part of `state` with all long texts read in, without blocking. */
+  load<T>(value: T): Promise<Whole<T>>;
+  /** Messages by their places in `state.messages.history`, as they are now. */
+  readMessages(places: readonly number[]): Promise<Message[]>;
   /** Follows what another process appended to the session; settles it when that process died. Nothing while claimed. */
   refresh(): Promise<void>;
   /** Resolves when everything written is on the disk. */
@@ -206,13 +218,12 @@ function openLog(options: SessionLogOptions, blobs: BlobStore, emptyJournal: Jou
     publishing = false;
   }
 
-  function publishRecords({ t }: Batch, sent: SentRecord[]): void {
-    publish(
-      sent.map((one) => {
-        const frame = recordFrame(blobs.plain(one), t, identity());
-        return () => sink.publish(frame);
-      }),
-    );
+  const publishFrames = (frames: EventFrame[]) => publish(frames.map((frame) => () => sink.publish(frame)));
+
+  /** The frames of a line of the file, to be published once it is folded. */
+  async function framesOf({ t }: Batch, sent: SentRecord[]): Promise<() => void> {
+    const records = await Promise.all(sent.map((one) => blobs.load(sendable(one))));
+    return () => publishFrames(records.map((one) => recordFrame(one, t, identity())));
   }
 
   const reportUnknown = createUnknownTypeReport(log, sessionId);
@@ -232,10 +243,8 @@ function openLog(options: SessionLogOptions, blobs: BlobStore, emptyJournal: Jou
     const next = restart ? emptyView(view.header, projections) : view;
     await readOn(next, dir, blobs, (batch, sent) => {
       reportUnknown(batch);
-      publishRecords(
-        batch,
-        sent.filter((one) => one.seq > told),
-      );
+      const untold = sent.filter((one) => one.seq > told);
+      if (untold.length > 0) return framesOf(batch, untold);
     });
     if (restart) waiting = [];
     view = next;
@@ -251,8 +260,9 @@ function openLog(options: SessionLogOptions, blobs: BlobStore, emptyJournal: Jou
 
   /** Settles for the view only, until something is written anyway. */
   function settleLater(drafts: CompleteDraft[]): void {
+    const records = drafts.map((draft) => record(draft, undefined));
+    applyBatch(view.state, { t: view.state.lastTime, records }, undefined, waiting.length);
     waiting.push(...drafts);
-    applyBatch(view.state, { t: view.state.lastTime, records: drafts.map((draft) => record(draft, undefined)) });
   }
 
   async function settleAbandoned(): Promise<void> {
@@ -343,6 +353,7 @@ function openLog(options: SessionLogOptions, blobs: BlobStore, emptyJournal: Jou
       throw fail(error);
     }
     // What waited is folded since then; only its place in the file is new.
+    if (waiting.length > 0) messagesProjection.written(view.state.messages, view.length);
     view.length += Buffer.byteLength(before);
     waiting = [];
     follow(line);
@@ -362,9 +373,9 @@ function openLog(options: SessionLogOptions, blobs: BlobStore, emptyJournal: Jou
   /** The line is decoded again, so that a live state comes from the same bytes as a loaded one. */
   function follow(text: string): void {
     const offset = view.length;
-    const end = offset + Buffer.byteLength(text);
-    const batch = parseBatch({ text, offset, end }, blobs);
-    publishRecords(batch, foldLine(view, batch, offset, end));
+    const batch = encodedBatch(text, blobs);
+    const sent = foldLine(view, batch, offset, offset + Buffer.byteLength(text));
+    publishFrames(sent.map((one) => recordFrame(blobs.encoded(sendable(one)), batch.t, identity())));
   }
 
   function writable(): { lock: Lock; writer: JournalWriter } {
@@ -380,6 +391,10 @@ function openLog(options: SessionLogOptions, blobs: BlobStore, emptyJournal: Jou
   function append(drafts: Draft[]): number {
     assertWritable();
     writable();
+    for (const draft of drafts) {
+      const sent = !draft.unsent && !internalTypes.has(draft.type);
+      assertAtHand(draft, sent && !(draft.type === 'context.spliced' && isSurelyCut(draft)));
+    }
     const completed = withActivity(view.state.activity, { held: holds > 0, changed: holdsChanged }, drafts);
     holdsChanged = false;
     if (completed.length === 0) return view.seq;
@@ -452,7 +467,16 @@ function openLog(options: SessionLogOptions, blobs: BlobStore, emptyJournal: Jou
       const { length: end, ownStart } = view;
       yield* replayLines({ dir, blobs, stream: identity(), start: mark?.offset ?? ownStart, end, after, upTo });
     },
+    async store(value) {
+      assertWritable();
+      try {
+        return await blobs.store(value);
+      } catch (error) {
+        throw fail(error);
+      }
+    },
     load: blobs.load,
+    readMessages: (places) => readMessages(dir, view.state.messages, places, blobs),
     async refresh() {
       if (held || closed) return;
       await catchUp();

@@ -1,10 +1,17 @@
 /** Token estimates where nothing was measured . Deliberately simple: the same for every model. */
 import type { ContextMessage, Part, ToolSchema } from '#schema/engine.ts';
+import { isLong } from './blobs.ts';
+import type { Stored, Text } from './texts.ts';
 
 const MEDIA_PART_TOKENS = 2000;
 
-/** `ceil(ascii characters / 4)` plus one for every other character. */
-export function estimateText(text: string): number {
+/**
+ * `ceil(ascii characters / 4)` plus one for every other character; of a long text a quarter of its bytes, whether its
+ * string is at hand or not: an estimate must not depend on that.
+ */
+export function estimateText(text: Text): number {
+  if (typeof text !== 'string') return Math.ceil(text.bytes / 4);
+  if (isLong(text)) return Math.ceil(Buffer.byteLength(text) / 4);
   let ascii = 0;
   let other = 0;
   for (let i = 0; i < text.length; i++) {
@@ -17,14 +24,14 @@ export function estimateText(text: string): number {
 }
 
 /** Tokens of messages: role, parts and calls of each. */
-export function estimateMessages(messages: readonly ContextMessage[]): number {
+export function estimateMessages(messages: readonly Stored<ContextMessage>[]): number {
   return messages.reduce((tokens, message) => tokens + estimateMessage(message), 0);
 }
 
 /** Messages are never changed once they stand in a context, so each is estimated once. */
-const estimates = new WeakMap<ContextMessage, number>();
+const estimates = new WeakMap<Stored<ContextMessage>, number>();
 
-function estimateMessage(message: ContextMessage): number {
+function estimateMessage(message: Stored<ContextMessage>): number {
   const known = estimates.get(message);
   if (known !== undefined) return known;
   let tokens = estimateText(message.role);
@@ -44,7 +51,7 @@ export function estimateTools(tools: readonly ToolSchema[]): number {
   return tokens;
 }
 
-function estimatePart(part: Part): number {
+function estimatePart(part: Stored<Part>): number {
   if (part.type === 'text') return estimateText(part.text);
   if (part.type === 'think') return estimateText(part.think);
   return MEDIA_PART_TOKENS;

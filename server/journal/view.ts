@@ -5,7 +5,7 @@ import { errorCode } from '#server/files/errno.ts';
 import type { BlobStore } from './blobs.ts';
 import { applyBatch, initialState, type LogState } from './fold.ts';
 import { JOURNAL_FORMAT, type JournalHeader } from './header.ts';
-import { isSent, parseBatch, readLines, type SentRecord } from './line-reader.ts';
+import { isSent, readBatch, readLines, type SentRecord } from './line-reader.ts';
 import type { FeatureProjection } from './projections/feature-projection.ts';
 import type { Batch } from './records.ts';
 import { journalPath, readHeader } from './replay.ts';
@@ -23,8 +23,8 @@ export interface JournalView {
   marks: { seq: number; offset: number }[];
 }
 
-/** Told of each line after it is folded. */
-export type LineListener = (batch: Batch, sent: SentRecord[]) => void;
+/** Told of each line in front of its fold; what it returns is called behind it. */
+export type LineListener = (batch: Batch, sent: SentRecord[]) => Promise<() => void> | void;
 
 /** Bytes between two marks. */
 const MARK_BYTES = 64 * 1024;
@@ -40,13 +40,17 @@ export function emptyView(header: JournalHeader, projections: readonly FeaturePr
   return { header, state: initialState(header, projections), seq: 0, length: 0, ownStart: 0, marks: [] };
 }
 
+/** Records of a line that clients get: those of copied lines they never do. */
+const sentIn = (view: JournalView, { records }: Batch, offset: number): SentRecord[] =>
+  offset < view.ownStart ? [] : records.filter(isSent);
+
 /** Folds a line that is in the file at that place. */
 export function foldLine(view: JournalView, batch: Batch, offset: number, end: number): SentRecord[] {
-  const sent = offset < view.ownStart ? [] : batch.records.filter(isSent);
+  const sent = sentIn(view, batch, offset);
   const [first] = sent;
   const mark = view.marks.at(-1);
   if (first && (!mark || offset - mark.offset >= MARK_BYTES)) view.marks.push({ seq: first.seq, offset });
-  applyBatch(view.state, batch);
+  applyBatch(view.state, batch, offset);
   view.seq = sent.at(-1)?.seq ?? view.seq;
   view.length = end;
   return sent;
@@ -56,15 +60,17 @@ export function foldLine(view: JournalView, batch: Batch, offset: number, end: n
  * Reads on from where the view stands to the last complete line, changing the view. A missing file, or one without a
  * complete first line, leaves it empty. Throws 50001 naming the offset of a damaged line.
  */
-export async function readOn(view: JournalView, dir: string, blobs: BlobStore, onLine: LineListener): Promise<void> {
+export async function readOn(view: JournalView, dir: string, blobs: BlobStore, onLine?: LineListener): Promise<void> {
   const file = await openForReading(journalPath(dir));
   if (!file) return;
   try {
     if (view.length === 0 && !(await begin(view, file))) return;
     for await (const lines of readLines(file, view.length)) {
       for (const line of lines) {
-        const batch = parseBatch(line, blobs);
-        onLine(batch, foldLine(view, batch, line.offset, line.end));
+        const batch = await readBatch(line, blobs);
+        const folded = await onLine?.(batch, sentIn(view, batch, line.offset));
+        foldLine(view, batch, line.offset, line.end);
+        folded?.();
       }
     }
   } finally {

@@ -1,6 +1,8 @@
 /** The main agent's messages, a page or one at a time. */
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { LogState } from '#server/journal/fold.ts';
+import { placeOfMessage } from '#server/journal/projections/messages.ts';
+import type { Whole } from '#server/journal/texts.ts';
 import type { Message } from '#schema/message.ts';
 
 const DEFAULT_PAGE = 50;
@@ -22,29 +24,32 @@ export interface MessageSource {
   /** Of the session. */
   readonly id: string;
   readonly state: LogState;
-  /** A plain copy of a part of `state` with all long texts read in. */
-  load<T>(value: T): Promise<T>;
+  /** A part of `state` with all long texts read in. */
+  load<T>(value: T): Promise<Whole<T>>;
+  /** Messages by their places in the history; what `state` says of them is taken at once. */
+  readMessages(places: readonly number[]): Promise<Message[]>;
 }
 
 /** Newest first; a cursor that no message has counts as none. */
-export async function pageOfMessages({ state, load }: MessageSource, query: MessageQuery): Promise<MessagePage> {
+export async function pageOfMessages(source: MessageSource, query: MessageQuery): Promise<MessagePage> {
   const { before_id, after_id, page_size = DEFAULT_PAGE, role } = query;
-  const { history } = state.messages;
-  const place = (cursor: string | undefined) =>
-    cursor === undefined ? -1 : history.findIndex((message) => message.id === cursor);
+  const { messages } = source.state;
+  const { history } = messages;
+  const place = (cursor: string | undefined) => (cursor === undefined ? -1 : placeOfMessage(messages, cursor));
   const before = place(before_id);
   const after = place(after_id);
-  const window = before >= 0 ? history.slice(0, before) : after >= 0 ? history.slice(after + 1) : history;
-  const matching = role ? window.filter((message) => message.role === role) : window;
+  const window = before >= 0 ? placesBetween(0, before) : placesBetween(after + 1, history.length);
+  const matching = role ? window.filter((index) => history[index]?.role === role) : window;
   const items = matching.slice(-page_size).toReversed();
-  // Before anything is awaited: the history may grow meanwhile.
-  const has_more = matching.length > items.length;
-  return { items: await load(items), has_more };
+  return { items: await source.readMessages(items), has_more: matching.length > items.length };
 }
 
 /** Throws 40403. */
-export async function findMessage({ id, state, load }: MessageSource, messageId: string): Promise<Message> {
-  const message = state.messages.history.find((one) => one.id === messageId);
+export async function findMessage({ id, state, readMessages }: MessageSource, messageId: string): Promise<Message> {
+  const [message] = await readMessages([placeOfMessage(state.messages, messageId)]);
   if (!message) throw new ServiceError('message.not_found', `message ${messageId} does not exist in session ${id}`);
-  return load(message);
+  return message;
 }
+
+/** From the first up to the second, without it. */
+export const placesBetween = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => from + at);

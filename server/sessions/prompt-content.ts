@@ -9,6 +9,7 @@ import mime from 'mime';
 import type { PromptInput } from '#server/agent/prompt-queue.ts';
 import { invalidField, ServiceError } from '#server/errors/service-error.ts';
 import type { Attachment } from '#server/journal/records.ts';
+import type { Whole } from '#server/journal/texts.ts';
 import type { ContentPart } from '#schema/content.ts';
 import type { Part } from '#schema/engine.ts';
 import { writeFileAtomic } from '#server/files/atomic-write.ts';
@@ -56,10 +57,10 @@ const mediaPart = (kind: 'image' | 'video', url: MediaUrl): Part =>
   kind === 'image' ? { type: 'image_url', imageUrl: url } : { type: 'video_url', videoUrl: url };
 
 /** Stores the parts' files in the session's folder and returns the prompt in its three forms. */
-export async function storePromptMedia(content: ContentPart[], sessionDir: string): Promise<PromptInput> {
+export async function storePromptMedia(content: ContentPart[], sessionDir: string): Promise<Whole<PromptInput>> {
   const written: string[] = [];
   try {
-    const input: PromptInput = { content: [], eventContent: [], parts: [], text: '', attachments: [] };
+    const input: Whole<PromptInput> = { content: [], eventContent: [], parts: [], text: '', attachments: [] };
     for (const part of content.filter(usable)) {
       const { shown, part: stored } = await intake(part, sessionDir, written);
       input.content.push(shown);

@@ -4,6 +4,7 @@
  */
 import { sessionNotFound } from '#server/errors/service-error.ts';
 import type { ColdFold } from '#server/journal/cold-fold.ts';
+import { readMessages } from '#server/journal/message-pages.ts';
 import { workFacts } from '#server/journal/projections/activity.ts';
 import type { ColdFolds } from './cold-folds.ts';
 import type { LiveSessions } from './live-sessions.ts';
@@ -47,14 +48,15 @@ export function createSessionReads(deps: SessionReadsDeps): ReadSession {
       return session;
     }
     fold ??= await folds.read(id, live.directory(storedHeader(id).header));
-    return foldedSource(id, fold, storedHeader(id));
+    const stored = storedHeader(id);
+    return foldedSource(id, live.directory(stored.header), fold, stored);
   }
 
   return async (id) => createSessionReader(await sourceOf(id), deps);
 }
 
 /** Everything is looked at when it is asked for, for another reader may read the fold on. */
-function foldedSource(id: string, fold: ColdFold, { header, journalLength }: StoredHeader): SessionSource {
+function foldedSource(id: string, dir: string, fold: ColdFold, { header, journalLength }: StoredHeader): SessionSource {
   const activity = () => workFacts(fold.state.activity);
   // The row is written behind the line; where it is ahead, another server has written since.
   const present = () =>
@@ -65,6 +67,7 @@ function foldedSource(id: string, fold: ColdFold, { header, journalLength }: Sto
       return fold.state;
     },
     load: fold.load,
+    readMessages: (places) => readMessages(dir, fold.state.messages, places),
     position: () => ({ seq: fold.seq, epoch: fold.header.epoch }),
     activity,
     view: () => sessionOfHeader(present(), activity()),

@@ -18,6 +18,7 @@ import type { Session, SessionStatus, SessionWarning } from '#schema/session.ts'
 import {
   findMessage,
   pageOfMessages,
+  placesBetween,
   type MessagePage,
   type MessageQuery,
   type MessageSource,
@@ -75,7 +76,7 @@ export interface SessionReader {
   message(id: string): Promise<Message>;
   runtime(): { workspace_id: string; runtime_id: string };
   warnings(): SessionWarning[];
-  approvals(): Approval[];
+  approvals(): Promise<Approval[]>;
 }
 
 /** Creates it; nothing is looked at yet. */
@@ -95,15 +96,15 @@ export function createSessionReader(source: SessionSource, configuration: ViewCo
     }),
     // None before the instruction files were read in this process.
     warnings: () => source.overlay?.warnings() ?? [],
-    approvals: () => pendingApprovals(source.state),
+    approvals: () => pendingApprovals(source),
   };
 }
 
 const mainContext = (state: LogState) => readContext(state.context, MAIN_AGENT);
 
 /** Of all agents, oldest first. */
-const pendingApprovals = (state: LogState): Approval[] =>
-  [...state.interactions.approvals.values()].map(({ approval }) => approval);
+const pendingApprovals = ({ state, load }: SessionSource): Promise<Approval[]> =>
+  load([...state.interactions.approvals.values()].map(({ approval }) => approval));
 
 export function mainFacts(state: LogState, program: ViewConfiguration['program']): AgentFacts {
   const context = mainContext(state);
@@ -142,9 +143,8 @@ async function snapshotOf(source: SessionSource, { program, features }: ViewConf
   const { seq, epoch } = source.position();
   const { model, contextTokens, maxContextTokens: limit } = mainFacts(state, program);
   const usage = state.usage.get(MAIN_AGENT)?.total ?? noUsage();
-  const { history } = state.messages;
-  const items = history.slice(-SNAPSHOT_MESSAGES);
-  const has_more = history.length > items.length;
+  const { length } = state.messages.history;
+  const first = Math.max(0, length - SNAPSHOT_MESSAGES);
   // All of it as of `seq`: nothing but texts that never change is looked at later.
   const snapshot: Snapshot = Object.assign(
     {
@@ -162,14 +162,18 @@ async function snapshotOf(source: SessionSource, { program, features }: ViewConf
           ...(limit ? { context_limit: limit } : {}),
         },
       },
-      messages: { items: [], has_more },
+      messages: { items: [], has_more: first > 0 },
       // The fold is the first to know that a turn is over.
       in_flight_turn: (mainTurnActive(state.activity) && source.overlay?.inFlight()) || null,
       subagents: [],
-      pending_approvals: pendingApprovals(state),
+      pending_approvals: [],
       pending_questions: [],
     },
     ...features.map((feature) => feature.snapshot?.(state)),
   );
-  return { ...snapshot, messages: { items: await source.load(items), has_more } };
+  const [items, pending_approvals] = await Promise.all([
+    source.readMessages(placesBetween(first, length)),
+    pendingApprovals(source),
+  ]);
+  return { ...snapshot, messages: { ...snapshot.messages, items }, pending_approvals };
 }

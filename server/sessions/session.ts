@@ -100,6 +100,7 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
     },
     position: log.position,
     load: log.load,
+    readMessages: log.readMessages,
     overlay: {
       inFlight: main.inFlight,
       warnings: () => main.context.config.warnings(),

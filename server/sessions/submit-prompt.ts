@@ -32,9 +32,11 @@ async function accept(session: LiveSession, body: SubmitPrompt, models: ModelChe
     await models.assertReady(alias);
     const change = overrides(body, session.mainFacts(), models);
     await session.log.claim();
-    const input = await storePromptMedia(body.content, session.log.dir);
+    const { content, ...journaled } = await storePromptMedia(body.content, session.log.dir);
+    const title = metadataText(content);
+    const input = { content, ...(await session.log.store(journaled)) };
     await agent.context.config.change(change);
-    const head = [...toolList(session, body.disabled_tools), ...session.promptAccepted(metadataText(input.content))];
+    const head = [...toolList(session, body.disabled_tools), ...session.promptAccepted(title)];
     return agent.submit({ id: promptId, input, createdAt: Date.now() }, head);
   } finally {
     agent.queue.release(promptId);

@@ -24,7 +24,7 @@ const AT = iso(1_000);
 
 export interface Driver {
   /** Appends a lawful line or two, whatever they are; to be flushed before the next step. */
-  step(): void;
+  step(): Promise<void>;
 }
 
 /** Drives a claimed log. */
@@ -250,7 +250,7 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     ]);
   }
 
-  function compact(): void {
+  async function compact(): Promise<void> {
     const { entries } = context();
     if (entries.length < 3) return;
     const kept = entries.flatMap((entry, index) => (entry.message.origin?.kind === 'user' ? [index] : []));
@@ -260,7 +260,7 @@ export function createDriver(log: SessionLog, random: Random): Driver {
       toolCalls: [],
       origin: { kind: 'compaction_summary' },
     };
-    const messages = [...kept.flatMap((index) => entries[index]?.message ?? []), summary];
+    const messages = [...(await log.load(kept.flatMap((index) => entries[index]?.message ?? []))), summary];
     const work = { main_turn_active: false, pending_interaction: 'none' as const };
     log.append([
       event('main', 'compaction.started', { trigger: 'manual' }),
@@ -341,11 +341,11 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     ]);
   }
 
-  function idle(): void {
+  async function idle(): Promise<void> {
     const choice = Math.floor(random() * 12);
     if (choice < 5) startTurn();
     else if (choice === 5) undo();
-    else if (choice === 6) compact();
+    else if (choice === 6) await compact();
     else if (choice === 7) task();
     else if (choice === 8) log.append([planChange()]);
     else if (choice === 9)
@@ -361,7 +361,7 @@ export function createDriver(log: SessionLog, random: Random): Driver {
       : internal('main', 'plan.entered', { id: id('plan'), trigger: 'tool' });
   }
 
-  function step(): void {
+  async function step(): Promise<void> {
     const turn = turnOf();
     if (turn?.step) {
       const aside = random();
@@ -372,7 +372,7 @@ export function createDriver(log: SessionLog, random: Random): Driver {
       if (chance(0.3) && context().entries.some((entry) => entry.turnId === turn.turnId))
         log.append(endTurn(turn.turnId));
       else startStep(turn.turnId);
-    } else idle();
+    } else await idle();
   }
 
   return { step };
@@ -393,7 +393,7 @@ export async function drive(
   ]);
   const driver = createDriver(log, seeded(seed));
   for (let line = 0; line < lines; line += 1) {
-    driver.step();
+    await driver.step();
     await after?.();
   }
   return driver;

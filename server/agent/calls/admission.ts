@@ -7,7 +7,7 @@ import { MAIN_AGENT } from '#schema/agents.ts';
 import type { ToolCall } from '#schema/engine.ts';
 import { parseArguments, shownArguments } from './arguments.ts';
 import type { AdmittedCall, Batch } from './batch.ts';
-import { reminderBlock, resultDraft, startDraft } from './call-records.ts';
+import { reminderBlock, resultDraft, startDraft, type ShownCall } from './call-records.ts';
 import { callKey } from './repeat-guard.ts';
 import { staleFile } from './stale-files.ts';
 
@@ -29,40 +29,41 @@ export async function admit(call: ToolCall, decided: Decided, batch: Batch): Pro
   const key = callKey(call.name, args);
   const first = decided.admitted.find((entry) => entry.key === key);
   if (first) {
-    start(call, args, first.prepared, batch);
+    start(call, args, await shownCall(args, first.prepared, batch), first.prepared, batch);
     first.duplicates.push(call);
     return;
   }
   const before = decided.refused.get(key);
   if (before) {
-    refuse(call, args, before.prepared, before.text, batch);
+    await refuse(call, args, before.prepared, before.text, batch);
     return;
   }
   const repeat = agent.repeats.count(key);
-  const refused = (prepared: PreparedCall | undefined, problem: string) => {
+  const refused = async (prepared: PreparedCall | undefined, problem: string) => {
     const text = problem + (repeat.reminder ? reminderBlock(repeat.reminder) : '');
     decided.refused.set(key, { prepared, text });
     decided.stopTurn ||= repeat.stopTurn;
-    refuse(call, args, prepared, text, batch);
+    await refuse(call, args, prepared, text, batch);
   };
   if ('problem' in checked) {
-    refused(undefined, checked.problem);
+    await refused(undefined, checked.problem);
     return;
   }
   const prepared = await prepare(checked, batch);
   turn.signal.throwIfAborted();
   if ('problem' in prepared) {
-    refused(undefined, prepared.problem);
+    await refused(undefined, prepared.problem);
     return;
   }
+  const shown = await shownCall(args, prepared, batch);
   const refusal =
-    (await guarded(call, prepared, decided.admitted, batch)) ?? (await permission(call, prepared, args, batch));
+    (await guarded(call, prepared, decided.admitted, batch)) ?? (await permission(call, prepared, shown, batch));
   turn.signal.throwIfAborted();
   if (refusal !== undefined) {
-    refused(prepared, refusal);
+    await refused(prepared, refusal);
     return;
   }
-  start(call, args, prepared, batch);
+  start(call, args, shown, prepared, batch);
   decided.admitted.push({ call, prepared, args, key, repeat, duplicates: [] });
 }
 
@@ -113,7 +114,7 @@ async function guarded(
 async function permission(
   call: ToolCall,
   prepared: PreparedCall,
-  args: unknown,
+  { args, display }: ShownCall,
   { agent, turn, tools }: Batch,
 ): Promise<string | undefined> {
   const { session } = agent;
@@ -142,7 +143,7 @@ async function permission(
       toolCallId: call.id,
       toolName: call.name,
       action: prepared.label,
-      display: prepared.display ?? { kind: 'generic', summary: prepared.label, detail: args },
+      display: display ?? { kind: 'generic', summary: prepared.label, detail: args },
       toolInput: args,
       rule: decision.rule,
     },
@@ -163,21 +164,35 @@ function refusalText(answer: ApprovalAnswer, agentId: string): string {
   return answer.feedback ? `${what}${more} Reason: ${answer.feedback}` : what + more;
 }
 
-function start(call: ToolCall, args: unknown, prepared: PreparedCall, { agent, turn }: Batch): void {
-  agent.log.append([startDraft(agent.id, turn.id, call, args, prepared)]);
+/** What clients are to see of a call, with its long texts stored; nothing is appended when the turn was aborted. */
+async function shownCall(
+  args: unknown,
+  prepared: PreparedCall | undefined,
+  { agent, turn }: Batch,
+): Promise<ShownCall> {
+  const shown = await agent.log.store({ args, ...(prepared?.display ? { display: prepared.display } : {}) });
+  turn.signal.throwIfAborted();
+  return shown;
+}
+
+function start(call: ToolCall, args: unknown, shown: ShownCall, prepared: PreparedCall, { agent, turn }: Batch): void {
+  agent.log.append([startDraft(agent.id, turn.id, call, shown, prepared)]);
   turn.stream.toolStarted({ toolCallId: call.id, name: call.name, args, prepared });
 }
 
 /** A call that will not run: its start and its error, on one line. */
-function refuse(
+async function refuse(
   call: ToolCall,
   args: unknown,
   prepared: PreparedCall | undefined,
   text: string,
-  { agent, turn }: Batch,
-): void {
+  batch: Batch,
+): Promise<void> {
+  const { agent, turn } = batch;
+  const output = await agent.log.store(text);
+  const shown = await shownCall(args, prepared, batch);
   agent.log.append([
-    startDraft(agent.id, turn.id, call, args, prepared),
-    resultDraft(agent.id, turn.id, call.id, { output: text, isError: true }),
+    startDraft(agent.id, turn.id, call, shown, prepared),
+    resultDraft(agent.id, turn.id, call.id, { output, isError: true }),
   ]);
 }

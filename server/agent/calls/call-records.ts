@@ -1,26 +1,33 @@
 /** The records of a call, and what its result becomes before it is one. */
 import { event, type Draft, type JournalOnlyFields } from '#server/journal/records.ts';
+import type { Stored } from '#server/journal/texts.ts';
 import type { PreparedCall, ToolResult } from '#server/tools/tool.ts';
+import type { Display } from '#schema/display.ts';
 import type { ToolCall, ToolOutput } from '#schema/engine.ts';
 
 const EMPTY_OUTPUT = 'The tool finished without output.';
 const MEDIA_OUTPUT = 'The tool gave this:';
+
+/** What clients are shown of a call, its long texts stored. */
+export type ShownCall = Stored<{ args: unknown; display?: Display }>;
+
+/** A result whose long texts are stored. */
+export type StoredResult = Omit<ToolResult, 'output' | 'note'> & Stored<Pick<ToolResult, 'output' | 'note'>>;
 
 /** `prepared` is absent for a call that could not be prepared. */
 export function startDraft(
   agentId: string,
   turnId: number,
   call: ToolCall,
-  args: unknown,
+  shown: ShownCall,
   prepared: PreparedCall | undefined,
 ): Draft {
   return event(agentId, 'tool.call.started', {
     turnId,
     toolCallId: call.id,
     name: call.name,
-    args,
     ...(prepared ? { description: prepared.label } : {}),
-    ...(prepared?.display ? { display: prepared.display } : {}),
+    ...shown,
   });
 }
 
@@ -29,10 +36,10 @@ export function resultDraft(
   agentId: string,
   turnId: number,
   toolCallId: string,
-  { output, isError, note, files, x }: ToolResult,
+  { output, isError, note, files, x }: StoredResult,
   agentsMd: string[] = [],
 ): Draft {
-  const extras: JournalOnlyFields['tool.result'] = {
+  const extras: Stored<JournalOnlyFields['tool.result']> = {
     ...(note ? { note } : {}),
     ...(files?.length ? { files } : {}),
     ...(agentsMd.length > 0 ? { agentsMd } : {}),

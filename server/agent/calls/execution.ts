@@ -6,7 +6,7 @@ import { ABORT_GRACE_MS, type RunContext, type ToolProgress, type ToolResult } f
 import type { ToolCall } from '#schema/engine.ts';
 import type { AgentContext } from '../context.ts';
 import { abortText, type AdmittedCall, type Batch } from './batch.ts';
-import { normalized, resultDraft, withReminder } from './call-records.ts';
+import { normalized, resultDraft, withReminder, type StoredResult } from './call-records.ts';
 import { spillOutput } from './spill.ts';
 import { changedSinceRead } from './stale-files.ts';
 
@@ -20,13 +20,16 @@ export async function runCall(entry: AdmittedCall, batch: Batch): Promise<boolea
   if (run.recorded) tellEnd(entry, batch);
   else {
     const agentsMd = run.result.isError ? [] : await turn.nestedInstructions(entry.prepared);
-    finish(entry, run.result, batch, agentsMd);
+    const { output, note } = run.result;
+    // Recorded whatever the signal says by then: a call that started has one result.
+    const texts = await batch.agent.log.store({ output, ...(note ? { note } : {}) });
+    finish(entry, { ...run.result, ...texts }, batch, agentsMd);
   }
   return run.result.stopTurn === true || entry.repeat.stopTurn;
 }
 
 /** Records the result of a call and of those that are the same. */
-export function finish(entry: AdmittedCall, result: ToolResult, batch: Batch, agentsMd: string[] = []): void {
+export function finish(entry: AdmittedCall, result: StoredResult, batch: Batch, agentsMd: string[] = []): void {
   batch.agent.log.append(endDrafts(entry, result, batch, agentsMd));
   tellEnd(entry, batch);
 }
@@ -35,7 +38,7 @@ function tellEnd({ call, duplicates }: AdmittedCall, { turn }: Batch): void {
   for (const one of [call, ...duplicates]) turn.stream.toolEnded(one.id);
 }
 
-function endDrafts(entry: AdmittedCall, given: ToolResult, batch: Batch, agentsMd: string[]): Draft[] {
+function endDrafts(entry: AdmittedCall, given: StoredResult, batch: Batch, agentsMd: string[]): Draft[] {
   const { agent, turn } = batch;
   const { result, left } = withHooks(entry.call, given, agent);
   const whole = { ...result, x: Object.assign({}, result.x, ...left.map(({ x }) => x)) };
@@ -49,7 +52,7 @@ function endDrafts(entry: AdmittedCall, given: ToolResult, batch: Batch, agentsM
 }
 
 /** What features leave beside a result; when one of them throws, the result is that error. */
-function withHooks(call: ToolCall, result: ToolResult, agent: AgentContext) {
+function withHooks(call: ToolCall, result: StoredResult, agent: AgentContext) {
   try {
     const left = agent.session.features.flatMap((feature) => feature.callEnds?.(agent, call, result) ?? []);
     return { result, left };

@@ -2,6 +2,8 @@
 import type { ContextMessage, Origin } from '#schema/engine.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 
+/** A message as far as it matters here. */
+type Told = Pick<ContextMessage, 'origin'>;
 type Injection = Extract<Origin, { kind: 'injection' }>;
 
 /** A user-role message that clients hide by its origin (engine.md §1). */
@@ -16,7 +18,7 @@ export function reminder(variant: string, text: string, disclosure?: unknown): C
 }
 
 /** What the newest reminder of a variant told the model. */
-function lastDisclosure(messages: ContextMessage[], variant: string): unknown {
+function lastDisclosure(messages: readonly Told[], variant: string): unknown {
   const last = messages.findLast(
     (message) => message.origin?.kind === 'injection' && message.origin.variant === variant,
   );
@@ -32,7 +34,7 @@ export function localDate(now: Date): string {
   return `${now.getFullYear()}-${pad(now.getMonth() + 1)}-${pad(now.getDate())}`;
 }
 
-function dateReminder(messages: ContextMessage[], now: Date): ContextMessage[] {
+function dateReminder(messages: readonly Told[], now: Date): ContextMessage[] {
   const date = localDate(now);
   const told = disclosed(lastDisclosure(messages, 'date_change'), 'date');
   if (told === date) return [];
@@ -40,7 +42,7 @@ function dateReminder(messages: ContextMessage[], now: Date): ContextMessage[] {
   return [reminder('date_change', text, { date })];
 }
 
-function modeReminder(messages: ContextMessage[], mode: PermissionMode): ContextMessage[] {
+function modeReminder(messages: readonly Told[], mode: PermissionMode): ContextMessage[] {
   const told = disclosed(lastDisclosure(messages, 'permission_mode'), 'mode');
   if (mode === 'auto') {
     if (told === 'auto') return [];
@@ -54,10 +56,7 @@ function modeReminder(messages: ContextMessage[], mode: PermissionMode): Context
 }
 
 /** What has to be said before the next request. */
-export function stepReminders(
-  messages: ContextMessage[],
-  facts: { now: Date; mode: PermissionMode },
-): ContextMessage[] {
+export function stepReminders(messages: readonly Told[], facts: { now: Date; mode: PermissionMode }): ContextMessage[] {
   return [...dateReminder(messages, facts.now), ...modeReminder(messages, facts.mode)];
 }
 
@@ -65,7 +64,7 @@ const INTERRUPTION =
   'The user interrupted the previous turn on purpose. Do not resume it by yourself; wait for what the user says next.';
 
 /** The reminder after a user's abort, unless the conversation already ends with one (engine.md §2.8). */
-export function interruptionReminder(messages: ContextMessage[]): ContextMessage[] {
+export function interruptionReminder(messages: readonly Told[]): ContextMessage[] {
   const last = messages.at(-1);
   const already = last?.origin?.kind === 'injection' && last.origin.variant === 'interruption';
   return already ? [] : [reminder('interruption', INTERRUPTION)];

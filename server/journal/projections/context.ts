@@ -1,8 +1,8 @@
 /** What the model sees, per agent. */
 import type { ContextMessage, Part, ToolOutput } from '#schema/engine.ts';
-import { derive } from '../deferred.ts';
 import type { AgentConfigFields, InternalFields, EventRecord, JournalRecord } from '../records.ts';
-import { estimateTools } from '../token-estimate.ts';
+import { BlobText, type Stored, type Text } from '../texts.ts';
+import { estimateText, estimateTools } from '../token-estimate.ts';
 import type { FeatureFolds } from './feature-projection.ts';
 
 export interface ActivePlan {
@@ -26,7 +26,7 @@ export interface Checkpoint {
 
 /** Never changed in place: a copy of the list is a copy of the context. */
 export interface ContextEntry {
-  readonly message: ContextMessage;
+  readonly message: Stored<ContextMessage>;
   /** Of entries made by a step. */
   readonly turnId?: number;
   readonly step?: number;
@@ -44,7 +44,7 @@ export interface ContextState {
   /** One per step also when it is empty; indexes never move but by a `context.spliced`. */
   entries: ContextEntry[];
   /** The rendered system prompt; `""` before the first. */
-  system: string;
+  system: Text;
   systemSha256?: string;
   /** Skill and plugin sections of the first rendering, kept for later ones. */
   frozen?: NonNullable<InternalFields['agent.prompt']['frozen']>;
@@ -83,12 +83,12 @@ export interface Contexts {
 }
 
 /** Entries as messages, in order; what a request leaves out or moves is engine.md §2.6. */
-export function requestMessages(context: ContextState): ContextMessage[] {
+export function requestMessages(context: ContextState): Stored<ContextMessage>[] {
   return context.entries.map((entry) => entry.message);
 }
 
 /** Whether a message opens a turn, so that an undo may stop at it (engine.md §1). */
-export function isUndoAnchor(message: Pick<ContextMessage, 'role' | 'origin'>): boolean {
+export function isUndoAnchor(message: Pick<Stored<ContextMessage>, 'role' | 'origin'>): boolean {
   const { role, origin } = message;
   if (role !== 'user') return false;
   if (!origin || origin.kind === 'user') return true;
@@ -173,19 +173,9 @@ function respond(context: ContextState, record: Extract<JournalRecord, { type: '
   if (record.contextTokens !== undefined) context.contextTokens = record.contextTokens;
 }
 
-function outputParts(record: { output: ToolOutput }): Part[] {
-  // A text that is a blob is longer than any array's own text would be: it reads as a string.
-  const part = { type: 'text' as const, text: '' };
-  if (!isParts(record)) {
-    derive(part, 'text', record, 'output');
-    return [part];
-  }
-  return record.output;
-}
-
-function isParts(record: { output: ToolOutput }): record is { output: Part[] } {
-  const descriptor = Object.getOwnPropertyDescriptor(record, 'output');
-  return Array.isArray(descriptor?.value);
+/** A result's output as the content of its message. */
+export function outputParts(output: Stored<ToolOutput> | Text): Stored<Part>[] {
+  return typeof output === 'string' || output instanceof BlobText ? [{ type: 'text', text: output }] : output;
 }
 
 function answer(context: ContextState, record: EventRecord<'tool.result'>): void {
@@ -195,19 +185,23 @@ function answer(context: ContextState, record: EventRecord<'tool.result'>): void
   const { open } = context;
   const step = open && context.entries[open.index];
   if (!open?.calls.delete(toolCallId)) return;
-  const message: ContextMessage = {
+  const message: Stored<ContextMessage> = {
     role: 'tool',
-    content: outputParts(record),
+    content: outputParts(record.output),
     toolCalls: [],
     toolCallId,
     ...(record.isError ? { isError: true } : {}),
+    ...(x?.note === undefined ? {} : { note: x.note }),
   };
-  if (x?.note !== undefined) derive(message, 'note', x, 'note');
   context.entries.push({
     message,
     ...(step?.turnId === undefined ? {} : { turnId: step.turnId }),
     ...(step?.step === undefined ? {} : { step: step.step }),
   });
+}
+
+function toolTokens({ tools = [], text }: InternalFields['agent.tools']): number {
+  return text === undefined ? estimateTools(tools) : estimateText(text);
 }
 
 function undone(contexts: Contexts, agent: string): void {
@@ -270,7 +264,7 @@ export const contextProjection = {
         break;
       case 'agent.prompt': {
         const context = at();
-        derive(context, 'system', record, 'text');
+        context.system = record.text;
         context.systemSha256 = record.sha256;
         if (record.frozen) context.frozen = record.frozen;
         break;
@@ -288,7 +282,7 @@ export const contextProjection = {
         break;
       }
       case 'agent.tools':
-        at().tools = { sha256: record.sha256, tokens: estimateTools(record.tools) };
+        at().tools = { sha256: record.sha256, tokens: toolTokens(record) };
         break;
       case 'mcp.tools': {
         const { agent: _agent, type: _type, ...discovered } = record;

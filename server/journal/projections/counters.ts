@@ -1,5 +1,6 @@
 /** Numbers and ids that are never given twice, and the cron table (records.md §3.8). */
 import type { CronJob } from '../records.ts';
+import type { Stored } from '../texts.ts';
 import type { Projection } from './projection.ts';
 
 export interface AgentCounters {
@@ -17,7 +18,7 @@ export interface CountersState {
   toolHashes: Set<string>;
   /** Highest n of the agents `agent-<n>`; -1 without any. */
   highestAgent: number;
-  cron: Map<string, CronJob & { lastFiredAt?: number }>;
+  cron: Map<string, Stored<CronJob> & { lastFiredAt?: number }>;
 }
 
 /** The agent's counters; zeros for an agent that has none yet. */

@@ -1,5 +1,6 @@
 /** What waits for a person, and how the last that waited ended: approvals and questions of all agents. */
 import type { Approval, Question } from '#schema/interaction.ts';
+import type { Stored } from '../texts.ts';
 import type { Projection } from './projection.ts';
 
 /** Ends kept, to tell "already resolved" and "expired" from "never existed". */
@@ -7,12 +8,12 @@ const REMEMBERED_ENDS = 256;
 
 export interface PendingApproval {
   agent: string;
-  approval: Approval;
+  approval: Stored<Approval>;
 }
 
 export interface PendingQuestion {
   agent: string;
-  question: Question;
+  question: Stored<Question>;
   /** Of a background question, which outlives its turn. */
   taskId?: string;
 }

@@ -1,121 +1,82 @@
-/** The main agent's message list as REST shows it (records.md §3.2, core.md §7). */
-import type { ContentPart, MediaSource } from '#schema/content.ts';
-import type { ContextMessage, Part, ToolOutput } from '#schema/engine.ts';
+/**
+ * The main agent's message list as REST shows it: for each message the place of its body in the journal. Bodies are read
+ * from the file when a page is asked for (message-pages.ts).
+ */
 import type { Message } from '#schema/message.ts';
-import { iso } from '#schema/scalars.ts';
-import { derive, isDeferred } from '../deferred.ts';
+import { MAIN_AGENT } from '#schema/agents.ts';
+import type { JournalHeader } from '../header.ts';
 import type { EventRecord, JournalRecord } from '../records.ts';
-import type { Projection } from './projection.ts';
+
+/** Where a message's body stands. Replaced when it moves, never changed. */
+export interface MessagePlace {
+  /** Absent: made of the session's id and the place in the list. */
+  id?: string;
+  role: Message['role'];
+  /** Milliseconds; strictly increases along the list. */
+  t: number;
+  /** Byte offset of the line, and the number of the record in it. */
+  line: number | undefined;
+  record: number;
+  /** Number of the message in a record that holds several. */
+  message?: number;
+  /** The record itself while it stands in no line. */
+  unwritten?: JournalRecord;
+}
 
 export interface MessagesState {
   sessionId: string;
   /** Everything ever said but what was undone; compaction appends to it. Oldest first. */
-  history: Message[];
-  /** Number of the record that filled each place, in file order from 0; search rows are keyed by it. */
-  records: number[];
+  history: MessagePlace[];
   /** For each context entry of main its place in `history`. */
   places: number[];
   /** The running step's place and its calls without result. */
   open: { place: number; calls: Set<string> } | undefined;
-  /** Milliseconds of the last message; times strictly increase. */
-  lastTime: number;
-  recordCount: number;
 }
 
-/** Media kept in the session's `media` folder are stored under this scheme and never shown with it. */
-const SESSION_MEDIA_SCHEME = 'service-file://';
-const MAIN = 'main';
+/** Where a record stands; `line` is absent for one that is folded but not written. */
+export interface RecordPlace {
+  line: number | undefined;
+  record: number;
+}
 
-function place(state: MessagesState, message: Pick<Message, 'role' | 'content' | 'metadata'>, t: number, id?: string) {
-  const index = state.history.length;
-  const time = index === 0 ? t : Math.max(t, state.lastTime + 1);
-  state.lastTime = time;
-  const { role, content, metadata } = message;
+/** A message's id: its own, else one of its place. */
+export function messageId({ sessionId, history }: MessagesState, index: number): string {
+  return history[index]?.id ?? `msg_${sessionId}_${String(index).padStart(6, '0')}`;
+}
+
+/** The place of a message; -1 when there is none of this id. */
+export function placeOfMessage(state: MessagesState, id: string): number {
+  return state.history.findIndex((_, index) => messageId(state, index) === id);
+}
+
+const body = (record: JournalRecord, { line, record: at }: RecordPlace) =>
+  line === undefined ? { line, record: at, unwritten: record } : { line, record: at };
+
+type Added = Pick<MessagePlace, 'role'> & { id?: string | undefined; message?: number };
+
+function push(state: MessagesState, added: Added, t: number, record: JournalRecord, at: RecordPlace): number {
+  const last = state.history.at(-1);
+  const { role, id, message } = added;
   state.history.push({
-    id: id ?? `msg_${state.sessionId}_${String(index).padStart(6, '0')}`,
-    session_id: state.sessionId,
+    ...(id === undefined ? {} : { id }),
     role,
-    content,
-    created_at: iso(time),
-    ...(metadata ? { metadata } : {}),
+    t: last ? Math.max(t, last.t + 1) : t,
+    ...body(record, at),
+    ...(message === undefined ? {} : { message }),
   });
-  state.records.push(state.recordCount);
-  return index;
+  return state.history.length - 1;
 }
 
-function source(media: { url: string; id?: string | undefined }): MediaSource {
-  if (!isDeferred(media, 'url') && media.url.startsWith(SESSION_MEDIA_SCHEME)) {
-    return { kind: 'session_media', file_id: media.url.slice(SESSION_MEDIA_SCHEME.length) };
-  }
-  const shown = { kind: 'url' as const, url: '' };
-  derive(shown, 'url', media, 'url');
-  return media.id === undefined ? shown : Object.assign(shown, { id: media.id });
-}
-
-function contentPart(part: Part): ContentPart {
-  switch (part.type) {
-    case 'text': {
-      const text = { type: 'text' as const, text: '' };
-      derive(text, 'text', part, 'text');
-      return text;
-    }
-    case 'think': {
-      const thinking = { type: 'thinking' as const, thinking: '' };
-      derive(thinking, 'thinking', part, 'think');
-      if (part.encrypted !== undefined) derive(thinking, 'signature', part, 'encrypted');
-      return thinking;
-    }
-    case 'image_url':
-      return { type: 'image', source: source(part.imageUrl) };
-    case 'video_url':
-      return { type: 'video', source: source(part.videoUrl) };
-    case 'audio_url': {
-      const text = { type: 'text' as const, text: '' };
-      derive(text, 'text', part.audioUrl, 'url', (url) => `[audio:${url}]`);
-      return text;
-    }
-  }
-}
-
-/** Parsed arguments; the raw text when it is no JSON. */
-function parsedArguments(text: string | null): unknown {
-  if (text === null || text.trim() === '') return {};
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
-function shownOutput(output: ToolOutput): unknown {
-  if (typeof output === 'string') return output;
-  if (output.some((part) => part.type !== 'text')) return output;
-  return output.map((part) => (part.type === 'text' ? part.text : '')).join('');
-}
-
-function spliced(state: MessagesState, record: EventRecord<'context.spliced'>, t: number): void {
+function spliced(state: MessagesState, record: EventRecord<'context.spliced'>, t: number, at: RecordPlace): void {
   const { start, deleteCount, messages, x } = record;
   const before = state.places.slice();
-  const added = messages.map((message, index) => {
+  const added = messages.map(({ role, id }, index) => {
     const from = x?.cause === 'compaction' ? (x.from?.[index] ?? null) : null;
     const known = from === null ? undefined : before[from];
-    return known ?? place(state, shown(message), t, message.id);
+    return known ?? push(state, { role, id, message: index }, t, record, at);
   });
   const removed = state.places.splice(start, deleteCount, ...added);
   if (x?.cause === 'undo' || x?.cause === 'remove') drop(state, new Set(removed));
-}
-
-function shown(message: ContextMessage): Pick<Message, 'role' | 'content' | 'metadata'> {
-  const metadata = message.origin ? { metadata: { origin: message.origin } } : {};
-  if (message.role === 'tool') {
-    const output = shownOutput(message.content);
-    return { role: 'tool', content: [result(message.toolCallId ?? '', output, message.isError)], ...metadata };
-  }
-  return { role: message.role, content: message.content.map(contentPart), ...metadata };
-}
-
-function result(id: string, output: unknown, isError: boolean | undefined) {
-  return { type: 'tool_result' as const, tool_call_id: id, output, ...(isError ? { is_error: true } : {}) };
 }
 
 /** Takes places out of the history, in practice always its tail. */
@@ -125,50 +86,36 @@ function drop(state: MessagesState, gone: Set<number>): void {
     if (!gone.has(index)) moved.set(index, moved.size);
   });
   state.history = state.history.filter((_, index) => !gone.has(index));
-  state.records = state.records.filter((_, index) => !gone.has(index));
   state.places = state.places.flatMap((at) => moved.get(at) ?? []);
-  const last = state.history.at(-1);
-  state.lastTime = last ? Date.parse(last.created_at) : 0;
 }
 
-function respond(state: MessagesState, record: Extract<JournalRecord, { type: 'step.response' }>): void {
-  const at = state.open?.place;
-  const message = at === undefined ? undefined : state.history[at];
-  if (!state.open || at === undefined || !message) return;
-  const calls = record.partial ? [] : record.calls;
-  for (const call of calls) state.open.calls.add(call.id);
-  const uses = calls.map((call) => {
-    const use = { type: 'tool_use' as const, tool_call_id: call.id, tool_name: call.name, input: undefined };
-    derive(use, 'input', call, 'arguments', parsedArguments);
-    return use;
-  });
-  state.history[at] = { ...message, content: [...record.parts.map(contentPart), ...uses] };
-  state.records[at] = state.recordCount;
+function respond(state: MessagesState, record: JournalRecord & { type: 'step.response' }, at: RecordPlace): void {
+  const { open } = state;
+  const message = open && state.history[open.place];
+  if (!open || !message) return;
+  if (!record.partial) for (const call of record.calls) open.calls.add(call.id);
+  const { unwritten: _unwritten, ...place } = message;
+  state.history[open.place] = { ...place, ...body(record, at) };
 }
 
-function answer(state: MessagesState, record: EventRecord<'tool.result'>, t: number): void {
-  if (!state.open?.calls.delete(record.toolCallId)) return;
-  const part = result(record.toolCallId, undefined, record.isError);
-  derive(part, 'output', record, 'output', shownOutput);
-  state.places.push(place(state, { role: 'tool', content: [part] }, t));
-}
-
-function applyMain(state: MessagesState, record: JournalRecord, t: number): void {
+function applyMain(state: MessagesState, record: JournalRecord, t: number, at: RecordPlace): void {
   switch (record.type) {
     case 'context.spliced':
-      spliced(state, record, t);
+      spliced(state, record, t, at);
       break;
     case 'turn.step.started': {
-      const at = place(state, { role: 'assistant', content: [] }, t);
-      state.places.push(at);
-      state.open = { place: at, calls: new Set() };
+      const place = push(state, { role: 'assistant' }, t, record, at);
+      state.places.push(place);
+      state.open = { place, calls: new Set() };
       break;
     }
     case 'step.response':
-      respond(state, record);
+      respond(state, record, at);
       break;
     case 'tool.result':
-      answer(state, record, t);
+      if (state.open?.calls.delete(record.toolCallId)) {
+        state.places.push(push(state, { role: 'tool' }, t, record, at));
+      }
       break;
     case 'turn.step.completed':
     case 'turn.step.retrying':
@@ -182,18 +129,23 @@ function applyMain(state: MessagesState, record: JournalRecord, t: number): void
   }
 }
 
-export const messagesProjection: Projection<MessagesState> = {
-  initial: (header) => ({
+/** As other projections, but that it is told where the record stands. */
+export const messagesProjection = {
+  initial: (header: JournalHeader): MessagesState => ({
     sessionId: header.session_id,
     history: [],
-    records: [],
     places: [],
     open: undefined,
-    lastTime: 0,
-    recordCount: 0,
   }),
-  apply(state, record, t) {
-    if (record.agent === MAIN) applyMain(state, record, t);
-    state.recordCount += 1;
+  apply(state: MessagesState, record: JournalRecord, t: number, at: RecordPlace): void {
+    if (record.agent === MAIN_AGENT) applyMain(state, record, t, at);
+  },
+  /** What was folded without a line now stands in one. */
+  written(state: MessagesState, line: number): void {
+    state.history = state.history.map((place) => {
+      if (place.line !== undefined) return place;
+      const { unwritten: _unwritten, ...rest } = place;
+      return { ...rest, line };
+    });
   },
 };

@@ -1,11 +1,12 @@
 /** Prompts and their ids, per agent (records.md §3.5). */
 import type { ContentPart } from '#schema/content.ts';
 import type { Origin } from '#schema/engine.ts';
+import type { Stored } from '../texts.ts';
 import type { Projection } from './projection.ts';
 
 export interface OpenPrompt {
   promptId: string;
-  content: ContentPart[];
+  content: Stored<ContentPart>[];
   createdAt: string;
   /** Absent = user. */
   origin?: Origin;

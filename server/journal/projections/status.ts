@@ -2,8 +2,8 @@
 import type { RunningTool } from '#schema/message.ts';
 import type { Goal } from '#schema/events/modes.ts';
 import type { TaskInfo } from '#schema/events/tasks.ts';
-import { derive } from '../deferred.ts';
 import type { InternalFields, EventRecord, SwarmTrigger } from '../records.ts';
+import type { Stored } from '../texts.ts';
 import type { Projection } from './projection.ts';
 
 export interface OpenStep {
@@ -28,7 +28,7 @@ export interface AgentStatus {
   plan: boolean;
   swarm?: SwarmTrigger;
   /** Calls between `tool.call.started` and `tool.result`, in start order. */
-  runningTools: Map<string, RunningTool>;
+  runningTools: Map<string, Stored<RunningTool>>;
 }
 
 export interface StatusState {
@@ -50,12 +50,15 @@ function agentOf(state: StatusState, agent: string): AgentStatus {
 }
 
 function callStarted(own: AgentStatus, record: EventRecord<'tool.call.started'>): void {
-  const { toolCallId, name, description, display } = record;
+  const { toolCallId, name, args, description, display } = record;
   own.turn?.step?.calls.set(toolCallId, { started: true });
-  const tool: RunningTool = { tool_call_id: toolCallId, name };
-  derive(tool, 'args', record, 'args');
-  if (description !== undefined) derive(tool, 'description', record, 'description');
-  own.runningTools.set(toolCallId, display === undefined ? tool : Object.assign(tool, { display }));
+  own.runningTools.set(toolCallId, {
+    tool_call_id: toolCallId,
+    name,
+    args,
+    ...(description === undefined ? {} : { description }),
+    ...(display === undefined ? {} : { display }),
+  });
 }
 
 function turnEnded(state: StatusState, record: EventRecord<'turn.ended'>): void {

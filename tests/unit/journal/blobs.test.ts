@@ -1,66 +1,162 @@
-import { readdir, rm } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import nodeFs from 'node:fs';
+import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BLOB_THRESHOLD_BYTES, createBlobStore } from '#server/journal/blobs.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createBlobStore } from '#server/journal/blobs.ts';
+import { createTextCache } from '#server/journal/text-cache.ts';
+import { BlobText, LONG_TEXT_BYTES } from '#server/journal/texts.ts';
 import { temporaryFolder } from '#support/session-logs.ts';
 
+let dir: string;
+let remove: () => Promise<void>;
+beforeEach(async () => ({ path: dir, remove } = await temporaryFolder()));
+afterEach(() => remove());
+
+const files = () => readdir(join(dir, 'blobs')).catch(() => []);
+const fileOf = (hash: unknown) => join(dir, 'blobs', String(hash));
+/** A long text that no test before has read. */
+const fresh = (length: number) => `${dir} ${'q'.repeat(length)}`;
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
+
+/** Through the file and back, by a store that has nothing in memory. */
+async function roundTrip(value: unknown): Promise<unknown> {
+  const store = createBlobStore(dir);
+  return store.load(await store.decode(createBlobStore(dir).encode(value)));
+}
+
 describe('blobs', () => {
-  let dir: string;
-  let remove: () => Promise<void>;
-  beforeEach(async () => ({ path: dir, remove } = await temporaryFolder()));
-  afterEach(() => remove());
-
-  const files = () => readdir(join(dir, 'blobs')).catch(() => []);
-  /** Through the file and back, by a store that has nothing in memory. */
-  const roundTrip = (value: unknown) => createBlobStore(dir).decode(createBlobStore(dir).encode(value));
-
   it.each([
-    ['one byte over', 'x'.repeat(BLOB_THRESHOLD_BYTES + 1), 1],
-    ['exactly the limit', 'x'.repeat(BLOB_THRESHOLD_BYTES), 0],
-    ['two-byte characters, over', 'é'.repeat(BLOB_THRESHOLD_BYTES / 2 + 1), 1],
-    ['two-byte characters, exactly', 'é'.repeat(BLOB_THRESHOLD_BYTES / 2), 0],
-    ['surrogate pairs', '🚀'.repeat(BLOB_THRESHOLD_BYTES / 4 + 1), 1],
-    ['a lone surrogate, which no file could hold', `${'x'.repeat(BLOB_THRESHOLD_BYTES)}\ud800`, 0],
+    ['one byte over', 'x'.repeat(LONG_TEXT_BYTES + 1), 1],
+    ['exactly the limit', 'x'.repeat(LONG_TEXT_BYTES), 0],
+    ['two-byte characters, over', 'é'.repeat(LONG_TEXT_BYTES / 2 + 1), 1],
+    ['two-byte characters, exactly', 'é'.repeat(LONG_TEXT_BYTES / 2), 0],
+    ['surrogate pairs', '🚀'.repeat(LONG_TEXT_BYTES / 4 + 1), 1],
+    ['a lone surrogate, which no file could hold', `${'x'.repeat(LONG_TEXT_BYTES)}\ud800`, 0],
   ])('a string: %s', async (_name, text, count) => {
-    const value = { list: [text, { deep: text }], text };
-    expect(roundTrip(value)).toEqual(value);
+    const value = { list: [text, { deep: text }], text, args: { list: [text] } };
+    expect(await roundTrip(value)).toEqual(value);
     expect(await files()).toHaveLength(count);
   });
 
-  it.each(['$blob', '$$blob', '$$$blob'])('an own key named %s', (key) => {
+  it.each(['$blob', '$$blob', '$$$blob'])('an own key named %s', async (key) => {
     const hash = '0'.repeat(64);
-    const value = { args: { [key]: hash, other: { [key]: { [key]: 'x'.repeat(20_000) } } } };
-    expect(roundTrip(value)).toEqual(value);
+    const value = { args: { [key]: hash, bytes: 3, other: { [key]: { [key]: 'x'.repeat(20_000) } } } };
+    expect(await roundTrip(value)).toEqual(value);
   });
 
-  it('keeps own keys that mean something to objects', () => {
-    const value: unknown = JSON.parse(`{"a":{"__proto__":{"x":"${'y'.repeat(20_000)}"},"$blob":1}}`);
-    expect(JSON.stringify(roundTrip(value))).toBe(JSON.stringify(value));
+  it('keeps an object that looks like a text, and own keys that mean something to objects', async () => {
+    const value: unknown = JSON.parse(
+      `{"args":{"__proto__":{"x":"${'y'.repeat(20_000)}"},"$blob":1,"like":{"blob":"${'0'.repeat(64)}","bytes":9}}}`,
+    );
+    expect(JSON.stringify(await roundTrip(value))).toBe(JSON.stringify(value));
+  });
+
+  it('names hash and length on the line, and a text only where folds know of texts', async () => {
+    const text = fresh(20_000);
+    const blob = { $blob: hashOf(text), bytes: Buffer.byteLength(text) };
+    const store = createBlobStore(dir);
+    const line = store.encode({ text, name: text });
+    expect(JSON.parse(line)).toEqual({ text: blob, name: blob });
+    const decoded = { text: new BlobText(blob.$blob, blob.bytes), name: text };
+    expect(await createBlobStore(dir).decode(line)).toEqual(decoded);
+    expect(store.decodeEncoded(line)).toEqual(decoded);
+  });
+
+  it('takes the length of an old reference from the file', async () => {
+    const text = fresh(20_000);
+    const hash = hashOf(text);
+    createBlobStore(dir).encode({ text });
+    const decoded = await createBlobStore(dir).decode(JSON.stringify({ text: { $blob: hash } }));
+    expect(decoded).toEqual({ text: new BlobText(hash, Buffer.byteLength(text)) });
   });
 
   it('writes a text once, however often it is named', async () => {
     const store = createBlobStore(dir);
     const text = 'z'.repeat(50_000);
     for (let line = 0; line < 3; line += 1) store.encode({ a: text, b: { c: text } });
+    await store.store({ text });
     expect(await files()).toHaveLength(1);
   });
 
-  it('reads a lost file as a placeholder, touched or loaded', async () => {
+  it.each([
+    ['lost', (path: string) => rm(path)],
+    ['cut off', (path: string) => truncate(path, 5)],
+    ['changed', (path: string) => writeFile(path, `${'r'.repeat(20_000)}`)],
+  ])('reads a file that is %s as a placeholder', async (_name, spoil) => {
+    const text = fresh(20_000);
+    const line = createBlobStore(dir).encode({ text, name: text });
+    await spoil(fileOf(hashOf(text)));
     const store = createBlobStore(dir);
-    const line = store.encode({ text: 'q'.repeat(20_000) });
-    const [hash] = await files();
-    await rm(join(dir, 'blobs', String(hash)));
-    const other = createBlobStore(dir);
-    const expected = { text: `[content lost: ${hash}]` };
-    expect(other.decode(line)).toEqual(expected);
-    expect(await other.load(other.decode(line))).toEqual(expected);
+    const placeholder = `[content lost: ${hashOf(text)}]`;
+    expect(await store.load(await store.decode(line))).toEqual({ text: placeholder, name: placeholder });
   });
 
-  it('loads plain copies', async () => {
-    const value = { list: [{ text: 'q'.repeat(20_000) }] };
+  it.each([
+    ['at an append', (text: string) => createBlobStore(dir).encode({ text })],
+    ['beforehand', (text: string) => createBlobStore(dir).store({ text })],
+  ])('writes a file of the wrong size anew, stored %s', async (_name, store) => {
+    const text = fresh(20_000);
+    await store(text);
+    await truncate(fileOf(hashOf(text)), 0);
+    await store(text);
+    expect(await readFile(fileOf(hashOf(text)), 'utf8')).toBe(text);
+    expect(await files()).toHaveLength(1);
+  });
+
+  it('copies nothing that holds no text', async () => {
     const store = createBlobStore(dir);
-    const loaded = await store.load(store.decode(store.encode(value)));
-    await rm(join(dir, 'blobs'), { recursive: true });
-    expect(loaded).toEqual(value);
+    const value = { short: { text: 'a' }, list: [{ text: await store.store(fresh(20_000)) }] };
+    const loaded = await store.load(value);
+    expect(loaded).not.toBe(value);
+    expect(loaded.short).toBe(value.short);
+    expect(await store.store(loaded.short)).toBe(value.short);
+  });
+});
+
+describe('storing beforehand', () => {
+  it('calls nothing that blocks, for a text of any size', async () => {
+    const text = fresh(4 * 1024 * 1024);
+    const blocking = () => {
+      throw new Error('blocks');
+    };
+    const fs = {
+      ...nodeFs,
+      statSync: Object.assign(blocking, { bigint: blocking }),
+      mkdirSync: blocking,
+      writeFileSync: blocking,
+      renameSync: blocking,
+    };
+    const read = vi.spyOn(nodeFs, 'readFileSync');
+    const store = createBlobStore(dir, fs);
+    const stored = await store.store({ text, args: { content: [text] }, name: 'n' });
+    expect(stored.text).toEqual(new BlobText(hashOf(text), Buffer.byteLength(text)));
+    const line = store.encode(stored);
+    expect(line.length).toBeLessThan(1000);
+    expect(store.encoded(store.decodeEncoded(line))).toEqual({ text, args: { content: [text] }, name: 'n' });
+    const other = createBlobStore(dir, fs);
+    expect(await other.load(await other.decode(line))).toEqual({ text, args: { content: [text] }, name: 'n' });
+    expect(read).not.toHaveBeenCalled();
+    read.mockRestore();
+  });
+
+  it('leaves no half a file when the disk is full', async () => {
+    const promises = { ...nodeFs.promises, rename: () => Promise.reject(new Error('ENOSPC')) };
+    const store = createBlobStore(dir, { ...nodeFs, promises });
+    await expect(store.store(fresh(20_000))).rejects.toThrow('ENOSPC');
+    expect(await files()).toEqual([]);
+  });
+});
+
+describe('the cache of texts', () => {
+  it('keeps what was used last, within its limit', () => {
+    const cache = createTextCache(10, 8);
+    cache.put('a', 'aaaa');
+    cache.put('b', 'bbbb');
+    expect(cache.get('a')).toBe('aaaa');
+    cache.put('c', 'cccc');
+    expect([cache.get('a'), cache.get('b'), cache.get('c')]).toEqual(['aaaa', undefined, 'cccc']);
+    cache.put('d', 'd'.repeat(9));
+    expect(cache.get('d')).toBeUndefined();
   });
 });

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { acquireLock } from '#server/journal/lock.ts';
 import type { EventFrame } from '#server/events/frame.ts';
-import { readContext } from '#server/journal/projections/context.ts';
+import { readContext, requestMessages } from '#server/journal/projections/context.ts';
 import { internal, event, type Draft } from '#server/journal/records.ts';
 import { createSessionLog } from '#server/journal/session-log.ts';
 import { zeroUsage, type Session } from '#schema/session.ts';
@@ -202,7 +202,7 @@ describe('appending', () => {
     const payloads = durable().map((text) => JSON.parse(text).payload);
     expect(payloads[0].messages).toEqual([fits]);
     expect(payloads[1]).toMatchObject({ start: 1, messages: [], truncated: true });
-    expect(readContext(log.state.context, MAIN).entries.map((entry) => entry.message)).toEqual([fits, large]);
+    expect(await log.load(requestMessages(readContext(log.state.context, MAIN)))).toEqual([fits, large]);
     const replayed: string[] = [];
     for await (const text of log.replay(0, 2)) replayed.push(text);
     expect(replayed).toEqual(durable());

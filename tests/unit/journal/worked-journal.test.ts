@@ -55,20 +55,22 @@ describe('the worked journal of records.md §5', () => {
     ]);
     expect(context.rules).toEqual([{ rule: 'Bash(cat a.txt)', dir: '/p' }]);
     expect(context.anchors.map((anchor) => anchor.length)).toEqual([3, 5, 7]);
-    expect(log.state.messages.history.map((message) => message.id).slice(0, 3)).toEqual([
+    const { history } = log.state.messages;
+    const messages = await log.readMessages(history.map((_, index) => index));
+    expect(messages.map((message) => message.id).slice(0, 3)).toEqual([
       'msg_P0',
       'msg_session_S1_000001',
       'msg_session_S1_000002',
     ]);
-    expect(log.state.messages.history[2]?.content).toEqual([
+    expect(messages[2]?.content).toEqual([
       { type: 'thinking', thinking: 'Check first.', signature: 'c2ln' },
       { type: 'text', text: 'Running it.' },
       { type: 'tool_use', tool_call_id: 'call_1', tool_name: 'Bash', input: { command: 'cat a.txt' } },
     ]);
-    expect(log.state.messages.history.at(-1)?.content).toEqual([
+    expect(messages.at(-1)?.content).toEqual([
       { type: 'tool_result', tool_call_id: 'call_3', output: INTERRUPTED_RESULT, is_error: true },
     ]);
-    const times = log.state.messages.history.map((message) => Date.parse(message.created_at));
+    const times = messages.map((message) => Date.parse(message.created_at));
     expect(times.every((time, index) => index === 0 || time > (times[index - 1] ?? 0))).toBe(true);
     expect(foldedHeader(log.state, { id: SESSION_ID, workspaceId: 'wd' })).toMatchObject({
       title: 'Show a.txt',

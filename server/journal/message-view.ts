@@ -1,0 +1,91 @@
+/** A message as REST shows it, made of the record that holds its body. */
+import type { ContentPart, MediaSource } from '#schema/content.ts';
+import type { ContextMessage, Part, ToolCall, ToolOutput } from '#schema/engine.ts';
+import type { Message } from '#schema/message.ts';
+import { outputParts } from './projections/context.ts';
+import type { JournalRecord } from './records.ts';
+import type { Stored } from './texts.ts';
+
+/** Media kept in the session's `media` folder are stored under this scheme and never shown with it. */
+const SESSION_MEDIA_SCHEME = 'service-file://';
+
+/** The message in a record; `message` is its number in a splice. A step without an answer has an empty one. */
+export function messageOf(record: JournalRecord | undefined, message = 0): Stored<ContextMessage> {
+  const empty = { role: 'assistant' as const, content: [], toolCalls: [] };
+  switch (record?.type) {
+    case 'context.spliced':
+      return record.messages[message] ?? empty;
+    case 'step.response':
+      return { role: 'assistant', content: record.parts, toolCalls: record.partial ? [] : record.calls };
+    case 'tool.result': {
+      const { toolCallId, isError } = record;
+      const content = outputParts(record.output);
+      return { role: 'tool', content, toolCalls: [], toolCallId, ...(isError ? { isError } : {}) };
+    }
+    default:
+      return empty;
+  }
+}
+
+/** What clients see of it, its texts read in. */
+export function shownMessage(message: ContextMessage): Pick<Message, 'content' | 'metadata'> {
+  const content =
+    message.role === 'tool'
+      ? [toolResult(message.toolCallId ?? '', message.content, message.isError)]
+      : [...message.content.map(contentPart), ...message.toolCalls.map(toolUse)];
+  return { content, ...(message.origin ? { metadata: { origin: message.origin } } : {}) };
+}
+
+const toolResult = (id: string, output: ToolOutput, isError: boolean | undefined): ContentPart => ({
+  type: 'tool_result',
+  tool_call_id: id,
+  output: shownOutput(output),
+  ...(isError ? { is_error: true } : {}),
+});
+
+const toolUse = (call: ToolCall): ContentPart => ({
+  type: 'tool_use',
+  tool_call_id: call.id,
+  tool_name: call.name,
+  input: parsedArguments(call.arguments),
+});
+
+/** Parsed arguments; the raw text when it is no JSON. */
+function parsedArguments(text: string | null): unknown {
+  if (text === null || text.trim() === '') return {};
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function shownOutput(output: ToolOutput): unknown {
+  if (typeof output === 'string') return output;
+  if (output.some((part) => part.type !== 'text')) return output;
+  return output.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+function contentPart(part: Part): ContentPart {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text };
+    case 'think': {
+      const signature = part.encrypted === undefined ? {} : { signature: part.encrypted };
+      return { type: 'thinking', thinking: part.think, ...signature };
+    }
+    case 'image_url':
+      return { type: 'image', source: source(part.imageUrl) };
+    case 'video_url':
+      return { type: 'video', source: source(part.videoUrl) };
+    case 'audio_url':
+      return { type: 'text', text: `[audio:${part.audioUrl.url}]` };
+  }
+}
+
+function source({ url, id }: { url: string; id?: string | undefined }): MediaSource {
+  if (url.startsWith(SESSION_MEDIA_SCHEME)) {
+    return { kind: 'session_media', file_id: url.slice(SESSION_MEDIA_SCHEME.length) };
+  }
+  return { kind: 'url', url, ...(id === undefined ? {} : { id }) };
+}

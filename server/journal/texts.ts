@@ -1,0 +1,114 @@
+/**
+ * Long strings of records as folds see them: not the string, but where it is kept. Whoever shows or sends one reads it
+ * first (`BlobStore.load`), so that a fold is as small as its session is short, and never waits for a file.
+ */
+
+/** UTF-8 bytes; longer strings are kept in files of their own. */
+export const LONG_TEXT_BYTES = 16_384;
+/** A UTF-16 unit takes at most three bytes, so shorter strings need no counting. */
+export const SURELY_SHORT_UNITS = Math.floor(LONG_TEXT_BYTES / 3);
+
+/** A long string that is kept in a file. */
+export class BlobText {
+  /** SHA-256 of its bytes, in hex. */
+  readonly blob: string;
+  /** Its length in UTF-8. */
+  readonly bytes: number;
+  /** One that was just stored holds its string for the frame of the record it goes into. */
+  readonly #held: string | undefined;
+
+  constructor(blob: string, bytes: number, held?: string) {
+    this.blob = blob;
+    this.bytes = bytes;
+    this.#held = held;
+  }
+
+  static held(text: BlobText): string | undefined {
+    return text.#held;
+  }
+}
+
+export type Text = string | BlobText;
+
+/** Members that may hold a long text, wherever in a record they stand. */
+const textMembers = ['text', 'think', 'encrypted', 'url', 'arguments', 'output', 'note', 'prompt'] as const;
+/** Members that may hold long texts at any depth. */
+const looseMembers = ['args', 'display', 'toolInput', 'tool_input_display'] as const;
+
+type TextMember = (typeof textMembers)[number];
+type LooseMember = (typeof looseMembers)[number];
+
+const textMember: ReadonlySet<string> = new Set(textMembers);
+const looseMember: ReadonlySet<string> = new Set(looseMembers);
+
+/** Whether a member's string may be a `BlobText`; the same rule as `Stored` states for types. */
+export const mayBeText = (key: string, loose: boolean): boolean => loose || textMember.has(key);
+/** Whether everything below a member may be. */
+export const isLoose = (key: string, loose: boolean): boolean => loose || looseMember.has(key);
+
+/** A value as it stands in records. */
+export type Stored<T> = unknown extends T
+  ? T
+  : T extends BlobText
+    ? T
+    : T extends object
+      ? { [K in keyof T]: StoredMember<K, T[K]> }
+      : T;
+
+type StoredMember<K, V> = K extends LooseMember
+  ? Loose<V>
+  : K extends TextMember
+    ? StoredText<V>
+    : string extends K
+      ? StoredText<V>
+      : Stored<V>;
+
+/** A member that may be a long text itself; a plain string where it stands alone. */
+export type StoredText<V> = unknown extends V ? V : V extends string ? (string extends V ? Text : V) : Stored<V>;
+
+type Loose<V> = unknown extends V
+  ? V
+  : V extends string
+    ? string extends V
+      ? Text
+      : V
+    : V extends BlobText
+      ? V
+      : V extends object
+        ? { [K in keyof V]: Loose<V[K]> }
+        : V;
+
+/** The same with all texts read in. */
+export type Whole<T> = unknown extends T
+  ? T
+  : T extends BlobText
+    ? never
+    : T extends object
+      ? { [K in keyof T]: Whole<T[K]> }
+      : T;
+
+/** All texts below a value that are kept in files. */
+export function blobTexts(value: unknown, found: BlobText[] = []): BlobText[] {
+  if (value instanceof BlobText) found.push(value);
+  else if (Array.isArray(value)) for (const item of value) blobTexts(item, found);
+  else if (typeof value === 'object' && value !== null) for (const item of Object.values(value)) blobTexts(item, found);
+  return found;
+}
+
+/** The value with strings in place of its texts; what holds none is not copied. */
+export function withTexts<T>(value: T, read: (text: BlobText) => string): Whole<T> {
+  // `replaced` changes nothing but the texts, as the type says.
+  return replaced(value, read) as Whole<T>;
+}
+
+function replaced(value: unknown, read: (text: BlobText) => string): unknown {
+  if (value instanceof BlobText) return read(value);
+  if (Array.isArray(value)) {
+    const copy = value.map((item) => replaced(item, read));
+    return copy.some((item, place) => item !== value[place]) ? copy : value;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  const before = Object.entries(value);
+  const after = before.map(([key, member]): [string, unknown] => [key, replaced(member, read)]);
+  return after.some(([, member], place) => member !== before[place]?.[1]) ? Object.fromEntries(after) : value;
+}
