@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Feature, LiveFeature } from '#server/agent/feature.ts';
 import type { SessionContext } from '#server/agent/context.ts';
+import { invalidField } from '#server/errors/service-error.ts';
 import { event, type EndCause } from '#server/journal/records.ts';
 import type { LogState } from '#server/journal/fold.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
@@ -26,6 +27,9 @@ export interface Questions extends LiveFeature {
 /** Of all agents, oldest first. */
 export const pendingQuestions = (state: LogState): Question[] =>
   [...state.interactions.questions.values()].map(({ question }) => question);
+
+/** Of all answers together: they become a tool result that is written at once. */
+const ANSWERS_CHARS = 65_536;
 
 const NOTE = 'The user dismissed the questions without an answer. Go on with what you know, or end your turn.';
 
@@ -106,6 +110,7 @@ function open(session: SessionContext): Questions {
     async answer(id, { answers }) {
       const pending = session.log.state.interactions.questions.get(id);
       const texts = pending ? answerTexts(pending.question, answers) : {};
+      if (JSON.stringify(texts).length > ANSWERS_CHARS) throw invalidField('answers', 'the answers are too long');
       return { resolved_at: iso(await kind.answer(id, { answers: texts })) };
     },
     async dismiss(id) {
