@@ -1,12 +1,12 @@
-/** The event frame that clients get for a numbered record (records.md §1.4, §1.9). */
+/** The event frame that clients get for a numbered record. */
 import type { EventFrame } from '#server/events/frame.ts';
 import type { SentRecord } from './line-reader.ts';
 import { blobTexts, type Whole } from './texts.ts';
 
-/** Bytes of the JSON of `messages`; a `context.spliced` above it goes out without them (ws-events.md §9.9). */
+/** Bytes of the JSON of `messages`; a `context.spliced` above it goes out without them. */
 export const SPLICE_FRAME_LIMIT_BYTES = 65_536;
 
-/** Made by the transport, not by the engine: without `time` (ws-events.md §2.3). */
+/** Made by the transport, not by the engine: without `time`. */
 const untimed = new Set(['agent.created', 'agent.disposed', 'session.meta.updated']);
 
 export interface StreamIdentity {

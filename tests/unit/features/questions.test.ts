@@ -30,6 +30,7 @@ async function asking(options: { answers?: Parameters<typeof scriptedModel>; int
   return {
     ...talk,
     ...script,
+    live,
     id,
     answer: (optionId = 'opt_0_0') => live.answer(id, { answers: { q_0: { kind: 'single', option_id: optionId } } }),
     dismiss: () => live.dismiss(id),
@@ -57,6 +58,18 @@ describe('an answer', () => {
     expect(talk.requests.at(-1)?.messages.map(({ role }) => role)).toEqual(['user', 'user', 'assistant', 'tool']);
     expect(textOf(talk.requests.at(-1)!.messages.at(-1)!)).toBe('{"answers":{"Which?":"A"}}');
     expect(talk.all('tool.result')).toHaveLength(1);
+    await talk.close();
+  });
+
+  it('longer than a result that is written at once may be is refused, and another is taken', async () => {
+    const talk = await asking();
+    const text = 'x'.repeat(65_536);
+    await expect(talk.live.answer(talk.id, { answers: { q_0: { kind: 'other', text } } })).rejects.toThrow(
+      failsWith(40001),
+    );
+    expect(talk.pending()).toBe(1);
+    await talk.answer();
+    await talk.idle();
     await talk.close();
   });
 
