@@ -215,7 +215,7 @@ describe('message pages', () => {
     await copyFile(join(dir, 'journal.ndjson'), join(crashed, 'journal.ndjson'));
     await log.close();
 
-    const cold = await foldJournal(crashed, SESSION_ID, leaseHolder());
+    const cold = await foldJournal({ dir: crashed, sessionId: SESSION_ID, holder: leaseHolder() });
     const expected = await readMessages(crashed, cold.state.messages, [0, 1, 2]);
     expect(expected.at(-1)).toMatchObject({
       role: 'tool',
