@@ -227,7 +227,7 @@ export function createBlobStore(dir: string, fs: BlobFs = nodeFs): BlobStore {
         }),
       );
     }
-    return withTexts(value, (text) => found.get(text.blob) ?? lostText(text.blob));
+    return withTexts(value, (text) => found.get(text.blob) ?? lostText(text.blob), wanted.length > 0);
   }
 
   function encodedText({ blob }: BlobText): string {
@@ -265,7 +265,7 @@ export function createBlobStore(dir: string, fs: BlobFs = nodeFs): BlobStore {
       for (const { holder, key, hash, bytes = 0 } of open) define(holder, key, new BlobText(hash, bytes));
       return value;
     },
-    encoded: (value) => withTexts(value, encodedText),
+    encoded: (value) => withTexts(value, encodedText, texts.size > 0),
     load,
     forget: () => texts.clear(),
     async sync() {

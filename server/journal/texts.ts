@@ -95,10 +95,10 @@ export function blobTexts(value: unknown, found: BlobText[] = []): BlobText[] {
   return found;
 }
 
-/** The value with strings in place of its texts; what holds none is not copied. */
-export function withTexts<T>(value: T, read: (text: BlobText) => string): Whole<T> {
+/** The value with strings in place of its texts, where it may have `any`; what holds none is not copied. */
+export function withTexts<T>(value: T, read: (text: BlobText) => string, any = true): Whole<T> {
   // `replaced` changes nothing but the texts, as the type says.
-  return replaced(value, read) as Whole<T>;
+  return (any ? replaced(value, read) : value) as Whole<T>;
 }
 
 function replaced(value: unknown, read: (text: BlobText) => string): unknown {
