@@ -237,7 +237,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       tools,
       log,
     }),
-    subscribers: bus.followers,
+    resources: [{ holds: (id) => bus.followers(id) > 0 }],
     flushEvents: bus.flush,
     interactionLifetimeMs: options.interactionLifetimeMs,
     models: createModelChecks({ config, providers, env: options.env, identity }),

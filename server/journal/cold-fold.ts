@@ -5,29 +5,50 @@ import { settleCrash } from './crash-recovery.ts';
 import { applyBatch } from './fold.ts';
 import { lockOwner } from './lock.ts';
 import type { FeatureProjection } from './projections/feature-projection.ts';
-import { emptyView, newHeader, readOn, type JournalView } from './view.ts';
+import { emptyView, journalSize, newHeader, readOn, type JournalView } from './view.ts';
 
 export interface ColdFold extends JournalView {
   /** What a dead server left open was settled in this fold alone; on the disk it still is open. */
   unsettled: boolean;
+  /** Bytes of the file, a torn last line included, when its reading began. */
+  size: number;
+  /** A plain copy of a part of `state` with all long texts read in. */
+  load<T>(value: T): Promise<T>;
+}
+
+export interface FoldedJournal {
+  /** The session's folder. */
+  dir: string;
+  sessionId: string;
+  holder: LeaseHolder;
+  projections?: readonly FeatureProjection[];
 }
 
 /**
  * The fold of a session's journal, settled as a load would settle it: what runs is shown as running while its owner
- * lives. `length` 0: there is no journal. Throws when the journal is damaged, as a load does.
+ * lives. `length` 0: there is no journal. `known`, an earlier fold of it, is read on and returned, unless it does not
+ * fit the file any more. Throws when the journal is damaged, as a load does; then `known` must not be used again.
  */
-export async function foldJournal(
-  dir: string,
-  sessionId: string,
-  holder: LeaseHolder,
-  projections: readonly FeatureProjection[] = [],
-): Promise<ColdFold> {
-  const view = emptyView(newHeader(sessionId, Date.now()), projections);
-  await readOn(view, dir, createBlobStore(dir), () => undefined);
-  const open = settleCrash(view.state).length > 0 && !(await lockOwner(dir, holder));
-  if (open) {
-    const records = settleCrash(view.state).map(({ unsent: _unsent, ...record }) => record);
-    applyBatch(view.state, { t: view.state.lastTime, records });
-  }
-  return Object.assign(view, { unsettled: open });
+export async function foldJournal(journal: FoldedJournal, known?: ColdFold): Promise<ColdFold> {
+  const { dir, sessionId, holder, projections = [] } = journal;
+  const size = await journalSize(dir);
+  // A settled fold is all there is while nobody wrote; it has records that no line has, so it cannot be read on.
+  if (known?.unsettled && size === known.size) return known;
+  const blobs = createBlobStore(dir);
+  const fold =
+    known && !known.unsettled && size >= known.length
+      ? known
+      : { ...emptyView(newHeader(sessionId, Date.now()), projections), size, unsettled: false, load: blobs.load };
+  fold.size = size;
+  const readMore = () => readOn(fold, dir, blobs, () => undefined);
+  await readMore();
+  if (settleCrash(fold.state).length === 0 || (await lockOwner(dir, holder))) return fold;
+  // The owner may have written its end before it went.
+  await readMore();
+  const drafts = settleCrash(fold.state);
+  if (drafts.length === 0) return fold;
+  const records = drafts.map(({ unsent: _unsent, ...record }) => record);
+  applyBatch(fold.state, { t: fold.state.lastTime, records });
+  fold.unsettled = true;
+  return fold;
 }

@@ -1,6 +1,6 @@
 /**
- * The sessions that are loaded in this process: opening, keeping the cold view up to date, unloading (core.md §5.2,
- * engine.md §17.3, §17.5). Lifecycle calls on one session run one after the other; concurrent loads share one.
+ * The sessions that are loaded in this process: their journals are opened, their rows and state files kept up to date,
+ * and what they hold is released when they go. Which ones are loaded is the cache's to decide.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,16 +17,21 @@ import {
 import type { Logger } from '#server/logging/log.ts';
 import { errorCode } from '#server/files/errno.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
+import { createLiveCache, type LiveCache } from './live-cache.ts';
+import type { LoadSlots } from './load-slots.ts';
 import type { SessionIndex } from './session-index.ts';
 import { foldedHeader, sessionOfHeader, type ColdFacts, type SessionHeader } from './session-header.ts';
 import { createLiveSession, type LiveSession } from './session.ts';
 import { createStateFiles } from './state-files.ts';
 
-const IDLE_UNLOAD_MS = 30 * 60 * 1000;
 const IDLE_CHECK_MS = 60 * 1000;
-const MAX_LIVE = 200;
-/** The request that used a session last may still be at work on it. */
-const IN_USE_MS = 10 * 1000;
+
+/** What holds sessions in memory beside their own turns and those who use them: subscribers, terminals, watches. */
+export interface SessionResource {
+  holds(sessionId: string): boolean;
+  /** The session goes; awaited before its journal closes. Absent where what holds it outlives that. */
+  release?(sessionId: string, reason: UnloadReason): Promise<void>;
+}
 
 export interface LiveSessionsDeps {
   /** `<home>/sessions` */
@@ -37,9 +42,10 @@ export interface LiveSessionsDeps {
   holder: LeaseHolder;
   program: AgentProgram;
   features: readonly Feature[];
-  /** Registers the workspace of a session again when it was removed from the registry (files.md §2.2). */
+  /** Registers the workspace of a session again when it was removed from the registry. */
   ensureWorkspace(workspaceId: string, root: string): Promise<void>;
-  subscribers(sessionId: string): number;
+  resources: readonly SessionResource[];
+  slots: LoadSlots;
   /** Hands over the events of a session that wait to be joined. */
   flushEvents(sessionId: string): void;
   /** How long an approval or a question waits for its answer. */
@@ -47,23 +53,13 @@ export interface LiveSessionsDeps {
   version: string;
   log: Logger;
   now(): number;
-  /** Sessions kept in memory before the longest unused ones are unloaded; 200 unless given. */
+  /** Sessions in memory above which opening one unloads the longest unused that nothing holds; 200 unless given. */
   maxLive?: number;
 }
 
-interface Entry {
-  session: LiveSession;
-  usedAt: number;
-  /** Its journal is being closed; who wants the session loads it again afterwards. */
-  unloading: boolean;
-}
-
-export interface LiveSessions {
+export interface LiveSessions extends Omit<LiveCache<LiveSession>, 'add'> {
   directory(row: Pick<SessionHeader, 'id' | 'workspaceId'>): string;
-  /** Live, or undefined when cold. */
-  get(id: string): LiveSession | undefined;
-  all(): LiveSession[];
-  /** Loads a cold session. Throws 40401, and 50001 when it cannot be loaded. */
+  /** As `use`, for those who only want it loaded: nothing keeps it so. */
   open(id: string): Promise<LiveSession>;
   /** Writes a new session, tells of it and keeps it live. Throws 50003, and then nothing is left of it. */
   create(row: SessionHeader): Promise<LiveSession>;
@@ -71,12 +67,6 @@ export interface LiveSessions {
   patch(id: string, change: (header: SessionHeader) => Partial<ColdChange>): Promise<void>;
   /** Stores what the journal of a live session tells; its file follows within seconds. */
   persist(id: string): void;
-  /** Ends what runs and forgets the session; to be called in turn. */
-  unload(id: string, reason: UnloadReason): Promise<void>;
-  /** Unloads what nobody has used for 30 minutes, and the longest unused ones above the limit; runs every minute. */
-  unloadIdle(): Promise<void>;
-  inTurn<T>(id: string, work: () => Promise<T>): Promise<T>;
-  close(): Promise<void>;
 }
 
 /** What changes without the session's lock. */
@@ -84,23 +74,18 @@ export type ColdChange = ColdFacts & Pick<SessionHeader, 'updatedAt'>;
 
 /** Creates the set; loads nothing. */
 export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
-  const { index, log, maxLive = MAX_LIVE } = deps;
-  const live = new Map<string, Entry>();
-  const loading = new Map<string, Promise<LiveSession>>();
-  const lifecycles = new Map<string, Promise<unknown>>();
-  const idleCheck = setInterval(() => void unloadIdle(), IDLE_CHECK_MS).unref();
+  const { index, log } = deps;
   const files = createStateFiles({ index, log });
-  let closed = false;
-
-  function inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
-    const mine = (lifecycles.get(id) ?? Promise.resolve()).then(work, work);
-    lifecycles.set(id, mine);
-    const forget = () => {
-      if (lifecycles.get(id) === mine) lifecycles.delete(id);
-    };
-    mine.then(forget, forget);
-    return mine;
-  }
+  const live = createLiveCache<LiveSession>({
+    load,
+    unload,
+    holds: (id, session) => session.holds() || deps.resources.some((resource) => resource.holds(id)),
+    slots: deps.slots,
+    log,
+    now: deps.now,
+    maxLive: deps.maxLive,
+  });
+  const idleCheck = setInterval(() => void live.unloadIdle(), IDLE_CHECK_MS).unref();
 
   const directory = (row: Pick<SessionHeader, 'id' | 'workspaceId'>) => join(deps.root, row.workspaceId, row.id);
 
@@ -119,15 +104,15 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     version: deps.version,
     onFailure: (error) => {
       log.error('a session became read-only', { sessionId: row.id, err: error });
-      live.get(row.id)?.session.agents.cancelTurns();
+      live.get(row.id)?.agents.cancelTurns();
     },
     projections: deps.features.flatMap((feature) => feature.projection ?? []),
   });
 
-  function activate(sessionLog: SessionLog, row: SessionHeader): Entry {
+  function activate(sessionLog: SessionLog, row: SessionHeader): LiveSession {
     const { id, workspaceId, cwd } = row;
     const dir = directory(row);
-    const session = createLiveSession({
+    return createLiveSession({
       place: { id, workspaceId, cwd, dir },
       log: sessionLog,
       program: deps.program,
@@ -141,20 +126,17 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       changed: () => persist(id),
       report: (what, error) => log.error(what, { sessionId: id, err: error }),
     });
-    const entry: Entry = { session, usedAt: deps.now(), unloading: false };
-    live.set(id, entry);
-    return entry;
   }
 
   function persist(id: string): void {
-    const session = live.get(id)?.session;
+    const session = live.get(id);
     if (!session) return;
     index.upsert(session.row(), session.log.length);
     files.writeSoon(id, session.log.dir);
   }
 
   /** Everything is written before anybody hears of the session; between its event and its row nothing is awaited for. */
-  async function create(row: SessionHeader): Promise<LiveSession> {
+  async function createNow(row: SessionHeader): Promise<LiveSession> {
     const dir = directory(row);
     try {
       const { titleKind = 'replaceable' } = row;
@@ -164,7 +146,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
         titleKind,
       });
       index.upsert(row, sessionLog.length);
-      return activate(sessionLog, row).session;
+      return activate(sessionLog, row);
     } catch (error) {
       await rm(dir, { recursive: true, force: true }).catch(() => undefined);
       throw unwritable(row.id, error);
@@ -172,7 +154,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
   }
 
   async function patch(id: string, change: (header: SessionHeader) => Partial<ColdChange>): Promise<void> {
-    const session = live.get(id)?.session;
+    const session = live.get(id);
     // Its row may have gone with the index.
     if (session && !index.get(id)) index.upsert(session.row(), session.log.length);
     const before = storedHeader(id);
@@ -201,7 +183,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       if (error instanceof ServiceError) throw error;
       throw new ServiceError('internal.error', `session ${id} cannot be loaded: ${reasonOf(error)}`, { cause: error });
     }
-    const entry = activate(sessionLog, row);
+    const session = activate(sessionLog, row);
     const folded = foldedHeader(sessionLog.state, row, row);
     const indexed = index.stored(id)?.journalLength ?? 0;
     // Settled just now, or the end of its server came before the row.
@@ -209,39 +191,20 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       index.upsert(folded, sessionLog.length);
       if (sessionLog.claimed) files.writeSoon(id, sessionLog.dir);
     }
-    return entry.session;
+    return session;
   }
 
-  async function open(id: string): Promise<LiveSession> {
-    const known = live.get(id);
-    if (known && !known.unloading) {
-      known.usedAt = deps.now();
-      await known.session.log.refresh();
-      return known.session;
-    }
-    if (closed) throw new ServiceError('internal.error', 'the server is stopping');
-    let shared = loading.get(id);
-    if (!shared) {
-      shared = inTurn(id, async () => live.get(id)?.session ?? load(id)).finally(() => loading.delete(id));
-      loading.set(id, shared);
-    }
-    return shared;
-  }
-
-  async function unloadNow(id: string, reason: UnloadReason): Promise<void> {
-    const entry = live.get(id);
-    if (!entry) return;
-    entry.unloading = true;
-    const { log: sessionLog } = entry.session;
+  async function unload(id: string, session: LiveSession, reason: UnloadReason): Promise<void> {
+    const { log: sessionLog } = session;
     let wrote = false;
     try {
-      const last = await entry.session.end(reason);
+      const last = await session.end(reason);
+      await releaseResources(id, reason);
       wrote = sessionLog.claimed;
       await sessionLog.close(reason, last);
     } finally {
-      live.delete(id);
       if (wrote) {
-        const stored = index.get(id) ?? entry.session.row();
+        const stored = index.get(id) ?? session.row();
         index.upsert(foldedHeader(sessionLog.state, stored, stored), sessionLog.length);
         files.writeSoon(id, sessionLog.dir);
         await files.flush(id);
@@ -249,49 +212,37 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     }
   }
 
-  /** Nothing runs or waits in it and nobody looks on. */
-  function isIdle({ session }: Entry): boolean {
-    return !session.holds() && deps.subscribers(session.id) === 0;
-  }
-
-  async function unloadIdle(): Promise<void> {
-    const unusedFor = (entry: Entry, ms: number) => deps.now() - entry.usedAt > ms;
-    const idle = [...live.values()].filter(isIdle).toSorted((a, b) => a.usedAt - b.usedAt);
-    const excess = live.size - maxLive;
-    for (const [place, entry] of idle.entries()) {
-      const { id } = entry.session;
-      const allowedMs = place < excess ? IN_USE_MS : IDLE_UNLOAD_MS;
-      // Looked at again in its turn: a request may have come while others were unloaded.
-      const due = () => live.get(id) === entry && isIdle(entry) && unusedFor(entry, allowedMs);
-      if (!due()) continue;
-      await inTurn(id, async () => {
-        if (due()) await unloadNow(id, 'idle');
-      }).catch((error: unknown) => {
-        log.error('an idle session could not be unloaded', { sessionId: id, err: error });
-      });
+  /** One that fails must not keep the journal open. */
+  async function releaseResources(id: string, reason: UnloadReason): Promise<void> {
+    const releases = await Promise.allSettled(deps.resources.map(async (resource) => resource.release?.(id, reason)));
+    for (const release of releases) {
+      if (release.status === 'rejected') {
+        log.error('what held a session could not be released', { sessionId: id, err: release.reason });
+      }
     }
   }
 
+  const use: LiveSessions['use'] = (id, work) =>
+    live.use(id, async (session) => {
+      await session.log.refresh();
+      return work(session);
+    });
+
   return {
     directory,
-    get: (id) => live.get(id)?.session,
-    all: () => [...live.values()].map((entry) => entry.session),
-    open,
-    create,
+    get: live.get,
+    all: live.all,
+    use,
+    open: (id) => use(id, (session) => session),
+    create: (row) => live.add(row.id, () => createNow(row)),
     patch,
     persist,
-    unload: unloadNow,
-    unloadIdle,
-    inTurn,
+    unload: live.unload,
+    unloadIdle: live.unloadIdle,
+    inTurn: live.inTurn,
     async close() {
-      closed = true;
       clearInterval(idleCheck);
-      await Promise.allSettled(loading.values());
-      // One that fails must not keep the others from being stored.
-      const unloads = await Promise.allSettled([...live.keys()].map((id) => inTurn(id, () => unloadNow(id, 'exit'))));
-      for (const unload of unloads) {
-        if (unload.status === 'rejected') log.error('a session could not be closed', { err: unload.reason });
-      }
+      await live.close();
       await files.close();
     },
   };

@@ -35,7 +35,7 @@ export async function readSessionFolder(
   // Closed cleanly, and nothing was written since.
   if (state && state.journalLength === size && (await wasReleased(dir))) return { ...state, revision };
   try {
-    const fold = await foldJournal(dir, id, holder);
+    const fold = await foldJournal({ dir, sessionId: id, holder });
     const header = foldedHeader(fold.state, { id, workspaceId }, state?.header);
     if (header.cwd === '') return state && { ...state, revision };
     return { header: { ...header, open: header.open || fold.unsettled }, revision, journalLength: fold.length };

@@ -1,4 +1,4 @@
-/** What clients can do with sessions (core.md §6). */
+/** What clients can do with sessions. */
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { invalidField, ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
@@ -7,16 +7,19 @@ import type { AgentChange } from '#server/agent/context.ts';
 import { profiles } from '#server/agent/profile.ts';
 import type { StreamPosition } from '#server/events/frame.ts';
 import type { StreamSource } from '#server/events/stream-source.ts';
+import { lockOwner } from '#server/journal/lock.ts';
 import { readPosition, replayCold } from '#server/journal/replay.ts';
 import type { Prompt, SubmitPrompt } from '#schema/prompt.ts';
 import type { AgentConfigRequest, Session } from '#schema/session.ts';
 import type { ToolDescriptor } from '#schema/tool.ts';
 import type { Workspaces } from '#server/workspaces/workspaces.ts';
-import { createLiveSessions, type LiveSessionsDeps } from './live-sessions.ts';
+import { createColdFolds } from './cold-folds.ts';
+import { createLiveSessions, type LiveSessions, type LiveSessionsDeps } from './live-sessions.ts';
+import { createLoadSlots } from './load-slots.ts';
 import { listSessions, type SessionListQuery } from './session-list.ts';
 import { customMetadata, sessionOfHeader, type SessionHeader } from './session-header.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
-import type { LiveSession } from './session.ts';
+import { createSessionReads, type ReadSession } from './session-reads.ts';
 import { createSessionRecovery } from './session-recovery.ts';
 import { submitPrompt } from './submit-prompt.ts';
 
@@ -32,7 +35,10 @@ export interface ProfileUpdate {
   agent_config?: AgentConfigRequest | undefined;
 }
 
-export interface SessionsDeps extends Omit<LiveSessionsDeps, 'ensureWorkspace'> {
+/** Sessions being loaded or folded at the same time. */
+const LOADS = 8;
+
+export interface SessionsDeps extends Omit<LiveSessionsDeps, 'ensureWorkspace' | 'slots'> {
   workspaces: Workspaces;
   models: ModelChecks;
   /** `event.session.archived` belongs to the global stream. */
@@ -46,7 +52,10 @@ export interface Sessions {
   /** Throws 40401. */
   assertExists(id: string): Promise<void>;
   list(query: SessionListQuery): Promise<{ items: Session[]; has_more: boolean }>;
-  open(id: string): Promise<LiveSession>;
+  /** For what only reads: does not load, and changes nothing. Throws 40401, and 50001 of a damaged journal. */
+  read: ReadSession;
+  /** For what changes something: loads the session and keeps it loaded until the work is done. Throws 40401, 50001. */
+  use: LiveSessions['use'];
   submit(id: string, body: SubmitPrompt): Promise<Prompt>;
   updateProfile(id: string, body: ProfileUpdate): Promise<Session>;
   abortTurn(id: string): Promise<{ aborted: true }>;
@@ -67,7 +76,11 @@ export interface Sessions {
 /** Creates the service; loads nothing. */
 export function createSessions(deps: SessionsDeps): Sessions {
   const { index, workspaces, now } = deps;
-  const live = createLiveSessions({ ...deps, ensureWorkspace });
+  const slots = createLoadSlots(LOADS);
+  const live = createLiveSessions({ ...deps, slots, ensureWorkspace });
+  const projections = deps.features.flatMap((feature) => feature.projection ?? []);
+  const folds = createColdFolds({ slots, holder: deps.holder, projections });
+  const read = createSessionReads({ ...deps, live, folds });
   const recovery = createSessionRecovery({ index, live, holder: deps.holder, log: deps.log });
 
   async function ensureWorkspace(workspaceId: string, root: string): Promise<void> {
@@ -89,7 +102,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return live.get(row.id)?.view(row) ?? sessionOfHeader(row, undefined);
   }
 
-  /** The directory of a new session, in the order of checks of core.md §6.1. */
+  /** The directory of a new session: a place is named, the workspace exists, both agree. */
   async function newDirectory({ workspace_id, metadata }: CreateSession): Promise<string> {
     const cwd = metadata?.cwd;
     if (workspace_id === undefined) {
@@ -139,28 +152,47 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return { items: rows.map(view), has_more: hasMore };
   }
 
-  /** Not a transaction: what was stored before a failure stays (core.md §6.4). */
+  /** Not a transaction: what was stored before a failure stays. */
   async function updateProfile(id: string, body: ProfileUpdate): Promise<Session> {
-    const session = await live.open(id);
-    const { title, metadata, agent_config } = body;
-    const changes = agent_config ? agentChanges(agent_config) : [];
-    if (title !== undefined || changes.length > 0) await session.log.claim();
-    if (title !== undefined) {
-      session.rename(title);
-      live.persist(id);
-    }
-    const added = metadata ? customMetadata(metadata) : {};
-    if (Object.keys(added).length > 0) {
-      await live.patch(id, ({ custom }) => ({ custom: { ...custom, ...added }, updatedAt: now() }));
-    }
-    for (const change of changes) {
-      if (change.model !== undefined) deps.models.assertConfigured(change.model);
-      const alias = session.mainFacts().model;
-      if (change.thinking !== undefined && alias !== undefined)
-        deps.models.assertEffort(alias, change.thinking, 'agent_config.thinking');
-      await session.agents.main.context.config.change(change);
-    }
-    return session.view();
+    return live.use(id, async (session) => {
+      const { title, metadata, agent_config } = body;
+      const changes = agent_config ? agentChanges(agent_config) : [];
+      if (title !== undefined || changes.length > 0) await session.log.claim();
+      if (title !== undefined) {
+        session.rename(title);
+        live.persist(id);
+      }
+      const added = metadata ? customMetadata(metadata) : {};
+      if (Object.keys(added).length > 0) {
+        await live.patch(id, ({ custom }) => ({ custom: { ...custom, ...added }, updatedAt: now() }));
+      }
+      for (const change of changes) {
+        if (change.model !== undefined) deps.models.assertConfigured(change.model);
+        const alias = session.mainFacts().model;
+        if (change.thinking !== undefined && alias !== undefined)
+          deps.models.assertEffort(alias, change.thinking, 'agent_config.thinking');
+        await session.agents.main.context.config.change(change);
+      }
+      return session.view();
+    });
+  }
+
+  /** Only the server that runs a turn can end it. */
+  async function abortTurn(id: string): Promise<{ aborted: true }> {
+    return live.use(id, async ({ log, agents }) => {
+      await log.assertNotHeld();
+      agents.main.cancelTurn();
+      return { aborted: true };
+    });
+  }
+
+  async function abort(id: string, promptId: string): Promise<{ aborted: true; at_seq: number }> {
+    return live.use(id, async ({ log, agents }) => {
+      await log.assertNotHeld();
+      const at_seq = log.position().seq;
+      agents.abortPrompt(promptId);
+      return { aborted: true, at_seq };
+    });
   }
 
   async function archive(id: string): Promise<{ archived: true }> {
@@ -179,7 +211,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     await live.open(id);
     if (rowOf(id).archived)
       await live.inTurn(id, () => live.patch(id, () => ({ archived: false, archivedAt: undefined })));
-    return (await live.open(id)).view();
+    return live.use(id, (session) => session.view());
   }
 
   async function tools(id: string | undefined): Promise<ToolDescriptor[]> {
@@ -202,10 +234,11 @@ export function createSessions(deps: SessionsDeps): Sessions {
       return index.get(id) !== undefined;
     },
     async position(id): Promise<StreamPosition> {
-      const row = index.get(id);
-      const session = live.get(id) ?? (row?.open ? await live.open(id) : undefined);
-      if (session) return session.log.position();
-      return readPosition(live.directory(rowOf(id)));
+      const row = rowOf(id);
+      const dir = live.directory(row);
+      // What runs elsewhere goes on there; what a dead server left open is settled, so that events tell of it.
+      if (row.open && !live.get(id) && !(await lockOwner(dir, deps.holder))) await live.open(id);
+      return live.get(id)?.log.position() ?? readPosition(dir);
     },
     livePosition: (id) => live.get(id)?.log.position(),
     replay(id, after, upTo) {
@@ -224,24 +257,17 @@ export function createSessions(deps: SessionsDeps): Sessions {
       rowOf(id);
     },
     list,
-    open: live.open,
-    submit: (id, body) => submitPrompt(id, body, { models: deps.models, open: live.open }),
+    read,
+    use: live.use,
+    submit: (id, body) => submitPrompt(id, body, { models: deps.models, use: live.use }),
     updateProfile,
-    async abortTurn(id) {
-      (await live.open(id)).agents.main.cancelTurn();
-      return { aborted: true };
-    },
+    abortTurn,
     archive,
     restore,
     liveRow: (id) => live.get(id)?.row(),
     tools,
     streams,
-    async abort(id, promptId) {
-      const session = await live.open(id);
-      const at_seq = session.log.position().seq;
-      session.agents.abortPrompt(promptId);
-      return { aborted: true, at_seq };
-    },
+    abort,
     startRecovery: recovery.start,
     async close() {
       await recovery.close();

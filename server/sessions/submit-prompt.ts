@@ -1,4 +1,4 @@
-/** Submitting a prompt: the checks in their order, then the effects in theirs (turns.md §2.3). */
+/** Submitting a prompt: the checks in their order, then the effects in theirs. */
 import { invalidField, ServiceError } from '#server/errors/service-error.ts';
 import type { AgentChange } from '#server/agent/context.ts';
 import { profiles } from '#server/agent/profile.ts';
@@ -11,14 +11,17 @@ import { checkContent, checkUploads, storePromptMedia } from './prompt-content.t
 import { metadataText } from './prompt-text.ts';
 
 export interface SubmitDeps {
-  open(sessionId: string): Promise<LiveSession>;
+  use(sessionId: string, work: (session: LiveSession) => Promise<Prompt>): Promise<Prompt>;
   models: ModelChecks;
 }
 
 /** Accepts a prompt. The reply comes when its turn has begun or it was queued, never at the turn's end. */
 export async function submitPrompt(sessionId: string, body: SubmitPrompt, deps: SubmitDeps): Promise<Prompt> {
   checkUploads(body.content);
-  const session = await deps.open(sessionId);
+  return deps.use(sessionId, (session) => accept(session, body, deps.models));
+}
+
+async function accept(session: LiveSession, body: SubmitPrompt, models: ModelChecks): Promise<Prompt> {
   checkSkills(body);
   checkContent(body.content);
   const agent = session.agents.get(body.agent_id ?? MAIN_AGENT);
@@ -26,8 +29,8 @@ export async function submitPrompt(sessionId: string, body: SubmitPrompt, deps: 
   agent.queue.reserve(promptId);
   try {
     const alias = body.model ?? session.mainFacts().model;
-    await deps.models.assertReady(alias);
-    const change = overrides(body, session.mainFacts(), deps);
+    await models.assertReady(alias);
+    const change = overrides(body, session.mainFacts(), models);
     await session.log.claim();
     const input = await storePromptMedia(body.content, session.log.dir);
     await agent.context.config.change(change);
@@ -49,7 +52,7 @@ function checkSkills(body: SubmitPrompt): void {
 function overrides(
   body: SubmitPrompt,
   facts: { model: string | undefined; profile: string | undefined },
-  deps: SubmitDeps,
+  models: ModelChecks,
 ): AgentChange {
   const change: AgentChange = {};
   const named = body.profile === undefined ? undefined : profiles.get(body.profile);
@@ -63,12 +66,12 @@ function overrides(
       `agent is already bound to profile "${facts.profile}"; cannot switch to "${named.name}" in this session`,
     );
   }
-  const model = body.model ?? (facts.model === undefined ? deps.models.defaultModel() : undefined);
+  const model = body.model ?? (facts.model === undefined ? models.defaultModel() : undefined);
   if (facts.profile === undefined) change.profile = named ?? profiles.get('agent');
   if (model !== undefined) change.model = model;
   const alias = model ?? facts.model;
   if (body.thinking !== undefined && alias !== undefined) {
-    deps.models.assertEffort(alias, body.thinking);
+    models.assertEffort(alias, body.thinking);
     change.thinking = body.thinking;
   }
   if (body.permission_mode) change.permission = body.permission_mode;

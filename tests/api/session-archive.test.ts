@@ -1,4 +1,4 @@
-/** Archive and restore (core.md §6.8, ws-events.md §10.15). */
+/** Archive and restore. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -107,6 +107,8 @@ describe('archive', () => {
     const talk = await startTalk(world);
     await archive(talk);
     await world.snapshot(talk.session.id);
+    expect(live(talk)).toBe(false);
+    await world.ok('GET', `${talk.path}/prompts`);
     expect(live(talk)).toBe(true);
     await talk.turn('Hi', [{ text: 'One' }]);
     expect(await read(talk)).toMatchObject({ archived: true, last_prompt: 'Hi', last_turn_reason: 'completed' });

@@ -1,8 +1,5 @@
-/**
- * Sessions after a crash, after a restart, damaged, and shared by several servers of one home (core.md §5.2; records.md
- * §4; engine.md §17.3, §17.4).
- */
-import { appendFile, cp, readFile, rm, writeFile } from 'node:fs/promises';
+/** Sessions after a crash, after a restart, damaged, and shared by several servers of one home. */
+import { appendFile, cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
@@ -99,6 +96,9 @@ describe('a crash in mid-turn', () => {
       })),
     );
 
+    // Loaded by now, whoever was first: so what the next client gets is all replay.
+    const prompts = await server.api('GET', `/sessions/${talk.session.id}/prompts`);
+    expect(prompts.data).toEqual({ active: null, queued: [] });
     // A page that comes back with its cursor learns it by events alone.
     const client = await watch(server, talk.session, { seq: seen, epoch });
     await client.waitFor(({ type }) => type === 'event.session.work_changed');
@@ -121,8 +121,6 @@ describe('a crash in mid-turn', () => {
       })
       .parse((await server.api('GET', `/sessions/${talk.session.id}/snapshot`)).data);
     expect(snapshot).toEqual({ as_of_seq: seen + 7, epoch, in_flight_turn: null, pending_approvals: [] });
-    const prompts = await server.api('GET', `/sessions/${talk.session.id}/prompts`);
-    expect(prompts.data).toEqual({ active: null, queued: [] });
     // Nothing runs by itself, and the session goes on.
     const requests = world.model.requests.length;
     world.model.enqueue({ text: 'On it goes.' });
@@ -151,6 +149,7 @@ describe('a crash in mid-turn', () => {
     const server = await serverAt(home);
     expect(await read(server, talk.session)).toMatchObject({ last_turn_reason: 'cancelled' });
     expect((await server.api('GET', `/sessions/${talk.session.id}/snapshot`)).code).toBe(0);
+    expect((await server.api('GET', `/sessions/${talk.session.id}/prompts`)).code).toBe(0);
     expect(await readFile(journalOf(home, talk.session), 'utf8')).not.toContain('"seq":99');
     await abort(talk);
   });
@@ -160,6 +159,12 @@ describe('a crash in mid-turn', () => {
     await talk.nth('prompt.aborted', 1);
   }
 });
+
+/** Every file below a folder with its text. */
+async function contents(folder: string): Promise<[string, string][]> {
+  const names = (await readdir(folder, { recursive: true })).toSorted();
+  return Promise.all(names.map(async (name) => [name, await readFile(join(folder, name), 'utf8').catch(() => '')]));
+}
 
 async function watch(server: TestServer, { id }: Session, cursor: object): Promise<WsClient> {
   const client = await connect(server);
@@ -242,7 +247,7 @@ describe('two servers on one home', () => {
   });
 
   it('a session that the other loaded shows what the writer does, and when it is done', async () => {
-    expect((await other.api('GET', `${path}/snapshot`)).code).toBe(0);
+    expect((await other.api('GET', `${path}/prompts`)).code).toBe(0);
     const held = world.model.enqueue({ text: 'Hello.', hold: true });
     await talk.prompt('Hi');
     const snapshot = await other.api('GET', `${path}/snapshot`);
@@ -257,6 +262,34 @@ describe('two servers on one home', () => {
     );
   });
 
+  it('a session that the other did not load is folded for each answer, and stays so', async () => {
+    const calls = [{ name: 'Bash', args: { command: 'rm a.txt' } }];
+    world.model.enqueue({ text: 'Deleting.', calls });
+    const held = world.model.enqueue({ text: 'Never mind.', hold: true });
+    await talk.prompt('Hi');
+    const approval = await talk.approval();
+    const { as_of_seq, epoch, messages } = await world.snapshot(talk.session.id);
+    const snapshot = async () => (await other.api('GET', `${path}/snapshot`)).data;
+    expect(await snapshot()).toMatchObject({
+      as_of_seq,
+      epoch,
+      messages,
+      session: { busy: true, main_turn_active: true, pending_interaction: 'approval', last_prompt: 'Hi' },
+      // Only the process that runs a turn knows its texts.
+      in_flight_turn: null,
+      pending_approvals: [approval],
+    });
+    const approvals = async () => (await other.api('GET', `${path}/approvals?status=pending`)).data;
+    expect(await approvals()).toEqual({ items: [approval] });
+    expect((await other.api('GET', `${path}/status`)).data).toEqual(await world.ok('GET', `${path}/status`));
+    await talk.answer(approval.approval_id, { decision: 'rejected' });
+    expect(await approvals()).toEqual({ items: [] });
+    held.release();
+    await talk.nth('prompt.completed', 1);
+    expect(await snapshot()).toEqual(await world.snapshot(talk.session.id));
+    expect(other.app.sessions.liveRow(talk.session.id)).toBeUndefined();
+  });
+
   it('only the writer prompts; the other is told who that is, and may go on once it is gone', async () => {
     await talk.turn('Hi', [{ text: 'Hello.' }]);
     const held = `session ${talk.session.id} is held by process ${process.pid}; use that server, or stop it first`;
@@ -264,6 +297,11 @@ describe('two servers on one home', () => {
       ['/prompts', { content }],
       ['/profile', { title: 'Theirs' }],
       ['/profile', { agent_config: { permission_mode: 'yolo' } }],
+      ['/approvals/approval_1', { decision: 'approved' }],
+      ['/questions/question_1', { answers: {} }],
+      ['/questions/question_1:dismiss', undefined],
+      ['/prompts/msg_1:abort', undefined],
+      [':abort', undefined],
     ] as const) {
       const answer = await other.api('POST', path + tail, body);
       expect(answer).toMatchObject({ status: 200, code: 40901, msg: held, data: null });
@@ -290,7 +328,7 @@ describe('two servers on one home', () => {
     expect(archived).toMatchObject({ archived: true, metadata: { theirs: 1 } });
     expect(await read(world.server, talk.session)).toEqual(archived);
     // Loaded there from now on, as it is at this moment.
-    expect((await other.api('GET', `${path}/snapshot`)).code).toBe(0);
+    expect((await other.api('GET', `${path}/prompts`)).code).toBe(0);
     await world.ok('POST', `${path}/profile`, { metadata: { mine: 2 } });
     await talk.turn('Again', [{ text: 'Hello.' }]);
     for (const server of [world.server, other]) {
@@ -315,30 +353,45 @@ describe('two servers on one home', () => {
 });
 
 describe('cold and live', () => {
-  it('lists and reads do not load, everything else does', async () => {
+  it('reads do not load, not even those that fold; what may change something does', async () => {
     const talk = await startTalk(world);
-    await talk.turn('Hi', [{ text: 'Hello.' }]);
+    const { prompt } = await talk.turn('Hi', [{ text: 'Hello.' }]);
     const live = () => world.server.app.sessions.liveRow(talk.session.id) !== undefined;
-    await world.restart();
-    for (const path of ['/sessions', talk.path, `${talk.path}/profile`, '/workspaces']) {
-      await world.ok('GET', path);
-      expect([path, live()]).toEqual([path, false]);
-    }
-    const loads = [
+    const folded = [
       'snapshot',
       'status',
       'messages',
-      'prompts',
+      `messages/${prompt.prompt_id}`,
       'approvals?status=pending',
+      'questions?status=pending',
       'warnings',
       'goal',
       'runtime',
-    ];
-    for (const path of loads) {
-      await world.restart();
-      await world.ok('GET', `${talk.path}/${path}`);
-      expect([path, live()]).toEqual([path, true]);
+    ].map((tail) => `${talk.path}/${tail}`);
+    const whileLive = await Promise.all(folded.slice(1).map((path) => world.ok('GET', path)));
+    await world.restart();
+    const folder = sessionFolder(world.server.home, talk.session);
+    const before = await contents(folder);
+    for (const path of ['/sessions', talk.path, `${talk.path}/profile`, '/workspaces', ...folded]) {
+      await world.ok('GET', path);
+      expect([path, live()]).toEqual([path, false]);
     }
+    expect(await Promise.all(folded.slice(1).map((path) => world.ok('GET', path)))).toEqual(whileLive);
+    expect(await contents(folder)).toEqual(before);
+    await world.ok('GET', `${talk.path}/prompts`);
+    expect(live()).toBe(true);
+  });
+
+  it('a message or a session that does not exist is told as such without loading', async () => {
+    const talk = await startTalk(world);
+    await world.restart();
+    const missing = await world.api('GET', `${talk.path}/messages/msg_none`);
+    expect(missing).toMatchObject({
+      code: 40403,
+      msg: `message msg_none does not exist in session ${talk.session.id}`,
+    });
+    expect(await world.api('GET', '/sessions/session_none/snapshot')).toMatchObject({ code: 40401 });
+    expect(world.server.app.sessions.liveRow(talk.session.id)).toBeUndefined();
   });
 
   it('reports the persisted outcome while cold, the journal’s own once loaded', async () => {
@@ -351,7 +404,10 @@ describe('cold and live', () => {
     await rm(join(world.server.home, 'cache'), { recursive: true });
     await world.restart();
     expect(await read(world.server, talk.session)).toMatchObject({ last_turn_reason: 'failed' });
-    await world.snapshot(talk.session.id);
+    // A fold shows what the journal says, and what is cold stays so.
+    expect((await world.snapshot(talk.session.id)).session).toMatchObject({ last_turn_reason: 'completed' });
+    expect(await read(world.server, talk.session)).toMatchObject({ last_turn_reason: 'failed' });
+    await world.ok('GET', `${talk.path}/prompts`);
     expect(await read(world.server, talk.session)).toMatchObject({ last_turn_reason: 'completed' });
   });
 
@@ -362,8 +418,11 @@ describe('cold and live', () => {
     const before = await read(world.server, talk.session);
     const file = journalOf(world.server.home, talk.session);
     const journal = await readFile(file, 'utf8');
-    const answers = await Promise.all(Array.from({ length: 10 }, () => world.snapshot(talk.session.id)));
+    const times = Array.from({ length: 10 });
+    const answers = await Promise.all(times.map(() => world.snapshot(talk.session.id)));
     for (const answer of answers) expect(answer).toEqual(answers[0]);
+    await Promise.all(times.map(() => world.ok('GET', `${talk.path}/prompts`)));
+    expect(await world.snapshot(talk.session.id)).toEqual(answers[0]);
     expect(await read(world.server, talk.session)).toEqual(before);
     await world.restart();
     expect(await readFile(file, 'utf8')).toBe(journal);

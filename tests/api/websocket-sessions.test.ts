@@ -274,7 +274,7 @@ describe('a client that reads nothing', () => {
     const { prompt_id } = await world.prompt(id, 'Go');
     await held.sent;
     client.pause();
-    const { log } = await world.server.app.sessions.open(id);
+    const log = await world.server.app.sessions.use(id, (session) => session.log);
     for (let count = 0; count < FLOOD_FRAMES; count += 1) {
       const update = { kind: 'stdout', text: TEXT } as const;
       log.volatile('main', 'tool.progress', { turnId: 0, toolCallId: 'call', update });

@@ -77,7 +77,7 @@ test('gets what the sockets held, one resync_required, and what happens from the
   });
   await slow.send({ type: 'subscribe', payload: { session_ids: [id] } });
   const fast = await countingReader(id);
-  const { log } = await world.server.app.sessions.open(id);
+  const log = await world.server.app.sessions.use(id, (session) => session.log);
   await log.claim();
   const start = log.position().seq;
 

@@ -581,7 +581,7 @@ describe('the fold of a feature', () => {
     const talk = await talkWith([counting], [done, done]);
     await talk.turn('one');
     await talk.turn('two');
-    expect(talk.session.status().context_tokens).toBe(2);
+    expect(talk.reader.status().context_tokens).toBe(2);
     await talk.close();
     const again = await talkWith([counting]);
     expect(counts.of(again.log.state.features)).toEqual(new Map([['main', 2]]));

@@ -80,10 +80,10 @@ describe('an answer', () => {
     expect(talk.session.holds()).toBe(true);
     expect(talk.pending()).toBe(1);
     expect(work(talk.all('event.session.work_changed').at(-1)!)).toMatchObject({ pending_interaction: 'question' });
-    expect((await talk.session.snapshot()).pending_questions).toMatchObject([{ question_id: talk.id }]);
+    expect((await talk.reader.snapshot()).pending_questions).toMatchObject([{ question_id: talk.id }]);
     await talk.answer();
     await talk.idle();
-    expect((await talk.session.snapshot()).pending_questions).toEqual([]);
+    expect((await talk.reader.snapshot()).pending_questions).toEqual([]);
     expect(talk.session.holds()).toBe(false);
     await talk.close();
   });

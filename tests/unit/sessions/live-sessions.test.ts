@@ -1,15 +1,18 @@
-/** When sessions are unloaded and loaded again (engine.md §17.3, §17.5), with real journals, index and state files. */
+/** When sessions are unloaded and loaded again, with real journals, index and state files. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createAgentProgram } from '#server/agent/program.ts';
+import type { UnloadReason } from '#server/agent/feature.ts';
 import { createConfig } from '#server/config/config.ts';
+import { event } from '#server/journal/records.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { createIdentity } from '#server/models/providers/identity.ts';
 import { createDocuments } from '#server/storage/documents.ts';
 import { createModelClient } from '#server/models/stream.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
+import { createLoadSlots } from '#server/sessions/load-slots.ts';
 import { createLiveSessions, type LiveSessions } from '#server/sessions/live-sessions.ts';
 import type { SessionIndex } from '#server/sessions/session-index.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
@@ -25,6 +28,9 @@ let index: SessionIndex;
 let watched: Set<string>;
 let events: string[];
 let now: number;
+/** Called at each load with how many run. */
+let atLoad: (loading: number) => void;
+let released: (id: string, reason: UnloadReason) => Promise<void>;
 
 beforeEach(async () => {
   home = await temporaryHome();
@@ -37,6 +43,9 @@ beforeEach(async () => {
   watched = new Set();
   events = [];
   now = Date.UTC(2026, 0, 1);
+  atLoad = () => undefined;
+  released = async () => undefined;
+  let loading = 0;
   live = createLiveSessions({
     root: join(home, 'sessions'),
     index,
@@ -56,8 +65,14 @@ beforeEach(async () => {
       log,
     }),
     holder: leaseHolder(),
-    ensureWorkspace: async () => undefined,
-    subscribers: (id) => Number(watched.has(id)),
+    ensureWorkspace: async () => {
+      loading += 1;
+      atLoad(loading);
+      await new Promise((resolve) => setImmediate(resolve));
+      loading -= 1;
+    },
+    resources: [{ holds: (id) => watched.has(id), release: (id, reason) => released(id, reason) }],
+    slots: createLoadSlots(8),
     flushEvents: () => undefined,
     interactionLifetimeMs: MINUTE,
     version: '1.0.0',
@@ -160,28 +175,97 @@ describe('an idle session', () => {
 });
 
 describe('above the limit', () => {
-  it('the longest unused go, but none that a request may still work on', async () => {
+  /** Sessions that are on the disk only. */
+  async function coldSessions(count: number): Promise<string[]> {
     const ids: string[] = [];
-    for (let n = 0; n < 5; n++) {
-      ids.push(await create());
-      now += 1000;
-    }
+    for (let n = 0; n < count; n++) ids.push(await create());
+    for (const id of ids) await live.inTurn(id, () => live.unload(id, 'idle'));
+    return ids;
+  }
+
+  it('opening one unloads the longest unused', async () => {
+    const ids = await coldSessions(5);
+    for (const id of ids.slice(0, 3)) await live.open(id);
+    await live.open(ids[0] ?? '');
+    await live.open(ids[3] ?? '');
+    await vi.waitFor(() => expect(liveIds()).toEqual([ids[2], ids[0], ids[3]]));
+    await live.open(ids[4] ?? '');
+    await vi.waitFor(() => expect(liveIds()).toEqual([ids[0], ids[3], ids[4]]));
+  });
+
+  it('creating one does, too', async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n++) ids.push(await create());
+    await vi.waitFor(() => expect(liveIds()).toEqual(ids.slice(2)));
+  });
+
+  it('one that a request uses stays until its work is done', async () => {
+    const [used = '', ...others] = await coldSessions(6);
+    let finish = () => {};
+    const working = live.use(used, ({ log }) => new Promise<typeof log>((resolve) => (finish = () => resolve(log))));
+    for (const id of others) await live.open(id);
+    await vi.waitFor(() => expect(liveIds()).toHaveLength(MAX_LIVE));
+    expect(liveIds()).toContain(used);
+    const session = live.get(used);
+    finish();
+    expect((await working).state).toBe(session?.log.state);
+    for (const id of others) await live.open(id);
+    await vi.waitFor(() => expect(live.get(used)).toBeUndefined());
+  });
+
+  it('what something else holds stays, and goes with the next pass once it is free', async () => {
+    const ids = await coldSessions(5);
+    for (const id of ids) watched.add(id);
+    for (const id of ids) await live.open(id);
+    expect(liveIds()).toEqual(ids);
     await live.unloadIdle();
     expect(liveIds()).toEqual(ids);
-    now += MINUTE;
-    await live.open(ids[0] ?? '');
+    watched.clear();
     await live.unloadIdle();
-    expect(liveIds()).toEqual([ids[0], ids[3], ids[4]]);
+    expect(liveIds()).toEqual(ids.slice(2));
+  });
+
+  it('loads run 8 at a time', async () => {
+    const ids = await coldSessions(40);
+    let most = 0;
+    atLoad = (loading) => (most = Math.max(most, loading));
+    await Promise.all([...ids, ...ids].map((id) => live.open(id)));
+    expect(most).toBe(8);
     await live.unloadIdle();
     expect(liveIds()).toHaveLength(MAX_LIVE);
   });
 
-  it('watched ones do not count as candidates', async () => {
-    const ids = [await create(), await create(), await create(), await create()];
-    for (const id of ids) watched.add(id);
-    now += MINUTE;
-    await live.unloadIdle();
-    expect(liveIds()).toEqual(ids);
+  it('who opens one waits for room, where unloading takes longer than loading', async () => {
+    const ids = await coldSessions(40);
+    let most = 0;
+    atLoad = () => (most = Math.max(most, liveIds().length));
+    released = () => new Promise((resolve) => setTimeout(resolve, 20));
+    const clients = Array.from({ length: 8 }, async (_, client) => {
+      for (const id of ids.filter((__, place) => place % 8 === client)) await live.open(id);
+    });
+    await Promise.all(clients);
+    expect(most).toBeGreaterThan(MAX_LIVE);
+    expect(most).toBeLessThanOrEqual(MAX_LIVE + 8);
+  });
+});
+
+describe('what holds a session', () => {
+  it('is released before the journal closes, also when one of them fails', async () => {
+    const id = await create();
+    const session = await live.open(id);
+    await session.log.claim();
+    await session.agents.main.context.config.change({ permission: 'auto' });
+    const seen: string[] = [];
+    released = async (sessionId, reason) => {
+      await Promise.resolve();
+      session.log.append([event('main', 'warning', { message: 'still open' })]);
+      seen.push(`${sessionId} ${reason}`);
+      throw new Error('cannot be released');
+    };
+    await live.inTurn(id, () => live.unload(id, 'archive'));
+    expect(seen).toEqual([`${id} archive`]);
+    expect(events.slice(-2)).toEqual([`${id} warning`, `${id} agent.disposed`]);
+    expect(live.get(id)).toBeUndefined();
   });
 });
 
@@ -201,6 +285,29 @@ describe('a request during the unloading', () => {
     await one.log.claim();
     await one.agents.main.context.config.change({ permission: 'yolo' });
     expect(one.mainFacts().permission).toBe('yolo');
+  });
+
+  it('that began before it is waited for', async () => {
+    const id = await create();
+    const order: string[] = [];
+    let finish: (() => void) | undefined;
+    const using = live.use(id, async ({ log }) => {
+      await new Promise<void>((resolve) => (finish = resolve));
+      await log.claim();
+      log.append([event('main', 'warning', { message: 'in time' })]);
+      order.push('used');
+    });
+    await vi.waitFor(() => expect(finish).toBeDefined());
+    const unloading = live.inTurn(id, () => live.unload(id, 'archive')).then(() => order.push('unloaded'));
+    await new Promise((resolve) => setImmediate(resolve));
+    const later = live.use(id, () => order.push('used anew'));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(order).toEqual([]);
+    finish?.();
+    await Promise.all([using, unloading, later]);
+    expect(order).toEqual(['used', 'unloaded', 'used anew']);
+    const journal = await readFile(join(live.directory({ id, workspaceId: WORKSPACE }), 'journal.ndjson'), 'utf8');
+    expect(journal.trim().split('\n').at(-1)).toMatch(/"session\.closed","reason":"archive"/);
   });
 
   it('keeps a session that was looked at and not reached yet', async () => {

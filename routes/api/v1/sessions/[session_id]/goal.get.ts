@@ -10,7 +10,7 @@ export default defineEndpoint({
   data: z.null(),
   errors: ['session.not_found'],
   handler: async ({ params, app }) => {
-    await app.sessions.open(params.session_id);
+    await app.sessions.read(params.session_id);
     return null;
   },
 });

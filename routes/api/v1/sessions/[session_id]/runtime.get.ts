@@ -8,5 +8,5 @@ export default defineEndpoint({
   params: pathParams('session_id'),
   data: z.object({ workspace_id: z.string(), runtime_id: z.string() }),
   errors: ['session.not_found'],
-  handler: async ({ params, app }) => (await app.sessions.open(params.session_id)).runtime(),
+  handler: async ({ params, app }) => (await app.sessions.read(params.session_id)).runtime(),
 });

@@ -8,5 +8,5 @@ export default defineEndpoint({
   params: pathParams('session_id'),
   data: statusSchema,
   errors: ['session.not_found'],
-  handler: async ({ params, app }) => (await app.sessions.open(params.session_id)).status(),
+  handler: async ({ params, app }) => (await app.sessions.read(params.session_id)).status(),
 });

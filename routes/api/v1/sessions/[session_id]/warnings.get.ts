@@ -9,5 +9,5 @@ export default defineEndpoint({
   params: pathParams('session_id'),
   data: z.object({ warnings: z.array(warningSchema) }),
   errors: ['session.not_found'],
-  handler: async ({ params, app }) => ({ warnings: (await app.sessions.open(params.session_id)).warnings() }),
+  handler: async ({ params, app }) => ({ warnings: (await app.sessions.read(params.session_id)).warnings() }),
 });

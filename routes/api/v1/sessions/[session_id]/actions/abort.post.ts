@@ -9,7 +9,7 @@ export default defineEndpoint({
   body: z.looseObject({}),
   bodyRequired: false,
   data: z.object({ aborted: z.literal(true) }),
-  errors: ['session.not_found'],
+  errors: ['session.not_found', 'session.busy'],
   load: ({ params, app }) => app.sessions.assertExists(params.session_id),
   handler: ({ params, app }) => app.sessions.abortTurn(params.session_id),
 });

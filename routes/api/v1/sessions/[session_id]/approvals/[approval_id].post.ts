@@ -11,8 +11,9 @@ export default defineEndpoint({
   body: resolveApprovalSchema,
   data: z.object({ resolved: z.literal(true), resolved_at: isoTime }),
   errors: ['session.not_found', 'session.busy', 'approval.not_found', 'approval.already_resolved', 'approval.expired'],
-  handler: async ({ params, body, app }) => {
-    const session = await app.sessions.open(params.session_id);
-    return { resolved: true as const, ...(await session.approvals.resolve(params.approval_id, body)) };
-  },
+  handler: ({ params, body, app }) =>
+    app.sessions.use(params.session_id, async ({ approvals }) => ({
+      resolved: true as const,
+      ...(await approvals.resolve(params.approval_id, body)),
+    })),
 });

@@ -10,5 +10,5 @@ export default defineEndpoint({
   query: z.object({ status: z.literal('pending') }),
   data: z.object({ items: z.array(approvalSchema) }),
   errors: ['session.not_found'],
-  handler: async ({ params, app }) => ({ items: (await app.sessions.open(params.session_id)).pendingApprovals() }),
+  handler: async ({ params, app }) => ({ items: (await app.sessions.read(params.session_id)).approvals() }),
 });

@@ -8,5 +8,5 @@ export default defineEndpoint({
   params: pathParams('session_id', 'message_id'),
   data: messageSchema,
   errors: ['session.not_found', 'message.not_found'],
-  handler: async ({ params, app }) => (await app.sessions.open(params.session_id)).message(params.message_id),
+  handler: async ({ params, app }) => (await app.sessions.read(params.session_id)).message(params.message_id),
 });

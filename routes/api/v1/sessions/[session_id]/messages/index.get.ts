@@ -11,5 +11,5 @@ export default defineEndpoint({
   query: cursorQuery({ role: z.enum(['user', 'assistant', 'tool', 'system']).optional() }),
   data: z.object({ items: z.array(messageSchema), has_more: z.boolean() }),
   errors: ['session.not_found'],
-  handler: async ({ params, query, app }) => (await app.sessions.open(params.session_id)).messages(query),
+  handler: async ({ params, query, app }) => (await app.sessions.read(params.session_id)).messages(query),
 });

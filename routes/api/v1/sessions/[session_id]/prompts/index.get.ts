@@ -10,5 +10,5 @@ export default defineEndpoint({
   params: pathParams('session_id'),
   data: z.object({ active: promptSchema.nullable(), queued: z.array(promptSchema) }),
   errors: ['session.not_found'],
-  handler: async ({ params, app }) => (await app.sessions.open(params.session_id)).agents.main.prompts(),
+  handler: ({ params, app }) => app.sessions.use(params.session_id, ({ agents }) => agents.main.prompts()),
 });

@@ -13,14 +13,11 @@ export default defineEndpoint({
   data: z.object({ resolved: z.literal(true), resolved_at: isoTime }),
   errors: ['session.not_found', 'question.not_found', 'session.busy', 'approval.already_resolved', 'question.expired'],
   // The id comes before the fields of the body.
-  load: async ({ params: { session_id, question_id }, app }) => {
-    const { context } = await app.sessions.open(session_id);
-    const asked = context.feature(questions);
-    await asked.assertPending(question_id);
-    return asked;
-  },
-  handler: async ({ params, body, resource }) => ({
-    resolved: true as const,
-    ...(await resource.answer(params.question_id, body)),
-  }),
+  load: ({ params: { session_id, question_id }, app }) =>
+    app.sessions.use(session_id, ({ context }) => context.feature(questions).assertPending(question_id)),
+  handler: ({ params, body, app }) =>
+    app.sessions.use(params.session_id, async ({ context }) => ({
+      resolved: true as const,
+      ...(await context.feature(questions).answer(params.question_id, body)),
+    })),
 });

@@ -12,7 +12,7 @@ export default defineEndpoint({
   data: z.object({ items: z.array(questionSchema) }),
   errors: ['session.not_found'],
   handler: async ({ params, app }) => {
-    const { log } = await app.sessions.open(params.session_id);
-    return { items: pendingQuestions(log.state) };
+    const { state } = await app.sessions.read(params.session_id);
+    return { items: pendingQuestions(state) };
   },
 });

@@ -8,9 +8,9 @@ export default defineEndpoint({
   operationId: 'abortPrompt',
   params: pathParams('session_id', 'prompt_id'),
   data: z.object({ aborted: z.literal(true) }),
-  errors: ['session.not_found', 'prompt.not_found', 'prompt.already_completed'],
+  errors: ['session.not_found', 'prompt.not_found', 'session.busy', 'prompt.already_completed'],
   handler: async ({ params, app }) => {
-    (await app.sessions.open(params.session_id)).agents.abortPrompt(params.prompt_id);
+    await app.sessions.abort(params.session_id, params.prompt_id);
     return { aborted: true as const };
   },
 });

@@ -18,8 +18,9 @@ export default defineEndpoint({
     'question.expired',
   ],
   handler: async ({ params, app }) => {
-    const { context } = await app.sessions.open(params.session_id);
-    const { dismissed_at } = await context.feature(questions).dismiss(params.question_id);
+    const { dismissed_at } = await app.sessions.use(params.session_id, ({ context }) =>
+      context.feature(questions).dismiss(params.question_id),
+    );
     throw new ServiceError('question.dismissed', `question ${params.question_id} dismissed`, {
       data: { dismissed: true, dismissed_at },
     });

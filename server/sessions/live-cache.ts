@@ -1,0 +1,217 @@
+/**
+ * Which sessions are loaded: a cache whose limit is kept when one is opened. Lifecycle calls on one session run one after
+ * the other and concurrent loads share one. An unloading waits for those who use the session, and who wants it meanwhile
+ * gets it anew: so no change meets a session that is half closed.
+ */
+import type { UnloadReason } from '#server/agent/feature.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
+import type { Logger } from '#server/logging/log.ts';
+import type { LoadSlots } from './load-slots.ts';
+
+const IDLE_UNLOAD_MS = 30 * 60 * 1000;
+const MAX_LIVE = 200;
+/** So far above the limit nobody waits for the unloading that makes room. */
+const SPARE = 8;
+/** A request that hangs must not keep an archive or the stop for ever. */
+const MAX_USE_MS = 5_000;
+
+export interface LiveCache<Item> {
+  /** The session when it is loaded, also while it is being unloaded. */
+  get(id: string): Item | undefined;
+  /** Longest unused first. */
+  all(): Item[];
+  /**
+   * Loads the session unless it is, and keeps it until the work is done. The work is a request's: it waits for no turn and
+   * no lifecycle call of the session.
+   */
+  use<T>(id: string, work: (item: Item) => T | Promise<T>): Promise<T>;
+  /** Puts in what `make` returns, once there is room for it. */
+  add(id: string, make: () => Promise<Item>): Promise<Item>;
+  /** Runs after the lifecycle calls on the session so far. */
+  inTurn<T>(id: string, work: () => Promise<T>): Promise<T>;
+  /** Waits for those who use the session and unloads it; to be called in turn. */
+  unload(id: string, reason: UnloadReason): Promise<void>;
+  /** Unloads what nobody has used for 30 minutes, and what is above the limit and free by now. */
+  unloadIdle(): Promise<void>;
+  /** Unloads everything; nothing is loaded any more. */
+  close(): Promise<void>;
+}
+
+export interface LiveCacheDeps<Item> {
+  load(id: string): Promise<Item>;
+  /** Releases what the session has; `get` finds it until this resolves. */
+  unload(id: string, item: Item, reason: UnloadReason): Promise<void>;
+  /** Something beside its users needs it loaded. */
+  holds(id: string, item: Item): boolean;
+  slots: LoadSlots;
+  log: Pick<Logger, 'warn' | 'error'>;
+  now(): number;
+  /** Sessions in memory above which opening one unloads the longest unused that nothing holds; 200 unless given. */
+  maxLive?: number | undefined;
+}
+
+interface Entry<Item> {
+  readonly id: string;
+  readonly item: Item;
+  usedAt: number;
+  /** Requests at work on it, and who waits for the last of them. */
+  users: number;
+  unused: (() => void)[];
+  unloading: boolean;
+}
+
+/** Creates it, empty. */
+export function createLiveCache<Item>(deps: LiveCacheDeps<Item>): LiveCache<Item> {
+  const { log, now, maxLive = MAX_LIVE } = deps;
+  /** Longest unused first. */
+  const live = new Map<string, Entry<Item>>();
+  const loading = new Map<string, Promise<Entry<Item>>>();
+  const lifecycles = new Map<string, Promise<unknown>>();
+  const evictions = new Set<Promise<void>>();
+  /** Sessions that are about to come in. */
+  let arriving = 0;
+  let closed = false;
+
+  function inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const mine = (lifecycles.get(id) ?? Promise.resolve()).then(work, work);
+    lifecycles.set(id, mine);
+    const forget = () => {
+      if (lifecycles.get(id) === mine) lifecycles.delete(id);
+    };
+    mine.then(forget, forget);
+    return mine;
+  }
+
+  async function enter(id: string, make: () => Promise<Item>): Promise<Entry<Item>> {
+    arriving += 1;
+    try {
+      await makeRoom();
+      const entry = { id, item: await make(), usedAt: now(), users: 0, unused: [], unloading: false };
+      live.set(id, entry);
+      return entry;
+    } finally {
+      arriving -= 1;
+    }
+  }
+
+  function loadShared(id: string): Promise<Entry<Item>> {
+    if (closed) return Promise.reject(stopping());
+    let shared = loading.get(id);
+    if (!shared) {
+      const loaded = async () => live.get(id) ?? deps.slots.run(() => enter(id, () => deps.load(id)));
+      shared = inTurn(id, loaded).finally(() => loading.delete(id));
+      loading.set(id, shared);
+    }
+    return shared;
+  }
+
+  /** The session, loaded, and not to be unloaded before `leave`. */
+  async function take(id: string): Promise<Entry<Item>> {
+    let entry = live.get(id);
+    while (!entry || entry.unloading) entry = await loadShared(id);
+    entry.users += 1;
+    entry.usedAt = now();
+    live.delete(id);
+    live.set(id, entry);
+    return entry;
+  }
+
+  function leave(entry: Entry<Item>): void {
+    entry.users -= 1;
+    entry.usedAt = now();
+    if (entry.users === 0) for (const resolve of entry.unused.splice(0)) resolve();
+  }
+
+  /** Unloads what is too many; waits for that only far above the limit, and not for what is held. */
+  async function makeRoom(): Promise<void> {
+    for (;;) {
+      evictExcess();
+      if (live.size + arriving <= maxLive + SPARE || evictions.size === 0) return;
+      await Promise.race(evictions);
+    }
+  }
+
+  function evictExcess(): void {
+    for (const entry of live.values()) {
+      if (live.size + arriving - evictions.size <= maxLive) return;
+      // Where a lifecycle call runs, the eviction would wait for it, and that maybe for room.
+      if (!isIdle(entry) || lifecycles.has(entry.id)) continue;
+      const eviction = unloadIf(entry, () => isIdle(entry)).finally(() => evictions.delete(eviction));
+      evictions.add(eviction);
+    }
+  }
+
+  const isIdle = ({ id, item, users, unloading }: Entry<Item>) => !unloading && users === 0 && !deps.holds(id, item);
+
+  /** Looks again in the session's turn: a request may have come meanwhile. Never rejects. */
+  async function unloadIf(entry: Entry<Item>, due: () => boolean): Promise<void> {
+    const { id } = entry;
+    try {
+      await inTurn(id, async () => {
+        if (live.get(id) === entry && due()) await unload(id, 'idle');
+      });
+    } catch (error) {
+      log.error('an idle session could not be unloaded', { sessionId: id, err: error });
+    }
+  }
+
+  async function unload(id: string, reason: UnloadReason): Promise<void> {
+    const entry = live.get(id);
+    if (!entry) return;
+    entry.unloading = true;
+    await whenUnused(entry);
+    try {
+      await deps.unload(id, entry.item, reason);
+    } finally {
+      live.delete(id);
+    }
+  }
+
+  /** Resolves when no request is at work on it any more, or one hangs. */
+  async function whenUnused(entry: Entry<Item>): Promise<void> {
+    if (entry.users === 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      entry.unused.push(resolve);
+      timer = setTimeout(resolve, MAX_USE_MS);
+    });
+    clearTimeout(timer);
+    if (entry.users > 0) log.warn('a session is unloaded under a request', { sessionId: entry.id });
+  }
+
+  return {
+    get: (id) => live.get(id)?.item,
+    all: () => [...live.values()].map(({ item }) => item),
+    async use(id, work) {
+      const entry = await take(id);
+      try {
+        return await work(entry.item);
+      } finally {
+        leave(entry);
+      }
+    },
+    async add(id, make) {
+      if (closed) throw stopping();
+      return (await inTurn(id, () => enter(id, make))).item;
+    },
+    inTurn,
+    unload,
+    async unloadIdle() {
+      const due = (entry: Entry<Item>) => isIdle(entry) && now() - entry.usedAt > IDLE_UNLOAD_MS;
+      for (const entry of [...live.values()].filter(due)) await unloadIf(entry, () => due(entry));
+      evictExcess();
+      await Promise.all(evictions);
+    },
+    async close() {
+      closed = true;
+      await Promise.allSettled(loading.values());
+      // One that fails must not keep the others from being stored.
+      const unloads = await Promise.allSettled([...live.keys()].map((id) => inTurn(id, () => unload(id, 'exit'))));
+      for (const one of unloads) {
+        if (one.status === 'rejected') log.error('a session could not be closed', { err: one.reason });
+      }
+    },
+  };
+}
+
+const stopping = () => new ServiceError('internal.error', 'the server is stopping');

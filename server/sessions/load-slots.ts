@@ -1,0 +1,25 @@
+/** Journals are read whole when a session is loaded or folded: only so many at a time, the others wait in their order. */
+
+export interface LoadSlots {
+  /** Runs the work once there is room for it; the work must not wait for another slot. */
+  run<T>(work: () => Promise<T>): Promise<T>;
+}
+
+export function createLoadSlots(limit: number): LoadSlots {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return {
+    async run(work) {
+      if (running < limit) running += 1;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+      try {
+        return await work();
+      } finally {
+        // The slot goes from hand to hand, so that nobody overtakes.
+        const next = waiting.shift();
+        if (next) next();
+        else running -= 1;
+      }
+    },
+  };
+}

@@ -1,0 +1,175 @@
+/**
+ * What clients read of a session: functions of its fold, the configuration and, where the session is loaded, of what
+ * only its process knows. A session that is merely folded answers by the same functions.
+ */
+import type { AgentProgram } from '#server/agent/context.ts';
+import type { Feature } from '#server/agent/feature.ts';
+import type { StreamPosition } from '#server/events/frame.ts';
+import { contextSize } from '#server/journal/context-size.ts';
+import type { LogState } from '#server/journal/fold.ts';
+import { mainTurnActive, type WorkFacts } from '#server/journal/projections/activity.ts';
+import { readContext } from '#server/journal/projections/context.ts';
+import { noUsage } from '#server/journal/projections/usage.ts';
+import { MAIN_AGENT } from '#schema/agents.ts';
+import type { Approval } from '#schema/interaction.ts';
+import type { InFlightTurn, Message, Snapshot } from '#schema/message.ts';
+import type { PermissionMode } from '#schema/scalars.ts';
+import type { Session, SessionStatus, SessionWarning } from '#schema/session.ts';
+import {
+  findMessage,
+  pageOfMessages,
+  type MessagePage,
+  type MessageQuery,
+  type MessageSource,
+} from './message-page.ts';
+
+const SNAPSHOT_MESSAGES = 100;
+const LOCAL_RUNTIME = 'local';
+
+/** A session as reads see it. All members are as of the same moment while nothing is awaited in between. */
+export interface SessionSource extends MessageSource {
+  position(): StreamPosition;
+  activity(): WorkFacts;
+  /** The Session object. */
+  view(): Session;
+  /** Of a loaded session. */
+  readonly overlay?: LiveOverlay;
+}
+
+/** What dies with the process that runs a session. */
+export interface LiveOverlay {
+  /** The main agent's turn. */
+  inFlight(): InFlightTurn | null;
+  /** Found when the instruction files were read last. */
+  warnings(): SessionWarning[];
+  /** Hands over the session's events that wait to be joined. */
+  flushEvents(): void;
+}
+
+/** The part of the configuration that reads depend on. */
+export interface ViewConfiguration {
+  program: Pick<AgentProgram, 'defaultPermission' | 'defaultLimit'>;
+  features: readonly Feature[];
+}
+
+/** Facts of the main agent, also before it was ever used. */
+export interface AgentFacts {
+  model: string | undefined;
+  effort: string;
+  permission: PermissionMode;
+  /** Of the default model, while none is bound. */
+  maxContextTokens: number | undefined;
+  contextTokens: number;
+  profile: string | undefined;
+}
+
+/** The answers to reads of one session. Each is as of one moment, which is when it is asked for. */
+export interface SessionReader {
+  readonly state: LogState;
+  view(): Session;
+  status(): SessionStatus;
+  snapshot(): Promise<Snapshot>;
+  /** Newest first. */
+  messages(query: MessageQuery): Promise<MessagePage>;
+  /** Throws 40403. */
+  message(id: string): Promise<Message>;
+  runtime(): { workspace_id: string; runtime_id: string };
+  warnings(): SessionWarning[];
+  approvals(): Approval[];
+}
+
+/** Creates it; nothing is looked at yet. */
+export function createSessionReader(source: SessionSource, configuration: ViewConfiguration): SessionReader {
+  return {
+    get state() {
+      return source.state;
+    },
+    view: source.view,
+    status: () => statusOf(source, configuration),
+    snapshot: () => snapshotOf(source, configuration),
+    messages: (query) => pageOfMessages(source, query),
+    message: (id) => findMessage(source, id),
+    runtime: () => ({
+      workspace_id: source.view().workspace_id,
+      runtime_id: mainContext(source.state).config.runtimeId ?? LOCAL_RUNTIME,
+    }),
+    // None before the instruction files were read in this process.
+    warnings: () => source.overlay?.warnings() ?? [],
+    approvals: () => pendingApprovals(source.state),
+  };
+}
+
+const mainContext = (state: LogState) => readContext(state.context, MAIN_AGENT);
+
+/** Of all agents, oldest first. */
+const pendingApprovals = (state: LogState): Approval[] =>
+  [...state.interactions.approvals.values()].map(({ approval }) => approval);
+
+export function mainFacts(state: LogState, program: ViewConfiguration['program']): AgentFacts {
+  const context = mainContext(state);
+  const { config, bound } = context;
+  return {
+    model: config.model,
+    effort: config.model === undefined ? '' : (config.thinkingEffort ?? ''),
+    permission: config.permission ?? program.defaultPermission(),
+    maxContextTokens: config.model === undefined ? program.defaultLimit() : (config.maxContextTokens ?? undefined),
+    contextTokens: contextSize(context),
+    profile: bound?.profile,
+  };
+}
+
+function statusOf(source: SessionSource, { program, features }: ViewConfiguration): SessionStatus {
+  const { model, effort, permission, contextTokens, maxContextTokens: max } = mainFacts(source.state, program);
+  return Object.assign(
+    {
+      busy: source.activity().busy,
+      ...(model === undefined ? {} : { model }),
+      thinking_level: effort,
+      permission,
+      plan_mode: false,
+      swarm_mode: false,
+      context_tokens: contextTokens,
+      ...(max ? { max_context_tokens: max, context_usage: Math.min(1, contextTokens / max) } : {}),
+    },
+    ...features.map((feature) => feature.status?.(source.state)),
+  );
+}
+
+async function snapshotOf(source: SessionSource, { program, features }: ViewConfiguration): Promise<Snapshot> {
+  // Text that is in here stands in no frame that ends behind it.
+  source.overlay?.flushEvents();
+  const { state } = source;
+  const { seq, epoch } = source.position();
+  const { model, contextTokens, maxContextTokens: limit } = mainFacts(state, program);
+  const usage = state.usage.get(MAIN_AGENT)?.total ?? noUsage();
+  const { history } = state.messages;
+  const items = history.slice(-SNAPSHOT_MESSAGES);
+  const has_more = history.length > items.length;
+  // All of it as of `seq`: nothing but texts that never change is looked at later.
+  const snapshot: Snapshot = Object.assign(
+    {
+      as_of_seq: seq,
+      epoch,
+      session: {
+        ...source.view(),
+        agent_config: { model: model ?? '' },
+        usage: {
+          input_tokens: usage.inputOther,
+          output_tokens: usage.output,
+          cache_read_tokens: usage.inputCacheRead,
+          cache_creation_tokens: usage.inputCacheCreation,
+          context_tokens: contextTokens,
+          ...(limit ? { context_limit: limit } : {}),
+        },
+      },
+      messages: { items: [], has_more },
+      // The fold is the first to know that a turn is over.
+      in_flight_turn: (mainTurnActive(state.activity) && source.overlay?.inFlight()) || null,
+      subagents: [],
+      pending_approvals: pendingApprovals(state),
+      pending_questions: [],
+    },
+    ...features.map((feature) => feature.snapshot?.(state)),
+  );
+  return { ...snapshot, messages: { items: await source.load(items), has_more } };
+}
