@@ -42,17 +42,19 @@ export async function* readLines(file: FileHandle, start: number, end = Infinity
   }
 }
 
+/** 50001 of a line that cannot be read or folded. */
+export const damagedAt = (offset: number, cause?: unknown) =>
+  new ServiceError('internal.error', `the session's journal is damaged at byte ${offset}`, { cause });
+
 /** The batch of a line. Throws 50001 naming the byte offset when it is none. */
 export function parseBatch(line: Line, blobs: BlobStore): Batch {
-  const damaged = (cause?: unknown) =>
-    new ServiceError('internal.error', `the session's journal is damaged at byte ${line.offset}`, { cause });
   let value: unknown;
   try {
     value = blobs.decode(line.text);
   } catch (error) {
-    throw damaged(error);
+    throw damagedAt(line.offset, error);
   }
-  if (!isBatch(value)) throw damaged();
+  if (!isBatch(value)) throw damagedAt(line.offset);
   return { t: value.t, records: value.r };
 }
 
