@@ -55,7 +55,7 @@ async function talkWith(
   });
   /** Durable events as their types, the marks as their texts. */
   const told = () =>
-    talk.durable().map(({ type, payload }) => (type === 'warning' ? String(payload.message) : String(type)));
+    talk.durable().map(({ type, payload }) => (type === 'warning' ? String(payload.message) : type));
   return { ...talk, requests, told };
 }
 
