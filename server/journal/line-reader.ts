@@ -43,6 +43,10 @@ export async function* readLines(file: FileHandle, start: number, end = Infinity
   }
 }
 
+/** 50001 of a line that cannot be read or folded. */
+export const damagedAt = (offset: number, cause?: unknown) =>
+  new ServiceError('internal.error', `the session's journal is damaged at byte ${offset}`, { cause });
+
 /** The batch of a line of the file. Throws 50001 naming the byte offset when it is none. */
 export async function readBatch(line: Line, blobs: BlobStore): Promise<Batch> {
   try {
@@ -50,7 +54,7 @@ export async function readBatch(line: Line, blobs: BlobStore): Promise<Batch> {
   } catch (error) {
     // A blob could not be read for now.
     if (errorCode(error) !== undefined) throw error;
-    throw damaged(line, error);
+    throw damagedAt(line.offset, error);
   }
 }
 
@@ -62,12 +66,9 @@ export function outlinedBatch(line: Line, blobs: BlobStore): Batch {
   try {
     return asBatch(blobs.outline(line.text));
   } catch (error) {
-    throw damaged(line, error);
+    throw damagedAt(line.offset, error);
   }
 }
-
-const damaged = ({ offset }: Line, cause: unknown) =>
-  new ServiceError('internal.error', `the session's journal is damaged at byte ${offset}`, { cause });
 
 function asBatch(value: unknown): Batch {
   if (!isBatch(value)) throw new Error('not a line of records');

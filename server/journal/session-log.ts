@@ -333,7 +333,8 @@ function openLog(options: SessionLogOptions, blobs: BlobStore, emptyJournal: Jou
     readOnly = failure;
     log.error('a session can no longer be written', { sessionId, err: error });
     // Nothing can be recorded any more, so what is open counts as ended; the next process settles it on disk.
-    const records = settleCrash(view.state).map((draft) => record(unsent(draft), undefined));
+    const drafts = view.broken ? [] : settleCrash(view.state);
+    const records = drafts.map((draft) => record(unsent(draft), undefined));
     if (records.length > 0) applyBatch(view.state, { t: view.state.lastTime, records });
     queueMicrotask(() => tell(() => options.onFailure(failure)));
     return failure;
@@ -356,7 +357,12 @@ function openLog(options: SessionLogOptions, blobs: BlobStore, emptyJournal: Jou
     if (waiting.length > 0) messagesProjection.written(view.state.messages, view.length);
     view.length += Buffer.byteLength(before);
     waiting = [];
-    follow(line);
+    try {
+      follow(line);
+    } catch (error) {
+      // Written, but not folded: nothing may be built on this state.
+      throw fail(new Error(errorMessage(error), { cause: error }));
+    }
     blobs.forget();
   }
 

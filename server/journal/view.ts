@@ -5,7 +5,7 @@ import { errorCode } from '#server/files/errno.ts';
 import type { BlobStore } from './blobs.ts';
 import { applyBatch, initialState, type LogState } from './fold.ts';
 import { JOURNAL_FORMAT, type JournalHeader } from './header.ts';
-import { isSent, readBatch, readLines, type SentRecord } from './line-reader.ts';
+import { damagedAt, isSent, readBatch, readLines, type SentRecord } from './line-reader.ts';
 import type { FeatureProjection } from './projections/feature-projection.ts';
 import type { Batch } from './records.ts';
 import { journalPath, readHeader } from './replay.ts';
@@ -21,6 +21,8 @@ export interface JournalView {
   ownStart: number;
   /** Sparse: where the line of a number stands. */
   marks: { seq: number; offset: number }[];
+  /** A record that lacks what its type has broke the fold in the middle of a line: `state` is of no use. */
+  broken: boolean;
 }
 
 /** Told of each line in front of its fold; what it returns is called behind it. */
@@ -37,20 +39,25 @@ export function newHeader(sessionId: string, createdAt: number): JournalHeader {
 
 /** The view of a file in which nothing was found; `header` stands for the one to be written. */
 export function emptyView(header: JournalHeader, projections: readonly FeatureProjection[]): JournalView {
-  return { header, state: initialState(header, projections), seq: 0, length: 0, ownStart: 0, marks: [] };
+  return { header, state: initialState(header, projections), seq: 0, length: 0, ownStart: 0, marks: [], broken: false };
 }
 
 /** Records of a line that clients get: those of copied lines they never do. */
 const sentIn = (view: JournalView, { records }: Batch, offset: number): SentRecord[] =>
   offset < view.ownStart ? [] : records.filter(isSent);
 
-/** Folds a line that is in the file at that place. */
+/** Folds a line that is in the file at that place; throws 50001 when it cannot, and then the view is broken. */
 export function foldLine(view: JournalView, batch: Batch, offset: number, end: number): SentRecord[] {
   const sent = sentIn(view, batch, offset);
   const [first] = sent;
   const mark = view.marks.at(-1);
   if (first && (!mark || offset - mark.offset >= MARK_BYTES)) view.marks.push({ seq: first.seq, offset });
-  applyBatch(view.state, batch, offset);
+  try {
+    applyBatch(view.state, batch, offset);
+  } catch (error) {
+    view.broken = true;
+    throw damagedAt(offset, error);
+  }
   view.seq = sent.at(-1)?.seq ?? view.seq;
   view.length = end;
   return sent;
@@ -58,12 +65,14 @@ export function foldLine(view: JournalView, batch: Batch, offset: number, end: n
 
 /**
  * Reads on from where the view stands to the last complete line, changing the view. A missing file, or one without a
- * complete first line, leaves it empty. Throws 50001 naming the offset of a damaged line.
+ * complete first line, leaves it empty. Throws 50001 naming the offset of a damaged line. A broken view starts anew, so
+ * that no line is folded twice.
  */
 export async function readOn(view: JournalView, dir: string, blobs: BlobStore, onLine?: LineListener): Promise<void> {
   const file = await openForReading(journalPath(dir));
   if (!file) return;
   try {
+    if (view.broken) Object.assign(view, emptyView(view.header, view.state.features.projections));
     if (view.length === 0 && !(await begin(view, file))) return;
     for await (const lines of readLines(file, view.length)) {
       for (const line of lines) {

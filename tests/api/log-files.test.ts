@@ -28,7 +28,7 @@ describe('log files', () => {
     const folder = (id: string) => join(home, 'sessions', session.workspace_id, id);
     await world.ok('POST', `/sessions/${session.id}:archive`);
     await appendFile(join(folder(session.id), 'journal.ndjson'), 'no record\n{}\n');
-    expect(await world.api('GET', `/sessions/${session.id}/status`)).toMatchObject({ code: 50001 });
+    expect(await world.api('POST', `/sessions/${session.id}:abort`)).toMatchObject({ code: 50001 });
     const line = { level: 50, msg: 'a session cannot be loaded', sessionId: session.id };
     await expect.poll(() => logged(home)).toContainEqual(expect.objectContaining(line));
     await expect.poll(() => logged(folder(session.id))).toEqual([expect.objectContaining(line)]);

@@ -2,6 +2,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { promptSchema } from '#schema/prompt.ts';
 import { sessionSchema } from '#schema/session.ts';
 import { sessionFolder } from '#support/crash.ts';
 import { startTalk, type Talk } from '#support/talk.ts';
@@ -124,6 +126,47 @@ describe('archive', () => {
     for (const answer of await Promise.all([...calls, ...reads])) expect(answer.code).toBe(0);
   });
 });
+
+describe('a prompt sent while its session is archived', () => {
+  it('runs before or after, and leaves nothing behind the journal’s last line', async () => {
+    const talk = await startTalk(world);
+    const accepted: string[] = [];
+    for (let round = 0; round < 40; round++) {
+      world.model.enqueue({ text: `Answer ${round}.` });
+      const prompt = world.api('POST', `${talk.path}/prompts`, {
+        content: [{ type: 'text', text: `Prompt ${round}` }],
+      });
+      // Further into the submit from round to round.
+      for (let turns = 0; turns < round % 20; turns++) await new Promise((resolve) => setImmediate(resolve));
+      const [submitted, archived, restored] = await Promise.all([
+        prompt,
+        world.api('POST', `${talk.path}:archive`),
+        world.api('POST', `${talk.path}:restore`),
+      ]);
+      expect([submitted, archived, restored].map(({ code, msg }) => [code, msg])).toEqual(
+        Array.from({ length: 3 }, () => [0, 'success']),
+      );
+      const { prompt_id } = promptSchema.parse(submitted.data);
+      await talk.settled(prompt_id);
+      accepted.push(prompt_id);
+    }
+    const ends = talk.events
+      .durable(talk.session.id)
+      .filter(({ type }) => type === 'prompt.completed' || type === 'prompt.aborted');
+    expect(ends.map(({ payload }) => payload.promptId)).toEqual(accepted);
+    await archive(talk);
+    const path = join(sessionFolder(world.server.home, talk.session), 'journal.ndjson');
+    const records = (await readFile(path, 'utf8')).trim().split('\n').slice(1).flatMap(recordTypes);
+    const behind = records.flatMap((type, place) => (type === 'session.closed' ? [records[place + 1]] : []));
+    expect(new Set(behind)).toEqual(new Set(['session.opened', undefined]));
+  });
+});
+
+const recordTypes = (line: string): string[] =>
+  z
+    .object({ r: z.array(z.looseObject({ type: z.string() })) })
+    .parse(JSON.parse(line))
+    .r.map(({ type }) => type);
 
 describe('restore', () => {
   it('un-archives, loads, tells nothing and leaves updated_at', async () => {

@@ -205,6 +205,8 @@ describe('sessions and the registry', () => {
     expect((await second.api('GET', `/sessions/${session.id}/snapshot`)).data).toMatchObject({
       session: { metadata: { cwd: root } },
     });
+    // Reads fold the journal; what may change something loads.
+    expect((await second.api('POST', `/sessions/${session.id}:abort`)).code).toBe(0);
     const created = await client.waitFor(({ type }) => type === 'event.workspace.created');
     expect(await listOf(second)).toEqual([created.payload.workspace]);
     expect(created.payload.workspace).toMatchObject({ id: session.workspace_id, root, session_count: 1 });

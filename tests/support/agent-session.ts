@@ -9,6 +9,7 @@ import { features as allFeatures } from '#server/features/features.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { ModelRequest, ModelResponse, ResolvedModel } from '#server/models/types.ts';
 import { createLiveSession, type LiveSession } from '#server/sessions/session.ts';
+import { createSessionReader, type SessionReader } from '#server/sessions/session-views.ts';
 import type { SessionHeader } from '#server/sessions/session-header.ts';
 import type { Tool } from '#server/tools/tool.ts';
 import type { EventFrame } from '#server/events/frame.ts';
@@ -17,6 +18,8 @@ import { openLog, SESSION_ID, type OpenedLog } from './session-logs.ts';
 
 export interface AgentSession extends OpenedLog {
   session: LiveSession;
+  /** What clients read of it. */
+  reader: SessionReader;
   /** What no client could be told. */
   reports: string[];
 }
@@ -91,7 +94,8 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       ...options.program,
     },
   });
-  return { ...opened, session, reports };
+  const reader = createSessionReader(session, { program: session.context.program, features });
+  return { ...opened, session, reader, reports };
 }
 
 /** An answer of a model: text, calls by name with arguments, or what a test does with the request. */

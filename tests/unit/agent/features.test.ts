@@ -8,7 +8,6 @@ import { defineFeatureProjection } from '#server/journal/projections/feature-pro
 import { event, type Draft } from '#server/journal/records.ts';
 import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
 import { createPermissionPolicy, type AddedStep } from '#server/permissions/policy.ts';
-import { createSessionReader } from '#server/sessions/session-views.ts';
 import { defineTool, type Tool } from '#server/tools/tool.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { openTalk, scriptedModel, textOf, type AgentSessionOptions, type ModelAnswer } from '#support/agent-session.ts';
@@ -56,7 +55,7 @@ async function talkWith(
   });
   /** Durable events as their types, the marks as their texts. */
   const told = () =>
-    talk.durable().map(({ type, payload }) => (type === 'warning' ? String(payload.message) : String(type)));
+    talk.durable().map(({ type, payload }) => (type === 'warning' ? String(payload.message) : type));
   return { ...talk, requests, told };
 }
 
@@ -592,8 +591,7 @@ describe('the fold of a feature', () => {
     const talk = await talkWith([counting], [done, done]);
     await talk.turn('one');
     await talk.turn('two');
-    const { program } = talk.main.context.session;
-    expect(createSessionReader(talk.session, { program, features: [counting] }).status().context_tokens).toBe(2);
+    expect(talk.reader.status().context_tokens).toBe(2);
     await talk.close();
     const again = await talkWith([counting]);
     expect(counts.of(again.log.state.features)).toEqual(new Map([['main', 2]]));

@@ -2,7 +2,7 @@
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { pendingQuestions, questions } from '#server/features/questions/questions.ts';
+import { questions } from '#server/features/questions/questions.ts';
 import type { Session } from '#schema/session.ts';
 import { openTalk, scriptedModel, textOf } from '#support/agent-session.ts';
 import { temporaryFolder } from '#support/session-logs.ts';
@@ -93,10 +93,10 @@ describe('an answer', () => {
     expect(talk.session.holds()).toBe(true);
     expect(talk.pending()).toBe(1);
     expect(work(talk.all('event.session.work_changed').at(-1)!)).toMatchObject({ pending_interaction: 'question' });
-    expect(pendingQuestions(talk.session.log.state)).toMatchObject([{ question_id: talk.id }]);
+    expect((await talk.reader.snapshot()).pending_questions).toMatchObject([{ question_id: talk.id }]);
     await talk.answer();
     await talk.idle();
-    expect(pendingQuestions(talk.session.log.state)).toEqual([]);
+    expect((await talk.reader.snapshot()).pending_questions).toEqual([]);
     expect(talk.session.holds()).toBe(false);
     await talk.close();
   });

@@ -283,6 +283,55 @@ describe('loading', () => {
     });
   });
 
+  describe('a record that lacks what its type has', () => {
+    const usage = { inputOther: 7, output: 0, inputCacheRead: 0, inputCacheCreation: 0 };
+    const booked = { agent: MAIN, type: 'usage.recorded', model: 'm', usage, scope: 'session', purpose: 'p' };
+    const lineOf = (...records: object[]) => `${JSON.stringify({ t: Date.now(), r: records })}\n`;
+    const incomplete = lineOf(booked, { seq: 3, agent: MAIN, type: 'context.spliced', start: 0, deleteCount: 0 });
+    const path = () => join(dir, 'journal.ndjson');
+
+    it('fails the load, naming the offset of its line', async () => {
+      await withLines(2);
+      const { size } = await stat(path());
+      await appendFile(path(), incomplete + lineOf(booked));
+      await expect(openLog(dir)).rejects.toMatchObject({
+        code: 50001,
+        message: expect.stringContaining(`byte ${size}`),
+      });
+    });
+
+    it('fails who follows another process, each time alike, and leaves no half of its line', async () => {
+      await withLines(2);
+      const { log, durable } = await openLog(dir);
+      const before = durable().length;
+      const { size } = await stat(path());
+      await appendFile(path(), incomplete);
+      const damaged = { code: 50001, message: expect.stringContaining(`byte ${size}`) };
+      for (let time = 0; time < 3; time++) await expect(log.refresh()).rejects.toMatchObject(damaged);
+      await truncate(path(), size);
+      await appendFile(path(), lineOf(booked, { seq: 3, ...warning('mended') }));
+      await log.refresh();
+      expect(log.state.usage.get(MAIN)?.total).toEqual(usage);
+      expect(log.position().seq).toBe(3);
+      expect(durable().slice(before)).toEqual([expect.stringContaining('mended')]);
+      await log.close();
+    });
+
+    it('written by us is a failed write: nothing is written behind it', async () => {
+      const { log, failures } = await openLog(dir);
+      await log.claim();
+      log.append([warning('a')]);
+      const draft = { agent: MAIN, type: 'step.response' } as unknown as Draft;
+      log.append([event(MAIN, 'turn.started', { turnId: 0, origin: { kind: 'user' } })]);
+      log.append([event(MAIN, 'turn.step.started', { turnId: 0, step: 1, stepId: 's' })]);
+      const unwritten = expect.objectContaining({ code: 50003 });
+      expect(() => log.append([draft])).toThrow(unwritten);
+      expect(() => log.append([warning('b')])).toThrow(unwritten);
+      await expect.poll(() => failures).toHaveLength(1);
+      await log.close();
+    });
+  });
+
   it('cuts a torn last line off when it writes, not when it reads', async () => {
     await withLines(2);
     const path = join(dir, 'journal.ndjson');

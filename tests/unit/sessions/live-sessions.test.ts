@@ -12,8 +12,10 @@ import { createIdentity } from '#server/models/providers/identity.ts';
 import { createDocuments } from '#server/storage/documents.ts';
 import { createModelClient } from '#server/models/stream.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
+import { createColdFolds } from '#server/sessions/cold-folds.ts';
 import { createLoadSlots } from '#server/sessions/load-slots.ts';
 import { createLiveSessions, type LiveSessions } from '#server/sessions/live-sessions.ts';
+import { createSessionReads } from '#server/sessions/session-reads.ts';
 import type { SessionIndex } from '#server/sessions/session-index.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
@@ -382,4 +384,29 @@ it('after closing loads nothing more', async () => {
   await live.close();
   expect(liveIds()).toEqual([]);
   await expect(live.open(id)).rejects.toMatchObject({ code: 50001, message: 'the server is stopping' });
+});
+
+describe('reading', () => {
+  it('many sessions, again and again, loads none of them and keeps a few folds', async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 300; n++) ids.push(await create());
+    for (const { id } of live.all()) await live.inTurn(id, () => live.unload(id, 'idle'));
+    const slots = createLoadSlots(8);
+    const folds = createColdFolds({ slots, holder: leaseHolder() });
+    const program = { defaultPermission: () => 'manual' as const, defaultLimit: () => undefined };
+    const read = createSessionReads({ live, folds, index, program, features: [] });
+    const snapshots = async () => {
+      for (const id of ids) {
+        const { session, as_of_seq } = await (await read(id)).snapshot();
+        expect([session.id, as_of_seq]).toEqual([id, 1]);
+      }
+    };
+    await snapshots();
+    await Promise.all([snapshots(), snapshots()]);
+    expect(liveIds()).toEqual([]);
+    expect(folds.kept().folds).toBe(16);
+    const kept = folds.kept().bytes;
+    await snapshots();
+    expect(folds.kept()).toEqual({ folds: 16, bytes: kept });
+  });
 });

@@ -69,7 +69,7 @@ describe('metadataText', () => {
   it('shows no half of a secret that the cut goes through', () => {
     for (let spaces = 15_955; spaces < 16_000; spaces++)
       expect(text(' '.repeat(spaces) + KEY)).toMatch(/^(\[redacted\])?$/);
-    expect(text(`${'字'.repeat(20_000)}`)).toHaveLength(4000);
+    expect(text('字'.repeat(20_000))).toHaveLength(4000);
   });
 
   it('hides a long value in an address', () => {

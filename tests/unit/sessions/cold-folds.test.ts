@@ -1,0 +1,191 @@
+/** Folds for readers: shared, kept within bounds, read on; with real journals, written by a session log beside them. */
+import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { features } from '#server/features/features.ts';
+import { event, internal } from '#server/journal/records.ts';
+import { createColdFolds, type ColdFolds } from '#server/sessions/cold-folds.ts';
+import { createLoadSlots, type LoadSlots } from '#server/sessions/load-slots.ts';
+import { deadOwner, leaseHolder } from '#support/lease-holder.ts';
+import { openLog } from '#support/session-logs.ts';
+import { temporaryHome } from '#support/temporary-home.ts';
+
+const MAX_FOLDS = 4;
+
+let home: string;
+let folds: ColdFolds;
+/** Reads of files so far, and how many ran at once. */
+let reads: number;
+let most: number;
+beforeEach(async () => {
+  home = await temporaryHome();
+  [reads, most] = [0, 0];
+  const projections = features.flatMap((feature) => feature.projection ?? []);
+  folds = createColdFolds({
+    slots: counted(createLoadSlots(2)),
+    holder: leaseHolder(),
+    projections,
+    maxFolds: MAX_FOLDS,
+  });
+});
+
+function counted(slots: LoadSlots): LoadSlots {
+  let running = 0;
+  return {
+    run: (work) =>
+      slots.run(async () => {
+        reads += 1;
+        running += 1;
+        most = Math.max(most, running);
+        return work().finally(() => (running -= 1));
+      }),
+  };
+}
+
+const dirOf = (id: string) => join(home, id);
+const read = (id: string) => folds.read(id, dirOf(id));
+const titled = (title: string) => event('main', 'session.meta.updated', { title, patch: { title } });
+
+/** The log of a session, claimed; closed when the test ends. */
+async function writer(id: string) {
+  const { log } = await openLog(dirOf(id), { sessionId: id });
+  await log.claim();
+  onTestFinished(() => log.close());
+  return log;
+}
+
+async function written(id: string, title = id): Promise<void> {
+  const log = await writer(id);
+  log.append([titled(title)]);
+  await log.close();
+}
+
+it('is the same object for one reader after the other, and is read on when the file grew', async () => {
+  const log = await writer('a');
+  log.append([titled('one')]);
+  const fold = await read('a');
+  expect(fold).toMatchObject({ seq: 1, state: { index: { title: 'one' } } });
+  expect(await read('a')).toBe(fold);
+  log.append([titled('two'), titled('three')]);
+  expect(await read('a')).toBe(fold);
+  expect(fold).toMatchObject({ seq: 3, length: log.length, state: { index: { title: 'three' } } });
+});
+
+it('readers at the same time share a fold, and each finds what was written before it came', async () => {
+  const log = await writer('a');
+  for (let n = 1; n <= 50; n++) {
+    log.append([titled(`title ${n}`)]);
+    const readers = Array.from({ length: 5 }, () => read('a'));
+    // These come while the others are under way.
+    log.append([titled(`again ${n}`)]);
+    readers.push(...Array.from({ length: 5 }, () => read('a')));
+    const [first, ...others] = await Promise.all(readers);
+    for (const other of others) expect(other).toBe(first);
+    expect(first).toMatchObject({ seq: 2 * n, state: { index: { title: `again ${n}` } } });
+  }
+  // One for those who came first, and one for all who came meanwhile.
+  expect(reads).toBe(100);
+});
+
+it('keeps the last few, however many sessions are read, and reads so many at a time', async () => {
+  const ids = Array.from({ length: 20 }, (_, n) => `session_${n}`);
+  for (const id of ids) await written(id);
+  const titles = await Promise.all(ids.map(async (id) => (await read(id)).state.index.title));
+  expect(titles).toEqual(ids);
+  expect(folds.kept().folds).toBe(MAX_FOLDS);
+  expect(most).toBe(2);
+  const newest = await read('session_0');
+  for (const id of ids.slice(1, MAX_FOLDS)) await read(id);
+  expect(await read('session_0')).toBe(newest);
+  for (const id of ids.slice(5, 5 + MAX_FOLDS)) await read(id);
+  expect(await read('session_0')).not.toBe(newest);
+});
+
+it('keeps no more of journals than so many bytes', async () => {
+  for (const id of ['a', 'b', 'c']) await written(id, 'x'.repeat(4_000));
+  const { length } = await read('a');
+  folds = createColdFolds({ slots: createLoadSlots(1), holder: leaseHolder(), maxBytes: 2 * length + 100 });
+  for (const id of ['a', 'b', 'c']) await read(id);
+  expect(folds.kept()).toEqual({ folds: 2, bytes: 2 * length });
+  folds = createColdFolds({ slots: createLoadSlots(1), holder: leaseHolder(), maxBytes: length - 1 });
+  await read('a');
+  expect(folds.kept()).toEqual({ folds: 0, bytes: 0 });
+});
+
+const turn = [
+  event('main', 'agent.created', {}, { kind: 'main' }),
+  internal('main', 'agent.config', { permission: 'manual' }),
+  event('main', 'turn.started', { turnId: 0, origin: { kind: 'user' } }),
+];
+
+it('shows a turn as running while its server lives, and settles it for the answer alone once that died', async () => {
+  const log = await writer('a');
+  log.append(turn);
+  const fold = await read('a');
+  expect([...fold.state.activity.turns]).toEqual(['main']);
+  expect(fold.unsettled).toBe(false);
+  const names = await readdir(dirOf('a'));
+  const lock = names.find((name) => name.startsWith('lock.')) ?? '';
+  await writeFile(join(dirOf('a'), lock), deadOwner());
+  const journal = await readFile(join(dirOf('a'), 'journal.ndjson'), 'utf8');
+  const settled = await read('a');
+  expect(settled).toMatchObject({ unsettled: true, seq: fold.seq, state: { activity: { outcome: 'cancelled' } } });
+  expect(await read('a')).toBe(settled);
+  expect(await readFile(join(dirOf('a'), 'journal.ndjson'), 'utf8')).toBe(journal);
+  expect(await readdir(dirOf('a'))).toEqual(names);
+});
+
+it('a settled fold is not read on: what was written since stands in place of it', async () => {
+  const log = await writer('a');
+  log.append(turn);
+  const lock = (await readdir(dirOf('a'))).find((name) => name.startsWith('lock.')) ?? '';
+  const owner = await readFile(join(dirOf('a'), lock), 'utf8');
+  await writeFile(join(dirOf('a'), lock), deadOwner());
+  expect((await read('a')).unsettled).toBe(true);
+  await writeFile(join(dirOf('a'), lock), owner);
+  log.append([event('main', 'turn.ended', { turnId: 0, reason: 'completed', durationMs: 1 })]);
+  const fold = await read('a');
+  expect(fold.unsettled).toBe(false);
+  expect(fold.state).toEqual(log.state);
+});
+
+it('folds anew where the file is another one, and nothing where it is gone', async () => {
+  await written('a', 'a long title');
+  await written('b', 'short');
+  await read('a');
+  const path = join(dirOf('a'), 'journal.ndjson');
+  await writeFile(path, await readFile(join(dirOf('b'), 'journal.ndjson')));
+  expect((await read('a')).state.index.title).toBe('short');
+  await rm(dirOf('a'), { recursive: true });
+  expect(await read('a')).toMatchObject({ length: 0, seq: 0 });
+});
+
+it('a damaged journal fails each reader and is not kept; one that is mended is read', async () => {
+  await written('a');
+  await read('a');
+  const path = join(dirOf('a'), 'journal.ndjson');
+  const sound = await readFile(path, 'utf8');
+  await appendFile(path, 'not a line\n');
+  const readers = Array.from({ length: 3 }, () => read('a'));
+  for (const outcome of await Promise.allSettled(readers)) expect(outcome.status).toBe('rejected');
+  await expect(read('a')).rejects.toMatchObject({ code: 50001 });
+  expect(folds.kept().folds).toBe(0);
+  await writeFile(path, sound);
+  expect((await read('a')).state.index.title).toBe('a');
+});
+
+it('a torn last line is left out until it is whole', async () => {
+  await written('a');
+  const before = await read('a');
+  const path = join(dirOf('a'), 'journal.ndjson');
+  const line = `${JSON.stringify({ t: 1, r: [{ seq: 2, agent: 'main', type: 'session.meta.updated', title: 'whole', patch: {} }] })}\n`;
+  await appendFile(path, line.slice(0, 20));
+  expect((await read('a')).seq).toBe(before.seq);
+  await appendFile(path, line.slice(20));
+  expect(await read('a')).toMatchObject({ seq: 2, state: { index: { title: 'whole' } } });
+});
+
+it('reads folders without a journal', async () => {
+  await mkdir(dirOf('a'));
+  expect(await read('a')).toMatchObject({ length: 0, unsettled: false });
+});
