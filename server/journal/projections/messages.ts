@@ -69,10 +69,9 @@ function push(state: MessagesState, added: Added, t: number, record: JournalReco
 
 function spliced(state: MessagesState, record: EventRecord<'context.spliced'>, t: number, at: RecordPlace): void {
   const { start, deleteCount, messages, x } = record;
-  const before = state.places.slice();
   const added = messages.map(({ role, id }, index) => {
     const from = x?.cause === 'compaction' ? (x.from?.[index] ?? null) : null;
-    const known = from === null ? undefined : before[from];
+    const known = from === null ? undefined : state.places[from];
     return known ?? push(state, { role, id, message: index }, t, record, at);
   });
   const removed = state.places.splice(start, deleteCount, ...added);
