@@ -168,8 +168,11 @@ export async function watchStalls(): Promise<{ stop(): Stall[] }> {
   last = { wall: nowUs(), cpu: cpuUs() };
   const beginUs = last.wall;
   timer ??= setInterval(tick, TICK_MS).unref();
+  let stopped: Stall[] | undefined;
   return {
     stop() {
+      // A server that is closed twice has one watch.
+      if (stopped) return stopped;
       tick();
       watches -= 1;
       if (unread.length > 0) readProfile();
@@ -178,7 +181,8 @@ export async function watchStalls(): Promise<{ stop(): Stall[] }> {
         clearInterval(timer);
         timer = undefined;
       }
-      return read.filter(({ atUs }) => atUs >= beginUs);
+      stopped = read.filter(({ atUs }) => atUs >= beginUs);
+      return stopped;
     },
   };
 }
