@@ -41,6 +41,15 @@ export function withPage(list: SessionList, page: Session[]): SessionList {
   return { ...list, sessions: ordered([...page, ...list.sessions.filter((session) => !ids.has(session.id))]) };
 }
 
+/**
+ * The list anew from its first page, as after events that were missed. What came while the page was on its way may be
+ * newer than the page, and is applied on top; each event tells all that it changes, so twice does no harm.
+ */
+export function listAnew(list: SessionList, page: Session[], meanwhile: EventFrame[]): SessionList {
+  const { sessions } = meanwhile.reduce(applyToList, withPage(emptyList, page));
+  return { sessions, seen: list.seen };
+}
+
 /** Applies a global event; others change nothing. */
 export function applyToList(list: SessionList, frame: EventFrame): SessionList {
   if (frame.type === 'event.session.archived') {

@@ -3,9 +3,9 @@ import { inject, shallowRef, type InjectionKey } from 'vue';
 import { createClient } from '../client/client.ts';
 import { ConnectionError, isUnauthorized, reasonOf } from '../client/errors.ts';
 import type { Connection } from '../client/socket.ts';
-import type { AuthSummary, Config, Model, Workspace } from '../client/types.ts';
+import type { AuthSummary, Config, EventFrame, Model, Workspace } from '../client/types.ts';
 import type { FeatureSet } from '../features/feature.ts';
-import { applyToList, emptyList, withPage } from '../state/session-list.ts';
+import { applyToList, emptyList, listAnew, withPage } from '../state/session-list.ts';
 import { saveToken, storedToken, takeToken } from './token.ts';
 
 const PAGE_SIZE = 50;
@@ -60,11 +60,16 @@ export function createWorkbench(features: FeatureSet) {
   }
 
   async function readLists() {
-    const [page, known] = await Promise.all([rest.sessions({ page_size: PAGE_SIZE }), rest.workspaces()]);
-    workspaces.value = known.items;
-    // Events were missed while the line was down: what the server lists now is the truth.
-    list.value = withPage({ ...emptyList, seen: list.value.seen }, page.items);
-    hasMore.value = page.has_more;
+    const meanwhile: EventFrame[] = [];
+    const stop = socket.listen({ event: (frame) => void meanwhile.push(frame) });
+    try {
+      const [page, known] = await Promise.all([rest.sessions({ page_size: PAGE_SIZE }), rest.workspaces()]);
+      workspaces.value = known.items;
+      list.value = listAnew(list.value, page.items, meanwhile);
+      hasMore.value = page.has_more;
+    } finally {
+      stop();
+    }
   }
 
   async function refresh() {

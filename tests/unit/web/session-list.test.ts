@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { applyToList, emptyList, groupByWorkspace, titleOf, withPage } from '../../../web/state/session-list.ts';
+import { applyToList, emptyList, groupByWorkspace, listAnew, titleOf, withPage } from '../../../web/state/session-list.ts';
 import { frameMaker, session, SESSION } from './session-frames.ts';
 
 const old = session({ id: 'session_0', updated_at: '2026-01-01T00:00:00.000Z', workspace_id: 'wd_infra_000000000000' });
@@ -51,6 +51,23 @@ describe('the session list', () => {
     expect(grown.sessions.map(({ id }) => id)).toContain('session_9');
     const archived = frame({ type: 'event.session.archived', payload: { workspace_id: created.workspace_id } });
     expect(applyToList(grown, archived).sessions.map(({ id }) => id)).not.toContain(SESSION);
+  });
+
+  it('read anew keeps what came while the page was on its way', () => {
+    const frame = frameMaker();
+    const asks = frame({
+      type: 'event.session.work_changed',
+      payload: { busy: true, main_turn_active: true, pending_interaction: 'question' },
+    });
+    const created = {
+      ...frame({ type: 'event.session.created', payload: { session: session({ id: 'session_9' }) } }),
+      session_id: 'session_9',
+    };
+    const before = [asks, created].reduce(applyToList, list);
+    const anew = listAnew(before, [session()], [asks, created]);
+    expect(anew.sessions.map(({ id }) => id)).toEqual(['session_9', SESSION]);
+    expect(anew.sessions.at(-1)).toMatchObject({ pending_interaction: 'question' });
+    expect(anew.seen).toEqual(before.seen);
   });
 
   it('groups by workspace, the one with the newest session first', () => {
