@@ -54,8 +54,7 @@ async function talkWith(
     program: { ...program, ...options.program },
   });
   /** Durable events as their types, the marks as their texts. */
-  const told = () =>
-    talk.durable().map(({ type, payload }) => (type === 'warning' ? String(payload.message) : type));
+  const told = () => talk.durable().map(({ type, payload }) => (type === 'warning' ? String(payload.message) : type));
   return { ...talk, requests, told };
 }
 
