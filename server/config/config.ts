@@ -1,5 +1,6 @@
 /** The configuration service: one file, read section by section, written by one queue (models.md §2, §3). */
-import { readFile } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
@@ -118,6 +119,8 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
   let blocked: string | undefined;
   let warned: ConfigWarning[] = [];
   let queue: Promise<unknown> = Promise.resolve();
+  /** Of the file that `state` was read from. */
+  let read: Stamp | undefined;
 
   /** Asked for many times in one turn of the event loop, in which neither file nor environment change. */
   let known: { of: typeof state; value: EffectiveConfig } | undefined;
@@ -137,10 +140,13 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
     return result;
   }
 
-  /** Reads the file into memory; afterwards `blocked` tells whether that worked. */
+  /** Reads the file into memory, unless it is the one read before; afterwards `blocked` tells whether that worked. */
   async function load(): Promise<void> {
     try {
+      const stamp = await stampOf(path);
+      if (blocked === undefined && sameFile(stamp, read)) return;
       const text = await readText(path);
+      read = stamp;
       if (text !== state.text || !state.rulesKnown) state = stateOf(text, state);
       if (blocked !== undefined) log.info('the configuration can be read again', { path });
       blocked = undefined;
@@ -261,6 +267,34 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
     },
   };
 }
+
+/** What a changed file has another one of; `at` is when it was looked at, in ms. */
+type Stamp = Pick<Stats, 'mtimeMs' | 'ctimeMs' | 'size' | 'ino'> & { at: number };
+
+/** Two changes within one tick of the file system's clock have the same time. */
+const CLOCK_TICK_MS = 100;
+
+/** Undefined when there is no file. */
+async function stampOf(path: string): Promise<Stamp | undefined> {
+  const at = Date.now();
+  try {
+    const { mtimeMs, ctimeMs, size, ino } = await stat(path);
+    return { mtimeMs, ctimeMs, size, ino, at };
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Whether it is surely the file that was read, as it was then. */
+const sameFile = (now: Stamp | undefined, before: Stamp | undefined): boolean =>
+  now !== undefined &&
+  before !== undefined &&
+  now.ino === before.ino &&
+  now.size === before.size &&
+  now.mtimeMs === before.mtimeMs &&
+  now.ctimeMs === before.ctimeMs &&
+  before.at - before.ctimeMs > CLOCK_TICK_MS;
 
 /** A missing file is an empty one. */
 async function readText(path: string): Promise<string> {

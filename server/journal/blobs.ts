@@ -51,7 +51,10 @@ export interface BlobStore {
   outline(text: string): unknown;
   /** With texts that were just encoded, and no others. */
   encoded<T>(value: T): Whole<T>;
-  /** With its texts read in. One whose file is missing, or is not of its hash, reads as a placeholder. */
+  /**
+   * With its texts, made by this store, read in. One whose file is missing, or is not of its hash, reads as a
+   * placeholder.
+   */
   load<T>(value: T): Promise<Whole<T>>;
   forget(): void;
   /** Forces the blobs written so far to the disk. */
@@ -76,6 +79,8 @@ export function createBlobStore(dir: string, fs: BlobFs = nodeFs): BlobStore {
   let unsynced: string[] = [];
   /** By hash: of what was encoded since the last `forget`. */
   const texts = new Map<string, string>();
+  /** Whether any value of this store can hold a text; most sessions have none, and their values need no look. */
+  let met = false;
   const fileOf = (hash: string) => join(folder, hash);
   const temporaryOf = (hash: string) => `${fileOf(hash)}.tmp-${randomBytes(4).toString('hex')}`;
 
@@ -89,6 +94,7 @@ export function createBlobStore(dir: string, fs: BlobFs = nodeFs): BlobStore {
     const hash = createHash('sha256').update(bytes).digest('hex');
     texts.set(hash, text);
     const blob = new BlobText(hash, bytes.length);
+    met = true;
     if (known.has(hash)) return blob;
     // A file of another size was cut off by a crash.
     if (fs.statSync(fileOf(hash), { throwIfNoEntry: false })?.size === bytes.length) {
@@ -113,6 +119,7 @@ export function createBlobStore(dir: string, fs: BlobFs = nodeFs): BlobStore {
     const bytes = Buffer.from(text, 'utf8');
     const hash = await sha256(bytes);
     const blob = new BlobText(hash, bytes.length, text);
+    met = true;
     if (known.has(hash)) return blob;
     const found = await promises.stat(fileOf(hash)).catch(() => undefined);
     if (found?.size === bytes.length) {
@@ -199,6 +206,7 @@ export function createBlobStore(dir: string, fs: BlobFs = nodeFs): BlobStore {
 
   const parse = (text: string) => {
     const parsed: unknown = JSON.parse(text);
+    if (text.includes('blob"')) met = true;
     return text.includes('blob"') ? restore(parsed) : { value: parsed, open: [] };
   };
 
@@ -218,6 +226,8 @@ export function createBlobStore(dir: string, fs: BlobFs = nodeFs): BlobStore {
   }
 
   async function load<T>(value: T): Promise<Whole<T>> {
+    // There is no text in it, as the type asks.
+    if (!met) return value as Whole<T>;
     const wanted = [...new Map(blobTexts(value).map((text) => [text.blob, text])).values()];
     const found = new Map<string, string>();
     for (let start = 0; start < wanted.length; start += PARALLEL_READS) {

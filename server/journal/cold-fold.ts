@@ -1,11 +1,10 @@
 /** A journal folded for reading: nothing is written, locked or told. */
 import type { LeaseHolder } from '#server/storage/lease.ts';
-import { createBlobStore } from './blobs.ts';
+import { createBlobStore, type BlobStore } from './blobs.ts';
 import { settleCrash } from './crash-recovery.ts';
 import { applyBatch } from './fold.ts';
 import { lockOwner } from './lock.ts';
 import type { FeatureProjection } from './projections/feature-projection.ts';
-import type { Whole } from './texts.ts';
 import { emptyView, journalSize, newHeader, readOn, type JournalView } from './view.ts';
 
 export interface ColdFold extends JournalView {
@@ -13,8 +12,8 @@ export interface ColdFold extends JournalView {
   unsettled: boolean;
   /** Bytes of the file, a torn last line included, when its reading began. */
   size: number;
-  /** A part of `state` with all long texts read in. */
-  load<T>(value: T): Promise<Whole<T>>;
+  /** Where the long texts of `state` are. */
+  blobs: BlobStore;
 }
 
 export interface FoldedJournal {
@@ -35,13 +34,17 @@ export async function foldJournal(journal: FoldedJournal, known?: ColdFold): Pro
   const size = await journalSize(dir);
   // A settled fold is all there is while nobody wrote; it has records that no line has, so it cannot be read on.
   if (known?.unsettled && size === known.size) return known;
-  const blobs = createBlobStore(dir);
   const fold =
     known && !known.unsettled && size >= known.length
       ? known
-      : { ...emptyView(newHeader(sessionId, Date.now()), projections), size, unsettled: false, load: blobs.load };
+      : {
+          ...emptyView(newHeader(sessionId, Date.now()), projections),
+          size,
+          unsettled: false,
+          blobs: createBlobStore(dir),
+        };
   fold.size = size;
-  const readMore = () => readOn(fold, dir, blobs);
+  const readMore = () => readOn(fold, dir, fold.blobs);
   await readMore();
   if (settleCrash(fold.state).length === 0 || (await lockOwner(dir, holder))) return fold;
   // The owner may have written its end before it went.

@@ -3,7 +3,7 @@ import { open, type FileHandle } from 'node:fs/promises';
 import type { ContextMessage } from '#schema/engine.ts';
 import type { Message } from '#schema/message.ts';
 import { iso } from '#schema/scalars.ts';
-import { createBlobStore, type BlobStore } from './blobs.ts';
+import type { BlobStore } from './blobs.ts';
 import { readBatch, readLines, type Line } from './line-reader.ts';
 import { messageOf, shownMessage } from './message-view.ts';
 import { messageId, type MessagePlace, type MessagesState } from './projections/messages.ts';
@@ -21,7 +21,7 @@ export async function readMessages(
   dir: string,
   state: MessagesState,
   indexes: readonly number[],
-  blobs: BlobStore = createBlobStore(dir),
+  blobs: BlobStore,
 ): Promise<Message[]> {
   const wanted = indexes.flatMap((index) => {
     const place = state.history[index];

@@ -117,6 +117,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       log: sessionLog,
       program: deps.program,
       features: deps.features,
+      loaded: row,
       // Who is not the writer may be behind another process, and the index never is.
       row: (stored = index.get(id) ?? row) =>
         sessionLog.claimed ? foldedHeader(sessionLog.state, stored, stored) : stored,
@@ -130,8 +131,10 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
 
   function persist(id: string): void {
     const session = live.get(id);
-    if (!session) return;
-    index.upsert(session.row(), session.log.length);
+    // Who is not the writer has nothing to tell.
+    if (!session?.log.claimed) return;
+    // Without the look into the index: it keeps the facts that no journal has, unless the row went with the file.
+    index.upsert(session.row(session.loaded), session.log.length);
     files.writeSoon(id, session.log.dir);
   }
 

@@ -66,8 +66,8 @@ function foldedSource(id: string, dir: string, fold: ColdFold, { header, journal
     get state() {
       return fold.state;
     },
-    load: fold.load,
-    readMessages: (places) => readMessages(dir, fold.state.messages, places),
+    load: fold.blobs.load,
+    readMessages: (places) => readMessages(dir, fold.state.messages, places, fold.blobs),
     position: () => ({ seq: fold.seq, epoch: fold.header.epoch }),
     activity,
     view: () => sessionOfHeader(present(), activity()),

@@ -23,6 +23,8 @@ export interface LiveSession extends SessionSource {
   readonly context: SessionContext;
   /** Something of it runs or waits, so that it must stay loaded. */
   holds(): boolean;
+  /** The row as it was when the session was loaded. */
+  readonly loaded: SessionHeader;
   /** The present row; `stored` spares the look into the index, where the cold facts are. */
   row(stored?: SessionHeader): SessionHeader;
   view(stored?: SessionHeader): Session;
@@ -43,6 +45,7 @@ export interface LiveSessionDeps {
   log: SessionLog;
   program: AgentProgram;
   features: readonly Feature[];
+  loaded: SessionHeader;
   row(stored?: SessionHeader): SessionHeader;
   now(): number;
   /** Ms that an approval or a question waits for its answer. */
@@ -115,6 +118,7 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
       !agents.idle() ||
       interactions.pending() ||
       features.all.some((feature) => feature.holds?.() === true),
+    loaded: deps.loaded,
     row: deps.row,
     view,
 

@@ -62,6 +62,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
     place,
     log: opened.log,
     features,
+    loaded: row,
     row: () => row,
     now,
     interactionLifetimeMs,

@@ -30,9 +30,9 @@ let remove: () => Promise<void>;
 beforeEach(async () => ({ path: root, remove } = await temporaryFolder()));
 afterEach(() => remove());
 
-async function foldFolder(dir: string): Promise<LogState> {
+async function foldFolder(dir: string, blobs = createBlobStore(dir)): Promise<LogState> {
   const view = emptyView(newHeader(SESSION_ID, 0), [todoLists]);
-  await readOn(view, dir, createBlobStore(dir));
+  await readOn(view, dir, blobs);
   return view.state;
 }
 
@@ -198,8 +198,9 @@ describe.each(SEEDS)('a random history (seed %i)', (seed) => {
     await drive(log, seed, LINES);
     const live = JSON.stringify(await log.load(requestMessages(readContext(log.state.context, 'main'))));
     await log.close();
-    const reloaded = readContext((await foldFolder(dir)).context, 'main');
-    expect(JSON.stringify(await createBlobStore(dir).load(requestMessages(reloaded)))).toBe(live);
+    const blobs = createBlobStore(dir);
+    const reloaded = readContext((await foldFolder(dir, blobs)).context, 'main');
+    expect(JSON.stringify(await blobs.load(requestMessages(reloaded)))).toBe(live);
     expect(contextSize(reloaded)).toBe(contextSize(readContext(log.state.context, 'main')));
   });
 

@@ -216,7 +216,7 @@ describe('message pages', () => {
     await log.close();
 
     const cold = await foldJournal({ dir: crashed, sessionId: SESSION_ID, holder: leaseHolder() });
-    const expected = await readMessages(crashed, cold.state.messages, [0, 1, 2]);
+    const expected = await readMessages(crashed, cold.state.messages, [0, 1, 2], cold.blobs);
     expect(expected.at(-1)).toMatchObject({
       role: 'tool',
       content: [{ type: 'tool_result', tool_call_id: 'call', output: INTERRUPTED_RESULT, is_error: true }],

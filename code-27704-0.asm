@@ -1,0 +1,8 @@
+[marking 0x3ed627452231 <JSFunction percolateDown (sfi = 0x144965dcd229)> for optimization to TURBOFAN, ConcurrencyMode::kConcurrent, reason: hot and stable]
+[compiling method 0x3ed627452231 <JSFunction percolateDown (sfi = 0x144965dcd229)> (target TURBOFAN), mode: ConcurrencyMode::kConcurrent]
+[completed compiling 0x3ed627452231 <JSFunction percolateDown (sfi = 0x144965dcd229)> (target TURBOFAN) - took 0.018, 12.481, 0.097 ms]
+[completed optimizing 0x3ed627452231 <JSFunction percolateDown (sfi = 0x144965dcd229)> (target TURBOFAN)]
+[marking 0x0e537103cd51 <JSFunction silentMs (sfi = 0x22b33fcd56a9)> for optimization to TURBOFAN, ConcurrencyMode::kConcurrent, reason: small function]
+[compiling method 0x0e537103cd51 <JSFunction silentMs (sfi = 0x22b33fcd56a9)> (target TURBOFAN), mode: ConcurrencyMode::kConcurrent]
+[completed compiling 0x0e537103cd51 <JSFunction silentMs (sfi = 0x22b33fcd56a9)> (target TURBOFAN) - took 0.021, 3.137, 0.067 ms]
+[completed optimizing 0x0e537103cd51 <JSFunction silentMs (sfi = 0x22b33fcd56a9)> (target TURBOFAN)]
