@@ -136,7 +136,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames): Ag
     return fields;
   }
 
-  /** Anthropic takes efforts that the model's record does not list; the user is told . */
+  /** Anthropic takes efforts that the model's record does not list; the user is told. */
   function effortWarning({ model: alias = bound(), thinkingEffort: effort }: AgentConfigFields): Draft[] {
     if (alias === undefined || effort === undefined || effort === 'on' || effort === 'off') return [];
     const { protocol, supportEfforts } = program.resolveModel(alias);

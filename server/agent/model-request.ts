@@ -1,6 +1,6 @@
 /**
- * One streaming model request of a step (engine.md §2.4): deltas go out as they come, ids of calls are made unique, and
- * what was received is kept, so that an abort or a final failure can record it.
+ * One streaming model request of a step: deltas go out as they come, ids of calls are made unique, and what was
+ * received is kept, so that an abort or a final failure can record it.
  */
 import type { ModelRequest, ModelResponse, StreamPart } from '#server/models/types.ts';
 import type { Part, ToolCall } from '#schema/engine.ts';

@@ -1,4 +1,4 @@
-/** The command line (part 1 "Startup options"). */
+/** The command line: what can be said on it, and what it means. */
 import { stripVTControlCharacters } from 'node:util';
 import { defineCommand, parseArgs, renderUsage } from 'citty';
 import type { ArgsDef } from 'citty';

@@ -1,4 +1,4 @@
-/** The configuration service: one file, read section by section, written by one queue (models.md §2, §3). */
+/** The configuration service: one file, read section by section, written by one queue. */
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';

@@ -75,7 +75,7 @@ function asBatch(value: unknown): Batch {
   return { t: value.t, records: value.r };
 }
 
-/** The shape that all records share; a type that is not known is skipped by every fold (records.md §1.6). */
+/** The shape that all records share; a type that is not known is skipped by every fold. */
 function isBatch(value: unknown): value is { t: number; r: JournalRecord[] } {
   if (typeof value !== 'object' || value === null || !('t' in value) || !('r' in value)) return false;
   return (

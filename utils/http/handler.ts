@@ -64,7 +64,7 @@ export function createRequestHandler({
     const match = routes.match(method, path.segments);
     if (match?.kind === 'unsupported-action') {
       const message = `unsupported action: ${match.tail}`;
-      // The message begins with these words (part 1), so the field is in the details alone.
+      // Clients know the message by its first words, so the field stands in the details alone.
       throw new ServiceError('validation.failed', message, { details: [{ path: match.field, message }] });
     }
     if (match) {

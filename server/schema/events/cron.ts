@@ -1,4 +1,4 @@
-/** Scheduled prompts (ws-events.md §9.16). */
+/** Scheduled prompts. */
 import { z } from 'zod';
 
 export const cronEvents = {
