@@ -47,6 +47,15 @@ const skillActivationSchema = z.object({
   skillSource: z.string().optional(),
 });
 
+export const cronJobOriginSchema = z.object({
+  kind: z.literal('cron_job'),
+  jobId: z.string(),
+  cron: z.string(),
+  recurring: z.boolean(),
+  coalescedCount: z.number().int(),
+  stale: z.boolean(),
+});
+
 /** Where a message comes from; clients hide reminders and the like by it. */
 export const originSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('user'), skillActivations: z.array(z.record(z.string(), z.unknown())).optional() }),
@@ -73,14 +82,7 @@ export const originSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('compaction_summary') }),
   z.object({ kind: z.literal('system_trigger'), name: z.string() }),
   z.object({ kind: z.literal('task'), taskId: z.string(), status: z.string(), notificationId: z.string() }),
-  z.object({
-    kind: z.literal('cron_job'),
-    jobId: z.string(),
-    cron: z.string(),
-    recurring: z.boolean(),
-    coalescedCount: z.number().int(),
-    stale: z.boolean(),
-  }),
+  cronJobOriginSchema,
   z.object({ kind: z.literal('cron_missed'), count: z.number().int() }),
   z.object({ kind: z.literal('hook_result'), event: z.string(), blocked: z.boolean().optional() }),
   z.object({ kind: z.literal('retry'), trigger: z.string().optional() }),
