@@ -13,5 +13,8 @@ function random(): number {
   return (pool[used++] ?? 0) / 256;
 }
 
-/** A new upper-case ULID, later ones sorting after earlier ones. The factory matters: `ulid()` costs forty times as much. */
+/**
+ * A new upper-case ULID, later ones sorting after earlier ones. The factory matters: `ulid()` costs forty times as
+ * much.
+ */
 export const newUlid: () => string = monotonicFactory(random);

@@ -1,6 +1,6 @@
 /**
- * What an agent is bound to: profile, model, effort, permission mode, system prompt. Each is a record of the journal and is
- * read from its fold; here they are changed.
+ * What an agent is bound to: profile, model, effort, permission mode, system prompt. Each is a record of the journal
+ * and is read from its fold; here they are changed.
  */
 import { createHash } from 'node:crypto';
 import { internal, event, type AgentConfigFields, type Draft } from '#server/journal/records.ts';

@@ -96,7 +96,7 @@ export function streamResponse(request: ModelRequest, deps: StepStreamDeps): Ste
 
   const finish = (response: ModelResponse) => {
     const endAt = performance.now();
-    // Both are in the order of the stream's indexes; a call is announced when its name is known, maybe later than others.
+    // Both are in the order of the stream's indexes; a call is announced when its name is known, maybe after others.
     const byPlace = [...byIndex].toSorted(([a], [b]) => a - b).map(([, call]) => call);
     const calls = response.calls.map((call, place) => {
       const announced = byPlace[place];

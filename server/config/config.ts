@@ -69,7 +69,7 @@ export interface Config {
   modelVariables(): ModelVariables;
   /** Called once for all changes of 200 ms. Returns the function that ends it. */
   onChanged(listener: (change: ConfigChange) => void): () => void;
-  /** Called with the warnings now, if there are any, and whenever the list changes. Returns the function that ends it. */
+  /** Called with the warnings now, if there are any, and whenever the list changes. Returns what ends it. */
   onWarnings(listener: (warnings: ConfigWarning[]) => void): () => void;
   close(): Promise<void>;
 }

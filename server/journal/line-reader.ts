@@ -17,8 +17,8 @@ export interface Line {
 }
 
 /**
- * The complete lines between two byte offsets, in groups as they were read; blank ones are left out. Text behind the last
- * line feed is torn, or still being written by another process: it is not a line.
+ * The complete lines between two byte offsets, in groups as they were read; blank ones are left out. Text behind the
+ * last line feed is torn, or still being written by another process: it is not a line.
  */
 export async function* readLines(file: FileHandle, start: number, end = Infinity): AsyncGenerator<Line[]> {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);

@@ -144,7 +144,9 @@ export type InternalRecord<T extends InternalType = InternalType> = {
 
 export type JournalRecord = EventRecord | InternalRecord;
 
-/** A splice that does not say its own place and size: `append` fills them, counting what stands in front on its line. */
+/**
+ * A splice that does not say its own place and size: `append` fills them, counting what stands in front on its line.
+ */
 type OpenSplice = Omit<EventRecord<'context.spliced'>, 'start' | 'tokens'> & { start?: undefined; tokens?: undefined };
 
 /** What `append` takes: `unsent` keeps an event record without a number. */

@@ -1,5 +1,6 @@
 /**
- * Turns the content of a submitted prompt into what is stored, what the model sees and what replies show. Checks change nothing; `storePromptMedia` writes the files the prompt needs.
+ * Turns the content of a submitted prompt into what is stored, what the model sees and what replies show. Checks change
+ * nothing; `storePromptMedia` writes the files the prompt needs.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, rm, stat } from 'node:fs/promises';

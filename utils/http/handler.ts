@@ -18,7 +18,9 @@ import type { EndpointEntry, RouteTable } from './route-table.ts';
 
 const REQUEST_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/i;
 
-/** On every answer of a bind that others can reach. On loopback editors may frame the page, which has its own policy. */
+/**
+ * On every answer of a bind that others can reach. On loopback editors may frame the page, which has its own policy.
+ */
 const SECURITY_HEADERS: Record<string, string> = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',

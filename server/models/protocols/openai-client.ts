@@ -3,7 +3,7 @@ import { NO_SDK_TIMEOUT_MS, type Exchange } from '#server/net/fetch.ts';
 import type { ResolvedModel } from '../types.ts';
 import { NO_KEY } from './run.ts';
 
-/** OpenAI's SDK for one request. It takes nothing from the environment, and retries, times out and logs nothing itself. */
+/** OpenAI's SDK for one request: it takes nothing from the environment; retries, time-outs and logs are ours. */
 export async function createOpenAIClient(model: ResolvedModel, fetch: Exchange['fetch']): Promise<OpenAI> {
   const { default: Client } = await import('openai');
   return new Client({
