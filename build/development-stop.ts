@@ -1,4 +1,4 @@
-/** `nitro dev` exits at the first signal without closing the app, whose sessions would then look crashed: this closes it. */
+/** `nitro dev` exits at the first signal without closing the app, whose sessions would look crashed: this closes it. */
 import type { Nitro, NitroModule } from 'nitropack/types';
 
 const STOP_TIMEOUT_MS = 5000;

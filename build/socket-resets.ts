@@ -1,4 +1,4 @@
-/** `nitro dev` would exit when a browser drops its WebSocket, which every reload does: those two errors are swallowed. */
+/** `nitro dev` would exit when a browser drops its WebSocket, as every reload does: those errors are swallowed. */
 import type { NitroModule } from 'nitropack/types';
 
 const DROPPED = new Set(['ECONNRESET', 'EPIPE']);

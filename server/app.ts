@@ -42,7 +42,7 @@ import { builtinTools } from '#server/tools/registry.ts';
 import { createWorkspaces, type Workspaces } from '#server/workspaces/workspaces.ts';
 import { SERVER_VERSION } from './version.ts';
 
-/** Startup options (part 1) after parsing. */
+/** Startup options after parsing. */
 export interface AppOptions {
   /** Home directory, absolute. */
   home: string;
@@ -69,7 +69,7 @@ export interface AppOptions {
   env: () => NodeJS.ProcessEnv;
 }
 
-/** What an endpoint's `mounted` decides by (core.md §3.2, §1.6). */
+/** What an endpoint's `mounted` decides by: some exist on a loopback bind only, or when asked for. */
 export interface BindFacts {
   loopback: boolean;
   debugEndpoints: boolean;
@@ -119,7 +119,7 @@ const DEFAULTS = {
   env: () => process.env,
 } satisfies Partial<AppOptions>;
 
-/** Options with the defaults of part 1 filled in. */
+/** Options with the defaults filled in. */
 export function appOptions(given: Pick<AppOptions, 'home' | 'log'> & Partial<AppOptions>): AppOptions {
   return { ...DEFAULTS, ...given };
 }

@@ -13,5 +13,5 @@ function random(): number {
   return (pool[used++] ?? 0) / 256;
 }
 
-/** A new upper-case ULID, later ones sorting after earlier ones. The factory matters: `ulid()` costs forty times as much. */
+/** A new upper-case ULID; later ones sort after earlier ones. The factory matters: `ulid()` costs forty times more. */
 export const newUlid: () => string = monotonicFactory(random);

@@ -1,4 +1,4 @@
-/** What the server says about itself (core.md §4.1). */
+/** What the server says about itself in `GET /meta`. */
 import type { Meta } from '#schema/meta.ts';
 import { iso } from '#schema/scalars.ts';
 import { SERVER_VERSION } from './version.ts';
@@ -22,7 +22,7 @@ export interface MetaFacts {
   startedAt: number;
   bypassAuth: boolean;
   webTitle: string | undefined;
-  /** Resolved flags of engine.md §29, read at every call. */
+  /** The experimental flags as they resolve, read at every call. */
   flags: () => Record<string, boolean>;
 }
 

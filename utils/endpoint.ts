@@ -111,9 +111,13 @@ interface Steps<
   Stateless extends boolean,
   Result,
 > {
-  /** Needs neither a session nor the machine; its file imports nothing that opens the home, a socket or a native module. */
+  /**
+   * Needs neither a session nor the machine; its file imports nothing that opens the home, a socket or a native module.
+   */
   stateless?: Stateless;
-  /** Runs after "the body is an object" and before the fields of body and query: session actions resolve theirs here. */
+  /**
+   * Runs after "the body is an object" and before the fields of body and query: session actions resolve theirs here.
+   */
   load?: (input: { params: z.output<Params> } & Reach<Stateless>) => Awaitable<Resource>;
   handler: (
     input: HandlerInput<z.output<Params>, z.output<Query>, z.output<Body>, Resource> & Reach<Stateless>,

@@ -1,6 +1,6 @@
 /**
- * What an agent is bound to: profile, model, effort, permission mode, system prompt. Each is a record of the journal and is
- * read from its fold; here they are changed.
+ * What an agent is bound to: profile, model, effort, permission mode, system prompt. Each is a record of the journal
+ * and is read from its fold; here they are changed.
  */
 import { createHash } from 'node:crypto';
 import { internal, event, type AgentConfigFields, type Draft } from '#server/journal/records.ts';
@@ -136,7 +136,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames): Ag
     return fields;
   }
 
-  /** Anthropic takes efforts that the model's record does not list; the user is told . */
+  /** Anthropic takes efforts that the model's record does not list; the user is told. */
   function effortWarning({ model: alias = bound(), thinkingEffort: effort }: AgentConfigFields): Draft[] {
     if (alias === undefined || effort === undefined || effort === 'on' || effort === 'off') return [];
     const { protocol, supportEfforts } = program.resolveModel(alias);

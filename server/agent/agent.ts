@@ -1,6 +1,6 @@
 /**
- * One agent of a session: its configuration, its prompts and the turn that runs. State is read from the journal's folds;
- * what is kept here dies with the process.
+ * One agent of a session: its configuration, its prompts and the turn that runs. State is read from the journal's
+ * folds; what is kept here dies with the process.
  */
 import { resolve } from 'node:path';
 import { ServiceError } from '#server/errors/service-error.ts';

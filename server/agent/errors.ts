@@ -1,4 +1,4 @@
-/** Errors of a turn as clients see them (engine.md §3.1). */
+/** Errors of a turn as clients see them: a dotted code, and whether that code counts as retryable. */
 import type { ErrorName } from '#server/errors/catalogue.ts';
 import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
 import { ModelError } from '#server/models/types.ts';

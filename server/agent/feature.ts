@@ -38,7 +38,9 @@ export interface LiveFeature {
   guard?(agent: AgentContext, call: GuardedCall): Promise<string | undefined> | string | undefined;
   /** Records of an agent that is used for the first time in this process. */
   agentCreated?(agent: AgentContext): Draft[];
-  /** A step's head is written: messages enter it, `before` stands in front of `turn.step.started`, `after` behind it. */
+  /**
+   * A step's head is written: messages enter it, `before` stands in front of `turn.step.started`, `after` behind it.
+   */
   stepBegins?(agent: AgentContext, step: StepHead): { messages?: ContextMessage[]; before?: Draft[]; after?: Draft[] };
   /** The turn would end as completed: messages make it go on for a step. */
   mayEnd?(agent: AgentContext, turnId: number): Promise<ContextMessage[]>;

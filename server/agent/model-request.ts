@@ -1,6 +1,6 @@
 /**
- * One streaming model request of a step (engine.md §2.4): deltas go out as they come, ids of calls are made unique, and
- * what was received is kept, so that an abort or a final failure can record it.
+ * One streaming model request of a step: deltas go out as they come, ids of calls are made unique, and what was
+ * received is kept, so that an abort or a final failure can record it.
  */
 import type { ModelRequest, ModelResponse, StreamPart } from '#server/models/types.ts';
 import type { Part, ToolCall } from '#schema/engine.ts';
@@ -96,7 +96,7 @@ export function streamResponse(request: ModelRequest, deps: StepStreamDeps): Ste
 
   const finish = (response: ModelResponse) => {
     const endAt = performance.now();
-    // Both are in the order of the stream's indexes; a call is announced when its name is known, maybe later than others.
+    // Both are in the order of the stream's indexes; a call is announced when its name is known, maybe after others.
     const byPlace = [...byIndex].toSorted(([a], [b]) => a - b).map(([, call]) => call);
     const calls = response.calls.map((call, place) => {
       const announced = byPlace[place];

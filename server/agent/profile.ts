@@ -1,4 +1,4 @@
-/** Built-in agent profiles (engine.md §11.1). Only the user's own agent exists so far. */
+/** Built-in agent profiles: what an agent may use. */
 
 export interface Profile {
   name: string;
@@ -6,6 +6,7 @@ export interface Profile {
   tools: string[];
 }
 
+/** The user's own agent. */
 export const mainProfile: Profile = {
   name: 'agent',
   tools: [

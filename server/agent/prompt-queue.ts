@@ -1,6 +1,6 @@
 /**
- * Prompts of one agent: which runs, which wait, which ids are taken. All that is the journal's to say; here is only what
- * it does not hold: ids of submits under way, and the content that a waiting prompt will enter the context with.
+ * Prompts of one agent: which runs, which wait, which ids are taken. All that is the journal's to say; here is only
+ * what it does not hold: ids of submits under way, and the content that a waiting prompt will enter the context with.
  */
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { OpenPrompt } from '#server/journal/projections/prompts.ts';

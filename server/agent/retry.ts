@@ -1,4 +1,4 @@
-/** When a failed request is tried again (engine.md §2.5). */
+/** The waits between the attempts of a failed request. */
 import type { ModelError } from '#server/models/types.ts';
 
 export const DEFAULT_MAX_ATTEMPTS = 10;

@@ -1,4 +1,4 @@
-/** `agent.status.updated`: facts and phases of an agent, volatile (ws-events.md §9.10). */
+/** `agent.status.updated`: facts and phases of an agent, volatile. */
 import type { SessionLog } from '#server/journal/session-log.ts';
 import type { VolatileFields } from '#schema/events/catalogue.ts';
 import type { Phase } from '#schema/events/volatile.ts';

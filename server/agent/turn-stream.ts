@@ -1,6 +1,6 @@
 /**
- * The volatile side of a turn: deltas with their offsets, phases, running tools. The snapshot's `in_flight_turn` is read
- * from here; nothing of it is journaled .
+ * The volatile side of a turn: deltas with their offsets, phases, running tools. The snapshot's `in_flight_turn` is
+ * read from here; nothing of it is journaled.
  */
 import type { SessionLog } from '#server/journal/session-log.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';

@@ -1,6 +1,6 @@
 /**
- * The agent loop: one turn from its first step to its end. `runTurn` reads top to bottom: step head, request, tool calls,
- * next step; every way out goes through one of the three endings at the bottom.
+ * The agent loop: one turn from its first step to its end. `runTurn` reads top to bottom: step head, request, tool
+ * calls, next step; every way out goes through one of the three endings at the bottom.
  */
 import { randomUUID } from 'node:crypto';
 import { contextSize } from '#server/journal/context-size.ts';
@@ -248,7 +248,9 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
     return outcome;
   }
 
-  /** Ends the turn on one line with what goes in front, unless something has to enter first: then the step only ends. */
+  /**
+   * Ends the turn on one line with what goes in front, unless something has to enter first: then the step only ends.
+   */
   async function completeWith(drafts: Draft[]): Promise<'completed' | undefined> {
     const asked = features.flatMap((feature) => (feature.mayEnd ? [feature.mayEnd.bind(feature)] : []));
     continuation.push(...turn.takeInput());

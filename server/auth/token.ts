@@ -80,7 +80,7 @@ export async function openToken(home: string): Promise<TokenFile> {
       const next = await readToken(path);
       if (next.token !== '' && !tooOpen(Number(next.stats.mode))) cached = next;
     } catch {
-      // Missing or unreadable: the cached token stays valid, as the specification has it.
+      // Missing or unreadable: the cached token stays valid, so that nobody is locked out meanwhile.
     }
   };
 

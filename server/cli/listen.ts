@@ -19,7 +19,7 @@ function bind(server: Server, host: string, port: number): Promise<number> {
   });
 }
 
-/** Resolves to the bound port; `onBusy` hears of each port that was taken. Throws `StartError` when nothing can be bound. */
+/** Resolves to the bound port; `onBusy` hears of each taken one. Throws `StartError` when nothing can be bound. */
 export async function listen(
   server: Server,
   host: string,

@@ -1,4 +1,4 @@
-/** The command line (part 1 "Startup options"). */
+/** The command line: what can be said on it, and what it means. */
 import { stripVTControlCharacters } from 'node:util';
 import { defineCommand, parseArgs, renderUsage } from 'citty';
 import type { ArgsDef } from 'citty';
@@ -144,7 +144,7 @@ function parseLevel(text: string): LogLevel {
   throw new StartError(`invalid log level '${text}': expected one of ${LOG_LEVELS.join(', ')}`);
 }
 
-/** citty's text without its colours, which a pipe would show as they are, and with the command as the alternative it is. */
+/** citty's text without its colours, which a pipe would show as codes, and with the command as an alternative. */
 async function usage(): Promise<string> {
   const text = stripVTControlCharacters(await renderUsage(command));
   return text

@@ -1,4 +1,4 @@
-/** The configuration service: one file, read section by section, written by one queue (models.md §2, §3). */
+/** The configuration service: one file, read section by section, written by one queue. */
 import type { Stats } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -70,7 +70,7 @@ export interface Config {
   modelVariables(): ModelVariables;
   /** Called once for all changes of 200 ms. Returns the function that ends it. */
   onChanged(listener: (change: ConfigChange) => void): () => void;
-  /** Called with the warnings now, if there are any, and whenever the list changes. Returns the function that ends it. */
+  /** Called with the warnings now, if there are any, and whenever the list changes. Returns what ends it. */
   onWarnings(listener: (warnings: ConfigWarning[]) => void): () => void;
   close(): Promise<void>;
 }

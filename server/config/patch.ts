@@ -95,7 +95,9 @@ function storable(list: unknown[], path: string, details: ErrorDetail[]): TomlVa
   });
 }
 
-/** Where the file has both tables, a member that is set or removed in `[task]` must not shine through from its alias. */
+/**
+ * Where the file has both tables, a member that is set or removed in `[task]` must not shine through from its alias.
+ */
 function removeFromAlias(document: TomlTable, change: Members): void {
   const alias = subTable(document, 'background');
   if (!alias) return;

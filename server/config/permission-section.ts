@@ -73,8 +73,8 @@ function ruleOf(entry: unknown, listed: string | undefined): unknown {
 
 /**
  * The section with a patch merged in, in file spelling: `rules` replaces, then the other lists join it, without what is
- * there already. A rule that would be dropped in silence is one that its author believes in, so every member that is not
- * known is a detail. Returns the section as it was when nothing changes or a detail was found.
+ * there already. A rule that would be dropped in silence is one that its author believes in, so every member that is
+ * not known is a detail. Returns the section as it was when nothing changes or a detail was found.
  */
 export function patchPermission(document: TomlTable, change: Members, details: ErrorDetail[]): TomlTable | undefined {
   const section = subTable(document, 'permission');

@@ -1,7 +1,8 @@
 /**
  * What waits for one connection: a single FIFO over which events, acks and system frames leave in the order they came.
  * Session events are written in batches, everything else at once behind them. A client that reads too
- * slowly loses volatile frames first, then whole sessions, which it is told to resynchronise, and at last its connection.
+ * slowly loses volatile frames first, then whole sessions, which it is told to resynchronise, and at last its
+ * connection.
  */
 import { createAnswerBound } from './answer-bound.ts';
 import { deltaText } from './deltas.ts';
@@ -33,7 +34,10 @@ export const deliveryTimes: DeliveryTimes = { batchMs: 16, drainMs: 5, stallMs: 
 export interface DeliveryQueue {
   /** Writes an ack, a system frame or the like at once, behind what is queued. */
   sendNow(text: string, lane?: SendLane): void;
-  /** Queues a live event; global ones and text, which waited to be joined, are written at once, others may wait for a batch. */
+  /**
+   * Queues a live event; global ones and text, which waited to be joined, are written at once, others may wait for a
+   * batch.
+   */
   sendEvent(event: OutgoingEvent, global: boolean): void;
   /** Queues one frame of a replay that ends at `position`. Wait for `room()` before. */
   sendReplayed(sessionId: string, text: string, position: StreamPosition): void;

@@ -3,12 +3,14 @@ import type { z } from 'zod';
 import { ServiceError } from '#server/errors/service-error.ts';
 
 /**
- * Frames of one row are handled one after the other, rows do not wait for each other: so keystrokes keep their order, an
- * abort passes what takes long, and arming a watch holds up no typing.
+ * Frames of one row are handled one after the other, rows do not wait for each other: so keystrokes keep their order,
+ * an abort passes what takes long, and arming a watch holds up no typing.
  */
 export type FrameRow = 'terminal' | 'control' | 'ordinary';
 
-/** What bounds a text while it waits: an `answer` counts among the unsent acks, above whose bound no frame is handled. */
+/**
+ * What bounds a text while it waits: an `answer` counts among the unsent acks, above whose bound no frame is handled.
+ */
 export type SendLane = 'answer';
 
 /** The connection that a frame came over, as a domain sees it. */
@@ -25,7 +27,7 @@ export interface FrameHandler {
   readonly row: FrameRow;
   /** It may answer at length, so it waits until the socket takes data. */
   readonly atLength: boolean;
-  /** Resolves to the payload of the ack, or to undefined for a frame that gets none. Throws `ServiceError` to refuse. */
+  /** Resolves to the ack's payload, or to undefined for a frame that gets none. Throws `ServiceError` to refuse. */
   answer(payload: unknown, client: Client): Promise<unknown>;
 }
 

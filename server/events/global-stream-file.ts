@@ -1,4 +1,4 @@
-/** Where the stream `__global__` is kept: in a file by the one server of a home that has claimed it, in memory by the others. */
+/** Where the stream `__global__` is kept: in a file by the one server of a home that claimed it, else in memory. */
 import {
   closeSync,
   fdatasync,
@@ -124,8 +124,8 @@ async function load(path: string, newEpoch: string, log: Logger): Promise<Stored
 }
 
 /**
- * Opens the stream's file: a header line with the epoch, then one frame a line as it was sent. A torn last line is cut off;
- * a missing or unreadable file starts the stream anew with `newEpoch`.
+ * Opens the stream's file: a header line with the epoch, then one frame a line as it was sent. A torn last line is cut
+ * off; a missing or unreadable file starts the stream anew with `newEpoch`.
  */
 export async function openFileStore(path: string, newEpoch: string, log: Logger): Promise<FrameStore> {
   const stored = await load(path, newEpoch, log);

@@ -1,6 +1,7 @@
 /**
- * What lies between a socket and the event streams. `utils/http/websocket.ts` wraps each accepted socket in a `Peer` and
- * hands it to `Connections`; nothing in `server/` knows which WebSocket library runs, so a test passes seven functions.
+ * What lies between a socket and the event streams. `utils/http/websocket.ts` wraps each accepted socket in a `Peer`
+ * and hands it to `Connections`; nothing in `server/` knows which WebSocket library runs, so a test passes seven
+ * functions.
  */
 import type { Connection } from '#schema/connection.ts';
 

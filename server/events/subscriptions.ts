@@ -26,8 +26,8 @@ export interface SubscribeOutcome {
 
 export interface Subscriptions {
   /**
-   * Subscribes or replaces the filter, and replays what came after the cursor. Undefined for an unknown session. Resolves
-   * when everything up to the point of switching is queued.
+   * Subscribes or replaces the filter, and replays what came after the cursor. Undefined for an unknown session.
+   * Resolves when everything up to the point of switching is queued.
    */
   subscribe(sessionId: string, cursor?: Cursor, filter?: AgentFilter): Promise<SubscribeOutcome | undefined>;
   unsubscribe(sessionId: string): void;
@@ -93,7 +93,9 @@ export function createSubscriptions({ queue, streams, flush, onChange, log }: Su
     return true;
   }
 
-  /** Queues the frames after the cursor, then what happened meanwhile. True when a `resync_required` took their place. */
+  /**
+   * Queues the frames after the cursor, then what happened meanwhile. True when a `resync_required` took their place.
+   */
   async function replayAfter(source: StreamSource, sessionId: string, after: number, replay: Replay): Promise<boolean> {
     const { position } = replay;
     const filter = filters.get(sessionId);
@@ -132,8 +134,8 @@ export function createSubscriptions({ queue, streams, flush, onChange, log }: Su
       const source = streams(sessionId);
       if (!(await source.exists(sessionId))) return undefined;
       const cold = await source.position(sessionId);
-      // From here to the start of the replay nothing is awaited: this is the point of the switch. What was joined before it
-      // is not for this subscription.
+      // From here to the start of the replay nothing is awaited: this is the point of the switch. What was joined
+      // before it is not for this subscription.
       flush(sessionId);
       const position = source.livePosition(sessionId) ?? cold;
       if (sessionId !== GLOBAL_STREAM) {

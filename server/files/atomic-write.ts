@@ -60,7 +60,9 @@ export async function makeDurableDirectory(path: string): Promise<void> {
   }
 }
 
-/** Where a write through `path` lands: symbolic links of the last segment are followed, also to what is not there yet. */
+/**
+ * Where a write through `path` lands: symbolic links of the last segment are followed, also to what is not there yet.
+ */
 export async function followLinks(path: string): Promise<string> {
   let at = path;
   for (let links = 0; links <= MAX_LINKS; links += 1) {

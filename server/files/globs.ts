@@ -1,6 +1,6 @@
 /**
- * Globs of permission rules and of the Glob tool: a dialect for paths and one for any other text. Matching takes at most
- * the length of the text times that of the pattern, whatever either holds; a regular expression would backtrack.
+ * Globs of permission rules and of the Glob tool: a dialect for paths and one for any other text. Matching takes at
+ * most the length of the text times that of the pattern, whatever either holds; a regular expression would backtrack.
  */
 
 export type Matcher = (text: string) => boolean;
@@ -137,8 +137,8 @@ function pathMatcher(pattern: string, fold: Fold): Matcher {
 
 /**
  * Paths, with `/` between segments: `*` and `?` stop at `/`, `**` as a whole segment is any number of segments, none
- * too; hidden names are names like others. Extended globs are not part of the dialect, so parentheses and bars stand for
- * themselves. Throws as `textGlob` does.
+ * too; hidden names are names like others. Extended globs are not part of the dialect, so parentheses and bars stand
+ * for themselves. Throws as `textGlob` does.
  */
 export const fileGlob = (pattern: string): Matcher => pathMatcher(pattern, keepCase);
 

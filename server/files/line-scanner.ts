@@ -20,7 +20,9 @@ export interface LineScanner {
   end(): LineScan;
 }
 
-/** `start` > 0: `count` lines from that 1-based line; `start` < 0: the last `-start` lines, of which the first `count`. */
+/**
+ * `start` > 0: `count` lines from that 1-based line; `start` < 0: the last `-start` lines, of which the first `count`.
+ */
 export function createLineScanner(window: { start: number; count: number; maxChars: number }): LineScanner {
   const { start, count, maxChars } = window;
   const tail = Math.max(0, -start);

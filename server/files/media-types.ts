@@ -1,6 +1,6 @@
 /** Types of images and videos, told from the first bytes of a file. */
 
-/** All of the marks must stand where they belong. The first entry that fits counts: `ftyp` is a video unless it is named. */
+/** All marks must stand where they belong. The first entry that fits counts: `ftyp` is a video unless it is named. */
 const signatures: [type: string, ...marks: [offset: number, bytes: string][]][] = [
   ['image/png', [0, '\x89PNG\r\n\x1a\n']],
   ['image/jpeg', [0, '\xff\xd8\xff']],

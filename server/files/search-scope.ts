@@ -14,7 +14,7 @@ export interface SearchScope {
   argument: string;
 }
 
-/** A single file is searched from its directory, so that its name can never be taken for an option. Undefined: no such path. */
+/** A single file is searched from its directory, so that its name is never an option. Undefined: no such path. */
 export async function searchScope(target: Target, { stat }: Pick<Runtime, 'stat'>): Promise<SearchScope | undefined> {
   const stats = await stat(target.path).catch(() => undefined);
   if (!stats) return undefined;

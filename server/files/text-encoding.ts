@@ -34,7 +34,9 @@ export function sniffEncoding(head: Uint8Array): TextEncoding {
   return 'utf-8';
 }
 
-/** A decoder that keeps the byte order mark as U+FEFF, so that encoding again gives the same bytes. Throws TypeError. */
+/**
+ * A decoder that keeps the byte order mark as U+FEFF, so that encoding again gives the same bytes. Throws TypeError.
+ */
 export const textDecoder = (encoding: TextEncoding) => new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
 
 /** Throws `NotTextError` for bytes that are not text of this encoding. */

@@ -54,7 +54,9 @@ export function createOwnHeartbeat(
 }
 
 export interface HeartbeatWatch {
-  /** Takes note of a server's heartbeat as it is now, undefined when it has none. Whether the server counts as alive. */
+  /**
+   * Takes note of a server's heartbeat as it is now, undefined when it has none. Whether the server counts as alive.
+   */
   alive(serverId: string, value: number | undefined): boolean;
 }
 

@@ -34,8 +34,8 @@ export interface BlobFs extends Pick<
 
 export interface BlobStore {
   /**
-   * The value with its long texts hashed and written, without blocking; they hold their strings. Drafts are made of what
-   * it returns, with no await in between. Throws what the file system throws.
+   * The value with its long texts hashed and written, without blocking; they hold their strings. Drafts are made of
+   * what it returns, with no await in between. Throws what the file system throws.
    */
   store<T>(value: T): Promise<StoredText<T>>;
   /**
@@ -302,8 +302,8 @@ export function isLong(text: string): boolean {
 
 /**
  * Throws a plain error when a value cannot be written without blocking for long (a text that should have been stored
- * first) or not be sent without reading a file (one that should have been read first). Names and ids of any length pass:
- * a mistake of others must not become one of ours.
+ * first) or not be sent without reading a file (one that should have been read first). Names and ids of any length
+ * pass: a mistake of others must not become one of ours.
  */
 export function assertAtHand(value: unknown, sent: boolean, asText = false, loose = false): void {
   if (typeof value === 'string') {

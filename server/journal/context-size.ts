@@ -1,4 +1,4 @@
-/** How large a context is, for people and for the completion budget; and where it ends behind records not yet folded. */
+/** How large a context is, for people and the completion budget, and where it ends behind records not yet folded. */
 import type { ContextMessage } from '#schema/engine.ts';
 import type { LogState } from './fold.ts';
 import { outputParts, readContext, type ContextState } from './projections/context.ts';
@@ -39,8 +39,8 @@ export interface ContextEnd {
 }
 
 /**
- * Where an agent's context ends once these drafts are folded: the one prediction of what a fold will say, needed because
- * records of one line count each other.
+ * Where an agent's context ends once these drafts are folded: the one prediction of what a fold will say, needed
+ * because records of one line count each other.
  */
 export function endOfContext(state: LogState, agent: string, drafts: readonly CompleteDraft[]): ContextEnd {
   const context = readContext(state.context, agent);

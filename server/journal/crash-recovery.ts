@@ -1,6 +1,6 @@
 /**
- * The records that close what a dead process left open. Pure: all it needs is the fold, and all times in it are the time
- * of the last line. Settling a settled journal gives nothing.
+ * The records that close what a dead process left open. Pure: all it needs is the fold, and all times in it are the
+ * time of the last line. Settling a settled journal gives nothing.
  */
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { TaskInfo } from '#schema/events/tasks.ts';

@@ -1,7 +1,7 @@
-/** The journal's first line (records.md §1.1). */
+/** The journal's first line: the form it is written in and whose it is. */
 import { z } from 'zod';
 
-/** Written by this server. A journal of a higher format opens for reading only (records.md §1.7). */
+/** The format this server writes. A journal of a higher one opens for reading only. */
 export const JOURNAL_FORMAT = 1;
 
 const headerSchema = z.object({

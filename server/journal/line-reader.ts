@@ -17,8 +17,8 @@ export interface Line {
 }
 
 /**
- * The complete lines between two byte offsets, in groups as they were read; blank ones are left out. Text behind the last
- * line feed is torn, or still being written by another process: it is not a line.
+ * The complete lines between two byte offsets, in groups as they were read; blank ones are left out. Text behind the
+ * last line feed is torn, or still being written by another process: it is not a line.
  */
 export async function* readLines(file: FileHandle, start: number, end = Infinity): AsyncGenerator<Line[]> {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
@@ -75,7 +75,7 @@ function asBatch(value: unknown): Batch {
   return { t: value.t, records: value.r };
 }
 
-/** The shape that all records share; a type that is not known is skipped by every fold (records.md §1.6). */
+/** The shape that all records share; a type that is not known is skipped by every fold. */
 function isBatch(value: unknown): value is { t: number; r: JournalRecord[] } {
   if (typeof value !== 'object' || value === null || !('t' in value) || !('r' in value)) return false;
   return (

@@ -11,7 +11,7 @@ import {
 } from '#server/storage/lease.ts';
 
 export interface Lock {
-  /** To be called before each write. Throws `session.busy` naming the new owner when the lock went while this server was asleep. */
+  /** To be called before each write. Throws `session.busy` naming the new owner when the lock went meanwhile. */
   fence(): void;
   release(): Promise<void>;
 }

@@ -1,13 +1,14 @@
 /**
- * The catalogue of what a journal holds . A record is an event that clients get, or one of the engine's
- * own; `append` takes drafts, numbers the events and writes them. Strings that may be long are texts (texts.ts). Unknown types of a file are kept and folded by nobody.
+ * The catalogue of what a journal holds. A record is an event that clients get, or one of the engine's own; `append`
+ * takes drafts, numbers the events and writes them. Strings that may be long are texts (`texts.ts`). Records of unknown
+ * types stay in the file and are folded by nobody.
  */
 import type { DurableFields, DurableType } from '#schema/events/catalogue.ts';
 import type { ContextMessage, Origin, Part, TokenUsage, ToolCall, ToolSchema } from '#schema/engine.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { Stored, Text } from './texts.ts';
 
-/** Media of an input, for the transcript ; without ids. */
+/** Media of an input, as the transcript shows them. */
 export interface Attachment {
   mediaType: string;
   name?: string;
@@ -19,7 +20,7 @@ export type TitleKind = 'replaceable' | 'generated' | 'custom';
 /** Why an interaction ended without a client. */
 export type EndCause = 'turn_ended' | 'timed_out' | 'disposed' | 'server_stopped';
 
-/** Members that a record carries beside the event clients get; never sent . */
+/** Members that a record carries beside the event clients get; never sent. */
 export interface JournalOnlyFields {
   'event.session.created': { titleKind: TitleKind };
   'session.meta.updated': { titleKind?: TitleKind };
@@ -143,7 +144,9 @@ export type InternalRecord<T extends InternalType = InternalType> = {
 
 export type JournalRecord = EventRecord | InternalRecord;
 
-/** A splice that does not say its own place and size: `append` fills them, counting what stands in front on its line. */
+/**
+ * A splice that does not say its own place and size: `append` fills them, counting what stands in front on its line.
+ */
 type OpenSplice = Omit<EventRecord<'context.spliced'>, 'start' | 'tokens'> & { start?: undefined; tokens?: undefined };
 
 /** What `append` takes: `unsent` keeps an event record without a number. */

@@ -1,4 +1,4 @@
-/** Durable frames read back from a journal file (records.md §3.9); also for sessions that are not loaded. */
+/** Durable frames read back from a journal file; also for sessions that are not loaded. */
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServiceError } from '#server/errors/service-error.ts';

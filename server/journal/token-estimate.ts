@@ -1,4 +1,4 @@
-/** Token estimates where nothing was measured . Deliberately simple: the same for every model. */
+/** Token estimates where nothing was measured: deliberately simple, the same for every model. */
 import type { ContextMessage, Part, ToolSchema } from '#schema/engine.ts';
 import { isLong } from './blobs.ts';
 import type { Stored, Text } from './texts.ts';

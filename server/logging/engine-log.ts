@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { envInteger, envText } from '#server/config/environment.ts';
 import { createLogFiles, type LogTarget } from './log-file.ts';
-import { createLogger, LOG_LEVELS, type Logger } from './log.ts';
+import { createLogger, LOG_LEVELS, loggerOf, type Logger } from './log.ts';
 
 const DEFAULT_LEVEL = 'info';
 const HOME_MAX_BYTES = 6_291_456;
@@ -61,19 +61,11 @@ export function createEngineLog({ home, env, output, sessionFolder }: EngineLogO
 }
 
 function both(one: Logger, other: Logger): Logger {
-  const at =
-    (level: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace'): Logger['info'] =>
-    (message, fields) => {
+  return loggerOf(
+    (level) => (message, fields) => {
       one[level](message, fields);
       other[level](message, fields);
-    };
-  return {
-    fatal: at('fatal'),
-    error: at('error'),
-    warn: at('warn'),
-    info: at('info'),
-    debug: at('debug'),
-    trace: at('trace'),
-    enabled: (level) => one.enabled(level) || other.enabled(level),
-  };
+    },
+    (level) => one.enabled(level) || other.enabled(level),
+  );
 }

@@ -41,8 +41,8 @@ interface Waiting {
 }
 
 /**
- * Writes the log files of a home and of its sessions. No file stays open between two writes and its size is asked for each
- * time: several servers share one home, sessions are many, and a user may move a log away at any time.
+ * Writes the log files of a home and of its sessions. No file stays open between two writes and its size is asked for
+ * each time: several servers share one home, sessions are many, and a user may move a log away at any time.
  */
 export function createLogFiles(options: LogFilesOptions): LogFiles {
   const { onError, onDropped, maxWaitingBytes = MAX_WAITING_BYTES } = options;

@@ -4,6 +4,8 @@ import type { LogObject } from 'consola/core';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
+/** What a line may have. */
+type LineLevel = Exclude<LogLevel, 'silent'>;
 
 export type LogFields = Record<string, unknown>;
 
@@ -16,7 +18,20 @@ export interface Logger {
   debug(message: string, fields?: LogFields): void;
   trace(message: string, fields?: LogFields): void;
   /** Whether lines of that level are written; ask before building costly fields. */
-  enabled(level: Exclude<LogLevel, 'silent'>): boolean;
+  enabled(level: LineLevel): boolean;
+}
+
+/** A logger from what its call of each level does. */
+export function loggerOf(at: (level: LineLevel) => Logger['info'], enabled: Logger['enabled']): Logger {
+  return {
+    fatal: at('fatal'),
+    error: at('error'),
+    warn: at('warn'),
+    info: at('info'),
+    debug: at('debug'),
+    trace: at('trace'),
+    enabled,
+  };
 }
 
 /** Numbers on the wire; a line is written when its number is not below the threshold's. */
@@ -83,16 +98,8 @@ export function createLogger(
       },
     ],
   });
-  const at = (of: Exclude<LogLevel, 'silent'>) => (message: string, fields?: LogFields) => {
+  const writeAt = (of: LineLevel) => (message: string, fields?: LogFields) => {
     if (enabled(of)) consola[of](SEVERITY[of], message, fields);
   };
-  return {
-    fatal: at('fatal'),
-    error: at('error'),
-    warn: at('warn'),
-    info: at('info'),
-    debug: at('debug'),
-    trace: at('trace'),
-    enabled,
-  };
+  return loggerOf(writeAt, enabled);
 }

@@ -3,8 +3,9 @@ import type { ResolvedModel } from './types.ts';
 const FALLBACK_TOKENS = 32_000;
 
 /**
- * The completion cap of a request in tokens, when `used` tokens of the context are taken; undefined sends none
- * (engine.md §18.5). `variable` is `SERVICE_MODEL_MAX_COMPLETION_TOKENS`, `reserved` is `loop_control.reserved_context_size`.
+ * The completion cap of a request in tokens, when `used` tokens of the context are taken; undefined sends none.
+ * `variable` is `SERVICE_MODEL_MAX_COMPLETION_TOKENS`, of which 0 or less sends none; `reserved` is
+ * `loop_control.reserved_context_size`.
  */
 export function completionBudget(
   model: ResolvedModel,

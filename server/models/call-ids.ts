@@ -3,8 +3,8 @@ import type { ContextMessage } from '#schema/engine.ts';
 const MAX_ID_CHARS = 64;
 
 /**
- * Maps the tool call ids of a history to ids every server accepts (engine.md §19.1): `[A-Za-z0-9_-]`, at most 64
- * characters, collisions numbered `_2`, `_3` … Same id in, same id out, for calls and results alike; the mapping of
+ * Maps the tool call ids of a history to ids every server accepts: `[A-Za-z0-9_-]`, at most 64 characters,
+ * collisions numbered `_2`, `_3` … Same id in, same id out, for calls and results alike; the mapping of
  * earlier messages does not change when messages are added.
  * @param cutAtPipe Responses: what follows `|` is not part of the call id.
  */

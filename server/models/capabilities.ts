@@ -1,4 +1,4 @@
-/** What a model can do: declared words and what its wire name tells (engine.md §18.3). Declarations can only add. */
+/** What a model can do: declared words and what its wire name tells. Declarations can only add. */
 
 /** Families whose names say what they take; first match counts. */
 const FAMILIES: [name: RegExp, words: string[]][] = [

@@ -1,4 +1,4 @@
-/** What the wire name of a Claude model adds to its record (models.md §5.2, engine.md §19.2). */
+/** What the wire name of a Claude model adds to its record. */
 import type { ModelRecord } from '#schema/model.ts';
 import { claudeVersion, isClaude } from './protocols/claude-names.ts';
 

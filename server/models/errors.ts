@@ -1,4 +1,4 @@
-/** Classification of what goes wrong with a model request (engine.md §3.2). The SDKs' error classes are not looked at. */
+/** What goes wrong with a model request, by status, code and text; the SDKs' error classes are not looked at. */
 import { STATUS_CODES } from 'node:http';
 import { asRecord } from '#server/json.ts';
 import type { ExchangeFacts } from '#server/net/fetch.ts';
@@ -74,7 +74,7 @@ export function brokenStream(exchange: ExchangeFacts): ModelError {
   return connectionError('the stream ended before the answer was complete', exchange);
 }
 
-/** An answer without visible text and without calls (engine.md §2.4). */
+/** An answer without visible text and without calls. */
 export function emptyResponse(rawFinishReason: string | undefined): ModelError {
   return new ModelError(`empty response (finish reason: ${rawFinishReason ?? 'none'})`, {
     code: 'provider.api_error',
@@ -182,7 +182,7 @@ function statusOf(payload: unknown, words: string[]): { status?: number } {
   return {};
 }
 
-/** `Retry-After` in whole seconds; other forms are ignored (engine.md §2.5). */
+/** `Retry-After` in whole seconds; other forms are ignored. */
 function retryAfter({ headers }: ExchangeFacts): number | undefined {
   const value = headers?.get('retry-after')?.trim();
   if (!value || !/^\d+$/.test(value)) return undefined;

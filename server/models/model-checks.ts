@@ -1,4 +1,4 @@
-/** What a request of a client may say about models, checked before anything changes (engine.md §3.3, turns.md §2.3). */
+/** What a request of a client may say about models, checked before anything changes. */
 import type { Config } from '#server/config/config.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { Identity } from './providers/identity.ts';

@@ -1,4 +1,4 @@
-/** Models as `GET /models` lists them (models.md §5.1). */
+/** Models as `GET /models` lists them. */
 import type { EffectiveConfig } from '#server/config/effective.ts';
 import { own } from '#server/config/effective.ts';
 import { isTable } from '#server/config/document.ts';

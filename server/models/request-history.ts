@@ -1,6 +1,7 @@
 /**
- * History as the model sees it (engine.md §2.6). Pure: the same history gives the same bytes, so that prompt caches of
- * the providers hold. Run once over the fold's entries; the result is not to be projected again.
+ * History as the model sees it: nothing blank or partial, each call's one result directly behind its message. Pure: the
+ * same history gives the same bytes, so that prompt caches of the providers hold. Run once over the fold's entries; the
+ * result is not to be projected again.
  */
 import type { ContextMessage, Part, ToolCall } from '#schema/engine.ts';
 

@@ -1,4 +1,4 @@
-/** From an alias to everything a request needs (engine.md §18.2), and whether it can work at all (§3.3). */
+/** From an alias to everything a request needs, and whether it can work at all. */
 import type { EffectiveConfig } from '#server/config/effective.ts';
 import { own } from '#server/config/effective.ts';
 import { envText } from '#server/config/environment.ts';
@@ -172,7 +172,7 @@ const notResolved = (message: string, details?: Record<string, unknown>) =>
   new ServiceError('auth.model_not_resolved', message, details ? { details } : {});
 
 /**
- * Why no prompt to this alias (or to the default model) can succeed, or undefined when it is ready (engine.md §3.3).
+ * Why no prompt to this alias (or to the default model) can succeed, or undefined when it is ready.
  * `hasToken` tells whether a login's slot holds an access token.
  */
 export async function checkReady(

@@ -5,8 +5,8 @@ import type { ModelRequest, ModelResponse, Protocol, ProtocolName, StreamPart } 
 
 export interface ModelClient {
   /**
-   * One streaming request. `onPart` is called as parts arrive. Rejects with a `ModelError` (engine.md §3.2), an empty
-   * answer among them (§2.4), or, on abort, with the signal's reason.
+   * One streaming request. `onPart` is called as parts arrive. Rejects with a `ModelError`, also for an empty
+   * answer, or, on abort, with the signal's reason.
    */
   streamModel(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
   protocol(name: ProtocolName): Promise<Protocol>;

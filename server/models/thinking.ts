@@ -1,4 +1,4 @@
-/** Which thinking effort a request gets (engine.md §18.4). */
+/** Which thinking effort a request gets, and how much of earlier thinking goes along. */
 import type { EffectiveConfig } from '#server/config/effective.ts';
 import type { ModelVariables } from '#server/config/environment-model.ts';
 import { invalidField } from '#server/errors/service-error.ts';

@@ -1,4 +1,4 @@
-/** Tool schemas as the native wire wants them (engine.md §19.3 item 5). */
+/** Tool schemas as the native provider wants them: without `$ref`, every property with a type. */
 import { asRecord } from '#server/json.ts';
 
 type Schema = Record<string, unknown>;

@@ -1,6 +1,6 @@
 /**
- * The one interface between the agent and the wire protocols (engine.md §18, §19). A protocol is a file in
- * `protocols/` that exports a `Protocol`; nothing outside that folder knows a vendor's shapes.
+ * The one interface between the agent and the wire protocols. A protocol is a file in `protocols/`
+ * that exports a `Protocol`; nothing outside that folder knows a vendor's shapes.
  */
 import type { ContextMessage, Part, TokenUsage, ToolCall, ToolSchema } from '#schema/engine.ts';
 
@@ -20,9 +20,9 @@ export interface ResolvedModel {
   vertex?: { project?: string; location?: string };
   baseUrl?: string;
   apiKey?: string;
-  /** Headers to send beside the protocol's own, already merged by precedence (engine.md §18.2 item 6, cloud.md §3). */
+  /** Headers to send beside the protocol's own, already merged. */
   headers: Record<string, string>;
-  /** Effective, lower-cased, detection included (engine.md §18.3). */
+  /** Declared and detected ones, lower-cased. */
   capabilities: Set<string>;
   maxContextTokens: number;
   maxInputTokens: number;
@@ -37,9 +37,9 @@ export interface ResolvedModel {
   displayName: string;
 }
 
-/** Sampling and thinking of one turn, frozen at its first step (engine.md §2.2 item 2). */
+/** Sampling and thinking of one turn, frozen at its first step: a change counts from the next turn. */
 export interface RequestSettings {
-  /** `off`, `on` or a named effort, already resolved for the model (engine.md §18.4). */
+  /** `off`, `on` or a named effort, already resolved for the model. */
   effort: string;
   /** Replaces the wire effort, `native` only. */
   forcedEffort?: string;
@@ -53,10 +53,10 @@ export interface ModelRequest {
   model: ResolvedModel;
   settings: RequestSettings;
   system: string;
-  /** Already projected: no partial, orphan or vacuous messages (engine.md §2.6). */
+  /** Already projected: no partial, orphan or vacuous messages. */
   messages: ContextMessage[];
   tools: ToolSchema[];
-  /** Completion cap in tokens (engine.md §18.5); undefined sends none where the protocol allows it. */
+  /** Completion cap in tokens; undefined sends none where the protocol allows it. */
   maxTokens?: number;
   /** Ask for an answer that is JSON of this schema. */
   output?: { name: string; schema: Record<string, unknown> };
@@ -107,10 +107,10 @@ export type ModelErrorCode =
   | 'provider.overloaded'
   | 'context.overflow';
 
-/** A failed request, classified by engine.md §3.2. */
+/** A failed request, as `errors.ts` classifies it. */
 export interface ModelErrorFacts {
   code: ModelErrorCode;
-  /** `APIConnectionError`, `APIEmptyResponseError` or `APIStatusError` (engine.md §2.5). */
+  /** `APIConnectionError`, `APIEmptyResponseError` or `APIStatusError`: our own names, SDKs say just `Error`. */
   name: string;
   /** Whether the step is tried again; not the payload's `retryable`, which follows from the code alone. */
   retry: boolean;
@@ -119,7 +119,7 @@ export interface ModelErrorFacts {
   traceId?: string;
   /** From `Retry-After`, milliseconds. */
   retryAfterMs?: number;
-  /** Special handling by the requester (engine.md §2.6). */
+  /** What about the request was refused: sent again in another shape it may pass. */
   recovery?: 'request_too_large' | 'image_format' | 'structure';
 }
 

@@ -1,6 +1,6 @@
 /**
- * The permission chain: may this call run, must somebody be asked, or is it refused. Read `standardSteps` top to bottom;
- * the first step that answers decides, and a call that none of them answers is asked about.
+ * The permission chain: may this call run, must somebody be asked, or is it refused. Read `standardSteps` top to
+ * bottom; the first step that answers decides, and a call that none of them answers is asked about.
  */
 import type { PermissionMode } from '#schema/scalars.ts';
 import { findRepository } from '#server/files/repository.ts';

@@ -93,8 +93,8 @@ export async function blocks(rule: Rule, call: PermissionCall, context: Permissi
 }
 
 /**
- * A rule `!…` blocks every line but those of which it is certain that each command fits. Any other one blocks what holds
- * a command that fits, in whatever it stands.
+ * A rule `!…` blocks every line but those of which it is certain that each command fits. Any other one blocks what
+ * holds a command that fits, in whatever it stands.
  */
 function commandBlocked({ negated, matchesText }: RuleArguments, reading: CommandReading): boolean {
   if (negated) return !reading.plain || !reading.commands.every(matchesText);

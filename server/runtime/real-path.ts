@@ -7,7 +7,7 @@ const MAX_LINKS = 40;
 
 /**
  * The path with all links resolved. What does not exist yet is placed under its nearest existing ancestor; a link to
- * nowhere is followed too, since writing through it would create its target. Throws on link cycles and unreadable folders.
+ * nowhere is followed too, since writing through it would create its target. Throws on link cycles, unreadable folders.
  */
 export async function realPath(path: string, links = 0): Promise<string> {
   try {

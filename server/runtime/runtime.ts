@@ -51,7 +51,7 @@ export interface Runtime {
   /** The entries of a directory, in any order. */
   list(path: string): Promise<DirectoryEntry[]>;
 
-  /** Where a program is: an absolute path that can be executed, or a name found on PATH. Undefined when it is missing. */
+  /** Where a program is: an absolute path that can be executed, or a name found on PATH. Undefined when missing. */
   which(program: string): Promise<string | undefined>;
   spawn: Spawn;
 }

@@ -1,6 +1,6 @@
 /**
- * Options for a refinement that compares fields: it runs only when every field passed (core.md §1.4). Zod itself would
- * also run it after failures such as "too small".
+ * Options for a refinement that compares fields: it runs only when every field passed. Zod itself would also run it
+ * after failures such as "too small".
  *
  *     schema.refine((value) => …, { ...afterFields, path: ['before_id'], error: '…' })
  */

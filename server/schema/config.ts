@@ -1,4 +1,4 @@
-/** The configuration on the wire: its domains in wire spelling, the config object and the patch (models.md §2.3, §3). */
+/** The configuration on the wire: its domains in wire spelling, the config object and the patch. */
 import { z } from 'zod';
 import { clientArray } from './client-array.ts';
 import { modelRecordSchema, oauthRefSchema } from './model.ts';
@@ -122,7 +122,7 @@ export const domainSchemas = {
     clock: z.string().optional(),
     pollIntervalMs: count.nullable().optional(),
   }),
-  /** Addresses of cloud.md §2.2; not a domain of the API. */
+  /** Addresses of the cloud services; not a domain of the API, which shows it in `raw` only. */
   cloud: z.record(z.string(), z.unknown()),
 };
 
@@ -178,7 +178,7 @@ const anything = z.unknown().optional();
 const flag = z.boolean().nullish();
 const text = z.string().nullish();
 
-/** Body of `POST /config`: only types; what a domain may hold is checked after the merge (models.md §3.3). */
+/** Body of `POST /config`: only types; what a domain may hold is checked after the merge. */
 export const configPatchSchema = z
   .object({
     providers: z.record(z.string(), z.unknown()).optional(),

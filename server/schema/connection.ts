@@ -1,4 +1,4 @@
-/** One established WebSocket connection as `GET /connections` shows it (core.md §4.2). */
+/** One established WebSocket connection as `GET /connections` shows it. */
 import { z } from 'zod';
 import { isoTime } from './scalars.ts';
 

@@ -1,4 +1,4 @@
-/** Content parts of prompts and messages (part 1 §Prompt, turns.md §2.2, core.md §7.2). */
+/** Content parts of prompts and messages. */
 import { z } from 'zod';
 import { count, nonEmpty } from './scalars.ts';
 

@@ -1,4 +1,4 @@
-/** The engine's own message model (engine.md §1) and the shapes that journal, events and models share. */
+/** The engine's own message model and the shapes that journal, events and models share. */
 import { z } from 'zod';
 
 export const textPartSchema = z.object({ type: z.literal('text'), text: z.string() });
@@ -23,7 +23,7 @@ export const partSchema = z.discriminatedUnion('type', [
 ]);
 export type Part = z.infer<typeof partSchema>;
 
-/** What a tool returns: plain text, or parts when it holds media (core.md §7.2). */
+/** What a tool returns: plain text, or parts when it holds media. */
 export const toolOutputSchema = z.union([z.string(), z.array(partSchema)]);
 export type ToolOutput = z.infer<typeof toolOutputSchema>;
 
@@ -45,6 +45,15 @@ const skillActivationSchema = z.object({
   skillType: z.string().optional(),
   skillPath: z.string().optional(),
   skillSource: z.string().optional(),
+});
+
+export const cronJobOriginSchema = z.object({
+  kind: z.literal('cron_job'),
+  jobId: z.string(),
+  cron: z.string(),
+  recurring: z.boolean(),
+  coalescedCount: z.number().int(),
+  stale: z.boolean(),
 });
 
 /** Where a message comes from; clients hide reminders and the like by it. */
@@ -73,14 +82,7 @@ export const originSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('compaction_summary') }),
   z.object({ kind: z.literal('system_trigger'), name: z.string() }),
   z.object({ kind: z.literal('task'), taskId: z.string(), status: z.string(), notificationId: z.string() }),
-  z.object({
-    kind: z.literal('cron_job'),
-    jobId: z.string(),
-    cron: z.string(),
-    recurring: z.boolean(),
-    coalescedCount: z.number().int(),
-    stale: z.boolean(),
-  }),
+  cronJobOriginSchema,
   z.object({ kind: z.literal('cron_missed'), count: z.number().int() }),
   z.object({ kind: z.literal('hook_result'), event: z.string(), blocked: z.boolean().optional() }),
   z.object({ kind: z.literal('retry'), trigger: z.string().optional() }),
@@ -109,7 +111,7 @@ export const contextMessageSchema = z.object({
 });
 export type ContextMessage = z.infer<typeof contextMessageSchema>;
 
-/** Tokens of one request; the input total is the sum of the three input members (engine.md §21). */
+/** Tokens of one request; the input total is the sum of the three input members. */
 export const tokenUsageSchema = z.object({
   inputOther: z.number(),
   output: z.number(),
@@ -118,7 +120,7 @@ export const tokenUsageSchema = z.object({
 });
 export type TokenUsage = z.infer<typeof tokenUsageSchema>;
 
-/** Error payload of `turn.ended.error` and the `error` event (engine.md §3.1). */
+/** Error payload of `turn.ended.error` and the `error` event. */
 export interface ErrorPayload {
   code: string;
   message: string;

@@ -1,4 +1,4 @@
-/** Approvals and questions (turns.md §3, §4). */
+/** Approvals and questions: what a turn asks the user, and the answers. */
 import { z } from 'zod';
 import { displaySchema } from './display.ts';
 import { count, isoTime, nonEmpty } from './scalars.ts';

@@ -1,4 +1,4 @@
-/** Messages and the snapshot (core.md §7, §8). */
+/** Messages and the snapshot as REST shows them. */
 import { z } from 'zod';
 import { contentPartSchema } from './content.ts';
 import { displaySchema } from './display.ts';
@@ -57,7 +57,7 @@ export const snapshotSchema = z
     session: sessionSchema,
     messages: z.object({ items: z.array(messageSchema), has_more: z.boolean() }),
     in_flight_turn: inFlightTurnSchema.nullable(),
-    // Foreground subagents of the main turn; none can exist yet.
+    // Foreground subagents of the main turn.
     subagents: z.array(z.looseObject({ id: z.string() })),
     pending_approvals: z.array(approvalSchema),
     pending_questions: z.array(questionSchema),

@@ -1,4 +1,4 @@
-/** `GET /meta` (core.md §4.1). */
+/** What `GET /meta` answers: the server and what it can do. */
 import { z } from 'zod';
 import { isoTime } from './scalars.ts';
 

@@ -1,4 +1,4 @@
-/** Models: the stored record in wire spelling and what lists show (models.md §2.5, §5.1). */
+/** Models: the stored record in wire spelling and what lists show. */
 import { z } from 'zod';
 import { count } from './scalars.ts';
 
@@ -38,7 +38,7 @@ export const modelRecordSchema = z
     oauth: oauthRefSchema.optional(),
     protocol: z.enum(['openai', 'openai_responses', 'anthropic', 'google-genai']).optional(),
     betaApi: z.boolean().optional(),
-    /** Checked where it is shown: a malformed one does not make the record invalid (§5.1). */
+    /** Checked where it is shown: a malformed one does not make the record invalid. */
     upgrade: z.unknown().optional(),
     overrides: z.object(tunable).optional(),
   })

@@ -1,4 +1,4 @@
-/** Prompts (turns.md §2). */
+/** Prompts: as replies show them and as clients submit them. */
 import { z } from 'zod';
 import { clientArray } from './client-array.ts';
 import { contentPartSchema } from './content.ts';

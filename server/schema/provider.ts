@@ -1,4 +1,4 @@
-/** Providers: the stored record in wire spelling, requests, items, and the summary of `GET /auth` (models.md §2.4, §4, §10). */
+/** Providers: the stored record in wire spelling, requests, items, and the summary of `GET /auth`. */
 import { z } from 'zod';
 import { afterFields } from './after-fields.ts';
 import { clientArray } from './client-array.ts';
@@ -68,7 +68,7 @@ interface ProviderForm {
   models: { model: string }[];
 }
 
-/** The checks between fields, all of them reported, in the order of models.md §4.2. */
+/** The checks between fields; every one that fails is reported, in this order. */
 function checkForm({ base_url, default_model, models }: ProviderForm, context: z.RefinementCtx): void {
   const issue = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
   if (base_url?.includes('${')) issue('base_url', 'base_url must not contain an environment variable placeholder');

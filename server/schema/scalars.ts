@@ -17,7 +17,7 @@ export type PendingInteraction = z.infer<typeof pendingInteraction>;
 export const turnOutcome = z.enum(['completed', 'cancelled', 'failed']);
 export type TurnOutcome = z.infer<typeof turnOutcome>;
 
-/** When somebody is asked before a tool runs (engine.md §6.1). */
+/** When somebody is asked before a tool runs. */
 export const permissionModeSchema = z.enum(['manual', 'yolo', 'auto']);
 export type PermissionMode = z.infer<typeof permissionModeSchema>;
 

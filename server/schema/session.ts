@@ -1,4 +1,4 @@
-/** The Session object and the requests that make or change one (core.md §5, §6). */
+/** The Session object and the requests that make or change one. */
 import { z } from 'zod';
 import { clientArray } from './client-array.ts';
 import { count, isoTime, nonEmpty, pendingInteraction, permissionModeSchema, turnOutcome } from './scalars.ts';
@@ -52,7 +52,7 @@ export const sessionSchema = z
   .meta({ id: 'Session' });
 export type Session = z.infer<typeof sessionSchema>;
 
-/** `agent_config` in requests; everything is validated, also what an endpoint does not apply (core.md §5.1). */
+/** `agent_config` in requests; everything is validated, also what an endpoint does not apply. */
 export const agentConfigSchema = z.object({
   model: z.string().optional(),
   system_prompt: z.string().optional(),
@@ -89,7 +89,7 @@ export const warningSchema = z.object({
 });
 export type SessionWarning = z.infer<typeof warningSchema>;
 
-/** Outside the snapshot the usage of a session reads as zeros (core.md §5.1). */
+/** Outside the snapshot the usage of a session reads as zeros. */
 export const zeroUsage: SessionUsage = {
   input_tokens: 0,
   output_tokens: 0,

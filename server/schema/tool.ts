@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** One row of `GET /tools` (extensions.md §2.1). */
+/** One row of `GET /tools`. */
 export const toolDescriptorSchema = z
   .object({
     name: z.string(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { count, isoTime } from './scalars.ts';
 
-/** A registered project folder (files.md §2.1). */
+/** A registered project folder. */
 export const workspaceSchema = z
   .object({
     id: z.string(),

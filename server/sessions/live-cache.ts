@@ -1,7 +1,7 @@
 /**
- * Which sessions are loaded: a cache whose limit is kept when one is opened. Lifecycle calls on one session run one after
- * the other and concurrent loads share one. An unloading waits for those who use the session, and who wants it meanwhile
- * gets it anew: so no change meets a session that is half closed.
+ * Which sessions are loaded: a cache whose limit is kept when one is opened. Lifecycle calls on one session run one
+ * after the other and concurrent loads share one. An unloading waits for those who use the session, and who wants it
+ * meanwhile gets it anew: so no change meets a session that is half closed.
  */
 import type { UnloadReason } from '#server/agent/feature.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
@@ -21,8 +21,8 @@ export interface LiveCache<Item> {
   /** Longest unused first. */
   all(): Item[];
   /**
-   * Loads the session unless it is, and keeps it until the work is done. The work is a request's: it waits for no turn and
-   * no lifecycle call of the session.
+   * Loads the session unless it is, and keeps it until the work is done. The work is a request's: it waits for no turn
+   * and no lifecycle call of the session.
    */
   use<T>(id: string, work: (item: Item) => T | Promise<T>): Promise<T>;
   /** Puts in what `make` returns, once there is room for it. */

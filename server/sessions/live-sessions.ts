@@ -138,7 +138,9 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     files.writeSoon(id, session.log.dir);
   }
 
-  /** Everything is written before anybody hears of the session; between its event and its row nothing is awaited for. */
+  /**
+   * Everything is written before anybody hears of the session; between its event and its row nothing is awaited for.
+   */
   async function createNow(row: SessionHeader): Promise<LiveSession> {
     const dir = directory(row);
     try {

@@ -1,4 +1,4 @@
-/** Journals are read whole when a session is loaded or folded: only so many at a time, the others wait in their order. */
+/** Journals are read whole when a session is loaded or folded: only so many at a time, others wait in their order. */
 
 export interface LoadSlots {
   /** Runs the work once there is room for it; the work must not wait for another slot. */

@@ -1,6 +1,6 @@
 /**
- * Turns the content of a submitted prompt into what is stored, what the model sees and what replies show
- * (turns.md §2.2). Checks change nothing; `storePromptMedia` writes the files the prompt needs.
+ * Turns the content of a submitted prompt into what is stored, what the model sees and what replies show. Checks change
+ * nothing; `storePromptMedia` writes the files the prompt needs.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, rm, stat } from 'node:fs/promises';
@@ -21,7 +21,7 @@ const INTERNAL_SCHEME = 'service-file:';
 
 const usable = (part: ContentPart) => !['tool_use', 'tool_result', 'thinking'].includes(part.type);
 
-/** Step 2 of the submit order: upload references, in content order. Nothing can be uploaded yet, so none exists. */
+/** References to uploads, in content order: the server takes none, so none is found. */
 export function checkUploads(content: ContentPart[]): void {
   for (const part of content) {
     const id =
@@ -30,7 +30,7 @@ export function checkUploads(content: ContentPart[]): void {
   }
 }
 
-/** Step 6 of the submit order: session media, internal URLs, something to say. */
+/** Refuses media of the session, internal URLs, and content that says nothing. */
 export function checkContent(content: ContentPart[]): void {
   for (const part of content) {
     if ('source' in part && part.source.kind === 'session_media') {

@@ -19,8 +19,8 @@ export interface SessionIndex {
   /** Resolves when the rows of the folders are in; the first call opens the file and starts the repair passes. */
   ready(): Promise<void>;
   /**
-   * Stores what a journal of that length tells; facts that no journal has stay as they are. Never throws: a row that could not be written is kept and tried again
-   * every 5 s.
+   * Stores what a journal of that length tells; facts that no journal has stay as they are. Never throws: a row that
+   * could not be written is kept and tried again every 5 s.
    */
   upsert(header: SessionHeader, journalLength: number): void;
   /**

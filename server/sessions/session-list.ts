@@ -37,8 +37,8 @@ const archivedOf = ({ archived_only, include_archive }: SessionListQuery): PageQ
 };
 
 /**
- * Rows newest first. Without `page_size` and `archived_only` everything that matches, `hasMore` false. Throws 40410 when
- * `workspace_id` is not registered.
+ * Rows newest first. Without `page_size` and `archived_only` everything that matches, `hasMore` false. Throws 40410
+ * when `workspace_id` is not registered.
  */
 export async function listSessions(query: SessionListQuery, deps: SessionListDeps): Promise<SessionPage> {
   const { workspace_id, page_size, busy } = query;

@@ -276,7 +276,9 @@ export function createSessions(deps: SessionsDeps): Sessions {
   };
 }
 
-/** What an update applies of `agent_config`, in this order; an empty model is none. A model brings its profile along. */
+/**
+ * What an update applies of `agent_config`, in this order; an empty model is none. A model brings its profile along.
+ */
 function agentChanges({ model, thinking, permission_mode }: AgentConfigRequest): AgentChange[] {
   const profile = profiles.get('agent');
   return [

@@ -12,7 +12,9 @@ const MIRROR_DELAY_MS = 5_000;
 const MAX_ROUNDS = 5;
 
 export interface StateFiles {
-  /** Writes the file of the present row; resolves when it outlasts a power failure. Throws what the file system throws. */
+  /**
+   * Writes the file of the present row; resolves when it outlasts a power failure. Throws what the file system throws.
+   */
   write(id: string, dir: string): Promise<void>;
   /** Writes it some seconds from now, however often it is called meanwhile. */
   writeSoon(id: string, dir: string): void;

@@ -50,7 +50,7 @@ function checkSkills(body: SubmitPrompt): void {
   throw new ServiceError('skill.not_found', `Skill "${skill.name}" was not found`);
 }
 
-/** Step 10: the profile exists and fits, the effort is supported; an unbound agent gets the default profile and model. */
+/** What the body changes of the agent, checked; an unbound agent gets the default profile and model. */
 function overrides(
   body: SubmitPrompt,
   facts: { model: string | undefined; profile: string | undefined },

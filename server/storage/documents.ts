@@ -1,6 +1,6 @@
 /**
- * Small things that must last, each a value under a key: through unstorage mounts, so that another driver is one option.
- * With the default driver they are files of the home: key `credentials:x.json` is `credentials/x.json`.
+ * Small things that must last, each a value under a key: through unstorage mounts, so that another driver is one
+ * option. With the default driver they are files of the home: key `credentials:x.json` is `credentials/x.json`.
  */
 import { createStorage, normalizeKey, type Driver } from 'unstorage';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
 /**
- * The one SQLite file behind every list: `cache/index-v<n>.db`. All servers of a home write it, so each sees the others'
- * sessions at once. It is derived: whatever is wrong with the file, it is made again, empty, and filled from the folders.
+ * The one SQLite file behind every list: `cache/index-v<n>.db`. All servers of a home write it, so each sees the
+ * others' sessions at once. It is derived: whatever is wrong with the file, it is made again, empty, and filled from
+ * the folders.
  */
 import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';

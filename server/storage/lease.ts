@@ -1,7 +1,7 @@
 /**
  * A lease on a file that one server of a home may write: the owner of the highest `<path>.<n>` has it. A dead owner's
- * lease is taken over by linking a finished file to `<path>.<n+1>`; the link that succeeds wins. Numbers only rise, also
- * over a release, which leaves an empty file: a slow taker can so never link a number that was used before.
+ * lease is taken over by linking a finished file to `<path>.<n+1>`; the link that succeeds wins. Numbers only rise,
+ * also over a release, which leaves an empty file: a slow taker can so never link a number that was used before.
  */
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -93,7 +93,7 @@ function countEntries({ records }: SearchRun, filter: SearchFilter, show: Show):
   return { entries, heading: `${total} matches in ${counts.size} files.` };
 }
 
-/** ripgrep prints a file's rows together, the files in any order: here they come in path order, so that offsets hold. */
+/** ripgrep prints a file's rows together, files in any order: here they come in path order, so that offsets hold. */
 function contentEntries({ records }: SearchRun, filter: SearchFilter, show: Show, numbers: boolean): Found {
   /** A file may have hundred thousands of rows: each is judged once. Undefined: not shown. */
   const files = new Map<string, { label: string; rows: Entry[] } | undefined>();

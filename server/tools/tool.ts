@@ -46,8 +46,8 @@ export interface RunContext extends ToolEnvironment {
   signal: AbortSignal;
   progress(update: ToolProgress): void;
   /**
-   * Records of the call's end with this result, for who appends them together with what ended it; `run` then returns the
-   * same result. At once and without a spill to a file, so the output must be short.
+   * Records of the call's end with this result, for who appends them together with what ended it; `run` then returns
+   * the same result. At once and without a spill to a file, so the output must be short.
    */
   finish(result: ToolResult): Draft[];
 }
@@ -82,8 +82,8 @@ export interface RuleSubject {
 }
 
 /**
- * What a call of the tool needs when no rule says otherwise. `free`: nothing. `read`: nothing in the workspace. `write`:
- * nothing in a workspace under git. `ask`: somebody's approval, as for a tool that does not say.
+ * What a call of the tool needs when no rule says otherwise. `free`: nothing. `read`: nothing in the workspace.
+ * `write`: nothing in a workspace under git. `ask`: somebody's approval, as for a tool that does not say.
  */
 export type ToolPermission = 'free' | 'read' | 'write' | 'ask';
 

@@ -1,4 +1,4 @@
-/** The agent loop: steps, requests, retries, recovery, failures (engine.md §2, §3, §21; ws-events.md §10.9). */
+/** The agent loop: steps, requests, retries, recovery, failures. */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Script } from '#support/model-server.ts';
 import { PNG } from '#support/model-requests.ts';

@@ -1,4 +1,4 @@
-/** Approvals: the object, its answers, its other ends, modes and rules (turns.md §3, engine.md §6). */
+/** Approvals: the object, its answers, its other ends, modes and rules. */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** The engine's log files of a real server: what they hold, and what never (core.md §4.5, §6.12, engine.md §28). */
+/** The engine's log files of a real server: what they hold, and what never. */
 import { appendFile, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** The message list (core.md §7). */
+/** The message list of a session. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { messageSchema } from '#schema/message.ts';

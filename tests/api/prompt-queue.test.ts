@@ -1,4 +1,4 @@
-/** Prompts that wait for the running turn (turns.md §2.4, §2.7; ws-events.md §10.5). */
+/** Prompts that wait for the running turn. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { resumeTalk, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';

@@ -1,4 +1,4 @@
-/** Submitting prompts: the body, the checks in their order, readiness, overrides, idempotent ids (turns.md §2). */
+/** Submitting prompts: the body, the checks in their order, readiness, overrides, idempotent ids. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

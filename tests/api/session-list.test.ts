@@ -1,4 +1,4 @@
-/** The list of sessions over a real server (core.md §6.2); how rows are chosen, `tests/unit/sessions` covers further. */
+/** The list of sessions over a real server; how rows are chosen, `tests/unit/sessions` covers further. */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

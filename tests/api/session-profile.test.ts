@@ -1,4 +1,4 @@
-/** `POST /sessions/{id}/profile` (core.md §6.4). */
+/** `POST /sessions/{id}/profile`: title, metadata, and what it applies of `agent_config`. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sessionSchema } from '#schema/session.ts';
 import { startTalk, type Talk } from '#support/talk.ts';

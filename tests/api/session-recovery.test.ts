@@ -342,7 +342,7 @@ describe('two servers on one home', () => {
     const file = join(sessionFolder(world.server.home, talk.session), 'state.json');
     const before = await readFile(file, 'utf8');
     expect(JSON.parse(before)).toMatchObject({ archived: true, custom: { theirs: 1, mine: 2 } });
-    // The one who only read leaves the files as they are; the writer's follow within seconds, at the stop at the latest.
+    // Who only read leaves the files as they are; the writer's follow within seconds, at the latest at the stop.
     await other.close();
     cleanups = [];
     expect(await readFile(file, 'utf8')).toBe(before);

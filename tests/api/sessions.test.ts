@@ -1,4 +1,4 @@
-/** Creating and reading sessions (core.md §5, §6.1, §6.3, §6.10, §6.11). */
+/** Creating and reading sessions. */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

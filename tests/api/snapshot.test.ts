@@ -1,4 +1,4 @@
-/** The snapshot in every state of a session (core.md §8). */
+/** The snapshot in every state of a session. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTalk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';

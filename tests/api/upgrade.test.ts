@@ -1,4 +1,4 @@
-/** The upgrade of `/api/v1/ws` (ws-events.md §1.1, §1.2). */
+/** The upgrade of `/api/v1/ws`: what is refused and how, and where a token may stand. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * The order of events in the scenarios of ws-events.md §10, as one client with one connection sees them: every durable
- * event with its payload, deltas and phases in their places. The files are read against §10 before a change is accepted.
+ * The order of events in the main scenarios, as one client with one connection sees them: every durable event with its
+ * payload, deltas and phases in their places. Clients build on it: a changed file is read before it is accepted.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';

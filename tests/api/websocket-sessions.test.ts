@@ -1,4 +1,4 @@
-/** What clients receive of sessions at work: scopes, filters, subscriptions, aborts (ws-events.md §5–§7, §11). */
+/** What clients receive of sessions at work: scopes, filters, subscriptions, aborts. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { isGlobalEvent } from '#server/events/frame.ts';

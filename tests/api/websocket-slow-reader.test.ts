@@ -1,4 +1,4 @@
-/** A client that stops reading while much happens: bounded memory, one notice, nobody else delayed (ws-events.md §8, §11). */
+/** A client that stops reading while much happens: bounded memory, one notice, nobody else delayed. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** The WebSocket over a real server (ws-events.md §11). Every frame is checked against `/asyncapi.json` by the client. */
+/** The WebSocket over a real server. Every frame is checked against `/asyncapi.json` by the client. */
 import { appendFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Workspaces over a real server (files.md §2.3, §2.6). */
+/** Workspaces over a real server. */
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** The built output as a process: start, options, logs, stop (core.md §4.4, §4.5). Build first. */
+/** The built output as a process: start, options, logs, stop. Build first. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, cp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';

@@ -1,6 +1,5 @@
 /**
- * The built server killed in mid-turn: what a client has seen is kept, and by events alone it learns how the turn ended
- * (core.md §5.2, ws-events.md §11.5).
+ * The built server killed in mid-turn: what a client has seen is kept, and events alone tell it how the turn ended.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,6 @@
-/** `nitro dev`, as `npm run dev` starts it: serves the page, survives its reloads, ends cleanly. Build the page first. */
+/**
+ * `nitro dev`, as `npm run dev` starts it: serves the page, survives its reloads, ends cleanly. Build the page first.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, rm } from 'node:fs/promises';

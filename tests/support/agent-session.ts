@@ -1,4 +1,7 @@
-/** A loaded session below HTTP: a real journal, real agents and features; the model and the policy are what a test gives. */
+/**
+ * A loaded session below HTTP: a real journal, real agents and features; the model and the policy are what a test
+ * gives.
+ */
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';

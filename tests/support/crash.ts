@@ -1,4 +1,6 @@
-/** Sessions as a killed server leaves them. In one process a server cannot be killed, so its files are copied instead. */
+/**
+ * Sessions as a killed server leaves them. In one process a server cannot be killed, so its files are copied instead.
+ */
 import { cp, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Session } from '#schema/session.ts';

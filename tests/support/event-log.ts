@@ -1,7 +1,7 @@
 /**
- * The frames of one connection as a readable text for golden files: one line a frame in the notation of ws-events.md §10,
- * ids, times and sizes masked, the splitting of deltas undone. A number is the frame's `seq`, `*` one of the global stream. `agent.status.updated` shows its phases; its facts, whose
- * number is free, only when asked for.
+ * The frames of one connection as a readable text for golden files: one line a frame, ids, times and sizes masked, the
+ * splitting of deltas undone. A number is the frame's `seq`, `*` one of the global stream. `agent.status.updated` shows
+ * its phases; its facts, whose number is free, only when asked for.
  */
 import { inspect } from 'node:util';
 import { isGlobalEvent } from '#server/events/frame.ts';

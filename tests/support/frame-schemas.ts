@@ -16,7 +16,7 @@ export interface FrameSchemas {
   check(messageId: string, frame: unknown): void;
 }
 
-/** Frames that the document leaves out on purpose (ws-events.md §4). */
+/** Frames that the document leaves out on purpose: the server sends no heartbeat, it only answers one. */
 export const UNLISTED_FRAMES = new Set(['pong']);
 
 /** Compiles the messages of an AsyncAPI document. */

@@ -1,7 +1,7 @@
 /**
- * A scripted model server over real HTTP that speaks all five wire formats (engine.md §19). Answers are taken from a queue
- * in the order of the requests; the path of a request decides the format. With nothing enqueued it answers 400, so that a
- * test fails at once instead of waiting.
+ * A scripted model server over real HTTP that speaks all five wire formats. Answers are taken from a queue in the order
+ * of the requests; the path of a request decides the format. With nothing enqueued it answers 400, so that a test fails
+ * at once instead of waiting.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** Random but lawful session histories (records.md §2), for the properties of records.md §6. */
+/** Random but lawful session histories: what holds for every journal is tested over them. */
 import { readContext } from '#server/journal/projections/context.ts';
 import { countersOf } from '#server/journal/projections/counters.ts';
 import { internal, event, unsent, type Draft } from '#server/journal/records.ts';

@@ -1,6 +1,6 @@
 /**
- * Watches the event loop while a test server runs. Server and test share this process, so a sampling profile tells whose
- * code ran: what tests, their tools and the loading of modules took is not the server's.
+ * Watches the event loop while a test server runs. Server and test share this process, so a sampling profile tells
+ * whose code ran: what tests, their tools and the loading of modules took is not the server's.
  */
 import { readFileSync } from 'node:fs';
 import { Session, type Profiler } from 'node:inspector';

@@ -1,6 +1,6 @@
 /**
- * A WebSocket client for tests. Every frame it receives is checked against the server's own `/asyncapi.json`: the first one
- * that does not match fails whatever the test waits for next, and `close()` at the latest.
+ * A WebSocket client for tests. Every frame it receives is checked against the server's own `/asyncapi.json`: the first
+ * one that does not match fails whatever the test waits for next, and `close()` at the latest.
  */
 import { WebSocket } from 'ws';
 import { z } from 'zod';

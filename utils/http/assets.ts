@@ -46,7 +46,9 @@ async function openFile(path: string): Promise<{ file: FileHandle; size: number 
   return undefined;
 }
 
-/** No further than the length that was announced, should the file grow; `end` is inclusive, so it cannot say nothing. */
+/**
+ * No further than the length that was announced, should the file grow; `end` is inclusive, so it cannot say nothing.
+ */
 const upTo = (size: number) => (size === 0 ? {} : { end: size - 1 });
 
 function contentType(name: string): string {

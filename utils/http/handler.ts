@@ -18,7 +18,9 @@ import type { EndpointEntry, RouteTable } from './route-table.ts';
 
 const REQUEST_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/i;
 
-/** On every answer of a bind that others can reach. On loopback editors may frame the page, which has its own policy. */
+/**
+ * On every answer of a bind that others can reach. On loopback editors may frame the page, which has its own policy.
+ */
 const SECURITY_HEADERS: Record<string, string> = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
@@ -64,7 +66,7 @@ export function createRequestHandler({
     const match = routes.match(method, path.segments);
     if (match?.kind === 'unsupported-action') {
       const message = `unsupported action: ${match.tail}`;
-      // The message begins with these words (part 1), so the field is in the details alone.
+      // Clients know the message by its first words, so the field stands in the details alone.
       throw new ServiceError('validation.failed', message, { details: [{ path: match.field, message }] });
     }
     if (match) {

@@ -1,6 +1,6 @@
 /**
- * Prompts that may be sent again without being doubled. Each has an id of its own; one whose reply was lost keeps it, and
- * the server says of an id that it knows that it has it.
+ * Prompts that may be sent again without being doubled. Each has an id of its own; one whose reply was lost keeps it,
+ * and the server says of an id that it knows that it has it.
  */
 import { monotonicFactory } from 'ulid';
 import { ApiError, ConnectionError } from './errors.ts';

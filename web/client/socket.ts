@@ -48,7 +48,9 @@ export interface Socket {
   readonly connection: Connection;
   /** Calls the listener until the returned function is called. */
   listen(listener: SocketListener): () => void;
-  /** Sends a frame; resolves with its ack's payload, rejects with ApiError or, when the line breaks, ConnectionError. */
+  /**
+   * Sends a frame; resolves with its ack's payload, rejects with ApiError or, when the line breaks, ConnectionError.
+   */
   request<T extends RequestType>(type: T, payload: RequestPayload<T>): Promise<AckPayload<T>>;
   /** Asks whether the line is alive and reconnects when no answer comes within 10 s; connects at once when waiting. */
   probe(): void;

@@ -1,6 +1,6 @@
 /**
- * What a feature may bring to the page. A feature is one folder with one registration, listed in `index.ts`; the rest of
- * the page iterates over the list and knows none of them.
+ * What a feature may bring to the page. A feature is one folder with one registration, listed in `index.ts`; the rest
+ * of the page iterates over the list and knows none of them.
  */
 import type { Component } from 'vue';
 import type { Display } from '../client/types.ts';

@@ -1,4 +1,6 @@
-/** The session view as a pure fold: a snapshot, then the events after it, each applied so that twice is as good as once. */
+/**
+ * The session view as a pure fold: a snapshot, then the events after it, each applied so that twice is as good as once.
+ */
 import { MAIN_AGENT, type EventFrame, type Message, type Snapshot } from '../client/types.ts';
 import { withWork } from './session-list.ts';
 import { fromSnapshot, messageEntry, settleMessages, withOlder } from './settle.ts';

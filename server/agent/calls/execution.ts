@@ -10,7 +10,7 @@ import { normalized, resultDraft, withReminder, type StoredResult } from './call
 import { spillOutput } from './spill.ts';
 import { changedSinceRead } from './stale-files.ts';
 
-/** A process that was killed at the end of the grace time needs a moment to be gone; its tool is waited for that long. */
+/** A process killed at the end of the grace time needs a moment to be gone; its tool is waited for that long. */
 const KILLED_WAIT_MS = 500;
 
 /** Runs the call and records its result; whether that ends the turn. */

@@ -1,4 +1,4 @@
-/** Protection against a model that repeats itself (engine.md §4 "Repeat protection"). */
+/** Protection against a model that repeats itself: reminders, then the end of the turn. */
 
 const MILD = 3;
 const STRONG = 5;

@@ -1,4 +1,4 @@
-/** Which calls of a batch may run side by side (engine.md §4 item 5). */
+/** Which calls of a batch may run side by side: those that touch different files, or only read. */
 import { sep } from 'node:path';
 import type { Access } from '#server/tools/tool.ts';
 

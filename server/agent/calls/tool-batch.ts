@@ -14,7 +14,7 @@ export interface BatchOutcome {
   stopTurn: boolean;
 }
 
-/** Runs the batch; rejects with the signal's reason when the turn is aborted, after every started call has its result. */
+/** Runs the batch; rejects with the signal's reason when the turn is aborted, once every started call has a result. */
 export async function runToolBatch(agent: AgentContext, turn: BatchTurn, calls: ToolCall[]): Promise<BatchOutcome> {
   const { signal } = turn;
   const active = new Set(agent.activeTools().map((tool) => tool.name));

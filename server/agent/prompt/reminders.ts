@@ -1,4 +1,4 @@
-/** Reminders that are injected at the head of a step (engine.md §14.3). They live in history, so the cache keeps. */
+/** Reminders that are injected at the head of a step. They stay in the history, so that prompt caches hold. */
 import type { ContextMessage, Origin } from '#schema/engine.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 
@@ -6,7 +6,7 @@ import type { PermissionMode } from '#schema/scalars.ts';
 type Told = Pick<ContextMessage, 'origin'>;
 type Injection = Extract<Origin, { kind: 'injection' }>;
 
-/** A user-role message that clients hide by its origin (engine.md §1). */
+/** A user-role message that clients hide by its origin. */
 export function reminder(variant: string, text: string, disclosure?: unknown): ContextMessage {
   const origin: Injection = { kind: 'injection', variant, ...(disclosure === undefined ? {} : { disclosure }) };
   return {
@@ -63,7 +63,7 @@ export function stepReminders(messages: readonly Told[], facts: { now: Date; mod
 const INTERRUPTION =
   'The user interrupted the previous turn on purpose. Do not resume it by yourself; wait for what the user says next.';
 
-/** The reminder after a user's abort, unless the conversation already ends with one (engine.md §2.8). */
+/** The reminder after a user's abort, unless the conversation already ends with one. */
 export function interruptionReminder(messages: readonly Told[]): ContextMessage[] {
   const last = messages.at(-1);
   const already = last?.origin?.kind === 'injection' && last.origin.variant === 'interruption';

@@ -1,7 +1,7 @@
 /** From a person's answers, which name items and options by id, to what the model is told. */
 import type { Question, QuestionAnswer } from '#schema/interaction.ts';
 
-/** Question text -> label, labels joined with `, `, or free text. An id that the question does not have stands for itself. */
+/** Question text -> label, labels joined with `, `, or free text. An id that it does not have stands for itself. */
 export function answerTexts(question: Question, answers: Record<string, QuestionAnswer>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(answers).flatMap(([itemId, answer]) => {

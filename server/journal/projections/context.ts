@@ -82,12 +82,12 @@ export interface Contexts {
   features: FeatureFolds;
 }
 
-/** Entries as messages, in order; what a request leaves out or moves is engine.md §2.6. */
+/** Entries as messages, in order; what a request leaves out or moves, `server/models/request-history.ts` says. */
 export function requestMessages(context: ContextState): Stored<ContextMessage>[] {
   return context.entries.map((entry) => entry.message);
 }
 
-/** Whether a message opens a turn, so that an undo may stop at it (engine.md §1). */
+/** Whether a message opens a turn, so that an undo may stop at it. */
 export function isUndoAnchor(message: Pick<Stored<ContextMessage>, 'role' | 'origin'>): boolean {
   const { role, origin } = message;
   if (role !== 'user') return false;

@@ -1,4 +1,4 @@
-/** Numbers and ids that are never given twice, and the cron table (records.md §3.8). */
+/** Numbers and ids that are never given twice, and the cron table. */
 import type { CronJob } from '../records.ts';
 import type { Stored } from '../texts.ts';
 import type { Projection } from './projection.ts';

@@ -1,6 +1,6 @@
 /**
- * The main agent's message list as REST shows it: for each message the place of its body in the journal. Bodies are read
- * from the file when a page is asked for (message-pages.ts).
+ * The main agent's message list as REST shows it: for each message the place of its body in the journal. Bodies are
+ * read from the file when a page is asked for (message-pages.ts).
  */
 import type { Message } from '#schema/message.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';

@@ -3,7 +3,7 @@ import type { JournalRecord } from '../records.ts';
 
 /**
  * A pure fold over the records of a journal, in file order: no clock, no file, no config. A record it does not name
- * changes nothing. Live appends and loading run the same function (records.md §3).
+ * changes nothing. Live appends and loading run the same function.
  */
 export interface Projection<State> {
   initial(header: JournalHeader): State;

@@ -1,4 +1,4 @@
-/** Prompts and their ids, per agent (records.md §3.5). */
+/** Prompts and their ids, per agent. */
 import type { ContentPart } from '#schema/content.ts';
 import type { Origin } from '#schema/engine.ts';
 import type { Stored } from '../texts.ts';

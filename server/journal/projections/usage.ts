@@ -1,4 +1,4 @@
-/** Tokens spent, per agent (records.md §3.7). Undo, compaction and fork keep the sums. */
+/** Tokens spent, per agent. Undo, compaction and fork keep the sums. */
 import type { TokenUsage } from '#schema/engine.ts';
 import type { Projection } from './projection.ts';
 

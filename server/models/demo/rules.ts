@@ -214,7 +214,7 @@ function count(n: number): DemoAnswer {
   return { text: numbers.join(' '), paceMs: COUNT_PACE_MS };
 }
 
-/** Failed calls are marked in the first line of what a model is shown (engine.md §2.6). */
+/** Failed calls are marked in the first line of what a model is shown. */
 function failed(output: string): boolean {
   return output.startsWith('<system>ERROR');
 }

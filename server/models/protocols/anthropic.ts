@@ -1,4 +1,4 @@
-/** Anthropic messages; also the native provider when a model says `protocol: anthropic` (engine.md §19.3 item 9). */
+/** Anthropic messages; also the native provider when a model says `protocol: anthropic`. */
 import type { MessageCreateParamsStreaming } from '@anthropic-ai/sdk/resources/beta/messages/messages';
 import type { MessageCreateParamsStreaming as PlainParams } from '@anthropic-ai/sdk/resources/messages/messages';
 import type { ContextMessage, Part, TokenUsage } from '#schema/engine.ts';
@@ -53,7 +53,7 @@ async function read(
   // One body for both endpoints, wider than the SDK's types: vendors' efforts, thinking without a budget.
   const params = body(request) as unknown as MessageCreateParamsStreaming;
   const betas = betaNames(request);
-  // The native wire's path is `/messages?beta=true` (cloud.md §5.5); the SDK no longer adds the query by itself.
+  // The native provider's path is `/messages?beta=true`; the SDK does not add the query by itself.
   const query = model.providerType === 'native' ? { query: { beta: 'true' } } : {};
   const stream = usesBetaEndpoint(request)
     ? await client.beta.messages.create({ ...params, ...(betas.length > 0 && { betas }) }, { signal, ...query })

@@ -3,12 +3,13 @@ import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/
 import { z } from 'zod';
 import type { ContextMessage, Part, TokenUsage, ToolSchema } from '#schema/engine.ts';
 import { sanitizeCallIds } from '../call-ids.ts';
-import { NO_SDK_TIMEOUT_MS, type Transport } from '#server/net/fetch.ts';
+import type { Transport } from '#server/net/fetch.ts';
 import type { FinishReason, ModelRequest, ModelResponse, StreamPart } from '../types.ts';
 import { createCollector } from './collect.ts';
 import { parseDataUrl } from '#server/files/data-url.ts';
 import { omission, textOf } from './media.ts';
-import { NO_KEY, runStream } from './run.ts';
+import { createOpenAIClient } from './openai-client.ts';
+import { runStream } from './run.ts';
 
 const count = z.number().nullish();
 const usageSchema = z.object({
@@ -56,18 +57,7 @@ export function streamChat(
 ): Promise<ModelResponse> {
   const { model, signal } = request;
   return runStream(transport, request, 'authorization', async ({ fetch }) => {
-    const { default: OpenAI } = await import('openai');
-    const client = new OpenAI({
-      apiKey: model.apiKey || NO_KEY,
-      adminAPIKey: null,
-      organization: null,
-      project: null,
-      baseURL: model.baseUrl ?? 'https://api.openai.com/v1',
-      fetch,
-      maxRetries: 0,
-      timeout: NO_SDK_TIMEOUT_MS,
-      logLevel: 'off',
-    });
+    const client = await createOpenAIClient(model, fetch);
     // The SDK sends the body as it is; its type lacks the members that compatible servers know.
     const stream = await client.chat.completions.create(body as unknown as ChatCompletionCreateParamsStreaming, {
       signal,

@@ -1,4 +1,4 @@
-/** What the name of a Claude model tells about its thinking and its output limit (engine.md §18.5, §19.2). */
+/** What the name of a Claude model tells about its thinking and its output limit. */
 
 export interface ClaudeProfile {
   /** Decides by itself how much to think; else a token budget is set. */

@@ -1,4 +1,4 @@
-/** Chat completions as the native provider speaks them (engine.md §19.3). */
+/** Chat completions with what the native provider adds to OpenAI's. */
 import type { Transport } from '#server/net/fetch.ts';
 import { normalizeToolSchema } from '../tool-schema.ts';
 import type { ModelRequest, Protocol } from '../types.ts';

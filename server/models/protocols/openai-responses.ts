@@ -7,12 +7,13 @@ import type {
 import type { ContextMessage, Part, TokenUsage } from '#schema/engine.ts';
 import { sanitizeCallIds } from '../call-ids.ts';
 import { streamError } from '../errors.ts';
-import { NO_SDK_TIMEOUT_MS, type Exchange, type Transport } from '#server/net/fetch.ts';
+import type { Exchange, Transport } from '#server/net/fetch.ts';
 import type { FinishReason, ModelRequest, ModelResponse, Protocol, StreamPart } from '../types.ts';
 import { createCollector, type Collector } from './collect.ts';
 import { parseDataUrl } from '#server/files/data-url.ts';
 import { omission } from './media.ts';
-import { NO_KEY, runStream } from './run.ts';
+import { createOpenAIClient } from './openai-client.ts';
+import { runStream } from './run.ts';
 
 const FORMAT = 'openai_responses';
 type Item = Record<string, unknown>;
@@ -32,18 +33,7 @@ async function read(
   onPart: (part: StreamPart) => void,
 ): Promise<ModelResponse | undefined> {
   const { model, signal } = request;
-  const { default: OpenAI } = await import('openai');
-  const client = new OpenAI({
-    apiKey: model.apiKey || NO_KEY,
-    adminAPIKey: null,
-    organization: null,
-    project: null,
-    baseURL: model.baseUrl ?? 'https://api.openai.com/v1',
-    fetch,
-    maxRetries: 0,
-    timeout: NO_SDK_TIMEOUT_MS,
-    logLevel: 'off',
-  });
+  const client = await createOpenAIClient(model, fetch);
   // The SDK sends the body as it is; its type wants ids that a request without stored items does not have.
   const params = body(request) as unknown as ResponseCreateParamsStreaming;
   const stream = await client.responses.create(params, { signal });

@@ -84,7 +84,10 @@ export function createProvider(document: TomlTable, form: CreateProvider): void 
   if (!seeded) document.default_model = `${id}/${default_model ?? models[0]?.model}`;
 }
 
-/** Saves the whole form of a provider, under a new id if one is given; resolves to the id. Throws 40412, 40003, 40921, 40001. */
+/**
+ * Saves the whole form of a provider, under a new id if one is given; resolves to the id. Throws 40412, 40003, 40921,
+ * 40001.
+ */
 export function replaceProvider(document: TomlTable, id: string, form: ReplaceProvider): string {
   const { new_id: newId = id, type, api_key, base_url, default_model, models } = form;
   const before = editable(document, id);
@@ -151,7 +154,9 @@ export function deleteProvider(document: TomlTable, id: string): void {
   );
 }
 
-/** Writes the alias table and lets the pool for subagents follow: renamed aliases are mapped, vanished ones leave it. */
+/**
+ * Writes the alias table and lets the pool for subagents follow: renamed aliases are mapped, vanished ones leave it.
+ */
 function replaceModels(document: TomlTable, models: Records, moved: ReadonlyMap<string, string>): void {
   const before = recordsOf(document, 'models').map(([alias]) => alias);
   setRecords(document, 'models', models);

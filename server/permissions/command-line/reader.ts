@@ -29,7 +29,9 @@ export interface PlainCommand {
   operator: Operator | undefined;
 }
 
-/** Neither a visible character nor blank, tab or line feed: other controls and spaces, format characters, surrogates. */
+/**
+ * Neither a visible character nor blank, tab or line feed: other controls and spaces, format characters, surrogates.
+ */
 const INVISIBLE = /[^\t\n -~\p{L}\p{M}\p{N}\p{P}\p{S}]|[\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 const RESERVED = new Set(
@@ -44,7 +46,9 @@ const REDIRECTION = new RegExp(
   `(?:\\d{0,4}(?:[<>]&(?:\\d{1,4}|-)|(?:>>?|<)[ \\t]*/dev/null)|&>>?[ \\t]*/dev/null)${END}`,
   'y',
 );
-/** Variables that only tell a program how to show things or what to call itself; any other may name a program to run. */
+/**
+ * Variables that only tell a program how to show things or what to call itself; any other may name a program to run.
+ */
 const ASSIGNMENT_NAME =
   'CI|DEBUG|NODE_ENV|FORCE_COLOR|NO_COLOR|CLICOLOR|TERM|COLUMNS|LINES|LANG|LC_[A-Z]+|TZ|PORT|RUST_LOG|RUST_BACKTRACE';
 const ASSIGNMENT = new RegExp(

@@ -1,4 +1,4 @@
-/** Paths that are asked about in every mode but auto: secrets, what controls the server and its agents, git's own files. */
+/** Paths that every mode but auto asks about: secrets, what controls the server and its agents, git's own files. */
 import { basename, relative, sep } from 'node:path';
 import { isInside } from '#server/files/paths.ts';
 import type { Repository } from '#server/files/repository.ts';

@@ -55,8 +55,8 @@ async function allowed(
 }
 
 /**
- * Configured rules hold for commands that run in the workspace, remembered ones for the directory they were given for. A
- * rule `!…` allows nothing: what it does not name is not known to be harmless.
+ * Configured rules hold for commands that run in the workspace, remembered ones for the directory they were given for.
+ * A rule `!…` allows nothing: what it does not name is not known to be harmless.
  */
 async function commandAllowed(
   { toolName }: PermissionCall,

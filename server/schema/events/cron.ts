@@ -1,16 +1,10 @@
-/** Scheduled prompts (ws-events.md §9.16). */
+/** Scheduled prompts. */
 import { z } from 'zod';
+import { cronJobOriginSchema } from '../engine.ts';
 
 export const cronEvents = {
   'cron.fired': z.object({
-    origin: z.object({
-      kind: z.literal('cron_job'),
-      jobId: z.string(),
-      cron: z.string(),
-      recurring: z.boolean(),
-      coalescedCount: z.number().int(),
-      stale: z.boolean(),
-    }),
+    origin: cronJobOriginSchema,
     prompt: z.string(),
   }),
 };

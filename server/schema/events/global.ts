@@ -1,4 +1,4 @@
-/** Events of the stream `__global__` (ws-events.md §9.15); durable there, never in a session's journal. */
+/** Events of the stream `__global__`; durable there, never in a session's journal. */
 import { z } from 'zod';
 import { configSchema } from '../config.ts';
 import { workspaceSchema } from '../workspace.ts';

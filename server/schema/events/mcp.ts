@@ -1,4 +1,4 @@
-/** MCP servers of a session and the tools they bring (ws-events.md §9.12). */
+/** MCP servers of a session and the tools they bring. */
 import { z } from 'zod';
 import { count } from '../scalars.ts';
 

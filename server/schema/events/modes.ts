@@ -1,10 +1,10 @@
-/** Goal, plan, skills, commands, hooks (ws-events.md §9.11). */
+/** Goal, plan, skills, commands, hooks. */
 import { z } from 'zod';
 import { count } from '../scalars.ts';
 
 export const goalStatus = z.enum(['active', 'paused', 'blocked', 'complete']);
 
-/** Goal snapshot (part 1 §Goal snapshot, core.md §6.11); a budget that is not set reads null. */
+/** A goal as clients see it; a budget that is not set reads null. */
 export const goalSchema = z
   .object({
     goalId: z.string(),

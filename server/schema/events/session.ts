@@ -1,4 +1,4 @@
-/** Events of a session as a whole (ws-events.md §9.1, §9.13). Each value is the payload without routing fields. */
+/** Events of a session as a whole. Each value is the payload without routing fields. */
 import { z } from 'zod';
 import { errorPayloadSchema } from '../engine.ts';
 import { pendingInteraction, turnOutcome } from '../scalars.ts';

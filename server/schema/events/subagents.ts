@@ -1,4 +1,4 @@
-/** Subagents (ws-events.md §9.7); the frame's agent is the caller, the child is `subagentId`. */
+/** Subagents; the frame's agent is the caller, the child is `subagentId`. */
 import { z } from 'zod';
 import { tokenUsageSchema } from '../engine.ts';
 import { count } from '../scalars.ts';

@@ -1,4 +1,4 @@
-/** Background tasks (ws-events.md §9.0, §9.8). The `shell.*` frames of user commands are volatile and come with them. */
+/** Background tasks. */
 import { z } from 'zod';
 
 const taskBase = {

@@ -1,4 +1,4 @@
-/** Tool calls and approvals (ws-events.md §9.5, §9.6). */
+/** Tool calls, approvals and questions. */
 import { z } from 'zod';
 import { displaySchema } from '../display.ts';
 import { toolOutputSchema } from '../engine.ts';

@@ -1,4 +1,4 @@
-/** Prompts, turns, steps and the context (ws-events.md §9.2, §9.3, §9.9). */
+/** Prompts, turns, steps and the context. */
 import { z } from 'zod';
 import { contentPartSchema } from '../content.ts';
 import { contextMessageSchema, errorPayloadSchema, originSchema, tokenUsageSchema } from '../engine.ts';

@@ -1,4 +1,4 @@
-/** Events that are never journaled nor replayed (ws-events.md §7.4, §9.4, §9.10). */
+/** Events that are never journaled nor replayed. */
 import { z } from 'zod';
 import { tokenUsageSchema } from '../engine.ts';
 import { count, permissionModeSchema } from '../scalars.ts';

@@ -9,7 +9,7 @@ async function start(...argv: string[]) {
 }
 
 describe('command line', () => {
-  it('has the defaults of the specification', async () => {
+  it('has a default for everything', async () => {
     expect(await start()).toEqual({
       port: 58627,
       host: '127.0.0.1',

@@ -11,7 +11,7 @@ const document = asyncApiDocument({ version: '1.2.3', host: '127.0.0.1' });
 
 const members = z.record(z.string(), z.unknown());
 
-/** Extensions.md §10.2 has operations point at `components` directly; the standard wants them to go through the channel. */
+/** Our operations point at `components` directly; the standard wants them to go through the channel. */
 const DEVIATION = 'asyncapi3-operation-messages-from-referred-channel';
 
 describe('/asyncapi.json', () => {

@@ -82,7 +82,7 @@ describe('blobs', () => {
   it.each([
     ['lost', (path: string) => rm(path)],
     ['cut off', (path: string) => truncate(path, 5)],
-    ['changed', (path: string) => writeFile(path, `${'r'.repeat(20_000)}`)],
+    ['changed', (path: string) => writeFile(path, 'r'.repeat(20_000))],
   ])('reads a file that is %s as a placeholder', async (_name, spoil) => {
     const text = fresh(20_000);
     const line = createBlobStore(dir).encode({ text, name: text });

@@ -1,4 +1,4 @@
-/** The properties of records.md §6, over random histories. */
+/** What holds for every journal, over random histories. */
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -11,7 +11,7 @@ import { openLog, SESSION_ID, temporaryFolder } from '#support/session-logs.ts';
 
 const fixture = join(import.meta.dirname, 'fixtures/worked.ndjson');
 
-describe('the worked journal of records.md §5', () => {
+describe('a journal of two turns, the second broken off by a crash', () => {
   let dir: string;
   let remove: () => Promise<void>;
   let lines: string[];

@@ -1,4 +1,4 @@
-/** Which line goes where (core.md §4.5, engine.md §28). */
+/** Which line goes to which log file. */
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Log files: what is kept, in which order, and what happens when it cannot be (engine.md §28). */
+/** Log files: what is kept, in which order, and what happens when it cannot be. */
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,6 @@
-/** The protocols against somebody else's idea of the wires, so that ours and the test server's are not the same mistake. */
+/**
+ * The protocols against somebody else's idea of the wires, so that ours and the test server's are not the same mistake.
+ */
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createModelClient, type ModelClient } from '#server/models/stream.ts';

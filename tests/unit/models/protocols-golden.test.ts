@@ -1,6 +1,6 @@
 /**
- * Request bodies per wire, as they arrive at the server (engine.md §30 item 30). After an intended change: run with `-u`
- * and read the difference.
+ * Request bodies per wire, as they arrive at the server. After an intended change: run with `-u` and
+ * read the difference.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createModelClient, type ModelClient } from '#server/models/stream.ts';

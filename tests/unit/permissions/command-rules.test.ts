@@ -1,4 +1,7 @@
-/** Rules and command lines, with the real reader: what an allow rule must not be stretched to, what a deny rule must find. */
+/**
+ * Rules and command lines, with the real reader: what an allow rule must not be stretched to, what a deny rule must
+ * find.
+ */
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -49,7 +49,10 @@ const classes: Record<string, ToolPermission> = {
 
 export type Project = Awaited<ReturnType<typeof createProject>>;
 
-/** A committed `src/a.ts`, a folder `outside` beside the project, links `link` to it, `alias` to .git, `innocent` to .env. */
+/**
+ * A committed `src/a.ts`, a folder `outside` beside the project, links `link` to it, `alias` to .git, `innocent` to
+ * .env.
+ */
 export async function createProject() {
   const space: Workspace = await createWorkspace();
   const outside = join(space.root, 'outside');

@@ -13,7 +13,9 @@ import type { Project } from './decide.ts';
 const modes: PermissionMode[] = ['manual', 'auto', 'yolo'];
 
 let space: Project;
-/** A session at the folder that holds everything, under git like a dotfile repository: the home lies in its workspace. */
+/**
+ * A session at the folder that holds everything, under git like a dotfile repository: the home lies in its workspace.
+ */
 let wide: Project['environment'];
 beforeAll(async () => {
   space = await createProject();

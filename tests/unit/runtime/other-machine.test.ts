@@ -1,4 +1,6 @@
-/** Everything that works on the project does so through the runtime: on another machine it finds that machine's files. */
+/**
+ * Everything that works on the project does so through the runtime: on another machine it finds that machine's files.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

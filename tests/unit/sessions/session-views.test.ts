@@ -68,7 +68,7 @@ it.each([4, 5])(
       const approvals = reader.approvals();
       const messages = reader.messages({ page_size: 100 });
       const answers = [reader.snapshot(), (await readCold(SESSION_ID)).snapshot()];
-      for (let line = 0; line < 3; line++) driver.step();
+      for (let line = 0; line < 3; line++) await driver.step();
       const { items, has_more } = await messages;
       for (const snapshot of await Promise.all(answers)) {
         expect(snapshot).toMatchObject({ as_of_seq: seq, pending_approvals: approvals });

@@ -10,7 +10,7 @@ import type { Tool } from '#server/tools/tool.ts';
 const tools = builtinTools();
 const checked = (tool: Tool, text: string | null) => tool.check(parseArguments(text));
 
-test('the order is that of the specification', () => {
+test('the order is fixed, so that prompt caches hold', () => {
   expect(tools.map(({ name }) => name)).toEqual(['Read', 'Write', 'Edit', 'Bash', 'Grep', 'Glob']);
 });
 

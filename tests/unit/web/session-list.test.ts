@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { applyToList, emptyList, groupByWorkspace, listAnew, titleOf, withPage } from '../../../web/state/session-list.ts';
+import {
+  applyToList,
+  emptyList,
+  groupByWorkspace,
+  listAnew,
+  titleOf,
+  withPage,
+} from '../../../web/state/session-list.ts';
 import { frameMaker, session, SESSION } from './session-frames.ts';
 
 const old = session({ id: 'session_0', updated_at: '2026-01-01T00:00:00.000Z', workspace_id: 'wd_infra_000000000000' });

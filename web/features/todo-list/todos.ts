@@ -1,4 +1,6 @@
-/** The agent's todo list, read from its calls: it has no event of its own, and the calls follow an undo by themselves. */
+/**
+ * The agent's todo list, read from its calls: it has no event of its own, and the calls follow an undo by themselves.
+ */
 import { type Args, type DrawnCall, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
 import type { Entry, SessionView } from '../../state/session-view.ts';
 import { outputText } from '../../state/tool-calls.ts';

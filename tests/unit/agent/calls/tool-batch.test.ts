@@ -22,7 +22,9 @@ interface Step {
   plan?(): never;
 }
 
-/** A batch of calls `0`, `1`, … with these plans; `log` tells what began (`>n`), started (`+n`) and ended (`n` or `!n`). */
+/**
+ * A batch of calls `0`, `1`, … with these plans; `log` tells what began (`>n`), started (`+n`) and ended (`n` or `!n`).
+ */
 async function batch(
   steps: Step[],
   {

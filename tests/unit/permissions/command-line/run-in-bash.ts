@@ -5,8 +5,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * PATH names an empty folder, so every program is unknown, and Bash hands its name and arguments to this function. Some succeed and
- * some fail, so that both sides of `&&` and `||` run. What is left in the background is waited for.
+ * PATH names an empty folder, so every program is unknown, and Bash hands its name and arguments to this function. Some
+ * succeed and some fail, so that both sides of `&&` and `||` run. What is left in the background is waited for.
  */
 const RECORDER = `
 command_not_found_handle() {

@@ -6,7 +6,7 @@ export default defineEndpoint({
   summary: 'Read the goal of the main agent',
   tag: 'sessions',
   params: pathParams('session_id'),
-  // Nothing can set a goal yet, so there is none.
+  // No endpoint and no tool sets a goal, so there is none.
   data: z.null(),
   errors: ['session.not_found'],
   handler: async ({ params, app }) => {
