@@ -6,3 +6,7 @@
 [compiling method 0x0e537103cd51 <JSFunction silentMs (sfi = 0x22b33fcd56a9)> (target TURBOFAN), mode: ConcurrencyMode::kConcurrent]
 [completed compiling 0x0e537103cd51 <JSFunction silentMs (sfi = 0x22b33fcd56a9)> (target TURBOFAN) - took 0.021, 3.137, 0.067 ms]
 [completed optimizing 0x0e537103cd51 <JSFunction silentMs (sfi = 0x22b33fcd56a9)> (target TURBOFAN)]
+[marking 0x373b48d354d1 <JSFunction getStatsFromBinding (sfi = 0x144965de1409)> for optimization to TURBOFAN, ConcurrencyMode::kConcurrent, reason: hot and stable]
+[compiling method 0x373b48d354d1 <JSFunction getStatsFromBinding (sfi = 0x144965de1409)> (target TURBOFAN), mode: ConcurrencyMode::kConcurrent]
+[completed compiling 0x373b48d354d1 <JSFunction getStatsFromBinding (sfi = 0x144965de1409)> (target TURBOFAN) - took 0.022, 56.805, 0.156 ms]
+[completed optimizing 0x373b48d354d1 <JSFunction getStatsFromBinding (sfi = 0x144965de1409)> (target TURBOFAN)]

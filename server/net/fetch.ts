@@ -3,6 +3,7 @@
  * place of theirs, goes through one dispatcher with our time-outs and proxy rules, and keeps what errors need.
  */
 import type { EnvHttpProxyAgent } from 'undici';
+import { send, type SentRequest } from './send.ts';
 
 export interface Timeouts {
   connectMs: number;
@@ -64,13 +65,19 @@ export function createTransport(timeouts: Timeouts = DEFAULT_TIMEOUTS): Transpor
         facts,
         async fetch(input, init) {
           const { undici, dispatcher } = await (opened ??= open());
-          // The global types are those of the undici that Node bundles; at run time the shapes are the same.
-          const send = undici.fetch as unknown as Send;
           const url = input instanceof Request ? input.url : String(input);
           let response: Response;
           try {
-            const sent = { ...init, headers: ownHeaders(init?.headers, headers, auth), dispatcher };
-            response = await followRedirects(url, sent, send);
+            response = await followRedirects(
+              url,
+              {
+                method: init?.method ?? 'GET',
+                headers: ownHeaders(init?.headers, headers, auth),
+                body: repeatable(init?.body),
+                signal: init?.signal ?? undefined,
+              },
+              (target, request) => send(undici, dispatcher, target, request),
+            );
           } catch (error) {
             facts.unreachable = error;
             throw error;
@@ -91,31 +98,36 @@ export function createTransport(timeouts: Timeouts = DEFAULT_TIMEOUTS): Transpor
   };
 }
 
-type SentInit = Omit<RequestInit, 'dispatcher'> & { dispatcher: EnvHttpProxyAgent };
-type Send = (url: string, init: SentInit) => Promise<Response>;
+/** The SDKs send texts; a stream could not be sent again after a redirect. */
+function repeatable(body: RequestInit['body']): string | Uint8Array | null {
+  if (body === undefined || body === null) return null;
+  if (typeof body === 'string' || body instanceof Uint8Array) return body;
+  throw new TypeError('a request body is a text or bytes');
+}
 
 /**
  * Redirects are followed by hand: a server of another origin must not get the key. One that is not followed is handed
  * back as the answer, which fails the request with its status.
  */
-async function followRedirects(url: string, init: SentInit, send: Send): Promise<Response> {
+async function followRedirects(
+  url: string,
+  first: SentRequest,
+  send: (url: string, request: SentRequest) => Promise<Response>,
+): Promise<Response> {
   let target = url;
-  let { method = 'GET', body = null } = init;
+  let request = first;
   for (let followed = 0; ; followed++) {
-    const response = await send(target, { ...init, method, body, redirect: 'manual' });
+    const response = await send(target, request);
     const location = response.headers.get('location');
     if (!REDIRECTS.has(response.status) || location === null || followed === MAX_REDIRECTS) return response;
     if (!URL.canParse(location, target)) return response;
     const next = new URL(location, target);
-    // A body that is read as it goes out cannot go out again.
-    const repeatable = body === null || typeof body === 'string' || body instanceof Uint8Array;
-    if (next.origin !== new URL(target).origin || !repeatable) return response;
+    if (next.origin !== new URL(target).origin) return response;
     await response.body?.cancel();
     target = next.href;
     const { status } = response;
-    if (status === 303 || (status < 303 && method.toUpperCase() === 'POST')) {
-      method = 'GET';
-      body = null;
+    if (status === 303 || (status < 303 && request.method.toUpperCase() === 'POST')) {
+      request = { ...request, method: 'GET', body: null };
     }
   }
 }

@@ -1,6 +1,7 @@
 /** Which road requests take: proxies, the environment, headers without a key. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createTransport } from '#server/net/fetch.ts';
 import { createModelClient } from '#server/models/stream.ts';
@@ -128,6 +129,20 @@ describe('transport', () => {
     expect(proxied).toEqual([]);
     await client.close();
     await transport.close();
+  });
+
+  it('reads an answer that a proxy encoded without being asked to', async () => {
+    const served = createServer((request, response) => {
+      const asked = String(request.headers['accept-encoding']);
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(`asked for ${asked}`));
+    });
+    await new Promise<void>((resolve) => served.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void served.close());
+    const transport = createTransport();
+    onTestFinished(() => transport.close());
+    const url = `http://127.0.0.1:${(served.address() as AddressInfo).port}`;
+    const response = await transport.exchange({}).fetch(url);
+    expect(await response.text()).toBe('asked for identity');
   });
 
   it('keeps the environment of the SDKs out', async () => {

@@ -1,0 +1,81 @@
+/**
+ * One request through undici's `request`, its answer as the `Response` that SDKs read: `undici.fetch` does the same with
+ * half a dozen more streams and objects a request, which is felt in every turn.
+ */
+import { pipeline, type Readable } from 'node:stream';
+import type { Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Dispatcher } from 'undici';
+
+export interface SentRequest {
+  method: string;
+  headers: Record<string, string>;
+  body: string | Uint8Array | null;
+  signal: AbortSignal | undefined;
+}
+
+/** Statuses whose answers have no body, which `Response` insists on. */
+const BODILESS = new Set([204, 205, 304]);
+
+/** Nothing encoded is asked for, but some proxies send it all the same. */
+const DECODERS: Record<string, () => Transform> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/** Follows no redirect. Throws what undici throws, and the signal's reason when it was aborted. */
+export async function send(
+  { request }: Pick<typeof import('undici'), 'request'>,
+  dispatcher: Dispatcher,
+  url: string,
+  { method, headers, body, signal }: SentRequest,
+): Promise<Response> {
+  const answer = await request(url, {
+    dispatcher,
+    method: method.toUpperCase(),
+    headers: { 'accept-encoding': 'identity', ...headers },
+    body,
+    signal,
+  });
+  const status = answer.statusCode;
+  const received = receivedHeaders(answer.headers);
+  if (BODILESS.has(status)) {
+    await answer.body.dump();
+    return new Response(null, { status, headers: received });
+  }
+  return new Response(webStream(decoded(answer.body, received)), { status, headers: received });
+}
+
+function receivedHeaders(from: Record<string, string | string[] | undefined>): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(from)) {
+    for (const one of Array.isArray(value) ? value : [value ?? '']) headers.append(name, one);
+  }
+  return headers;
+}
+
+function decoded(body: Readable, headers: Headers): Readable {
+  const decoder = DECODERS[headers.get('content-encoding') ?? '']?.();
+  // The reader hears of a failure on either side as the decoder's error.
+  return decoder ? pipeline(body, decoder, () => undefined) : body;
+}
+
+/** Chunk by chunk as they are asked for. */
+function webStream(body: Readable): ReadableStream<Uint8Array> {
+  // Who reads the chunks hears of it; a body that nobody reads any more must not end the process.
+  body.on('error', () => undefined);
+  const chunks: AsyncIterator<Uint8Array> = body.iterator();
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await chunks.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: () => void body.destroy(),
+    },
+    { highWaterMark: 0 },
+  );
+}
