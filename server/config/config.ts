@@ -140,11 +140,14 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
     return result;
   }
 
-  /** Reads the file into memory, unless it is the one read before; afterwards `blocked` tells whether that worked. */
-  async function load(): Promise<void> {
+  /**
+   * Reads the file into memory, unless it is the one read before; afterwards `blocked` tells whether that worked. Says
+   * whether there was anything to read.
+   */
+  async function load(): Promise<boolean> {
     try {
       const stamp = await stampOf(path);
-      if (blocked === undefined && sameFile(stamp, read)) return;
+      if (blocked === undefined && sameFile(stamp, read)) return false;
       const text = await readText(path);
       read = stamp;
       if (text !== state.text || !state.rulesKnown) state = stateOf(text, state);
@@ -155,6 +158,7 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
       if (blocked !== reason) log.error(`the configuration cannot be read: ${reason}`, { path });
       blocked = reason;
     }
+    return true;
   }
 
   function tellWarnings(): void {
@@ -180,7 +184,7 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
 
   const reload = () =>
     exclusively(async () => {
-      await load();
+      if (!(await load())) return;
       tellWarnings();
       window.look();
     });
