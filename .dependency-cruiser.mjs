@@ -71,6 +71,13 @@ export default {
       to: {},
     },
     {
+      name: 'journal-has-one-disk',
+      comment: 'Another store is another set of those functions.',
+      severity: 'error',
+      from: { path: '^server/journal/', pathNot: '^server/journal/journal-files\\.ts$' },
+      to: { path: '^((node:)?fs(/promises)?$|server/files/(?!errno))' },
+    },
+    {
       name: 'server-knows-no-endpoint',
       severity: 'error',
       from: { path: '^server/' },

@@ -4,11 +4,11 @@ import type { LeaseHolder } from '#server/storage/lease.ts';
 import type { Appender } from './append.ts';
 import type { CatchUp } from './catch-up.ts';
 import { settleCrash } from './crash-recovery.ts';
+import type { JournalFiles } from './journal-files.ts';
 import { acquireLock, lockOwner } from './lock.ts';
 import type { OpenJournal } from './open-journal.ts';
-import { journalPath } from './replay.ts';
 import { unsent } from './records.ts';
-import { openWriter, type JournalWriter, type WriterFs } from './writer.ts';
+import { openWriter, type JournalWriter } from './writer.ts';
 
 export interface Claim {
   /** See `SessionLog`. */
@@ -25,10 +25,10 @@ export interface ClaimDeps {
   appender: Appender;
   catchUp: CatchUp;
   holder: LeaseHolder;
-  fs: WriterFs | undefined;
+  files: JournalFiles | undefined;
 }
 
-export function createClaim(journal: OpenJournal, { appender, catchUp, holder, fs }: ClaimDeps): Claim {
+export function createClaim(journal: OpenJournal, { appender, catchUp, holder, files }: ClaimDeps): Claim {
   const { dir, sessionId, log } = journal;
   let claiming: Promise<void> | undefined;
 
@@ -46,11 +46,11 @@ export function createClaim(journal: OpenJournal, { appender, catchUp, holder, f
     try {
       await catchUp();
       journal.assertWritable();
-      const writer = openWriter(journalPath(dir), {
+      const writer = openWriter(dir, {
         length: journal.view.length,
         beforeSync: journal.blobs.sync,
         onSyncError: journal.fail,
-        fs,
+        files,
       });
       journal.held = { lock, writer };
       if (journal.view.length === 0) writeHeader(writer);

@@ -1,5 +1,4 @@
 /** A session's journal, open: the one object that the engine writes, follows and reads a session with. */
-import { mkdirSync, writeFileSync } from 'node:fs';
 import type { ServiceError } from '#server/errors/service-error.ts';
 import type { EventSink, StreamPosition } from '#server/events/frame.ts';
 import type { Logger } from '#server/logging/log.ts';
@@ -9,19 +8,19 @@ import type { Message } from '#schema/message.ts';
 import type { Session } from '#schema/session.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import { createAppender } from './append.ts';
-import { createBlobStore, type BlobFs, type BlobStore } from './blobs.ts';
+import { createBlobStore, type BlobStore } from './blobs.ts';
 import { createCatchUp } from './catch-up.ts';
 import { createClaim } from './claim.ts';
 import type { LogState } from './fold.ts';
+import { journalFiles, type JournalFiles } from './journal-files.ts';
 import { assertNotHeld } from './lock.ts';
 import { readMessages } from './message-pages.ts';
 import { createOpenJournal } from './open-journal.ts';
 import type { FeatureProjection } from './projections/feature-projection.ts';
 import { event, internal, recordOf, type Draft, type TitleKind } from './records.ts';
-import { journalPath, replayLines } from './replay.ts';
+import { replayLines } from './replay.ts';
 import type { StoredText, Whole } from './texts.ts';
 import { emptyView, newHeader, type JournalView } from './view.ts';
-import type { WriterFs } from './writer.ts';
 
 export interface SessionLog {
   readonly sessionId: string;
@@ -107,7 +106,7 @@ export interface SessionLogOptions {
   /** In whose name the lock is taken. */
   holder: LeaseHolder;
   /** What writes; tests pass one that fails. */
-  fs?: WriterFs & BlobFs;
+  files?: JournalFiles;
 }
 
 export interface CreateSessionLogOptions extends SessionLogOptions {
@@ -121,15 +120,14 @@ export interface CreateSessionLogOptions extends SessionLogOptions {
  * published. Throws what the file system throws. The lock is not taken: nobody else knows the session yet.
  */
 export function createSessionLog(options: CreateSessionLogOptions): SessionLog {
-  const { dir, sessionId, session, titleKind } = options;
+  const { dir, sessionId, session, titleKind, files = journalFiles } = options;
   const t = Date.parse(session.created_at);
   const created = recordOf(event(MAIN_AGENT, 'event.session.created', { session }, { titleKind }), 1);
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
-  const blobs = createBlobStore(dir, options.fs);
+  const blobs = createBlobStore(dir, files);
   const header = newHeader(sessionId, t);
   const headerText = `${JSON.stringify(header)}\n`;
   const line = `${blobs.encode({ t, r: [created] })}\n`;
-  writeFileSync(journalPath(dir), headerText + line, { flag: 'wx', mode: 0o600 });
+  files.create(dir, headerText + line);
   const view = emptyView(header, options.projections ?? []);
   view.length = view.ownStart = Buffer.byteLength(headerText);
   const opened = openLog(options, blobs, view);
@@ -143,9 +141,9 @@ export function createSessionLog(options: CreateSessionLogOptions): SessionLog {
  * one without a complete first line, starts anew with a new epoch. Throws 50001 when the journal is damaged.
  */
 export async function openSessionLog(options: SessionLogOptions): Promise<SessionLog> {
-  const { dir, sessionId, projections = [] } = options;
+  const { dir, sessionId, files, projections = [] } = options;
   const view = emptyView(newHeader(sessionId, Date.now()), projections);
-  const opened = openLog(options, createBlobStore(dir, options.fs), view);
+  const opened = openLog(options, createBlobStore(dir, files), view);
   await opened.load();
   return opened.log;
 }
@@ -159,11 +157,11 @@ interface OpenedLog {
 }
 
 function openLog(options: SessionLogOptions, blobs: BlobStore, view: JournalView): OpenedLog {
-  const { dir, sessionId, holder, fs, version } = options;
+  const { dir, sessionId, holder, files, version } = options;
   const journal = createOpenJournal(options, blobs, view);
   const appender = createAppender(journal, version);
   const catchUp = createCatchUp(journal);
-  const { claim, settleAbandoned, ended, giveBack } = createClaim(journal, { appender, catchUp, holder, fs });
+  const { claim, settleAbandoned, ended, giveBack } = createClaim(journal, { appender, catchUp, holder, files });
 
   const log: SessionLog = {
     sessionId,

@@ -2,12 +2,12 @@
  * The sessions that are loaded in this process: their journals are opened, their rows and state files kept up to date,
  * and what they hold is released when they go. Which ones are loaded is the cache's to decide.
  */
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AgentProgram } from '#server/agent/context.ts';
 import type { Feature, UnloadReason } from '#server/agent/feature.ts';
 import { errorMessage, ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import type { EventSink } from '#server/events/frame.ts';
+import { journalFiles } from '#server/journal/journal-files.ts';
 import {
   createSessionLog,
   openSessionLog,
@@ -148,7 +148,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       index.upsert(row, sessionLog.length);
       return activate(sessionLog, row);
     } catch (error) {
-      await rm(dir, { recursive: true, force: true }).catch(() => undefined);
+      await journalFiles.remove(dir).catch(() => undefined);
       throw unwritable(row.id, error);
     }
   }
