@@ -15,6 +15,7 @@ import { createEngineLog } from '#server/logging/engine-log.ts';
 import type { Connections } from '#server/events/peer.ts';
 import { openHome } from '#server/home/home.ts';
 import { listInstances, registerInstance } from '#server/home/instances.ts';
+import type { Feature, UseSession } from '#server/agent/feature.ts';
 import { features } from './features/features.ts';
 import { createDisposers, type Disposers } from './disposers.ts';
 import { createMeta } from './meta.ts';
@@ -57,6 +58,8 @@ export interface AppOptions {
   webTitle: string | undefined;
   allowRemoteShutdown: boolean;
   allowRemoteTerminals: boolean;
+  /** What sessions can do beyond talking and calling tools; tests bring their own. */
+  features: readonly Feature[];
   /** Drivers that documents stand on, where they are not files of the home. */
   documents: DocumentDrivers;
   /** Starts the scripted demo model and makes it the default. */
@@ -112,6 +115,7 @@ const DEFAULTS = {
   webTitle: undefined,
   allowRemoteShutdown: false,
   allowRemoteTerminals: false,
+  features,
   documents: {},
   demo: false,
   interactionLifetimeMs: INTERACTION_LIFETIME_MS,
@@ -223,7 +227,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     workspaces,
     sink: bus,
     holder,
-    features,
+    features: options.features,
     program: createAgentProgram({
       runtime,
       instructionsMaxAgeMs: options.instructionsMaxAgeMs,
@@ -247,11 +251,12 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     log,
     now: () => Date.now(),
   });
+  const useContext: UseSession = (id, work) => sessions.use(id, ({ context }) => work(context));
   const gateway = createGateway({
     bus,
     sessions: sessions.streams,
     globalStream,
-    frames: sessionFrames(sessions),
+    frames: [...sessionFrames(sessions), ...options.features.flatMap((feature) => feature.frames?.(useContext) ?? [])],
     ...(options.bypassAuth ? {} : { auth: credentials }),
     log,
   });
