@@ -2,7 +2,7 @@
 
 /** From the bottom to the top; a name is a folder of `server/` or a file in it. */
 const LAYERS = [
-  ['schema', 'errors', 'ids', 'json', 'bounded-text', 'version', 'start-error', 'logging'],
+  ['schema', 'errors', 'clock', 'ids', 'json', 'bounded-text', 'version', 'start-error', 'logging'],
   ['files', 'processes', 'net', 'runtime', 'storage', 'home'],
   ['events'],
   ['journal'],

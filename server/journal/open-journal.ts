@@ -1,4 +1,5 @@
 /** What the parts of an open session log share: how far its journal is known, who writes it, and why nobody can. */
+import type { Clock } from '#server/clock.ts';
 import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
 import type { EventSink } from '#server/events/frame.ts';
 import type { Logger } from '#server/logging/log.ts';
@@ -44,10 +45,11 @@ export interface OpenJournalOptions {
   sink: EventSink;
   log: Pick<Logger, 'warn' | 'error'>;
   onFailure(error: ServiceError): void;
+  clock: Clock;
 }
 
 export function createOpenJournal(options: OpenJournalOptions, blobs: BlobStore, view: JournalView): OpenJournal {
-  const { dir, sessionId, sink, log } = options;
+  const { dir, sessionId, sink, log, clock } = options;
   const listenerFailed = (error: unknown) => log.error('a listener of a session log failed', { sessionId, err: error });
   let lastTime = 0;
 
@@ -79,7 +81,7 @@ export function createOpenJournal(options: OpenJournalOptions, blobs: BlobStore,
     closed: false,
     stream: () => ({ sessionId, epoch: journal.view.header.epoch }),
     now() {
-      lastTime = Math.max(Date.now(), lastTime, journal.view.state.lastTime);
+      lastTime = Math.max(clock.now(), lastTime, journal.view.state.lastTime);
       return lastTime;
     },
     assertWritable() {

@@ -1,4 +1,5 @@
 /** A session's journal, open: the one object that the engine writes, follows and reads a session with. */
+import type { Clock } from '#server/clock.ts';
 import type { ServiceError } from '#server/errors/service-error.ts';
 import type { EventSink, StreamPosition } from '#server/events/frame.ts';
 import type { Logger } from '#server/logging/log.ts';
@@ -97,6 +98,7 @@ export interface SessionLogOptions {
   sessionId: string;
   sink: EventSink;
   log: Pick<Logger, 'warn' | 'error'>;
+  clock: Clock;
   /** Of this program, for `session.opened`. */
   version: string;
   /** The log became read-only while appending or syncing; called in a microtask of its own. */
@@ -142,7 +144,7 @@ export function createSessionLog(options: CreateSessionLogOptions): SessionLog {
  */
 export async function openSessionLog(options: SessionLogOptions): Promise<SessionLog> {
   const { dir, sessionId, files, projections = [] } = options;
-  const view = emptyView(newHeader(sessionId, Date.now()), projections);
+  const view = emptyView(newHeader(sessionId, options.clock.now()), projections);
   const opened = openLog(options, createBlobStore(dir, files), view);
   await opened.load();
   return opened.log;
