@@ -2,7 +2,7 @@
 
 /** From the bottom to the top; a name is a folder of `server/` or a file in it. */
 const LAYERS = [
-  ['schema', 'errors', 'ids', 'json', 'bounded-text', 'version', 'start-error', 'logging'],
+  ['schema', 'errors', 'clock', 'ids', 'json', 'bounded-text', 'version', 'start-error', 'logging'],
   ['files', 'processes', 'net', 'runtime', 'storage', 'home'],
   ['events'],
   ['journal'],
@@ -69,6 +69,13 @@ export default {
       severity: 'error',
       from: { path: '^server/', pathNot: inServer(LAYERS.flat()) },
       to: {},
+    },
+    {
+      name: 'journal-has-one-disk',
+      comment: 'Another store is another set of those functions.',
+      severity: 'error',
+      from: { path: '^server/journal/', pathNot: '^server/journal/journal-files\\.ts$' },
+      to: { path: '^((node:)?fs(/promises)?$|server/files/(?!errno))' },
     },
     {
       name: 'server-knows-no-endpoint',

@@ -15,6 +15,7 @@ import { createEngineLog } from '#server/logging/engine-log.ts';
 import type { Connections } from '#server/events/peer.ts';
 import { openHome } from '#server/home/home.ts';
 import { listInstances, registerInstance } from '#server/home/instances.ts';
+import type { Feature, UseSession } from '#server/agent/feature.ts';
 import { features } from './features/features.ts';
 import { createDisposers, type Disposers } from './disposers.ts';
 import { createMeta } from './meta.ts';
@@ -23,7 +24,7 @@ import type { Logger } from '#server/logging/log.ts';
 import type { Meta } from '#schema/meta.ts';
 import { createIdentity } from '#server/models/providers/identity.ts';
 import { createProviders, type Providers } from '#server/models/providers/providers.ts';
-import { INTERACTION_LIFETIME_MS } from './interactions/interactions.ts';
+import { systemClock, type Clock } from './clock.ts';
 import { createModelChecks } from '#server/models/model-checks.ts';
 import { createModelClient } from '#server/models/stream.ts';
 import { INSTRUCTIONS_MAX_AGE_MS } from '#server/agent/prompt/instructions.ts';
@@ -57,12 +58,14 @@ export interface AppOptions {
   webTitle: string | undefined;
   allowRemoteShutdown: boolean;
   allowRemoteTerminals: boolean;
+  /** What sessions can do beyond talking and calling tools; tests bring their own. */
+  features: readonly Feature[];
   /** Drivers that documents stand on, where they are not files of the home. */
   documents: DocumentDrivers;
   /** Starts the scripted demo model and makes it the default. */
   demo: boolean;
-  /** How long an approval or a question waits for its answer, in ms; tests shorten it. */
-  interactionLifetimeMs: number;
+  /** Of sessions and their agents; tests move it. */
+  clock: Clock;
   /** How long the AGENTS.md files of a directory are not looked at again, in ms; tests shorten it. */
   instructionsMaxAgeMs: number;
   /** Read at every use, so that a changed variable counts. */
@@ -112,9 +115,10 @@ const DEFAULTS = {
   webTitle: undefined,
   allowRemoteShutdown: false,
   allowRemoteTerminals: false,
+  features,
   documents: {},
   demo: false,
-  interactionLifetimeMs: INTERACTION_LIFETIME_MS,
+  clock: systemClock,
   instructionsMaxAgeMs: INSTRUCTIONS_MAX_AGE_MS,
   env: () => process.env,
 } satisfies Partial<AppOptions>;
@@ -138,7 +142,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 }
 
 async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
-  const { home, host, port } = options;
+  const { home, host, port, clock } = options;
   const env = options.env();
   const serverId = newUlid();
   const startedAt = Date.now();
@@ -213,7 +217,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     read: (folder, known) => readSessionFolder(folder, known, holder),
   });
   opened.add(index);
-  const workspaces = opened.add(createWorkspaces({ documents, index, publish: globalStream.publish, log }));
+  const workspaces = opened.add(createWorkspaces({ documents, index, publish: globalStream.publish, log, clock }));
   const runtime = createLocalRuntime({ env: options.env });
   const killGraceMs = () => config.effective().background.killGracePeriodMs ?? BASH_KILL_GRACE_MS;
   const tools = builtinTools({ bash: { killGraceMs } });
@@ -223,11 +227,11 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     workspaces,
     sink: bus,
     holder,
-    features,
+    features: options.features,
     program: createAgentProgram({
       runtime,
       instructionsMaxAgeMs: options.instructionsMaxAgeMs,
-      now: () => Date.now(),
+      clock,
       home,
       shell: await findShell(runtime),
       config,
@@ -239,19 +243,19 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     }),
     resources: [{ holds: (id) => bus.followers(id) > 0 }],
     flushEvents: bus.flush,
-    interactionLifetimeMs: options.interactionLifetimeMs,
     models: createModelChecks({ config, providers, env: options.env, identity }),
     announceArchived: (sessionId, workspace_id) =>
       globalStream.publish('event.session.archived', { workspace_id }, { sessionId }),
     version: SERVER_VERSION,
     log,
-    now: () => Date.now(),
+    clock,
   });
+  const useContext: UseSession = (id, work) => sessions.use(id, ({ context }) => work(context));
   const gateway = createGateway({
     bus,
     sessions: sessions.streams,
     globalStream,
-    frames: sessionFrames(sessions),
+    frames: [...sessionFrames(sessions), ...options.features.flatMap((feature) => feature.frames?.(useContext) ?? [])],
     ...(options.bypassAuth ? {} : { auth: credentials }),
     log,
   });

@@ -145,7 +145,7 @@ export function createAgent(session: SessionContext, id: string): Agent {
     ]);
     context.repeats.reset();
     const controller = new AbortController();
-    const stream = createTurnStream({ agentId: id, turnId, promptId, log, frames, now: session.now });
+    const stream = createTurnStream({ agentId: id, turnId, promptId, log, frames, clock: session.clock });
     stream.started();
     const running: RunningTurn = { controller, stream, done: Promise.resolve(), input: [] };
     turn = running;
@@ -211,7 +211,7 @@ export function createAgent(session: SessionContext, id: string): Agent {
             ),
           ]
         : [];
-    const facts = { now: new Date(session.now()), mode: config.permission() };
+    const facts = { now: new Date(session.clock.now()), mode: config.permission() };
     return [...stepReminders(requestMessages(state()), facts), ...nested];
   }
 
@@ -262,7 +262,7 @@ export function createAgent(session: SessionContext, id: string): Agent {
         this.cancelTurn();
         return;
       }
-      log.append([event(id, 'prompt.aborted', { promptId, abortedAt: iso(session.now()) })]);
+      log.append([event(id, 'prompt.aborted', { promptId, abortedAt: iso(session.clock.now()) })]);
       queue.forget(promptId);
     },
 
@@ -284,7 +284,7 @@ export function createAgent(session: SessionContext, id: string): Agent {
       running?.controller.abort(new TurnAborted('server', message));
       await running?.done;
       if (!config.created || log.readOnly) return [];
-      const abortedAt = iso(session.now());
+      const abortedAt = iso(session.clock.now());
       const aborted = queue
         .waiting()
         .map(({ prompt_id }) => event(id, 'prompt.aborted', { promptId: prompt_id, abortedAt }));

@@ -1,4 +1,5 @@
 /** What an agent works with: the one object that goes to the loop, to tool calls and to features. */
+import type { Clock } from '#server/clock.ts';
 import type { Approvals } from '#server/interactions/approvals.ts';
 import type { Interactions } from '#server/interactions/interactions.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
@@ -38,8 +39,7 @@ export interface SessionContext extends SessionPlace {
   readonly features: readonly LiveFeature[];
   /** A feature's part in this session. */
   feature<Live extends LiveFeature>(feature: Feature<Live>): Live;
-  /** Milliseconds; tests move it. */
-  now(): number;
+  readonly clock: Clock;
   /** A turn has ended or a prompt was accepted: the session's cold view changed. */
   changed(): void;
   /** Logs what no client can be told. */

@@ -2,6 +2,7 @@
  * What a feature brings: one folder, one registration. The core iterates over registrations and knows no feature; where
  * the records of several stand on one line, they stand in the order of the list.
  */
+import type { FrameHandler } from '#server/events/frame-handler.ts';
 import type { LogState } from '#server/journal/fold.ts';
 import type { FeatureProjection } from '#server/journal/projections/feature-projection.ts';
 import type { Draft } from '#server/journal/records.ts';
@@ -22,9 +23,14 @@ export interface Feature<Live extends LiveFeature = LiveFeature> {
   snapshot?(state: LogState): Partial<Snapshot>;
   /** Its members of a session's status. */
   status?(state: LogState): Partial<SessionStatus>;
+  /** Handlers of its request frames, which stand in `requestFrames` like those of other domains. */
+  frames?(use: UseSession): readonly FrameHandler[];
   /** Its part in a session that is loaded here. */
   open?(session: SessionContext): Live;
 }
+
+/** Loads the session and keeps it loaded until the work is done. Throws 40401, 50001. */
+export type UseSession = <T>(id: string, work: (session: SessionContext) => T | Promise<T>) => Promise<T>;
 
 /** A feature in one loaded session; state that must outlive the process is in the journal. */
 export interface LiveFeature {

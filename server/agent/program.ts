@@ -1,4 +1,5 @@
 /** What every agent gets from the program: tools, models, limits and rules, read from the configuration at each use. */
+import type { Clock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
 import { completionBudget } from '#server/models/budget.ts';
 import type { Identity } from '#server/models/providers/identity.ts';
@@ -25,7 +26,7 @@ export interface AgentProgramDeps {
   runtime: Runtime;
   /** How long the instruction files of a directory are not looked at again, in ms. */
   instructionsMaxAgeMs: number;
-  now(): number;
+  clock: Clock;
   home: string;
   /** Name of the shell that Bash runs, for the prompt. */
   shell: string;
@@ -41,7 +42,7 @@ export interface AgentProgramDeps {
 /** Creates it; nothing is read before an agent asks. */
 export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
   const { runtime, home, config, env, identity, client, tools, log } = deps;
-  const files = createInstructionFiles({ runtime, home, now: deps.now, maxAgeMs: deps.instructionsMaxAgeMs });
+  const files = createInstructionFiles({ runtime, home, clock: deps.clock, maxAgeMs: deps.instructionsMaxAgeMs });
   const policy = createPermissionPolicy({ reader: createCommandLineReader({ log }) });
   const reach = ({ cwd, dir }: SessionPlace) => ({
     runtime,

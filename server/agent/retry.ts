@@ -1,4 +1,5 @@
 /** The waits between the attempts of a failed request. */
+import type { Clock } from '#server/clock.ts';
 import type { ModelError } from '#server/models/types.ts';
 
 export const DEFAULT_MAX_ATTEMPTS = 10;
@@ -14,33 +15,21 @@ export function retryDelay(error: ModelError, failedAttempt: number, random: () 
   return base * (1 + JITTER * random());
 }
 
-/** What a timer can wait for at most. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
 /** Waits, or rejects with the signal's reason as soon as it aborts. */
-export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+export function sleep(ms: number, signal: AbortSignal, clock: Clock): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
       reject(signal.reason);
       return;
     }
-    let timer: NodeJS.Timeout | undefined;
+    const callOff = clock.setTimeout(() => {
+      signal.removeEventListener('abort', onAbort);
+      resolve();
+    }, ms);
     const onAbort = () => {
-      clearTimeout(timer);
+      callOff();
       reject(signal.reason);
     };
-    const wait = (left: number) => {
-      const slice = Math.min(left, LONGEST_TIMER_MS);
-      timer = setTimeout(() => {
-        if (left > slice) {
-          wait(left - slice);
-          return;
-        }
-        signal.removeEventListener('abort', onAbort);
-        resolve();
-      }, slice);
-    };
     signal.addEventListener('abort', onAbort, { once: true });
-    wait(ms);
   });
 }

@@ -2,6 +2,7 @@
  * The volatile side of a turn: deltas with their offsets, phases, running tools. The snapshot's `in_flight_turn` is
  * read from here; nothing of it is journaled.
  */
+import type { Clock } from '#server/clock.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { InFlightTurn, RunningTool } from '#schema/message.ts';
@@ -43,7 +44,7 @@ export interface TurnStreamDeps {
   promptId?: string | undefined;
   log: SessionLog;
   frames: StatusFrames;
-  now(): number;
+  clock: Clock;
 }
 
 interface Stream {
@@ -56,7 +57,7 @@ interface Stream {
 /** Creates the overlay of one turn. */
 export function createTurnStream(deps: TurnStreamDeps): TurnStream {
   const { agentId, turnId, log, frames } = deps;
-  const since = deps.now();
+  const since = deps.clock.now();
   const assistant: Stream = { text: '', offset: 0 };
   const thinking: Stream = { text: '', offset: 0 };
   const tools = new Map<string, RunningTool & { since: number }>();
@@ -106,11 +107,11 @@ export function createTurnStream(deps: TurnStreamDeps): TurnStream {
     responseBooked: () => frames.facts(),
     retrying: (facts) => frames.phase({ kind: 'retrying', turnId, step, stepId: '', ...facts, since }),
     waiting(approval) {
-      if (approval) frames.phase({ kind: 'awaiting_approval', turnId, step, approval, since: deps.now() });
+      if (approval) frames.phase({ kind: 'awaiting_approval', turnId, step, approval, since: deps.clock.now() });
       else frames.phase({ kind: 'streaming', turnId, step, stepId: '', stream: 'tool_call', since });
     },
     toolStarted({ toolCallId, name, args, prepared }) {
-      const started = deps.now();
+      const started = deps.clock.now();
       tools.set(toolCallId, {
         tool_call_id: toolCallId,
         name,
@@ -142,9 +143,15 @@ export function createTurnStream(deps: TurnStreamDeps): TurnStream {
         frames.phase({ kind: 'tool_call', turnId, step, toolCallId: tool_call_id, name, since: started });
       }
     },
-    interrupted: (reason) => frames.phase({ kind: 'interrupted', turnId, step, reason, at: deps.now() }),
+    interrupted: (reason) => frames.phase({ kind: 'interrupted', turnId, step, reason, at: deps.clock.now() }),
     ended(outcome) {
-      frames.phase({ kind: 'ended', turnId, reason: outcome, durationMs: deps.now() - since, at: deps.now() });
+      frames.phase({
+        kind: 'ended',
+        turnId,
+        reason: outcome,
+        durationMs: deps.clock.now() - since,
+        at: deps.clock.now(),
+      });
       frames.facts();
     },
     view: () => ({

@@ -48,7 +48,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
   const { program, features } = session;
   const { signal, stream } = turn;
   const turnId = turn.id;
-  const startedAt = session.now();
+  const startedAt = session.clock.now();
   let open: OpenStep | undefined;
   let stepsDone = 0;
   let failedAttempts = 0;
@@ -277,7 +277,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
     behind: Draft[] = [],
   ): Draft[] {
     const hooks = features.map((feature) => feature.turnEnds?.(agent, turnId, outcome) ?? {});
-    const durationMs = session.now() - startedAt;
+    const durationMs = session.clock.now() - startedAt;
     return [
       ...hooks.flatMap((hook) => hook.before ?? []),
       event(id, 'turn.ended', { turnId, reason: outcome, durationMs, ...extra }),
@@ -288,7 +288,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
 
   function settledPrompt(reason: 'completed' | 'failed'): Draft[] {
     if (turn.promptId === undefined) return [];
-    return [event(id, 'prompt.completed', { promptId: turn.promptId, finishedAt: iso(session.now()), reason })];
+    return [event(id, 'prompt.completed', { promptId: turn.promptId, finishedAt: iso(session.clock.now()), reason })];
   }
 
   function completion(): Draft[] {
@@ -307,7 +307,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
     };
     log.append([event(id, 'turn.step.retrying', { turnId, ...at, ...facts, errorMessage: error.message })]);
     stream.retrying(facts);
-    await sleep(delayMs, signal);
+    await sleep(delayMs, signal, session.clock);
   }
 
   /** Calls of the open step that have no result yet: they never started. */
@@ -336,7 +336,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
       ...(reminder.length > 0 ? [entering(id, reminder, { cause: 'reminder' })] : []),
       ...(turn.promptId === undefined
         ? []
-        : [event(id, 'prompt.aborted', { promptId: turn.promptId, abortedAt: iso(session.now()) })]),
+        : [event(id, 'prompt.aborted', { promptId: turn.promptId, abortedAt: iso(session.clock.now()) })]),
     ]);
     if (open) stream.interrupted('aborted');
     return 'cancelled';

@@ -1,12 +1,13 @@
 /** Approvals of tool calls: one pending at a time for each agent, any number for a session. */
 import { randomUUID } from 'node:crypto';
+import type { Clock } from '#server/clock.ts';
 import type { RememberedRule } from '#server/journal/projections/context.ts';
 import { event, type Draft, type EndCause } from '#server/journal/records.ts';
 import type { Stored } from '#server/journal/texts.ts';
 import type { Display } from '#schema/display.ts';
 import type { Approval, ApprovalDecision, ResolveApproval } from '#schema/interaction.ts';
 import { iso } from '#schema/scalars.ts';
-import type { Interactions } from './interactions.ts';
+import { INTERACTION_LIFETIME_MS, type Interactions } from './interactions.ts';
 
 export interface ApprovalQuestion {
   agentId: string;
@@ -37,7 +38,7 @@ export interface Approvals {
 }
 
 /** Creates the approvals of one loaded session. */
-export function createApprovals(sessionId: string, interactions: Interactions, now: () => number): Approvals {
+export function createApprovals(sessionId: string, interactions: Interactions, clock: Clock): Approvals {
   const kind = interactions.kind<ApprovalAnswer>({
     noun: 'approval',
     notFound: 'approval.not_found',
@@ -45,7 +46,7 @@ export function createApprovals(sessionId: string, interactions: Interactions, n
   });
 
   function approvalOf(id: string, question: ApprovalQuestion): Stored<Approval> {
-    const created = now();
+    const created = clock.now();
     return {
       approval_id: id,
       session_id: sessionId,
@@ -56,7 +57,7 @@ export function createApprovals(sessionId: string, interactions: Interactions, n
       action: question.action,
       tool_input_display: question.display,
       created_at: iso(created),
-      expires_at: iso(created + interactions.lifetimeMs),
+      expires_at: iso(created + INTERACTION_LIFETIME_MS),
     };
   }
 

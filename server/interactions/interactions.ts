@@ -2,12 +2,13 @@
  * What a session asks of people: asked, answered once, expired, closed with its turn. What waits and what ended is the
  * journal's to say; here are only the promises of those who wait.
  */
+import type { Clock } from '#server/clock.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { ErrorName } from '#server/errors/catalogue.ts';
 import type { Draft, EndCause } from '#server/journal/records.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
 
-/** How long an interaction waits for its answer, unless the app's options say otherwise. */
+/** How long an interaction waits for its answer. */
 export const INTERACTION_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
 /** One kind of interaction: its names towards clients. */
@@ -51,8 +52,6 @@ export interface InteractionKind<Answer> {
 }
 
 export interface Interactions {
-  /** Ms from a question to its expiry. */
-  readonly lifetimeMs: number;
   /** Registers a kind; once per session and kind. */
   kind<Answer>(names: KindNames): InteractionKind<Answer>;
   /** Closes what a turn left open and returns the records, for the turn's last line. */
@@ -63,8 +62,7 @@ export interface Interactions {
 
 export interface InteractionsDeps {
   log: SessionLog;
-  now(): number;
-  lifetimeMs: number;
+  clock: Clock;
 }
 
 interface Waiting<Answer> {
@@ -81,7 +79,7 @@ interface Open {
 }
 
 /** Creates the service of one loaded session. */
-export function createInteractions({ log, now, lifetimeMs }: InteractionsDeps): Interactions {
+export function createInteractions({ log, clock }: InteractionsDeps): Interactions {
   const open = new Map<string, Open>();
 
   function kind<Answer>(names: KindNames): InteractionKind<Answer> {
@@ -99,7 +97,7 @@ export function createInteractions({ log, now, lifetimeMs }: InteractionsDeps): 
       const entry = take(id);
       if (!entry) return;
       const answer = entry.asked.unanswered(cause);
-      log.attempt(entry.asked.closing(answer, now(), cause));
+      log.attempt(entry.asked.closing(answer, clock.now(), cause));
       entry.end(answer);
     }
 
@@ -123,11 +121,11 @@ export function createInteractions({ log, now, lifetimeMs }: InteractionsDeps): 
       signal.throwIfAborted();
       log.append(asked.opening);
       return new Promise<Answer>((resolve, reject) => {
-        const timer = setTimeout(() => {
+        const callOff = clock.setTimeout(() => {
           if (!signal.aborted) endWithout(id, 'timed_out');
-        }, lifetimeMs).unref();
+        }, INTERACTION_LIFETIME_MS);
         const onAbort = () => {
-          clearTimeout(timer);
+          callOff();
           if (asked.onAbort === 'close') endWithout(id, 'turn_ended');
           else reject(signal.reason);
         };
@@ -135,7 +133,7 @@ export function createInteractions({ log, now, lifetimeMs }: InteractionsDeps): 
         waiting.set(id, {
           asked,
           end(answer) {
-            clearTimeout(timer);
+            callOff();
             signal.removeEventListener('abort', onAbort);
             resolve(answer);
           },
@@ -148,7 +146,7 @@ export function createInteractions({ log, now, lifetimeMs }: InteractionsDeps): 
             if (!entry) return [];
             const answer = asked.unanswered('turn_ended');
             entry.end(answer);
-            return asked.closing(answer, now(), 'turn_ended');
+            return asked.closing(answer, clock.now(), 'turn_ended');
           },
         });
       });
@@ -163,7 +161,7 @@ export function createInteractions({ log, now, lifetimeMs }: InteractionsDeps): 
       async answer(id, answer) {
         await log.assertNotHeld();
         const { asked, end } = answerable(id);
-        const at = now();
+        const at = clock.now();
         log.append(asked.closing(answer, at));
         take(id);
         end(answer);
@@ -173,7 +171,6 @@ export function createInteractions({ log, now, lifetimeMs }: InteractionsDeps): 
   }
 
   return {
-    lifetimeMs,
     kind,
     endTurn: (agentId, turnId) =>
       [...open.values()]

@@ -1,10 +1,7 @@
 /** Long strings of records live in files of their own: `blobs/<sha256>` below the session's folder. */
-import { createHash, randomBytes, webcrypto } from 'node:crypto';
-import nodeFs from 'node:fs';
-import { open } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createHash, webcrypto } from 'node:crypto';
 import { toUSVString } from 'node:util';
-import { errorCode } from '#server/files/errno.ts';
+import { journalFiles, type JournalFiles } from './journal-files.ts';
 import { textCache } from './text-cache.ts';
 import {
   BlobText,
@@ -23,14 +20,6 @@ export const UNSTORED_TEXT_BYTES = 256 * 1024;
 const PARALLEL_READS = 16;
 
 const reservedKey = /^\$+blob$/;
-
-/** What is needed of `node:fs`; tests pass one that fails or counts. */
-export interface BlobFs extends Pick<
-  typeof nodeFs,
-  'statSync' | 'mkdirSync' | 'writeFileSync' | 'renameSync' | 'rmSync'
-> {
-  promises: Pick<typeof nodeFs.promises, 'stat' | 'mkdir' | 'writeFile' | 'rename' | 'rm' | 'readFile'>;
-}
 
 export interface BlobStore {
   /**
@@ -73,16 +62,13 @@ interface OpenReference {
 }
 
 /** `dir` is the session folder; `blobs/` is made when first needed. */
-export function createBlobStore(dir: string, fs: BlobFs = nodeFs): BlobStore {
-  const folder = join(dir, 'blobs');
+export function createBlobStore(dir: string, files: JournalFiles = journalFiles): BlobStore {
   const known = new Set<string>();
   let unsynced: string[] = [];
   /** By hash: of what was encoded since the last `forget`. */
   const texts = new Map<string, string>();
   /** Whether any value of this store can hold a text; most sessions have none, and their values need no look. */
   let met = false;
-  const fileOf = (hash: string) => join(folder, hash);
-  const temporaryOf = (hash: string) => `${fileOf(hash)}.tmp-${randomBytes(4).toString('hex')}`;
 
   function noteWritten(hash: string): void {
     known.add(hash);
@@ -97,44 +83,26 @@ export function createBlobStore(dir: string, fs: BlobFs = nodeFs): BlobStore {
     met = true;
     if (known.has(hash)) return blob;
     // A file of another size was cut off by a crash.
-    if (fs.statSync(fileOf(hash), { throwIfNoEntry: false })?.size === bytes.length) {
+    if (files.blobSizeSync(dir, hash) === bytes.length) {
       known.add(hash);
       return blob;
     }
-    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const temporary = temporaryOf(hash);
-    try {
-      fs.writeFileSync(temporary, bytes, { mode: 0o600, flag: 'wx' });
-      fs.renameSync(temporary, fileOf(hash));
-    } catch (error) {
-      fs.rmSync(temporary, { force: true });
-      throw error;
-    }
+    files.writeBlobSync(dir, hash, bytes);
     noteWritten(hash);
     return blob;
   }
 
   async function put(text: string): Promise<BlobText> {
-    const { promises } = fs;
     const bytes = Buffer.from(text, 'utf8');
     const hash = await sha256(bytes);
     const blob = new BlobText(hash, bytes.length, text);
     met = true;
     if (known.has(hash)) return blob;
-    const found = await promises.stat(fileOf(hash)).catch(() => undefined);
-    if (found?.size === bytes.length) {
+    if ((await files.blobSize(dir, hash)) === bytes.length) {
       known.add(hash);
       return blob;
     }
-    await promises.mkdir(folder, { recursive: true, mode: 0o700 });
-    const temporary = temporaryOf(hash);
-    try {
-      await promises.writeFile(temporary, bytes, { mode: 0o600, flag: 'wx' });
-      await promises.rename(temporary, fileOf(hash));
-    } catch (error) {
-      await promises.rm(temporary, { force: true });
-      throw error;
-    }
+    await files.writeBlob(dir, hash, bytes);
     noteWritten(hash);
     return blob;
   }
@@ -213,12 +181,7 @@ export function createBlobStore(dir: string, fs: BlobFs = nodeFs): BlobStore {
   async function read({ blob: hash }: BlobText): Promise<string> {
     const held = texts.get(hash) ?? textCache.get(hash);
     if (held !== undefined) return held;
-    const bytes = await fs.promises.readFile(fileOf(hash)).catch((error: unknown) => {
-      const code = errorCode(error);
-      // The file may be there: the process has too many open.
-      if (code === 'EMFILE' || code === 'ENFILE') throw error;
-      return undefined;
-    });
+    const bytes = await files.readBlob(dir, hash);
     if (!bytes || (await sha256(bytes)) !== hash) return lostText(hash);
     const text = bytes.toString('utf8');
     textCache.put(hash, text);
@@ -281,17 +244,12 @@ export function createBlobStore(dir: string, fs: BlobFs = nodeFs): BlobStore {
     async sync() {
       const hashes = unsynced;
       unsynced = [];
-      if (hashes.length === 0) return;
-      for (const path of [...hashes.map(fileOf), folder]) {
-        const file = await open(path, 'r');
-        await file.sync().finally(() => file.close());
-      }
+      if (hashes.length > 0) await files.syncBlobs(dir, hashes);
     },
   };
 
   async function sizeOf(hash: string): Promise<number> {
-    const found = await fs.promises.stat(fileOf(hash)).catch(() => undefined);
-    return found?.size ?? lostText(hash).length;
+    return (await files.blobSize(dir, hash)) ?? lostText(hash).length;
   }
 }
 

@@ -5,6 +5,7 @@ import { settleCrash } from './crash-recovery.ts';
 import { applyBatch } from './fold.ts';
 import { lockOwner } from './lock.ts';
 import type { FeatureProjection } from './projections/feature-projection.ts';
+import { recordOf } from './records.ts';
 import { emptyView, journalSize, newHeader, readOn, type JournalView } from './view.ts';
 
 export interface ColdFold extends JournalView {
@@ -51,7 +52,7 @@ export async function foldJournal(journal: FoldedJournal, known?: ColdFold): Pro
   await readMore();
   const drafts = settleCrash(fold.state);
   if (drafts.length === 0) return fold;
-  const records = drafts.map(({ unsent: _unsent, ...record }) => record);
+  const records = drafts.map((draft) => recordOf(draft, undefined));
   applyBatch(fold.state, { t: fold.state.lastTime, records });
   fold.unsettled = true;
   return fold;

@@ -1,8 +1,8 @@
 /** Reads a journal line by line in bounded memory. */
-import type { FileHandle } from 'node:fs/promises';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { errorCode } from '#server/files/errno.ts';
 import type { BlobStore } from './blobs.ts';
+import type { JournalReader } from './journal-files.ts';
 import type { Batch, JournalRecord } from './records.ts';
 
 const CHUNK_BYTES = 256 * 1024;
@@ -20,13 +20,13 @@ export interface Line {
  * The complete lines between two byte offsets, in groups as they were read; blank ones are left out. Text behind the
  * last line feed is torn, or still being written by another process: it is not a line.
  */
-export async function* readLines(file: FileHandle, start: number, end = Infinity): AsyncGenerator<Line[]> {
+export async function* readLines(file: JournalReader, start: number, end = Infinity): AsyncGenerator<Line[]> {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   let rest: Buffer = Buffer.alloc(0);
   let restOffset = start;
   let position = start;
   while (position < end) {
-    const { bytesRead } = await file.read(chunk, 0, Math.min(CHUNK_BYTES, end - position), position);
+    const bytesRead = await file.read(chunk, Math.min(CHUNK_BYTES, end - position), position);
     if (bytesRead === 0) return;
     position += bytesRead;
     const bytes = Buffer.concat([rest, chunk.subarray(0, bytesRead)]);

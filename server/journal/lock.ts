@@ -1,14 +1,7 @@
 /** Who may write a session: the holder of the lease `lock.<n>` in its folder. */
-import { join } from 'node:path';
 import { ServiceError } from '#server/errors/service-error.ts';
-import {
-  acquireLease,
-  leaseOwner,
-  LeaseLostError,
-  leaseReleased,
-  type LeaseHolder,
-  type LeaseOwner,
-} from '#server/storage/lease.ts';
+import { LeaseLostError, type LeaseHolder, type LeaseOwner } from '#server/storage/lease.ts';
+import { journalFiles } from './journal-files.ts';
 
 export interface Lock {
   /** To be called before each write. Throws `session.busy` naming the new owner when the lock went meanwhile. */
@@ -16,13 +9,11 @@ export interface Lock {
   release(): Promise<void>;
 }
 
-const lockPath = (dir: string) => join(dir, 'lock');
-
 /** The live server that holds the session in `dir`, if any. */
-export const lockOwner = (dir: string, holder: LeaseHolder) => leaseOwner(lockPath(dir), holder);
+export const lockOwner = journalFiles.lockOwner;
 
 /** Whether the last owner gave the lock back, or there never was one; false also while a live server has it. */
-export const wasReleased = (dir: string) => leaseReleased(lockPath(dir));
+export const wasReleased = journalFiles.lockReleased;
 
 /** Throws `session.busy` while a live server holds the session. */
 export async function assertNotHeld(dir: string, sessionId: string, holder: LeaseHolder): Promise<void> {
@@ -32,7 +23,7 @@ export async function assertNotHeld(dir: string, sessionId: string, holder: Leas
 
 /** Takes the session's lock. Throws `session.busy` while a live server has it, and what the file system throws. */
 export async function acquireLock(dir: string, sessionId: string, holder: LeaseHolder): Promise<Lock> {
-  const taken = await acquireLease(lockPath(dir), holder);
+  const taken = await journalFiles.takeLock(dir, holder);
   if ('owner' in taken) throw heldElsewhere(sessionId, taken.owner, holder);
   const { lease } = taken;
   return {

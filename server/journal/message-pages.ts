@@ -1,13 +1,12 @@
 /** Pages of a session's messages, their bodies read from the journal. */
-import { open, type FileHandle } from 'node:fs/promises';
 import type { ContextMessage } from '#schema/engine.ts';
 import type { Message } from '#schema/message.ts';
 import { iso } from '#schema/scalars.ts';
 import type { BlobStore } from './blobs.ts';
+import { journalFiles, type JournalReader } from './journal-files.ts';
 import { readBatch, readLines, type Line } from './line-reader.ts';
 import { messageOf, shownMessage } from './message-view.ts';
 import { messageId, type MessagePlace, type MessagesState } from './projections/messages.ts';
-import { journalPath } from './replay.ts';
 import type { Stored } from './texts.ts';
 
 /** Lines that far apart are still read in one go. */
@@ -48,7 +47,7 @@ async function readBodies(dir: string, places: MessagePlace[], blobs: BlobStore)
   }
   const bodies = new Map<MessagePlace, Stored<ContextMessage>>();
   if (byLine.size === 0) return bodies;
-  const file = await open(journalPath(dir), 'r');
+  const file = await journalFiles.openToRead(dir);
   try {
     for (const run of runsOf([...byLine.keys()].toSorted((a, b) => a - b))) {
       for await (const line of linesOf(file, run)) {
@@ -76,7 +75,7 @@ function runsOf(offsets: number[]): number[][] {
 }
 
 /** The lines at these offsets, by one read through all of them. */
-async function* linesOf(file: FileHandle, offsets: number[]): AsyncGenerator<Line> {
+async function* linesOf(file: JournalReader, offsets: number[]): AsyncGenerator<Line> {
   const left = new Set(offsets);
   for await (const lines of readLines(file, offsets[0] ?? 0)) {
     for (const line of lines) {

@@ -195,3 +195,9 @@ export function entering(
 export function unsent<D extends Draft>(draft: D): D {
   return Object.assign({}, draft, { unsent: true as const });
 }
+
+/** The record of a draft, its keys in the order of the file. */
+export function recordOf(draft: CompleteDraft, seq: number | undefined): JournalRecord {
+  const { unsent: _unsent, ...fields } = draft;
+  return seq === undefined ? fields : Object.assign({ seq }, fields);
+}

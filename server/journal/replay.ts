@@ -1,20 +1,17 @@
 /** Durable frames read back from a journal file; also for sessions that are not loaded. */
-import { open, type FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { frameText, type StreamPosition } from '#server/events/frame.ts';
 import { createBlobStore, type BlobStore } from './blobs.ts';
 import { parseHeader, type JournalHeader } from './header.ts';
+import { journalFiles, type JournalReader } from './journal-files.ts';
 import { isSent, outlinedBatch, readBatch, readLines } from './line-reader.ts';
 import { recordFrame, sendable, type StreamIdentity } from './record-frame.ts';
 
 /** Bytes read first when the last number is looked for from the end of the file. */
 const TAIL_BYTES = 64 * 1024;
 
-export const journalPath = (dir: string) => join(dir, 'journal.ndjson');
-
 /** The first line; undefined when the file has no complete one. Throws 50001 when it is no header. */
-export async function readHeader(file: FileHandle): Promise<{ header: JournalHeader; end: number } | undefined> {
+export async function readHeader(file: JournalReader): Promise<{ header: JournalHeader; end: number } | undefined> {
   for await (const [line] of readLines(file, 0)) {
     const header = line && parseHeader(line.text);
     if (!line || !header) throw new ServiceError('internal.error', "the session's journal is damaged at byte 0");
@@ -37,7 +34,7 @@ export interface ReplayRange {
 /** The frames `after < seq <= upTo`, byte for byte as first sent. */
 export async function* replayLines(range: ReplayRange): AsyncGenerator<string> {
   const { blobs, stream, after, upTo } = range;
-  const file = await open(journalPath(range.dir), 'r');
+  const file = await journalFiles.openToRead(range.dir);
   try {
     for await (const lines of readLines(file, range.start, range.end)) {
       for (const line of lines) {
@@ -56,13 +53,13 @@ export async function* replayLines(range: ReplayRange): AsyncGenerator<string> {
 
 /** Epoch and last number of a session that is not loaded, read from both ends of its journal. Throws 50001, ENOENT. */
 export async function readPosition(dir: string): Promise<StreamPosition> {
-  const file = await open(journalPath(dir), 'r');
+  const file = await journalFiles.openToRead(dir);
   try {
     const head = await readHeader(file);
     if (!head) return { seq: 0, epoch: '' };
     const { header } = head;
     const linesStart = head.end + (header.history ?? 0);
-    const { size } = await file.stat();
+    const size = await file.size();
     const blobs = createBlobStore(dir);
     for (let bytes = TAIL_BYTES; ; bytes *= 2) {
       const whole = size - bytes <= linesStart;
@@ -75,7 +72,12 @@ export async function readPosition(dir: string): Promise<StreamPosition> {
 }
 
 /** Highest number of the lines from there on; without `exact` the first line is cut and left out. */
-async function lastSeq(file: FileHandle, start: number, exact: boolean, blobs: BlobStore): Promise<number | undefined> {
+async function lastSeq(
+  file: JournalReader,
+  start: number,
+  exact: boolean,
+  blobs: BlobStore,
+): Promise<number | undefined> {
   let last: number | undefined;
   let skip = !exact;
   for await (const lines of readLines(file, start)) {
@@ -93,7 +95,7 @@ async function lastSeq(file: FileHandle, start: number, exact: boolean, blobs: B
 /** As `SessionLog.replay`, for a session that is not loaded: reads its journal from the start. Throws 50001, ENOENT. */
 export async function* replayCold(dir: string, after: number, upTo: number): AsyncGenerator<string> {
   if (after >= upTo) return;
-  const file = await open(journalPath(dir), 'r');
+  const file = await journalFiles.openToRead(dir);
   const head = await readHeader(file).finally(() => file.close());
   if (!head) return;
   const { session_id: sessionId, epoch, history = 0 } = head.header;

@@ -1,14 +1,14 @@
 /** How far a journal has been read or written, and its fold up to there. */
-import { open, type FileHandle } from 'node:fs/promises';
 import { newUlid } from '#server/ids.ts';
 import { errorCode } from '#server/files/errno.ts';
 import type { BlobStore } from './blobs.ts';
 import { applyBatch, initialState, type LogState } from './fold.ts';
 import { JOURNAL_FORMAT, type JournalHeader } from './header.ts';
+import { journalFiles, type JournalReader } from './journal-files.ts';
 import { damagedAt, isSent, readBatch, readLines, type SentRecord } from './line-reader.ts';
 import type { FeatureProjection } from './projections/feature-projection.ts';
 import type { Batch } from './records.ts';
-import { journalPath, readHeader } from './replay.ts';
+import { readHeader } from './replay.ts';
 
 export interface JournalView {
   header: JournalHeader;
@@ -69,7 +69,7 @@ export function foldLine(view: JournalView, batch: Batch, offset: number, end: n
  * that no line is folded twice.
  */
 export async function readOn(view: JournalView, dir: string, blobs: BlobStore, onLine?: LineListener): Promise<void> {
-  const file = await openForReading(journalPath(dir));
+  const file = await openIfThere(dir);
   if (!file) return;
   try {
     if (view.broken) Object.assign(view, emptyView(view.header, view.state.features.projections));
@@ -87,7 +87,7 @@ export async function readOn(view: JournalView, dir: string, blobs: BlobStore, o
   }
 }
 
-async function begin(view: JournalView, file: FileHandle): Promise<boolean> {
+async function begin(view: JournalView, file: JournalReader): Promise<boolean> {
   const found = await readHeader(file);
   if (!found) return false;
   const { header, end } = found;
@@ -98,18 +98,18 @@ async function begin(view: JournalView, file: FileHandle): Promise<boolean> {
 
 /** Bytes of the journal on disk; 0 when there is none. */
 export async function journalSize(dir: string): Promise<number> {
-  const file = await openForReading(journalPath(dir));
+  const file = await openIfThere(dir);
   if (!file) return 0;
   try {
-    return (await file.stat()).size;
+    return await file.size();
   } finally {
     await file.close();
   }
 }
 
-async function openForReading(path: string): Promise<FileHandle | undefined> {
+async function openIfThere(dir: string): Promise<JournalReader | undefined> {
   try {
-    return await open(path, 'r');
+    return await journalFiles.openToRead(dir);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;

@@ -1,18 +1,8 @@
 /** The end of a journal file that is written to: whole lines or nothing. */
-import nodeFs from 'node:fs';
-import { promisify } from 'node:util';
+import { journalFiles, type JournalFiles } from './journal-files.ts';
 
 /** Milliseconds between the first unsynced byte and the background `fdatasync`. */
 export const SYNC_DELAY_MS = 250;
-
-/** What writing needs of `node:fs`; tests pass one that fails or writes short. */
-export interface WriterFs extends Pick<
-  typeof nodeFs,
-  'openSync' | 'ftruncateSync' | 'fdatasync' | 'closeSync' | 'fstatSync'
-> {
-  /** Bytes written. */
-  writeSync(fd: number, bytes: Buffer, offset: number, length: number, position: number): number;
-}
 
 export interface JournalWriter {
   /** Bytes of good lines. */
@@ -34,23 +24,21 @@ export interface WriterOptions {
   beforeSync(): Promise<void>;
   /** A sync in the background failed. */
   onSyncError(error: unknown): void;
-  fs?: WriterFs | undefined;
+  files?: JournalFiles | undefined;
 }
 
-/** Opens the file for writing, making it when it is missing. Throws what the file system throws. */
-export function openWriter(path: string, options: WriterOptions): JournalWriter {
-  const fs = options.fs ?? nodeFs;
-  const fd = fs.openSync(path, nodeFs.constants.O_RDWR | nodeFs.constants.O_CREAT, 0o600);
-  const datasync = promisify(fs.fdatasync);
+/** Opens the journal in a folder for writing, making it when it is missing. Throws what the file system throws. */
+export function openWriter(dir: string, options: WriterOptions): JournalWriter {
+  const file = (options.files ?? journalFiles).openToWrite(dir);
   let { length } = options;
   let timer: NodeJS.Timeout | undefined;
   let dirty = false;
   let failure: { error: unknown } | undefined;
   let syncing: Promise<void> = Promise.resolve();
   try {
-    fs.ftruncateSync(fd, length);
+    file.truncate(length);
   } catch (error) {
-    fs.closeSync(fd);
+    file.close();
     throw error;
   }
 
@@ -60,7 +48,7 @@ export function openWriter(path: string, options: WriterOptions): JournalWriter 
     if (!dirty) return;
     dirty = false;
     await options.beforeSync();
-    await datasync(fd);
+    await file.sync();
   }
 
   /** One after another, so that `close` never closes a descriptor in use. */
@@ -79,13 +67,13 @@ export function openWriter(path: string, options: WriterOptions): JournalWriter 
 
   function put(bytes: Buffer): void {
     try {
-      const written = fs.writeSync(fd, bytes, 0, bytes.length, length);
+      const written = file.write(bytes, length);
       if (written < bytes.length) {
         throw new Error(`only ${written} of ${bytes.length} bytes could be written: is the disk full?`);
       }
     } catch (error) {
       // A larger file is not our work, and not ours to cut.
-      if (fs.fstatSync(fd).size <= length + bytes.length) fs.ftruncateSync(fd, length);
+      if (file.size() <= length + bytes.length) file.truncate(length);
       throw error;
     }
   }
@@ -96,7 +84,7 @@ export function openWriter(path: string, options: WriterOptions): JournalWriter 
       if (failure) throw failure.error;
       const bytes = Buffer.from(text, 'utf8');
       try {
-        const { size } = fs.fstatSync(fd);
+        const size = file.size();
         if (size !== length) throw new Error(`the file has ${size} bytes and not ${length}: somebody else writes it`);
         put(bytes);
       } catch (error) {
@@ -111,7 +99,7 @@ export function openWriter(path: string, options: WriterOptions): JournalWriter 
       try {
         await sync();
       } finally {
-        fs.closeSync(fd);
+        file.close();
       }
     },
   };

@@ -4,6 +4,7 @@
  * meanwhile gets it anew: so no change meets a session that is half closed.
  */
 import type { UnloadReason } from '#server/agent/feature.ts';
+import type { Clock } from '#server/clock.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { LoadSlots } from './load-slots.ts';
@@ -45,7 +46,7 @@ export interface LiveCacheDeps<Item> {
   holds(id: string, item: Item): boolean;
   slots: LoadSlots;
   log: Pick<Logger, 'warn' | 'error'>;
-  now(): number;
+  clock: Clock;
   /** Sessions in memory above which opening one unloads the longest unused that nothing holds; 200 unless given. */
   maxLive?: number | undefined;
 }
@@ -62,7 +63,7 @@ interface Entry<Item> {
 
 /** Creates it, empty. */
 export function createLiveCache<Item>(deps: LiveCacheDeps<Item>): LiveCache<Item> {
-  const { log, now, maxLive = MAX_LIVE } = deps;
+  const { log, clock, maxLive = MAX_LIVE } = deps;
   /** Longest unused first. */
   const live = new Map<string, Entry<Item>>();
   const loading = new Map<string, Promise<Entry<Item>>>();
@@ -86,7 +87,7 @@ export function createLiveCache<Item>(deps: LiveCacheDeps<Item>): LiveCache<Item
     arriving += 1;
     try {
       await makeRoom();
-      const entry = { id, item: await make(), usedAt: now(), users: 0, unused: [], unloading: false };
+      const entry = { id, item: await make(), usedAt: clock.now(), users: 0, unused: [], unloading: false };
       live.set(id, entry);
       return entry;
     } finally {
@@ -110,7 +111,7 @@ export function createLiveCache<Item>(deps: LiveCacheDeps<Item>): LiveCache<Item
     let entry = live.get(id);
     while (!entry || entry.unloading) entry = await loadShared(id);
     entry.users += 1;
-    entry.usedAt = now();
+    entry.usedAt = clock.now();
     live.delete(id);
     live.set(id, entry);
     return entry;
@@ -118,7 +119,7 @@ export function createLiveCache<Item>(deps: LiveCacheDeps<Item>): LiveCache<Item
 
   function leave(entry: Entry<Item>): void {
     entry.users -= 1;
-    entry.usedAt = now();
+    entry.usedAt = clock.now();
     if (entry.users === 0) for (const resolve of entry.unused.splice(0)) resolve();
   }
 
@@ -170,12 +171,13 @@ export function createLiveCache<Item>(deps: LiveCacheDeps<Item>): LiveCache<Item
   /** Resolves when no request is at work on it any more, or one hangs. */
   async function whenUnused(entry: Entry<Item>): Promise<void> {
     if (entry.users === 0) return;
-    let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
-      entry.unused.push(resolve);
-      timer = setTimeout(resolve, MAX_USE_MS);
+      const callOff = clock.setTimeout(resolve, MAX_USE_MS);
+      entry.unused.push(() => {
+        callOff();
+        resolve();
+      });
     });
-    clearTimeout(timer);
     if (entry.users > 0) log.warn('a session is unloaded under a request', { sessionId: entry.id });
   }
 
@@ -197,7 +199,7 @@ export function createLiveCache<Item>(deps: LiveCacheDeps<Item>): LiveCache<Item
     inTurn,
     unload,
     async unloadIdle() {
-      const due = (entry: Entry<Item>) => isIdle(entry) && now() - entry.usedAt > IDLE_UNLOAD_MS;
+      const due = (entry: Entry<Item>) => isIdle(entry) && clock.now() - entry.usedAt > IDLE_UNLOAD_MS;
       for (const entry of [...live.values()].filter(due)) await unloadIf(entry, () => due(entry));
       evictExcess();
       await Promise.all(evictions);

@@ -2,12 +2,13 @@
  * The sessions that are loaded in this process: their journals are opened, their rows and state files kept up to date,
  * and what they hold is released when they go. Which ones are loaded is the cache's to decide.
  */
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AgentProgram } from '#server/agent/context.ts';
 import type { Feature, UnloadReason } from '#server/agent/feature.ts';
+import type { Clock } from '#server/clock.ts';
 import { errorMessage, ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import type { EventSink } from '#server/events/frame.ts';
+import { journalFiles } from '#server/journal/journal-files.ts';
 import {
   createSessionLog,
   openSessionLog,
@@ -48,11 +49,9 @@ export interface LiveSessionsDeps {
   slots: LoadSlots;
   /** Hands over the events of a session that wait to be joined. */
   flushEvents(sessionId: string): void;
-  /** How long an approval or a question waits for its answer. */
-  interactionLifetimeMs: number;
   version: string;
   log: Logger;
-  now(): number;
+  clock: Clock;
   /** Sessions in memory above which opening one unloads the longest unused that nothing holds; 200 unless given. */
   maxLive?: number;
 }
@@ -74,18 +73,25 @@ export type ColdChange = ColdFacts & Pick<SessionHeader, 'updatedAt'>;
 
 /** Creates the set; loads nothing. */
 export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
-  const { index, log } = deps;
-  const files = createStateFiles({ index, log });
+  const { index, log, clock } = deps;
+  const files = createStateFiles({ index, log, clock });
   const live = createLiveCache<LiveSession>({
     load,
     unload,
     holds: (id, session) => session.holds() || deps.resources.some((resource) => resource.holds(id)),
     slots: deps.slots,
     log,
-    now: deps.now,
+    clock,
     maxLive: deps.maxLive,
   });
-  const idleCheck = setInterval(() => void live.unloadIdle(), IDLE_CHECK_MS).unref();
+  let closed = false;
+  let callOffIdleCheck = () => {};
+
+  function checkIdleLater(): void {
+    if (closed) return;
+    callOffIdleCheck = clock.setTimeout(() => void live.unloadIdle().then(checkIdleLater), IDLE_CHECK_MS);
+  }
+  checkIdleLater();
 
   const directory = (row: Pick<SessionHeader, 'id' | 'workspaceId'>) => join(deps.root, row.workspaceId, row.id);
 
@@ -101,6 +107,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     sink: deps.sink,
     holder: deps.holder,
     log,
+    clock,
     version: deps.version,
     onFailure: (error) => {
       log.error('a session became read-only', { sessionId: row.id, err: error });
@@ -122,8 +129,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       row: (stored = index.get(id) ?? row) =>
         sessionLog.claimed ? foldedHeader(sessionLog.state, stored, stored) : stored,
       flushEvents: () => deps.flushEvents(id),
-      now: deps.now,
-      interactionLifetimeMs: deps.interactionLifetimeMs,
+      clock,
       changed: () => persist(id),
       report: (what, error) => log.error(what, { sessionId: id, err: error }),
     });
@@ -153,7 +159,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       index.upsert(row, sessionLog.length);
       return activate(sessionLog, row);
     } catch (error) {
-      await rm(dir, { recursive: true, force: true }).catch(() => undefined);
+      await journalFiles.remove(dir).catch(() => undefined);
       throw unwritable(row.id, error);
     }
   }
@@ -246,7 +252,8 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     unloadIdle: live.unloadIdle,
     inTurn: live.inTurn,
     async close() {
-      clearInterval(idleCheck);
+      closed = true;
+      callOffIdleCheck();
       await live.close();
       await files.close();
     },

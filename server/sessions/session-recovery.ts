@@ -2,6 +2,7 @@
  * Settles what dead servers left open, by loading each session of which the index says so and that nobody holds: right
  * after the start, and every minute, for a server of another machine is known to be dead only after a while.
  */
+import type { Clock } from '#server/clock.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import { lockOwner } from '#server/journal/lock.ts';
 import type { Logger } from '#server/logging/log.ts';
@@ -21,14 +22,14 @@ export interface SessionRecoveryDeps {
   live: Pick<LiveSessions, 'get' | 'open' | 'directory'>;
   holder: LeaseHolder;
   log: Logger;
-  everyMs?: number;
+  clock: Clock;
 }
 
 export function createSessionRecovery(deps: SessionRecoveryDeps): SessionRecovery {
-  const { index, live, holder, log, everyMs = EVERY_MS } = deps;
+  const { index, live, holder, log, clock } = deps;
   /** Those that cannot be loaded; a request that wants one is told why. */
   const failed = new Set<string>();
-  let timer: NodeJS.Timeout | undefined;
+  let callOff = () => {};
   let running = Promise.resolve();
   let closed = false;
 
@@ -50,7 +51,7 @@ export function createSessionRecovery(deps: SessionRecoveryDeps): SessionRecover
   function run(): void {
     running = settleAll().catch((error: unknown) => log.error('interrupted sessions were not settled', { err: error }));
     void running.then(() => {
-      if (!closed) timer = setTimeout(run, everyMs).unref();
+      if (!closed) callOff = clock.setTimeout(run, EVERY_MS);
     });
   }
 
@@ -58,7 +59,7 @@ export function createSessionRecovery(deps: SessionRecoveryDeps): SessionRecover
     start: run,
     async close() {
       closed = true;
-      clearTimeout(timer);
+      callOff();
       await running;
     },
   };

@@ -3,6 +3,7 @@ import { cutText } from '#server/bounded-text.ts';
 import type { AgentProgram, SessionContext, SessionPlace } from '#server/agent/context.ts';
 import type { Feature, LiveFeature, UnloadReason } from '#server/agent/feature.ts';
 import { createRoster, type Roster } from '#server/agent/roster.ts';
+import type { Clock } from '#server/clock.ts';
 import { newUlid } from '#server/ids.ts';
 import { createApprovals, type Approvals } from '#server/interactions/approvals.ts';
 import { createInteractions } from '#server/interactions/interactions.ts';
@@ -47,9 +48,7 @@ export interface LiveSessionDeps {
   features: readonly Feature[];
   loaded: SessionHeader;
   row(stored?: SessionHeader): SessionHeader;
-  now(): number;
-  /** Ms that an approval or a question waits for its answer. */
-  interactionLifetimeMs: number;
+  clock: Clock;
   changed(): void;
   report(what: string, error: unknown): void;
   /** Hands over the session's events that wait to be joined. */
@@ -64,10 +63,10 @@ const ends = {
 
 /** Puts a loaded session together. */
 export function createLiveSession(deps: LiveSessionDeps): LiveSession {
-  const { log, place, program, now } = deps;
+  const { log, place, program, clock } = deps;
   const { id } = place;
-  const interactions = createInteractions({ log, now, lifetimeMs: deps.interactionLifetimeMs });
-  const approvals = createApprovals(id, interactions, now);
+  const interactions = createInteractions({ log, clock });
+  const approvals = createApprovals(id, interactions, clock);
   const features = openFeatures(deps.features);
   const context: SessionContext = {
     ...place,
@@ -75,7 +74,7 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
     interactions,
     approvals,
     program,
-    now,
+    clock,
     changed: deps.changed,
     report: deps.report,
     features: features.all,

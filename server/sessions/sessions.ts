@@ -75,13 +75,13 @@ export interface Sessions {
 
 /** Creates the service; loads nothing. */
 export function createSessions(deps: SessionsDeps): Sessions {
-  const { index, workspaces, now } = deps;
+  const { index, workspaces, clock } = deps;
   const slots = createLoadSlots(LOADS);
   const live = createLiveSessions({ ...deps, slots, ensureWorkspace });
   const projections = deps.features.flatMap((feature) => feature.projection ?? []);
   const folds = createColdFolds({ slots, holder: deps.holder, projections });
   const read = createSessionReads({ ...deps, live, folds });
-  const recovery = createSessionRecovery({ index, live, holder: deps.holder, log: deps.log });
+  const recovery = createSessionRecovery({ index, live, holder: deps.holder, log: deps.log, clock });
 
   async function ensureWorkspace(workspaceId: string, root: string): Promise<void> {
     try {
@@ -129,7 +129,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     const cwd = await newDirectory(request);
     await assertDirectory(cwd);
     const workspace = await workspaces.register(cwd);
-    const created = now();
+    const created = clock.now();
     const row: SessionHeader = {
       id: `session_${randomUUID()}`,
       workspaceId: workspace.id,
@@ -164,7 +164,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       }
       const added = metadata ? customMetadata(metadata) : {};
       if (Object.keys(added).length > 0) {
-        await live.patch(id, ({ custom }) => ({ custom: { ...custom, ...added }, updatedAt: now() }));
+        await live.patch(id, ({ custom }) => ({ custom: { ...custom, ...added }, updatedAt: clock.now() }));
       }
       for (const change of changes) {
         if (change.model !== undefined) deps.models.assertConfigured(change.model);
@@ -199,7 +199,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return live.inTurn(id, async () => {
       const row = rowOf(id);
       if (row.archived) return { archived: true };
-      await live.patch(id, () => ({ archived: true, archivedAt: now() }));
+      await live.patch(id, () => ({ archived: true, archivedAt: clock.now() }));
       await live.unload(id, 'archive');
       deps.announceArchived(id, row.workspaceId);
       return { archived: true };

@@ -2,6 +2,7 @@
  * Keeps each session's `state.json` as its row has it: facts that only these two have at once, what the journal tells
  * some seconds after its last change, off the path of a turn.
  */
+import type { Clock } from '#server/clock.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { syncDirectory } from '#server/files/sync-directory.ts';
 import type { SessionIndex } from './session-index.ts';
@@ -27,11 +28,11 @@ export interface StateFiles {
 export interface StateFilesDeps {
   index: Pick<SessionIndex, 'stored' | 'mirrored'>;
   log: Logger;
-  delayMs?: number;
+  clock: Clock;
 }
 
-export function createStateFiles({ index, log, delayMs = MIRROR_DELAY_MS }: StateFilesDeps): StateFiles {
-  const waiting = new Map<string, { dir: string; timer: NodeJS.Timeout }>();
+export function createStateFiles({ index, log, clock }: StateFilesDeps): StateFiles {
+  const waiting = new Map<string, { dir: string; callOff: () => void }>();
   const writing = new Map<string, Promise<void>>();
 
   /** Another server may write the file of an older row behind this one: each looks again when it is through. */
@@ -60,7 +61,7 @@ export function createStateFiles({ index, log, delayMs = MIRROR_DELAY_MS }: Stat
   async function flush(id: string): Promise<void> {
     const entry = waiting.get(id);
     if (!entry) return;
-    clearTimeout(entry.timer);
+    entry.callOff();
     waiting.delete(id);
     try {
       await inTurn(id, () => writeNow(id, entry.dir));
@@ -78,7 +79,7 @@ export function createStateFiles({ index, log, delayMs = MIRROR_DELAY_MS }: Stat
       }),
     writeSoon(id, dir) {
       if (waiting.has(id)) return;
-      waiting.set(id, { dir, timer: setTimeout(() => void flush(id), delayMs).unref() });
+      waiting.set(id, { dir, callOff: clock.setTimeout(() => void flush(id), MIRROR_DELAY_MS) });
     },
     flush,
     async close() {

@@ -37,7 +37,7 @@ async function accept(session: LiveSession, body: SubmitPrompt, models: ModelChe
     const input = { content, ...(await session.log.store(journaled)) };
     await agent.context.config.change(change);
     const head = [...toolList(session, body.disabled_tools), ...session.promptAccepted(title)];
-    return agent.submit({ id: promptId, input, createdAt: Date.now() }, head);
+    return agent.submit({ id: promptId, input, createdAt: session.context.clock.now() }, head);
   } finally {
     agent.queue.release(promptId);
   }

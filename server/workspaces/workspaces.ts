@@ -5,6 +5,7 @@
  */
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
+import type { Clock } from '#server/clock.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { iso, workspaceId } from '#schema/scalars.ts';
@@ -37,6 +38,7 @@ export interface WorkspacesDeps {
   index: Pick<SessionIndex, 'ready' | 'workDirs' | 'countByWorkspace'>;
   publish(type: 'event.workspace.created' | 'event.workspace.updated', fields: { workspace: Workspace }): void;
   log: Logger;
+  clock: Clock;
 }
 
 const entrySchema = z.object({
@@ -74,13 +76,13 @@ interface Known {
 }
 
 /** Reads nothing yet; the first use adds the directories of sessions that are not registered. */
-export function createWorkspaces({ documents, index, publish, log }: WorkspacesDeps): Workspaces {
+export function createWorkspaces({ documents, index, publish, log, clock }: WorkspacesDeps): Workspaces {
   let registry = empty();
   let version: string | undefined;
   let adopted = false;
   /** `last_opened_at` by id, not yet in the document. */
   const touches = new Map<string, string>();
-  let timer: NodeJS.Timeout | undefined;
+  let callOff: (() => void) | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
   /** Runs operations one after the other; a failed one does not stop the next. */
@@ -133,7 +135,7 @@ export function createWorkspaces({ documents, index, publish, log }: WorkspacesD
   }
 
   function add(id: string, root: string, name: string): void {
-    const now = iso(Date.now());
+    const now = iso(clock.now());
     registry.workspaces[id] = { root, name, created_at: now, last_opened_at: now };
   }
 
@@ -167,16 +169,16 @@ export function createWorkspaces({ documents, index, publish, log }: WorkspacesD
   }
 
   function touchKnown(workspace: Known): Workspace {
-    touches.set(workspace.id, iso(Date.now()));
-    timer ??= setTimeout(() => void writeTouches(), TOUCH_WRITE_DELAY_MS).unref();
+    touches.set(workspace.id, iso(clock.now()));
+    callOff ??= clock.setTimeout(() => void writeTouches(), TOUCH_WRITE_DELAY_MS);
     const touched = view(workspace);
     publish('event.workspace.updated', { workspace: touched });
     return touched;
   }
 
   function flush(): Promise<void> {
-    clearTimeout(timer);
-    timer = undefined;
+    callOff?.();
+    callOff = undefined;
     return inTurn(async () => {
       if (touches.size === 0) return;
       await load();

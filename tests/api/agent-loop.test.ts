@@ -1,13 +1,16 @@
 /** The agent loop: steps, requests, retries, recovery, failures. */
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { manualClock } from '#support/manual-clock.ts';
 import type { Script } from '#support/model-server.ts';
 import { PNG } from '#support/model-requests.ts';
 import { call, startTalk, wireMessages, wireText, type Talk, type Turn } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 
 let world: World;
+const clock = manualClock();
 beforeAll(async () => {
   world = await startWorld({
+    clock,
     models: {
       second: { model: 'fake-2', capabilities: ['tool_use'] },
       claude: { model: 'claude-opus-4-7', protocol: 'anthropic', support_efforts: ['low'], capabilities: ['thinking'] },
@@ -15,9 +18,6 @@ beforeAll(async () => {
   });
 });
 afterAll(() => world.close());
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 const read = (lines = 1): Script => ({ calls: [call('Read', { path: 'a.txt', n_lines: lines })] });
 const types = (turn: Turn) => turn.frames.map(({ type }) => type);
@@ -25,18 +25,16 @@ const payloads = (turn: Turn, type: string) =>
   turn.frames.filter((frame) => frame.type === type).map(({ payload }) => payload);
 const requestsSince = (n: number) => world.model.requests.slice(n).map(({ body }) => body);
 
-/** A turn whose waits for a retry are skipped. The clock stands still otherwise, so nothing else may wait. */
+/** A turn whose waits for a retry are skipped. */
 async function impatient(talk: Talk, scripts: Script[], retries: number): Promise<{ delays: number[]; id: string }> {
   const before = talk.all('turn.step.retrying').length;
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
   const { prompt_id: id } = await talk.prompt('try', scripts);
   const delays: number[] = [];
   for (let n = 1; n <= retries; n++) {
     const delay = Number((await talk.nth('turn.step.retrying', before + n)).payload.delayMs);
     delays.push(delay);
-    vi.advanceTimersByTime(delay);
+    clock.advance(delay);
   }
-  vi.useRealTimers();
   await talk.settled(id);
   return { delays, id };
 }
@@ -230,7 +228,7 @@ describe('failures that are tried again', () => {
   });
 
   test('the count begins anew after a finished step', async () => {
-    const patient = await startWorld({ config: { loop_control: { max_attempts_per_step: 2 } } });
+    const patient = await startWorld({ clock, config: { loop_control: { max_attempts_per_step: 2 } } });
     try {
       const talk = await startTalk(patient);
       for (const script of [{ status: 500 }, read(), { status: 500 }, { text: 'ok' }]) patient.model.enqueue(script);
@@ -466,11 +464,11 @@ describe('the date', () => {
     });
 
   test('is told at the first step and whenever it has changed, and is not in the system prompt', async () => {
-    vi.useFakeTimers({ toFake: ['Date'], now: new Date(2030, 0, 31, 23, 59) });
+    clock.advance(new Date(2030, 0, 31, 23, 59).getTime() - clock.now());
     const talk = await startTalk(world);
     await talk.turn('one', [{ text: 'ok' }]);
     await talk.turn('two', [{ text: 'ok' }]);
-    vi.setSystemTime(new Date(2030, 1, 1, 0, 1));
+    clock.advance(2 * 60 * 1000);
     await talk.turn('three', [read(), { text: 'ok' }]);
     expect(await dates(talk)).toEqual([
       expect.stringContaining('2030-01-31'),

@@ -2,6 +2,8 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { INTERACTION_LIFETIME_MS } from '#server/interactions/interactions.ts';
+import { manualClock } from '#support/manual-clock.ts';
 import {
   call,
   callThenText,
@@ -247,10 +249,14 @@ describe('approved for the session', () => {
 });
 
 test('an approval that nobody answers expires, and the turn goes on', async () => {
-  const short = await startWorld({ interactionLifetimeMs: 50 });
+  const clock = manualClock();
+  const short = await startWorld({ clock });
   try {
     const talk = await startTalk(short);
-    const { results, ended } = await talk.turn('go', bash('echo never'));
+    const turn = talk.turn('go', bash('echo never'));
+    await talk.approval();
+    clock.advance(INTERACTION_LIFETIME_MS);
+    const { results, ended } = await turn;
     expect(ended.reason).toBe('completed');
     expect(results).toMatchObject([
       { isError: true, output: expect.stringMatching(/cancelled.*Reason: approval timed out$/) },

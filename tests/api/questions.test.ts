@@ -1,7 +1,9 @@
 /** Questions: the object, its answers, its other ends. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { INTERACTION_LIFETIME_MS } from '#server/interactions/interactions.ts';
 import { questionSchema, type Question } from '#schema/interaction.ts';
+import { manualClock } from '#support/manual-clock.ts';
 import { callThenText, resumeTalk, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 
@@ -334,10 +336,14 @@ describe('other ends', () => {
   });
 
   test('nobody answers: it expires, the turn goes on, a late answer is told so', async () => {
-    const short = await startWorld({ interactionLifetimeMs: 50 });
+    const clock = manualClock();
+    const short = await startWorld({ clock });
     try {
       const talk = await startTalk(short);
-      const { results, ended } = await talk.turn('go', asking(store));
+      const turn = talk.turn('go', asking(store));
+      await talk.nth('event.question.requested', 1);
+      clock.advance(INTERACTION_LIFETIME_MS);
+      const { results, ended } = await turn;
       expect(ended.reason).toBe('completed');
       expect(results).toMatchObject([{ isError: false, output: expect.stringContaining('"answers":{}') }]);
       const { payload } = await talk.nth('event.question.dismissed', 1);

@@ -6,6 +6,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { AgentProgram } from '#server/agent/context.ts';
+import { systemClock, type Clock } from '#server/clock.ts';
 import type { Feature } from '#server/agent/feature.ts';
 import { mainProfile } from '#server/agent/profile.ts';
 import { features as allFeatures } from '#server/features/features.ts';
@@ -32,8 +33,7 @@ export interface AgentSessionOptions {
   program?: Partial<AgentProgram>;
   features?: readonly Feature[];
   tools?: readonly Tool[];
-  now?: () => number;
-  interactionLifetimeMs?: number;
+  clock?: Clock;
 }
 
 const nothing = () => {
@@ -42,11 +42,11 @@ const nothing = () => {
 
 /** Opens the session of a folder, which is made when it is missing. */
 export async function openAgentSession(options: AgentSessionOptions): Promise<AgentSession> {
-  const { features = allFeatures, tools = [], now = Date.now, interactionLifetimeMs = 60_000 } = options;
+  const { features = allFeatures, tools = [], clock = systemClock } = options;
   const dir = join(options.dir, 'session');
   await mkdir(dir, { recursive: true });
   const projections = features.flatMap((feature) => feature.projection ?? []);
-  const opened = await openLog(dir, { projections });
+  const opened = await openLog(dir, { projections, clock });
   const reports: string[] = [];
   const place = { id: SESSION_ID, workspaceId: 'wd_1', cwd: options.dir, dir };
   const row: SessionHeader = {
@@ -67,8 +67,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
     features,
     loaded: row,
     row: () => row,
-    now,
-    interactionLifetimeMs,
+    clock,
     flushEvents: () => undefined,
     changed: () => undefined,
     report: (what) => void reports.push(what),
@@ -171,7 +170,7 @@ export async function openTalk(options: AgentSessionOptions) {
     const id = `p${prompts++}`;
     const content = [{ type: 'text' as const, text }];
     const input = { content, eventContent: content, parts: content, text, attachments: [] };
-    main.submit({ id, input, createdAt: session.context.now() }, []);
+    main.submit({ id, input, createdAt: session.context.clock.now() }, []);
     return id;
   }
 

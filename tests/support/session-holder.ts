@@ -1,4 +1,5 @@
 /** A process that holds a session in mid-turn until it is killed; started by session-log.test.ts. */
+import { systemClock } from '#server/clock.ts';
 import { event } from '#server/journal/records.ts';
 import { openSessionLog } from '#server/journal/session-log.ts';
 import { leaseHolder } from './lease-holder.ts';
@@ -9,6 +10,7 @@ const log = await openSessionLog({
   sessionId: 'session_S1',
   version: '1.0.0',
   holder: leaseHolder(),
+  clock: systemClock,
   sink: { publish: () => undefined },
   log: { warn: () => undefined, error: () => undefined },
   onFailure: (error) => process.send?.(`failed: ${error.message}`),

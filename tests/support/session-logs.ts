@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '#server/clock.ts';
 import { frameText, type EventFrame } from '#server/events/frame.ts';
 import { features } from '#server/features/features.ts';
 import { openSessionLog, type SessionLog, type SessionLogOptions } from '#server/journal/session-log.ts';
@@ -35,6 +36,7 @@ export function logOptions(dir: string, extra: Partial<SessionLogOptions> = {}) 
     sessionId: SESSION_ID,
     version: '1.0.0',
     holder: leaseHolder(),
+    clock: systemClock,
     sink: {
       publish(frame) {
         frames.push(frame);

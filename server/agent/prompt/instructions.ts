@@ -1,5 +1,6 @@
 /** AGENTS.md files: which ones apply to a directory, and what they say. */
 import { dirname, join } from 'node:path';
+import type { Clock } from '#server/clock.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { directoriesDown } from '#server/files/paths.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
@@ -32,7 +33,7 @@ export interface InstructionFilesDeps {
   runtime: Pick<Runtime, 'homeDirectory' | 'readFile' | 'stat'>;
   /** The server's home, whose own file comes first. */
   home: string;
-  now(): number;
+  clock: Pick<Clock, 'now'>;
   /** How long a place is not looked at again, in ms. */
   maxAgeMs?: number;
 }
@@ -57,13 +58,13 @@ const groupsOf = (directory: string): Group[] => [
 /** A `look` whose answer holds for `maxAgeMs`; it is handed its answer before. It must not reject. */
 function remembered<Answer>(
   look: (key: string, before: Answer | undefined) => Promise<Answer>,
-  { now, maxAgeMs = INSTRUCTIONS_MAX_AGE_MS }: Pick<InstructionFilesDeps, 'now' | 'maxAgeMs'>,
+  { clock, maxAgeMs = INSTRUCTIONS_MAX_AGE_MS }: Pick<InstructionFilesDeps, 'clock' | 'maxAgeMs'>,
 ): (key: string) => Promise<Answer> {
   /** The one looked at last stands at the end. */
   const answers = new Map<string, { at: number; answer: Promise<Answer> }>();
   return (key) => {
     const known = answers.get(key);
-    const at = now();
+    const at = clock.now();
     if (known && at - known.at < maxAgeMs) return known.answer;
     const answer = (known?.answer ?? Promise.resolve(undefined)).then((before) => look(key, before));
     answers.delete(key);

@@ -55,7 +55,7 @@ function questionOf(id: string, session: SessionContext, items: AskedItem[], con
       ...(multi_select === undefined ? {} : { multi_select }),
       allow_other: true,
     })),
-    created_at: iso(session.now()),
+    created_at: iso(session.clock.now()),
     agent_id: context.agentId,
     turn_id: context.turnId,
     tool_call_id: context.toolCallId,

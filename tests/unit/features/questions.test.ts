@@ -2,8 +2,10 @@
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { INTERACTION_LIFETIME_MS } from '#server/interactions/interactions.ts';
 import { questions } from '#server/features/questions/questions.ts';
 import type { Session } from '#schema/session.ts';
+import { manualClock, type ManualClock } from '#support/manual-clock.ts';
 import { openTalk, scriptedModel, textOf } from '#support/agent-session.ts';
 import { temporaryFolder } from '#support/session-logs.ts';
 
@@ -18,7 +20,7 @@ const ask = (id = 'c1') => ({ calls: [{ id, name: 'AskUserQuestion', args }] });
 const done = { text: 'Done.' };
 
 /** A session whose model asks, and the turn up to its question. */
-async function asking(options: { answers?: Parameters<typeof scriptedModel>; interactionLifetimeMs?: number } = {}) {
+async function asking(options: { answers?: Parameters<typeof scriptedModel>; clock?: ManualClock } = {}) {
   const { answers = [ask(), done], ...more } = options;
   const script = scriptedModel(...answers);
   const talk = await openTalk({ dir: folder.path, program: script.program, ...more });
@@ -116,7 +118,9 @@ it('dismissed: the result says so and is no error, the turn goes on', async () =
 });
 
 it('expired: dismissed for everybody, the turn goes on, a late answer is told so, also after a load', async () => {
-  const talk = await asking({ interactionLifetimeMs: 20 });
+  const clock = manualClock();
+  const talk = await asking({ clock });
+  clock.advance(INTERACTION_LIFETIME_MS);
   await talk.idle();
   expect(talk.since()).toContain('event.question.dismissed');
   expect(talk.all('turn.ended')[0]?.payload).toMatchObject({ reason: 'completed' });

@@ -1,28 +1,29 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createApprovals, type ApprovalQuestion } from '#server/interactions/approvals.ts';
 import { createInteractions, INTERACTION_LIFETIME_MS } from '#server/interactions/interactions.ts';
 import { event } from '#server/journal/records.ts';
+import { manualClock, type ManualClock } from '#support/manual-clock.ts';
 import { openLog, temporaryFolder, type OpenedLog } from '#support/session-logs.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let opened: OpenedLog;
+let clock: ManualClock;
 beforeEach(async () => {
   folder = await temporaryFolder();
   opened = await openLog(folder.path);
   await opened.log.claim();
   opened.log.append([event('main', 'turn.started', { turnId: 0, origin: { kind: 'user' } })]);
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  clock = manualClock();
 });
 afterEach(async () => {
-  vi.useRealTimers();
   await opened.log.close();
   await folder.remove();
 });
 
 function registry() {
   const { log } = opened;
-  const interactions = createInteractions({ log, now: Date.now, lifetimeMs: INTERACTION_LIFETIME_MS });
-  const approvals = createApprovals('s', interactions, Date.now);
+  const interactions = createInteractions({ log, clock });
+  const approvals = createApprovals('s', interactions, clock);
   const pending = () => [...log.state.interactions.approvals.keys()];
   return { log, interactions, approvals, pending, types: () => opened.frames.map(({ type }) => type) };
 }
@@ -44,9 +45,9 @@ describe('expiry', () => {
   it('comes after 24 hours, not before', async () => {
     const { approvals, pending } = registry();
     const { id, answer } = approvals.ask(question(), signal());
-    vi.advanceTimersByTime(24 * 60 * 60 * 1000 - 1);
+    clock.advance(24 * 60 * 60 * 1000 - 1);
     expect(pending()).toEqual([id]);
-    vi.advanceTimersByTime(1);
+    clock.advance(1);
     expect(await answer).toEqual({ decision: 'cancelled', feedback: 'approval timed out' });
     expect(pending()).toEqual([]);
     await expect(approvals.resolve(id, { decision: 'approved' })).rejects.toEqual(failsWith(41001));
@@ -56,7 +57,7 @@ describe('expiry', () => {
     const { approvals, types } = registry();
     const { id, answer } = approvals.ask(question(), signal());
     await approvals.resolve(id, { decision: 'approved' });
-    vi.advanceTimersByTime(INTERACTION_LIFETIME_MS * 2);
+    clock.advance(INTERACTION_LIFETIME_MS * 2);
     expect(await answer).toEqual({ decision: 'approved' });
     expect(types().filter((type) => type === 'event.approval.resolved')).toHaveLength(1);
   });
@@ -65,7 +66,7 @@ describe('expiry', () => {
     const { approvals, log } = registry();
     const { answer } = approvals.ask(question(), signal());
     await log.close();
-    vi.advanceTimersByTime(INTERACTION_LIFETIME_MS);
+    clock.advance(INTERACTION_LIFETIME_MS);
     expect(await answer).toMatchObject({ decision: 'cancelled' });
     expect(opened.warnings).toEqual(['records could not be appended']);
   });

@@ -4,6 +4,7 @@ import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createBlobStore } from '#server/journal/blobs.ts';
+import { createJournalFiles } from '#server/journal/journal-files.ts';
 import { createTextCache } from '#server/journal/text-cache.ts';
 import { BlobText, LONG_TEXT_BYTES } from '#server/journal/texts.ts';
 import { temporaryFolder } from '#support/session-logs.ts';
@@ -120,21 +121,21 @@ describe('storing beforehand', () => {
     const blocking = () => {
       throw new Error('blocks');
     };
-    const fs = {
+    const files = createJournalFiles({
       ...nodeFs,
       statSync: Object.assign(blocking, { bigint: blocking }),
       mkdirSync: blocking,
       writeFileSync: blocking,
       renameSync: blocking,
-    };
+    });
     const read = vi.spyOn(nodeFs, 'readFileSync');
-    const store = createBlobStore(dir, fs);
+    const store = createBlobStore(dir, files);
     const stored = await store.store({ text, args: { content: [text] }, name: 'n' });
     expect(stored.text).toEqual(new BlobText(hashOf(text), Buffer.byteLength(text)));
     const line = store.encode(stored);
     expect(line.length).toBeLessThan(1000);
     expect(store.encoded(store.decodeEncoded(line))).toEqual({ text, args: { content: [text] }, name: 'n' });
-    const other = createBlobStore(dir, fs);
+    const other = createBlobStore(dir, files);
     expect(await other.load(await other.decode(line))).toEqual({ text, args: { content: [text] }, name: 'n' });
     expect(read).not.toHaveBeenCalled();
     read.mockRestore();
@@ -142,7 +143,7 @@ describe('storing beforehand', () => {
 
   it('leaves no half a file when the disk is full', async () => {
     const promises = { ...nodeFs.promises, rename: () => Promise.reject(new Error('ENOSPC')) };
-    const store = createBlobStore(dir, { ...nodeFs, promises });
+    const store = createBlobStore(dir, createJournalFiles({ ...nodeFs, promises }));
     await expect(store.store(fresh(20_000))).rejects.toThrow('ENOSPC');
     expect(await files()).toEqual([]);
   });

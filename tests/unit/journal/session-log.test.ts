@@ -8,6 +8,7 @@ import { acquireLock } from '#server/journal/lock.ts';
 import type { EventFrame } from '#server/events/frame.ts';
 import { readContext, requestMessages } from '#server/journal/projections/context.ts';
 import { internal, event, type Draft } from '#server/journal/records.ts';
+import { createJournalFiles } from '#server/journal/journal-files.ts';
 import { createSessionLog } from '#server/journal/session-log.ts';
 import { zeroUsage, type Session } from '#schema/session.ts';
 import { buildProgram, startProgram } from '#support/programs.ts';
@@ -98,7 +99,7 @@ describe('appending', () => {
       writes += 1;
       return nodeFs.writeSync(fd, bytes, offset, length, position);
     };
-    const { log } = await openLog(dir, { fs: { ...nodeFs, writeSync } });
+    const { log } = await openLog(dir, { files: createJournalFiles({ ...nodeFs, writeSync }) });
     await log.claim();
     writes = 0;
     expect(log.append([warning('a'), internal(MAIN, 'turn.skipped', { turnId: 4 })])).toBe(1);
@@ -222,7 +223,7 @@ describe('a failing disk', () => {
       if (room < 0) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
       return nodeFs.writeSync(fd, bytes, offset, room, position);
     };
-    const opened = await openLog(dir, { fs: { ...nodeFs, writeSync } });
+    const opened = await openLog(dir, { files: createJournalFiles({ ...nodeFs, writeSync }) });
     const { log, failures } = opened;
     await log.claim();
     log.append([warning('a')]);
@@ -254,7 +255,7 @@ describe('a failing disk', () => {
     const renameSync = () => {
       throw new Error('ENOSPC');
     };
-    const { log } = await openLog(dir, { fs: { ...nodeFs, renameSync } });
+    const { log } = await openLog(dir, { files: createJournalFiles({ ...nodeFs, renameSync }) });
     await log.claim();
     expect(() => log.append([warning('x'.repeat(20_000))])).toThrow(expect.objectContaining({ code: 50003 }));
     expect(await lines()).toHaveLength(1);

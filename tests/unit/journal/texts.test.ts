@@ -7,6 +7,7 @@ import { UNSTORED_TEXT_BYTES } from '#server/journal/blobs.ts';
 import { foldJournal } from '#server/journal/cold-fold.ts';
 import { contextSize } from '#server/journal/context-size.ts';
 import { INTERRUPTED_RESULT } from '#server/journal/crash-recovery.ts';
+import { createJournalFiles } from '#server/journal/journal-files.ts';
 import { readMessages } from '#server/journal/message-pages.ts';
 import { readContext, requestMessages } from '#server/journal/projections/context.ts';
 import { event, internal, type Draft } from '#server/journal/records.ts';
@@ -125,7 +126,7 @@ describe('a live session', () => {
 
   it('a disk that is full while a text is stored makes the log read-only', async () => {
     const promises = { ...nodeFs.promises, rename: () => Promise.reject(new Error('ENOSPC')) };
-    const opened = await openLog(dir, { fs: { ...nodeFs, promises } });
+    const opened = await openLog(dir, { files: createJournalFiles({ ...nodeFs, promises }) });
     await opened.log.claim();
     await expect(opened.log.store('f'.repeat(20_000))).rejects.toMatchObject({ code: 50003 });
     expect(() => opened.log.append([input(entry('g'))])).toThrow(expect.objectContaining({ code: 50003 }));
@@ -227,7 +228,7 @@ describe('message pages', () => {
       if (failing) throw new Error('EIO');
       return nodeFs.openSync(...args);
     };
-    const later = await openLog(crashed, { fs: { ...nodeFs, openSync } });
+    const later = await openLog(crashed, { files: createJournalFiles({ ...nodeFs, openSync }) });
     expect(later.log.claimed).toBe(false);
     expect(await shown(later)).toEqual(expected);
     failing = false;

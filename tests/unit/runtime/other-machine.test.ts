@@ -14,6 +14,7 @@ import { createCommandLineReader } from '#server/permissions/command-line/comman
 import { createPermissionPolicy } from '#server/permissions/policy.ts';
 import { builtinTools } from '#server/tools/registry.ts';
 import type { ToolEnvironment } from '#server/tools/tool.ts';
+import { manualClock } from '#support/manual-clock.ts';
 import { createPrefixedRuntime, type PrefixedRuntime } from '#support/prefixed-runtime.ts';
 import { planTool, runTool } from '../tools/workspace.ts';
 
@@ -96,7 +97,7 @@ test('instructions, listings and the stale-file guard, too', async () => {
   await put('/home/somebody/.agents/AGENTS.md', 'of the person');
   await put(`${CWD}/AGENTS.md`, 'of the project');
   await put(`${CWD}/sub/AGENTS.md`, 'of the folder');
-  const files = createInstructionFiles({ runtime, home: '/server', now: () => 0 });
+  const files = createInstructionFiles({ runtime, home: '/server', clock: manualClock() });
   expect((await files.read(CWD)).paths).toEqual(['/home/somebody/.agents/AGENTS.md', `${CWD}/AGENTS.md`]);
   const touched = { accesses: [], command: { line: 'ls sub', cwd: CWD }, cwd: CWD };
   expect(await findNestedInstructions(touched, new Set(), { files, runtime })).toContain(`${CWD}/sub/AGENTS.md`);

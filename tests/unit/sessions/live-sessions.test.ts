@@ -18,6 +18,7 @@ import { createLiveSessions, type LiveSessions } from '#server/sessions/live-ses
 import { createSessionReads } from '#server/sessions/session-reads.ts';
 import type { SessionIndex } from '#server/sessions/session-index.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
+import { manualClock, type ManualClock } from '#support/manual-clock.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { openIndex, sessionRow, WORKSPACE } from './index-fixtures.ts';
 
@@ -29,7 +30,7 @@ let live: LiveSessions;
 let index: SessionIndex;
 let watched: Set<string>;
 let events: string[];
-let now: number;
+let clock: ManualClock;
 /** Called at each load with how many run. */
 let atLoad: (loading: number) => void;
 let released: (id: string, reason: UnloadReason) => Promise<void>;
@@ -44,7 +45,7 @@ beforeEach(async () => {
   const client = createModelClient();
   watched = new Set();
   events = [];
-  now = Date.UTC(2026, 0, 1);
+  clock = manualClock(Date.UTC(2026, 0, 1));
   atLoad = () => undefined;
   released = async () => undefined;
   let loading = 0;
@@ -56,7 +57,7 @@ beforeEach(async () => {
     program: createAgentProgram({
       runtime: createLocalRuntime(),
       instructionsMaxAgeMs: 0,
-      now: () => now,
+      clock,
       home,
       shell: 'sh',
       config,
@@ -76,10 +77,9 @@ beforeEach(async () => {
     resources: [{ holds: (id) => watched.has(id), release: (id, reason) => released(id, reason) }],
     slots: createLoadSlots(8),
     flushEvents: () => undefined,
-    interactionLifetimeMs: MINUTE,
     version: '1.0.0',
     log,
-    now: () => now,
+    clock,
     maxLive: MAX_LIVE,
   });
   onTestFinished(async () => {
@@ -123,10 +123,10 @@ describe('an idle session', () => {
   it('is unloaded after 30 minutes without a request, and loaded again by the next', async () => {
     const id = await create();
     const before = live.get(id)?.log.position();
-    now += 30 * MINUTE;
+    clock.advance(30 * MINUTE);
     await live.unloadIdle();
     expect(liveIds()).toEqual([id]);
-    now += 1;
+    clock.advance(1);
     await live.unloadIdle();
     expect(liveIds()).toEqual([]);
     const loaded = await live.open(id);
@@ -134,12 +134,22 @@ describe('an idle session', () => {
     expect(live.get(id)).toBe(loaded);
   });
 
+  it('is looked for every minute', async () => {
+    const idle = await create();
+    clock.advance(30 * MINUTE);
+    const used = await create();
+    clock.advance(MINUTE);
+    await vi.waitFor(() => expect(liveIds()).toEqual([used]));
+    await vi.waitFor(() => expect(clock.waits()).toContain(MINUTE));
+    expect(index.get(idle)).toMatchObject({ id: idle, open: false });
+  });
+
   it('that was used by its agent ends with a last line and gives its lock back', async () => {
     const id = await create();
     const { log, agents } = await live.open(id);
     await log.claim();
     await agents.main.context.config.change({ permission: 'yolo' });
-    now += 31 * MINUTE;
+    clock.advance(31 * MINUTE);
     await live.unloadIdle();
     const journal = await readFile(join(log.dir, 'journal.ndjson'), 'utf8');
     expect(journal.trim().split('\n').at(-1)).toMatch(/"agent\.disposed","x":\{"reason":"evicted"\}.*"reason":"idle"/);
@@ -152,9 +162,9 @@ describe('an idle session', () => {
   it('stays while somebody is subscribed, and counts each request', async () => {
     const [seen, used, unused] = [await create(), await create(), await create()];
     watched.add(seen);
-    now += 20 * MINUTE;
+    clock.advance(20 * MINUTE);
     await live.open(used);
-    now += 20 * MINUTE;
+    clock.advance(20 * MINUTE);
     await live.unloadIdle();
     expect(liveIds()).toEqual([seen, used]);
     expect(live.get(unused)).toBeUndefined();
@@ -167,7 +177,7 @@ describe('an idle session', () => {
     const question = { agentId: 'main', turnId: 0, toolCallId: 'c', toolName: 'Bash', action: 'Run', toolInput: {} };
     const display = { kind: 'generic', summary: 'Run' } as const;
     const { id: approvalId } = approvals.ask({ ...question, display }, new AbortController().signal);
-    now += 40 * MINUTE;
+    clock.advance(40 * MINUTE);
     await live.unloadIdle();
     expect(liveIds()).toEqual([id]);
     await approvals.resolve(approvalId, { decision: 'approved' });
@@ -314,7 +324,7 @@ describe('a request during the unloading', () => {
 
   it('keeps a session that was looked at and not reached yet', async () => {
     const [first, second] = [await create(), await create()];
-    now += 31 * MINUTE;
+    clock.advance(31 * MINUTE);
     let finish = () => {};
     const other = live.inTurn(second, () => new Promise<void>((resolve) => (finish = resolve)));
     const unloading = live.unloadIdle();
@@ -331,9 +341,9 @@ describe('cold facts', () => {
   it('change without loading and without the lock', async () => {
     const id = await create();
     await live.inTurn(id, () => live.unload(id, 'idle'));
-    await live.patch(id, () => ({ archived: true, archivedAt: now, custom: { a: 1 } }));
+    await live.patch(id, () => ({ archived: true, archivedAt: clock.now(), custom: { a: 1 } }));
     expect(liveIds()).toEqual([]);
-    expect(index.get(id)).toMatchObject({ archived: true, archivedAt: now, custom: { a: 1 } });
+    expect(index.get(id)).toMatchObject({ archived: true, archivedAt: clock.now(), custom: { a: 1 } });
     expect((await live.open(id)).view()).toMatchObject({ archived: true, metadata: { a: 1 } });
     const file = join(live.directory({ id, workspaceId: WORKSPACE }), 'state.json');
     expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ id, archived: true, custom: { a: 1 } });
@@ -353,7 +363,7 @@ describe('cold facts', () => {
     await mkdir(join(dir, 'state.json'));
     const before = index.get(id);
     const message = `session ${id} cannot be written: EISDIR`;
-    await expect(live.patch(id, () => ({ archived: true, updatedAt: now + 1 }))).rejects.toMatchObject({
+    await expect(live.patch(id, () => ({ archived: true, updatedAt: clock.now() + 1 }))).rejects.toMatchObject({
       code: 50003,
       message,
     });

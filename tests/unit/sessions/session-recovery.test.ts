@@ -6,11 +6,13 @@ import { createLogger } from '#server/logging/log.ts';
 import type { SessionIndex } from '#server/sessions/session-index.ts';
 import { createSessionRecovery } from '#server/sessions/session-recovery.ts';
 import { deadOwner, leaseHolder } from '#support/lease-holder.ts';
+import { manualClock, type ManualClock } from '#support/manual-clock.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { openIndex, sessionDir, sessionRow } from './index-fixtures.ts';
 
 let home: string;
 let index: SessionIndex;
+let clock: ManualClock;
 let opened: string[];
 /** Servers of other machines that still live. */
 let alive: Set<string>;
@@ -20,6 +22,7 @@ beforeEach(async () => {
   home = await temporaryHome();
   ({ index } = openIndex(home));
   await index.ready();
+  clock = manualClock();
   opened = [];
   alive = new Set();
   lines.length = 0;
@@ -49,10 +52,16 @@ function start() {
     },
     holder: leaseHolder('server_1', { alive: async (owner) => alive.has(owner.server_id) }),
     log: createLogger('error', (line) => void lines.push(line)),
-    everyMs: 5,
+    clock,
   });
   onTestFinished(() => recovery.close());
   recovery.start();
+}
+
+/** A look is through, and a minute later the next begins. */
+async function nextLook(): Promise<void> {
+  await vi.waitFor(() => expect(clock.waits()).toEqual([60_000]));
+  clock.advance(60_000);
 }
 
 it('settles sessions of dead servers, and each one once that cannot be loaded', async () => {
@@ -60,19 +69,19 @@ it('settles sessions of dead servers, and each one once that cannot be loaded', 
   await openSession('damaged', deadOwner());
   await openSession('never-held', undefined);
   index.upsert(sessionRow('closed'), 1);
-  const looks = vi.spyOn(index, 'openRows');
   start();
-  await vi.waitFor(() => expect(looks.mock.calls.length).toBeGreaterThan(3));
+  for (let look = 0; look < 3; look += 1) await nextLook();
   expect(opened).toEqual(['crashed', 'damaged', 'never-held']);
 });
 
 it('leaves alone what a live server holds, until that one is known to be dead', async () => {
   alive.add('other');
   await openSession('held', elsewhere('other'));
-  const looks = vi.spyOn(index, 'openRows');
   start();
-  await vi.waitFor(() => expect(looks.mock.calls.length).toBeGreaterThan(2));
+  await nextLook();
+  await nextLook();
   expect(opened).toEqual([]);
   alive.delete('other');
+  await nextLook();
   await vi.waitFor(() => expect(opened).toEqual(['held']));
 });

@@ -5,6 +5,7 @@ import type { SessionIndex } from '#server/sessions/session-index.ts';
 import { readStateFile, writeStateFile } from '#server/sessions/state-file.ts';
 import { createStateFiles } from '#server/sessions/state-files.ts';
 import { createLogger } from '#server/logging/log.ts';
+import { manualClock, type ManualClock } from '#support/manual-clock.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { openIndex, sessionRow, WORKSPACE } from './index-fixtures.ts';
 
@@ -55,12 +56,14 @@ describe('state.json', () => {
 describe('the files of sessions', () => {
   let dir: string;
   let index: SessionIndex;
+  let clock: ManualClock;
   const log = createLogger('silent');
   beforeEach(async () => {
     const home = await temporaryHome();
     ({ index } = openIndex(home));
     dir = join(home, 'session');
     await mkdir(dir);
+    clock = manualClock();
   });
   const present = async () => (await readStateFile(dir, WORKSPACE))?.header.title;
 
@@ -70,19 +73,21 @@ describe('the files of sessions', () => {
       stamps.push(revision);
       index.mirrored(id, revision, stamp);
     };
-    const files = createStateFiles({ index: { stored: index.stored, mirrored }, log, delayMs: 20 });
+    const files = createStateFiles({ index: { stored: index.stored, mirrored }, log, clock });
     for (const text of ['a', 'b', 'c']) {
       index.upsert(title(text), 1);
       files.writeSoon('s1', dir);
     }
+    clock.advance(4_999);
     expect(await readdir(dir)).toEqual([]);
+    clock.advance(1);
     await vi.waitFor(async () => expect(await present()).toBe('c'));
     await files.close();
     expect(stamps).toEqual([3]);
   });
 
   it('are complete when the server stops', async () => {
-    const files = createStateFiles({ index, log });
+    const files = createStateFiles({ index, log, clock });
     index.upsert(title('a'), 1);
     files.writeSoon('s1', dir);
     await files.close();
@@ -97,14 +102,14 @@ describe('the files of sessions', () => {
       late = false;
       return row;
     };
-    const files = createStateFiles({ index: { stored, mirrored: index.mirrored }, log });
+    const files = createStateFiles({ index: { stored, mirrored: index.mirrored }, log, clock });
     index.upsert(title('early'), 1);
     await files.write('s1', dir);
     expect(await present()).toBe('late');
   });
 
   it('that cannot be written fail for who waits, and are written the next time', async () => {
-    const files = createStateFiles({ index, log });
+    const files = createStateFiles({ index, log, clock });
     index.upsert(title('a'), 1);
     const missing = join(dir, 'missing');
     await expect(files.write('s1', missing)).rejects.toThrow('ENOENT');

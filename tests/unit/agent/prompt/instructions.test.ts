@@ -14,7 +14,7 @@ beforeEach(async () => {
   now = 0;
 });
 
-const open = () => createInstructionFiles({ runtime, home: '/server', now: () => now });
+const open = () => createInstructionFiles({ runtime, home: '/server', clock: { now: () => now } });
 
 async function put(path: string, text: string): Promise<void> {
   await mkdir(dirname(join(root, path)), { recursive: true });

@@ -1,0 +1,110 @@
+/** How this process becomes the writer of a session, what it settles then, and how it gives the session back. */
+import { ServiceError } from '#server/errors/service-error.ts';
+import type { LeaseHolder } from '#server/storage/lease.ts';
+import type { Appender } from './append.ts';
+import type { CatchUp } from './catch-up.ts';
+import { settleCrash } from './crash-recovery.ts';
+import type { JournalFiles } from './journal-files.ts';
+import { acquireLock, lockOwner } from './lock.ts';
+import type { OpenJournal } from './open-journal.ts';
+import { unsent } from './records.ts';
+import { openWriter, type JournalWriter } from './writer.ts';
+
+export interface Claim {
+  /** See `SessionLog`. */
+  claim(): Promise<void>;
+  /** Settles what a dead process left open; waits for the first append where that emits nothing. */
+  settleAbandoned(): Promise<void>;
+  /** A claim under way has come to its end, whichever. */
+  ended(): Promise<void>;
+  /** Everything is on the disk, and others may write. */
+  giveBack(): Promise<void>;
+}
+
+export interface ClaimDeps {
+  appender: Appender;
+  catchUp: CatchUp;
+  holder: LeaseHolder;
+  files: JournalFiles | undefined;
+}
+
+export function createClaim(journal: OpenJournal, { appender, catchUp, holder, files }: ClaimDeps): Claim {
+  const { dir, sessionId, log } = journal;
+  let claiming: Promise<void> | undefined;
+
+  function claim(): Promise<void> {
+    claiming ??= takeLock().catch((error: unknown) => {
+      claiming = undefined;
+      throw journal.unwritable(error);
+    });
+    return claiming;
+  }
+
+  async function takeLock(): Promise<void> {
+    journal.assertWritable();
+    const lock = await acquireLock(dir, sessionId, holder);
+    try {
+      await catchUp();
+      journal.assertWritable();
+      const writer = openWriter(dir, {
+        length: journal.view.length,
+        beforeSync: journal.blobs.sync,
+        onSyncError: journal.fail,
+        files,
+      });
+      journal.held = { lock, writer };
+      if (journal.view.length === 0) writeHeader(writer);
+    } catch (error) {
+      journal.held?.writer.close().catch(() => undefined);
+      journal.held = undefined;
+      await lock.release();
+      throw error;
+    }
+    const { state } = journal.view;
+    const drafts = settleCrash(state);
+    if (drafts.length === 0) return;
+    if (drafts.every((draft) => draft.unsent)) appender.settleLater(drafts);
+    else appender.write(state.lastTime, drafts);
+  }
+
+  function writeHeader(writer: JournalWriter): void {
+    const { view } = journal;
+    writer.write(`${JSON.stringify(view.header)}\n`);
+    view.length = view.ownStart = writer.length();
+  }
+
+  async function settleAbandoned(): Promise<void> {
+    if (settleCrash(journal.view.state).length === 0 || (await lockOwner(dir, holder))) return;
+    // Again, because somebody else may have settled during the look at the lock.
+    const drafts = journal.held ? [] : settleCrash(journal.view.state);
+    if (drafts.length === 0) return;
+    if (journal.readOnly || drafts.every((draft) => draft.unsent)) {
+      appender.settleLater(drafts.map(unsent));
+      return;
+    }
+    try {
+      await claim();
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 40901) return;
+      log.error('an interrupted session could not be settled on disk', { sessionId, err: error });
+      appender.settleLater(settleCrash(journal.view.state).map(unsent));
+    }
+  }
+
+  return {
+    claim,
+    settleAbandoned,
+    async ended() {
+      await claiming?.catch(() => undefined);
+    },
+    async giveBack() {
+      if (!journal.held) return;
+      const { lock, writer } = journal.held;
+      journal.held = undefined;
+      await writer.close().catch((error: unknown) => {
+        log.error('a session could not be synced when it was closed', { sessionId, err: error });
+      });
+      await lock.release();
+    },
+  };
+}

@@ -1,0 +1,172 @@
+/**
+ * All that the journal takes of the disk: its file, the long texts beside it and its lock, each in the session's folder.
+ * Nothing else in this folder opens a file, so a store of another kind is another set of these functions.
+ */
+import { randomBytes } from 'node:crypto';
+import nodeFs from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { errorCode } from '#server/files/errno.ts';
+import { syncDirectory } from '#server/files/sync-directory.ts';
+import {
+  acquireLease,
+  leaseOwner,
+  leaseReleased,
+  type Lease,
+  type LeaseHolder,
+  type LeaseOwner,
+} from '#server/storage/lease.ts';
+
+/** All of them take the session's folder and throw what the file system throws. */
+export interface JournalFiles {
+  /** Makes the folder and the file of a new session. Throws EEXIST when there is one. */
+  create(dir: string, text: string): void;
+  /** Throws ENOENT when there is none. */
+  openToRead(dir: string): Promise<JournalReader>;
+  /** Makes the file when it is missing. */
+  openToWrite(dir: string): JournalFile;
+  /** Removes the session's folder with everything in it. */
+  remove(dir: string): Promise<void>;
+
+  /** Bytes of a long text's file; undefined when it is not there. */
+  blobSize(dir: string, hash: string): Promise<number | undefined>;
+  blobSizeSync(dir: string, hash: string): number | undefined;
+  /** Writes the whole text or nothing. */
+  writeBlob(dir: string, hash: string, bytes: Buffer): Promise<void>;
+  writeBlobSync(dir: string, hash: string, bytes: Buffer): void;
+  /** Undefined when it cannot be read; throws when the process has too many files open, for it may be there. */
+  readBlob(dir: string, hash: string): Promise<Buffer | undefined>;
+  syncBlobs(dir: string, hashes: readonly string[]): Promise<void>;
+
+  /** The live server that holds the lock, if any. */
+  lockOwner(dir: string, holder: LeaseHolder): Promise<LeaseOwner | undefined>;
+  /** Whether the last owner gave the lock back, or there never was one; false also while a live server has it. */
+  lockReleased(dir: string): Promise<boolean>;
+  /** Takes the lock, or tells which live server has it. */
+  takeLock(dir: string, holder: LeaseHolder): Promise<{ lease: Lease } | { owner: LeaseOwner }>;
+}
+
+export interface JournalReader {
+  /** Reads up to `length` bytes into the buffer; how many there were, 0 at the end. */
+  read(into: Buffer, length: number, position: number): Promise<number>;
+  size(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Blocks, but for `sync`. */
+export interface JournalFile {
+  size(): number;
+  /** Bytes written, which may be fewer. */
+  write(bytes: Buffer, position: number): number;
+  truncate(length: number): void;
+  sync(): Promise<void>;
+  close(): void;
+}
+
+/** What is taken of `node:fs`; tests pass one that fails, counts or writes short. */
+export interface JournalFs extends Pick<
+  typeof nodeFs,
+  | 'closeSync'
+  | 'fdatasync'
+  | 'fstatSync'
+  | 'ftruncateSync'
+  | 'mkdirSync'
+  | 'openSync'
+  | 'renameSync'
+  | 'rmSync'
+  | 'statSync'
+  | 'writeFileSync'
+> {
+  writeSync(fd: number, bytes: Buffer, offset: number, length: number, position: number): number;
+  promises: Pick<typeof nodeFs.promises, 'mkdir' | 'open' | 'readFile' | 'rename' | 'rm' | 'stat' | 'writeFile'>;
+}
+
+const journalPath = (dir: string) => join(dir, 'journal.ndjson');
+const lockPath = (dir: string) => join(dir, 'lock');
+const blobFolder = (dir: string) => join(dir, 'blobs');
+const blobPath = (dir: string, hash: string) => join(blobFolder(dir), hash);
+const temporaryPath = (path: string) => `${path}.tmp-${randomBytes(4).toString('hex')}`;
+
+export function createJournalFiles(fs: JournalFs = nodeFs): JournalFiles {
+  const { promises } = fs;
+  const datasync = promisify(fs.fdatasync);
+
+  return {
+    create(dir, text) {
+      fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+      fs.writeFileSync(journalPath(dir), text, { flag: 'wx', mode: 0o600 });
+    },
+    async openToRead(dir) {
+      const file = await promises.open(journalPath(dir), 'r');
+      return {
+        read: async (into, length, position) => (await file.read(into, 0, length, position)).bytesRead,
+        size: async () => (await file.stat()).size,
+        close: () => file.close(),
+      };
+    },
+    openToWrite(dir) {
+      const fd = fs.openSync(journalPath(dir), nodeFs.constants.O_RDWR | nodeFs.constants.O_CREAT, 0o600);
+      return {
+        size: () => fs.fstatSync(fd).size,
+        write: (bytes, position) => fs.writeSync(fd, bytes, 0, bytes.length, position),
+        truncate: (length) => fs.ftruncateSync(fd, length),
+        sync: () => datasync(fd),
+        close: () => fs.closeSync(fd),
+      };
+    },
+    remove: (dir) => promises.rm(dir, { recursive: true, force: true }),
+
+    async blobSize(dir, hash) {
+      const found = await promises.stat(blobPath(dir, hash)).catch(() => undefined);
+      return found?.size;
+    },
+    blobSizeSync: (dir, hash) => fs.statSync(blobPath(dir, hash), { throwIfNoEntry: false })?.size,
+    async writeBlob(dir, hash, bytes) {
+      await promises.mkdir(blobFolder(dir), { recursive: true, mode: 0o700 });
+      const path = blobPath(dir, hash);
+      const temporary = temporaryPath(path);
+      try {
+        await promises.writeFile(temporary, bytes, { mode: 0o600, flag: 'wx' });
+        await promises.rename(temporary, path);
+      } catch (error) {
+        await promises.rm(temporary, { force: true });
+        throw error;
+      }
+    },
+    writeBlobSync(dir, hash, bytes) {
+      fs.mkdirSync(blobFolder(dir), { recursive: true, mode: 0o700 });
+      const path = blobPath(dir, hash);
+      const temporary = temporaryPath(path);
+      try {
+        fs.writeFileSync(temporary, bytes, { mode: 0o600, flag: 'wx' });
+        fs.renameSync(temporary, path);
+      } catch (error) {
+        fs.rmSync(temporary, { force: true });
+        throw error;
+      }
+    },
+    async readBlob(dir, hash) {
+      try {
+        return await promises.readFile(blobPath(dir, hash));
+      } catch (error) {
+        const code = errorCode(error);
+        if (code === 'EMFILE' || code === 'ENFILE') throw error;
+        return undefined;
+      }
+    },
+    async syncBlobs(dir, hashes) {
+      for (const hash of hashes) {
+        const file = await promises.open(blobPath(dir, hash), 'r');
+        await file.sync().finally(() => file.close());
+      }
+      await syncDirectory(blobFolder(dir));
+    },
+
+    lockOwner: (dir, holder) => leaseOwner(lockPath(dir), holder),
+    lockReleased: (dir) => leaseReleased(lockPath(dir)),
+    takeLock: (dir, holder) => acquireLease(lockPath(dir), holder),
+  };
+}
+
+/** On this machine's disk. */
+export const journalFiles = createJournalFiles();

@@ -1,0 +1,107 @@
+/** What the parts of an open session log share: how far its journal is known, who writes it, and why nobody can. */
+import type { Clock } from '#server/clock.ts';
+import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
+import type { EventSink } from '#server/events/frame.ts';
+import type { Logger } from '#server/logging/log.ts';
+import type { BlobStore } from './blobs.ts';
+import { settleCrash } from './crash-recovery.ts';
+import { applyBatch } from './fold.ts';
+import type { Lock } from './lock.ts';
+import { createOutbox, type Outbox } from './outbox.ts';
+import type { StreamIdentity } from './record-frame.ts';
+import { recordOf, unsent, type CompleteDraft } from './records.ts';
+import type { JournalView } from './view.ts';
+import type { JournalWriter } from './writer.ts';
+
+export interface OpenJournal {
+  readonly dir: string;
+  readonly sessionId: string;
+  readonly blobs: BlobStore;
+  readonly outbox: Outbox;
+  readonly log: Pick<Logger, 'warn' | 'error'>;
+  /** Replaced when the file has to be read from its start again. */
+  view: JournalView;
+  /** Settling that emits nothing: folded already, to be written in front of the first line. */
+  waiting: CompleteDraft[];
+  /** Set while this process is the writer. */
+  held: { lock: Lock; writer: JournalWriter } | undefined;
+  /** Why nothing can be appended any more. */
+  readOnly: ServiceError | undefined;
+  closed: boolean;
+  stream(): StreamIdentity;
+  /** The time, never before that of an earlier line or frame. */
+  now(): number;
+  /** Throws 50003 when the log takes nothing. */
+  assertWritable(): void;
+  /** Makes the log read-only, says so once, and returns the reason to throw. */
+  fail(error: unknown): ServiceError;
+  /** The error as 50003, unless it says what it is. */
+  unwritable(error: unknown): ServiceError;
+}
+
+export interface OpenJournalOptions {
+  dir: string;
+  sessionId: string;
+  sink: EventSink;
+  log: Pick<Logger, 'warn' | 'error'>;
+  onFailure(error: ServiceError): void;
+  clock: Clock;
+}
+
+export function createOpenJournal(options: OpenJournalOptions, blobs: BlobStore, view: JournalView): OpenJournal {
+  const { dir, sessionId, sink, log, clock } = options;
+  const listenerFailed = (error: unknown) => log.error('a listener of a session log failed', { sessionId, err: error });
+  let lastTime = 0;
+
+  const unwritable = (error: unknown) =>
+    error instanceof ServiceError
+      ? error
+      : new ServiceError('persistence.failure', `session ${sessionId} cannot be written: ${errorMessage(error)}`, {
+          cause: error,
+        });
+
+  function tellOfFailure(failure: ServiceError): void {
+    try {
+      options.onFailure(failure);
+    } catch (error) {
+      listenerFailed(error);
+    }
+  }
+
+  const journal: OpenJournal = {
+    dir,
+    sessionId,
+    blobs,
+    outbox: createOutbox(sink, listenerFailed),
+    log,
+    view,
+    waiting: [],
+    held: undefined,
+    readOnly: undefined,
+    closed: false,
+    stream: () => ({ sessionId, epoch: journal.view.header.epoch }),
+    now() {
+      lastTime = Math.max(clock.now(), lastTime, journal.view.state.lastTime);
+      return lastTime;
+    },
+    assertWritable() {
+      if (journal.readOnly) throw journal.readOnly;
+      if (journal.closed) throw new ServiceError('persistence.failure', `session ${sessionId} is closed`);
+    },
+    fail(error) {
+      if (journal.readOnly) return journal.readOnly;
+      const failure = unwritable(error);
+      journal.readOnly = failure;
+      log.error('a session can no longer be written', { sessionId, err: error });
+      // Nothing can be recorded any more, so what is open counts as ended; the next process settles it on disk.
+      const { state, broken } = journal.view;
+      const drafts = broken ? [] : settleCrash(state);
+      const records = drafts.map((draft) => recordOf(unsent(draft), undefined));
+      if (records.length > 0) applyBatch(state, { t: state.lastTime, records });
+      queueMicrotask(() => tellOfFailure(failure));
+      return failure;
+    },
+    unwritable,
+  };
+  return journal;
+}

@@ -1,0 +1,33 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { systemClock } from '#server/clock.ts';
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+afterEach(() => vi.useRealTimers());
+
+it('waits longer than one timer can', () => {
+  const called = vi.fn<() => void>();
+  systemClock.setTimeout(called, LONGEST_TIMER_MS * 2 + 10);
+  for (const ms of [LONGEST_TIMER_MS, LONGEST_TIMER_MS, 9]) {
+    vi.advanceTimersByTime(ms);
+    expect(called).not.toHaveBeenCalled();
+  }
+  vi.advanceTimersByTime(1);
+  expect(called).toHaveBeenCalledOnce();
+});
+
+it('never asks a timer for more than it can', () => {
+  const timers = vi.spyOn(globalThis, 'setTimeout');
+  systemClock.setTimeout(() => undefined, 2 ** 40)();
+  expect(timers.mock.calls.map(([, ms]) => ms)).toEqual([LONGEST_TIMER_MS]);
+});
+
+it('a wait that was called off never ends, in whichever part of it', () => {
+  const called = vi.fn<() => void>();
+  const callOff = systemClock.setTimeout(called, LONGEST_TIMER_MS * 2);
+  vi.advanceTimersByTime(LONGEST_TIMER_MS);
+  callOff();
+  expect(vi.getTimerCount()).toBe(0);
+  expect(called).not.toHaveBeenCalled();
+});
