@@ -20,6 +20,8 @@ export interface CommandCall {
   reading(): Promise<CommandReading>;
   /** Where the commands run: the call's directory, or that of a `cd` at the head of the line. */
   directory(): Promise<CommandDirectory>;
+  /** Whether that `cd` leads elsewhere by now than it did when the directory was asked for. */
+  moved(): Promise<boolean>;
 }
 
 export interface CommandSurroundings {
@@ -44,20 +46,32 @@ export function createCommandCall(
     // The shell looks for a plain name in the directories of CDPATH first.
     if (runtime.environment().CDPATH && !isAbsolute(directory) && !/^\.\.?(\/|$)/.test(directory)) return undefined;
     const real = await runtime.realpath(resolve(start, directory)).catch(() => undefined);
-    return real !== undefined && (await isInsideAny(real, workspace, runtime)) ? real : undefined;
+    if (real === undefined || !(await isInsideAny(real, workspace, runtime))) return undefined;
+    // The shell takes `link/..` back to where the link is, and when there is nothing there to where the link leads.
+    const linked = isAbsolute(directory) ? directory : `${start}/${directory}`;
+    return (await runtime.realpath(linked).catch(() => undefined)) === real ? real : undefined;
   }
+
+  async function locate(): Promise<CommandDirectory> {
+    const real = await runtime.realpath(start);
+    const here = { path: real, inWorkspace: await isInsideAny(real, workspace, runtime), lost: false };
+    if (!line.includes('cd')) return here;
+    const { cd } = await reading();
+    if (cd === undefined) return here;
+    const target = await follow(cd);
+    return target === undefined ? { ...here, lost: true } : { path: target, inWorkspace: true, lost: false };
+  }
+
+  let located: Promise<CommandDirectory> | undefined;
 
   return {
     line,
     reading,
-    directory: once(async () => {
-      const real = await runtime.realpath(start);
-      const here = { path: real, inWorkspace: await isInsideAny(real, workspace, runtime), lost: false };
-      if (!line.includes('cd')) return here;
-      const { cd } = await reading();
-      if (cd === undefined) return here;
-      const target = await follow(cd);
-      return target === undefined ? { ...here, lost: true } : { path: target, inWorkspace: true, lost: false };
-    }),
+    directory: () => (located ??= locate()),
+    async moved() {
+      if (!located) return false;
+      const [before, now] = await Promise.all([located, locate()]);
+      return now.path !== before.path || now.lost !== before.lost;
+    },
   };
 }

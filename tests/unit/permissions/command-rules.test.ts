@@ -119,6 +119,23 @@ describe('cd at the head', () => {
     'cd sub && make; make',
   ])('%j is asked about', async (line) => expect(await kind(space.bash(line, { rules }))).toBe('ask'));
 
+  test('behind a link `..` may be where the link leads', async () => {
+    await mkdir(join(space.outside, 'deep'), { recursive: true });
+    await mkdir(join(space.outside, 'src'), { recursive: true });
+    await symlink(join(space.outside, 'deep'), space.path('far'));
+    // The shell goes to `outside/target` when the working directory holds no `target`.
+    for (const line of [
+      'cd far/../target && make',
+      'cd far/../src && make',
+      `cd ${space.path('far')}/../src && make`,
+    ]) {
+      expect([line, await kind(space.bash(line, { rules }))]).toEqual([line, 'ask']);
+    }
+    await symlink(space.path('sub/deep'), space.path('near'));
+    expect(await kind(space.bash('cd near/../../src && make', { rules }))).toBe('ask');
+    expect(await kind(space.bash('cd sub/deep/../../src && make', { rules }))).toBe('approve');
+  });
+
   test('a plain name may be looked up elsewhere', async () => {
     const env = { CDPATH: space.outside };
     expect(await kind(space.bash('cd sub && make', { rules, env }))).toBe('ask');
