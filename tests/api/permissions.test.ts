@@ -254,6 +254,21 @@ describe("the server's own files", () => {
     expect(await exists(join(home, 'AGENTS.md'))).toBe(false);
   });
 
+  test.each([
+    ['manual', 'asked'],
+    ['yolo', 'asked'],
+    ['auto', 'denied'],
+  ])('%s: a session does not write its own journal, state and lock unasked', async (mode, expected) => {
+    const { id, workspace_id } = talk.session;
+    const folder = `home/sessions/${workspace_id}/${id}`;
+    for (const name of ['lock.9', 'blobs/x', 'state.json']) {
+      const write = ['Write', { path: `${folder}/${name}`, content: '{}', mode: 'append' }] as const;
+      if (await exists(join(home, '..', folder, name)))
+        await fate(talk, ['Read', { path: `${folder}/${name}` }], {}, mode);
+      expect([name, await fate(talk, write, { decision: 'rejected' }, mode)]).toEqual([name, expected]);
+    }
+  });
+
   test('reading the configuration is asked about', async () => {
     for (const mode of ['manual', 'yolo']) {
       expect(await fate(talk, ['Read', { path: 'home/config.toml' }], { decision: 'rejected' }, mode)).toBe('asked');
