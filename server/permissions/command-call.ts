@@ -29,6 +29,14 @@ export interface CommandSurroundings {
   reader: CommandLineReader;
 }
 
+/**
+ * Whether the shell reads each character beyond ASCII as we do. In GBK or Shift JIS the last byte of one takes the
+ * backslash or quote behind it for its own other half.
+ */
+function readsAlike(line: string, { LC_ALL, LC_CTYPE, LANG }: NodeJS.ProcessEnv): boolean {
+  return /^[\0-\x7f]*$/.test(line) || /^(C|POSIX)$|utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || 'C');
+}
+
 /** Nothing is read before it is asked for: the reader is loaded by the first rule that needs it. */
 export function createCommandCall(
   line: string,
@@ -38,7 +46,10 @@ export function createCommandCall(
   const { runtime } = places;
   const workspace = [places.cwd, ...places.additionalDirs];
   const start = subject.directory ?? places.cwd;
-  const reading = once(() => reader.read(line));
+  const reading = once(async () => {
+    const read = await reader.read(line);
+    return readsAlike(line, runtime.environment()) ? read : { ...read, plain: false, commands: [], cd: undefined };
+  });
 
   /** Undefined when the shell may go elsewhere than it says, or where rules do not follow. */
   async function follow(directory: string): Promise<string | undefined> {
