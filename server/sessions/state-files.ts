@@ -3,7 +3,7 @@
  * some seconds after its last change, off the path of a turn.
  */
 import type { Logger } from '#server/logging/log.ts';
-import { syncDirectory } from '#server/files/sync-directory.ts';
+import { syncDirectory } from '#server/files/atomic-write.ts';
 import type { SessionIndex } from './session-index.ts';
 import { writeStateFile } from './state-file.ts';
 
