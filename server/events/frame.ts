@@ -1,4 +1,5 @@
 /** Event frames as they go to clients. */
+import { MAIN_AGENT } from '#schema/agents.ts';
 import { iso } from '#schema/scalars.ts';
 
 export const GLOBAL_STREAM = '__global__';
@@ -24,10 +25,10 @@ export interface EventFrame {
   offset?: number;
 }
 
-/** The agent an event belongs to; `main` for events of the session as a whole. */
+/** The agent an event belongs to; the main one for events of the session as a whole. */
 export function frameAgent(frame: EventFrame): string {
   const { agentId } = frame.payload;
-  return typeof agentId === 'string' ? agentId : 'main';
+  return typeof agentId === 'string' ? agentId : MAIN_AGENT;
 }
 
 /** The frame's JSON text with its keys in wire order. */

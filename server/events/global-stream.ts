@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newUlid } from '#server/ids.ts';
 import type { Logger } from '#server/logging/log.ts';
+import { MAIN_AGENT } from '#schema/agents.ts';
 import type { GlobalFields, GlobalType } from '#schema/events/catalogue.ts';
 import { openFileStore, createMemoryStore } from './global-stream-file.ts';
 import type { FrameStore } from './global-stream-file.ts';
@@ -62,7 +63,7 @@ export async function createGlobalStream(deps: GlobalStreamDeps): Promise<Global
   const position = (): StreamPosition => ({ seq: store.seq, epoch: store.epoch });
 
   function nextFrame(type: GlobalType, fields: object, sessionId: string): EventFrame {
-    const payload = { type, ...fields, agentId: 'main', sessionId };
+    const payload = { type, ...fields, agentId: MAIN_AGENT, sessionId };
     return { type, seq: store.seq + 1, sessionId: GLOBAL_STREAM, time: Date.now(), payload, epoch: store.epoch };
   }
 

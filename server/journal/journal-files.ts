@@ -7,7 +7,7 @@ import nodeFs from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { errorCode } from '#server/files/errno.ts';
-import { syncDirectory } from '#server/files/sync-directory.ts';
+import { syncDirectory } from '#server/files/atomic-write.ts';
 import {
   acquireLease,
   leaseOwner,

@@ -20,11 +20,21 @@ export interface CommandCall {
   reading(): Promise<CommandReading>;
   /** Where the commands run: the call's directory, or that of a `cd` at the head of the line. */
   directory(): Promise<CommandDirectory>;
+  /** Whether that `cd` leads elsewhere by now than it did when the directory was asked for. */
+  moved(): Promise<boolean>;
 }
 
 export interface CommandSurroundings {
   places: Pick<PermissionPlaces, 'runtime' | 'cwd' | 'additionalDirs'>;
   reader: CommandLineReader;
+}
+
+/**
+ * Whether the shell reads each character beyond ASCII as we do. In GBK or Shift JIS the last byte of one takes the
+ * backslash or quote behind it for its own other half.
+ */
+function readsAlike(line: string, { LC_ALL, LC_CTYPE, LANG }: NodeJS.ProcessEnv): boolean {
+  return /^[\0-\x7f]*$/.test(line) || /^(C|POSIX)$|utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || 'C');
 }
 
 /** Nothing is read before it is asked for: the reader is loaded by the first rule that needs it. */
@@ -36,7 +46,10 @@ export function createCommandCall(
   const { runtime } = places;
   const workspace = [places.cwd, ...places.additionalDirs];
   const start = subject.directory ?? places.cwd;
-  const reading = once(() => reader.read(line));
+  const reading = once(async () => {
+    const read = await reader.read(line);
+    return readsAlike(line, runtime.environment()) ? read : { ...read, plain: false, commands: [], cd: undefined };
+  });
 
   /** Undefined when the shell may go elsewhere than it says, or where rules do not follow. */
   async function follow(directory: string): Promise<string | undefined> {
@@ -44,20 +57,32 @@ export function createCommandCall(
     // The shell looks for a plain name in the directories of CDPATH first.
     if (runtime.environment().CDPATH && !isAbsolute(directory) && !/^\.\.?(\/|$)/.test(directory)) return undefined;
     const real = await runtime.realpath(resolve(start, directory)).catch(() => undefined);
-    return real !== undefined && (await isInsideAny(real, workspace, runtime)) ? real : undefined;
+    if (real === undefined || !(await isInsideAny(real, workspace, runtime))) return undefined;
+    // The shell takes `link/..` back to where the link is, and when there is nothing there to where the link leads.
+    const linked = isAbsolute(directory) ? directory : `${start}/${directory}`;
+    return (await runtime.realpath(linked).catch(() => undefined)) === real ? real : undefined;
   }
+
+  async function locate(): Promise<CommandDirectory> {
+    const real = await runtime.realpath(start);
+    const here = { path: real, inWorkspace: await isInsideAny(real, workspace, runtime), lost: false };
+    if (!line.includes('cd')) return here;
+    const { cd } = await reading();
+    if (cd === undefined) return here;
+    const target = await follow(cd);
+    return target === undefined ? { ...here, lost: true } : { path: target, inWorkspace: true, lost: false };
+  }
+
+  let located: Promise<CommandDirectory> | undefined;
 
   return {
     line,
     reading,
-    directory: once(async () => {
-      const real = await runtime.realpath(start);
-      const here = { path: real, inWorkspace: await isInsideAny(real, workspace, runtime), lost: false };
-      if (!line.includes('cd')) return here;
-      const { cd } = await reading();
-      if (cd === undefined) return here;
-      const target = await follow(cd);
-      return target === undefined ? { ...here, lost: true } : { path: target, inWorkspace: true, lost: false };
-    }),
+    directory: () => (located ??= locate()),
+    async moved() {
+      if (!located) return false;
+      const [before, now] = await Promise.all([located, locate()]);
+      return now.path !== before.path || now.lost !== before.lost;
+    },
   };
 }

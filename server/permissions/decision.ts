@@ -13,6 +13,8 @@ export interface Decision {
   reason?: string;
   /** With `ask`: what an approval for the session remembers; absent when there is nothing that could be. */
   rule?: RememberedRule;
+  /** Asked when the call begins to run: whether what was decided about has changed since. */
+  outdated?(): Promise<boolean>;
 }
 
 export interface PermissionCall {

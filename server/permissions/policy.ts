@@ -90,6 +90,18 @@ function chain(added: readonly AddedStep[]): PermissionStep[] {
   ]);
 }
 
+async function firstDecision(
+  steps: readonly PermissionStep[],
+  call: PermissionCall,
+  context: PermissionContext,
+): Promise<Decision> {
+  for (const step of steps) {
+    const decision = await step(call, context);
+    if (decision) return decision;
+  }
+  return context.ask(`${call.toolName} needs approval.`);
+}
+
 /** Creates the policy of one server. */
 export function createPermissionPolicy({ reader }: PermissionPolicyDeps): PermissionPolicy {
   const compiled = createRuleCache();
@@ -124,11 +136,9 @@ export function createPermissionPolicy({ reader }: PermissionPolicyDeps): Permis
   return {
     async decide(call, situation) {
       const context = contextOf(call, situation);
-      for (const step of chain(situation.steps ?? [])) {
-        const decision = await step(call, context);
-        if (decision) return decision;
-      }
-      return context.ask(`${call.toolName} needs approval.`);
+      const { command } = context;
+      const decision = await firstDecision(chain(situation.steps ?? []), call, context);
+      return command?.line.includes('cd') ? { ...decision, outdated: () => command.moved() } : decision;
     },
   };
 }

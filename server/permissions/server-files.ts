@@ -11,7 +11,7 @@ export interface ServerFiles {
   isSecret(path: string): boolean;
   /** Files of the home that hold keys among the settings. */
   isSettings(path: string): boolean;
-  /** Anything of the home but this session's own folder. */
+  /** Anything of the home but what the session's agents keep in its folder. */
   isHome(path: string): boolean;
   /** The session's own folder and what is in it. */
   isOwn(path: string): boolean;
@@ -25,6 +25,8 @@ const SESSIONS = 'sessions';
 const SETTINGS = ['config.toml', 'mcp.json'];
 /** Entries that may be links to elsewhere. */
 const LINKED = [TOKEN, CREDENTIALS, SESSIONS, ...SETTINGS];
+/** Of the session's folder this is its agents' own; journal, state and lock beside it hold what was approved. */
+const AGENTS = 'agents';
 /** Segments of a session's folder below `sessions`: workspace and session. */
 const SESSION_DEPTH = 2;
 
@@ -69,6 +71,7 @@ export async function findServerFiles({ home, sessionDir }: Places): Promise<Ser
 
   const isInAny = (path: string, folders: readonly string[]) => folders.some((folder) => inside(path, folder));
   const isOwn = (path: string) => isInAny(path, own);
+  const agents = own.map((folder) => join(folder, AGENTS));
   const segmentsBelow = (path: string, folder: string) =>
     relative(folder.toLowerCase(), path.toLowerCase()).split(sep).filter(Boolean);
 
@@ -93,6 +96,7 @@ export async function findServerFiles({ home, sessionDir }: Places): Promise<Ser
         return inside(path, folder) && rest.length === 0 && SETTINGS.some((name) => first.startsWith(name));
       }),
     isHome: (path) =>
-      !isOwn(path) && (isInAny(path, homes) || isInAny(path, [...secrets, ...settings, ...linked([SESSIONS])])),
+      !isInAny(path, agents) &&
+      (isInAny(path, homes) || isInAny(path, [...secrets, ...settings, ...linked([SESSIONS])])),
   };
 }

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '#server/clock.ts';
 import type { Logger } from '#server/logging/log.ts';
-import { syncDirectory } from '#server/files/sync-directory.ts';
+import { syncDirectory } from '#server/files/atomic-write.ts';
 import type { SessionIndex } from './session-index.ts';
 import { writeStateFile } from './state-file.ts';
 

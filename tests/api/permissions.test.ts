@@ -2,7 +2,7 @@
 import { access, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { callThenText, startTalk, type Talk, type Turn } from '#support/talk.ts';
+import { call, callThenText, startTalk, type Talk, type Turn } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 import type { ReceivedFrame } from '#support/ws-client.ts';
 
@@ -108,6 +108,53 @@ describe('configured rules', () => {
   });
 });
 
+describe('a `cd` at the head', () => {
+  let world: World;
+  let other: string;
+  beforeAll(async () => {
+    const allow = ['touch *', 'mv *', 'ln *'].map((match) => ({ tool: 'Bash', match }));
+    world = await startWorld({ config: { permission: { allow } } });
+    other = join(dirname(world.project), 'other');
+    await mkdir(join(other, 'deep'), { recursive: true });
+    await mkdir(join(other, 'target'));
+  });
+  afterAll(() => world.close());
+
+  test('does not leave the workspace by the `..` of a link', async () => {
+    await symlink(join(other, 'deep'), join(world.project, 'far'));
+    const talk = await startTalk(world);
+    expect(await fate(talk, bash('cd far/../target && touch pwned'))).toBe('asked');
+    expect(await exists(join(other, 'target/pwned'))).toBe(false);
+  });
+
+  test('does not leave it when an earlier call of the response puts a link in its place', async () => {
+    await mkdir(join(world.project, 'sub'));
+    const talk = await startTalk(world);
+    const calls = [`mv sub old && ln -s ${other} sub`, 'cd sub && touch pwned'].map((command) =>
+      call('Bash', { command }),
+    );
+    const { results } = await talk.turn('go', [{ calls }, { text: 'Done.' }]);
+    expect(results).toMatchObject([
+      { isError: false },
+      { isError: true, output: expect.stringContaining('leads to another place') },
+    ]);
+    expect(await exists(join(other, 'pwned'))).toBe(false);
+  });
+
+  test('does not leave it when a link is put in its place while the approval waits', async () => {
+    await mkdir(join(world.project, 'later'));
+    const talk = await startTalk(world);
+    const turn = talk.turn('go', callThenText('Bash', { command: 'cd later && touch a && echo asked' }));
+    const { approval_id } = await talk.approval();
+    await rm(join(world.project, 'later'), { recursive: true });
+    await symlink(other, join(world.project, 'later'));
+    await talk.answer(approval_id, session);
+    expect((await turn).results).toMatchObject([{ isError: true }]);
+    expect(await exists(join(other, 'a'))).toBe(false);
+    expect(await fate(talk, bash('cd later && touch a && echo asked'))).toBe('asked');
+  });
+});
+
 describe('what is remembered', () => {
   let world: World;
   let other: string;
@@ -205,6 +252,21 @@ describe("the server's own files", () => {
     }
     expect(await readFile(join(home, 'config.toml'), 'utf8')).toBe(before);
     expect(await exists(join(home, 'AGENTS.md'))).toBe(false);
+  });
+
+  test.each([
+    ['manual', 'asked'],
+    ['yolo', 'asked'],
+    ['auto', 'denied'],
+  ])('%s: a session does not write its own journal, state and lock unasked', async (mode, expected) => {
+    const { id, workspace_id } = talk.session;
+    const folder = `home/sessions/${workspace_id}/${id}`;
+    for (const name of ['lock.9', 'blobs/x', 'state.json']) {
+      const write = ['Write', { path: `${folder}/${name}`, content: '{}', mode: 'append' }] as const;
+      if (await exists(join(home, '..', folder, name)))
+        await fate(talk, ['Read', { path: `${folder}/${name}` }], {}, mode);
+      expect([name, await fate(talk, write, { decision: 'rejected' }, mode)]).toEqual([name, expected]);
+    }
   });
 
   test('reading the configuration is asked about', async () => {

@@ -137,6 +137,15 @@ describe('start', () => {
         expect.stringMatching(answer),
       ]);
     }
+    // Without the grammar beside the program no line is plain, and all are asked about.
+    const rules = { permission: { allow: [{ tool: 'Bash', match: 'echo *' }] } };
+    expect(await server.api('POST', '/config', rules)).toMatchObject({ code: 0 });
+    await session.prompt('run echo allowed && echo too', 'manual');
+    const { payload } = await session.events.waitFor(
+      ({ type, payload }) =>
+        type === 'event.approval.requested' || (type === 'tool.result' && /allowed/.test(String(payload['output']))),
+    );
+    expect(payload['output']).toBe('allowed\ntoo\n');
     const { data } = await server.api('GET', '/sessions');
     expect(data).toMatchObject({ items: [{ id: session.id }] });
   });

@@ -180,6 +180,20 @@ const crashes: [name: string, scripts: Script[], until: string][] = [
     ],
     'event.approval.requested',
   ],
+  [
+    'crash-during-a-question',
+    [
+      {
+        calls: [
+          {
+            name: 'AskUserQuestion',
+            args: { questions: [{ question: 'Which?', options: [{ label: 'One' }, { label: 'Two' }] }] },
+          },
+        ],
+      },
+    ],
+    'event.question.requested',
+  ],
 ];
 
 test.each(crashes)('%s: what was open is settled in this order', async (name, scripts, until) => {

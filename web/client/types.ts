@@ -1,4 +1,5 @@
 /** The wire as a client reads it. All of it comes from the server's own schemas, as types only. */
+import type { MAIN_AGENT as mainAgent } from '#schema/agents.ts';
 import type { CreateProvider } from '#schema/provider.ts';
 import type {
   DurableFields,
@@ -27,7 +28,7 @@ export type { AgentConfigRequest, Session, SessionStatus } from '#schema/session
 export type { Workspace } from '#schema/workspace.ts';
 
 /** The agent that a session always has; the others are its subagents. */
-export const MAIN_AGENT = 'main';
+export const MAIN_AGENT: typeof mainAgent = 'main';
 
 interface Routing {
   agentId: string;

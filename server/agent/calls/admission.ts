@@ -56,15 +56,15 @@ export async function admit(call: ToolCall, decided: Decided, batch: Batch): Pro
     return;
   }
   const shown = await shownCall(args, prepared, batch);
-  const refusal =
-    (await guarded(call, prepared, decided.admitted, batch)) ?? (await permission(call, prepared, shown, batch));
+  const problem = await guarded(call, prepared, decided.admitted, batch);
+  const verdict = problem === undefined ? await permission(call, prepared, shown, batch) : { problem };
   turn.signal.throwIfAborted();
-  if (refusal !== undefined) {
-    await refused(prepared, refusal);
+  if ('problem' in verdict) {
+    await refused(prepared, verdict.problem);
     return;
   }
   start(call, args, shown, prepared, batch);
-  decided.admitted.push({ call, prepared, args, key, repeat, duplicates: [] });
+  decided.admitted.push({ call, prepared, outdated: verdict.outdated, args, key, repeat, duplicates: [] });
 }
 
 /** The tool exists, is active and takes these arguments. */
@@ -110,13 +110,13 @@ async function guarded(
   return staleFile(prepared, earlier, agent.state().files, environment.runtime);
 }
 
-/** Asks where the policy says so. Returns the refusal's text, or undefined when the call may run. */
+/** Asks where the policy says so. A problem is the refusal's text. */
 async function permission(
   call: ToolCall,
   prepared: PreparedCall,
   { args, display }: ShownCall,
   { agent, turn, tools }: Batch,
-): Promise<string | undefined> {
+): Promise<{ problem: string } | Pick<AdmittedCall, 'outdated'>> {
   const { session } = agent;
   const tool = { name: call.name, permission: tools.get(call.name)?.permission };
   let decision: Decision;
@@ -130,11 +130,13 @@ async function permission(
     });
   } catch (error) {
     // A path that cannot be followed (a cycle of links, an unreadable folder) is not approved.
-    return `Permission could not be decided, so the call was not run: ${errorMessage(error)}`;
+    return { problem: `Permission could not be decided, so the call was not run: ${errorMessage(error)}` };
   }
-  if (decision.kind === 'approve') return undefined;
+  const { outdated } = decision;
+  if (decision.kind === 'approve') return { outdated };
   if (decision.kind === 'deny') {
-    return `The call was denied by the permission rules.${decision.reason ? ` Reason: ${decision.reason}` : ''}`;
+    const reason = decision.reason ? ` Reason: ${decision.reason}` : '';
+    return { problem: `The call was denied by the permission rules.${reason}` };
   }
   const { id, answer } = session.approvals.ask(
     {
@@ -152,7 +154,7 @@ async function permission(
   turn.stream.waiting({ approvalId: id, toolCallId: call.id });
   const given = await answer;
   turn.stream.waiting(undefined);
-  return given.decision === 'approved' ? undefined : refusalText(given, agent.id);
+  return given.decision === 'approved' ? { outdated } : { problem: refusalText(given, agent.id) };
 }
 
 function refusalText(answer: ApprovalAnswer, agentId: string): string {

@@ -1,5 +1,6 @@
 /** What the calls of one response share. */
 import type { ToolCall } from '#schema/engine.ts';
+import type { Decision } from '#server/permissions/decision.ts';
 import type { PreparedCall, Tool, ToolEnvironment } from '#server/tools/tool.ts';
 import type { AgentContext } from '../context.ts';
 import { TurnAborted } from '../errors.ts';
@@ -28,6 +29,8 @@ export interface Batch {
 export interface AdmittedCall {
   call: ToolCall;
   prepared: PreparedCall;
+  /** Whether what permission was given for has changed since. */
+  outdated: Decision['outdated'];
   args: unknown;
   key: string;
   repeat: RepeatVerdict;

@@ -75,6 +75,10 @@ async function execute(entry: AdmittedCall, batch: Batch): Promise<Executed> {
   const failed = (output: string): Executed => ({ result: { output, isError: true }, recorded: false });
   const stale = await changedSinceRead(prepared, agent.state().files, batch.environment.runtime);
   if (stale) return failed(stale);
+  // An earlier call of the response, or whoever acted while an approval waited, may have put a link in the way.
+  if (await entry.outdated?.().catch(() => true)) {
+    return failed('The directory of the command leads to another place than when permission was given. Call it again.');
+  }
   if (signal.aborted) return failed(abortText(signal));
   let live = true;
   let recorded: ToolResult | undefined;

@@ -1,4 +1,5 @@
 /** What the journal tells of a session's header. */
+import { MAIN_AGENT } from '#schema/agents.ts';
 import type { TitleKind } from '../records.ts';
 import type { Projection } from './projection.ts';
 
@@ -57,7 +58,7 @@ export const indexProjection: Projection<IndexState> = {
         break;
       }
       case 'turn.ended':
-        if (record.agent === 'main' && record.x?.cause === undefined) state.updatedAt = t;
+        if (record.agent === MAIN_AGENT && record.x?.cause === undefined) state.updatedAt = t;
         break;
     }
   },

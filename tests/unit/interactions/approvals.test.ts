@@ -1,3 +1,5 @@
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createApprovals, type ApprovalQuestion } from '#server/interactions/approvals.ts';
 import { createInteractions, INTERACTION_LIFETIME_MS } from '#server/interactions/interactions.ts';
@@ -104,6 +106,18 @@ it('one answer wins, and the reply comes when it is written', async () => {
     ),
   );
   expect(await Promise.all(answers)).toEqual([1, 40902, 40902]);
+});
+
+it('an answer that cannot be written is refused, and nobody goes on with it', async () => {
+  const { approvals, log } = registry();
+  const aborted = new AbortController();
+  const { id, answer } = approvals.ask(question(), aborted.signal);
+  await appendFile(join(folder.path, 'journal.ndjson'), 'x');
+  await expect(approvals.resolve(id, { decision: 'approved' })).rejects.toEqual(failsWith(50003));
+  expect(log.readOnly).toBeDefined();
+  // What the failure of the journal does to the turn.
+  aborted.abort(new Error('the journal failed'));
+  await expect(answer).rejects.toThrow('the journal failed');
 });
 
 it('the ends of the last 256 are remembered, also after a load', async () => {

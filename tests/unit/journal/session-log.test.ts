@@ -251,6 +251,24 @@ describe('a failing disk', () => {
     await again.log.close();
   });
 
+  it('a file that somebody else has written is left as it is', async () => {
+    const opened = await openLog(dir);
+    const { log, failures } = opened;
+    await log.claim();
+    log.append([warning('a')]);
+    await appendFile(join(dir, 'journal.ndjson'), '{"t":1,"r":[]}\n');
+    const theirs = await readFile(join(dir, 'journal.ndjson'), 'utf8');
+    for (const message of ['b', 'c']) {
+      expect(() => log.append([warning(message)])).toThrow(expect.objectContaining({ code: 50003 }));
+    }
+    await Promise.resolve();
+    expect(failures).toHaveLength(1);
+    expect(log.position().seq).toBe(1);
+    expect(frameTypes(opened)).toEqual(['warning']);
+    await log.close();
+    expect(await readFile(join(dir, 'journal.ndjson'), 'utf8')).toBe(theirs);
+  });
+
   it('a blob that cannot be written fails the line', async () => {
     const renameSync = () => {
       throw new Error('ENOSPC');

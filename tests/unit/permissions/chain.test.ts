@@ -73,6 +73,40 @@ test('a tool asks unless its class says that it need not', async () => {
   expect(await kinds('other' as ToolPermission)).toBe('ask');
 });
 
+test('a command line is read by the first rule that needs it, by none before', async () => {
+  const lines: string[] = [];
+  const reader = createCommandLineReader();
+  const policy = createPermissionPolicy({
+    reader: {
+      read(line) {
+        lines.push(line);
+        return reader.read(line);
+      },
+    },
+  });
+  const call = (text: string) => ({
+    toolName: 'Bash',
+    agentId: 'main',
+    permission: 'ask' as const,
+    subject: { text, match: 'command' as const },
+    accesses: [],
+  });
+  const places = space.environment;
+  for (const mode of ['manual', 'auto', 'yolo'] as const) {
+    for (const rules of [[], [rule('allow', 'Read'), rule('deny', 'Write(x)')], [rule('allow', 'Bash')]]) {
+      await policy.decide(call('ls | wc'), { mode, rules, remembered: [], places });
+    }
+  }
+  expect(lines).toEqual([]);
+  await policy.decide(call('ls | wc'), {
+    mode: 'manual',
+    rules: [rule('allow', 'Bash(ls *)')],
+    remembered: [],
+    places,
+  });
+  expect(lines).toEqual(['ls | wc']);
+});
+
 describe('while no rules are known', () => {
   test.each<PermissionMode>(['manual', 'auto', 'yolo'])('%s acts as manual', async (mode) => {
     const setup = { mode, rules: 'unknown' as const };

@@ -60,6 +60,20 @@ describe('an allow rule is not stretched', () => {
     'set -e; git fetch',
   ])('%j is covered', async (line) => expect(await kind(space.bash(line, { rules }))).toBe('approve'));
 
+  test.each([
+    [{ LC_ALL: 'zh_CN.GBK', LANG: 'C.UTF-8' }, 'ask'],
+    [{ LC_ALL: '', LANG: 'ja_JP.SJIS' }, 'ask'],
+    [{ LANG: 'zh_CN' }, 'ask'],
+    [{ LANG: 'zh_CN.GBK', LC_CTYPE: 'C' }, 'approve'],
+    [{ LANG: 'de_DE.UTF-8' }, 'approve'],
+    [{}, 'approve'],
+  ])('characters beyond ASCII are plain where the shell reads them as we do: %j', async (env, expected) => {
+    // In GBK the last byte of the character and the backslash are one character, and the quote ends the word.
+    const line = 'echo "中\\"\nrm x\n: "';
+    expect(await kind(space.bash(line, { rules: [rule('allow', 'Bash(echo *)')], env }))).toBe(expected);
+    expect(await kind(space.bash('echo a', { rules: [rule('allow', 'Bash(echo *)')], env }))).toBe('approve');
+  });
+
   test('what needs no rule still needs a reason to be allowed', async () => {
     expect(await kind(space.bash('pwd'))).toBe('ask');
     expect(await kind(space.bash('pwd', { rules }))).toBe('approve');
@@ -121,6 +135,23 @@ describe('cd at the head', () => {
     'cd -P / && make',
     'cd sub && make; make',
   ])('%j is asked about', async (line) => expect(await kind(space.bash(line, { rules }))).toBe('ask'));
+
+  test('behind a link `..` may be where the link leads', async () => {
+    await mkdir(join(space.outside, 'deep'), { recursive: true });
+    await mkdir(join(space.outside, 'src'), { recursive: true });
+    await symlink(join(space.outside, 'deep'), space.path('far'));
+    // The shell goes to `outside/target` when the working directory holds no `target`.
+    for (const line of [
+      'cd far/../target && make',
+      'cd far/../src && make',
+      `cd ${space.path('far')}/../src && make`,
+    ]) {
+      expect([line, await kind(space.bash(line, { rules }))]).toEqual([line, 'ask']);
+    }
+    await symlink(space.path('sub/deep'), space.path('near'));
+    expect(await kind(space.bash('cd near/../../src && make', { rules }))).toBe('ask');
+    expect(await kind(space.bash('cd sub/deep/../../src && make', { rules }))).toBe('approve');
+  });
 
   test('a plain name may be looked up elsewhere', async () => {
     const env = { CDPATH: space.outside };

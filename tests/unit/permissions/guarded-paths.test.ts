@@ -104,7 +104,7 @@ describe('secrets of the server', () => {
     const places = { ...wide, home, sessionDir: join(home, 'sessions/wd_x/session_own') };
     for (const folder of [kept, join(home, 'sessions')]) {
       await expect(resolveFile(join(folder, 'wd_x/session_other/x'), places)).rejects.toThrow('sensitive');
-      const own = join(folder, 'wd_x/session_own/x');
+      const own = join(folder, 'wd_x/session_own/agents/x');
       expect((await resolveFile(own, places)).path).toBe(own);
       expect(await kind(space.file('Write', own, { mode: 'auto', places }))).toBe('approve');
       expect(await kind(space.file('Write', join(folder, 'x'), { mode: 'auto', places }))).toBe('deny');
@@ -170,13 +170,21 @@ describe('control paths', () => {
     expect(await Promise.all(searched)).toEqual(['ask', 'approve', 'ask']);
   });
 
-  test('the own folder of the session is no control path', async () => {
+  test('what agents keep in the own folder of the session is no control path', async () => {
     expect(await verdicts('Write', join(space.sessionDir, 'agents/main/plans/x.md'))).toEqual([
       'approve',
       'approve',
       'approve',
     ]);
   });
+
+  test.each(['journal.ndjson', 'state.json', 'lock.2', 'blobs/x', 'JOURNAL.ndjson', 'agents/../journal.ndjson'])(
+    'the session’s own %s holds what was approved: a write asks, auto refuses it',
+    async (name) => {
+      const path = join(space.sessionDir, name);
+      for (const tool of ['Write', 'Edit']) expect(await verdicts(tool, path)).toEqual(['ask', 'deny', 'ask']);
+    },
+  );
 
   test.each([
     '.service-code/local.toml',

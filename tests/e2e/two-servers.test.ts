@@ -1,0 +1,84 @@
+/** Two built servers on one home: one writes a session, the other reads it, and takes it over when the first is gone. */
+import { execFileSync } from 'node:child_process';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { stringify } from '@decimalturn/toml-patch';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { z } from 'zod';
+import { startModelServer, type ModelServer } from '#support/model-server.ts';
+import { spawnServer, temporaryDirectory, type SpawnedServer } from '#support/server.ts';
+import { connect } from '#support/ws-client.ts';
+
+let root: string;
+let project: string;
+let model: ModelServer;
+let first: SpawnedServer;
+let second: SpawnedServer;
+
+beforeEach(async () => {
+  root = await temporaryDirectory();
+  const home = join(root, 'home');
+  project = join(root, 'project');
+  await mkdir(home);
+  await mkdir(project);
+  execFileSync('git', ['init', '--quiet', project]);
+  model = await startModelServer();
+  await writeFile(join(home, 'config.toml'), stringify(model.providerConfig()));
+  first = await spawnServer({ home });
+  second = await spawnServer({ home });
+});
+afterEach(async () => {
+  await first.close();
+  await second.close();
+  await model.close();
+  await rm(root, { recursive: true, force: true });
+});
+
+const text = (words: string) => ({ content: [{ type: 'text', text: words }] });
+
+it.each(['SIGTERM', 'SIGKILL'] as const)(
+  'the second reads what the first does, and goes on after its %s',
+  async (signal) => {
+    const created = await first.api('POST', '/sessions', { metadata: { cwd: project } });
+    const { id } = z.object({ id: z.string() }).parse(created.data);
+    const path = `/sessions/${id}`;
+    model.enqueue({ calls: [{ name: 'Bash', args: { command: 'touch made' } }] });
+    await first.api('POST', `${path}/prompts`, text('First'));
+    const pending = async () => (await second.api('GET', `${path}/approvals?status=pending`)).data;
+    await expect.poll(pending).toMatchObject({ items: [{ tool_name: 'Bash' }] });
+    const { items } = z.object({ items: z.array(z.object({ approval_id: z.string() })) }).parse(await pending());
+
+    const approval = `${path}/approvals/${items[0]?.approval_id}`;
+    const refused = [
+      await second.api('POST', approval, { decision: 'approved' }),
+      await second.api('POST', `${path}/prompts`, text('Second')),
+    ];
+    for (const answer of refused) {
+      expect(answer).toMatchObject({ code: 40901, msg: expect.stringContaining(String(first.process.pid)) });
+    }
+    expect((await second.api('GET', path)).data).toMatchObject({ busy: true, pending_interaction: 'approval' });
+    expect((await second.api('GET', `${path}/snapshot`)).data).toMatchObject({ pending_approvals: [{}] });
+
+    const events = await connect(second);
+    await events.send({ type: 'subscribe', payload: { session_ids: [id], cursors: { [id]: { seq: 0 } } } });
+    await first.stop(signal);
+    model.enqueue({ text: 'Taken over.' });
+    await expect
+      .poll(async () => (await second.api('POST', `${path}/prompts`, text('Second'))).code, { timeout: 10_000 })
+      .toBe(0);
+    const done = await events.waitFor(
+      ({ type, payload }) => type === 'prompt.completed' && payload['reason'] === 'completed',
+    );
+    expect(done.session_id).toBe(id);
+    expect((await second.api('GET', path)).data).toMatchObject({
+      busy: false,
+      pending_interaction: 'none',
+      last_turn_reason: 'completed',
+    });
+    expect(await second.api('POST', approval, { decision: 'approved' })).toMatchObject({ code: 40902 });
+    const types = events.durable(id).map(({ type }) => type);
+    expect(types.filter((type) => type === 'turn.ended')).toHaveLength(2);
+    expect(types.filter((type) => type === 'event.approval.resolved')).toHaveLength(1);
+    await events.close();
+  },
+);

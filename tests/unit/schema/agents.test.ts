@@ -1,0 +1,19 @@
+/** The id of the first agent is written once: what tells agents apart must not grow second places. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect, it } from 'vitest';
+import { MAIN_AGENT } from '#schema/agents.ts';
+
+const root = resolve(import.meta.dirname, '../../..');
+const folders = ['server', 'routes', 'utils', 'plugins', 'web'];
+
+it('stands in one file of the server, and in one of the page, whose type is the server’s', () => {
+  const files = execFileSync('git', ['ls-files', ...folders], { cwd: root, encoding: 'utf8' }).split('\n');
+  const sources = files.filter((name) => /\.(ts|vue)$/.test(name));
+  expect(sources.length).toBeGreaterThan(200);
+  // The kind of an agent is a word of its own.
+  const literal = new RegExp(`(?<!kind: (?:.*\\? \\()?)'${MAIN_AGENT}'`);
+  const found = sources.filter((name) => literal.test(readFileSync(join(root, name), 'utf8')));
+  expect(found).toEqual(['server/schema/agents.ts', 'web/client/types.ts']);
+});
