@@ -5,7 +5,6 @@
 import { createHash } from 'node:crypto';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import mime from 'mime';
 import type { PromptInput } from '#server/agent/prompt-queue.ts';
 import { invalidField, ServiceError } from '#server/errors/service-error.ts';
 import type { Attachment } from '#server/journal/records.ts';
@@ -119,6 +118,7 @@ async function intake(part: ContentPart, sessionDir: string, written: string[]) 
 
 /** Keeps an image that no model takes as a file the agent can read, and says so in its place. */
 async function storeAttachment(bytes: Buffer, type: string, sessionDir: string, written: string[]): Promise<string> {
+  const { default: mime } = await import('mime');
   const stem = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
   const name = `${stem}-image.${mime.getExtension(type) ?? 'bin'}`;
   const path = join(sessionDir, 'attachments', name);

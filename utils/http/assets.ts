@@ -2,7 +2,6 @@
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import mime from 'mime';
 import { errorCode } from '#server/files/errno.ts';
 import type { Reply } from './reply.ts';
 import { streamed } from './reply.ts';
@@ -51,7 +50,9 @@ async function openFile(path: string): Promise<{ file: FileHandle; size: number 
  */
 const upTo = (size: number) => (size === 0 ? {} : { end: size - 1 });
 
-function contentType(name: string): string {
+async function contentType(name: string): Promise<string> {
+  // Its tables are made when it loads, which the start needs not wait for.
+  const { default: mime } = await import('mime');
   const type = mime.getType(name) ?? 'application/octet-stream';
   return /^text\/|javascript|json|svg/.test(type) ? `${type}; charset=utf-8` : type;
 }
@@ -62,7 +63,7 @@ export function createAssetReader(directory: () => string): AssetReader {
     const opened = await openFile(join(directory(), ...segments));
     if (!opened) return undefined;
     const headers = {
-      'content-type': contentType(segments.at(-1) ?? ''),
+      'content-type': await contentType(segments.at(-1) ?? ''),
       ...(cacheControl ? { 'cache-control': cacheControl } : {}),
     };
     return streamed(opened.file.createReadStream(upTo(opened.size)), opened.size, headers);
