@@ -2,8 +2,8 @@
 
 /** From the bottom to the top; a name is a folder of `server/` or a file in it. */
 const LAYERS = [
-  ['schema', 'errors', 'clock', 'ids', 'json', 'bounded-text', 'version', 'start-error', 'logging'],
-  ['files', 'processes', 'net', 'runtime', 'storage', 'home'],
+  ['schema', 'errors', 'clock', 'ids', 'json', 'bounded-text', 'version', 'start-error', 'env'],
+  ['logging', 'files', 'processes', 'net', 'runtime', 'storage', 'home'],
   ['events'],
   ['journal'],
   ['config', 'auth'],
@@ -14,55 +14,17 @@ const LAYERS = [
   ['meta', 'disposers', 'app', 'cli'],
 ];
 
-/**
- * Imports that break the order, by importing file. None is to be added; one whose import is gone is an error, so that
- * the list only gets shorter.
- */
-const EXCEPTIONS = {
-  // The names of the levels and sizes in the environment are read by the one reader of the environment.
-  'server/logging/engine-log.ts': ['server/config/environment.ts'],
-  'server/logging/log-file.ts': ['server/files/errno.ts'],
-  // A rule is checked when it is read.
-  'server/config/permission-section.ts': ['server/permissions/patterns.ts'],
-};
-
-const exactly = (path) => `^${path.replaceAll('.', '\\.')}$`;
-
-/** A rule over folders, less the exceptions of the files in them. */
-function forbid(name, from, to) {
-  const excepted = Object.entries(EXCEPTIONS).filter(([file]) => new RegExp(from).test(file));
-  return [
-    {
-      name,
-      severity: 'error',
-      from: { path: from, pathNot: excepted.map(([file]) => exactly(file)) },
-      to: { path: to },
-    },
-    ...excepted.map(([file, allowed]) => ({
-      name,
-      severity: 'error',
-      from: { path: exactly(file) },
-      to: { path: to, pathNot: allowed.map(exactly) },
-    })),
-  ];
-}
-
 const inServer = (names) => `^server/(${names.join('|')})(/|\\.ts$)`;
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
-  required: Object.entries(EXCEPTIONS).flatMap(([file, imports]) =>
-    imports.map((path) => ({
-      name: 'exception-still-needed',
-      severity: 'error',
-      module: { path: exactly(file) },
-      to: { path: exactly(path) },
-    })),
-  ),
   forbidden: [
-    ...LAYERS.slice(0, -1).flatMap((names, place) =>
-      forbid(`below-${LAYERS[place + 1][0]}`, inServer(names), inServer(LAYERS.slice(place + 1).flat())),
-    ),
+    ...LAYERS.slice(0, -1).map((names, place) => ({
+      name: `below-${LAYERS[place + 1][0]}`,
+      severity: 'error',
+      from: { path: inServer(names) },
+      to: { path: inServer(LAYERS.slice(place + 1).flat()) },
+    })),
     {
       name: 'every-folder-has-a-layer',
       comment: 'A new folder of server/ takes its place in LAYERS.',

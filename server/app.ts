@@ -167,35 +167,27 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     listedOrigins: new Set(listed(env.SERVICE_CODE_CORS_ORIGINS)),
     credentials: options.bypassAuth ? undefined : credentials,
   });
-  const engineLog = createEngineLog({
-    home,
-    env,
-    output: options.log,
-    sessionFolder(id) {
-      try {
-        const row = index.get(id);
-        return row && join(sessionsDir, row.workspaceId, row.id);
-      } catch {
-        // No index, no folder; the home's file has the line.
-        return undefined;
-      }
-    },
-  });
-  opened.add(engineLog);
-  const { log } = engineLog;
-  const instance = await registerInstance({ home, serverId, host, port, version: SERVER_VERSION, startedAt, log });
+  const engineLog = opened.add(createEngineLog({ home, env, output: options.log }));
+  const { log: homeLog } = engineLog;
+  const version = SERVER_VERSION;
+  const instance = await registerInstance({ home, serverId, host, port, version, startedAt, log: homeLog });
   opened.add(instance);
 
   const demo = options.demo ? await (await import('#server/models/demo/server.ts')).startDemoModel() : undefined;
   if (demo) opened.add(demo);
-  const config = await createConfig({ home, env: options.env, log, ...(demo ? { memory: demo.configLayer } : {}) });
+  const config = await createConfig({
+    home,
+    env: options.env,
+    log: homeLog,
+    ...(demo ? { memory: demo.configLayer } : {}),
+  });
   opened.add(config);
   const documents = opened.add(createDocuments({ home, drivers: options.documents }));
-  const identity = await createIdentity({ documents, log });
+  const identity = await createIdentity({ documents, log: homeLog });
   const providers = createProviders({ documents, config, env: options.env });
   const client = opened.add(createModelClient());
 
-  const bus = createEventBus({ log });
+  const bus = createEventBus({ log: homeLog });
   const { holder } = instance;
   const globalStream = await createGlobalStream({
     home,
@@ -204,24 +196,33 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       return 'lease' in taken ? taken.lease : undefined;
     },
     sink: bus,
-    log,
+    log: homeLog,
   });
   opened.add(globalStream);
   config.onChanged((change) => globalStream.publish('event.config.changed', change));
   config.onWarnings((warnings) => globalStream.publish('event.config.warning', { warnings }));
 
   const index = createSessionIndex({
-    db: createIndexDb({ home, schema: indexSchema, log }),
-    log,
+    db: createIndexDb({ home, schema: indexSchema, log: homeLog }),
+    log: homeLog,
     sessionsDir,
     read: (folder, known) => readSessionFolder(folder, known, holder),
   });
   opened.add(index);
+  const log = engineLog.withSessions((id) => {
+    try {
+      const row = index.get(id);
+      return row && join(sessionsDir, row.workspaceId, row.id);
+    } catch {
+      // No index, no folder; the home's file has the line.
+      return undefined;
+    }
+  });
   const workspaces = opened.add(createWorkspaces({ documents, index, publish: globalStream.publish, log, clock }));
   const runtime = createLocalRuntime({ env: options.env });
   const killGraceMs = () => config.effective().background.killGracePeriodMs ?? BASH_KILL_GRACE_MS;
   const tools = builtinTools({ bash: { killGraceMs } });
-  const sessions: Sessions = createSessions({
+  const sessions = createSessions({
     root: sessionsDir,
     index,
     workspaces,
@@ -246,7 +247,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     models: createModelChecks({ config, providers, env: options.env, identity }),
     announceArchived: (sessionId, workspace_id) =>
       globalStream.publish('event.session.archived', { workspace_id }, { sessionId }),
-    version: SERVER_VERSION,
+    version,
     log,
     clock,
   });
@@ -297,7 +298,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
         home,
         version: indexSchema.version,
         // A server of another version may have another schema.
-        inUse: async () => (await listInstances(home)).some((other) => other.host_version !== SERVER_VERSION),
+        inUse: async () => (await listInstances(home)).some((other) => other.host_version !== version),
       }).catch((error: unknown) => log.warn('old session indexes could not be removed', { err: error }));
     },
     requestStop,

@@ -2,7 +2,10 @@
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Calls back once after so many milliseconds, also above what one timer can; what it returns calls that off. Keeps no process alive. */
+  /**
+   * Calls back once after so many milliseconds, be they more than one timer can wait; what it returns calls that off.
+   * Keeps no process alive.
+   */
   setTimeout(callback: () => void, ms: number): () => void;
 }
 

@@ -1,7 +1,7 @@
 /** The model that `SERVICE_MODEL_*` defines, and their settings for any model. */
 import type { ModelRecord } from '#schema/model.ts';
 import type { ProviderRecord } from '#schema/provider.ts';
-import { envBoolean, envText } from './environment.ts';
+import { envBoolean, envText } from '#server/env.ts';
 
 export const ENV_PROVIDER = '__service_env__';
 export const ENV_MODEL = '__service_env_model__';

@@ -1,5 +1,5 @@
 /** Experimental flags. */
-import { envBoolean } from './environment.ts';
+import { envBoolean } from '#server/env.ts';
 
 const DEFAULTS = {
   'tool-select': false,

@@ -4,9 +4,9 @@ import { z } from 'zod';
 import type { ErrorDetail } from '#server/errors/service-error.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { domainSchemas, permissionRuleConfigSchema } from '#schema/config.ts';
-import { parsePattern } from '#server/permissions/patterns.ts';
 import { isTable, subTable, tableOf, toTable } from './document.ts';
 import type { TomlTable } from './document.ts';
+import { parsePattern } from './permission-pattern.ts';
 
 type Members = Record<string, unknown>;
 

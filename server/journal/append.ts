@@ -1,6 +1,6 @@
 /**
- * The way of a line into the journal: completed, encoded, written, folded, published, all before `append` returns. So the
- * fold is never behind, and nobody hears of an event that a crash of the process can lose.
+ * The way of a line into the journal: completed, encoded, written, folded, published, all before `append` returns. So
+ * the fold is never behind, and nobody hears of an event that a crash of the process can lose.
  */
 import { errorMessage } from '#server/errors/service-error.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';

@@ -1,4 +1,4 @@
-/** Reads on in a journal that this process does not write: what is new is folded, and told to who follows the session. */
+/** Reads on in a journal that this process does not write: what is new is folded, and told to who follows it. */
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { JOURNAL_FORMAT } from './header.ts';

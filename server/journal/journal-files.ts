@@ -1,6 +1,6 @@
 /**
- * All that the journal takes of the disk: its file, the long texts beside it and its lock, each in the session's folder.
- * Nothing else in this folder opens a file, so a store of another kind is another set of these functions.
+ * All that the journal takes of the disk: its file, the long texts beside it and its lock, each in the session's
+ * folder. Nothing else here opens a file, so a store of another kind is another set of these functions.
  */
 import { randomBytes } from 'node:crypto';
 import nodeFs from 'node:fs';

@@ -66,8 +66,8 @@ export interface SessionLog {
   /** The durable frames `after < seq <= upTo` as first sent, oldest first; read from the file. */
   replay(after: number, upTo: number): AsyncIterable<string>;
   /**
-   * The value with its long texts written, without blocking, for drafts that are then made and appended with no await in
-   * between. Every text of more than 256 KiB has to be stored so. Throws 50003, and then the log is read-only.
+   * The value with its long texts written, without blocking, for drafts that are then made and appended with no await
+   * in between. Every text of more than 256 KiB has to be stored so. Throws 50003, and then the log is read-only.
    */
   store<T>(value: T): Promise<StoredText<T>>;
   /** A part of `state` with all long texts read in, without blocking. */
@@ -79,8 +79,8 @@ export interface SessionLog {
   /** Resolves when everything written is on the disk. */
   sync(): Promise<void>;
   /**
-   * Ends this process' part in the session: `last` and `session.closed` (if it wrote anything), disk, lock. The log takes
-   * nothing afterwards.
+   * Ends this process' part in the session: `last` and `session.closed` (if it wrote anything), disk, lock. The log
+   * takes nothing afterwards.
    */
   close(reason?: 'exit' | 'archive' | 'idle', last?: Draft[]): Promise<void>;
 }

@@ -3,7 +3,7 @@
  * one session, in that session's `logs/` too.
  */
 import { join } from 'node:path';
-import { envInteger, envText } from '#server/config/environment.ts';
+import { envInteger, envText } from '#server/env.ts';
 import { createLogFiles, type LogTarget } from './log-file.ts';
 import { createLogger, LOG_LEVELS, loggerOf, type Logger } from './log.ts';
 
@@ -14,8 +14,13 @@ const SESSION_MAX_BYTES = 5_242_880;
 const SESSION_FILES = 3;
 
 export interface EngineLog {
-  /** Logs to the files, from SERVICE_LOG_LEVEL on, and to `output`. Fields with a `sessionId` concern that session. */
+  /** Logs to the files of the home, from SERVICE_LOG_LEVEL on, and to `output`. */
   readonly log: Logger;
+  /**
+   * The same, and lines whose fields have a `sessionId` go to that session's files too. `folderOf` is called for each
+   * of them and must not throw; undefined where a session is not known.
+   */
+  withSessions(folderOf: (sessionId: string) => string | undefined): Logger;
   /** Resolves when the files have everything. */
   close(): Promise<void>;
 }
@@ -27,12 +32,10 @@ export interface EngineLogOptions {
   env: NodeJS.ProcessEnv;
   /** The server log, with a level of its own; trouble with the files goes there alone. */
   output: Logger;
-  /** Folder of a session; undefined when unknown. Called for each line about a session; must not throw. */
-  sessionFolder(sessionId: string): string | undefined;
 }
 
 /** Makes no file before the first line. */
-export function createEngineLog({ home, env, output, sessionFolder }: EngineLogOptions): EngineLog {
+export function createEngineLog({ home, env, output }: EngineLogOptions): EngineLog {
   const limits = (scope: 'GLOBAL' | 'SESSION', maxBytes: number, files: number) => ({
     // 0 is no limit anybody can mean.
     maxBytes: envInteger(env, `SERVICE_LOG_${scope}_MAX_BYTES`) || maxBytes,
@@ -46,18 +49,28 @@ export function createEngineLog({ home, env, output, sessionFolder }: EngineLogO
     onError: (error) => output.error('the log file cannot be written', { err: error }),
     onDropped: (lines) => log.warn('log lines were dropped, the disk was too slow', { lines }),
   });
-  const kept = createLogger(
-    level,
-    (line, { sessionId }) => {
-      files.write(ofHome, line);
-      const folder = typeof sessionId === 'string' ? sessionFolder(sessionId) : undefined;
-      if (folder !== undefined) files.write({ directory: join(folder, 'logs'), ...ofSessions }, line);
-    },
-    // Several servers may share a home.
-    { pid: process.pid },
+  // Several servers may share a home.
+  const constant = { pid: process.pid };
+  const log = both(
+    createLogger(level, (line) => files.write(ofHome, line), constant),
+    output,
   );
-  const log = both(kept, output);
-  return { log, close: files.close };
+  return {
+    log,
+    withSessions(folderOf) {
+      const kept = createLogger(
+        level,
+        (line, { sessionId }) => {
+          files.write(ofHome, line);
+          const folder = typeof sessionId === 'string' ? folderOf(sessionId) : undefined;
+          if (folder !== undefined) files.write({ directory: join(folder, 'logs'), ...ofSessions }, line);
+        },
+        constant,
+      );
+      return both(kept, output);
+    },
+    close: files.close,
+  };
 }
 
 function both(one: Logger, other: Logger): Logger {

@@ -1,7 +1,7 @@
 /** From an alias to everything a request needs, and whether it can work at all. */
 import type { EffectiveConfig } from '#server/config/effective.ts';
 import { own } from '#server/config/effective.ts';
-import { envText } from '#server/config/environment.ts';
+import { envText } from '#server/env.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { ModelRecord, OAuthRef } from '#schema/model.ts';
 import type { ProviderRecord } from '#schema/provider.ts';

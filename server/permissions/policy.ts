@@ -2,6 +2,7 @@
  * The permission chain: may this call run, must somebody be asked, or is it refused. Read `standardSteps` top to
  * bottom; the first step that answers decides, and a call that none of them answers is asked about.
  */
+import type { PermissionRuleConfig } from '#schema/config.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import { findRepository } from '#server/files/repository.ts';
 import type { RememberedRule } from '#server/journal/projections/context.ts';
@@ -16,7 +17,6 @@ import type {
   PermissionStep,
 } from './decision.ts';
 import { once } from './once.ts';
-import type { PermissionRule } from './patterns.ts';
 import { rememberedRule } from './remembered.ts';
 import { createRuleCache } from './rules.ts';
 import { findServerFiles } from './server-files.ts';
@@ -50,7 +50,7 @@ export interface AddedStep {
 export interface PermissionSituation {
   mode: PermissionMode;
   /** The configured rules in their order; undefined while none are known. */
-  rules: readonly PermissionRule[] | undefined;
+  rules: readonly PermissionRuleConfig[] | undefined;
   /** Remembered for the session. */
   remembered: readonly RememberedRule[];
   places: PermissionPlaces;
@@ -79,7 +79,7 @@ function fileAccesses({ accesses, subject }: PermissionCall, { runtime }: Permis
   return Promise.all(declared.map(async (access) => ({ ...access, real: await runtime.realpath(access.path) })));
 }
 
-const NO_RULES: readonly PermissionRule[] = [];
+const NO_RULES: readonly PermissionRuleConfig[] = [];
 
 /** The standard steps with those of features among them. */
 function chain(added: readonly AddedStep[]): PermissionStep[] {

@@ -1,4 +1,6 @@
 /** The configured rules, compiled, and whether one applies to a call. */
+import { parsePattern } from '#server/config/permission-pattern.ts';
+import type { PermissionRuleConfig } from '#schema/config.ts';
 import { escapeGlob, textGlob } from '#server/files/globs.ts';
 import type { Matcher } from '#server/files/globs.ts';
 import type { CommandReading } from './command-line/command-line-reader.ts';
@@ -6,8 +8,6 @@ import type { PermissionCall, PermissionContext } from './decision.ts';
 import { once } from './once.ts';
 import { compilePathPattern, pathFits } from './path-rules.ts';
 import type { PathPattern, PatternPlace } from './path-rules.ts';
-import { parsePattern } from './patterns.ts';
-import type { PermissionRule } from './patterns.ts';
 
 export interface RuleArguments {
   /** As written, the `!` taken off. */
@@ -20,7 +20,7 @@ export interface RuleArguments {
 export interface Rule {
   /** The rule's text, for messages. */
   pattern: string;
-  scope: PermissionRule['scope'];
+  scope: PermissionRuleConfig['scope'];
   reason: string | undefined;
   matchesTool: Matcher;
   /** Absent for the bare tool name, which applies to every call of the tool. */
@@ -35,7 +35,7 @@ export interface RuleSet {
 }
 
 /** Compiles rules for one working directory. Throws for a pattern that the configuration would have refused. */
-export function compileRules(rules: readonly PermissionRule[], place: PatternPlace): RuleSet {
+export function compileRules(rules: readonly PermissionRuleConfig[], place: PatternPlace): RuleSet {
   const set: RuleSet = { deny: [], ask: [], allow: [] };
   for (const { decision, pattern, scope, reason } of rules) {
     const { matchesTool, args, negated } = parsePattern(pattern);
@@ -54,8 +54,8 @@ export function compileRules(rules: readonly PermissionRule[], place: PatternPla
 }
 
 /** Compiled rules are kept for as long as the configuration they come from is. */
-export function createRuleCache(): (rules: readonly PermissionRule[], place: PatternPlace) => RuleSet {
-  const compiled = new WeakMap<readonly PermissionRule[], Map<string, RuleSet>>();
+export function createRuleCache(): (rules: readonly PermissionRuleConfig[], place: PatternPlace) => RuleSet {
+  const compiled = new WeakMap<readonly PermissionRuleConfig[], Map<string, RuleSet>>();
   return (rules, place) => {
     const key = `${place.cwd}\0${place.runtime.homeDirectory()}`;
     const byDirectory = compiled.get(rules) ?? new Map<string, RuleSet>();

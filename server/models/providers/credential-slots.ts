@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { z } from 'zod';
-import { envText } from '#server/config/environment.ts';
+import { envText } from '#server/env.ts';
 import type { Documents } from '#server/storage/documents.ts';
 import type { ProviderRecord } from '#schema/provider.ts';
 import { DEFAULT_BASE_URL, DEFAULT_OAUTH_HOST } from './regions.ts';

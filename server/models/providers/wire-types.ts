@@ -1,5 +1,5 @@
 /** What each wire type of a provider stands for. */
-import { envText } from '#server/config/environment.ts';
+import { envText } from '#server/env.ts';
 import { wireTypeSchema } from '#schema/provider.ts';
 import { DEFAULT_BASE_URL } from './regions.ts';
 import type { ProtocolName, WireType } from '../types.ts';

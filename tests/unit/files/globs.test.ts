@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { escapeGlob, pathGlob, textGlob, unescapeGlob } from '#server/files/globs.ts';
-import { parsePattern } from '#server/permissions/patterns.ts';
+import { parsePattern } from '#server/config/permission-pattern.ts';
 
 describe('text globs', () => {
   test.each([

@@ -12,16 +12,12 @@ async function setUp(env: NodeJS.ProcessEnv = {}, outputLevel: LogLevel = 'silen
   await mkdir(session);
   const printed: string[] = [];
   const output = createLogger(outputLevel, (line) => printed.push(line));
-  const { log, close } = createEngineLog({
-    home,
-    env,
-    output,
-    sessionFolder: (id) => (id === 'known' ? session : undefined),
-  });
+  const { log: homeLog, withSessions, close } = createEngineLog({ home, env, output });
+  const log = withSessions((id) => (id === 'known' ? session : undefined));
   const messages = (text: string) =>
     text.split('\n').flatMap((line): unknown[] => (line === '' ? [] : [JSON.parse(line).msg]));
   const kept = async (folder: string) => messages(await readFile(join(folder, 'logs', 'service-code.log'), 'utf8'));
-  return { home, session, log, close, kept, printed: () => messages(printed.join('')) };
+  return { home, session, homeLog, log, close, kept, printed: () => messages(printed.join('')) };
 }
 
 it('keeps info and above, whatever the output shows', async () => {
@@ -52,8 +48,8 @@ it('writes nothing when silent', async () => {
 });
 
 it('gives a session its lines, as they are', async () => {
-  const { home, session, log, close, kept } = await setUp();
-  log.warn('of the server');
+  const { home, session, homeLog, log, close, kept } = await setUp();
+  homeLog.warn('of the server', { sessionId: 'known' });
   log.warn('of the session', { sessionId: 'known', err: new Error('why') });
   log.warn('of another', { sessionId: 'unknown' });
   await close();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { RememberedRule } from '#server/journal/projections/context.ts';
 import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
 import type { Decision, PermissionPlaces } from '#server/permissions/decision.ts';
-import type { PermissionRule } from '#server/permissions/patterns.ts';
+import type { PermissionRuleConfig } from '#schema/config.ts';
 import { createPermissionPolicy } from '#server/permissions/policy.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
@@ -16,7 +16,7 @@ import type { Workspace } from '../tools/workspace.ts';
 export interface Setup {
   mode?: PermissionMode;
   /** `unknown`: the configuration has been broken since the start. */
-  rules?: PermissionRule[] | 'unknown';
+  rules?: PermissionRuleConfig[] | 'unknown';
   remembered?: RememberedRule[];
   places?: Partial<PermissionPlaces>;
   /** Where a command runs; the working directory unless given. */
@@ -31,10 +31,10 @@ export const git = (cwd: string, ...args: string[]) =>
   });
 
 export const rule = (
-  decision: PermissionRule['decision'],
+  decision: PermissionRuleConfig['decision'],
   pattern: string,
-  more: Partial<PermissionRule> = {},
-): PermissionRule => ({ decision, pattern, scope: 'user', ...more });
+  more: Partial<PermissionRuleConfig> = {},
+): PermissionRuleConfig => ({ decision, pattern, scope: 'user', ...more });
 
 const classes: Record<string, ToolPermission> = {
   Read: 'read',

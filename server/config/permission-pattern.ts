@@ -1,11 +1,7 @@
 /** The text form of permission rules: `Tool`, `Tool(args)`, `Tool(!args)`. */
 import { errorMessage } from '#server/errors/service-error.ts';
 import { pathGlob, textGlob } from '#server/files/globs.ts';
-import type { PermissionRuleConfig } from '#schema/config.ts';
 import type { Matcher } from '#server/files/globs.ts';
-
-/** A rule of the configuration, in its one normal form. */
-export type PermissionRule = PermissionRuleConfig;
 
 export interface Pattern {
   /** As written. */
