@@ -1,4 +1,4 @@
-/** Files that the bundler's trace cannot see because packages compute their names. */
+/** Files that the bundler's trace cannot see: packages compute their names, or they are loaded by `createRequire`. */
 import { createRequire } from 'node:module';
 
 const { resolve } = createRequire(import.meta.url);
@@ -6,7 +6,7 @@ const platform = `${process.platform}-${process.arch}`;
 
 /** Absolute paths, as far as this platform has the package. */
 export function nativeFiles(): string[] {
-  const names = [`@vscode/ripgrep-${platform}/bin/${process.platform === 'win32' ? 'rg.exe' : 'rg'}`];
+  const names = ['libsql', `@vscode/ripgrep-${platform}/bin/${process.platform === 'win32' ? 'rg.exe' : 'rg'}`];
   return names.flatMap((name) => {
     try {
       return resolve(name);

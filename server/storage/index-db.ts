@@ -4,9 +4,10 @@
  * the folders.
  */
 import { mkdirSync, rmSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import Database from 'libsql';
+import type Database from 'libsql';
 import { z } from 'zod';
 import type { Logger } from '#server/logging/log.ts';
 import { errorCode } from '#server/files/errno.ts';
@@ -98,7 +99,9 @@ export function createIndexDb({ home, schema, log }: IndexDbOptions): IndexDb {
   function open() {
     if (closed) throw new Error('the index database is closed');
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    const database = new Database(path);
+    // Loaded here, at the first use, which is behind the server's start.
+    const Sqlite: typeof Database = createRequire(import.meta.url)('libsql');
+    const database = new Sqlite(path);
     try {
       database.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
       database.pragma('journal_mode = WAL');

@@ -19,15 +19,16 @@ export function startDraft(
   agentId: string,
   turnId: number,
   call: ToolCall,
-  shown: ShownCall,
+  { args, display }: ShownCall,
   prepared: PreparedCall | undefined,
 ): Draft {
   return event(agentId, 'tool.call.started', {
     turnId,
     toolCallId: call.id,
     name: call.name,
+    args,
     ...(prepared ? { description: prepared.label } : {}),
-    ...shown,
+    ...(display ? { display } : {}),
   });
 }
 

@@ -56,6 +56,7 @@ function start() {
   });
   onTestFinished(() => recovery.close());
   recovery.start();
+  clock.advance(100);
 }
 
 /** A look is through, and a minute later the next begins. */
