@@ -45,7 +45,7 @@ it.each(['SIGTERM', 'SIGKILL'] as const)(
     model.enqueue({ calls: [{ name: 'Bash', args: { command: 'touch made' } }] });
     await first.api('POST', `${path}/prompts`, text('First'));
     const pending = async () => (await second.api('GET', `${path}/approvals?status=pending`)).data;
-    await expect.poll(pending).toMatchObject({ items: [{ tool_name: 'Bash' }] });
+    await expect.poll(pending, { timeout: 15_000 }).toMatchObject({ items: [{ tool_name: 'Bash' }] });
     const { items } = z.object({ items: z.array(z.object({ approval_id: z.string() })) }).parse(await pending());
 
     const approval = `${path}/approvals/${items[0]?.approval_id}`;
@@ -64,7 +64,7 @@ it.each(['SIGTERM', 'SIGKILL'] as const)(
     await first.stop(signal);
     model.enqueue({ text: 'Taken over.' });
     await expect
-      .poll(async () => (await second.api('POST', `${path}/prompts`, text('Second'))).code, { timeout: 10_000 })
+      .poll(async () => (await second.api('POST', `${path}/prompts`, text('Second'))).code, { timeout: 15_000 })
       .toBe(0);
     const done = await events.waitFor(
       ({ type, payload }) => type === 'prompt.completed' && payload['reason'] === 'completed',

@@ -540,7 +540,14 @@ describe('a request', () => {
   it('is refused while the session is being closed', async () => {
     const talk = await talkWith([]);
     await talk.session.end('idle');
-    expect(() => talk.main.context.request(request('too late'))).toThrow(expect.objectContaining({ code: 40901 }));
+    const closing = expect.objectContaining({ code: 40901 });
+    expect(() => talk.main.context.request(request('too late'))).toThrow(closing);
+    const prompt = {
+      id: 'msg_late',
+      input: { content: [], eventContent: [], parts: [], text: '', attachments: [] },
+      createdAt: 0,
+    };
+    expect(() => talk.main.submit(prompt, [])).toThrow(closing);
     await talk.close();
   });
 

@@ -8,8 +8,12 @@ import {
   writeFileDurable,
   writeThroughLinks,
 } from '#server/files/atomic-write.ts';
+import { systemClock } from '#server/clock.ts';
+import { createLogger } from '#server/logging/log.ts';
+import { createStateFiles } from '#server/sessions/state-files.ts';
 import { fileDriver } from '#server/storage/file-driver.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
+import { openIndex, sessionRow } from '../sessions/index-fixtures.ts';
 
 /** Inodes of the files and directories that are synced from now on, in order. */
 async function watchSyncs(): Promise<number[]> {
@@ -58,6 +62,21 @@ describe('what must last', () => {
     await driver.removeItem?.('d:x', {});
     expect(synced).toEqual([await inode(join(home, 'd'))]);
   });
+});
+
+it('the facts that only state.json holds last when they are written; what the journal has too may come later', async () => {
+  const home = await temporaryHome();
+  const dir = join(home, 'session');
+  await mkdir(dir);
+  const { index } = openIndex(home);
+  index.upsert(sessionRow('s1'), 1);
+  const files = createStateFiles({ index, log: createLogger('silent'), clock: systemClock });
+  const synced = await watchSyncs();
+  files.writeSoon('s1', dir);
+  await files.flush('s1');
+  expect(synced).not.toContain(await inode(dir));
+  await files.write('s1', dir);
+  expect(synced.at(-1)).toBe(await inode(dir));
 });
 
 describe('writing through links', () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import nodeFs from 'node:fs';
 import { appendFile, mkdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { acquireLock } from '#server/journal/lock.ts';
 import type { EventFrame } from '#server/events/frame.ts';
@@ -267,6 +267,27 @@ describe('a failing disk', () => {
     expect(frameTypes(opened)).toEqual(['warning']);
     await log.close();
     expect(await readFile(join(dir, 'journal.ndjson'), 'utf8')).toBe(theirs);
+  });
+
+  it('a sync in the background that fails makes the log read-only', async () => {
+    const fdatasync = (_fd: number, done: (error: Error | null) => void) => done(new Error('EIO'));
+    const fs = { ...nodeFs, fdatasync: Object.assign(fdatasync, { __promisify__: nodeFs.fdatasync.__promisify__ }) };
+    const { log, failures } = await openLog(dir, { files: createJournalFiles(fs) });
+    await log.claim();
+    log.append([warning('a')]);
+    await vi.waitFor(() => expect(failures).toHaveLength(1));
+    expect(() => log.append([warning('b')])).toThrow(expect.objectContaining({ code: 50003 }));
+    await log.close();
+  });
+
+  it('an append without a claim is a mistake that changes nothing', async () => {
+    const { log, failures } = await openLog(dir);
+    expect(() => log.append([warning('a')])).toThrow('is not claimed');
+    expect(log.readOnly).toBeUndefined();
+    await log.claim();
+    expect(log.append([warning('a')])).toBe(1);
+    expect(failures).toEqual([]);
+    await log.close();
   });
 
   it('a blob that cannot be written fails the line', async () => {

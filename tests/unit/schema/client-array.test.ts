@@ -16,6 +16,18 @@ it('says what is wrong in the words of any array', () => {
 
 it('looks at no item of an array that is too long', () => {
   expect(issues({ names: [1, 2, 3, 4] })).toEqual([[['names'], 'Too big: expected array to have <=3 items']]);
+  let looked = 0;
+  const counting = clientArray(
+    z.custom(() => {
+      looked += 1;
+      return true;
+    }),
+    { max: 3 },
+  );
+  expect(counting.safeParse([1, 2, 3, 4]).success).toBe(false);
+  expect(looked).toBe(0);
+  expect(counting.safeParse([1, 2, 3]).success).toBe(true);
+  expect(looked).toBe(3);
 });
 
 it('is documented with its bounds', () => {

@@ -13,6 +13,7 @@ import { createDocuments } from '#server/storage/documents.ts';
 import { createModelClient } from '#server/models/stream.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { createColdFolds } from '#server/sessions/cold-folds.ts';
+import { createLiveCache } from '#server/sessions/live-cache.ts';
 import { createLoadSlots } from '#server/sessions/load-slots.ts';
 import { createLiveSessions, type LiveSessions } from '#server/sessions/live-sessions.ts';
 import { createSessionReads } from '#server/sessions/session-reads.ts';
@@ -387,6 +388,43 @@ describe('a session whose folder was deleted by hand', () => {
       expect(names.includes('state.json')).toBe(place !== 1);
     }
   });
+});
+
+it('a session that cannot be unloaded keeps no other one from being closed', async () => {
+  const closed: string[] = [];
+  const logged: string[] = [];
+  const cache = createLiveCache<string>({
+    load: (id) => Promise.resolve(id),
+    async unload(id) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (id === 'b') throw new Error('no');
+      closed.push(id);
+    },
+    holds: () => false,
+    slots: createLoadSlots(8),
+    log: createLogger('error', (line) => logged.push(line)),
+    clock,
+  });
+  for (const id of ['a', 'b', 'c']) await cache.use(id, () => undefined);
+  await cache.close();
+  expect(closed).toEqual(['a', 'c']);
+  expect(logged).toEqual([expect.stringContaining('a session could not be closed')]);
+});
+
+it('a load brings a row up to the journal that went on without it', async () => {
+  const id = await create();
+  const before = index.get(id);
+  const { log } = await live.open(id);
+  await log.claim();
+  const { length } = log;
+  log.append([event('main', 'session.meta.updated', { title: 'Later', patch: { title: 'Later' } })]);
+  await live.inTurn(id, () => live.unload(id, 'idle'));
+  // As when the server ended between the line and the row.
+  if (before) index.upsert(before, length);
+  expect(index.get(id)?.title).toBe('');
+  const { log: again } = await live.open(id);
+  expect(index.get(id)?.title).toBe('Later');
+  expect(index.stored(id)?.journalLength).toBe(again.length);
 });
 
 it('after closing loads nothing more', async () => {
