@@ -1,7 +1,7 @@
 /** Runs command lines in real Bash and tells which programs it would have started. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
@@ -10,7 +10,7 @@ import { join } from 'node:path';
  */
 const RECORDER = `
 command_not_found_handle() {
-  printf '%s\\0' "$LINE_NUMBER" "$#" "$@" >>"$RECORD"
+  printf '%s\\0' "$LINE_NUMBER" "$#" "$@" >>"$RECORD/$BASHPID"
   case $1 in *[13579]) return 1 ;; esac
 }
 trap wait EXIT
@@ -30,10 +30,9 @@ const MAX_RUN_MS_PER_LINE = 60;
 
 /** For each line the programs it started, as name and arguments, in no particular order. `folder` must be empty. */
 export async function startedPrograms(lines: readonly string[], folder: string): Promise<string[][][]> {
-  for (const name of ['work', 'nothing']) await mkdir(join(folder, name), { recursive: true });
+  for (const name of ['work', 'nothing', 'record']) await mkdir(join(folder, name), { recursive: true });
   await writeFile(join(folder, 'lines'), lines.map((line) => `${line}\0`).join(''));
   await writeFile(join(folder, 'recorder'), RECORDER);
-  await writeFile(join(folder, 'record'), '');
   const env = { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8', HOME: join(folder, 'work') };
   const bash = spawn('/bin/bash', ['-c', DRIVER], {
     cwd: folder,
@@ -45,11 +44,13 @@ export async function startedPrograms(lines: readonly string[], folder: string):
   // The status of the last line, unless the driver was ended.
   if (code === null) throw new Error('the lines took too long');
   const started: string[][][] = lines.map(() => []);
-  const fields = (await readFile(join(folder, 'record'), 'utf8')).split('\0');
-  for (let at = 0; at + 1 < fields.length;) {
-    const count = Number(fields[at + 1]);
-    started[Number(fields[at])]?.push(fields.slice(at + 2, at + 2 + count));
-    at += 2 + count;
+  for (const name of await readdir(join(folder, 'record'))) {
+    const fields = (await readFile(join(folder, 'record', name), 'utf8')).split('\0');
+    for (let at = 0; at + 1 < fields.length;) {
+      const count = Number(fields[at + 1]);
+      started[Number(fields[at])]?.push(fields.slice(at + 2, at + 2 + count));
+      at += 2 + count;
+    }
   }
   return started;
 }
