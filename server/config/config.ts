@@ -91,6 +91,9 @@ export interface ConfigDeps {
 
 const FILE = 'config.toml';
 
+/** How long what was read of the environment counts. */
+const ENVIRONMENT_AGE_MS = 20;
+
 /** What the file held when it was last read successfully. */
 interface FileState {
   text: string;
@@ -122,15 +125,20 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
   /** Of the file that `state` was read from. */
   let read: Stamp | undefined;
 
-  /** Asked for many times in one turn of the event loop, in which neither file nor environment change. */
-  let known: { of: typeof state; value: EffectiveConfig } | undefined;
-  function effective(): EffectiveConfig {
-    if (known?.of !== state) {
-      known = { of: state, value: effectiveConfig(state.stored, env(), memory) };
-      setImmediate(() => (known = undefined));
+  let known:
+    | { of: FileState; from: NodeJS.ProcessEnv; readAt: number; config: EffectiveConfig; model: ModelVariables }
+    | undefined;
+  /** All layers. A turn asks a dozen times, and each look at the environment goes through some fifty variables. */
+  function layers() {
+    const from = env();
+    const now = performance.now();
+    if (known?.of !== state || known.from !== from || now - known.readAt > ENVIRONMENT_AGE_MS) {
+      const config = effectiveConfig(state.stored, from, memory);
+      known = { of: state, from, readAt: now, config, model: readModelVariables(from) };
     }
-    return known.value;
+    return known;
   }
+  const effective = () => layers().config;
   const publicView = () => publicConfig(effective(), state.document);
 
   function exclusively<Result>(run: () => Promise<Result>): Promise<Result> {
@@ -228,7 +236,7 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
     reload,
     unreadable: () => blocked,
     resolveFlags: () => resolveFlags(env(), state.stored.experimental),
-    modelVariables: () => readModelVariables(env()),
+    modelVariables: () => layers().model,
     async patch(body) {
       try {
         await exclusively(() => write(({ document }) => patchDocument(document, body, { env: env(), memory })));

@@ -348,7 +348,9 @@ it('15. the model of the environment is visible and never written', async () => 
   });
   expect(await fileOf(world)).not.toMatch(/service_env|m-1|sk-env/);
   delete env.SERVICE_MODEL_NAME;
-  expect((await world.api('GET', '/config')).data).toMatchObject({ default_model: 'x_y' });
+  await vi.waitFor(async () =>
+    expect((await world.api('GET', '/config')).data).toMatchObject({ default_model: 'x_y' }),
+  );
 });
 
 it('a malformed SERVICE_MODEL_* variable switches the overlay off with a warning', async () => {
@@ -381,5 +383,7 @@ it('variables win over the file, are read at every use and are not written', asy
   });
   expect(world.app.config.effective().services.search).toEqual({ baseUrl: 'http://env' });
   delete env.SERVICE_LOOP_MAX_STEPS_PER_TURN;
-  expect((await world.api('GET', '/config')).data).toMatchObject({ loop_control: { maxStepsPerTurn: 3 } });
+  await vi.waitFor(async () =>
+    expect((await world.api('GET', '/config')).data).toMatchObject({ loop_control: { maxStepsPerTurn: 3 } }),
+  );
 });
