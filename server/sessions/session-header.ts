@@ -88,9 +88,12 @@ const columns: Record<keyof SessionHeader, string> = {
 };
 
 const columnOf = (member: string) => member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const columnNames: ReadonlyMap<string, string> = new Map(
+  Object.keys(columns).map((member) => [member, columnOf(member)]),
+);
 
 /** Columns of a header, in the order of its members; parameters have their names. */
-export const headerColumns: readonly string[] = Object.keys(columns).map(columnOf);
+export const headerColumns: readonly string[] = [...columnNames.values()];
 /** Of `ColdFacts`. */
 export const coldColumns: readonly string[] = ['archived', 'archived_at', 'custom'];
 /** What a SELECT names, so that its rows have a header's members. */
@@ -156,7 +159,12 @@ export function headerOfRow(row: unknown): SessionHeader {
 
 /** Parameters named as the columns of the members that are given. */
 export function parametersOf(members: Partial<SessionHeader>): SqlParameters {
-  return Object.fromEntries(Object.entries(members).map(([member, value]) => [columnOf(member), columnValue(value)]));
+  const parameters: SqlParameters = {};
+  for (const [member, value] of Object.entries(members)) {
+    const column = columnNames.get(member);
+    if (column !== undefined) parameters[column] = columnValue(value);
+  }
+  return parameters;
 }
 
 const noValues: SqlParameters = Object.fromEntries(headerColumns.map((name) => [name, null]));

@@ -8,7 +8,7 @@ import type { FinishReason, ModelRequest, ModelResponse, StreamPart } from '../t
 import { createCollector } from './collect.ts';
 import { parseDataUrl } from '#server/files/data-url.ts';
 import { omission, textOf } from './media.ts';
-import { createOpenAIClient } from './openai-client.ts';
+import { openAIRequest } from './openai-client.ts';
 import { runStream } from './run.ts';
 
 const count = z.number().nullish();
@@ -56,12 +56,11 @@ export function streamChat(
   onPart: (part: StreamPart) => void,
 ): Promise<ModelResponse> {
   const { model, signal } = request;
-  return runStream(transport, request, 'authorization', async ({ fetch }) => {
-    const client = await createOpenAIClient(model, fetch);
+  return runStream(transport, request, 'authorization', async (exchange) => {
+    const { client, options } = await openAIRequest(model, exchange, signal);
     // The SDK sends the body as it is; its type lacks the members that compatible servers know.
-    const stream = await client.chat.completions.create(body as unknown as ChatCompletionCreateParamsStreaming, {
-      signal,
-    });
+    const params = body as unknown as ChatCompletionCreateParamsStreaming;
+    const stream = await client.chat.completions.create(params, options);
     const collect = createCollector(onPart);
     const details: Record<string, unknown>[] = [];
     let raw: string | undefined;

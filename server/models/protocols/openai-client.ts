@@ -3,18 +3,52 @@ import { NO_SDK_TIMEOUT_MS, type Exchange } from '#server/net/fetch.ts';
 import type { ResolvedModel } from '../types.ts';
 import { NO_KEY } from './run.ts';
 
-/** OpenAI's SDK for one request: it takes nothing from the environment; retries, time-outs and logs are ours. */
-export async function createOpenAIClient(model: ResolvedModel, fetch: Exchange['fetch']): Promise<OpenAI> {
+const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
+/** Addresses whose clients are kept. */
+const MAX_CLIENTS = 16;
+
+/** A client is some forty objects and knows nothing of a request, so each address has one. */
+const clients = new Map<string, OpenAI>();
+
+/** Where a request's options carry the `fetch` it goes out by. */
+const VIA = Symbol('via');
+interface Via {
+  [VIA]?: Exchange['fetch'];
+}
+
+const fetchVia: typeof globalThis.fetch = (input, init: RequestInit & Via = {}) => {
+  const fetch = init[VIA];
+  if (!fetch) throw new Error('a request without its exchange');
+  return fetch(input, init);
+};
+
+/** OpenAI's SDK for one request: it takes nothing from the environment; keys, retries, time-outs and logs are ours. */
+export async function openAIRequest(
+  { baseUrl = DEFAULT_BASE_URL }: ResolvedModel,
+  { fetch }: Exchange,
+  signal: AbortSignal,
+): Promise<{ client: OpenAI; options: OpenAI.RequestOptions }> {
+  const via: Via = { [VIA]: fetch };
+  const fetchOptions: object = via;
+  return { client: clients.get(baseUrl) ?? (await createClient(baseUrl)), options: { signal, fetchOptions } };
+}
+
+async function createClient(baseURL: string): Promise<OpenAI> {
   const { default: Client } = await import('openai');
-  return new Client({
-    apiKey: model.apiKey || NO_KEY,
+  const client = new Client({
+    // Never sent: the exchange sets the real one.
+    apiKey: NO_KEY,
     adminAPIKey: null,
     organization: null,
     project: null,
-    baseURL: model.baseUrl ?? 'https://api.openai.com/v1',
-    fetch,
+    baseURL,
+    fetch: fetchVia,
     maxRetries: 0,
     timeout: NO_SDK_TIMEOUT_MS,
     logLevel: 'off',
   });
+  const [oldest] = clients.keys();
+  if (clients.size >= MAX_CLIENTS && oldest !== undefined) clients.delete(oldest);
+  clients.set(baseURL, client);
+  return client;
 }

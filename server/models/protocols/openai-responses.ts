@@ -12,7 +12,7 @@ import type { FinishReason, ModelRequest, ModelResponse, Protocol, StreamPart } 
 import { createCollector, type Collector } from './collect.ts';
 import { parseDataUrl } from '#server/files/data-url.ts';
 import { omission } from './media.ts';
-import { createOpenAIClient } from './openai-client.ts';
+import { openAIRequest } from './openai-client.ts';
 import { runStream } from './run.ts';
 
 const FORMAT = 'openai_responses';
@@ -28,15 +28,16 @@ export function createOpenAIResponses(transport: Transport): Protocol {
 }
 
 async function read(
-  { fetch, facts }: Exchange,
+  exchange: Exchange,
   request: ModelRequest,
   onPart: (part: StreamPart) => void,
 ): Promise<ModelResponse | undefined> {
   const { model, signal } = request;
-  const client = await createOpenAIClient(model, fetch);
+  const { facts } = exchange;
+  const { client, options } = await openAIRequest(model, exchange, signal);
   // The SDK sends the body as it is; its type wants ids that a request without stored items does not have.
   const params = body(request) as unknown as ResponseCreateParamsStreaming;
-  const stream = await client.responses.create(params, { signal });
+  const stream = await client.responses.create(params, options);
   const collect = createCollector(onPart);
   for await (const event of stream) {
     switch (event.type) {
