@@ -22,3 +22,7 @@
 [compiling method 0x3faefd050259 <JSFunction stat (sfi = 0x3d2fb11bdc09)> (target TURBOFAN), mode: ConcurrencyMode::kConcurrent]
 [completed compiling 0x3faefd050259 <JSFunction stat (sfi = 0x3d2fb11bdc09)> (target TURBOFAN) - took 0.022, 8.612, 0.097 ms]
 [completed optimizing 0x3faefd050259 <JSFunction stat (sfi = 0x3d2fb11bdc09)> (target TURBOFAN)]
+[marking 0x01c47407e2e1 <JSFunction processTimers (sfi = 0x144965dc5239)> for optimization to TURBOFAN, ConcurrencyMode::kConcurrent, reason: hot and stable]
+[compiling method 0x01c47407e2e1 <JSFunction processTimers (sfi = 0x144965dc5239)> (target TURBOFAN), mode: ConcurrencyMode::kConcurrent]
+[completed compiling 0x01c47407e2e1 <JSFunction processTimers (sfi = 0x144965dc5239)> (target TURBOFAN) - took 0.024, 2.875, 0.054 ms]
+[completed optimizing 0x01c47407e2e1 <JSFunction processTimers (sfi = 0x144965dc5239)> (target TURBOFAN)]
