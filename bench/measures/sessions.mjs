@@ -6,7 +6,7 @@ import { openTarget } from './turns.mjs';
 const WIDTH = 8;
 const MANY = 2000;
 /** Not counted: code that is not compiled yet, a cache of live sessions that is not full. */
-const WARM_UP = 200;
+const WARM_UP = 600;
 
 export async function measureSessions({ builds, model, bare, quick, report }) {
   const targets = await Promise.all(builds.map((directory) => openTarget({ directory, model })));
