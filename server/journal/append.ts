@@ -7,7 +7,6 @@ import { MAIN_AGENT } from '#schema/agents.ts';
 import { withActivity } from './activity.ts';
 import { assertAtHand } from './blobs.ts';
 import { placeSplices } from './context-size.ts';
-import { applyBatch } from './fold.ts';
 import { encodedBatch } from './line-reader.ts';
 import type { OpenJournal } from './open-journal.ts';
 import { messagesProjection } from './projections/messages.ts';
@@ -102,6 +101,7 @@ export function createAppender(journal: OpenJournal, version: string): Appender 
     const offset = view.length;
     const batch = encodedBatch(line, blobs);
     const sent = foldLine(view, batch, offset, offset + Buffer.byteLength(line));
+    journal.listeners.tell((listener) => listener.line(batch));
     const stream = journal.stream();
     journal.outbox.publish(sent.map((one) => recordFrame(blobs.encoded(sendable(one)), batch.t, stream)));
   }
@@ -142,9 +142,8 @@ export function createAppender(journal: OpenJournal, version: string): Appender 
     },
     write,
     settleLater(drafts) {
-      const { state } = journal.view;
       const records = drafts.map((draft) => recordOf(draft, undefined));
-      applyBatch(state, { t: state.lastTime, records }, undefined, journal.waiting.length);
+      journal.foldUnwritten(records, journal.waiting.length);
       journal.waiting.push(...drafts);
     },
     follow,

@@ -32,10 +32,16 @@ export function createCatchUp(journal: OpenJournal): CatchUp {
     const { view, waiting } = journal;
     const restart = waiting.length > 0 && (await journalSize(dir)) > view.length;
     const next = restart ? emptyView(view.header, view.state.features.projections) : view;
-    await readOn(next, dir, blobs, (batch, sent) => {
+    const anew = restart || view.broken;
+    if (anew) journal.listeners.tell((listener) => listener.restarted());
+    await readOn(next, dir, blobs, async (batch, sent) => {
       reportUnknown(batch);
       const untold = sent.filter((one) => one.seq > told);
-      if (untold.length > 0) return framesOf(batch, untold);
+      const publish = untold.length > 0 ? await framesOf(batch, untold) : undefined;
+      return () => {
+        if (!anew) journal.listeners.tell((listener) => listener.line(batch));
+        publish?.();
+      };
     });
     if (restart) journal.waiting = [];
     journal.view = next;

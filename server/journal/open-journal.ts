@@ -7,9 +7,10 @@ import type { BlobStore } from './blobs.ts';
 import { settleCrash } from './crash-recovery.ts';
 import { applyBatch } from './fold.ts';
 import type { Lock } from './lock.ts';
+import { createLogListeners, type LogListeners } from './log-listeners.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import type { StreamIdentity } from './record-frame.ts';
-import { recordOf, unsent, type CompleteDraft } from './records.ts';
+import { recordOf, unsent, type CompleteDraft, type JournalRecord } from './records.ts';
 import type { JournalView } from './view.ts';
 import type { JournalWriter } from './writer.ts';
 
@@ -18,11 +19,14 @@ export interface OpenJournal {
   readonly sessionId: string;
   readonly blobs: BlobStore;
   readonly outbox: Outbox;
+  readonly listeners: LogListeners;
   readonly log: Pick<Logger, 'warn' | 'error'>;
   /** Replaced when the file has to be read from its start again. */
   view: JournalView;
   /** Settling that emits nothing: folded already, to be written in front of the first line. */
   waiting: CompleteDraft[];
+  /** What was closed in memory when the log failed. */
+  closedByFailure: JournalRecord[];
   /** Set while this process is the writer. */
   held: { lock: Lock; writer: JournalWriter } | undefined;
   /** Why nothing can be appended any more. */
@@ -31,6 +35,8 @@ export interface OpenJournal {
   stream(): StreamIdentity;
   /** The time, never before that of an earlier line or frame. */
   now(): number;
+  /** Folds records that stand in no line, and tells of them; `before` counts those in front of them on theirs. */
+  foldUnwritten(records: JournalRecord[], before?: number): void;
   /** Throws 50003 when the log takes nothing. */
   assertWritable(): void;
   /** Makes the log read-only, says so once, and returns the reason to throw. */
@@ -73,9 +79,11 @@ export function createOpenJournal(options: OpenJournalOptions, blobs: BlobStore,
     sessionId,
     blobs,
     outbox: createOutbox(sink, listenerFailed),
+    listeners: createLogListeners(listenerFailed),
     log,
     view,
     waiting: [],
+    closedByFailure: [],
     held: undefined,
     readOnly: undefined,
     closed: false,
@@ -83,6 +91,12 @@ export function createOpenJournal(options: OpenJournalOptions, blobs: BlobStore,
     now() {
       lastTime = Math.max(clock.now(), lastTime, journal.view.state.lastTime);
       return lastTime;
+    },
+    foldUnwritten(records, before) {
+      const { state } = journal.view;
+      const batch = { t: state.lastTime, records };
+      applyBatch(state, batch, undefined, before);
+      journal.listeners.tell((listener) => listener.line(batch));
     },
     assertWritable() {
       if (journal.readOnly) throw journal.readOnly;
@@ -96,8 +110,8 @@ export function createOpenJournal(options: OpenJournalOptions, blobs: BlobStore,
       // Nothing can be recorded any more, so what is open counts as ended; the next process settles it on disk.
       const { state, broken } = journal.view;
       const drafts = broken ? [] : settleCrash(state);
-      const records = drafts.map((draft) => recordOf(unsent(draft), undefined));
-      if (records.length > 0) applyBatch(state, { t: state.lastTime, records });
+      journal.closedByFailure = drafts.map((draft) => recordOf(unsent(draft), undefined));
+      if (drafts.length > 0) journal.foldUnwritten(journal.closedByFailure);
       queueMicrotask(() => tellOfFailure(failure));
       return failure;
     },

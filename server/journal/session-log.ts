@@ -15,10 +15,11 @@ import { createClaim } from './claim.ts';
 import type { LogState } from './fold.ts';
 import { journalFiles, type JournalFiles } from './journal-files.ts';
 import { assertNotHeld } from './lock.ts';
+import type { LogListener, VolatileFact } from './log-listeners.ts';
 import { readMessages } from './message-pages.ts';
 import { createOpenJournal } from './open-journal.ts';
 import type { FeatureProjection } from './projections/feature-projection.ts';
-import { event, internal, recordOf, type Draft, type TitleKind } from './records.ts';
+import { event, internal, recordOf, type Draft, type JournalRecord, type TitleKind } from './records.ts';
 import { replayLines } from './replay.ts';
 import type { StoredText, Whole } from './texts.ts';
 import { emptyView, newHeader, type JournalView } from './view.ts';
@@ -63,6 +64,10 @@ export interface SessionLog {
   release(drafts?: Draft[]): void;
   /** Publishes an event that is never written; it keeps its place among the appended ones. */
   volatile<T extends VolatileType>(agent: string, type: T, fields: VolatileFields<T>, options?: VolatileOptions): void;
+  /** Told of all that is folded from here on, and of what is never written, in their order; until the returned call. */
+  listen(listener: LogListener): () => void;
+  /** Folded, but in no line of the file. */
+  readonly unwritten: JournalRecord[];
   /** The durable frames `after < seq <= upTo` as first sent, oldest first; read from the file. */
   replay(after: number, upTo: number): AsyncIterable<string>;
   /**
@@ -200,7 +205,14 @@ function openLog(options: SessionLogOptions, blobs: BlobStore, view: JournalView
       const payload = { type, ...(transport ? {} : { time }), ...fields, agentId: agent, sessionId };
       const place = offset === undefined ? {} : { offset };
       const { seq } = journal.view;
+      // The type and its fields belong together, as the parameters say.
+      const fact = { type, fields } as VolatileFact;
+      journal.listeners.tell((listener) => listener.volatile(agent, fact));
       journal.outbox.publish([{ type, seq, ...journal.stream(), time, payload, volatile: true, ...place }]);
+    },
+    listen: journal.listeners.add,
+    get unwritten() {
+      return [...journal.waiting.map((draft) => recordOf(draft, undefined)), ...journal.closedByFailure];
     },
     async *replay(after, upTo) {
       if (after >= upTo) return;
