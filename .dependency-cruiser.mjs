@@ -6,13 +6,16 @@ const LAYERS = [
   ['logging', 'files', 'processes', 'net', 'runtime', 'storage', 'home'],
   ['events'],
   ['journal'],
-  ['config', 'auth'],
+  ['config', 'auth', 'transcript'],
   ['models', 'permissions', 'tools', 'interactions'],
   ['agent'],
   ['features'],
   ['sessions', 'workspaces'],
   ['meta', 'disposers', 'app', 'cli'],
 ];
+
+/** What makes the state of a transcript of its operations. */
+const REDUCER = '^server/transcript/reducer/';
 
 const inServer = (names) => `^server/(${names.join('|')})(/|\\.ts$)`;
 
@@ -59,16 +62,24 @@ export default {
     },
     {
       name: 'page-takes-only-types',
-      comment: 'The page bundles no schema; it knows their types.',
+      comment: 'The page bundles no schema; it knows their types. The reducer of transcripts is its own.',
       severity: 'error',
       from: { path: '^web/' },
-      to: { path: '^(server|utils|routes|plugins)/', dependencyTypesNot: ['type-only'] },
+      to: { path: '^(server|utils|routes|plugins)/', pathNot: REDUCER, dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'page-knows-schemas-only',
       severity: 'error',
       from: { path: '^web/' },
-      to: { path: '^(server|utils|routes|plugins|tests)/', pathNot: '^server/schema/' },
+      to: { path: '^(server|utils|routes|plugins|tests)/', pathNot: ['^server/schema/', REDUCER] },
+    },
+    {
+      name: 'reducer-runs-anywhere',
+      comment:
+        'Server, page and scripts apply operations with the same code: it needs nothing, and knows schemas by type.',
+      severity: 'error',
+      from: { path: REDUCER },
+      to: { pathNot: REDUCER, dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'nothing-unresolved',

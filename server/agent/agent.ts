@@ -8,6 +8,7 @@ import { contextSize } from '#server/journal/context-size.ts';
 import { readContext, requestMessages } from '#server/journal/projections/context.ts';
 import { countersOf } from '#server/journal/projections/counters.ts';
 import { event, type Draft } from '#server/journal/records.ts';
+import type { VolatileFact } from '#server/journal/log-listeners.ts';
 import type { Stored } from '#server/journal/texts.ts';
 import type { PreparedCall, Tool } from '#server/tools/tool.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
@@ -42,6 +43,8 @@ export interface Agent {
   /** Every registered tool with the verdict of the tool policy; all are active while no profile is bound. */
   tools(): { tool: Tool; active: boolean }[];
   inFlight(): InFlightTurn | null;
+  /** What it told that is in no record, in order. */
+  untold(): VolatileFact[];
   idle(): boolean;
   /** Ends the turn and drops the queue; returns the records of the agent's end, for the journal's last line. */
   close(reason: 'closed' | 'archived' | 'evicted', message: string): Promise<Draft[]>;
@@ -276,6 +279,13 @@ export function createAgent(session: SessionContext, id: string): Agent {
       return tools().map((tool) => ({ tool, active: unbound || active.has(tool) }));
     },
     inFlight: () => (id === MAIN_AGENT && turn ? turn.stream.view() : null),
+    untold() {
+      const phase = frames.lastPhase();
+      return [
+        ...(turn?.stream.untold() ?? []),
+        ...(phase ? [{ type: 'agent.status.updated' as const, fields: { phase } }] : []),
+      ];
+    },
     idle: () => turn === undefined && queue.waiting().length === 0,
 
     async close(reason, message) {

@@ -12,6 +12,7 @@ import type { Snapshot } from '#schema/message.ts';
 import type { TurnOutcome } from '#schema/scalars.ts';
 import type { SessionStatus } from '#schema/session.ts';
 import type { PreparedCall, Tool, ToolResult } from '#server/tools/tool.ts';
+import type { TranscriptRows } from '#server/transcript/transcript-rows.ts';
 import type { StoredResult } from './calls/call-records.ts';
 import type { AgentContext, SessionContext } from './context.ts';
 
@@ -19,6 +20,8 @@ import type { AgentContext, SessionContext } from './context.ts';
 export interface Feature<Live extends LiveFeature = LiveFeature> {
   readonly name: string;
   readonly projection?: FeatureProjection;
+  /** What its records make in the transcript, and what those of others make there of it. */
+  readonly transcript?: TranscriptRows;
   /** Its members of a session's snapshot, from the fold alone: also of sessions that are not loaded. */
   snapshot?(state: LogState): Partial<Snapshot>;
   /** Its members of a session's status. */

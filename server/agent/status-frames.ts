@@ -9,11 +9,14 @@ export interface StatusFrames {
   /** Sends the standing facts plus what changed; equal consecutive frames are left out. */
   facts(changed?: Facts): void;
   phase(phase: Phase): void;
+  /** The last one, once there was any. */
+  lastPhase(): Phase | undefined;
 }
 
 /** `standing` is asked for model, context size and usage at each facts frame. */
 export function createStatusFrames(log: SessionLog, agentId: string, standing: () => Facts): StatusFrames {
   let last = '';
+  let lastPhase: Phase | undefined;
   return {
     facts(changed = {}) {
       const facts = { ...standing(), ...changed };
@@ -23,7 +26,9 @@ export function createStatusFrames(log: SessionLog, agentId: string, standing: (
       log.volatile(agentId, 'agent.status.updated', facts);
     },
     phase(phase) {
+      lastPhase = phase;
       log.volatile(agentId, 'agent.status.updated', { phase }, { transport: true });
     },
+    lastPhase: () => lastPhase,
   };
 }

@@ -3,6 +3,7 @@
  * read from here; nothing of it is journaled.
  */
 import type { Clock } from '#server/clock.ts';
+import type { VolatileFact } from '#server/journal/log-listeners.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { InFlightTurn, RunningTool } from '#schema/message.ts';
@@ -36,6 +37,8 @@ export interface TurnStream {
   interrupted(reason: 'aborted' | 'max_steps' | 'error'): void;
   ended(outcome: TurnOutcome): void;
   view(): InFlightTurn;
+  /** What the running step told that is in no record yet, in order and joined. */
+  untold(): VolatileFact[];
 }
 
 export interface TurnStreamDeps {
@@ -46,6 +49,13 @@ export interface TurnStreamDeps {
   frames: StatusFrames;
   clock: Clock;
 }
+
+type StreamedPiece =
+  | { type: 'assistant.delta' | 'thinking.delta'; fields: { turnId: number; delta: string } }
+  | {
+      type: 'tool.call.delta';
+      fields: { turnId: number; toolCallId: string; name: string; argumentsPart: string };
+    };
 
 interface Stream {
   /** Text of the current step. */
@@ -62,6 +72,8 @@ export function createTurnStream(deps: TurnStreamDeps): TurnStream {
   const thinking: Stream = { text: '', offset: 0 };
   const tools = new Map<string, RunningTool & { since: number }>();
   let step = 0;
+  /** Of an answer that was not recorded yet. */
+  let pieces: StreamedPiece[] = [];
   let announced = new Set<StreamKind>();
 
   const running = () => frames.phase({ kind: 'running', turnId, step, stepId: '', since });
@@ -76,7 +88,17 @@ export function createTurnStream(deps: TurnStreamDeps): TurnStream {
     // Offsets are counted for the main agent only.
     const offset = agentId === MAIN_AGENT ? { offset: stream.offset + stream.text.length } : {};
     stream.text += text;
+    const last = pieces.at(-1);
+    if (last?.type === type) last.fields.delta += text;
+    else pieces.push({ type, fields: { turnId, delta: text } });
     log.volatile(agentId, type, { turnId, delta: text }, offset);
+  }
+
+  function argument(toolCallId: string, name: string, argumentsPart: string): void {
+    const known = pieces.find((piece) => piece.type === 'tool.call.delta' && piece.fields.toolCallId === toolCallId);
+    if (known?.type === 'tool.call.delta') known.fields.argumentsPart += argumentsPart;
+    else pieces.push({ type: 'tool.call.delta', fields: { turnId, toolCallId, name, argumentsPart } });
+    log.volatile(agentId, 'tool.call.delta', { turnId, toolCallId, name, argumentsPart });
   }
 
   return {
@@ -90,7 +112,7 @@ export function createTurnStream(deps: TurnStreamDeps): TurnStream {
         streaming('thinking');
       },
       call(toolCallId, name, argumentsPart) {
-        log.volatile(agentId, 'tool.call.delta', { turnId, toolCallId, name, argumentsPart });
+        argument(toolCallId, name, argumentsPart);
         streaming('tool_call');
       },
     },
@@ -98,13 +120,17 @@ export function createTurnStream(deps: TurnStreamDeps): TurnStream {
     beginStep(next) {
       step = next;
       announced = new Set();
+      pieces = [];
       for (const stream of [assistant, thinking]) {
         stream.offset += stream.text.length;
         stream.text = '';
       }
       running();
     },
-    responseBooked: () => frames.facts(),
+    responseBooked() {
+      pieces = [];
+      frames.facts();
+    },
     retrying: (facts) => frames.phase({ kind: 'retrying', turnId, step, stepId: '', ...facts, since }),
     waiting(approval) {
       if (approval) frames.phase({ kind: 'awaiting_approval', turnId, step, approval, since: deps.clock.now() });
@@ -154,6 +180,12 @@ export function createTurnStream(deps: TurnStreamDeps): TurnStream {
       });
       frames.facts();
     },
+    untold: () => [
+      ...pieces,
+      ...[...tools.values()].flatMap(({ tool_call_id: toolCallId, last_progress: update }): VolatileFact[] =>
+        update ? [{ type: 'tool.progress', fields: { turnId, toolCallId, update } }] : [],
+      ),
+    ],
     view: () => ({
       turn_id: turnId,
       assistant_text: assistant.text,

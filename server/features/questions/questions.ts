@@ -11,6 +11,7 @@ import type { AnswerQuestion, Question } from '#schema/interaction.ts';
 import { iso } from '#schema/scalars.ts';
 import { answerTexts } from './answers.ts';
 import { ASK_USER_QUESTION, createAskUserQuestionTool, type AskedItem } from './tool.ts';
+import { questionsTranscript } from './transcript.ts';
 
 /** What the asking tool waits for: question text to answer, or that it was dismissed. */
 type Outcome = { answers: Record<string, string> } | 'dismissed';
@@ -121,6 +122,7 @@ function open(session: SessionContext): Questions {
 
 export const questions: Feature<Questions> = {
   name: 'questions',
+  transcript: questionsTranscript,
   snapshot: (state) => ({ pending_questions: pendingQuestions(state) }),
   open,
 };

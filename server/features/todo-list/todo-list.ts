@@ -6,6 +6,7 @@ import type { Tool } from '#server/tools/tool.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import { todoListOf, todoLists, TODO_REMINDER, type TodoListState } from './projection.ts';
 import { createTodoListTool, listed } from './tool.ts';
+import { todoListTranscript } from './transcript.ts';
 
 /** Answers of the model without a write, and since the last reminder, before it is reminded. */
 export const REMIND_AFTER_ANSWERS = 10;
@@ -15,6 +16,7 @@ const listOf = ({ id, log }: AgentContext): TodoListState => todoListOf(todoList
 export const todoList: Feature = {
   name: 'todo-list',
   projection: todoLists,
+  transcript: todoListTranscript,
   open() {
     const tools = new Map<string, readonly Tool[]>();
     return {

@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { defineTool, type Tool } from '#server/tools/tool.ts';
 import type { Todo } from './projection.ts';
 
+export const TODO_LIST = 'TodoList';
+
 const parameters = z.object({
   todos: z
     .array(
@@ -28,7 +30,7 @@ export function listed(todos: readonly Todo[]): string {
 /** `present` tells the list as the journal has it. */
 export function createTodoListTool(present: () => readonly Todo[]): Tool {
   return defineTool({
-    name: 'TodoList',
+    name: TODO_LIST,
     permission: 'free',
     description: DESCRIPTION,
     parameters,

@@ -1,0 +1,166 @@
+/** An agent's transcript as the mapper keeps it: the reduced state, and what it must remember to number what comes. */
+import type { UsageState } from '#server/journal/projections/usage.ts';
+import type { Attachment, EventRecord } from '#server/journal/records.ts';
+import type { Stored } from '#server/journal/texts.ts';
+import type { ContextMessage, TokenUsage } from '#schema/engine.ts';
+import { iso } from '#schema/scalars.ts';
+import { sameValue } from './reducer/equal.ts';
+import {
+  emptyTranscript,
+  type HeldFrame,
+  type HeldOp,
+  type HeldState,
+  type HeldStep,
+  type HeldToolFrame,
+  type HeldTurn,
+} from './reducer/state.ts';
+
+/** A message that enters at the agent's next step. */
+export interface Entered {
+  message: Stored<ContextMessage>;
+  attachments: readonly Stored<Attachment>[];
+}
+
+export interface AgentTranscript {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly state: HeldState;
+  /** Numbers given so far: markers of the agent, attachments of its newest turn, user frames of its newest step. */
+  markers: number;
+  attachments: number;
+  userFrames: number;
+  entered: Entered[];
+  /** Texts of notifications of background tasks, by task, until they enter. */
+  notices: Map<string, string>;
+  /** Context limit as it is now; null is unknown. */
+  limit: number | null | undefined;
+  /** Tokens spent. */
+  usage: UsageState;
+  /** What streams in the newest step; never of an agent that is only folded. */
+  stream: StreamState;
+  /** Something was told of it. */
+  begun: boolean;
+  /** Somebody follows: what only lives in this process belongs to it. */
+  live: boolean;
+}
+
+export interface StreamState {
+  /** Text frames begun, and the kind of the newest. */
+  frames: number;
+  kind: 'text' | 'thinking' | undefined;
+  /** Frames whose text has grown since it was last sent whole. */
+  grown: Set<string>;
+}
+
+export const noStream = (): StreamState => ({ frames: 0, kind: undefined, grown: new Set() });
+
+export const newAgentTranscript = (sessionId: string, id: string, live: boolean): AgentTranscript => ({
+  id,
+  sessionId,
+  state: emptyTranscript(),
+  markers: 0,
+  attachments: 0,
+  userFrames: 0,
+  entered: [],
+  notices: new Map(),
+  limit: undefined,
+  usage: new Map(),
+  stream: noStream(),
+  begun: false,
+  live,
+});
+
+export const turnIdOf = (turnId: number): string => `t${turnId}`;
+
+/** The turn that runs. */
+export function openTurn({ state }: AgentTranscript): HeldTurn | undefined {
+  const turn = state.items.findLast((item) => item.kind === 'turn');
+  return turn?.state === 'running' ? turn : undefined;
+}
+
+/** The step that runs, or waits for its retry. */
+export function openStep(agent: AgentTranscript): HeldStep | undefined {
+  const step = openTurn(agent)?.steps.at(-1);
+  return step?.state === 'running' ? step : undefined;
+}
+
+export interface FoundFrame<Frame extends HeldFrame> {
+  turnId: string;
+  stepId: string;
+  frame: Frame;
+}
+
+/** The frame of a tool call, newest turn first. */
+export function findTool({ state }: AgentTranscript, toolCallId: string): FoundFrame<HeldToolFrame> | undefined {
+  for (let at = state.items.length - 1; at >= 0; at -= 1) {
+    const turn = state.items[at];
+    if (turn?.kind !== 'turn') continue;
+    for (const { stepId, frames } of turn.steps.toReversed()) {
+      for (const frame of frames) {
+        if (frame.kind === 'tool' && frame.toolCallId === toolCallId) return { turnId: turn.turnId, stepId, frame };
+      }
+    }
+  }
+  return undefined;
+}
+
+/** The operation that changes the frame of a call; none when there is no such frame. */
+export function toolOps(agent: AgentTranscript, toolCallId: string, change: Partial<HeldToolFrame>): HeldOp[] {
+  const found = findTool(agent, toolCallId);
+  if (!found) return [];
+  const { turnId, stepId, frame } = found;
+  return [{ op: 'frame.upsert', turnId, stepId, frame: { ...frame, ...change } }];
+}
+
+/** JSON of a marker's payload above which only its small members stay. */
+const PAYLOAD_CHARS = 65_536;
+const SMALL_CHARS = 1024;
+
+/** A point in the timeline, behind all that is there. */
+export function markerOp(agent: AgentTranscript, marker: string, payload: Record<string, unknown>, t: number): HeldOp {
+  agent.markers += 1;
+  return {
+    op: 'marker.upsert',
+    item: { kind: 'marker', markerId: `m${agent.markers}`, marker, payload: bounded(payload), at: iso(t) },
+  };
+}
+
+function bounded(payload: Record<string, unknown>): Record<string, unknown> {
+  if (JSON.stringify(payload).length <= PAYLOAD_CHARS) return payload;
+  const small = Object.entries(payload).filter(([, member]) => (JSON.stringify(member) ?? '').length <= SMALL_CHARS);
+  return { truncated: true, ...Object.fromEntries(small) };
+}
+
+/** The fields of an event as its frame has them, but for type, time and session. */
+export function eventFields(record: EventRecord): Record<string, unknown> {
+  const { seq: _seq, agent, type: _type, x: _x, ...fields } = record;
+  return { ...fields, agentId: agent };
+}
+
+export type AgentFacts = NonNullable<HeldState['meta']['agent']>;
+
+const factNames = (facts: AgentFacts) => Object.keys(facts) as (keyof AgentFacts)[];
+
+/** Tells what of these facts is new, and how full the context is now. */
+export function agentFacts(agent: AgentTranscript, facts: AgentFacts): HeldOp[] {
+  const known = agent.state.meta.agent ?? {};
+  const contextTokens = facts.contextTokens ?? known.contextTokens;
+  const { limit } = agent;
+  const usage = contextTokens !== undefined && limit ? { contextUsage: Math.min(1, contextTokens / limit) } : {};
+  const now: AgentFacts = { ...known, ...facts, ...usage };
+  const changed: AgentFacts = { ...now };
+  for (const key of factNames(now)) if (sameValue(now[key], known[key])) delete changed[key];
+  return factNames(changed).length > 0 ? [{ op: 'meta.merge', meta: { agent: changed } }] : [];
+}
+
+/** The sum of the steps, as a turn shows it. */
+export function turnUsage(steps: readonly HeldStep[]): HeldTurn['usage'] {
+  const usages = steps.flatMap(({ usage }) => usage ?? []);
+  if (usages.length === 0) return undefined;
+  const sum = (of: (usage: TokenUsage) => number) => usages.reduce((total, usage) => total + of(usage), 0);
+  return {
+    inputTokens: sum(({ inputOther, inputCacheCreation }) => inputOther + inputCacheCreation),
+    cachedTokens: sum(({ inputCacheRead }) => inputCacheRead),
+    outputTokens: sum(({ output }) => output),
+  };
+}

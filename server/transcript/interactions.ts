@@ -1,0 +1,34 @@
+/** What people are asked, whatever it is about. */
+import type { Interaction } from '#schema/transcript.ts';
+import { toolOps, type AgentTranscript } from './agent-transcript.ts';
+import type { HeldOp } from './reducer/state.ts';
+
+/** It waits for an answer; the call that it is about, if any, names it. */
+export function askedOps(
+  agent: AgentTranscript,
+  asked: Pick<Interaction, 'interactionId' | 'interactionKind' | 'request'>,
+  toolCallId: string | undefined,
+): HeldOp[] {
+  const { interactionId, interactionKind, request } = asked;
+  const call = toolCallId === undefined ? {} : { toolCallId };
+  return [
+    { op: 'interaction.upsert', interaction: { interactionId, interactionKind, ...call, state: 'pending', request } },
+    ...(toolCallId === undefined ? [] : toolOps(agent, toolCallId, { approvalId: interactionId })),
+  ];
+}
+
+/** It has ended; one that ended before stays as it is. */
+export function answeredOps(
+  agent: AgentTranscript,
+  interactionId: string,
+  state: 'approved' | 'rejected' | 'cancelled' | 'answered' | 'dismissed',
+  end: { response?: unknown },
+): HeldOp[] {
+  const known = agent.state.interactions.get(interactionId);
+  if (known?.state !== 'pending') return [];
+  const { toolCallId } = known;
+  return [
+    { op: 'interaction.upsert', interaction: { ...known, state, ...end } },
+    ...(toolCallId === undefined ? [] : toolOps(agent, toolCallId, { approvalId: interactionId })),
+  ];
+}

@@ -1,0 +1,140 @@
+/**
+ * The transcripts of a session that is loaded: folded from its journal when they are first read, and kept up from then on,
+ * with what streams on top. Each change is a batch of operations with a number.
+ */
+import { followLog, type FollowedLog } from '#server/journal/follow-log.ts';
+import type { Batch } from '#server/journal/records.ts';
+import type { VolatileFact } from '#server/journal/log-listeners.ts';
+import { foldRecord, startTranscripts, transcriptOf, type TranscriptFold } from './fold.ts';
+import type { Mapper } from './mapper.ts';
+import type { HeldBatch, OpJournal, OpJournals } from './op-journal.ts';
+import { mapVolatile } from './stream.ts';
+import { startThinning } from './thinning.ts';
+
+/** Transcripts that are open: what is read of them without an await in between is as of one moment. */
+export interface OpenTranscripts {
+  readonly fold: TranscriptFold;
+  /** The number of the last batch that the agent's state contains; 0 for an agent that there is not. */
+  seq(agentId: string): number;
+  /** The batches behind a number, oldest first; undefined when they do not lead to `seq`. */
+  since(agentId: string, seq: number): HeldBatch[] | undefined;
+}
+
+export interface LiveTranscripts {
+  /** Folds what was recorded, unless that is done. Throws 50001 of a damaged journal. */
+  open(): Promise<OpenTranscripts>;
+  /** The session goes; nothing may be asked afterwards. */
+  close(): void;
+}
+
+export interface LiveTranscriptsDeps {
+  log: FollowedLog & { readonly sessionId: string };
+  mapper: Mapper;
+  journals: OpJournals;
+  /** What agents told that is in no record, in order. */
+  untold(): { agent: string; fact: VolatileFact }[];
+  /** Milliseconds. */
+  now(): number;
+}
+
+interface Opened extends OpenTranscripts {
+  close(): void;
+}
+
+/** Creates them; nothing is read before they are opened. */
+export function createLiveTranscripts(deps: LiveTranscriptsDeps): LiveTranscripts {
+  let opening: Promise<Opened> | undefined;
+
+  function forget(opened: Promise<Opened>): void {
+    if (opening === opened) opening = undefined;
+  }
+
+  return {
+    open() {
+      if (opening) return opening;
+      const opened: Promise<Opened> = openNow(deps, () => forget(opened));
+      opening = opened;
+      opened.catch(() => forget(opened));
+      return opened;
+    },
+    close() {
+      opening?.then(
+        (opened) => opened.close(),
+        () => undefined,
+      );
+      opening = undefined;
+    },
+  };
+}
+
+async function openNow(deps: LiveTranscriptsDeps, lost: () => void): Promise<Opened> {
+  const { log, mapper, journals, now } = deps;
+  const fold = startTranscripts({ session_id: log.sessionId });
+  const kept = new Map<string, OpJournal>();
+  let stop = () => {};
+
+  /** An agent that nothing was told of yet begins at 1; the others go on above all numbers of earlier lives. */
+  function journalOf(agentId: string, base = 0): OpJournal {
+    const known = kept.get(agentId) ?? journals.open(base);
+    kept.set(agentId, known);
+    return known;
+  }
+
+  const thinning = startThinning((agentId, ops) => void journalOf(agentId).add(ops));
+
+  function line({ t, records }: Batch): void {
+    for (const record of records) {
+      const { agent } = record;
+      const ops = foldRecord(fold, mapper, record, t);
+      if (!fold.live || ops.length === 0) continue;
+      thinning.flush(agent);
+      journalOf(agent).add(ops);
+    }
+  }
+
+  function close(): void {
+    stop();
+    thinning.close();
+    for (const journal of kept.values()) journal.close();
+    kept.clear();
+    lost();
+  }
+
+  /** A state that could not be kept up is read anew by whoever asks next. */
+  function keepUp(call: () => void): void {
+    try {
+      call();
+    } catch (error) {
+      close();
+      throw error;
+    }
+  }
+
+  stop = await followLog(log, {
+    line: (batch) => keepUp(() => line(batch)),
+    volatile: (agentId, fact) => keepUp(() => thinning.take(agentId, mapVolatile(transcriptOf(fold, agentId), fact))),
+    restarted: close,
+  });
+  fold.live = true;
+  const base = Math.max(now(), journals.highest);
+  for (const [id, agent] of fold.agents) {
+    agent.live = true;
+    if (agent.begun) journalOf(id, base);
+  }
+  for (const { agent, fact } of deps.untold()) mapVolatile(transcriptOf(fold, agent), fact);
+
+  return {
+    fold,
+    seq(agentId) {
+      thinning.flush(agentId);
+      return kept.get(agentId)?.latest ?? 0;
+    },
+    since(agentId, seq) {
+      thinning.flush(agentId);
+      const journal = kept.get(agentId);
+      if (!journal) return seq === 0 ? [] : undefined;
+      return journal.since(seq);
+    },
+    close,
+  };
+}

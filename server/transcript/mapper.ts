@@ -1,0 +1,64 @@
+/**
+ * From records to operations. The rows say what a record of each type makes; they are the only code of the transcript that
+ * knows records. A feature's rows come behind the core's, in the order of the features.
+ */
+import type { JournalRecord } from '#server/journal/records.ts';
+import type { AgentTranscript } from './agent-transcript.ts';
+import { applyOps } from './reducer/apply.ts';
+import type { HeldOp } from './reducer/state.ts';
+import { agentRows } from './rows/agent.ts';
+import { approvalRows } from './rows/approvals.ts';
+import { noticeRows } from './rows/notices.ts';
+import { promptRows } from './rows/prompts.ts';
+import { stepRows } from './rows/steps.ts';
+import { toolRows } from './rows/tools.ts';
+import { turnRows } from './rows/turns.ts';
+import type { Row, TranscriptRows } from './transcript-rows.ts';
+
+/** Maps a record and applies what it makes; the operations of one record are one batch. */
+export type Mapper = (agent: AgentTranscript, record: JournalRecord, t: number) => HeldOp[];
+
+/** In the order in which operations of one record stand: a prompt is told of before the turn that it opens. */
+const coreRows: readonly TranscriptRows[] = [
+  promptRows,
+  turnRows,
+  stepRows,
+  toolRows,
+  approvalRows,
+  noticeRows,
+  agentRows,
+];
+
+/** The mapper of a program with these features. */
+export function createMapper(features: readonly TranscriptRows[]): Mapper {
+  const all = [...coreRows, ...features];
+  return (agent, record, t) => {
+    const ops: HeldOp[] = [];
+    for (const rows of all) {
+      for (const op of made(rows, agent, record, t)) {
+        applyOps(agent.state, [op]);
+        add(ops, op);
+      }
+    }
+    return ops;
+  };
+}
+
+function made<T extends JournalRecord['type']>(
+  rows: TranscriptRows,
+  agent: AgentTranscript,
+  record: Extract<JournalRecord, { type: T }>,
+  t: number,
+): HeldOp[] {
+  if (!Object.hasOwn(rows, record.type)) return [];
+  const row = rows[record.type as T] as Row<T> | undefined;
+  return row?.(agent, record, t) ?? [];
+}
+
+/** A frame that two rows change one after the other goes out once. */
+function add(ops: HeldOp[], op: HeldOp): void {
+  const last = ops.at(-1);
+  const again = op.op === 'frame.upsert' && last?.op === 'frame.upsert' && last.frame.frameId === op.frame.frameId;
+  if (again) ops[ops.length - 1] = op;
+  else ops.push(op);
+}

@@ -1,0 +1,44 @@
+/** What opened a turn, as the transcript shows it. */
+import type { EventRecord } from '#server/journal/records.ts';
+import type { Text } from '#server/journal/texts.ts';
+import type { Origin } from '#schema/engine.ts';
+import type { TurnOrigin } from '#schema/transcript.ts';
+
+/** The origin with the kind that clients tell turns apart by. */
+export function turnOrigin(payload: Origin): TurnOrigin {
+  switch (payload.kind) {
+    case 'user':
+    case 'shell_command':
+      return { kind: 'user', payload };
+    case 'cron_job':
+      return { kind: 'cron', taskId: payload.jobId, payload };
+    case 'cron_missed':
+      return { kind: 'cron', payload };
+    case 'task':
+      // Turns of old journals may lack it.
+      return payload.taskId ? { kind: 'task', taskId: payload.taskId, payload } : { kind: 'other', payload };
+    case 'hook_result':
+      return { kind: 'hook', payload };
+    case 'compaction_summary':
+      return { kind: 'compaction', payload };
+    default:
+      return { kind: 'other', payload };
+  }
+}
+
+/** The text that opened a turn; only of what a person wrote or set up. */
+export function turnPrompt({ origin, prompt, x }: EventRecord<'turn.started'>): Text | undefined {
+  switch (origin.kind) {
+    case 'user':
+      // Media alone have no text.
+      return prompt === '' && x?.attachments?.length ? undefined : prompt;
+    case 'cron_job':
+    case 'cron_missed':
+      return x?.text;
+    case 'skill_activation':
+    case 'plugin_command':
+      return origin.trigger === 'user-slash' ? x?.text : undefined;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,132 @@
+/** What clients read of the transcripts of a session, whether it is loaded or only folded. */
+import type { Whole } from '#server/journal/texts.ts';
+import type { Item, TranscriptPage, UserMessages } from '#schema/transcript.ts';
+import type { TranscriptOps } from '#schema/transcript-ops.ts';
+import type { TranscriptFold } from './fold.ts';
+import type { OpenTranscripts } from './live.ts';
+import { selectPage, type PageQuery, type Segment } from './page.ts';
+import { emptyTranscript, type HeldState, type HeldTurn } from './reducer/state.ts';
+import { shownAttachment, shownItem, shownOp, shownPrompt, shownText } from './shown.ts';
+
+/** The transcripts of a session. All of it is as of one moment while nothing is awaited in between. */
+export interface TranscriptSource {
+  readonly fold: TranscriptFold;
+  /** Of a session that is loaded. */
+  readonly live?: OpenTranscripts;
+  /** A value with its long texts read in. */
+  load<T>(value: T): Promise<Whole<T>>;
+}
+
+/** JSON of the turns of a page; fewer turns are given above it, but one. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+
+/** The state of an agent; an empty one where there is no such agent. */
+export const stateOf = ({ fold }: TranscriptSource, agentId: string): HeldState =>
+  fold.agents.get(agentId)?.state ?? emptyTranscript();
+
+/** A page of an agent's transcript, newest turns first unless a cursor says otherwise. */
+export async function readPage(source: TranscriptSource, agentId: string, query: PageQuery): Promise<TranscriptPage> {
+  const { fold, live, load } = source;
+  // The number first: what it hands over is in the state already.
+  const seq = live ? { seq: live.seq(agentId) } : {};
+  const state = stateOf(source, agentId);
+  const { segments, head, hasMore } = selectPage(state, query);
+  const used = usedAttachments(state);
+  const side = {
+    tasks: [...state.tasks.values()],
+    interactions: [...state.interactions.values()],
+    attachments: [...state.attachments.values()].filter(({ attachmentId }) => used.has(attachmentId)),
+    todos: [...state.todos.values()],
+    prompts: live ? [...state.prompts.values()] : [],
+  };
+  const { meta } = state;
+  const agents = [...fold.roster.values()];
+  const pending = [...state.pending];
+  // Nothing of the state is looked at from here on: it may change meanwhile.
+  const { items, cut } = await loadSegments(segments, load, query.after !== undefined);
+  const { attachments, prompts, ...rest } = await load(side);
+  const has_more = hasMore || cut;
+  return {
+    agent_id: agentId,
+    items: [...(has_more ? [] : (await load(head)).map(shownItem)), ...items],
+    has_more,
+    ...rest,
+    attachments: attachments.map(shownAttachment),
+    prompts: prompts.map(shownPrompt),
+    meta,
+    agents,
+    pending_interactions: pending,
+    ...seq,
+  };
+}
+
+/** From the end that the page grows from, as many as are allowed; a turn at a time, so that few texts are in memory. */
+async function loadSegments(segments: Segment[], load: TranscriptSource['load'], forwards: boolean) {
+  const loaded: Item[][] = [];
+  let bytes = 0;
+  for (const segment of forwards ? segments : segments.toReversed()) {
+    const items = (await load(segment)).map(shownItem);
+    bytes += Buffer.byteLength(JSON.stringify(items));
+    if (bytes > PAGE_BYTES && loaded.length > 0) break;
+    loaded.push(items);
+  }
+  return { items: (forwards ? loaded : loaded.toReversed()).flat(), cut: loaded.length < segments.length };
+}
+
+/** Ids of the media that any turn shows. */
+function usedAttachments({ items, attachments }: HeldState): ReadonlySet<string> {
+  if (attachments.size === 0) return new Set();
+  const ids = items.flatMap((item) =>
+    item.kind === 'turn'
+      ? [...(item.attachmentIds ?? []), ...item.steps.flatMap(({ frames }) => frames.flatMap(attachmentsIn))]
+      : [],
+  );
+  return new Set(ids);
+}
+
+const attachmentsIn = (frame: HeldTurn['steps'][number]['frames'][number]) =>
+  frame.kind === 'text' ? (frame.attachmentIds ?? []) : [];
+
+/** The batches behind a number. */
+export async function readOps(
+  { live, load }: TranscriptSource,
+  agentId: string,
+  since: number,
+): Promise<TranscriptOps> {
+  if (!live) return { agent_id: agentId, batches: [], latest_seq: 0, complete: false };
+  const latest_seq = live.seq(agentId);
+  const held = live.since(agentId, since);
+  const batches = (await load(held ?? [])).map(({ seq, ops }) => ({ seq, ops: ops.map(shownOp) }));
+  return { agent_id: agentId, batches, latest_seq, complete: held !== undefined };
+}
+
+/** What opened the turns of an agent, or of all. */
+export async function readUserMessages(source: TranscriptSource, agentId: string | undefined): Promise<UserMessages> {
+  const { fold, load } = source;
+  const ids = agentId === undefined ? [...fold.roster.keys()] : [agentId];
+  const held = ids.map((id) => ({ agent_id: id, ...openings(stateOf(source, id)) }));
+  const agents = (await load(held)).map(({ agent_id, messages, attachments }) => ({
+    agent_id,
+    messages: messages.map(({ prompt, ...message }) => ({ ...message, prompt: shownText(prompt) })),
+    attachments: attachments.map(shownAttachment),
+  }));
+  return { agents };
+}
+
+function openings({ items, attachments }: HeldState) {
+  const turns = items.filter((item) => item.kind === 'turn');
+  const listed = turns.filter(({ prompt, attachmentIds }) => prompt !== undefined || attachmentIds !== undefined);
+  const shown = new Set(listed.flatMap(({ attachmentIds = [] }) => attachmentIds));
+  return {
+    messages: listed.map(({ turnId, ordinal, state, origin, prompt = '', attachmentIds, startedAt }) => ({
+      turn_id: turnId,
+      ordinal,
+      state,
+      origin,
+      prompt,
+      ...(attachmentIds ? { attachment_ids: attachmentIds } : {}),
+      ...(startedAt === undefined ? {} : { started_at: startedAt }),
+    })),
+    attachments: [...shown].flatMap((id) => attachments.get(id) ?? []),
+  };
+}

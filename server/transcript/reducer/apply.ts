@@ -1,0 +1,285 @@
+/** Applies operations to a transcript's state: the only code that knows how. */
+import type { TranscriptOp } from '#schema/transcript-ops.ts';
+import { appended } from './append.ts';
+import { sameValue } from './equal.ts';
+import {
+  emptyTranscript,
+  itemId,
+  type Held,
+  type HeldFrame,
+  type HeldItem,
+  type HeldState,
+  type HeldStep,
+  type HeldTextFrame,
+  type HeldTurn,
+  type TranscriptState,
+} from './state.ts';
+
+export interface Applied {
+  /** Whether anything is other than before. */
+  changed: boolean;
+  /** A piece of text did not fit the state: the client has lost something and must read anew. */
+  gap: boolean;
+}
+
+type Change = 'changed' | 'same' | 'gap';
+type AnyOp = Held<TranscriptOp>;
+type OpOf<K extends AnyOp['op']> = Extract<AnyOp, { op: K }>;
+
+/**
+ * Applies a batch in order, changing the state. Total: never throws, whatever the operations are. One that does not fit
+ * is skipped, the others are applied.
+ */
+export function applyOps(state: TranscriptState, ops: readonly TranscriptOp[]): Applied;
+export function applyOps(state: HeldState, ops: readonly AnyOp[]): Applied;
+export function applyOps(state: HeldState, ops: readonly AnyOp[]): Applied {
+  const applied: Applied = { changed: false, gap: false };
+  for (const op of ops) {
+    const change = applyOp(state, op);
+    if (change === 'changed') applied.changed = true;
+    if (change === 'gap') applied.gap = true;
+  }
+  return applied;
+}
+
+function applyOp(state: HeldState, op: AnyOp): Change {
+  switch (op.op) {
+    case 'turn.upsert':
+      return upsertTurn(state, op);
+    case 'step.upsert':
+      return upsertStep(state, op);
+    case 'frame.upsert':
+      return upsertFrame(state, op);
+    case 'append':
+      return append(state, op);
+    case 'marker.upsert':
+    case 'taskref.upsert':
+      return upsertPoint(state, op.item, op.beforeTurn);
+    case 'task.upsert':
+      return put(state.tasks, op.task.taskId, op.task);
+    case 'interaction.upsert': {
+      const { interactionId, state: now } = op.interaction;
+      if (now === 'pending') state.pending.add(interactionId);
+      else state.pending.delete(interactionId);
+      return put(state.interactions, interactionId, op.interaction);
+    }
+    case 'attachment.upsert':
+      return put(state.attachments, op.attachment.attachmentId, op.attachment);
+    case 'todo.upsert':
+      return put(state.todos, op.todo.todoId, op.todo);
+    case 'prompt.upsert':
+      return put(state.prompts, op.prompt.promptId, op.prompt);
+    case 'meta.merge':
+      return mergeMeta(state, op.meta);
+    case 'items.remove':
+      return removeItems(state, new Set(op.ids));
+    case 'reset':
+      return reset(state, op.snapshot);
+    default:
+      // An operation that is not known changes nothing.
+      return 'same';
+  }
+}
+
+function put<T>(entities: Map<string, T>, id: string, entity: T): Change {
+  const known = entities.get(id);
+  if (known !== undefined && sameValue(known, entity)) return 'same';
+  entities.set(id, entity);
+  return 'changed';
+}
+
+/** Inserts before the first turn with a greater ordinal (or, `from` given, one that is at least that), else at the end. */
+function insert(state: HeldState, item: HeldItem, isBehind: (turn: HeldTurn) => boolean): void {
+  let place = state.items.length;
+  for (let at = place - 1; at >= 0; at -= 1) {
+    const other = state.items[at];
+    if (other?.kind !== 'turn') continue;
+    if (!isBehind(other)) break;
+    place = at;
+  }
+  state.items.splice(place, 0, item);
+  state.byId.set(itemId(item), item);
+}
+
+function replace(state: HeldState, known: HeldItem, item: HeldItem): void {
+  state.items[state.items.lastIndexOf(known)] = item;
+  state.byId.set(itemId(item), item);
+}
+
+function upsertTurn(state: HeldState, { turn }: OpOf<'turn.upsert'>): Change {
+  const known = state.byId.get(turn.turnId);
+  if (known?.kind !== 'turn') {
+    if (known) removeItems(state, new Set([turn.turnId]));
+    insert(state, { ...turn, steps: [] }, ({ ordinal }) => ordinal > turn.ordinal);
+    return 'changed';
+  }
+  const { steps, ...header } = known;
+  if (sameValue(header, turn)) return 'same';
+  if (turn.ordinal === known.ordinal) replace(state, known, { ...turn, steps });
+  else {
+    removeItems(state, new Set([turn.turnId]), false);
+    insert(state, { ...turn, steps }, ({ ordinal }) => ordinal > turn.ordinal);
+  }
+  return 'changed';
+}
+
+/** The turn of a step; a client that does not have it yet gets a bare one. */
+function turnFor(state: HeldState, turnId: string): HeldTurn {
+  const known = state.byId.get(turnId);
+  if (known?.kind === 'turn') return known;
+  if (known) removeItems(state, new Set([turnId]));
+  const turn: HeldTurn = {
+    kind: 'turn',
+    turnId,
+    ordinal: numberIn(turnId, /^t(\d+)$/),
+    state: 'running',
+    origin: { kind: 'other' },
+    steps: [],
+  };
+  insert(state, turn, ({ ordinal }) => ordinal > turn.ordinal);
+  return turn;
+}
+
+const numberIn = (id: string, pattern: RegExp) => Number(pattern.exec(id)?.[1] ?? 0);
+
+function insertStep(turn: HeldTurn, step: HeldStep): void {
+  const at = turn.steps.findLastIndex(({ ordinal }) => ordinal <= step.ordinal) + 1;
+  turn.steps.splice(at, 0, step);
+}
+
+function upsertStep(state: HeldState, { turnId, step }: OpOf<'step.upsert'>): Change {
+  const turn = turnFor(state, turnId);
+  const at = turn.steps.findLastIndex(({ stepId }) => stepId === step.stepId);
+  const known = turn.steps[at];
+  if (!known) {
+    insertStep(turn, { ...step, frames: [] });
+    return 'changed';
+  }
+  const { frames, ...header } = known;
+  if (sameValue(header, step)) return 'same';
+  turn.steps.splice(at, 1);
+  insertStep(turn, { ...step, frames });
+  return 'changed';
+}
+
+function upsertFrame(state: HeldState, { turnId, stepId, frame }: OpOf<'frame.upsert'>): Change {
+  const turn = turnFor(state, turnId);
+  let step = turn.steps.findLast((one) => one.stepId === stepId);
+  if (!step) {
+    const ordinal = numberIn(stepId, /\.(\d+)$/);
+    step = { kind: 'step', stepId, turnId, ordinal, state: 'running', frames: [] };
+    insertStep(turn, step);
+  }
+  const at = step.frames.findLastIndex(({ frameId }) => frameId === frame.frameId);
+  const known = step.frames[at];
+  if (!known) step.frames.push(frame);
+  else if (sameValue(known, frame)) return 'same';
+  else step.frames[at] = frame;
+  return 'changed';
+}
+
+function append(state: HeldState, { target, offset, text }: OpOf<'append'>): Change {
+  if (typeof text !== 'string') return 'gap';
+  if (target.type === 'task') return appendToTask(state, target.taskId, offset, text);
+  const turn = state.byId.get(target.turnId);
+  if (turn?.kind !== 'turn') return 'gap';
+  const step = turn.steps.findLast(({ stepId }) => stepId === target.stepId);
+  const at = step?.frames.findLastIndex(({ frameId }) => frameId === target.frameId) ?? -1;
+  const frame = step?.frames[at];
+  if (!step || !isWritten(frame) || typeof frame.text !== 'string') return 'gap';
+  const whole = appended(frame.text, offset, text);
+  if (whole === undefined) return 'gap';
+  if (whole === frame.text) return 'same';
+  step.frames[at] = { ...frame, text: whole };
+  return 'changed';
+}
+
+const isWritten = (frame: HeldFrame | undefined): frame is HeldTextFrame =>
+  frame?.kind === 'text' || frame?.kind === 'thinking';
+
+function appendToTask(state: HeldState, taskId: string, offset: number, text: string): Change {
+  const known = state.tasks.get(taskId);
+  if (!known && offset > 0) return 'gap';
+  const task = known ?? { taskId, kind: 'other', state: 'running', detached: false, outputTail: '' };
+  const outputTail = appended(task.outputTail, offset, text);
+  return outputTail === undefined ? 'gap' : put(state.tasks, taskId, { ...task, outputTail });
+}
+
+/** A marker or a task reference. */
+function upsertPoint(state: HeldState, item: Exclude<HeldItem, HeldTurn>, beforeTurn: number | undefined): Change {
+  const known = state.byId.get(itemId(item));
+  if (known && sameValue(known, item)) return 'same';
+  if (known && known.kind !== 'turn') replace(state, known, item);
+  else {
+    if (known) removeItems(state, new Set([itemId(item)]));
+    insert(state, item, ({ ordinal }) => beforeTurn !== undefined && ordinal >= beforeTurn);
+  }
+  return 'changed';
+}
+
+/** What people were asked in a removed turn goes with it. */
+function removeItems(state: HeldState, ids: ReadonlySet<string>, withInteractions = true): Change {
+  const removed = state.items.filter((item) => ids.has(itemId(item)));
+  if (removed.length === 0) return 'same';
+  state.items = state.items.filter((item) => !ids.has(itemId(item)));
+  for (const item of removed) state.byId.delete(itemId(item));
+  if (withInteractions) removeInteractions(state, new Set(removed.flatMap(callsOf)));
+  return 'changed';
+}
+
+const callsOf = (item: HeldItem): string[] =>
+  item.kind === 'turn'
+    ? item.steps.flatMap(({ frames }) => frames.flatMap((frame) => (frame.kind === 'tool' ? frame.toolCallId : [])))
+    : [];
+
+function removeInteractions(state: HeldState, calls: ReadonlySet<string>): void {
+  for (const [id, { toolCallId }] of state.interactions) {
+    if (toolCallId === undefined || !calls.has(toolCallId)) continue;
+    state.interactions.delete(id);
+    state.pending.delete(id);
+  }
+}
+
+function mergeMeta(state: HeldState, merge: OpOf<'meta.merge'>['meta']): Change {
+  const { goal, modes, agent, activity } = merge;
+  const meta = { ...state.meta };
+  if (goal === null) delete meta.goal;
+  else if (goal !== undefined) meta.goal = goal;
+  if (modes) {
+    const { plan, swarm } = { ...meta.modes, ...definedOf(modes) };
+    const on = { ...(plan ? { plan } : {}), ...(swarm ? { swarm } : {}) };
+    if (plan || swarm) meta.modes = on;
+    else delete meta.modes;
+  }
+  if (agent) meta.agent = { ...meta.agent, ...definedOf(agent) };
+  if (activity !== undefined) meta.activity = activity;
+  if (sameValue(meta, state.meta)) return 'same';
+  state.meta = meta;
+  return 'changed';
+}
+
+/** Without members that are undefined, which count as absent. */
+function definedOf<T extends object>(value: T): T {
+  const copy = { ...value };
+  for (const key in copy) if (copy[key] === undefined) delete copy[key];
+  return copy;
+}
+
+function reset(state: HeldState, snapshot: OpOf<'reset'>['snapshot']): Change {
+  const { items, tasks, interactions = [], attachments = [], todos = [], prompts = [], meta, hasMoreOlder } = snapshot;
+  Object.assign(state, emptyTranscript(), { meta, hasMoreOlder: hasMoreOlder ?? false });
+  for (const item of items) {
+    const copy =
+      item.kind === 'turn'
+        ? { ...item, steps: item.steps.map((step) => ({ ...step, frames: [...step.frames] })) }
+        : item;
+    state.items.push(copy);
+    state.byId.set(itemId(copy), copy);
+  }
+  for (const task of tasks) state.tasks.set(task.taskId, task);
+  for (const interaction of interactions) applyOp(state, { op: 'interaction.upsert', interaction });
+  for (const attachment of attachments) state.attachments.set(attachment.attachmentId, attachment);
+  for (const todo of todos) state.todos.set(todo.todoId, todo);
+  for (const prompt of prompts) state.prompts.set(prompt.promptId, prompt);
+  return 'changed';
+}

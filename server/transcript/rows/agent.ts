@@ -1,0 +1,51 @@
+/** Facts of the agent: what it is set to, how full its context is, what it has used. */
+import { usageProjection } from '#server/journal/projections/usage.ts';
+import type { InternalRecord, JournalRecord } from '#server/journal/records.ts';
+import type { TokenUsage } from '#schema/engine.ts';
+import { agentFacts, type AgentFacts, type AgentTranscript } from '../agent-transcript.ts';
+import type { TranscriptRows } from '../transcript-rows.ts';
+import type { HeldOp } from '../reducer/state.ts';
+
+function configured(agent: AgentTranscript, record: InternalRecord<'agent.config'>): HeldOp[] {
+  const { model, thinkingEffort, maxContextTokens, permission } = record;
+  if (maxContextTokens !== undefined) agent.limit = maxContextTokens;
+  return agentFacts(agent, {
+    ...(model === undefined ? {} : { model }),
+    ...(thinkingEffort === undefined ? {} : { thinkingEffort }),
+    ...(typeof maxContextTokens === 'number' ? { maxContextTokens } : {}),
+    ...(permission === undefined ? {} : { permission }),
+  });
+}
+
+/** What was spent; of the running turn only where somebody follows it. */
+function spent(agent: AgentTranscript): AgentFacts {
+  const own = agent.usage.get(agent.id);
+  if (!own) return {};
+  const { total, byModel, currentTurn } = own;
+  const models = Object.entries(byModel).map(([model, usage]): [string, TokenUsage] => [model, { ...usage }]);
+  return {
+    usage: {
+      byModel: Object.fromEntries(models),
+      total: { ...total },
+      ...(agent.live ? { currentTurn: { ...currentTurn } } : {}),
+    },
+  };
+}
+
+function booked(agent: AgentTranscript, record: JournalRecord, t: number): HeldOp[] {
+  usageProjection.apply(agent.usage, record, t);
+  const { contextTokens } = record.type === 'step.response' ? record : {};
+  const size = contextTokens === undefined ? {} : { contextTokens };
+  return agentFacts(agent, { ...size, ...('usage' in record && record.usage ? spent(agent) : {}) });
+}
+
+export const agentRows: TranscriptRows = {
+  'agent.config': configured,
+  'context.spliced': (agent, { tokens }) => agentFacts(agent, { contextTokens: tokens }),
+  'step.response': booked,
+  'usage.recorded': booked,
+  'turn.started'(agent, record, t) {
+    usageProjection.apply(agent.usage, record, t);
+    return [];
+  },
+};

@@ -1,0 +1,38 @@
+/** Approvals that people are asked for. */
+import type { EventRecord } from '#server/journal/records.ts';
+import type { AgentTranscript } from '../agent-transcript.ts';
+import { answeredOps, askedOps } from '../interactions.ts';
+import type { TranscriptRows } from '../transcript-rows.ts';
+import type { HeldOp } from '../reducer/state.ts';
+
+function requested(agent: AgentTranscript, record: EventRecord<'event.approval.requested'>): HeldOp[] {
+  const { approval_id, turn_id, tool_call_id, tool_name, action, tool_input_display } = record;
+  const request = {
+    id: approval_id,
+    sessionId: agent.sessionId,
+    agentId: agent.id,
+    ...(turn_id === undefined ? {} : { turnId: turn_id }),
+    toolCallId: tool_call_id,
+    toolName: tool_name,
+    action,
+    display: tool_input_display,
+  };
+  return askedOps(agent, { interactionId: approval_id, interactionKind: 'approval', request }, tool_call_id);
+}
+
+function resolved(agent: AgentTranscript, record: EventRecord<'event.approval.resolved'>): HeldOp[] {
+  const { approval_id, decision, scope, feedback, selected_label, x } = record;
+  const response = {
+    decision,
+    ...(scope === undefined ? {} : { scope }),
+    ...(feedback === undefined ? {} : { feedback }),
+    ...(selected_label === undefined ? {} : { selectedLabel: selected_label }),
+  };
+  // Nobody answered one that ended with its server.
+  return answeredOps(agent, approval_id, decision, x?.cause === 'server_stopped' ? {} : { response });
+}
+
+export const approvalRows: TranscriptRows = {
+  'event.approval.requested': requested,
+  'event.approval.resolved': resolved,
+};

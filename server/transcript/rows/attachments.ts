@@ -1,0 +1,15 @@
+/** Media that enter a turn. */
+import type { Attachment } from '#server/journal/records.ts';
+import type { Stored } from '#server/journal/texts.ts';
+import type { AgentTranscript } from '../agent-transcript.ts';
+import type { HeldOp } from '../reducer/state.ts';
+
+/** Gives them their ids, which count on over the turn. */
+export function attached(agent: AgentTranscript, turnId: string, media: readonly Stored<Attachment>[]) {
+  const attachments = media.map((one) => {
+    agent.attachments += 1;
+    return { attachmentId: `${turnId}.att${agent.attachments}`, ...one };
+  });
+  const ops = attachments.map((attachment): HeldOp => ({ op: 'attachment.upsert', attachment }));
+  return { ops, ids: attachments.length > 0 ? { attachmentIds: attachments.map((one) => one.attachmentId) } : {} };
+}

@@ -1,0 +1,34 @@
+/** Prompts of users: accepted, begun, settled. */
+import type { EventRecord } from '#server/journal/records.ts';
+import type { AgentTranscript } from '../agent-transcript.ts';
+import type { TranscriptRows } from '../transcript-rows.ts';
+import type { HeldOp } from '../reducer/state.ts';
+
+function settled(
+  { state }: AgentTranscript,
+  promptId: string,
+  status: 'completed' | 'failed' | 'blocked' | 'aborted',
+  finishedAt: string,
+): HeldOp[] {
+  // Instructions to other agents and internal prompts have no entity.
+  const prompt = state.prompts.get(promptId);
+  return prompt ? [{ op: 'prompt.upsert', prompt: { ...prompt, status, finishedAt } }] : [];
+}
+
+/** A prompt that waited runs now. */
+function begun({ state }: AgentTranscript, { promptId }: EventRecord<'turn.started'>): HeldOp[] {
+  const prompt = promptId === undefined ? undefined : state.prompts.get(promptId);
+  return prompt && prompt.status !== 'running'
+    ? [{ op: 'prompt.upsert', prompt: { ...prompt, status: 'running' } }]
+    : [];
+}
+
+export const promptRows: TranscriptRows = {
+  'prompt.submitted'(_agent, { promptId, status, userMessageId, content, createdAt, x }) {
+    if (x?.origin && x.origin.kind !== 'user') return [];
+    return [{ op: 'prompt.upsert', prompt: { promptId, status, userMessageId, content, createdAt } }];
+  },
+  'turn.started': begun,
+  'prompt.completed': (agent, { promptId, reason, finishedAt }) => settled(agent, promptId, reason, finishedAt),
+  'prompt.aborted': (agent, { promptId, abortedAt }) => settled(agent, promptId, 'aborted', abortedAt),
+};

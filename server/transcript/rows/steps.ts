@@ -1,0 +1,227 @@
+/** Steps, and what the model wrote in them. */
+import type { EventRecord, InternalRecord } from '#server/journal/records.ts';
+import { BlobText, type Stored, type Text } from '#server/journal/texts.ts';
+import type { ContextMessage, Part } from '#schema/engine.ts';
+import { iso } from '#schema/scalars.ts';
+import { noStream, openStep, openTurn, turnIdOf, type AgentTranscript } from '../agent-transcript.ts';
+import type { TranscriptRows } from '../transcript-rows.ts';
+import type { HeldFrame, HeldOp, HeldStep, HeldTextFrame, HeldToolFrame } from '../reducer/state.ts';
+import { attached } from './attachments.ts';
+
+type StepHeader = Omit<HeldStep, 'frames'>;
+
+const frameOp = ({ turnId, stepId }: StepHeader, frame: HeldFrame): HeldOp => ({
+  op: 'frame.upsert',
+  turnId,
+  stepId,
+  frame,
+});
+
+/** A call that will get no result. */
+function failedCall({ inputText: _inputText, progress: _progress, ...frame }: HeldToolFrame): HeldToolFrame {
+  return { ...frame, state: 'error' };
+}
+
+const runningCalls = ({ frames }: HeldStep) =>
+  frames.flatMap((frame) => (frame.kind === 'tool' && frame.state === 'running' ? frame : []));
+
+/** A step that goes no further; its calls end with it. */
+export function endedStep(step: HeldStep, end: Partial<StepHeader>, t: number): HeldOp[] {
+  const { frames: _frames, retry: _retry, ...header } = step;
+  return [
+    { op: 'step.upsert', turnId: step.turnId, step: { ...header, endedAt: iso(t), ...end } },
+    ...runningCalls(step).map((frame) => frameOp(step, failedCall(frame))),
+  ];
+}
+
+/** The text of what entered a running turn, as people read it. */
+function enteredText(agent: AgentTranscript, { content, origin }: Stored<ContextMessage>): string | object | undefined {
+  if (origin?.kind === 'task') {
+    const notice = agent.notices.get(origin.taskId);
+    agent.notices.delete(origin.taskId);
+    return notice;
+  }
+  if (origin && origin.kind !== 'user') return undefined;
+  return joined(content.flatMap((part) => (part.type === 'text' ? part.text : [])));
+}
+
+/** A text of several pieces: whole while all are at hand, else its pieces. */
+function joined(pieces: readonly Text[]): string | object {
+  const [only, ...more] = pieces;
+  if (only !== undefined && more.length === 0) return only;
+  const strings = pieces.filter((piece) => typeof piece === 'string');
+  return strings.length === pieces.length ? strings.join('') : pieces;
+}
+
+function entered(agent: AgentTranscript, turnId: string, step: StepHeader): HeldOp[] {
+  return agent.entered.splice(0).flatMap(({ message, attachments }) => {
+    const text = enteredText(agent, message);
+    if (text === undefined) return [];
+    const { ops, ids } = attached(agent, turnId, attachments);
+    agent.userFrames += 1;
+    const taskId = message.origin?.kind === 'task' ? { taskId: message.origin.taskId } : {};
+    const frameId = `${step.stepId}.f${agent.userFrames}`;
+    return [...ops, frameOp(step, { kind: 'text', frameId, role: 'user', text, ...ids, ...taskId })];
+  });
+}
+
+function started(agent: AgentTranscript, record: EventRecord<'turn.step.started'>, t: number): HeldOp[] {
+  const turn = openTurn(agent);
+  if (!turn) return [];
+  const { turnId } = turn;
+  const last = openStep(agent);
+  const step: StepHeader = {
+    kind: 'step',
+    stepId: `${turnId}.${record.step}`,
+    turnId,
+    ordinal: record.step,
+    state: 'running',
+    startedAt: iso(t),
+  };
+  agent.userFrames = 0;
+  agent.stream = noStream();
+  const failed = last?.retry ? { endMessage: last.retry.errorMessage } : {};
+  return [
+    ...(last ? endedStep(last, { state: 'failed', endReason: 'error', ...failed }, t) : []),
+    { op: 'step.upsert', turnId, step },
+    ...entered(agent, turnId, step),
+  ];
+}
+
+interface Written {
+  kind: 'text' | 'thinking';
+  pieces: Text[];
+}
+
+const lengthOf = (text: Text) => (text instanceof BlobText ? text.bytes : text.length);
+
+/** What was written, without empty parts, those of a kind that follow each other as one. */
+function writtenIn(parts: readonly Stored<Part>[]): Written[] {
+  const written: Written[] = [];
+  for (const part of parts) {
+    if (part.type !== 'text' && part.type !== 'think') continue;
+    const [kind, text] = part.type === 'text' ? (['text', part.text] as const) : (['thinking', part.think] as const);
+    if (lengthOf(text) === 0) continue;
+    const last = written.at(-1);
+    if (last?.kind === kind) last.pieces.push(text);
+    else written.push({ kind, pieces: [text] });
+  }
+  return written;
+}
+
+const textFrame = (kind: Written['kind'], frameId: string, text: string | object): HeldTextFrame =>
+  kind === 'text' ? { kind, frameId, role: 'assistant', text } : { kind, frameId, text };
+
+function responded(agent: AgentTranscript, record: InternalRecord<'step.response'>): HeldOp[] {
+  const step = openStep(agent);
+  if (!step || step.stepId !== `${turnIdOf(record.turnId)}.${record.step}`) return [];
+  const written = writtenIn(record.parts);
+  const known = new Map(step.frames.map((frame) => [frame.frameId, frame]));
+  const { grown } = agent.stream;
+  const ops: HeldOp[] = [];
+  written.forEach(({ kind, pieces }, index) => {
+    const frameId = `${step.stepId}.f${agent.userFrames + index + 1}`;
+    const frame = textFrame(kind, frameId, joined(pieces));
+    const before = known.get(frameId);
+    const same = before?.kind === frame.kind && before.text === frame.text && !grown.has(frameId);
+    if (!same) ops.push(frameOp(step, frame));
+  });
+  // What streamed and was not recorded.
+  for (const frame of step.frames) {
+    if (!isAnswer(frame) || Number(/\d+$/.exec(frame.frameId)?.[0]) <= agent.userFrames + written.length) continue;
+    if (frame.text !== '') ops.push(frameOp(step, { ...frame, text: '' }));
+  }
+  for (const { id, name } of record.calls) {
+    const frameId = `${step.stepId}.${id}`;
+    if (!known.has(frameId)) {
+      ops.push(frameOp(step, { kind: 'tool', frameId, toolCallId: id, name, state: 'running' }));
+    }
+  }
+  grown.clear();
+  return ops;
+}
+
+const isAnswer = (frame: HeldFrame): frame is HeldTextFrame =>
+  frame.kind === 'thinking' || (frame.kind === 'text' && frame.role === 'assistant');
+
+const TIMINGS = [
+  'llmFirstTokenLatencyMs',
+  'llmStreamDurationMs',
+  'llmRequestBuildMs',
+  'llmServerFirstTokenMs',
+  'llmServerDecodeMs',
+  'llmClientConsumeMs',
+] as const;
+
+function timingOf(record: EventRecord<'turn.step.completed'>): Pick<HeldStep, 'timing'> {
+  const timing: NonNullable<HeldStep['timing']> = {};
+  for (const name of TIMINGS) {
+    const ms = record[name];
+    if (ms !== undefined) timing[name] = ms;
+  }
+  return Object.keys(timing).length > 0 ? { timing } : {};
+}
+
+function completed(agent: AgentTranscript, record: EventRecord<'turn.step.completed'>, t: number): HeldOp[] {
+  const step = openStep(agent);
+  if (!step) return [];
+  const { usage, finishReason } = record;
+  const end = { state: 'completed', ...(usage ? { usage } : {}), finishReason, ...timingOf(record) } as const;
+  return endedStep(step, end, t);
+}
+
+function retrying(agent: AgentTranscript, record: EventRecord<'turn.step.retrying'>): HeldOp[] {
+  const step = openStep(agent);
+  if (!step) return [];
+  const { failedAttempt, nextAttempt, maxAttempts, delayMs, errorName, errorMessage, statusCode } = record;
+  const { frames, ...header } = step;
+  agent.stream = noStream();
+  const retry = {
+    failedAttempt,
+    nextAttempt,
+    maxAttempts,
+    delayMs,
+    errorName,
+    errorMessage,
+    ...(statusCode === undefined ? {} : { statusCode }),
+  };
+  return [
+    ...frames.flatMap((frame) => (isAnswer(frame) ? frameOp(step, { ...frame, text: '' }) : [])),
+    ...runningCalls(step).map((frame) => frameOp(step, failedCall(frame))),
+    { op: 'step.upsert', turnId: step.turnId, step: { ...header, retry } },
+  ];
+}
+
+function interrupted(agent: AgentTranscript, record: EventRecord<'turn.step.interrupted'>, t: number): HeldOp[] {
+  // A turn at its step limit names a step that may be over.
+  const step = openStep(agent);
+  if (!step) return [];
+  const { reason, message } = record;
+  const told = message === undefined ? {} : { endMessage: message };
+  return endedStep(step, { state: 'interrupted', endReason: reason, ...told }, t);
+}
+
+/** Input that a step takes; what opens a turn is told of by the turn. */
+function entering(agent: AgentTranscript, { messages, x }: EventRecord<'context.spliced'>): HeldOp[] {
+  if (x?.cause === 'input' && x.enters === 'step') {
+    messages.forEach((message, index) => {
+      agent.entered.push({ message, attachments: index === 0 ? (x.attachments ?? []) : [] });
+    });
+  }
+  return [];
+}
+
+function notified(agent: AgentTranscript, { sourceId, title, body }: EventRecord<'task.notified'>): HeldOp[] {
+  agent.notices.set(sourceId, `${title}\n${body}`);
+  return [];
+}
+
+export const stepRows: TranscriptRows = {
+  'context.spliced': entering,
+  'task.notified': notified,
+  'turn.step.started': started,
+  'step.response': responded,
+  'turn.step.completed': completed,
+  'turn.step.retrying': retrying,
+  'turn.step.interrupted': interrupted,
+};

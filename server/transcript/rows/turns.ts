@@ -1,0 +1,62 @@
+/** Turns, from start to end. */
+import type { EventRecord } from '#server/journal/records.ts';
+import { iso } from '#schema/scalars.ts';
+import { markerOp, noStream, openStep, turnIdOf, turnUsage, type AgentTranscript } from '../agent-transcript.ts';
+import type { TranscriptRows } from '../transcript-rows.ts';
+import { turnOrigin, turnPrompt } from '../origin.ts';
+import type { HeldOp, HeldTurn } from '../reducer/state.ts';
+import { attached } from './attachments.ts';
+import { endedStep } from './steps.ts';
+
+function started(agent: AgentTranscript, record: EventRecord<'turn.started'>, t: number): HeldOp[] {
+  const turnId = turnIdOf(record.turnId);
+  agent.attachments = 0;
+  agent.stream = noStream();
+  const { ops, ids } = attached(agent, turnId, record.x?.attachments ?? []);
+  const prompt = turnPrompt(record);
+  const turn: Omit<HeldTurn, 'steps'> = {
+    kind: 'turn',
+    turnId,
+    ordinal: record.turnId,
+    state: 'running',
+    origin: turnOrigin(record.origin),
+    ...(prompt === undefined ? {} : { prompt }),
+    ...ids,
+    startedAt: iso(t),
+  };
+  return [...ops, { op: 'turn.upsert', turn }];
+}
+
+/** Why a turn ended that its user, or the end of a server, cut short. */
+function interruption({ interruptReason, x }: EventRecord<'turn.ended'>): string | undefined {
+  if (x?.cause === 'server_stopped') return 'server_stopped';
+  return interruptReason === 'user_cancelled' ? 'user_cancelled' : undefined;
+}
+
+function ended(agent: AgentTranscript, record: EventRecord<'turn.ended'>, t: number): HeldOp[] {
+  const turn = agent.state.byId.get(turnIdOf(record.turnId));
+  if (turn?.kind !== 'turn' || turn.state !== 'running') return [];
+  const { reason, durationMs, error } = record;
+  const step = openStep(agent);
+  const { steps, ...header } = turn;
+  const usage = turnUsage(steps);
+  const state = reason === 'blocked' ? 'failed' : reason;
+  const cut = interruption(record);
+  return [
+    ...(step ? endedStep(step, { state: 'interrupted' }, t) : []),
+    {
+      op: 'turn.upsert',
+      turn: {
+        ...header,
+        state,
+        endedAt: iso(t),
+        ...(durationMs === undefined ? {} : { durationMs }),
+        ...(usage ? { usage } : {}),
+        ...(state === 'failed' && error ? { error: error.message } : {}),
+      },
+    },
+    ...(cut ? [markerOp(agent, 'interruption', { agentId: agent.id, turnId: record.turnId, reason: cut }, t)] : []),
+  ];
+}
+
+export const turnRows: TranscriptRows = { 'turn.started': started, 'turn.ended': ended };

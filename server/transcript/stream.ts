@@ -1,0 +1,106 @@
+/**
+ * What an agent tells while it works and no record has yet: texts and arguments that stream, progress, phases. They make
+ * operations on the same state; the records that follow overwrite all of it.
+ */
+import type { VolatileFact } from '#server/journal/log-listeners.ts';
+import type { VolatileFields } from '#schema/events/catalogue.ts';
+import { agentFacts, findTool, openStep, type AgentTranscript } from './agent-transcript.ts';
+import { applyOps } from './reducer/apply.ts';
+import type { HeldFrame, HeldOp, HeldStep, HeldToolFrame } from './reducer/state.ts';
+
+/** Of a call, from its end. */
+const INPUT_CHARS = 65_536;
+const PROGRESS_CHARS = 65_536;
+
+/** Maps a fact and applies what it makes; it belongs to the step that runs. */
+export function mapVolatile(agent: AgentTranscript, fact: VolatileFact): HeldOp[] {
+  const ops = made(agent, fact);
+  applyOps(agent.state, ops);
+  return ops;
+}
+
+function made(agent: AgentTranscript, { type, fields }: VolatileFact): HeldOp[] {
+  switch (type) {
+    case 'assistant.delta':
+      return written(agent, 'text', fields.delta);
+    case 'thinking.delta':
+      return written(agent, 'thinking', fields.delta);
+    case 'tool.call.delta':
+      return argued(agent, fields);
+    case 'tool.progress':
+      return progressed(agent, fields);
+    case 'agent.status.updated':
+      return fields.phase ? agentFacts(agent, { phase: fields.phase }) : [];
+  }
+}
+
+/** The step that an answer streams into; one that waits for its retry takes nothing. */
+function streamingStep(agent: AgentTranscript): HeldStep | undefined {
+  const step = openStep(agent);
+  return step?.retry ? undefined : step;
+}
+
+function written(agent: AgentTranscript, kind: 'text' | 'thinking', text: string): HeldOp[] {
+  const step = streamingStep(agent);
+  if (!step || text === '') return [];
+  const { stream } = agent;
+  const { turnId, stepId } = step;
+  const begins = stream.kind !== kind;
+  const before = begins ? flushed(agent, step) : [];
+  if (begins) {
+    stream.kind = kind;
+    stream.frames += 1;
+  }
+  const frameId = `${stepId}.f${agent.userFrames + stream.frames}`;
+  const target = { type: 'frame' as const, turnId, stepId, frameId };
+  stream.grown.add(frameId);
+  if (begins) {
+    const frame: HeldFrame =
+      kind === 'text' ? { kind, frameId, role: 'assistant', text: '' } : { kind, frameId, text: '' };
+    return [...before, { op: 'frame.upsert', turnId, stepId, frame }, { op: 'append', target, offset: 0, text }];
+  }
+  const known = step.frames.findLast((frame) => frame.frameId === frameId);
+  const offset = known && 'text' in known && typeof known.text === 'string' ? known.text.length : 0;
+  return [{ op: 'append', target, offset, text }];
+}
+
+/** The texts that have grown, whole. */
+function flushed(agent: AgentTranscript, { turnId, stepId, frames }: HeldStep): HeldOp[] {
+  const { grown } = agent.stream;
+  const ops = frames.flatMap((frame): HeldOp[] =>
+    grown.has(frame.frameId) ? [{ op: 'frame.upsert', turnId, stepId, frame }] : [],
+  );
+  grown.clear();
+  return ops;
+}
+
+function argued(agent: AgentTranscript, fields: VolatileFields<'tool.call.delta'>): HeldOp[] {
+  const step = streamingStep(agent);
+  if (!step) return [];
+  const { toolCallId, name, argumentsPart = '' } = fields;
+  const { turnId, stepId } = step;
+  const frameId = `${stepId}.${toolCallId}`;
+  const known = step.frames.findLast((frame) => frame.frameId === frameId);
+  const before: HeldToolFrame =
+    known?.kind === 'tool' ? known : { kind: 'tool', frameId, toolCallId, name: '', state: 'running' };
+  if (before.state !== 'running') return [];
+  const inputText = `${before.inputText ?? ''}${argumentsPart}`.slice(-INPUT_CHARS);
+  const frame = { ...before, name: name ?? before.name, inputText };
+  return [...flushed(agent, step), { op: 'frame.upsert', turnId, stepId, frame }];
+}
+
+function progressed(agent: AgentTranscript, fields: VolatileFields<'tool.progress'>): HeldOp[] {
+  const found = findTool(agent, fields.toolCallId);
+  if (found?.frame.state !== 'running') return [];
+  const { frame, ...place } = found;
+  const { kind, text, percent, customKind, customData } = fields.update;
+  const small = customData !== undefined && JSON.stringify(customData).length <= PROGRESS_CHARS;
+  const progress = {
+    kind,
+    ...(text === undefined ? {} : { text: text.slice(-PROGRESS_CHARS) }),
+    ...(percent === undefined ? {} : { percent }),
+    ...(customKind === undefined ? {} : { customKind }),
+    ...(small ? { customData } : {}),
+  };
+  return [{ op: 'frame.upsert', ...place, frame: { ...frame, progress } }];
+}

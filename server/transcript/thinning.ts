@@ -1,0 +1,120 @@
+/**
+ * Makes fewer batches of what streams: pieces of a text that come close together are one, and of a call's growing
+ * arguments and its progress only the newest is told of, at most every so often. Nothing waits behind a record.
+ */
+import type { HeldOp } from './reducer/state.ts';
+
+/** Longest wait of a piece of text for others. */
+export const JOIN_MS = 16;
+/** Between two states of a call. */
+export const CALL_MS = 100;
+
+type Append = Extract<HeldOp, { op: 'append' }>;
+type CallChange = Extract<HeldOp, { op: 'frame.upsert' }>;
+
+interface Waiting {
+  text?: { op: Append; frameId: string; timer: NodeJS.Timeout } | undefined;
+  /** Calls told of lately, by frame, with what came since. */
+  calls: Map<string, { op?: CallChange | undefined; timer: NodeJS.Timeout }>;
+}
+
+export interface Thinning {
+  /** Passes on what a volatile fact made, now or joined with what follows it. */
+  take(agentId: string, ops: HeldOp[]): void;
+  /** Passes on what waits of an agent. */
+  flush(agentId: string): void;
+  /** Drops what waits. */
+  close(): void;
+}
+
+/** `emit` gets batches in an order that holds for each frame. */
+export function startThinning(emit: (agentId: string, ops: HeldOp[]) => void): Thinning {
+  const agents = new Map<string, Waiting>();
+
+  function waitingOf(agentId: string): Waiting {
+    const known = agents.get(agentId) ?? { calls: new Map() };
+    agents.set(agentId, known);
+    return known;
+  }
+
+  function flushText(agentId: string, waiting: Waiting): void {
+    const { text } = waiting;
+    if (!text) return;
+    waiting.text = undefined;
+    clearTimeout(text.timer);
+    emit(agentId, [text.op]);
+  }
+
+  function takeText(agentId: string, op: Append): void {
+    const frameId = op.target.type === 'frame' ? op.target.frameId : op.target.taskId;
+    const waiting = waitingOf(agentId);
+    const { text } = waiting;
+    if (text?.frameId === frameId && typeof text.op.text === 'string' && typeof op.text === 'string') {
+      text.op = { ...text.op, text: text.op.text + op.text };
+      return;
+    }
+    flushText(agentId, waiting);
+    waiting.text = { op, frameId, timer: setTimeout(flushText, JOIN_MS, agentId, waiting) };
+  }
+
+  /** The next state of the call waits until then. */
+  function cool(agentId: string, waiting: Waiting, frameId: string): void {
+    const timer = setTimeout(() => {
+      const op = waiting.calls.get(frameId)?.op;
+      waiting.calls.delete(frameId);
+      if (op) tellCall(agentId, waiting, op);
+    }, CALL_MS);
+    waiting.calls.set(frameId, { timer });
+  }
+
+  function tellCall(agentId: string, waiting: Waiting, op: CallChange): void {
+    cool(agentId, waiting, op.frame.frameId);
+    emit(agentId, [op]);
+  }
+
+  function takeCall(agentId: string, op: CallChange): void {
+    const waiting = waitingOf(agentId);
+    const known = waiting.calls.get(op.frame.frameId);
+    if (known) known.op = op;
+    else tellCall(agentId, waiting, op);
+  }
+
+  function flush(agentId: string): void {
+    const waiting = agents.get(agentId);
+    if (!waiting) return;
+    agents.delete(agentId);
+    flushText(agentId, waiting);
+    for (const { op, timer } of waiting.calls.values()) {
+      clearTimeout(timer);
+      if (op) emit(agentId, [op]);
+    }
+  }
+
+  return {
+    take(agentId, ops) {
+      const [op, ...more] = ops;
+      if (!op) return;
+      if (more.length > 0) {
+        flush(agentId);
+        const last = ops.at(-1);
+        if (last?.op === 'frame.upsert' && last.frame.kind === 'tool')
+          cool(agentId, waitingOf(agentId), last.frame.frameId);
+        emit(agentId, ops);
+      } else if (op.op === 'meta.merge') emit(agentId, ops);
+      else if (op.op === 'append') takeText(agentId, op);
+      else if (op.op === 'frame.upsert') takeCall(agentId, op);
+      else {
+        flush(agentId);
+        emit(agentId, ops);
+      }
+    },
+    flush,
+    close() {
+      for (const { text, calls } of agents.values()) {
+        clearTimeout(text?.timer);
+        for (const { timer } of calls.values()) clearTimeout(timer);
+      }
+      agents.clear();
+    },
+  };
+}
