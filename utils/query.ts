@@ -20,8 +20,8 @@ export function queryBoolean() {
     .meta({ type: 'boolean' });
 }
 
-/** An integer within bounds; `Number(text)` reads it, so the empty string is 0. */
-export function queryInteger({ min, max }: { min?: number; max?: number } = {}) {
+/** An integer within bounds; `Number(text)` reads it, so the empty string is 0, and one that is required and missing is NaN. */
+export function queryInteger({ min, max, required }: { min?: number; max?: number; required?: true } = {}) {
   let integer = z.int();
   if (min !== undefined) integer = integer.min(min);
   if (max !== undefined) integer = integer.max(max);
@@ -32,7 +32,7 @@ export function queryInteger({ min, max }: { min?: number; max?: number } = {}) 
   };
   return z
     .preprocess((value) => {
-      if (value === undefined) return undefined;
+      if (value === undefined && !required) return undefined;
       return typeof value === 'string' ? Number(value) : Number.NaN;
     }, integer)
     .meta(documented);

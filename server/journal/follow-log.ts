@@ -15,7 +15,7 @@ export type FollowedLog = Pick<SessionLog, 'dir' | 'length' | 'unwritten' | 'sta
  */
 export async function followLog(log: FollowedLog, listener: LogListener): Promise<() => void> {
   // Lines that come meanwhile are read too: each pass is shorter than the one before.
-  for (let at = 0; at < log.length; ) {
+  for (let at = 0; at < log.length;) {
     const end = log.length;
     await readPart(log.dir, at, end, listener.line);
     at = end;

@@ -2,6 +2,7 @@
  * Folds of sessions that are not loaded here, for those who only read. The last few are kept and read on, so that a
  * client that polls costs what is new; readers of one session share its fold.
  */
+import { systemClock, type Clock } from '#server/clock.ts';
 import { foldJournal, type ColdFold, type FoldedJournal } from '#server/journal/cold-fold.ts';
 import type { LoadSlots } from './load-slots.ts';
 
@@ -23,12 +24,16 @@ export interface ColdFoldsDeps extends Pick<FoldedJournal, 'holder' | 'projectio
   slots: LoadSlots;
   maxFolds?: number;
   maxBytes?: number;
+  /** How long one that nobody reads is kept; for ever unless given. */
+  maxAgeMs?: number;
+  clock?: Clock;
 }
 
 export function createColdFolds(deps: ColdFoldsDeps): ColdFolds {
-  const { slots, maxFolds = KEPT_FOLDS, maxBytes = KEPT_BYTES, ...journal } = deps;
+  const { slots, maxFolds = KEPT_FOLDS, maxBytes = KEPT_BYTES, maxAgeMs, clock = systemClock, ...journal } = deps;
   /** Longest unused first. */
   const kept = new Map<string, ColdFold>();
+  const expiry = new Map<string, () => void>();
   const running = new Map<string, Promise<ColdFold>>();
   const next = new Map<string, Promise<ColdFold>>();
 
@@ -37,10 +42,20 @@ export function createColdFolds(deps: ColdFoldsDeps): ColdFolds {
   function keep(sessionId: string, fold: ColdFold): void {
     if (fold.length > maxBytes) return;
     kept.set(sessionId, fold);
+    if (maxAgeMs !== undefined) expire(sessionId, maxAgeMs);
     for (const oldest of kept.keys()) {
       if (kept.size <= maxFolds && bytes() <= maxBytes) return;
       kept.delete(oldest);
     }
+  }
+
+  function expire(sessionId: string, ms: number): void {
+    expiry.get(sessionId)?.();
+    const cancel = clock.setTimeout(() => {
+      expiry.delete(sessionId);
+      kept.delete(sessionId);
+    }, ms);
+    expiry.set(sessionId, cancel);
   }
 
   async function readNow(sessionId: string, dir: string): Promise<ColdFold> {

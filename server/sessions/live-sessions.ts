@@ -22,7 +22,7 @@ import { createLiveCache, type LiveCache } from './live-cache.ts';
 import type { LoadSlots } from './load-slots.ts';
 import type { SessionIndex } from './session-index.ts';
 import { foldedHeader, sessionOfHeader, type ColdFacts, type SessionHeader } from './session-header.ts';
-import { createLiveSession, type LiveSession } from './session.ts';
+import { createLiveSession, type LiveSession, type LiveSessionDeps } from './session.ts';
 import { createStateFiles } from './state-files.ts';
 
 const IDLE_CHECK_MS = 60 * 1000;
@@ -47,6 +47,7 @@ export interface LiveSessionsDeps {
   ensureWorkspace(workspaceId: string, root: string): Promise<void>;
   resources: readonly SessionResource[];
   slots: LoadSlots;
+  transcripts: LiveSessionDeps['transcripts'];
   /** Hands over the events of a session that wait to be joined. */
   flushEvents(sessionId: string): void;
   version: string;
@@ -125,6 +126,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       program: deps.program,
       features: deps.features,
       loaded: row,
+      transcripts: deps.transcripts,
       // Who is not the writer may be behind another process, and the index never is.
       row: (stored = index.get(id) ?? row) =>
         sessionLog.claimed ? foldedHeader(sessionLog.state, stored, stored) : stored,

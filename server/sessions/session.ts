@@ -11,6 +11,7 @@ import { idleActivity, workFacts } from '#server/journal/projections/activity.ts
 import { readContext } from '#server/journal/projections/context.ts';
 import { event, type Draft } from '#server/journal/records.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
+import { createLiveTranscripts, type LiveTranscripts, type LiveTranscriptsDeps } from '#server/transcript/live.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { Session } from '#schema/session.ts';
 import { TITLE_CHARS } from './prompt-text.ts';
@@ -30,6 +31,7 @@ export interface LiveSession extends SessionSource {
   row(stored?: SessionHeader): SessionHeader;
   view(stored?: SessionHeader): Session;
   readonly overlay: LiveOverlay;
+  readonly transcripts: LiveTranscripts;
   mainFacts(): AgentFacts;
   disabledTools(): readonly string[];
   newPromptId(): string;
@@ -49,6 +51,8 @@ export interface LiveSessionDeps {
   loaded: SessionHeader;
   row(stored?: SessionHeader): SessionHeader;
   clock: Clock;
+  /** What transcripts are made with. */
+  transcripts: Pick<LiveTranscriptsDeps, 'mapper' | 'journals'>;
   changed(): void;
   report(what: string, error: unknown): void;
   /** Hands over the session's events that wait to be joined. */
@@ -84,6 +88,13 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
   const agents = createRoster(context);
   const { main } = agents;
 
+  const transcripts = createLiveTranscripts({
+    ...deps.transcripts,
+    log,
+    clock,
+    untold: () => agents.all().flatMap((agent) => agent.untold().map((fact) => ({ agent: agent.id, fact }))),
+  });
+
   const activity = () => workFacts(log.state.activity, log.held);
 
   function view(stored?: SessionHeader): Session {
@@ -110,6 +121,7 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
     },
     agents,
     approvals,
+    transcripts,
     context,
     activity,
     holds: () =>
@@ -152,6 +164,7 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
     async end(reason) {
       const { disposed, message } = ends[reason];
       const drafts = await agents.close(disposed, message);
+      transcripts.close();
       for (const feature of features.all) await feature.release?.(reason);
       return drafts;
     },

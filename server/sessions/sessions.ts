@@ -9,6 +9,9 @@ import type { StreamPosition } from '#server/events/frame.ts';
 import type { StreamSource } from '#server/events/stream-source.ts';
 import { lockOwner } from '#server/journal/lock.ts';
 import { readPosition, replayCold } from '#server/journal/replay.ts';
+import { transcriptProjection } from '#server/transcript/fold.ts';
+import { createMapper } from '#server/transcript/mapper.ts';
+import { createOpJournals } from '#server/transcript/op-journal.ts';
 import type { Prompt, SubmitPrompt } from '#schema/prompt.ts';
 import type { AgentConfigRequest, Session } from '#schema/session.ts';
 import type { ToolDescriptor } from '#schema/tool.ts';
@@ -22,6 +25,7 @@ import type { ModelChecks } from '#server/models/model-checks.ts';
 import { createSessionReads, type ReadSession } from './session-reads.ts';
 import { createSessionRecovery } from './session-recovery.ts';
 import { submitPrompt } from './submit-prompt.ts';
+import { createTranscriptReads, KEPT_TRANSCRIPTS, type ReadTranscripts } from './transcript-reads.ts';
 
 export interface CreateSession {
   workspace_id?: string | undefined;
@@ -38,7 +42,7 @@ export interface ProfileUpdate {
 /** Sessions being loaded or folded at the same time. */
 const LOADS = 8;
 
-export interface SessionsDeps extends Omit<LiveSessionsDeps, 'ensureWorkspace' | 'slots'> {
+export interface SessionsDeps extends Omit<LiveSessionsDeps, 'ensureWorkspace' | 'slots' | 'transcripts'> {
   workspaces: Workspaces;
   models: ModelChecks;
   /** `event.session.archived` belongs to the global stream. */
@@ -54,6 +58,8 @@ export interface Sessions {
   list(query: SessionListQuery): Promise<{ items: Session[]; has_more: boolean }>;
   /** For what only reads: does not load, and changes nothing. Throws 40401, and 50001 of a damaged journal. */
   read: ReadSession;
+  /** The same of its transcripts. */
+  transcript: ReadTranscripts;
   /** For what changes something: loads the session and keeps it loaded until the work is done. Throws 40401, 50001. */
   use: LiveSessions['use'];
   submit(id: string, body: SubmitPrompt): Promise<Prompt>;
@@ -77,10 +83,25 @@ export interface Sessions {
 export function createSessions(deps: SessionsDeps): Sessions {
   const { index, workspaces, clock } = deps;
   const slots = createLoadSlots(LOADS);
-  const live = createLiveSessions({ ...deps, slots, ensureWorkspace });
+  const mapper = createMapper(deps.features.flatMap((feature) => feature.transcript ?? []));
+  const transcripts = { mapper, journals: createOpJournals() };
+  const live = createLiveSessions({ ...deps, slots, transcripts, ensureWorkspace });
   const projections = deps.features.flatMap((feature) => feature.projection ?? []);
   const folds = createColdFolds({ slots, holder: deps.holder, projections });
   const read = createSessionReads({ ...deps, live, folds });
+  const projection = transcriptProjection(mapper);
+  const transcript = createTranscriptReads({
+    live,
+    index,
+    projection,
+    folds: createColdFolds({
+      slots,
+      holder: deps.holder,
+      projections: [...projections, projection],
+      ...KEPT_TRANSCRIPTS,
+      clock,
+    }),
+  });
   const recovery = createSessionRecovery({ index, live, holder: deps.holder, log: deps.log, clock });
 
   async function ensureWorkspace(workspaceId: string, root: string): Promise<void> {
@@ -258,6 +279,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     },
     list,
     read,
+    transcript,
     use: live.use,
     submit: (id, body) => submitPrompt(id, body, { models: deps.models, use: live.use }),
     updateProfile,

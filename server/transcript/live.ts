@@ -2,6 +2,7 @@
  * The transcripts of a session that is loaded: folded from its journal when they are first read, and kept up from then on,
  * with what streams on top. Each change is a batch of operations with a number.
  */
+import type { Clock } from '#server/clock.ts';
 import { followLog, type FollowedLog } from '#server/journal/follow-log.ts';
 import type { Batch } from '#server/journal/records.ts';
 import type { VolatileFact } from '#server/journal/log-listeners.ts';
@@ -33,8 +34,7 @@ export interface LiveTranscriptsDeps {
   journals: OpJournals;
   /** What agents told that is in no record, in order. */
   untold(): { agent: string; fact: VolatileFact }[];
-  /** Milliseconds. */
-  now(): number;
+  clock: Clock;
 }
 
 interface Opened extends OpenTranscripts {
@@ -68,7 +68,7 @@ export function createLiveTranscripts(deps: LiveTranscriptsDeps): LiveTranscript
 }
 
 async function openNow(deps: LiveTranscriptsDeps, lost: () => void): Promise<Opened> {
-  const { log, mapper, journals, now } = deps;
+  const { log, mapper, journals, clock } = deps;
   const fold = startTranscripts({ session_id: log.sessionId });
   const kept = new Map<string, OpJournal>();
   let stop = () => {};
@@ -80,7 +80,7 @@ async function openNow(deps: LiveTranscriptsDeps, lost: () => void): Promise<Ope
     return known;
   }
 
-  const thinning = startThinning((agentId, ops) => void journalOf(agentId).add(ops));
+  const thinning = startThinning(clock, (agentId, ops) => void journalOf(agentId).add(ops));
 
   function line({ t, records }: Batch): void {
     for (const record of records) {
@@ -116,7 +116,7 @@ async function openNow(deps: LiveTranscriptsDeps, lost: () => void): Promise<Ope
     restarted: close,
   });
   fold.live = true;
-  const base = Math.max(now(), journals.highest);
+  const base = Math.max(clock.now(), journals.highest);
   for (const [id, agent] of fold.agents) {
     agent.live = true;
     if (agent.begun) journalOf(id, base);

@@ -2,6 +2,7 @@
  * Makes fewer batches of what streams: pieces of a text that come close together are one, and of a call's growing
  * arguments and its progress only the newest is told of, at most every so often. Nothing waits behind a record.
  */
+import type { Clock } from '#server/clock.ts';
 import type { HeldOp } from './reducer/state.ts';
 
 /** Longest wait of a piece of text for others. */
@@ -13,9 +14,9 @@ type Append = Extract<HeldOp, { op: 'append' }>;
 type CallChange = Extract<HeldOp, { op: 'frame.upsert' }>;
 
 interface Waiting {
-  text?: { op: Append; frameId: string; timer: NodeJS.Timeout } | undefined;
+  text?: { op: Append; frameId: string; cancel: () => void } | undefined;
   /** Calls told of lately, by frame, with what came since. */
-  calls: Map<string, { op?: CallChange | undefined; timer: NodeJS.Timeout }>;
+  calls: Map<string, { op?: CallChange | undefined; cancel: () => void }>;
 }
 
 export interface Thinning {
@@ -28,7 +29,7 @@ export interface Thinning {
 }
 
 /** `emit` gets batches in an order that holds for each frame. */
-export function startThinning(emit: (agentId: string, ops: HeldOp[]) => void): Thinning {
+export function startThinning(clock: Clock, emit: (agentId: string, ops: HeldOp[]) => void): Thinning {
   const agents = new Map<string, Waiting>();
 
   function waitingOf(agentId: string): Waiting {
@@ -41,7 +42,7 @@ export function startThinning(emit: (agentId: string, ops: HeldOp[]) => void): T
     const { text } = waiting;
     if (!text) return;
     waiting.text = undefined;
-    clearTimeout(text.timer);
+    text.cancel();
     emit(agentId, [text.op]);
   }
 
@@ -54,17 +55,17 @@ export function startThinning(emit: (agentId: string, ops: HeldOp[]) => void): T
       return;
     }
     flushText(agentId, waiting);
-    waiting.text = { op, frameId, timer: setTimeout(flushText, JOIN_MS, agentId, waiting) };
+    waiting.text = { op, frameId, cancel: clock.setTimeout(() => flushText(agentId, waiting), JOIN_MS) };
   }
 
   /** The next state of the call waits until then. */
   function cool(agentId: string, waiting: Waiting, frameId: string): void {
-    const timer = setTimeout(() => {
+    const cancel = clock.setTimeout(() => {
       const op = waiting.calls.get(frameId)?.op;
       waiting.calls.delete(frameId);
       if (op) tellCall(agentId, waiting, op);
     }, CALL_MS);
-    waiting.calls.set(frameId, { timer });
+    waiting.calls.set(frameId, { cancel });
   }
 
   function tellCall(agentId: string, waiting: Waiting, op: CallChange): void {
@@ -84,8 +85,8 @@ export function startThinning(emit: (agentId: string, ops: HeldOp[]) => void): T
     if (!waiting) return;
     agents.delete(agentId);
     flushText(agentId, waiting);
-    for (const { op, timer } of waiting.calls.values()) {
-      clearTimeout(timer);
+    for (const { op, cancel } of waiting.calls.values()) {
+      cancel();
       if (op) emit(agentId, [op]);
     }
   }
@@ -111,8 +112,8 @@ export function startThinning(emit: (agentId: string, ops: HeldOp[]) => void): T
     flush,
     close() {
       for (const { text, calls } of agents.values()) {
-        clearTimeout(text?.timer);
-        for (const { timer } of calls.values()) clearTimeout(timer);
+        text?.cancel();
+        for (const { cancel } of calls.values()) cancel();
       }
       agents.clear();
     },

@@ -16,6 +16,8 @@ import { createLiveSession, type LiveSession } from '#server/sessions/session.ts
 import { createSessionReader, type SessionReader } from '#server/sessions/session-views.ts';
 import type { SessionHeader } from '#server/sessions/session-header.ts';
 import type { Tool } from '#server/tools/tool.ts';
+import { createMapper } from '#server/transcript/mapper.ts';
+import { createOpJournals } from '#server/transcript/op-journal.ts';
 import type { EventFrame } from '#server/events/frame.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { openLog, SESSION_ID, type OpenedLog } from './session-logs.ts';
@@ -69,6 +71,10 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
     row: () => row,
     clock,
     flushEvents: () => undefined,
+    transcripts: {
+      mapper: createMapper(features.flatMap((feature) => feature.transcript ?? [])),
+      journals: createOpJournals(),
+    },
     changed: () => undefined,
     report: (what) => void reports.push(what),
     program: {

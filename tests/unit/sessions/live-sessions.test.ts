@@ -4,6 +4,8 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createAgentProgram } from '#server/agent/program.ts';
+import { createMapper } from '#server/transcript/mapper.ts';
+import { createOpJournals } from '#server/transcript/op-journal.ts';
 import type { UnloadReason } from '#server/agent/feature.ts';
 import { createConfig } from '#server/config/config.ts';
 import { event } from '#server/journal/records.ts';
@@ -55,6 +57,7 @@ beforeEach(async () => {
     index,
     sink: { publish: ({ type, sessionId }) => void events.push(`${sessionId} ${type}`) },
     features: [],
+    transcripts: { mapper: createMapper([]), journals: createOpJournals() },
     program: createAgentProgram({
       runtime: createLocalRuntime(),
       instructionsMaxAgeMs: 0,

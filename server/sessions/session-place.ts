@@ -1,0 +1,42 @@
+/** Where a session is read from: the one that is loaded here, else a fold of its journal. */
+import { sessionNotFound } from '#server/errors/service-error.ts';
+import type { ColdFold } from '#server/journal/cold-fold.ts';
+import type { ColdFolds } from './cold-folds.ts';
+import type { LiveSessions } from './live-sessions.ts';
+import type { LiveSession } from './session.ts';
+import type { StoredHeader } from './session-header.ts';
+import type { SessionIndex } from './session-index.ts';
+
+export type ReadFrom = { session: LiveSession } | { fold: ColdFold; dir: string; stored: StoredHeader };
+
+export interface SessionPlaceDeps {
+  live: Pick<LiveSessions, 'get' | 'directory'>;
+  folds: Pick<ColdFolds, 'read'>;
+  index: Pick<SessionIndex, 'ready' | 'stored'>;
+}
+
+/** It has everything that was in the journal when it was asked for. Throws 40401, 50001 of a damaged journal. */
+export function createReadFrom({ live, folds, index }: SessionPlaceDeps): (id: string) => Promise<ReadFrom> {
+  function storedHeader(id: string): StoredHeader {
+    const stored = index.stored(id);
+    if (!stored) throw sessionNotFound(id);
+    return stored;
+  }
+
+  return async (id) => {
+    let fold: ColdFold | undefined;
+    if (!live.get(id)) {
+      await index.ready();
+      fold = await folds.read(id, live.directory(storedHeader(id).header));
+    }
+    // It may have come or gone meanwhile; what this process runs, it alone knows whole.
+    const session = live.get(id);
+    if (session) {
+      await session.log.refresh();
+      return { session };
+    }
+    fold ??= await folds.read(id, live.directory(storedHeader(id).header));
+    const stored = storedHeader(id);
+    return { fold, dir: live.directory(stored.header), stored };
+  };
+}

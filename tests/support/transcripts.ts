@@ -1,0 +1,79 @@
+/** Reading transcripts in tests, and comparing them. */
+import type { Frame, Item, Step, TranscriptPage } from '#schema/transcript.ts';
+import type { TranscriptOp } from '#schema/transcript-ops.ts';
+import { applyOps } from '#server/transcript/reducer/apply.ts';
+import { emptyTranscript, type TranscriptState } from '#server/transcript/reducer/state.ts';
+
+/** The state that a client builds of a page. */
+export function stateOfPage(page: TranscriptPage): TranscriptState {
+  const { agent_id, has_more, items, tasks, interactions, attachments, todos, prompts, meta } = page;
+  const snapshot = { items, tasks, interactions, attachments, todos, prompts, meta, hasMoreOlder: has_more };
+  const state = emptyTranscript();
+  applyOps(state, [{ op: 'reset', agentId: agent_id, snapshot }]);
+  return state;
+}
+
+/** The state of a client that applied these from the beginning. */
+export function stateOfOps(ops: readonly TranscriptOp[]): TranscriptState {
+  const state = emptyTranscript();
+  applyOps(state, ops);
+  return state;
+}
+
+/** As plain data; maps by id, without what a page does not list either. */
+export function listed({ items, tasks, interactions, attachments, todos, prompts, meta, pending }: TranscriptState) {
+  const used = new Set(items.flatMap(attachmentsOf));
+  return structuredClone({
+    items,
+    tasks: byId(tasks),
+    interactions: byId(interactions),
+    attachments: byId(attachments).filter(([id]) => used.has(id)),
+    todos: byId(todos),
+    prompts: byId(prompts).filter(([, { finishedAt }]) => finishedAt === undefined),
+    meta,
+    pending: [...pending].toSorted(),
+  });
+}
+
+const byId = <T>(entities: Map<string, T>) => [...entities].toSorted(([a], [b]) => (a < b ? -1 : 1));
+
+const attachmentsOf = (item: Item): string[] =>
+  item.kind === 'turn'
+    ? [
+        ...(item.attachmentIds ?? []),
+        ...item.steps.flatMap(({ frames }) =>
+          frames.flatMap((frame) => (frame.kind === 'text' ? (frame.attachmentIds ?? []) : [])),
+        ),
+      ]
+    : [];
+
+/**
+ * What is the same however a transcript was read: without what only lives in a process, texts that are empty, and the
+ * calls of attempts that failed; frames in the order of a fresh read.
+ */
+export function canonical(state: TranscriptState) {
+  const { meta, prompts: _prompts, items, ...rest } = listed(state);
+  const { phase: _phase, usage, ...agent } = meta.agent ?? {};
+  const { currentTurn: _currentTurn, ...spent } = usage ?? {};
+  const facts = { ...agent, ...(usage ? { usage: spent } : {}) };
+  return { ...rest, items: items.map(settledItem), meta: { ...meta, agent: facts } };
+}
+
+const settledItem = (item: Item): Item =>
+  item.kind === 'turn' ? { ...item, steps: item.steps.map(settledStep) } : item;
+
+function settledStep(step: Step): Step {
+  const kept = step.frames.filter((frame) =>
+    frame.kind === 'tool' ? step.state !== 'failed' : !('text' in frame) || frame.text !== '',
+  );
+  return { ...step, frames: kept.map(withoutStream).toSorted((a, b) => rank(a) - rank(b)) };
+}
+
+function withoutStream(frame: Frame): Frame {
+  if (frame.kind !== 'tool') return frame;
+  const { inputText: _inputText, progress: _progress, ...rest } = frame;
+  return rest;
+}
+
+/** Written frames by their numbers, calls behind them in their order. */
+const rank = (frame: Frame) => (frame.kind === 'tool' ? Infinity : Number(/\d+$/.exec(frame.frameId)?.[0]));
