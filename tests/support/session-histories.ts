@@ -1,9 +1,9 @@
 /** Random but lawful session histories: what holds for every journal is tested over them. */
 import { readContext } from '#server/journal/projections/context.ts';
 import { countersOf } from '#server/journal/projections/counters.ts';
-import { internal, event, unsent, type Draft } from '#server/journal/records.ts';
+import { internal, event, unsent, type Attachment, type Draft } from '#server/journal/records.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
-import type { ContextMessage, ToolCall } from '#schema/engine.ts';
+import type { ContextMessage, Part, ToolCall } from '#schema/engine.ts';
 import { iso } from '#schema/scalars.ts';
 
 export type Random = () => number;
@@ -63,15 +63,47 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     return { role: 'user', content: [{ type: 'text', text: 'done' }], toolCalls: [], origin };
   }
 
+  const media = (): Attachment[] => (chance(0.2) ? [{ mediaType: 'image/png', name: `${id('image')}.png` }] : []);
+
+  /** What opened no prompt: nobody typed it. */
+  function startOtherTurn(): void {
+    const turnId = countersOf(log.state.counters, 'main').nextTurnId;
+    const origin = { kind: 'system_trigger' as const, name: 'goal_continuation' };
+    const message: ContextMessage = { role: 'user', content: [{ type: 'text', text: 'go on' }], toolCalls: [], origin };
+    log.append([event('main', 'turn.started', { turnId, origin }), add([message], 'input', 'turn')]);
+  }
+
+  /** The next of the prompts that wait runs, or is taken back. */
+  function takeQueued(): boolean {
+    const queued = [...(log.state.prompts.get('main')?.open.values() ?? [])].find(({ state }) => state === 'queued');
+    if (!queued) return false;
+    const { promptId } = queued;
+    if (chance(0.3)) log.append([event('main', 'prompt.aborted', { promptId, abortedAt: AT })]);
+    else {
+      const turnId = countersOf(log.state.counters, 'main').nextTurnId;
+      log.append([
+        event('main', 'turn.started', { turnId, promptId, origin: { kind: 'user' }, prompt: 'later' }),
+        add([user(promptId)], 'input', 'turn'),
+      ]);
+    }
+    return true;
+  }
+
   function startTurn(): void {
     const promptId = id('msg');
     const turnId = countersOf(log.state.counters, 'main').nextTurnId;
     const content = [{ type: 'text' as const, text: 'hello' }];
     const submitted = { promptId, userMessageId: promptId, status: 'running' as const, content, createdAt: AT };
+    const attachments = media();
     log.append([
       event('main', 'session.meta.updated', { patch: { lastPrompt: promptId } }),
       event('main', 'prompt.submitted', submitted),
-      event('main', 'turn.started', { turnId, promptId, origin: { kind: 'user' }, prompt: 'hello' }),
+      event(
+        'main',
+        'turn.started',
+        { turnId, promptId, origin: { kind: 'user' }, prompt: chance(0.9) ? 'hello' : '' },
+        attachments.length > 0 ? { attachments } : undefined,
+      ),
       event('main', 'event.session.work_changed', { busy: true, main_turn_active: true, pending_interaction: 'none' }),
       add([user(promptId)], 'input', 'turn'),
     ]);
@@ -91,8 +123,34 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     const step = (context().entries.findLast((entry) => entry.turnId === turnId)?.step ?? 0) + 1;
     log.append([
       ...(chance(0.3) ? [add([notification()], 'input', 'step')] : []),
+      ...(chance(0.1) ? [steered()] : []),
       event('main', 'turn.step.started', { turnId, step, stepId: id('step') }),
     ]);
+  }
+
+  /** A user's message that enters the running turn. */
+  function steered(): Draft {
+    const start = undefined;
+    const attachments = media();
+    const x = { cause: 'input' as const, enters: 'step' as const, ...(attachments.length > 0 ? { attachments } : {}) };
+    return { agent: 'main', type: 'context.spliced', start, deleteCount: 0, messages: [user(id('msg'))], x };
+  }
+
+  /** Tells a text in pieces, as it streams. */
+  function stream(turnId: number, type: 'assistant.delta' | 'thinking.delta', whole: string): void {
+    for (let at = 0; at < whole.length;) {
+      const next = at + 1 + Math.floor(random() * whole.length);
+      log.volatile('main', type, { turnId, delta: whole.slice(at, next) });
+      at = next;
+    }
+  }
+
+  function streamCall(turnId: number, call: ToolCall): void {
+    const whole = call.arguments ?? '';
+    const half = Math.floor(random() * whole.length);
+    for (const argumentsPart of ['', whole.slice(0, half), whole.slice(half)]) {
+      log.volatile('main', 'tool.call.delta', { turnId, toolCallId: call.id, name: call.name, argumentsPart });
+    }
   }
 
   function respond(turnId: number, step: number, stepId: string): void {
@@ -102,14 +160,26 @@ export function createDriver(log: SessionLog, random: Random): Driver {
       arguments: JSON.stringify({ text: text() }),
     }));
     const length = context().entries.length;
+    const parts: Part[] = [
+      { type: 'think', think: chance(0.9) ? text() : '', encrypted: 'c2ln' },
+      { type: 'text', text: text() },
+      ...(chance(0.2) ? [{ type: 'text' as const, text: text() }] : []),
+      ...(chance(0.1) ? [{ type: 'think' as const, think: text() }] : []),
+    ];
+    if (chance(0.8)) {
+      for (const part of parts) {
+        if (part.type === 'think') stream(turnId, 'thinking.delta', part.think);
+        else if (part.type === 'text') stream(turnId, 'assistant.delta', part.text);
+      }
+      for (const call of calls) streamCall(turnId, call);
+      const phase = { kind: 'streaming' as const, turnId, step, stepId: '' as const, stream: 'assistant' as const };
+      log.volatile('main', 'agent.status.updated', { phase: { ...phase, since: 1 } }, { transport: true });
+    }
     const answered = internal('main', 'step.response', {
       turnId,
       step,
       stepId,
-      parts: [
-        { type: 'think', think: text(), encrypted: 'c2ln' },
-        { type: 'text', text: text() },
-      ],
+      parts,
       calls,
       model: chance(0.5) ? 'm1' : 'm2',
       usage,
@@ -124,7 +194,27 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     return [event('main', 'turn.step.completed', { turnId, step, stepId, usage, finishReason: 'end_turn' })];
   }
 
+  /** A turn that its user cut short, or that failed. */
+  function breakOff(turnId: number): Draft[] {
+    const promptId = log.state.prompts.get('main')?.active;
+    const error = { code: 'provider.api_error', message: 'no', retryable: false };
+    if (chance(0.5)) {
+      return [
+        event('main', 'turn.ended', { turnId, reason: 'cancelled', durationMs: 5, interruptReason: 'user_cancelled' }),
+        ...(promptId === undefined ? [] : [event('main', 'prompt.aborted', { promptId, abortedAt: AT })]),
+      ];
+    }
+    return [
+      event('main', 'turn.ended', { turnId, reason: 'failed', durationMs: 5, error, interruptReason: 'error' }),
+      event('main', 'error', error),
+      ...(promptId === undefined
+        ? []
+        : [event('main', 'prompt.completed', { promptId, finishedAt: AT, reason: 'failed' })]),
+    ];
+  }
+
   function endTurn(turnId: number): Draft[] {
+    if (chance(0.2)) return breakOff(turnId);
     const promptId = log.state.prompts.get('main')?.active;
     return [
       event('main', 'turn.ended', { turnId, reason: 'completed', durationMs: 5 }),
@@ -143,6 +233,10 @@ export function createDriver(log: SessionLog, random: Random): Driver {
   /** Aborted in mid-stream: the calls of the partial answer never enter the context. */
   function abort(turnId: number, step: number, stepId: string): void {
     const call = { id: id('call'), name: 'Bash', arguments: '{"comm' };
+    if (chance(0.7)) {
+      stream(turnId, 'assistant.delta', 'half an ans');
+      streamCall(turnId, call);
+    }
     log.append([
       internal('main', 'step.response', {
         turnId,
@@ -195,21 +289,55 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     ]);
   }
 
+  function ask(turnId: number, toolCallId: string): void {
+    const questions = [
+      {
+        id: 'q_0',
+        question: 'Which?',
+        options: [
+          { id: 'opt_0_0', label: 'A' },
+          { id: 'opt_0_1', label: 'B', description: 'the other' },
+        ],
+        multi_select: true,
+      },
+    ];
+    const place = { session_id: log.sessionId, agent_id: 'main', turn_id: turnId, tool_call_id: toolCallId };
+    log.append([
+      event('main', 'event.question.requested', { question_id: id('question'), ...place, questions, created_at: AT }),
+    ]);
+  }
+
+  function answerQuestion(question_id: string, turnId: number, toolCallId: string): void {
+    const end = chance(0.5)
+      ? event('main', 'event.question.answered', { question_id, answers: { 'Which?': 'A' }, resolved_at: AT })
+      : event('main', 'event.question.dismissed', { question_id, dismissed_at: AT });
+    log.append([end, event('main', 'tool.result', { turnId, toolCallId, output: '{}' })]);
+  }
+
   function result(turnId: number, toolCallId: string): void {
+    if (chance(0.3)) {
+      log.volatile('main', 'tool.progress', { turnId, toolCallId, update: { kind: 'stdout', text: `line ${ids}` } });
+    }
     const todos = chance(0.3) ? { todos: [{ title: `todo ${ids}`, status: 'pending' }] } : {};
     const files = { files: [{ path: `/p/${ids % 3}.txt`, mtimeMs: ids }] };
     const output = chance(0.2) ? [{ type: 'text' as const, text: text() }] : text();
-    log.append([event('main', 'tool.result', { turnId, toolCallId, output }, { ...todos, ...files, note: 'n' })]);
+    const failed = chance(0.1) ? { isError: true as const } : {};
+    const x = { ...todos, ...files, note: 'n' };
+    log.append([event('main', 'tool.result', { turnId, toolCallId, output, ...failed }, x)]);
   }
 
   function inStep(turnId: number, step: number, stepId: string, calls: Map<string, { started: boolean }>): void {
     const answered = (context().entries.at(-1)?.message.content.length ?? 0) > 0 || calls.size > 0;
     const pending = [...log.state.interactions.approvals.keys()][0];
     const next = [...calls][0];
+    const [question] = log.state.interactions.questions.values();
     if (pending !== undefined) approve(pending);
-    else if (next) {
+    else if (question?.question.tool_call_id !== undefined) {
+      answerQuestion(question.question.question_id, turnId, question.question.tool_call_id);
+    } else if (next) {
       const [toolCallId, { started }] = next;
-      if (started) result(turnId, toolCallId);
+      if (started && chance(0.1)) ask(turnId, toolCallId);
+      else if (started) result(turnId, toolCallId);
       else if (chance(0.3)) approval(turnId, toolCallId);
       else log.append([event('main', 'tool.call.started', { turnId, toolCallId, name: 'Bash', args: { a: text() } })]);
     } else if (answered) log.append(completeStep(turnId, step, stepId));
@@ -228,8 +356,17 @@ export function createDriver(log: SessionLog, random: Random): Driver {
         errorName: 'E',
         errorMessage: 'e',
       };
+      if (chance(0.7)) {
+        stream(turnId, 'thinking.delta', 'let me see');
+        streamCall(turnId, { id: id('call'), name: 'Bash', arguments: '{}' });
+      }
       log.append([event('main', 'turn.step.retrying', { turnId, step, stepId, ...retry })]);
-      startStep(turnId);
+      if (chance(0.9)) startStep(turnId);
+      else
+        log.append([
+          event('main', 'turn.step.interrupted', { turnId, step, stepId, reason: 'aborted' }),
+          ...endTurn(turnId),
+        ]);
     } else respond(turnId, step, stepId);
   }
 
@@ -342,9 +479,16 @@ export function createDriver(log: SessionLog, random: Random): Driver {
   }
 
   async function idle(): Promise<void> {
-    const choice = Math.floor(random() * 12);
+    const choice = Math.floor(random() * 16);
     if (choice < 5) startTurn();
-    else if (choice === 5) undo();
+    else if (choice === 12) startOtherTurn();
+    else if (choice === 13) log.append([event('main', 'warning', { message: 'careful', code: 'c' })]);
+    else if (choice === 14) {
+      const maxContextTokens = chance(0.3) ? null : 1000 * ids;
+      log.append([internal('main', 'agent.config', { maxContextTokens })]);
+    } else if (choice === 15) {
+      if (!takeQueued()) startTurn();
+    } else if (choice === 5) undo();
     else if (choice === 6) await compact();
     else if (choice === 7) task();
     else if (choice === 8) log.append([planChange()]);

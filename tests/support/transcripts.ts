@@ -1,8 +1,15 @@
 /** Reading transcripts in tests, and comparing them. */
-import type { Frame, Item, Step, TranscriptPage } from '#schema/transcript.ts';
+import type { TranscriptPage } from '#schema/transcript.ts';
 import type { TranscriptOp } from '#schema/transcript-ops.ts';
 import { applyOps } from '#server/transcript/reducer/apply.ts';
-import { emptyTranscript, type TranscriptState } from '#server/transcript/reducer/state.ts';
+import {
+  emptyTranscript,
+  type HeldFrame,
+  type HeldItem,
+  type HeldState,
+  type HeldStep,
+  type TranscriptState,
+} from '#server/transcript/reducer/state.ts';
 
 /** The state that a client builds of a page. */
 export function stateOfPage(page: TranscriptPage): TranscriptState {
@@ -20,10 +27,10 @@ export function stateOfOps(ops: readonly TranscriptOp[]): TranscriptState {
   return state;
 }
 
-/** As plain data; maps by id, without what a page does not list either. */
-export function listed({ items, tasks, interactions, attachments, todos, prompts, meta, pending }: TranscriptState) {
+/** As lists; maps by id, without what a page does not list either. */
+export function listed({ items, tasks, interactions, attachments, todos, prompts, meta, pending }: HeldState) {
   const used = new Set(items.flatMap(attachmentsOf));
-  return structuredClone({
+  return {
     items,
     tasks: byId(tasks),
     interactions: byId(interactions),
@@ -32,12 +39,12 @@ export function listed({ items, tasks, interactions, attachments, todos, prompts
     prompts: byId(prompts).filter(([, { finishedAt }]) => finishedAt === undefined),
     meta,
     pending: [...pending].toSorted(),
-  });
+  };
 }
 
 const byId = <T>(entities: Map<string, T>) => [...entities].toSorted(([a], [b]) => (a < b ? -1 : 1));
 
-const attachmentsOf = (item: Item): string[] =>
+const attachmentsOf = (item: HeldItem): string[] =>
   item.kind === 'turn'
     ? [
         ...(item.attachmentIds ?? []),
@@ -49,31 +56,35 @@ const attachmentsOf = (item: Item): string[] =>
 
 /**
  * What is the same however a transcript was read: without what only lives in a process, texts that are empty, and the
- * calls of attempts that failed; frames in the order of a fresh read.
+ * calls of attempts that failed, which were never recorded; frames in the order of a fresh read.
  */
-export function canonical(state: TranscriptState) {
+export function canonical(state: HeldState) {
   const { meta, prompts: _prompts, items, ...rest } = listed(state);
   const { phase: _phase, usage, ...agent } = meta.agent ?? {};
   const { currentTurn: _currentTurn, ...spent } = usage ?? {};
   const facts = { ...agent, ...(usage ? { usage: spent } : {}) };
-  return { ...rest, items: items.map(settledItem), meta: { ...meta, agent: facts } };
+  const { agent: _agent, ...others } = meta;
+  const own = Object.keys(facts).length > 0 ? { agent: facts } : {};
+  return { ...rest, items: items.map(settledItem), meta: { ...others, ...own } };
 }
 
-const settledItem = (item: Item): Item =>
+const settledItem = (item: HeldItem): HeldItem =>
   item.kind === 'turn' ? { ...item, steps: item.steps.map(settledStep) } : item;
 
-function settledStep(step: Step): Step {
+function settledStep(step: HeldStep): HeldStep {
   const kept = step.frames.filter((frame) =>
-    frame.kind === 'tool' ? step.state !== 'failed' : !('text' in frame) || frame.text !== '',
+    frame.kind === 'tool'
+      ? frame.state !== 'error' || frame.output !== undefined
+      : !('text' in frame) || frame.text !== '',
   );
   return { ...step, frames: kept.map(withoutStream).toSorted((a, b) => rank(a) - rank(b)) };
 }
 
-function withoutStream(frame: Frame): Frame {
+function withoutStream(frame: HeldFrame): HeldFrame {
   if (frame.kind !== 'tool') return frame;
   const { inputText: _inputText, progress: _progress, ...rest } = frame;
   return rest;
 }
 
 /** Written frames by their numbers, calls behind them in their order. */
-const rank = (frame: Frame) => (frame.kind === 'tool' ? Infinity : Number(/\d+$/.exec(frame.frameId)?.[0]));
+const rank = (frame: HeldFrame) => (frame.kind === 'tool' ? Infinity : Number(/\d+$/.exec(frame.frameId)?.[0]));
