@@ -1,0 +1,89 @@
+/** Fewer batches of what streams. */
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Clock } from '#server/clock.ts';
+import type { HeldOp } from '#server/transcript/reducer/state.ts';
+import { CALL_MS, JOIN_MS, startThinning, type Thinning } from '#server/transcript/thinning.ts';
+
+let now = 0;
+let timers: { at: number; callback: () => void }[] = [];
+const clock: Clock = {
+  now: () => now,
+  setTimeout(callback, ms) {
+    const timer = { at: now + ms, callback };
+    timers.push(timer);
+    return () => void (timers = timers.filter((one) => one !== timer));
+  },
+};
+function pass(ms: number): void {
+  now += ms;
+  for (const timer of timers.filter(({ at }) => at <= now)) {
+    timers = timers.filter((one) => one !== timer);
+    timer.callback();
+  }
+}
+
+let told: HeldOp[][] = [];
+let thinning: Thinning;
+beforeEach(() => {
+  timers = [];
+  told = [];
+  thinning = startThinning(clock, (_agent, ops) => void told.push(ops));
+});
+
+const place = { turnId: 't0', stepId: 't0.1' };
+const append = (offset: number, text: string, frameId = 'f1'): HeldOp => ({
+  op: 'append',
+  target: { type: 'frame', ...place, frameId },
+  offset,
+  text,
+});
+const call = (inputText: string, id = 'call_1'): HeldOp => ({
+  op: 'frame.upsert',
+  ...place,
+  frame: { kind: 'tool', frameId: id, toolCallId: id, name: 'Write', state: 'running', inputText },
+});
+const phase: HeldOp = { op: 'meta.merge', meta: { agent: { phase: { kind: 'idle' } } } };
+
+describe('what streams', () => {
+  it('is joined where its pieces come close together', () => {
+    thinning.take('main', [append(0, 'a')]);
+    thinning.take('main', [append(1, 'b')]);
+    expect(told).toEqual([]);
+    pass(JOIN_MS);
+    expect(told).toEqual([[append(0, 'ab')]]);
+    thinning.take('main', [append(2, 'c')]);
+    thinning.take('main', [append(0, 'd', 'f2')]);
+    expect(told.slice(1)).toEqual([[append(2, 'c')]]);
+  });
+
+  it('is told of a call at once, then the newest only every so often', () => {
+    thinning.take('main', [call('1')]);
+    for (const text of ['12', '123', '1234']) thinning.take('main', [call(text)]);
+    thinning.take('main', [call('x', 'call_2')]);
+    expect(told).toEqual([[call('1')], [call('x', 'call_2')]]);
+    pass(CALL_MS);
+    expect(told.slice(2)).toEqual([[call('1234')]]);
+    thinning.take('main', [call('12345')]);
+    expect(told).toHaveLength(3);
+    pass(CALL_MS);
+    expect(told.at(-1)).toEqual([call('12345')]);
+    pass(CALL_MS);
+    thinning.take('main', [call('123456')]);
+    expect(told.at(-1)).toEqual([call('123456')]);
+  });
+
+  it('waits behind nothing: what comes of a record, of another frame, or a reader', () => {
+    thinning.take('main', [append(0, 'a')]);
+    thinning.take('main', [phase]);
+    expect(told).toEqual([[phase]]);
+    thinning.take('main', [call('1')]);
+    thinning.take('main', [call('2')]);
+    thinning.flush('other');
+    thinning.flush('main');
+    expect(told.slice(1)).toEqual([[call('1')], [append(0, 'a')], [call('2')]]);
+    thinning.take('main', [append(1, 'b')]);
+    thinning.close();
+    pass(1000);
+    expect(told).toHaveLength(4);
+  });
+});
