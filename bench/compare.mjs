@@ -12,6 +12,7 @@ import { measureGrowth } from './measures/growth.mjs';
 import { measureMemory } from './measures/memory.mjs';
 import { measureSessions } from './measures/sessions.mjs';
 import { measureStart } from './measures/start.mjs';
+import { measureTranscript } from './measures/transcript.mjs';
 import { measureTurns } from './measures/turns.mjs';
 import { cpuMs, startProgram } from './processes.mjs';
 import { createReport } from './report.mjs';
@@ -24,6 +25,7 @@ const measures = {
   deltas: measureDeltas,
   memory: measureMemory,
   growth: measureGrowth,
+  transcript: measureTranscript,
 };
 /** What is not begun by then is left out; nothing runs longer than `LATEST_MS`. */
 const ENOUGH_MS = 5 * 60_000;

@@ -139,19 +139,23 @@ export function eventFields(record: EventRecord): Record<string, unknown> {
 
 export type AgentFacts = NonNullable<HeldState['meta']['agent']>;
 
-const factNames = (facts: AgentFacts) => Object.keys(facts) as (keyof AgentFacts)[];
-
 /** Tells what of these facts is new, and how full the context is now. */
 export function agentFacts(agent: AgentTranscript, facts: AgentFacts): HeldOp[] {
   const known = agent.state.meta.agent ?? {};
   const contextTokens = facts.contextTokens ?? known.contextTokens;
   const { limit } = agent;
-  const usage = contextTokens !== undefined && limit ? { contextUsage: Math.min(1, contextTokens / limit) } : {};
-  const now: AgentFacts = { ...known, ...facts, ...usage };
-  const changed: AgentFacts = { ...now };
-  for (const key of factNames(now)) if (sameValue(now[key], known[key])) delete changed[key];
-  return factNames(changed).length > 0 ? [{ op: 'meta.merge', meta: { agent: changed } }] : [];
+  const changed = { ...facts };
+  if (contextTokens !== undefined && limit) changed.contextUsage = Math.min(1, contextTokens / limit);
+  let any = false;
+  for (const name in changed) {
+    if (!isFact(changed, name)) continue;
+    if (sameValue(changed[name], known[name])) delete changed[name];
+    else any = true;
+  }
+  return any ? [{ op: 'meta.merge', meta: { agent: changed } }] : [];
 }
+
+const isFact = (facts: AgentFacts, name: string): name is keyof AgentFacts => name in facts;
 
 /** The sum of the steps, as a turn shows it. */
 export function turnUsage(steps: readonly HeldStep[]): HeldTurn['usage'] {

@@ -51,13 +51,20 @@ export function foldRecord(fold: TranscriptFold, mapper: Mapper, record: Journal
 }
 
 function enlist(roster: Map<string, RosterEntry>, record: JournalRecord, t: number): void {
-  const { agent, type } = record;
-  const known = roster.get(agent);
-  if (type === 'event.session.created')
-    roster.set(MAIN_AGENT, { agentId: MAIN_AGENT, type: 'main', createdAt: iso(t) });
-  else if (type === 'agent.created') roster.set(agent, record.x || !known ? bornNow(record, t) : livingAgain(known));
-  else if (type === 'agent.disposed' && record.x?.reason === 'evicted' && known) {
-    roster.set(agent, { ...known, disposedAt: iso(t) });
+  switch (record.type) {
+    case 'event.session.created':
+      roster.set(MAIN_AGENT, { agentId: MAIN_AGENT, type: 'main', createdAt: iso(t) });
+      break;
+    case 'agent.created': {
+      const known = roster.get(record.agent);
+      roster.set(record.agent, record.x || !known ? bornNow(record, t) : livingAgain(known));
+      break;
+    }
+    case 'agent.disposed': {
+      const known = roster.get(record.agent);
+      if (known && record.x?.reason === 'evicted') roster.set(record.agent, { ...known, disposedAt: iso(t) });
+      break;
+    }
   }
 }
 

@@ -13,7 +13,7 @@ import { promptRows } from './rows/prompts.ts';
 import { stepRows } from './rows/steps.ts';
 import { toolRows } from './rows/tools.ts';
 import { turnRows } from './rows/turns.ts';
-import type { Row, TranscriptRows } from './transcript-rows.ts';
+import type { TranscriptRows } from './transcript-rows.ts';
 
 /** Maps a record and applies what it makes; the operations of one record are one batch. */
 export type Mapper = (agent: AgentTranscript, record: JournalRecord, t: number) => HeldOp[];
@@ -31,11 +31,11 @@ const coreRows: readonly TranscriptRows[] = [
 
 /** The mapper of a program with these features. */
 export function createMapper(features: readonly TranscriptRows[]): Mapper {
-  const all = [...coreRows, ...features];
+  const rows = rowsByType([...coreRows, ...features]);
   return (agent, record, t) => {
     const ops: HeldOp[] = [];
-    for (const rows of all) {
-      for (const op of made(rows, agent, record, t)) {
+    for (const row of rows.get(record.type) ?? []) {
+      for (const op of row(agent, record, t)) {
         applyOps(agent.state, [op]);
         add(ops, op);
       }
@@ -44,15 +44,13 @@ export function createMapper(features: readonly TranscriptRows[]): Mapper {
   };
 }
 
-function made<T extends JournalRecord['type']>(
-  rows: TranscriptRows,
-  agent: AgentTranscript,
-  record: Extract<JournalRecord, { type: T }>,
-  t: number,
-): HeldOp[] {
-  if (!Object.hasOwn(rows, record.type)) return [];
-  const row = rows[record.type as T] as Row<T> | undefined;
-  return row?.(agent, record, t) ?? [];
+/** The tables as one; each row is called with records of its own type alone. */
+function rowsByType(tables: readonly TranscriptRows[]): Map<string, Mapper[]> {
+  const rows = new Map<string, Mapper[]>();
+  for (const [type, row] of tables.flatMap((table) => Object.entries(table))) {
+    rows.set(type, [...(rows.get(type) ?? []), row as Mapper]);
+  }
+  return rows;
 }
 
 /** A frame that two rows change one after the other goes out once. */

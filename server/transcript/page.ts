@@ -21,20 +21,17 @@ export interface SelectedPage {
 
 /** The turns of a page as they are now: what is changed later changes nothing in it. */
 export function selectPage({ items }: HeldState, { before, after, size }: PageQuery): SelectedPage {
-  const starts: { at: number; ordinal: number }[] = [];
-  items.forEach((item, at) => {
-    if (item.kind === 'turn') starts.push({ at, ordinal: item.ordinal });
-  });
-  const wanted = starts.filter(
-    ({ ordinal }) => (before === undefined || ordinal < before) && (after === undefined || ordinal > after),
-  );
+  const starts = items.flatMap((item, at) => (item.kind === 'turn' ? { at, ordinal: item.ordinal } : []));
   const forwards = after !== undefined;
-  const taken = forwards ? wanted.slice(0, size) : wanted.slice(-size);
-  const endOf = ({ at }: { at: number }) => starts.find((start) => start.at > at)?.at ?? items.length;
+  // Turns ascend, so those wanted stand together.
+  const first = forwards ? starts.findLastIndex(({ ordinal }) => ordinal <= after) + 1 : 0;
+  const last = before === undefined ? starts.length : starts.findLastIndex(({ ordinal }) => ordinal < before) + 1;
+  const [from, to] = forwards ? [first, Math.min(last, first + size)] : [Math.max(first, last - size), last];
+  const startOf = (turn: number) => starts[turn]?.at ?? items.length;
   return {
-    segments: taken.map((start) => items.slice(start.at, endOf(start)).map(copied)),
-    head: forwards ? [] : items.slice(0, starts[0]?.at ?? items.length),
-    hasMore: wanted.length > taken.length,
+    segments: starts.slice(from, to).map(({ at }, index) => items.slice(at, startOf(from + index + 1)).map(copied)),
+    head: forwards ? [] : items.slice(0, startOf(0)),
+    hasMore: forwards ? to < last : from > first,
   };
 }
 

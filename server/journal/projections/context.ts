@@ -156,7 +156,9 @@ function splice(contexts: Contexts, record: EventRecord<'context.spliced'>): voi
     return entry;
   });
   const removed = context.entries.splice(start, deleteCount, ...added);
-  context.anchors = context.anchors.filter((anchor) => anchor.length <= start);
+  const { anchors } = context;
+  // They ascend.
+  if ((anchors.at(-1)?.length ?? 0) > start) context.anchors = anchors.filter(({ length }) => length <= start);
   context.contextTokens = record.tokens;
   if (x?.cause === 'compaction') context.entries = context.entries.map(withoutCheckpoint);
   if (x?.cause === 'undo') context.undoing = removed.find((entry) => entry.checkpoint)?.checkpoint;

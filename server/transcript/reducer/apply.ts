@@ -113,12 +113,12 @@ function upsertTurn(state: HeldState, { turn }: OpOf<'turn.upsert'>): Change {
     insert(state, { ...turn, steps: [] }, ({ ordinal }) => ordinal > turn.ordinal);
     return 'changed';
   }
-  const { steps, ...header } = known;
-  if (sameValue(header, turn)) return 'same';
-  if (turn.ordinal === known.ordinal) replace(state, known, { ...turn, steps });
+  const next = { ...turn, steps: known.steps };
+  if (sameValue(known, next)) return 'same';
+  if (turn.ordinal === known.ordinal) replace(state, known, next);
   else {
     removeItems(state, new Set([turn.turnId]), false);
-    insert(state, { ...turn, steps }, ({ ordinal }) => ordinal > turn.ordinal);
+    insert(state, next, ({ ordinal }) => ordinal > turn.ordinal);
   }
   return 'changed';
 }
@@ -155,10 +155,10 @@ function upsertStep(state: HeldState, { turnId, step }: OpOf<'step.upsert'>): Ch
     insertStep(turn, { ...step, frames: [] });
     return 'changed';
   }
-  const { frames, ...header } = known;
-  if (sameValue(header, step)) return 'same';
+  const next = { ...step, frames: known.frames };
+  if (sameValue(known, next)) return 'same';
   turn.steps.splice(at, 1);
-  insertStep(turn, { ...step, frames });
+  insertStep(turn, next);
   return 'changed';
 }
 

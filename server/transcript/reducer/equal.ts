@@ -1,13 +1,18 @@
 /** Deep equality of plain values; a member that is undefined counts as absent. */
 export function sameValue(one: unknown, other: unknown): boolean {
   if (Object.is(one, other)) return true;
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
-  if (Array.isArray(one) !== Array.isArray(other)) return false;
-  const mine = membersOf(one);
-  const theirs = new Map(membersOf(other));
-  return (
-    mine.length === theirs.size && mine.every(([key, value]) => theirs.has(key) && sameValue(value, theirs.get(key)))
-  );
+  if (!isObject(one) || !isObject(other) || Array.isArray(one) !== Array.isArray(other)) return false;
+  return holdsAll(one, other) && holdsAll(other, one, false);
 }
 
-const membersOf = (value: object) => Object.entries(value).filter(([, member]) => member !== undefined);
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+/** Whether one has all members of the other; with the same values, unless they were compared. */
+function holdsAll(one: Record<string, unknown>, other: Record<string, unknown>, compare = true): boolean {
+  for (const key of Object.keys(other)) {
+    const value = other[key];
+    if (value === undefined) continue;
+    if (compare ? !sameValue(one[key], value) : one[key] === undefined) return false;
+  }
+  return true;
+}

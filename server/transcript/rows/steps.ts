@@ -27,9 +27,11 @@ const runningCalls = ({ frames }: HeldStep) =>
 
 /** A step that goes no further; its calls end with it. */
 export function endedStep(step: HeldStep, end: Partial<StepHeader>, t: number): HeldOp[] {
-  const { frames: _frames, retry: _retry, ...header } = step;
+  const { kind, stepId, turnId, ordinal, state, startedAt } = step;
+  const began = startedAt === undefined ? {} : { startedAt };
+  const header: StepHeader = { kind, stepId, turnId, ordinal, state, ...began, endedAt: iso(t), ...end };
   return [
-    { op: 'step.upsert', turnId: step.turnId, step: { ...header, endedAt: iso(t), ...end } },
+    { op: 'step.upsert', turnId, step: header },
     ...runningCalls(step).map((frame) => frameOp(step, failedCall(frame))),
   ];
 }
