@@ -16,7 +16,7 @@ const review = z.object({
   path: z.string().optional(),
   options: z.array(z.unknown()).optional(),
 });
-const answer = z.object({ selectedLabel: z.string().min(1).optional(), feedback: z.string().min(1).optional() });
+const answer = z.object({ selectedLabel: z.string().optional(), feedback: z.string().optional() });
 const asked = z.object({ display: z.unknown() });
 
 /** In the result of a call whose display was not recorded, the plan stands behind one of these lines. */
@@ -56,8 +56,8 @@ function reviewOf({ state, response }: Interaction): NonNullable<Plan['review']>
   const { selectedLabel, feedback } = answer.safeParse(response).data ?? {};
   return {
     state,
-    ...(selectedLabel === undefined ? {} : { selected_option: selectedLabel }),
-    ...(feedback === undefined ? {} : { feedback }),
+    ...(selectedLabel ? { selected_option: selectedLabel } : {}),
+    ...(feedback ? { feedback } : {}),
   };
 }
 

@@ -8,6 +8,7 @@ import { stringify } from '@decimalturn/toml-patch';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { isGlobalEvent } from '#server/events/frame.ts';
+import { transcriptPageSchema, type Item } from '#schema/transcript.ts';
 import { recordEvents } from '#support/event-log.ts';
 import { startModelServer, type ModelServer, type Script } from '#support/model-server.ts';
 import { spawnServer, temporaryDirectory, type SpawnedServer } from '#support/server.ts';
@@ -121,6 +122,19 @@ function follower(id: string) {
   };
 }
 
+/** The transcript's items; nothing of it runs, and what had ended before is as it was. */
+async function settledTranscript(id: string, before: Item[]): Promise<Item[]> {
+  const { data } = await server.api('GET', `/sessions/${id}/transcript?agent_id=main&page_size=100`);
+  const { items, pending_interactions } = transcriptPageSchema.parse(data);
+  expect(items.slice(0, before.length)).toEqual(before);
+  const turns = items.filter((item) => item.kind === 'turn');
+  const steps = turns.flatMap((turn) => turn.steps);
+  const calls = steps.flatMap((step) => step.frames.filter((frame) => frame.kind === 'tool'));
+  expect([...turns, ...steps, ...calls].map(({ state }) => state)).not.toContain('running');
+  expect(pending_interactions).toEqual([]);
+  return items;
+}
+
 /** A turn of some steps, streamed piece by piece. */
 function enqueueTurn(round: number): void {
   const words = Array.from({ length: 15 }, (_, n) => `word ${round}.${n} `);
@@ -137,6 +151,7 @@ test(`${KILLS} kills in mid-turn: no event is lost, repeated or renumbered, and 
   const id = await newSession();
   const page = follower(id);
   await page.connect();
+  let shown: Item[] = [];
   for (let round = 0; round < KILLS; round += 1) {
     enqueueTurn(round);
     const moment = page.frames(1 + Math.floor(Math.random() * 40));
@@ -146,6 +161,7 @@ test(`${KILLS} kills in mid-turn: no event is lost, repeated or renumbered, and 
     await page.disconnected();
     await page.connect();
     await page.idle();
+    shown = await settledTranscript(id, shown);
   }
 
   model.enqueue({ text: 'Still here.' });
