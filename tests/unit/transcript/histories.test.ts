@@ -50,7 +50,7 @@ async function folded(dir: string): Promise<TranscriptFold> {
 /** `isDeepStrictEqual` is fast, `toEqual` says where they differ. */
 function expectSame(one: unknown, other: unknown, what: string): void {
   if (isDeepStrictEqual(one, other)) return;
-  expect(one, what).toEqual(other);
+  expect(one).toEqual(other);
   throw new Error(`${what}: members that are undefined`);
 }
 
