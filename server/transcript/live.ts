@@ -24,7 +24,7 @@ export interface OpenTranscripts {
 export interface LiveTranscripts {
   /** Folds what was recorded, unless that is done. Throws 50001 of a damaged journal. */
   open(): Promise<OpenTranscripts>;
-  /** The session goes; nothing may be asked afterwards. */
+  /** The session goes: nothing is kept up any more. Who asks too late gets what is recorded, without numbers. */
   close(): void;
 }
 
@@ -44,6 +44,7 @@ interface Opened extends OpenTranscripts {
 /** Creates them; nothing is read before they are opened. */
 export function createLiveTranscripts(deps: LiveTranscriptsDeps): LiveTranscripts {
   let opening: Promise<Opened> | undefined;
+  let closed = false;
 
   function forget(opened: Promise<Opened>): void {
     if (opening === opened) opening = undefined;
@@ -54,10 +55,14 @@ export function createLiveTranscripts(deps: LiveTranscriptsDeps): LiveTranscript
       if (opening) return opening;
       const opened: Promise<Opened> = openNow(deps, () => forget(opened));
       opening = opened;
-      opened.catch(() => forget(opened));
+      opened.then(
+        (made) => closed && made.close(),
+        () => forget(opened),
+      );
       return opened;
     },
     close() {
+      closed = true;
       opening?.then(
         (opened) => opened.close(),
         () => undefined,
@@ -116,7 +121,7 @@ async function openNow(deps: LiveTranscriptsDeps, lost: () => void): Promise<Ope
     restarted: close,
   });
   fold.live = true;
-  const base = Math.max(clock.now(), journals.highest);
+  const base = Math.max(clock.now(), journals.highest + 1);
   for (const [id, agent] of fold.agents) {
     agent.live = true;
     if (agent.begun) journalOf(id, base);
