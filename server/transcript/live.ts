@@ -117,7 +117,10 @@ async function openNow(deps: LiveTranscriptsDeps, lost: () => void): Promise<Ope
 
   stop = await followLog(log, {
     line: (batch) => keepUp(() => line(batch)),
-    volatile: (agentId, fact) => keepUp(() => thinning.take(agentId, mapVolatile(transcriptOf(fold, agentId), fact))),
+    volatile(agentId, fact) {
+      // Before, it is among what is untold.
+      if (fold.live) keepUp(() => thinning.take(agentId, mapVolatile(transcriptOf(fold, agentId), fact)));
+    },
     restarted: close,
   });
   fold.live = true;

@@ -88,7 +88,7 @@ function put<T>(entities: Map<string, T>, id: string, entity: T): Change {
   return 'changed';
 }
 
-/** Inserts before the first turn with a greater ordinal (or, `from` given, one that is at least that), else at the end. */
+/** Inserts before the first of the turns that belong behind the item, else at the end. */
 function insert(state: HeldState, item: HeldItem, isBehind: (turn: HeldTurn) => boolean): void {
   let place = state.items.length;
   for (let at = place - 1; at >= 0; at -= 1) {
