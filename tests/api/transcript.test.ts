@@ -258,9 +258,10 @@ describe('a page', () => {
   it('cuts outputs that are too long, and gives fewer turns above its size', async () => {
     const { id } = await world.session();
     const client = await world.watch(id);
-    const long = 'x'.repeat(3 * 1024 * 1024);
+    const pieces = Array.from({ length: 96 }, () => 'x'.repeat(32 * 1024));
+    const long = pieces.join('');
     for (let turn = 0; turn < 2; turn += 1) {
-      world.model.enqueue({ text: long });
+      world.model.enqueue({ text: pieces });
       await settled(client, (await world.prompt(id, 'Write')).prompt_id);
     }
     const newest = await page(id);
