@@ -21,5 +21,14 @@ export type TurnOutcome = z.infer<typeof turnOutcome>;
 export const permissionModeSchema = z.enum(['manual', 'yolo', 'auto']);
 export type PermissionMode = z.infer<typeof permissionModeSchema>;
 
-/** The ISO form of milliseconds since the epoch, as every reply shows times. */
-export const iso = (ms: number): string => new Date(ms).toISOString();
+let lastMs: number | undefined;
+let lastIso = '';
+
+/** The ISO form of milliseconds since the epoch, as every reply shows times. The last is kept: records share theirs. */
+export function iso(ms: number): string {
+  if (ms !== lastMs) {
+    lastIso = new Date(ms).toISOString();
+    lastMs = ms;
+  }
+  return lastIso;
+}

@@ -38,8 +38,8 @@ function ended(agent: AgentTranscript, record: EventRecord<'turn.ended'>, t: num
   if (turn?.kind !== 'turn' || turn.state !== 'running') return [];
   const { reason, durationMs, error } = record;
   const step = openStep(agent);
-  const { steps, ...header } = turn;
-  const usage = turnUsage(steps);
+  const { kind, turnId, ordinal, origin, prompt, attachmentIds, startedAt } = turn;
+  const usage = turnUsage(turn.steps);
   const state = reason === 'blocked' ? 'failed' : reason;
   const cut = interruption(record);
   return [
@@ -47,8 +47,14 @@ function ended(agent: AgentTranscript, record: EventRecord<'turn.ended'>, t: num
     {
       op: 'turn.upsert',
       turn: {
-        ...header,
+        kind,
+        turnId,
+        ordinal,
         state,
+        origin,
+        ...(prompt === undefined ? {} : { prompt }),
+        ...(attachmentIds === undefined ? {} : { attachmentIds }),
+        ...(startedAt === undefined ? {} : { startedAt }),
         endedAt: iso(t),
         ...(durationMs === undefined ? {} : { durationMs }),
         ...(usage ? { usage } : {}),
