@@ -4,6 +4,7 @@
  */
 import { pipeline, type Readable } from 'node:stream';
 import type { Transform } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 
@@ -13,6 +14,8 @@ export interface SentRequest {
   body: string | Uint8Array | null;
   signal: AbortSignal | undefined;
 }
+
+const PIECE_BYTES = 16 * 1024;
 
 /** Statuses whose answers have no body, which `Response` insists on. */
 const BODILESS = new Set([204, 205, 304]);
@@ -62,11 +65,21 @@ function decoded(body: Readable, headers: Headers): Readable {
   return decoder ? pipeline(body, decoder, () => undefined) : body;
 }
 
-/** Chunk by chunk as they are asked for. */
+/** A chunk that came at once may hold hundreds of events, all read without a pause: others have their turn in between. */
+async function* pieces(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
+    for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+      if (at > 0) await nextTurn();
+      yield chunk.subarray(at, at + PIECE_BYTES);
+    }
+  }
+}
+
+/** Piece by piece as they are asked for. */
 function webStream(body: Readable): ReadableStream<Uint8Array> {
   // Who reads the chunks hears of it; a body that nobody reads any more must not end the process.
   body.on('error', () => undefined);
-  const chunks: AsyncIterator<Uint8Array> = body.iterator();
+  const chunks = pieces(body);
   return new ReadableStream(
     {
       async pull(controller) {

@@ -2,12 +2,15 @@
  * The calls of one response, from preflight to results. Every call is prepared and decided in call order; only when all
  * are decided do they run, side by side where their accesses allow.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ToolCall } from '#schema/engine.ts';
 import type { AgentContext } from '../context.ts';
 import { admit, type Decided } from './admission.ts';
 import { abortText, type AdmittedCall, type Batch, type BatchTurn } from './batch.ts';
 import { finish, runCall } from './execution.ts';
 import { accessesConflict } from './resource-access.ts';
+
+const CALLS_IN_A_ROW = 8;
 
 export interface BatchOutcome {
   /** A result asked to end the turn. */
@@ -27,7 +30,11 @@ export async function runToolBatch(agent: AgentContext, turn: BatchTurn, calls: 
   const decided: Decided = { admitted: [], refused: new Map(), stopTurn: false };
   const { admitted } = decided;
   try {
-    for (const call of calls) await admit(call, decided, batch);
+    for (const [index, call] of calls.entries()) {
+      // Calls that are refused at once would follow each other without a pause.
+      if (index % CALLS_IN_A_ROW === CALLS_IN_A_ROW - 1) await nextTurn();
+      await admit(call, decided, batch);
+    }
   } catch (error) {
     // Calls that were admitted but never began: clients have seen them start.
     for (const entry of admitted) finish(entry, { output: abortText(signal), isError: true }, batch);
