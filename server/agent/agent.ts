@@ -25,6 +25,7 @@ import { TurnAborted } from './errors.ts';
 import { createPromptQueue, type PromptQueue, type QueuedPrompt } from './prompt-queue.ts';
 import { reminder, stepReminders } from './prompt/reminders.ts';
 import { createStatusFrames } from './status-frames.ts';
+import { steering } from './steering.ts';
 import { createToolList } from './tool-list.ts';
 import { createTurnStream, type TurnStream } from './turn-stream.ts';
 import { inputDrafts, runTurn } from './turn.ts';
@@ -38,6 +39,8 @@ export interface Agent {
   prompts(): Promise<{ active: Prompt | null; queued: Prompt[] }>;
   /** 40402, 40903, 50003. */
   abortPrompt(id: string): void;
+  /** Puts waiting prompts into the turn that runs, all or none. Throws 40402, 50003. */
+  steer(ids: readonly string[]): void;
   /** Cancels the running turn, if any, as the user's wish. */
   cancelTurn(): void;
   /** Every registered tool with the verdict of the tool policy; all are active while no profile is bound. */
@@ -54,6 +57,8 @@ interface RunningTurn {
   controller: AbortController;
   stream: TurnStream;
   done: Promise<void>;
+  /** Of the prompt that it works for. */
+  promptId: string | undefined;
   /** What enters at its next step. */
   input: TurnRequest[];
 }
@@ -148,22 +153,25 @@ export function createAgent(session: SessionContext, id: string): Agent {
     ]);
     context.repeats.reset();
     const controller = new AbortController();
-    const stream = createTurnStream({ agentId: id, turnId, promptId, log, frames, clock: session.clock });
+    const current = () => running.promptId;
+    const stream = createTurnStream({ agentId: id, turnId, promptId: current, log, frames, clock: session.clock });
+    const running: RunningTurn = { controller, stream, done: Promise.resolve(), promptId, input: [] };
     stream.started();
-    const running: RunningTurn = { controller, stream, done: Promise.resolve(), input: [] };
     turn = running;
-    running.done = run(turnId, promptId, running);
+    running.done = run(turnId, running);
     return running;
   }
 
-  async function run(turnId: number, promptId: string | undefined, running: RunningTurn): Promise<void> {
+  async function run(turnId: number, running: RunningTurn): Promise<void> {
     const { controller, stream, input } = running;
     const { signal } = controller;
     let outcome: TurnOutcome = 'failed';
     try {
       outcome = await runTurn(context, {
         id: turnId,
-        promptId,
+        get promptId() {
+          return running.promptId;
+        },
         signal,
         stream,
         takeInput: () => input.splice(0),
@@ -178,7 +186,7 @@ export function createAgent(session: SessionContext, id: string): Agent {
       session.report(`turn ${turnId} of ${id} in ${log.sessionId} could not be recorded`, error);
       session.interactions.endTurn(id, turnId);
     } finally {
-      if (promptId !== undefined) queue.forget(promptId);
+      if (running.promptId !== undefined) queue.forget(running.promptId);
       turn = undefined;
       stream.ended(outcome);
       session.changed();
@@ -267,6 +275,19 @@ export function createAgent(session: SessionContext, id: string): Agent {
       }
       log.append([event(id, 'prompt.aborted', { promptId, abortedAt: iso(session.clock.now()) })]);
       queue.forget(promptId);
+    },
+
+    steer(ids) {
+      // A turn whose end is recorded is over, whatever is left to be cleared away.
+      const running = log.state.activity.turns.has(id) ? turn : undefined;
+      if (!running) throw new ServiceError('prompt.not_found', 'no active prompt to steer into');
+      const prompts = queue.steerable(ids);
+      const [{ id: first }] = prompts;
+      const { record, request } = steering(id, prompts, running.promptId, session.clock.now());
+      log.append([record]);
+      running.promptId ??= first;
+      running.input.push(request);
+      for (const prompt of prompts) if (prompt.id !== running.promptId) queue.forget(prompt.id);
     },
 
     cancelTurn() {

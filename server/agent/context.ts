@@ -77,12 +77,13 @@ export interface TurnRequest extends TurnInput {
   promptId?: string;
   /** Text of `turn.started`, for origins that show one. */
   prompt?: Text;
-  attachments?: Stored<Attachment>[];
 }
 
 /** What enters a context together; its long texts are stored (`SessionLog.store`). */
 export interface TurnInput {
   messages: Stored<ContextMessage>[];
+  /** Media that the messages bring. */
+  attachments?: Stored<Attachment>[];
   /** Records in front of the messages, and behind them. */
   before?: Draft[];
   after?: Draft[];

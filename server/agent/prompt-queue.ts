@@ -40,6 +40,8 @@ export interface PromptQueue {
   forget(id: string): void;
   /** The oldest waiting prompt. */
   next(): QueuedPrompt | undefined;
+  /** The waiting prompts of these ids, in the order of the queue. Throws 40402 unless each waits and is named once. */
+  steerable(ids: readonly string[]): [QueuedPrompt, ...QueuedPrompt[]];
   /** As clients see them. */
   active(): Stored<Prompt> | null;
   waiting(): Stored<Prompt>[];
@@ -85,6 +87,17 @@ export function createPromptQueue(log: SessionLog, agent: string): PromptQueue {
     next() {
       const [first] = waiting();
       return first && inputs.get(first.promptId);
+    },
+    steerable(ids) {
+      const wanted = new Set(ids);
+      const [first, ...more] = waiting().flatMap(({ promptId }) => {
+        const input = wanted.has(promptId) ? inputs.get(promptId) : undefined;
+        return input ?? [];
+      });
+      if (!first || wanted.size !== ids.length || more.length + 1 !== ids.length) {
+        throw new ServiceError('prompt.not_found', 'one or more prompts are not pending');
+      }
+      return [first, ...more];
     },
     active() {
       const own = prompts();

@@ -12,6 +12,8 @@ export interface Roster {
   get(id: string): Agent;
   /** Aborts a prompt of whichever agent has it, main first. Throws 40402, 40903, 50003. */
   abortPrompt(promptId: string): void;
+  /** Steers prompts of whichever agent has them all. Throws 40402, 50003. */
+  steer(promptIds: readonly string[]): void;
   /** No turn runs and no prompt waits. */
   idle(): boolean;
   /** Cancels every running turn. */
@@ -37,6 +39,13 @@ export function createRoster(session: SessionContext): Roster {
     abortPrompt(promptId) {
       const owner = all().find((agent) => session.log.state.prompts.get(agent.id)?.used.has(promptId));
       (owner ?? main).abortPrompt(promptId);
+    },
+    steer(promptIds) {
+      const has = ({ id }: Agent) => {
+        const open = session.log.state.prompts.get(id)?.open;
+        return promptIds.every((promptId) => open?.has(promptId));
+      };
+      (all().find(has) ?? main).steer(promptIds);
     },
     idle: () => all().every((agent) => agent.idle()),
     cancelTurns() {

@@ -44,7 +44,8 @@ export interface TurnStream {
 export interface TurnStreamDeps {
   agentId: string;
   turnId: number;
-  promptId?: string | undefined;
+  /** Of the prompt that the turn works for. */
+  promptId(): string | undefined;
   log: SessionLog;
   frames: StatusFrames;
   clock: Clock;
@@ -99,6 +100,11 @@ export function createTurnStream(deps: TurnStreamDeps): TurnStream {
     if (known?.type === 'tool.call.delta') known.fields.argumentsPart += argumentsPart;
     else pieces.push({ type: 'tool.call.delta', fields: { turnId, toolCallId, name, argumentsPart } });
     log.volatile(agentId, 'tool.call.delta', { turnId, toolCallId, name, argumentsPart });
+  }
+
+  function currentPrompt() {
+    const id = deps.promptId();
+    return id === undefined ? {} : { current_prompt_id: id };
   }
 
   return {
@@ -193,7 +199,7 @@ export function createTurnStream(deps: TurnStreamDeps): TurnStream {
       thinking_text: thinking.text,
       thinking_offset: thinking.offset,
       running_tools: [...tools.values()].map(({ since: _since, ...tool }) => tool),
-      ...(deps.promptId === undefined ? {} : { current_prompt_id: deps.promptId }),
+      ...currentPrompt(),
     }),
   };
 }

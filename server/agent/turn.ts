@@ -48,6 +48,8 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
   const { program, features } = session;
   const { signal, stream } = turn;
   const turnId = turn.id;
+  // A prompt that is steered into a turn without one becomes the turn's, but it did not start it.
+  const opener = turn.promptId;
   const startedAt = session.clock.now();
   let open: OpenStep | undefined;
   let stepsDone = 0;
@@ -109,7 +111,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
       ...(reminders.length > 0 ? [entering(id, reminders, { cause: 'reminder' })] : []),
       ...hooks.flatMap((hook) => hook.before ?? []),
     ];
-    if (step === 1 && turn.promptId !== undefined) head.push(event(id, 'prompt.started', { promptId: turn.promptId }));
+    if (step === 1 && opener !== undefined) head.push(event(id, 'prompt.started', { promptId: opener }));
     if (list) head.push(internal(id, 'agent.tools', list));
     const stepId = randomUUID();
     head.push(event(id, 'turn.step.started', { turnId, step, stepId }), ...hooks.flatMap((hook) => hook.after ?? []));
@@ -367,11 +369,11 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
 
 /** The records that let these enter the agent's context, each on its own. */
 export const inputDrafts = (agentId: string, inputs: TurnInput[], enters: 'turn' | 'step'): Draft[] =>
-  inputs.flatMap(({ before = [], messages, after = [] }) => [
-    ...before,
-    entering(agentId, messages, { cause: 'input', enters }),
-    ...after,
-  ]);
+  inputs.flatMap(({ before = [], messages, attachments = [], after = [] }) => {
+    // Those of what opens a turn stand in its `turn.started`.
+    const brought = enters === 'step' && attachments.length > 0 ? { attachments } : {};
+    return [...before, entering(agentId, messages, { cause: 'input', enters, ...brought }), ...after];
+  });
 
 const usageTotal = (usage: TokenUsage) =>
   usage.inputOther + usage.output + usage.inputCacheRead + usage.inputCacheCreation;

@@ -67,6 +67,8 @@ export interface Sessions {
   abortTurn(id: string): Promise<{ aborted: true }>;
   /** Aborts a prompt; `at_seq` is the watermark at acceptance. Throws 40401, 40402 or 40903. */
   abort(id: string, promptId: string): Promise<{ aborted: true; at_seq: number }>;
+  /** Puts waiting prompts into the turn that runs. Throws 40401, 40402 or 40901. */
+  steer(id: string, promptIds: readonly string[]): Promise<void>;
   archive(id: string): Promise<{ archived: true }>;
   restore(id: string): Promise<Session>;
   /** Present row of a session that is loaded in this process. */
@@ -216,6 +218,13 @@ export function createSessions(deps: SessionsDeps): Sessions {
     });
   }
 
+  async function steer(id: string, promptIds: readonly string[]): Promise<void> {
+    await live.use(id, async ({ log, agents }) => {
+      await log.assertNotHeld();
+      agents.steer(promptIds);
+    });
+  }
+
   async function archive(id: string): Promise<{ archived: true }> {
     return live.inTurn(id, async () => {
       const row = rowOf(id);
@@ -290,6 +299,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     tools,
     streams,
     abort,
+    steer,
     startRecovery: recovery.start,
     async close() {
       await recovery.close();

@@ -1,6 +1,6 @@
 /** Prompts and their ids, per agent. */
 import type { ContentPart } from '#schema/content.ts';
-import type { Origin } from '#schema/engine.ts';
+import type { ContextMessage, Origin } from '#schema/engine.ts';
 import type { Stored } from '../texts.ts';
 import type { Projection } from './projection.ts';
 
@@ -21,13 +21,15 @@ export interface AgentPrompts {
   open: Map<string, OpenPrompt>;
   /** Id of the running turn's prompt; a subagent's instruction has one too, without being in `open`. */
   active: string | undefined;
+  /** Messages of steered prompts that no step has taken yet. */
+  entering: Stored<ContextMessage>[];
 }
 
 /** By agent id. */
 export type PromptsState = Map<string, AgentPrompts>;
 
 function promptsOf(state: PromptsState, agent: string): AgentPrompts {
-  const own = state.get(agent) ?? { used: new Set(), open: new Map(), active: undefined };
+  const own = state.get(agent) ?? { used: new Set(), open: new Map(), active: undefined, entering: [] };
   state.set(agent, own);
   return own;
 }
@@ -73,6 +75,14 @@ export const promptsProjection: Projection<PromptsState> = {
           if (prompt) prompt.state = 'steered';
         }
         if (own.active === undefined) activate(own, record.activePromptId);
+        if (record.x) own.entering.push(record.x.message);
+        break;
+      }
+      case 'context.spliced': {
+        const own = state.get(record.agent);
+        if (!own || own.entering.length === 0) break;
+        const entered = new Set(record.messages.map(({ id }) => id));
+        own.entering = own.entering.filter(({ id }) => !entered.has(id));
         break;
       }
       case 'prompt.completed':
@@ -83,6 +93,7 @@ export const promptsProjection: Projection<PromptsState> = {
         for (const own of state.values()) {
           own.open.clear();
           own.active = undefined;
+          own.entering = [];
         }
         break;
     }

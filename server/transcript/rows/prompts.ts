@@ -23,12 +23,37 @@ function begun({ state }: AgentTranscript, { promptId }: EventRecord<'turn.start
     : [];
 }
 
+/** Prompts that went into the turn of another, which from then on shows their content behind its own. */
+function steered(
+  { state }: AgentTranscript,
+  { activePromptId, promptIds, content, steeredAt }: EventRecord<'prompt.steered'>,
+): HeldOp[] {
+  const active = state.prompts.get(activePromptId);
+  const absorbed = promptIds.flatMap((id) => (id === activePromptId ? [] : (state.prompts.get(id) ?? [])));
+  const own = promptIds.includes(activePromptId) ? [] : (active?.content ?? []);
+  return [
+    ...(active
+      ? [
+          {
+            op: 'prompt.upsert' as const,
+            prompt: { ...active, status: 'running' as const, content: [...own, ...content], steeredAt },
+          },
+        ]
+      : []),
+    ...absorbed.map((prompt): HeldOp => ({
+      op: 'prompt.upsert',
+      prompt: { ...prompt, status: 'completed', steeredAt, finishedAt: steeredAt },
+    })),
+  ];
+}
+
 export const promptRows: TranscriptRows = {
   'prompt.submitted'(_agent, { promptId, status, userMessageId, content, createdAt, x }) {
     if (x?.origin && x.origin.kind !== 'user') return [];
     return [{ op: 'prompt.upsert', prompt: { promptId, status, userMessageId, content, createdAt } }];
   },
   'turn.started': begun,
+  'prompt.steered': steered,
   'prompt.completed': (agent, { promptId, reason, finishedAt }) => settled(agent, promptId, reason, finishedAt),
   'prompt.aborted': (agent, { promptId, abortedAt }) => settled(agent, promptId, 'aborted', abortedAt),
 };

@@ -81,7 +81,11 @@ describe('a journal of two turns, the second broken off by a crash', () => {
       lastTurnReason: 'cancelled',
       open: false,
     });
-    expect(log.state.prompts.get('main')).toEqual({ used: new Set(['msg_P0', 'msg_P1']), open: new Map() });
+    expect(log.state.prompts.get('main')).toEqual({
+      used: new Set(['msg_P0', 'msg_P1']),
+      open: new Map(),
+      entering: [],
+    });
     expect(log.state.counters.agents.get('main')?.nextTurnId).toBe(2);
     expect(log.state.usage.get('main')?.total).toEqual({
       inputOther: 1020,
