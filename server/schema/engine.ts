@@ -111,6 +111,16 @@ export const contextMessageSchema = z.object({
 });
 export type ContextMessage = z.infer<typeof contextMessageSchema>;
 
+/** How long the parts of a model request took; members of what tells of a step's end. */
+export const stepTimings = {
+  llmFirstTokenLatencyMs: z.number().optional(),
+  llmStreamDurationMs: z.number().optional(),
+  llmRequestBuildMs: z.number().optional(),
+  llmServerFirstTokenMs: z.number().optional(),
+  llmServerDecodeMs: z.number().optional(),
+  llmClientConsumeMs: z.number().optional(),
+};
+
 /** Tokens of one request; the input total is the sum of the three input members. */
 export const tokenUsageSchema = z.object({
   inputOther: z.number(),

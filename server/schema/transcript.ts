@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { contentPartSchema } from './content.ts';
-import { originSchema, tokenUsageSchema } from './engine.ts';
+import { originSchema, stepTimings, tokenUsageSchema } from './engine.ts';
 import { goalStatus } from './events/modes.ts';
 import { phaseSchema, usageStatusSchema } from './events/volatile.ts';
 import { count, isoTime, nonEmpty, permissionModeSchema } from './scalars.ts';
@@ -94,12 +94,7 @@ const stepSchema = z
     finishReason: z.string().optional(),
     timing: z
       .object({
-        llmFirstTokenLatencyMs: z.number().optional(),
-        llmStreamDurationMs: z.number().optional(),
-        llmRequestBuildMs: z.number().optional(),
-        llmServerFirstTokenMs: z.number().optional(),
-        llmServerDecodeMs: z.number().optional(),
-        llmClientConsumeMs: z.number().optional(),
+        ...stepTimings,
       })
       .optional(),
     /** While the step waits for its retry. */

@@ -1,7 +1,7 @@
 /** Prompts, turns, steps and the context. */
 import { z } from 'zod';
 import { contentPartSchema } from '../content.ts';
-import { contextMessageSchema, errorPayloadSchema, originSchema, tokenUsageSchema } from '../engine.ts';
+import { contextMessageSchema, errorPayloadSchema, originSchema, stepTimings, tokenUsageSchema } from '../engine.ts';
 import { count, isoTime } from '../scalars.ts';
 
 const step = { turnId: count, step: z.number().int().min(1), stepId: z.string() };
@@ -46,12 +46,7 @@ export const turnEvents = {
     finishReason: z.string(),
     providerFinishReason: z.string().optional(),
     rawFinishReason: z.string().optional(),
-    llmFirstTokenLatencyMs: z.number().optional(),
-    llmStreamDurationMs: z.number().optional(),
-    llmRequestBuildMs: z.number().optional(),
-    llmServerFirstTokenMs: z.number().optional(),
-    llmServerDecodeMs: z.number().optional(),
-    llmClientConsumeMs: z.number().optional(),
+    ...stepTimings,
   }),
   'turn.step.retrying': z.object({
     ...step,
