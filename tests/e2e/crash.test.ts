@@ -1,43 +1,35 @@
 /**
  * The built server killed in mid-turn: what a client has seen is kept, and events alone tell it how the turn ended.
  */
-import { execFileSync } from 'node:child_process';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { stringify } from '@decimalturn/toml-patch';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { isGlobalEvent } from '#server/events/frame.ts';
 import { transcriptPageSchema, type Item } from '#schema/transcript.ts';
+import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
 import { recordEvents } from '#support/event-log.ts';
-import { startModelServer, type ModelServer, type Script } from '#support/model-server.ts';
-import { spawnServer, temporaryDirectory, type SpawnedServer } from '#support/server.ts';
+import type { ModelServer, Script } from '#support/model-server.ts';
+import { spawnServer, type SpawnedServer } from '#support/server.ts';
 import { connect, type ReceivedFrame, type WsClient } from '#support/ws-client.ts';
 
 const KILLS = 20;
 
-let root: string;
+let base: BuiltHome;
 let home: string;
 let project: string;
 let model: ModelServer;
 let server: SpawnedServer;
 
 beforeEach(async () => {
-  root = await temporaryDirectory();
-  home = join(root, 'home');
-  project = join(root, 'project');
-  await mkdir(home);
-  await mkdir(project);
+  base = await makeBuiltHome();
+  ({ home, project, model } = base);
   await writeFile(join(project, 'a.txt'), 'hello\n');
-  execFileSync('git', ['init', '--quiet', project]);
-  model = await startModelServer();
-  await writeFile(join(home, 'config.toml'), stringify(model.providerConfig()));
   server = await spawnServer({ home });
 });
 afterEach(async () => {
   await server.close();
-  await model.close();
-  await rm(root, { recursive: true, force: true });
+  await base.remove();
 });
 
 async function post(path: string, body: unknown): Promise<unknown> {

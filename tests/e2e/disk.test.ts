@@ -2,16 +2,15 @@
  * The built server on a disk that fills up and on one that cannot be written, both real mounts that only it sees. Where
  * the system forbids such mounts the tests are skipped and say so.
  */
-import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { cp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { cp, readFile, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { stringify } from '@decimalturn/toml-patch';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { startModelServer, type ModelServer } from '#support/model-server.ts';
+import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
+import type { ModelServer } from '#support/model-server.ts';
 import { mountsForbidden } from '#support/namespace.ts';
-import { spawnServer, temporaryDirectory, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/server.ts';
 
 /** The home on a small disk of its own, with the files that were in it. */
 const SMALL_DISK = 'cp -R "$1" "$1.files"; mount -t tmpfs -o size=8m none "$1"; cp -R "$1.files/." "$1/"';
@@ -22,6 +21,7 @@ const LONG_PROMPT = 'A prompt that does not fit. '.repeat(500);
 const forbidden = mountsForbidden();
 if (forbidden !== undefined) process.stderr.write(`skipped: ${forbidden}\n`);
 
+let base: BuiltHome;
 let root: string;
 let home: string;
 let project: string;
@@ -29,19 +29,12 @@ let model: ModelServer;
 const servers: SpawnedServer[] = [];
 
 beforeEach(async () => {
-  root = await temporaryDirectory();
-  home = join(root, 'home');
-  project = join(root, 'project');
-  await mkdir(home);
-  await mkdir(project);
-  execFileSync('git', ['init', '--quiet', project]);
-  model = await startModelServer();
-  await writeFile(join(home, 'config.toml'), stringify(model.providerConfig()));
+  base = await makeBuiltHome();
+  ({ root, home, project, model } = base);
 });
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
-  await model.close();
-  await rm(root, { recursive: true, force: true });
+  await base.remove();
 });
 
 async function start(options: { home: string; mounts?: string }): Promise<SpawnedServer> {

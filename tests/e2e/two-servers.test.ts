@@ -1,37 +1,28 @@
 /** Two built servers on one home: one writes a session, the other reads it, and takes it over when the first is gone. */
-import { execFileSync } from 'node:child_process';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { stringify } from '@decimalturn/toml-patch';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
-import { startModelServer, type ModelServer } from '#support/model-server.ts';
-import { spawnServer, temporaryDirectory, type SpawnedServer } from '#support/server.ts';
+import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
+import type { ModelServer } from '#support/model-server.ts';
+import { spawnServer, type SpawnedServer } from '#support/server.ts';
 import { connect } from '#support/ws-client.ts';
 
-let root: string;
+let base: BuiltHome;
 let project: string;
 let model: ModelServer;
 let first: SpawnedServer;
 let second: SpawnedServer;
 
 beforeEach(async () => {
-  root = await temporaryDirectory();
-  const home = join(root, 'home');
-  project = join(root, 'project');
-  await mkdir(home);
-  await mkdir(project);
-  execFileSync('git', ['init', '--quiet', project]);
-  model = await startModelServer();
-  await writeFile(join(home, 'config.toml'), stringify(model.providerConfig()));
+  base = await makeBuiltHome();
+  const { home } = base;
+  ({ project, model } = base);
   first = await spawnServer({ home });
   second = await spawnServer({ home });
 });
 afterEach(async () => {
   await first.close();
   await second.close();
-  await model.close();
-  await rm(root, { recursive: true, force: true });
+  await base.remove();
 });
 
 const text = (words: string) => ({ content: [{ type: 'text', text: words }] });
