@@ -9,6 +9,7 @@ import { requestSettings, resolveEffort } from '#server/models/thinking.ts';
 import { activeTools } from '#server/permissions/active-tools.ts';
 import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
 import { createPermissionPolicy } from '#server/permissions/policy.ts';
+import { createServerHome } from '#server/permissions/server-home.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import type { Tool } from '#server/tools/tool.ts';
@@ -43,12 +44,13 @@ export interface AgentProgramDeps {
 export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
   const { runtime, home, config, env, identity, client, tools, log } = deps;
   const files = createInstructionFiles({ runtime, home, clock: deps.clock, maxAgeMs: deps.instructionsMaxAgeMs });
+  const serverHome = createServerHome(home);
   const policy = createPermissionPolicy({ reader: createCommandLineReader({ log }) });
   const reach = ({ cwd, dir }: SessionPlace) => ({
     runtime,
     cwd,
     sessionDir: dir,
-    home,
+    home: serverHome,
     additionalDirs: [],
     skillDirs: [],
   });

@@ -19,6 +19,8 @@ import { REPLAY_WINDOW_EVENTS } from './cursor.ts';
 
 /** Frames in the file at which it is rewritten with those of the replay window. */
 export const COMPACT_AT_FRAMES = 4 * REPLAY_WINDOW_EVENTS;
+/** From a frame to the `fdatasync` in the background that takes it along. */
+const SYNC_DELAY_MS = 250;
 
 export interface FrameStore {
   readonly epoch: string;
@@ -133,21 +135,21 @@ export async function openFileStore(path: string, newEpoch: string, log: Logger)
   let { seq, length } = stored;
   let frames = stored.texts.length;
   let fd = openSync(path, 'a', 0o600);
-  let syncing = false;
+  let syncTimer: NodeJS.Timeout | undefined;
   let closed = false;
   let mayCompact = true;
   /** Frames written while the file is being rewritten, so missing in the new one. */
   let late: string[] | undefined;
 
-  function syncSoon(): void {
-    if (syncing) return;
-    syncing = true;
-    const synced = fd;
-    fdatasync(synced, (error) => {
-      syncing = false;
-      // A descriptor that was replaced or closed meanwhile had its own sync.
-      if (error && synced === fd && !closed) log.error('global event stream not synced', { err: error });
-    });
+  function syncLater(): void {
+    syncTimer ??= setTimeout(() => {
+      syncTimer = undefined;
+      const synced = fd;
+      fdatasync(synced, (error) => {
+        // A descriptor that was replaced or closed meanwhile had its own sync.
+        if (error && synced === fd && !closed) log.error('global event stream not synced', { err: error });
+      });
+    }, SYNC_DELAY_MS).unref();
   }
 
   async function compact(): Promise<void> {
@@ -207,7 +209,7 @@ export async function openFileStore(path: string, newEpoch: string, log: Logger)
       seq += 1;
       recent.add(text);
       late?.push(text);
-      syncSoon();
+      syncLater();
       if (!mayCompact || late || frames < COMPACT_AT_FRAMES) return;
       compact().catch((error: unknown) => {
         late = undefined;
@@ -218,6 +220,7 @@ export async function openFileStore(path: string, newEpoch: string, log: Logger)
     close() {
       if (closed) return;
       closed = true;
+      clearTimeout(syncTimer);
       try {
         fdatasyncSync(fd);
       } catch (error) {

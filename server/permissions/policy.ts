@@ -4,7 +4,7 @@
  */
 import type { PermissionRuleConfig } from '#schema/config.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
-import { findRepository } from '#server/files/repository.ts';
+import { createRepositoryFinder } from '#server/files/repository.ts';
 import type { RememberedRule } from '#server/journal/projections/context.ts';
 import { createCommandCall } from './command-call.ts';
 import type { CommandLineReader } from './command-line/command-line-reader.ts';
@@ -70,13 +70,18 @@ export interface PermissionPolicyDeps {
 /** Every path that the call declares or is named after, its links resolved. */
 function fileAccesses({ accesses, subject }: PermissionCall, { runtime }: PermissionPlaces): Promise<FileAccess[]> {
   const declared = accesses.flatMap((access) =>
-    access.kind === 'file' ? [{ path: access.path, writes: access.mode !== 'read' }] : [],
+    access.kind === 'file' ? [{ path: access.path, real: access.real, writes: access.mode !== 'read' }] : [],
   );
   const { text: named } = subject;
   if (subject.match === 'path' && named !== undefined && !declared.some(({ path }) => path === named)) {
-    declared.push({ path: named, writes: false });
+    declared.push({ path: named, real: undefined, writes: false });
   }
-  return Promise.all(declared.map(async (access) => ({ ...access, real: await runtime.realpath(access.path) })));
+  const resolved = declared.map(async ({ path, real, writes }) => ({
+    path,
+    real: real ?? (await runtime.realpath(path)),
+    writes,
+  }));
+  return Promise.all(resolved);
 }
 
 const NO_RULES: readonly PermissionRuleConfig[] = [];
@@ -105,6 +110,7 @@ async function firstDecision(
 /** Creates the policy of one server. */
 export function createPermissionPolicy({ reader }: PermissionPolicyDeps): PermissionPolicy {
   const compiled = createRuleCache();
+  const findRepository = createRepositoryFinder();
 
   function contextOf(call: PermissionCall, situation: PermissionSituation): PermissionContext {
     const { mode, rules, remembered, places } = situation;
@@ -114,6 +120,7 @@ export function createPermissionPolicy({ reader }: PermissionPolicyDeps): Permis
         ? createCommandCall(subject.text, subject, { places, reader })
         : undefined;
     const files = once(() => fileAccesses(call, places));
+    const realCwd = once(() => places.runtime.realpath(places.cwd));
     const rememberedAs = once(() => rememberedRule(call, { places, command, files }));
     return {
       mode: rules ? mode : 'manual',
@@ -122,8 +129,8 @@ export function createPermissionPolicy({ reader }: PermissionPolicyDeps): Permis
       remembered,
       command,
       files,
-      realCwd: once(() => places.runtime.realpath(places.cwd)),
-      repository: once(() => findRepository(places.cwd, places.runtime)),
+      realCwd,
+      repository: once(async () => findRepository(await realCwd(), places.runtime)),
       serverFiles: once(() => findServerFiles(places)),
       rememberedAs,
       async ask(reason) {

@@ -1,10 +1,8 @@
 /** The server's own files, which the agents it runs must not read or change by themselves. */
-import { readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { errorCode } from '#server/files/errno.ts';
 import { isInside } from '#server/files/paths.ts';
-import { realPath } from '#server/runtime/real-path.ts';
 import type { ToolEnvironment } from '#server/tools/tool.ts';
+import { CREDENTIALS, SESSIONS, SETTINGS, TOKEN } from './server-home.ts';
 
 export interface ServerFiles {
   /** Token, credentials, the folders of other sessions: no tool reads or writes them. */
@@ -19,12 +17,6 @@ export interface ServerFiles {
 
 type Places = Pick<ToolEnvironment, 'home' | 'sessionDir'>;
 
-const TOKEN = 'server.token';
-const CREDENTIALS = 'credentials';
-const SESSIONS = 'sessions';
-const SETTINGS = ['config.toml', 'mcp.json'];
-/** Entries that may be links to elsewhere. */
-const LINKED = [TOKEN, CREDENTIALS, SESSIONS, ...SETTINGS];
 /** Of the session's folder this is its agents' own; journal, state and lock beside it hold what was approved. */
 const AGENTS = 'agents';
 /** Segments of a session's folder below `sessions`: workspace and session. */
@@ -36,37 +28,18 @@ const PROCESS_ENVIRONMENT = /^\/proc\/.*\/environ$/s;
 /** Compared without regard to case: where that is the same file it must not be a way around. */
 const inside = (path: string, folder: string) => isInside(path.toLowerCase(), folder.toLowerCase());
 
-/** Where those entries of the home lead that are links; a dotfile setup keeps the real files elsewhere. */
-async function linkedEntries(home: string): Promise<Map<string, string>> {
-  const entries = await readdir(home, { withFileTypes: true }).catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw error;
-  });
-  const links = entries.filter((entry) => entry.isSymbolicLink() && LINKED.includes(entry.name.toLowerCase()));
-  const targets = links.map(async ({ name }) => {
-    try {
-      return [[name.toLowerCase(), await realPath(join(home, name))] as const];
-    } catch (error) {
-      // A link in a circle leads nowhere.
-      if (errorCode(error) === 'ELOOP') return [];
-      throw error;
-    }
-  });
-  return new Map((await Promise.all(targets)).flat());
-}
-
 /**
- * Looks up where the home and its files lead, for one decision. Every question takes a path as named or with its links
+ * The server's files as they are for one decision. Every question takes a path as named or with its links
  * resolved; ask for both.
  */
 export async function findServerFiles({ home, sessionDir }: Places): Promise<ServerFiles> {
-  const [realHome, links] = await Promise.all([realPath(home), linkedEntries(home)]);
-  const homes = [...new Set([home, realHome])];
+  const { real, links } = await home.look();
+  const homes = [...new Set([home.path, real])];
   const linked = (names: readonly string[]) => names.flatMap((name) => links.get(name) ?? []);
   const secrets = linked([TOKEN, CREDENTIALS]);
   const settings = linked(SETTINGS);
   const sessions = [...homes.map((folder) => join(folder, SESSIONS)), ...linked([SESSIONS])];
-  const below = relative(join(home, SESSIONS), sessionDir);
+  const below = relative(join(home.path, SESSIONS), sessionDir);
   const own = [sessionDir, ...sessions.map((folder) => join(folder, below))];
 
   const isInAny = (path: string, folders: readonly string[]) => folders.some((folder) => inside(path, folder));

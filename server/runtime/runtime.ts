@@ -10,6 +10,10 @@ export interface FileStats {
   isDirectory(): boolean;
   size: number;
   mtimeMs: number;
+  /** Of the last change of content, name or permissions, in ms. */
+  ctimeMs: number;
+  /** Which file of its volume it is. */
+  ino: number;
 }
 
 export interface DirectoryEntry {

@@ -76,7 +76,7 @@ export const editTool = defineTool({
     const target = await resolveFile(args.path, environment);
     if (args.old_string === args.new_string) throw new ToolInputError('old_string and new_string are identical.');
     return {
-      accesses: [{ kind: 'file', path: target.path, mode: 'read-write' }],
+      accesses: [{ kind: 'file', ...target, mode: 'read-write' }],
       label: `Editing ${args.path}`,
       display: {
         kind: 'file_io',

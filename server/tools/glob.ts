@@ -114,7 +114,7 @@ export function createGlobTool(options: SearchOptions = {}): Tool {
       const matches = nameMatcher(args.pattern);
       const target = await resolveTarget(args.path ?? '.', environment);
       return {
-        accesses: [{ kind: 'file', path: target.path, mode: 'read', recursive: true }],
+        accesses: [{ kind: 'file', ...target, mode: 'read', recursive: true }],
         label: `Searching ${args.pattern}`,
         display: display(args, target.path),
         subject: { text: args.pattern, match: 'glob' },

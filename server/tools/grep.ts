@@ -204,7 +204,7 @@ export function createGrepTool(options: SearchOptions = {}): Tool {
     async prepare(args, environment) {
       const target = await resolveTarget(args.path ?? '.', environment);
       return {
-        accesses: [{ kind: 'file', path: target.path, mode: 'read', recursive: true }],
+        accesses: [{ kind: 'file', ...target, mode: 'read', recursive: true }],
         label: `Searching for '${args.pattern}' in ${args.path ?? target.path}`,
         display: { kind: 'file_io', operation: 'grep', path: target.path },
         subject: { text: args.pattern, match: 'glob' },

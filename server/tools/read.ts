@@ -195,7 +195,7 @@ export const readTool = defineTool({
   async prepare(args, environment) {
     const target = await resolveFile(args.path, environment);
     return {
-      accesses: [{ kind: 'file', path: target.path, mode: 'read' }],
+      accesses: [{ kind: 'file', ...target, mode: 'read' }],
       label: `Reading ${args.path}`,
       display: { kind: 'file_io', operation: 'read', path: target.path },
       subject: { text: target.path, match: 'path' },

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Display } from '#schema/display.ts';
 import type { ToolOutput } from '#schema/engine.ts';
 import type { Draft, JournalOnlyFields } from '#server/journal/records.ts';
+import type { ServerHome } from '#server/permissions/server-home.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 
 /** How long a tool may take to end by itself after an abort, in ms. By then what it started must be gone or killed. */
@@ -10,7 +11,15 @@ export const ABORT_GRACE_MS = 2000;
 
 /** What a call touches; decides which calls of a batch may run side by side and which paths permissions look at. */
 export type Access =
-  { kind: 'file'; path: string; mode: 'read' | 'write' | 'read-write'; recursive?: boolean } | { kind: 'all' };
+  | {
+      kind: 'file';
+      path: string;
+      /** Its links resolved, of whoever has done so and looks again when the call runs. */
+      real?: string;
+      mode: 'read' | 'write' | 'read-write';
+      recursive?: boolean;
+    }
+  | { kind: 'all' };
 
 export interface ToolProgress {
   kind: 'stdout' | 'stderr' | 'progress' | 'status' | 'custom';
@@ -35,7 +44,7 @@ export interface ToolEnvironment {
   /** The session's own folder: readable without asking. */
   sessionDir: string;
   /** The server's own folder: its secrets are no tool's business, its settings only with approval. */
-  home: string;
+  home: ServerHome;
   /** Names of the tools active for this agent right now. */
   activeTools: ReadonlySet<string>;
 }

@@ -47,7 +47,7 @@ export const writeTool = defineTool({
   async prepare(args, environment) {
     const target = await resolveFile(args.path, environment);
     return {
-      accesses: [{ kind: 'file', path: target.path, mode: 'write' }],
+      accesses: [{ kind: 'file', ...target, mode: 'write' }],
       label: `Writing ${args.path}`,
       display: { kind: 'file_io', operation: 'write', path: target.path, content: args.content },
       subject: { text: target.path, match: 'path' },

@@ -11,6 +11,7 @@ import type { Feature } from '#server/agent/feature.ts';
 import { mainProfile } from '#server/agent/profile.ts';
 import { features as allFeatures } from '#server/features/features.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
+import { createServerHome } from '#server/permissions/server-home.ts';
 import type { ModelRequest, ModelResponse, ResolvedModel } from '#server/models/types.ts';
 import { createLiveSession, type LiveSession } from '#server/sessions/session.ts';
 import { createSessionReader, type SessionReader } from '#server/sessions/session-views.ts';
@@ -95,7 +96,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
         runtime: createLocalRuntime(),
         cwd,
         sessionDir,
-        home: sessionDir,
+        home: createServerHome(sessionDir),
         additionalDirs: [],
         skillDirs: [],
       }),

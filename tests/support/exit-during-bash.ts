@@ -1,5 +1,6 @@
 /** A process that ends while its Bash tool runs a command that ignores SIGTERM. Tells its parent the command's pid. */
 import { createLocalRuntime } from '#server/runtime/local.ts';
+import { createServerHome } from '#server/permissions/server-home.ts';
 import { createBashTool } from '#server/tools/bash.ts';
 
 const cwd = process.cwd();
@@ -11,7 +12,7 @@ const place = {
   additionalDirs: [],
   skillDirs: [],
   sessionDir: cwd,
-  home: cwd,
+  home: createServerHome(cwd),
 };
 const environment = { ...place, activeTools: new Set(['Bash']) };
 const checked = createBashTool().check({ command: `trap '' TERM; echo $$; sleep 600` });

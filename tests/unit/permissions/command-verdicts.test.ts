@@ -1,6 +1,7 @@
 /** What the real policy decides in manual mode of every line of the corpus, under each of its rule sets. */
 import { expect, test } from 'vitest';
 import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
+import { createServerHome } from '#server/permissions/server-home.ts';
 import { createPermissionPolicy } from '#server/permissions/policy.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { readCorpus } from './command-line/corpus.ts';
@@ -14,7 +15,7 @@ const places = {
   additionalDirs: [],
   skillDirs: [],
   sessionDir: '/home/sessions/a/b',
-  home: '/home',
+  home: createServerHome('/home'),
 };
 const policy = createPermissionPolicy({ reader: createCommandLineReader() });
 const { ruleSets, cases } = readCorpus();

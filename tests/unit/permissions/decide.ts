@@ -7,6 +7,7 @@ import { createCommandLineReader } from '#server/permissions/command-line/comman
 import type { Decision, PermissionPlaces } from '#server/permissions/decision.ts';
 import type { PermissionRuleConfig } from '#schema/config.ts';
 import { createPermissionPolicy } from '#server/permissions/policy.ts';
+import { createServerHome } from '#server/permissions/server-home.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { Access, RuleSubject, ToolPermission } from '#server/tools/tool.ts';
@@ -57,7 +58,8 @@ export async function createProject() {
   const space: Workspace = await createWorkspace();
   const outside = join(space.root, 'outside');
   await mkdir(outside);
-  const { cwd, home, sessionDir } = space.environment;
+  const { cwd, sessionDir } = space.environment;
+  const home = space.environment.home.path;
   await mkdir(sessionDir, { recursive: true });
   git(cwd, 'init', '-q');
   await space.write('src/a.ts', '');
@@ -72,7 +74,9 @@ export async function createProject() {
   function decide(toolName: string, subject: RuleSubject, accesses: Access[], setup: Setup = {}): Promise<Decision> {
     const { mode = 'manual', rules = [], remembered = [], env } = setup;
     const runtime = env ? createLocalRuntime({ env: () => env }) : space.environment.runtime;
-    const places = { ...space.environment, runtime, ...setup.places };
+    // Nothing is remembered from the call before, which may be a moment ago.
+    const looked = createServerHome((setup.places?.home ?? space.environment.home).path);
+    const places = { ...space.environment, runtime, ...setup.places, home: looked };
     return createPermissionPolicy({ reader }).decide(
       { toolName, agentId: 'main', permission: classes[toolName], subject, accesses },
       { mode, rules: rules === 'unknown' ? undefined : rules, remembered, places },

@@ -3,6 +3,7 @@ import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { resolveFile } from '#server/permissions/resolve-file.ts';
+import { createServerHome } from '#server/permissions/server-home.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import { createGlobTool } from '#server/tools/glob.ts';
 import { createGrepTool } from '#server/tools/grep.ts';
@@ -84,7 +85,11 @@ describe('secrets of the server', () => {
     await symlink(real, home);
     await writeFile(join(space.root, 'kept-token'), 'x');
     await symlink(join(space.root, 'kept-token'), join(real, 'server.token'));
-    const places = { ...wide, home, sessionDir: join(home, 'sessions/wd_x/session_own') };
+    const places = {
+      ...wide,
+      home: createServerHome(home),
+      sessionDir: join(home, 'sessions/wd_x/session_own'),
+    };
     for (const path of [join(home, 'credentials/x'), join(real, 'credentials/x'), join(space.root, 'kept-token')]) {
       await expect(resolveFile(path, places)).rejects.toThrow('sensitive');
     }
@@ -101,7 +106,11 @@ describe('secrets of the server', () => {
     await symlink(kept, join(home, 'sessions'));
     await symlink('circle', join(home, 'config.toml'));
     await symlink('config.toml', join(home, 'circle'));
-    const places = { ...wide, home, sessionDir: join(home, 'sessions/wd_x/session_own') };
+    const places = {
+      ...wide,
+      home: createServerHome(home),
+      sessionDir: join(home, 'sessions/wd_x/session_own'),
+    };
     for (const folder of [kept, join(home, 'sessions')]) {
       await expect(resolveFile(join(folder, 'wd_x/session_other/x'), places)).rejects.toThrow('sensitive');
       const own = join(folder, 'wd_x/session_own/agents/x');

@@ -11,6 +11,7 @@ import { checkFresh } from '#server/agent/calls/stale-files.ts';
 import { createInstructionFiles } from '#server/agent/prompt/instructions.ts';
 import { listDirectory } from '#server/agent/prompt/directory-listing.ts';
 import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
+import { createServerHome } from '#server/permissions/server-home.ts';
 import { createPermissionPolicy } from '#server/permissions/policy.ts';
 import { builtinTools } from '#server/tools/registry.ts';
 import type { ToolEnvironment } from '#server/tools/tool.ts';
@@ -34,7 +35,7 @@ beforeEach(async () => {
     additionalDirs: [],
     skillDirs: [],
     sessionDir: '/sessions/x',
-    home: join(root, 'server-home'),
+    home: createServerHome(join(root, 'server-home')),
     activeTools: new Set(),
   };
   await put(`${CWD}/a.txt`, 'needle\n');

@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { createServerHome } from '#server/permissions/server-home.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { RunContext, Tool, ToolEnvironment, ToolProgress } from '#server/tools/tool.ts';
 
@@ -29,7 +30,7 @@ export async function createWorkspace(): Promise<Workspace> {
       additionalDirs: [],
       skillDirs: [],
       sessionDir: join(root, 'home/sessions/wd_project/session_test'),
-      home: join(root, 'home'),
+      home: createServerHome(join(root, 'home')),
       activeTools: new Set(),
     },
     path,
