@@ -1,6 +1,7 @@
 /** A process that ends while its Bash tool runs a command that ignores SIGTERM. Tells its parent the command's pid. */
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { createBashTool } from '#server/tools/bash.ts';
+import { tasksOf } from './tasks.ts';
 
 const cwd = process.cwd();
 const place = {
@@ -23,5 +24,6 @@ await prepared.run({
   turnId: 0,
   signal: new AbortController().signal,
   finish: () => [],
+  tasks: tasksOf(cwd),
   progress: ({ text }) => process.send?.(Number(text), () => process.exit(0)),
 });
