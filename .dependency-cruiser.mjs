@@ -7,7 +7,7 @@ const LAYERS = [
   ['events'],
   ['journal'],
   ['config', 'auth', 'transcript'],
-  ['models', 'permissions', 'tools', 'interactions'],
+  ['models', 'permissions', 'tools', 'interactions', 'tasks'],
   ['agent'],
   ['features'],
   ['sessions', 'workspaces'],

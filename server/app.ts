@@ -38,7 +38,7 @@ import { createDocuments, type DocumentDrivers } from '#server/storage/documents
 import { acquireLease } from '#server/storage/lease.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';
 import { removeOldIndexes } from '#server/storage/old-indexes.ts';
-import { BASH_KILL_GRACE_MS, findShell } from '#server/tools/bash.ts';
+import { findShell } from '#server/tools/bash.ts';
 import { builtinTools } from '#server/tools/registry.ts';
 import { createWorkspaces, type Workspaces } from '#server/workspaces/workspaces.ts';
 import { SERVER_VERSION } from './version.ts';
@@ -220,8 +220,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   });
   const workspaces = opened.add(createWorkspaces({ documents, index, publish: globalStream.publish, log, clock }));
   const runtime = createLocalRuntime({ env: options.env });
-  const killGraceMs = () => config.effective().background.killGracePeriodMs ?? BASH_KILL_GRACE_MS;
-  const tools = builtinTools({ bash: { killGraceMs } });
+  const tools = builtinTools();
   const sessions = createSessions({
     root: sessionsDir,
     index,

@@ -7,6 +7,8 @@ export const TRUNCATION_MARKER = '[...truncated]';
 export interface OutputBuilder {
   /** Adds text; may end in the middle of a line. */
   write(text: string): void;
+  /** Something was left out. */
+  readonly truncated: boolean;
   /** The text so far with the closing lines behind it, each on a line of its own. */
   finish(closing?: readonly string[]): { output: string; truncated: boolean };
 }
@@ -45,6 +47,9 @@ export function createOutputBuilder(maxLineChars = OUTPUT_MAX_LINE_CHARS): Outpu
   }
 
   return {
+    get truncated() {
+      return truncated;
+    },
     write(text) {
       if (truncated) return;
       let start = 0;

@@ -9,6 +9,7 @@ import type { Attachment, Draft } from '#server/journal/records.ts';
 import type { ModelRequest, ModelResponse, RequestSettings, ResolvedModel, StreamPart } from '#server/models/types.ts';
 import type { Decision } from '#server/permissions/decision.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
+import type { Tasks, TaskSettings } from '#server/tasks/tasks.ts';
 import type { PreparedCall, Tool, ToolEnvironment } from '#server/tools/tool.ts';
 import type { ContextMessage, Origin } from '#schema/engine.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
@@ -34,6 +35,7 @@ export interface SessionContext extends SessionPlace {
   readonly log: SessionLog;
   readonly interactions: Interactions;
   readonly approvals: Approvals;
+  readonly tasks: Tasks;
   readonly program: AgentProgram;
   /** In the order of the list. */
   readonly features: readonly LiveFeature[];
@@ -101,6 +103,7 @@ export interface AgentProgram {
   /** Completion cap in tokens when this many are already used. */
   budget(model: ResolvedModel, used: number): number | undefined;
   limits(): { maxSteps: number; maxAttempts: number };
+  tasks(): TaskSettings;
   stream(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
   /** Context limit of the configured default model. */
   defaultLimit(): number | undefined;

@@ -12,6 +12,7 @@ import { createPermissionPolicy } from '#server/permissions/policy.ts';
 import { createServerHome } from '#server/permissions/server-home.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
+import { DETACHED_TIMEOUT_S, KILL_GRACE_MS } from '#server/tasks/tasks.ts';
 import type { Tool } from '#server/tools/tool.ts';
 import { findNestedInstructions } from './calls/nested-instructions.ts';
 import type { AgentProgram, SessionPlace } from './context.ts';
@@ -69,6 +70,17 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
     limits() {
       const { maxStepsPerTurn = 0, maxAttemptsPerStep = DEFAULT_MAX_ATTEMPTS } = config.effective().loopControl;
       return { maxSteps: maxStepsPerTurn, maxAttempts: Math.max(1, maxAttemptsPerStep) };
+    },
+    tasks() {
+      const { maxRunningTasks, killGracePeriodMs, bashTaskTimeoutS, bashAutoBackgroundOnTimeout, keepAliveOnExit } =
+        config.effective().background;
+      return {
+        maxRunning: maxRunningTasks,
+        killGraceMs: killGracePeriodMs ?? KILL_GRACE_MS,
+        detachedTimeoutMs: (bashTaskTimeoutS ?? DETACHED_TIMEOUT_S) * 1000,
+        detachOnTimeout: bashAutoBackgroundOnTimeout ?? true,
+        keepAliveOnExit: keepAliveOnExit ?? false,
+      };
     },
     stream: client.streamModel,
     defaultLimit() {

@@ -41,12 +41,15 @@ export interface JournalOnlyFields {
     todos?: { title: string; status: string }[];
     files?: { path: string; mtimeMs: number }[];
     agentsMd?: string[];
+    /** Ids of the notifications that this result tells. */
+    delivered?: string[];
   };
   'event.approval.resolved': { rule?: string; dir?: string; cause?: EndCause };
   'event.question.requested': { taskId?: string };
   'event.question.answered': { cause?: EndCause };
   'event.question.dismissed': { cause?: EndCause };
-  'task.terminated': { outputTail: string };
+  /** `file` holds all of the output. */
+  'task.terminated': { outputTail: string; file?: { path: string; bytes: number } };
   'subagent.failed': { aborted: true };
   'compaction.cancelled': { cause?: 'aborted' | 'failed' | 'changed' | 'server_stopped' };
   'goal.updated': { cause: 'created' | 'budget' | 'count' | 'lifecycle' | 'completion' | 'cleared' };

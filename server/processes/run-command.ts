@@ -1,19 +1,24 @@
 /** Running a command to its end within limits of time and output. */
 import { StringDecoder } from 'node:string_decoder';
-import type { Spawn, SpawnRequest } from './spawn.ts';
+import type { RunningProcess, Spawn, SpawnRequest } from './spawn.ts';
 
 /** Why a command did not end by itself. */
 export type StopReason = 'timeout' | 'aborted' | 'output';
 
 export interface CommandRequest extends Omit<SpawnRequest, 'onOutput'> {
   signal: AbortSignal;
-  timeoutMs: number;
+  /** Absent: who asks has its own limit. */
+  timeoutMs?: number;
   /** Bytes of output, both streams together, above which the command is stopped. */
   maxOutputBytes: number;
   /** Time between SIGTERM and SIGKILL, in ms; asked when the command is stopped, 0 kills at once. */
   graceMs(reason: StopReason): number;
   /** Told the output as it comes, in whole characters; nothing more once there was too much. */
   onText(stream: 'stdout' | 'stderr', text: string): void;
+  /** Told every piece as it comes, before `onText`. */
+  onBytes?(chunk: Buffer): void;
+  /** It runs. What this throws ends it. */
+  onStart?(running: RunningProcess): void;
 }
 
 export interface CommandEnd {
@@ -24,7 +29,7 @@ export interface CommandEnd {
 
 /** Settles when nothing that was stopped runs any more. Rejects when the command cannot be started. */
 export async function runCommand(spawn: Spawn, request: CommandRequest): Promise<CommandEnd> {
-  const { signal, timeoutMs, maxOutputBytes, graceMs, onText, ...program } = request;
+  const { signal, timeoutMs, maxOutputBytes, graceMs, onText, onBytes, onStart, ...program } = request;
   const decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
   let stopped: StopReason | undefined;
   let bytes = 0;
@@ -36,18 +41,26 @@ export async function runCommand(spawn: Spawn, request: CommandRequest): Promise
   const running = await spawn({
     ...program,
     onOutput(stream, chunk) {
+      if (stopped !== 'output') onBytes?.(chunk);
       tell(stream, decoders[stream].write(chunk));
       bytes += chunk.length;
       if (bytes > maxOutputBytes) stop('output');
     },
   });
+  try {
+    onStart?.(running);
+  } catch (error) {
+    running.stop(0);
+    await running.ended;
+    throw error;
+  }
   // Also when it was stopped before: an abort may leave less time than what stopped it first.
   stop = (reason) => {
     stopped ??= reason;
     running.stop(graceMs(reason));
   };
   if (stopped) stop(stopped);
-  const timer = setTimeout(() => stop('timeout'), timeoutMs);
+  const timer = timeoutMs === undefined ? undefined : setTimeout(() => stop('timeout'), timeoutMs);
   const onAbort = () => stop('aborted');
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) onAbort();

@@ -18,9 +18,12 @@ export interface SpawnRequest {
   env: NodeJS.ProcessEnv;
   /** Told what the program writes, as it comes; nothing after `ended`. Standard input is closed. */
   onOutput(stream: 'stdout' | 'stderr', chunk: Buffer): void;
+  /** A file of this process that is open for appending: both streams go there, and `onOutput` is told nothing. */
+  output?: number | undefined;
 }
 
 export interface RunningProcess {
+  readonly pid: number;
   /**
    * The exit code, 128 + its number for death by a signal. Settles once the program has exited, its output is read and,
    * after `stop`, the whole group is gone. What it left running behind is not waited for and left alone. Never rejects.
@@ -31,14 +34,17 @@ export interface RunningProcess {
    * effect once the program has exited.
    */
   stop(graceMs: number): void;
+  /** The end of the server does not kill it any more. */
+  outlive(): void;
 }
 
 /** Rejects when the program cannot be started. The group is killed when the server exits before the program does. */
 export type Spawn = (request: SpawnRequest) => Promise<RunningProcess>;
 
-function start({ file, args, cwd, env }: SpawnRequest): Promise<ChildProcess & { pid: number }> {
+function start(request: SpawnRequest): Promise<ChildProcess & { pid: number }> {
+  const { file, args, cwd, env, output = 'pipe' } = request;
   return new Promise((resolve, reject) => {
-    const child = spawn(file, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(file, args, { cwd, env, detached: true, stdio: ['ignore', output, output] });
     child.once('error', reject);
     child.once('spawn', () => {
       const { pid } = child;
@@ -115,5 +121,13 @@ export const spawnGroup: Spawn = async (request) => {
     return exitCode;
   }
 
-  return { ended: end(), stop };
+  return {
+    pid: groupId,
+    ended: end(),
+    stop,
+    outlive() {
+      survive();
+      child.unref();
+    },
+  };
 };

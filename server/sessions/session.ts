@@ -11,6 +11,7 @@ import { idleActivity, workFacts } from '#server/journal/projections/activity.ts
 import { readContext } from '#server/journal/projections/context.ts';
 import { event, type Draft } from '#server/journal/records.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
+import { createTasks } from '#server/tasks/tasks.ts';
 import { createLiveTranscripts, type LiveTranscripts, type LiveTranscriptsDeps } from '#server/transcript/live.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { Session } from '#schema/session.ts';
@@ -71,12 +72,14 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
   const { id } = place;
   const interactions = createInteractions({ log, clock });
   const approvals = createApprovals(id, interactions, clock);
+  const tasks = createTasks({ log, dir: place.dir, clock, settings: program.tasks, report: deps.report });
   const features = openFeatures(deps.features);
   const context: SessionContext = {
     ...place,
     log,
     interactions,
     approvals,
+    tasks,
     program,
     clock,
     changed: deps.changed,
@@ -128,6 +131,7 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
       log.held ||
       !agents.idle() ||
       interactions.pending() ||
+      tasks.running() ||
       features.all.some((feature) => feature.holds?.() === true),
     loaded: deps.loaded,
     row: deps.row,
@@ -163,7 +167,7 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
 
     async end(reason) {
       const { disposed, message } = ends[reason];
-      const drafts = await agents.close(disposed, message);
+      const [drafts] = await Promise.all([agents.close(disposed, message), tasks.close(reason)]);
       transcripts.close();
       for (const feature of features.all) await feature.release?.(reason);
       return drafts;

@@ -1,28 +1,30 @@
-/** Bash: one shell command in the foreground. */
+/** Bash: one shell command, which the call waits for or leaves to the background. */
 import { z } from 'zod';
 import { createOutputBuilder, OUTPUT_MAX_CHARS, OUTPUT_MAX_LINE_CHARS } from '#server/bounded-text.ts';
-import type { OutputBuilder } from '#server/bounded-text.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { directoryProblem, resolveTarget } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';
 import { runCommand } from '#server/processes/run-command.ts';
-import type { CommandEnd, StopReason } from '#server/processes/run-command.ts';
+import type { CommandEnd } from '#server/processes/run-command.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
+import { OUTPUT_MAX_BYTES } from '#server/tasks/output.ts';
+import type { RunningTask, TaskEnd, TaskStop, WaitingCall } from '#server/tasks/task.ts';
+import { endedResult, movedText, startedText, taskDescription } from './bash-texts.ts';
 import { ABORT_GRACE_MS, defineTool, failed, ToolInputError } from './tool.ts';
-import type { RunContext, Tool, ToolResult } from './tool.ts';
+import type { RunContext, Tool, ToolEnvironment, ToolResult } from './tool.ts';
 
 export const BASH_DEFAULT_TIMEOUT_S = 60;
 export const BASH_MAX_TIMEOUT_S = 300;
 export const BASH_MAX_BACKGROUND_TIMEOUT_S = 86_400;
-export const BASH_MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
-export const BASH_KILL_GRACE_MS = 5000;
+export const BASH_DEFAULT_BACKGROUND_TIMEOUT_S = 600;
 
 const LABEL_COMMAND_CHARS = 50;
+/** Exit codes of shells above it stand for signals. */
+const SIGNAL_CODES = 128;
+/** What is in the background is looked after with these. */
 const BACKGROUND_TOOLS = ['TaskList', 'TaskOutput', 'TaskStop'];
 
 export interface BashOptions {
-  /** Time between SIGTERM and SIGKILL, in ms; asked at every kill (`task.kill_grace_period_ms`). */
-  killGraceMs?: () => number;
   /** Bytes of output that kill a command. */
   maxOutputBytes?: number;
 }
@@ -37,14 +39,30 @@ const parameters = z
       .max(BASH_MAX_BACKGROUND_TIMEOUT_S)
       .optional()
       .describe(
-        `Seconds until the command is killed. Default ${BASH_DEFAULT_TIMEOUT_S}, at most ${BASH_MAX_TIMEOUT_S}.`,
+        `Seconds that the command may take. Default ${BASH_DEFAULT_TIMEOUT_S}, at most ${BASH_MAX_TIMEOUT_S}; in the background ${BASH_DEFAULT_BACKGROUND_TIMEOUT_S} and ${BASH_MAX_BACKGROUND_TIMEOUT_S}.`,
       ),
-    description: z.string().optional().describe('What the command does, in a few words, for people.'),
-    run_in_background: z.boolean().optional().describe('Start the command and go on without waiting for it.'),
+    description: z
+      .string()
+      .optional()
+      .describe('What the command does, in a few words, for people. Needed with run_in_background.'),
+    run_in_background: z
+      .boolean()
+      .optional()
+      .describe('Start the command and go on without waiting for it; you are notified when it has ended.'),
     disable_timeout: z.boolean().optional().describe('No time limit; only together with run_in_background.'),
   })
   .superRefine((args, issues) => {
-    if (args.run_in_background) return;
+    if (args.run_in_background) {
+      if (!args.description?.trim()) {
+        issues.addIssue({
+          code: 'custom',
+          message: 'is needed with run_in_background',
+          input: args.description,
+          path: ['description'],
+        });
+      }
+      return;
+    }
     if (args.timeout !== undefined && args.timeout > BASH_MAX_TIMEOUT_S) {
       issues.addIssue({
         code: 'too_big',
@@ -73,67 +91,116 @@ function commandLabel(args: BashArguments): string {
   return args.run_in_background ? `Starting background: ${shown}` : `Running: ${shown}`;
 }
 
-function report(
-  builder: OutputBuilder,
-  { exitCode, stopped }: CommandEnd,
-  timeoutS: number,
-  maxBytes: number,
-): ToolResult {
-  const closing: string[] = [];
-  if (stopped === 'aborted') closing.push('Interrupted by user');
-  else {
-    if (stopped === 'timeout') closing.push(`The command was killed after its time limit of ${timeoutS} s.`);
-    if (stopped === 'output') closing.push(`The command was killed because it wrote more than ${maxBytes} bytes.`);
-    if (stopped || exitCode !== 0) closing.push(`Exit code: ${exitCode}`);
-  }
-  const { output, truncated } = builder.finish(closing);
-  return { output, ...(truncated ? { truncated } : {}), ...(closing.length > 0 ? { isError: true } : {}) };
+const missingTools = ({ activeTools }: Pick<ToolEnvironment, 'activeTools'>) =>
+  BACKGROUND_TOOLS.filter((name) => !activeTools.has(name));
+
+function limitsOf({ timeout, run_in_background: background = false, disable_timeout }: BashArguments) {
+  const usual = background ? BASH_DEFAULT_BACKGROUND_TIMEOUT_S : BASH_DEFAULT_TIMEOUT_S;
+  return { background, timeoutMs: disable_timeout ? 0 : (timeout ?? usual) * 1000 };
 }
 
-/** Makes the tool; `options` carry what configuration decides. */
-export function createBashTool(options: BashOptions = {}): Tool {
-  const graceMs = options.killGraceMs ?? (() => BASH_KILL_GRACE_MS);
-  const maxOutputBytes = options.maxOutputBytes ?? BASH_MAX_OUTPUT_BYTES;
+function commandRequest(args: BashArguments, target: Target, { runtime }: RunContext, shell: string) {
+  return {
+    file: shell,
+    args: ['-c', args.command],
+    cwd: target.path,
+    // PWD is what the shell takes `cd ..` from: permissions are decided for the directory as it is named here.
+    env: {
+      GIT_TERMINAL_PROMPT: '0',
+      ...runtime.environment(),
+      NO_COLOR: '1',
+      TERM: 'dumb',
+      SHELL: shell,
+      PWD: target.path,
+    },
+  };
+}
 
-  /** After an abort the turn ends, and the next one must not meet this command still running. */
-  const graceFor = (reason: StopReason) => (reason === 'aborted' ? Math.min(graceMs(), ABORT_GRACE_MS) : graceMs());
+/** After an abort the turn ends, and the next one must not meet this command still running. */
+function graceOf({ reason }: AbortSignal, usual: number): number {
+  const stop: TaskStop | undefined = reason;
+  return stop?.by === 'turn' ? Math.min(usual, ABORT_GRACE_MS) : usual;
+}
 
+/** Makes the tool; tests lower the limit of output. */
+export function createBashTool({ maxOutputBytes = OUTPUT_MAX_BYTES }: BashOptions = {}): Tool {
   async function run(args: BashArguments, target: Target, context: RunContext): Promise<ToolResult> {
-    const { runtime, signal } = context;
+    const { runtime, signal, tasks } = context;
     if (signal.aborted) return failed('Interrupted by user');
     const problem = await directoryProblem(target, runtime);
     if (problem) return failed(problem);
-    const timeoutS = args.timeout ?? BASH_DEFAULT_TIMEOUT_S;
     const shell = await findShell(runtime);
+    const request = commandRequest(args, target, context, shell);
+    const { timeoutMs, background } = limitsOf(args);
+    const { killGraceMs, detachedTimeoutMs, detachOnTimeout } = tasks.settings();
     const builder = createOutputBuilder();
-    let end: CommandEnd;
-    try {
-      end = await runCommand(runtime.spawn, {
-        file: shell,
-        args: ['-c', args.command],
-        cwd: target.path,
-        // PWD is what the shell takes `cd ..` from: permissions are decided for the directory as it is named here.
-        env: {
-          GIT_TERMINAL_PROMPT: '0',
-          ...runtime.environment(),
-          NO_COLOR: '1',
-          TERM: 'dumb',
-          SHELL: shell,
-          PWD: target.path,
-        },
-        signal,
-        timeoutMs: timeoutS * 1000,
+    let command: CommandEnd | undefined;
+    let moved: ToolResult | undefined;
+    let path = '';
+
+    async function work(task: RunningTask): Promise<TaskEnd> {
+      const { output } = task;
+      ({ path } = output);
+      const flood = new AbortController();
+      let exitCode: number | null = null;
+      command = await runCommand(runtime.spawn, {
+        ...request,
+        ...(background ? { output: await output.open(() => flood.abort()) } : {}),
+        signal: background ? AbortSignal.any([task.signal, flood.signal]) : task.signal,
         maxOutputBytes,
-        graceMs: graceFor,
+        graceMs: () => graceOf(task.signal, flood.signal.aborted ? 0 : killGraceMs),
+        onStart({ pid, outlive }) {
+          const own = { command: args.command, parentToolCallId: context.toolCallId };
+          task.started(() => ({ kind: 'process', pid, exitCode, ...own }), { outlive });
+        },
+        onBytes: output.write,
         onText(kind, text) {
+          if (moved) return;
           builder.write(text);
+          if (builder.truncated) output.keep();
           context.progress({ kind, text });
         },
       });
+      const { stopped } = command;
+      // One that a signal ended has reported no code.
+      exitCode = stopped && command.exitCode > SIGNAL_CODES ? -1 : command.exitCode;
+      if (stopped === 'output' || flood.signal.aborted) {
+        return { status: 'killed', reason: `more than ${maxOutputBytes} bytes of output` };
+      }
+      if (stopped) return { status: 'stopped' };
+      return { status: exitCode === 0 ? 'completed' : 'failed' };
+    }
+
+    const waiting: WaitingCall = {
+      signal,
+      onTimeout: detachOnTimeout && missingTools(context).length === 0 ? 'detach' : 'stop',
+      detachedTimeoutMs,
+      released(info, by) {
+        moved = { output: movedText(info, path, by, builder.finish().output), truncated: true };
+        return context.finish(moved);
+      },
+    };
+    try {
+      const released = await tasks.run(
+        {
+          kind: 'process',
+          agentId: context.agentId,
+          description: taskDescription(args),
+          timeoutMs,
+          ...(background ? {} : { waiting }),
+        },
+        work,
+      );
+      if (moved) return moved;
+      if (released.how === 'background') return { output: startedText(released.info, path) };
+      if (!command) throw new Error(released.end.result);
+      const { stop, file } = released;
+      const { taskId } = released.info;
+      return endedResult(builder, { taskId, command, stop, file, timeoutMs, maxBytes: maxOutputBytes });
     } catch (error) {
+      if (signal.aborted) return failed('Interrupted by user');
       return failed(`The command could not be started: ${errorMessage(error)}`);
     }
-    return report(builder, end, timeoutS, maxOutputBytes);
   }
 
   return defineTool({
@@ -142,7 +209,8 @@ export function createBashTool(options: BashOptions = {}): Tool {
     description: [
       'Runs a shell command and returns its output, stdout and stderr together.',
       'Every call is a fresh shell: directory changes and variables do not last. Standard input is closed, so nothing can be typed in.',
-      `It is killed with everything it started after ${BASH_DEFAULT_TIMEOUT_S} seconds, or after timeout seconds (at most ${BASH_MAX_TIMEOUT_S}).`,
+      `After ${BASH_DEFAULT_TIMEOUT_S} seconds, or after timeout seconds (at most ${BASH_MAX_TIMEOUT_S}), it is moved to the background, or killed with everything it started where that cannot be.`,
+      'With run_in_background it starts there: use that for what takes long or does not end by itself, such as servers and watchers.',
       `Output is cut to ${OUTPUT_MAX_CHARS} characters and ${OUTPUT_MAX_LINE_CHARS} a line. A failing command ends with a line giving its exit code.`,
       'Prefer Read, Grep, Glob, Edit and Write over cat, grep, find, sed and echo.',
     ].join('\n'),
@@ -150,10 +218,12 @@ export function createBashTool(options: BashOptions = {}): Tool {
     async prepare(args, environment) {
       const target = await resolveTarget(args.cwd ?? '.', environment);
       if (args.run_in_background) {
-        const missing = BACKGROUND_TOOLS.filter((name) => !environment.activeTools.has(name));
-        const why =
-          missing.length > 0 ? `the tools ${missing.join(', ')} are not active` : 'this server cannot start them';
-        throw new ToolInputError(`Commands cannot run in the background: ${why}. Run it in the foreground.`);
+        const missing = missingTools(environment).join(', ');
+        if (missing) {
+          throw new ToolInputError(
+            `Commands cannot run in the background: the tools ${missing} are not active. Run it in the foreground.`,
+          );
+        }
       }
       return {
         accesses: [{ kind: 'all' }],

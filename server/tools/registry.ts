@@ -1,7 +1,6 @@
 /** The built-in tools and their schemas as the model is told them. */
 import type { ToolSchema } from '#schema/engine.ts';
 import { createBashTool } from './bash.ts';
-import type { BashOptions } from './bash.ts';
 import { editTool } from './edit.ts';
 import { createGlobTool } from './glob.ts';
 import { createGrepTool } from './grep.ts';
@@ -10,8 +9,8 @@ import type { Tool } from './tool.ts';
 import { writeTool } from './write.ts';
 
 /** In the order in which the model is told of them. */
-export function builtinTools(options: { bash?: BashOptions } = {}): Tool[] {
-  return [readTool, writeTool, editTool, createBashTool(options.bash), createGrepTool(), createGlobTool()];
+export function builtinTools(): Tool[] {
+  return [readTool, writeTool, editTool, createBashTool(), createGrepTool(), createGlobTool()];
 }
 
 /** As models are told them, in their order. */

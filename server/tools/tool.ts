@@ -5,6 +5,7 @@ import type { ToolOutput } from '#schema/engine.ts';
 import type { Draft, JournalOnlyFields } from '#server/journal/records.ts';
 import type { ServerHome } from '#server/permissions/server-home.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
+import type { Tasks } from '#server/tasks/tasks.ts';
 
 /** How long a tool may take to end by itself after an abort, in ms. By then what it started must be gone or killed. */
 export const ABORT_GRACE_MS = 2000;
@@ -53,6 +54,8 @@ export interface RunContext extends ToolEnvironment {
   toolCallId: string;
   turnId: number;
   signal: AbortSignal;
+  /** What of the session runs as a task. */
+  tasks: Tasks;
   progress(update: ToolProgress): void;
   /**
    * Records of the call's end with this result, for who appends them together with what ended it; `run` then returns

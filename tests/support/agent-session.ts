@@ -21,6 +21,7 @@ import { createMapper } from '#server/transcript/mapper.ts';
 import { createOpJournals } from '#server/transcript/op-journal.ts';
 import type { EventFrame } from '#server/events/frame.ts';
 import type { ContextMessage } from '#schema/engine.ts';
+import { defaultTaskSettings } from './tasks.ts';
 import { openLog, SESSION_ID, type OpenedLog } from './session-logs.ts';
 
 export interface AgentSession extends OpenedLog {
@@ -86,6 +87,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       settings: nothing,
       budget: () => undefined,
       limits: () => ({ maxSteps: 0, maxAttempts: 1 }),
+      tasks: () => defaultTaskSettings,
       stream: nothing,
       defaultLimit: () => undefined,
       readInstructions: () => Promise.resolve({ text: '', paths: [], warnings: [] }),

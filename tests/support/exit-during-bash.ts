@@ -2,6 +2,7 @@
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { createServerHome } from '#server/permissions/server-home.ts';
 import { createBashTool } from '#server/tools/bash.ts';
+import { tasksOf } from './tasks.ts';
 
 const cwd = process.cwd();
 const place = {
@@ -24,5 +25,6 @@ await prepared.run({
   turnId: 0,
   signal: new AbortController().signal,
   finish: () => [],
+  tasks: tasksOf(cwd),
   progress: ({ text }) => process.send?.(Number(text), () => process.exit(0)),
 });

@@ -55,7 +55,7 @@ export interface ContextState {
   contextTokens: number;
   anchors: TokenAnchor[];
   plan: ActivePlan | undefined;
-  /** Ids of the notifications in the context, in order. */
+  /** Ids of the notifications that the model was told, in order. */
   delivered: Set<string>;
   /** Stale-file guard: path -> mtime in ms when last read or written. */
   files: Map<string, number>;
@@ -184,6 +184,7 @@ function answer(context: ContextState, record: EventRecord<'tool.result'>): void
   const { x, toolCallId } = record;
   for (const file of x?.files ?? []) context.files.set(file.path, file.mtimeMs);
   for (const path of x?.agentsMd ?? []) context.agentsMd.add(path);
+  for (const id of x?.delivered ?? []) context.delivered.add(id);
   const { open } = context;
   const step = open && context.entries[open.index];
   if (!open?.calls.delete(toolCallId)) return;

@@ -41,6 +41,10 @@ export const taskInfoSchema = z.discriminatedUnion('kind', [
 ]);
 export type TaskInfo = z.infer<typeof taskInfoSchema>;
 
+type Own<T> = T extends TaskInfo ? Omit<T, keyof typeof taskBase> : never;
+/** What a task's info has of its kind alone. */
+export type TaskMembers = Own<TaskInfo>;
+
 const task = z.object({ info: taskInfoSchema });
 
 export const taskEvents = {

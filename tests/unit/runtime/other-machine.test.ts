@@ -17,6 +17,7 @@ import { builtinTools } from '#server/tools/registry.ts';
 import type { ToolEnvironment } from '#server/tools/tool.ts';
 import { manualClock } from '#support/manual-clock.ts';
 import { createPrefixedRuntime, type PrefixedRuntime } from '#support/prefixed-runtime.ts';
+import { tasksOf } from '#support/tasks.ts';
 import { planTool, runTool } from '../tools/workspace.ts';
 
 const CWD = '/work/project';
@@ -117,6 +118,7 @@ test('a read costs few looks at the disk', async () => {
     signal: new AbortController().signal,
     progress() {},
     finish: () => [],
+    tasks: tasksOf(environment.sessionDir),
   });
   expect(Object.fromEntries(runtime.calls)).toEqual({ realpath: 1, openFile: 1 });
 });

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createBashTool } from '#server/tools/bash.ts';
 import type { BashOptions } from '#server/tools/bash.ts';
 import type { ToolProgress } from '#server/tools/tool.ts';
+import { tasksOf } from '#support/tasks.ts';
 import { createWorkspace, planTool, runTool } from './workspace.ts';
 import type { RunOptions, Workspace } from './workspace.ts';
 
@@ -100,6 +101,7 @@ describe('Bash', () => {
       turnId: 0,
       signal: new AbortController().signal,
       finish: () => [],
+      tasks: tasksOf(space.environment.sessionDir),
       progress() {},
     };
     expect(await plan.run(context)).toMatchObject({ isError: true });
@@ -107,7 +109,7 @@ describe('Bash', () => {
 
   test('a time-out kills the whole tree, also what ignores SIGTERM', async () => {
     const command = `trap '' TERM; (trap '' TERM; echo $BASHPID >> pids; while :; do sleep 0.05; done) & echo $$ >> pids; sh -c 'echo $$ >> pids; exec sleep 30' & echo started; wait; sleep 30`;
-    const result = await bash({ command, timeout: 1 }, { killGraceMs: () => 200 });
+    const result = await bash({ command, timeout: 1 }, { settings: { killGraceMs: 200 } });
     expect(result.isError).toBe(true);
     expect(result.output).toBe('started\nThe command was killed after its time limit of 1 s.\nExit code: 137');
     const pids = await pidsIn('pids');
@@ -117,7 +119,7 @@ describe('Bash', () => {
 
   test('children that outlive the killed shell are gone when the result is there', async () => {
     const command = `(trap '' TERM; echo $BASHPID >> pids; while :; do sleep 0.05; done) & sleep 30`;
-    const result = await bash({ command, timeout: 1 }, { killGraceMs: () => 300 });
+    const result = await bash({ command, timeout: 1 }, { settings: { killGraceMs: 300 } });
     expect(result.output).toMatch(/Exit code: 143$/);
     expect((await pidsIn('pids')).filter(isAlive)).toEqual([]);
   });
@@ -171,11 +173,14 @@ describe('Bash', () => {
     expect(texts).toEqual(['😀|', 'é']);
   });
 
-  test('long output is cut, the exit code still ends it', async () => {
+  test('long output is cut and kept in a file, the exit code still ends it', async () => {
     const result = await bash({ command: 'yes 123456789 | head -n 20000; exit 7' });
     expect(result.truncated).toBe(true);
     expect(result.output.length).toBeLessThan(51_000);
-    expect(result.output).toMatch(/\[\.\.\.truncated\]\nOutput was cut to 50000 characters\.\nExit code: 7$/);
+    expect(result.output).toMatch(/\[\.\.\.truncated\]\nOutput was cut to 50000 characters\.\n\[Full output saved\]\n/);
+    expect(result.output).toMatch(/\noutput_size_bytes: 200000\n.*\nExit code: 7$/);
+    const [, path = ''] = /^output_path: (.+)$/m.exec(result.output) ?? [];
+    expect(await readFile(path, 'utf8')).toBe('123456789\n'.repeat(20_000));
   });
 
   test('too much output kills the command', async () => {
@@ -201,14 +206,14 @@ describe('Bash', () => {
     [{ command: 'x', timeout: 0 }, 'timeout'],
     [{ command: 'x', timeout: 86_401, run_in_background: true }, 'timeout'],
     [{ command: 'x', disable_timeout: true }, 'disable_timeout'],
+    [{ command: 'x', run_in_background: true, description: ' ' }, 'description'],
   ])('rejects %o', async (args, field) => {
     await expect(bash(args)).rejects.toThrow(field);
   });
 
   test('the background is refused while its tools are not there', async () => {
-    await expect(bash({ command: 'x', run_in_background: true, timeout: 86_400 })).rejects.toThrow(
-      'TaskList, TaskOutput, TaskStop',
-    );
+    const args = { command: 'x', description: 'Run x', run_in_background: true, timeout: 86_400 };
+    await expect(bash(args)).rejects.toThrow('TaskList, TaskOutput, TaskStop');
   });
 
   test('plan', async () => {

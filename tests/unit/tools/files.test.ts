@@ -6,6 +6,7 @@ import { editTool } from '#server/tools/edit.ts';
 import { readTool } from '#server/tools/read.ts';
 import { checkFresh as checkFreshOn } from '#server/agent/calls/stale-files.ts';
 import { writeTool } from '#server/tools/write.ts';
+import { tasksOf } from '#support/tasks.ts';
 import { createWorkspace, planTool, runTool } from './workspace.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -177,6 +178,7 @@ describe('Read', () => {
       turnId: 0,
       signal: new AbortController().signal,
       finish: () => [],
+      tasks: tasksOf(space.environment.sessionDir),
       progress() {},
     };
     expect(await plan.run(context)).toMatchObject({ isError: true, output: expect.stringContaining('another place') });

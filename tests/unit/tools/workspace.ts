@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createServerHome } from '#server/permissions/server-home.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
+import type { TaskSettings } from '#server/tasks/tasks.ts';
+import { tasksOf } from '#support/tasks.ts';
 import type { RunContext, Tool, ToolEnvironment, ToolProgress } from '#server/tools/tool.ts';
 
 export interface Workspace {
@@ -19,6 +21,8 @@ export async function createWorkspace(): Promise<Workspace> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'service-code-tools-')));
   const cwd = join(root, 'project');
   await mkdir(cwd);
+  const sessionDir = join(root, 'home/sessions/wd_project/session_test');
+  await mkdir(sessionDir, { recursive: true });
   const path = (name: string) => join(cwd, name);
   return {
     root,
@@ -29,7 +33,7 @@ export async function createWorkspace(): Promise<Workspace> {
       cwd,
       additionalDirs: [],
       skillDirs: [],
-      sessionDir: join(root, 'home/sessions/wd_project/session_test'),
+      sessionDir,
       home: createServerHome(join(root, 'home')),
       activeTools: new Set(),
     },
@@ -44,6 +48,7 @@ export async function createWorkspace(): Promise<Workspace> {
 }
 
 export interface RunOptions {
+  settings?: Partial<TaskSettings>;
   signal?: AbortSignal;
   onProgress?: (update: ToolProgress) => void;
 }
@@ -63,6 +68,7 @@ export async function runTool(tool: Tool, environment: ToolEnvironment, args: ob
     signal: options.signal ?? new AbortController().signal,
     progress: options.onProgress ?? (() => {}),
     finish: () => [],
+    tasks: tasksOf(environment.sessionDir, options.settings),
   };
   const result = await plan.run(context);
   if (typeof result.output !== 'string') throw new Error('expected text output');

@@ -1,0 +1,26 @@
+/** Tasks for tests of what runs as one. */
+import { systemClock } from '#server/clock.ts';
+import type { Draft } from '#server/journal/records.ts';
+import { createTasks, KILL_GRACE_MS, type Tasks, type TaskSettings } from '#server/tasks/tasks.ts';
+
+export const defaultTaskSettings: TaskSettings = {
+  maxRunning: undefined,
+  killGraceMs: KILL_GRACE_MS,
+  detachedTimeoutMs: 600_000,
+  detachOnTimeout: true,
+  keepAliveOnExit: false,
+};
+
+/** Of a session without a journal; `records` gets what they would append. */
+export function tasksOf(dir: string, settings: Partial<TaskSettings> = {}, records: Draft[] = []): Tasks {
+  const append = (drafts: Draft[]) => records.push(...drafts);
+  return createTasks({
+    log: { append, attempt: (drafts) => append(drafts) > 0 },
+    dir,
+    clock: systemClock,
+    settings: () => ({ ...defaultTaskSettings, ...settings }),
+    report: (what, error) => {
+      throw new Error(what, { cause: error });
+    },
+  });
+}

@@ -1,0 +1,261 @@
+/** The registry of tasks: who waits, who is let go, how a task ends. What runs here is what a test says. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { event, type Draft } from '#server/journal/records.ts';
+import type { RunningTask, TaskEnd, TaskSpec, TaskStop, WaitingCall } from '#server/tasks/task.ts';
+import type { TaskSettings } from '#server/tasks/tasks.ts';
+import type { TaskMembers } from '#schema/events/tasks.ts';
+import { tasksOf } from '#support/tasks.ts';
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'service-code-tasks-'));
+});
+afterEach(() => rm(dir, { recursive: true }));
+
+const members = (): TaskMembers => ({ kind: 'agent', agentId: 'agent-1', parentToolCallId: 'call_1' });
+const BY_USER: TaskStop = { status: 'killed', by: 'user', reason: 'stopped by the user' };
+
+/** A child that runs until it is told to end, or asked to. */
+function child() {
+  let running: RunningTask | undefined;
+  let end: (how: TaskEnd) => void = () => {};
+  const ended = new Promise<TaskEnd>((resolve) => (end = resolve));
+  return {
+    get task() {
+      return running ?? expect.unreachable('it did not start');
+    },
+    end,
+    work(task: RunningTask): Promise<TaskEnd> {
+      running = task;
+      task.started(members);
+      task.signal.addEventListener('abort', () => end({ status: 'stopped' }));
+      return ended;
+    },
+  };
+}
+
+function setUp(settings: Partial<TaskSettings> = {}) {
+  const records: Draft[] = [];
+  const tasks = tasksOf(dir, settings, records);
+  const turn = new AbortController();
+  const waiting = (more: Partial<WaitingCall> = {}): WaitingCall => ({
+    signal: turn.signal,
+    onTimeout: 'stop',
+    released: ({ taskId }, by) => [
+      event('main', 'tool.result', { turnId: 0, toolCallId: 'call_1', output: `${taskId} ${by}` }),
+    ],
+    ...more,
+  });
+  const spec = (more: Partial<TaskSpec> = {}): TaskSpec => ({
+    kind: 'agent',
+    agentId: 'main',
+    description: ' Look around ',
+    ...more,
+  });
+  return { tasks, turn, waiting, spec, types: () => records.map(({ type }) => type), records };
+}
+
+describe('a task that a call waits for', () => {
+  test('is listed while it runs, told of in no record, and readable afterwards', async () => {
+    const { tasks, waiting, spec, types } = setUp();
+    const one = child();
+    const run = tasks.run(spec({ waiting: waiting() }), one.work);
+    const { id } = one.task;
+    expect(id).toMatch(/^agent-[0-9a-z]{8}$/);
+    expect(tasks.all().map((task) => task.info())).toMatchObject([
+      { taskId: id, status: 'running', detached: false, description: 'Look around', ...members() },
+    ]);
+    one.end({ status: 'completed', result: 'All fine.' });
+    expect(await run).toMatchObject({ how: 'ended', end: { status: 'completed', result: 'All fine.' } });
+    expect(tasks.get(id)?.info()).toMatchObject({ status: 'completed', endedAt: expect.any(Number) });
+    expect(tasks.get(id)?.result()).toBe('All fine.');
+    expect(tasks.running()).toBe(false);
+    expect(types()).toEqual([]);
+  });
+
+  test('goes on in the background once it is detached, which is one line with the result of the call', async () => {
+    const { tasks, waiting, spec, types, records, turn } = setUp();
+    const one = child();
+    const run = tasks.run(spec({ timeoutMs: 60_000, waiting: waiting({ detachedTimeoutMs: 600_000 }) }), one.work);
+    const { id } = one.task;
+    expect(tasks.detach(id)).toBe(true);
+    expect(tasks.detach(id)).toBe(false);
+    expect(await run).toMatchObject({ how: 'background', info: { taskId: id, detached: true, timeoutMs: 600_000 } });
+    expect(types()).toEqual(['task.started', 'background.task.started', 'tool.result']);
+    expect(records[2]).toMatchObject({ output: `${id} user` });
+    turn.abort();
+    expect(tasks.running()).toBe(true);
+    const told: string[] = [];
+    tasks.onEnded((task) => void told.push(task.info().status));
+    one.end({ status: 'failed', result: 'no' });
+    await tasks.get(id)?.ended;
+    expect(types().slice(3)).toEqual(['task.terminated', 'background.task.terminated']);
+    expect(told).toEqual(['failed']);
+  });
+
+  test('ends with its turn', async () => {
+    const { tasks, waiting, spec, turn, types } = setUp();
+    const one = child();
+    const run = tasks.run(spec({ waiting: waiting() }), one.work);
+    turn.abort();
+    expect(await run).toMatchObject({ how: 'ended', end: { status: 'stopped' }, stop: { by: 'turn' } });
+    expect(tasks.get(one.task.id)?.info().status).toBe('killed');
+    expect(types()).toEqual([]);
+    await expect(tasks.run(spec({ waiting: waiting() }), one.work)).rejects.toThrow('aborted');
+  });
+
+  test.each(['stop', 'detach'] as const)('reaches its time-out: %s', async (onTimeout) => {
+    const { tasks, waiting, spec } = setUp();
+    const one = child();
+    const call = waiting({ onTimeout, detachedTimeoutMs: 0 });
+    const released = await tasks.run(spec({ timeoutMs: 5, waiting: call }), one.work);
+    if (onTimeout === 'detach') {
+      expect(released).toMatchObject({ how: 'background', info: { status: 'running' } });
+      expect(released.info).not.toHaveProperty('timeoutMs');
+    } else expect(released).toMatchObject({ how: 'ended', info: { status: 'timed_out' }, stop: { by: 'time' } });
+    one.end({ status: 'completed' });
+    await tasks.get(one.task.id)?.ended;
+  });
+
+  test('an end of its own counts, whoever stops it meanwhile', async () => {
+    const { tasks, waiting, spec } = setUp();
+    const one = child();
+    const run = tasks.run(spec({ waiting: waiting() }), async (task) => {
+      task.started(members);
+      await new Promise((resolve) => task.signal.addEventListener('abort', resolve));
+      return { status: 'completed' };
+    });
+    const [task] = tasks.all();
+    await Promise.all([tasks.stop(task?.info().taskId ?? '', BY_USER), tasks.stop(task?.info().taskId ?? '', BY_USER)]);
+    expect(await run).toMatchObject({ how: 'ended', info: { status: 'completed' } });
+    expect(task?.info()).not.toHaveProperty('stopReason');
+    one.end({ status: 'completed' });
+  });
+});
+
+describe('a task in the background', () => {
+  test('is recorded at its start, with what its caller puts behind, and at its end', async () => {
+    const { tasks, spec, types, records } = setUp();
+    const behind = [event('main', 'subagent.started', { subagentId: 'agent-1' })];
+    let end = () => {};
+    const released = await tasks.run(spec(), async (task) => {
+      task.started(members, { behind });
+      await new Promise<void>((resolve) => (end = resolve));
+      return { status: 'completed', result: 'yes' };
+    });
+    const { taskId } = released.info;
+    expect(released).toMatchObject({ how: 'background', info: { detached: true, endedAt: null } });
+    expect(types()).toEqual(['task.started', 'background.task.started', 'subagent.started']);
+    end();
+    await tasks.get(taskId)?.ended;
+    expect(records[3]).toMatchObject({ info: { taskId, status: 'completed' }, x: { outputTail: '' } });
+  });
+
+  test('is stopped with a reason, and tells nobody when it shall not', async () => {
+    const { tasks, spec, records } = setUp();
+    const one = child();
+    const { info } = await tasks.run(spec(), one.work);
+    await tasks.stop(info.taskId, { ...BY_USER, silent: true });
+    expect(records.at(-1)).toMatchObject({
+      info: { status: 'killed', stopReason: 'stopped by the user', terminalNotificationSuppressed: true },
+    });
+  });
+
+  test('is given up when it does not end', async () => {
+    const { tasks, spec, types } = setUp({ killGraceMs: -1990 });
+    const { info } = await tasks.run(spec(), (task) => {
+      task.started(members);
+      return new Promise(() => {});
+    });
+    await tasks.stop(info.taskId, BY_USER);
+    expect(tasks.get(info.taskId)?.info().status).toBe('killed');
+    expect(types().filter((type) => type === 'task.terminated')).toHaveLength(1);
+  });
+
+  test('no more of them start than are allowed; detaching is not limited', async () => {
+    const { tasks, spec, waiting } = setUp({ maxRunning: 1 });
+    const [one, other, third] = [child(), child(), child()];
+    void tasks.run(spec({ waiting: waiting() }), other.work);
+    await tasks.run(spec(), one.work);
+    await expect(tasks.run(spec(), third.work)).rejects.toThrow('task.limit_exceeded');
+    expect(tasks.detach(other.task.id)).toBe(true);
+    one.end({ status: 'completed' });
+    other.end({ status: 'completed' });
+    await Promise.all(tasks.all().map(({ ended }) => ended));
+    await tasks.run(spec(), third.work);
+    third.end({ status: 'completed' });
+  });
+
+  test('one that fails before it began is none; what fails later has failed', async () => {
+    const { tasks, spec, types } = setUp();
+    await expect(tasks.run(spec(), () => Promise.reject(new Error('no room')))).rejects.toThrow('no room');
+    expect(tasks.all()).toEqual([]);
+    const { info } = await tasks.run(spec(), async (task) => {
+      task.started(members);
+      throw new Error('broke');
+    });
+    await tasks.get(info.taskId)?.ended;
+    expect(tasks.get(info.taskId)?.info().status).toBe('failed');
+    expect(tasks.get(info.taskId)?.result()).toBe('broke');
+    expect(types().at(-1)).toBe('background.task.terminated');
+  });
+
+  test('its end may stand on the line of what ended it', async () => {
+    const { tasks, spec, types } = setUp();
+    let answer = () => {};
+    const { info } = await tasks.run(spec({ kind: 'question' }), async (task) => {
+      task.started(() => ({ kind: 'question', questionCount: 1 }));
+      await new Promise<void>((resolve) => (answer = resolve));
+      const end: TaskEnd = { status: 'completed', result: '{}' };
+      expect(task.finish(end).map(({ type }) => type)).toEqual(['task.terminated', 'background.task.terminated']);
+      expect(task.finish(end)).toEqual([]);
+      return end;
+    });
+    answer();
+    await tasks.get(info.taskId)?.ended;
+    expect(types()).toEqual(['task.started', 'background.task.started']);
+    expect(tasks.get(info.taskId)?.info().status).toBe('completed');
+  });
+});
+
+describe('the end of what they belong to', () => {
+  test('an agent takes its tasks with it, silently', async () => {
+    const { tasks, spec } = setUp();
+    const [own, other] = [child(), child()];
+    const { info } = await tasks.run(spec({ agentId: 'agent-1' }), own.work);
+    await tasks.run(spec(), other.work);
+    await tasks.endAgent('agent-1', 'subagent ended');
+    expect(tasks.get(info.taskId)?.info()).toMatchObject({
+      status: 'killed',
+      stopReason: 'subagent ended',
+      terminalNotificationSuppressed: true,
+    });
+    expect(tasks.running()).toBe(true);
+    await tasks.close('idle');
+    expect(tasks.running()).toBe(false);
+  });
+
+  test.each([
+    ['exit', true, true],
+    ['exit', false, false],
+    ['archive', true, false],
+  ] as const)('%s, keep alive %s: a process that began in the background goes on: %s', async (reason, keep, goesOn) => {
+    const { tasks, spec, waiting } = setUp({ keepAliveOnExit: keep });
+    let outlived = false;
+    const moved = child();
+    void tasks.run(spec({ waiting: waiting() }), moved.work);
+    tasks.detach(moved.task.id);
+    await tasks.run(spec({ kind: 'process' }), (task) => {
+      const own = { command: 'x', pid: 1, exitCode: null };
+      task.started(() => ({ kind: 'process', ...own }), { outlive: () => (outlived = true) });
+      return new Promise((resolve) => task.signal.addEventListener('abort', () => resolve({ status: 'stopped' })));
+    });
+    await tasks.close(reason);
+    expect(outlived).toBe(goesOn);
+    expect(tasks.running()).toBe(goesOn);
+    expect(tasks.get(moved.task.id)?.info()).toMatchObject({ status: 'killed', stopReason: 'session closed' });
+  });
+});
