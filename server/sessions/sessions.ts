@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { invalidField, ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import { directoryFault } from '#server/files/file-kind.ts';
 import type { AgentChange } from '#server/agent/context.ts';
-import { profiles } from '#server/agent/profile.ts';
+import { mainProfile } from '#server/agent/profile.ts';
 import type { StreamPosition } from '#server/events/frame.ts';
 import type { StreamSource } from '#server/events/stream-source.ts';
 import { lockOwner } from '#server/journal/lock.ts';
@@ -194,7 +194,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
         const alias = session.mainFacts().model;
         if (change.thinking !== undefined && alias !== undefined)
           deps.models.assertEffort(alias, change.thinking, 'agent_config.thinking');
-        await session.agents.main.context.config.change(change);
+        if (change.permission) await session.agents.setPermission(change.permission);
+        else await session.agents.main.context.config.change(change);
       }
       return session.view();
     });
@@ -312,9 +313,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
  * What an update applies of `agent_config`, in this order; an empty model is none. A model brings its profile along.
  */
 function agentChanges({ model, thinking, permission_mode }: AgentConfigRequest): AgentChange[] {
-  const profile = profiles.get('agent');
   return [
-    ...(model ? [{ model, ...(profile ? { profile } : {}) }] : []),
+    ...(model ? [{ model, profile: mainProfile }] : []),
     ...(thinking === undefined ? [] : [{ thinking }]),
     ...(permission_mode ? [{ permission: permission_mode }] : []),
   ];
