@@ -310,7 +310,7 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
 
     async runTurn(request) {
       // What waits goes first; the next one begins with the end of the one before.
-      while (turn) await turn.done;
+      for (let running = turn; running; running = turn) await running.done;
       assertOpen();
       config.create();
       return launch(request, []).done;
