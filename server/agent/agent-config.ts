@@ -3,7 +3,7 @@
  * and is read from its fold; here they are changed.
  */
 import { createHash } from 'node:crypto';
-import { internal, event, type AgentConfigFields, type Draft } from '#server/journal/records.ts';
+import { internal, event, type AgentConfigFields, type Draft, type InternalFields } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { SessionWarning } from '#schema/session.ts';
@@ -11,6 +11,7 @@ import { contextLimit } from '#server/models/budget.ts';
 import type { RequestSettings, ResolvedModel } from '#server/models/types.ts';
 import { EngineError } from './errors.ts';
 import type { AgentChange, AgentContext } from './context.ts';
+import { mainProfile, MAIN_ONLY_TOOLS, type Profile } from './profile.ts';
 import type { Instructions } from './prompt/instructions.ts';
 import type { StatusFrames } from './status-frames.ts';
 import { instructionsSection } from './prompt/system-prompt.ts';
@@ -43,12 +44,42 @@ export interface AgentConfig {
 
 const LOCAL_RUNTIME = 'local';
 
+/** The record of a binding. An agent that works for another one starts no agents and asks nobody. */
+export function bindingOf(profile: Profile, agentId: string): InternalFields['agent.bound'] {
+  const { name, tools, disallowedTools = [], subagents } = profile;
+  const sub = agentId !== MAIN_AGENT;
+  const disallowed = sub ? [...disallowedTools, ...MAIN_ONLY_TOOLS] : [...disallowedTools];
+  return {
+    profile: name,
+    tools: tools === '*' ? tools : [...tools],
+    ...(disallowed.length > 0 ? { disallowed } : {}),
+    ...(subagents && !sub ? { subagents: subagents === '*' ? subagents : [...subagents] } : {}),
+  };
+}
+
+/** How an agent comes to life that is made for another one. */
+export interface AgentBirth {
+  purpose: 'task' | 'btw';
+  parentAgentId: string;
+  permission: PermissionMode;
+  runtimeId: string | undefined;
+  /** Records behind its first ones, on the same line. */
+  records?: (agentId: string) => Draft[];
+}
+
+export interface AgentLife {
+  /** Of an agent that the session does not have yet, and that is not main. */
+  birth?: AgentBirth | undefined;
+  /** This process has recorded its birth before. */
+  created?: boolean | undefined;
+}
+
 /** Creates the configuration over a loaded journal; appends nothing. */
-export function createAgentConfig(agent: AgentContext, frames: StatusFrames): AgentConfig {
+export function createAgentConfig(agent: AgentContext, frames: StatusFrames, life: AgentLife = {}): AgentConfig {
   const { id, log, session, state } = agent;
   const { program } = session;
   const reportedPatterns = new Set<string>();
-  let created = false;
+  let created = life.created ?? false;
   let warnings: SessionWarning[] = [];
   /** What the prompt was rendered with, as far as this process knows. */
   let rendered: { instructions: string; tools: string } | undefined;
@@ -65,10 +96,10 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames): Ag
       .map((tool) => tool.name)
       .join();
 
-  async function renderedPrompt(cause: string, frozen: boolean): Promise<Draft[]> {
+  async function renderedPrompt(cause: string, profile: Profile, frozen: boolean): Promise<Draft[]> {
     const instructions = await program.readInstructions(session);
     rendered = { instructions: instructions.text, tools: toolNames() };
-    const text = await program.renderPrompt(session, instructions);
+    const text = await program.renderPrompt(session, instructions, profile);
     const sha256 = createHash('sha256').update(text).digest('hex');
     const stored = await log.store(text);
     const drafts = warn(instructions.warnings);
@@ -86,7 +117,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames): Ag
   /** Entries of the tool lists that fit no tool, told once each. */
   function patternWarnings(): Draft[] {
     const names = agent.tools().map((tool) => tool.name);
-    const { ineffective } = program.toolPolicy(names, state().disabledTools);
+    const { ineffective } = program.toolPolicy(names, state().bound, state().disabledTools);
     const fresh = ineffective.filter((pattern) => !reportedPatterns.has(pattern));
     return fresh.map((pattern) => {
       reportedPatterns.add(pattern);
@@ -105,12 +136,18 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames): Ag
   function create(): void {
     if (created) return;
     const firstLife = !log.state.status.agents.has(id);
-    const birth = { kind: id === MAIN_AGENT ? ('main' as const) : ('sub' as const) };
+    const { birth } = life;
+    const { purpose, parentAgentId } = birth ?? {};
+    const x = birth
+      ? { kind: 'sub' as const, parentAgentId, purpose }
+      : { kind: id === MAIN_AGENT ? ('main' as const) : ('sub' as const) };
+    const permission = birth?.permission ?? program.defaultPermission();
     log.append([
-      event(id, 'agent.created', {}, firstLife ? birth : undefined),
+      event(id, 'agent.created', {}, firstLife ? x : undefined),
       ...(firstLife
-        ? [internal(id, 'agent.config', { permission: program.defaultPermission(), runtimeId: LOCAL_RUNTIME })]
+        ? [internal(id, 'agent.config', { permission, runtimeId: birth?.runtimeId ?? LOCAL_RUNTIME })]
         : []),
+      ...((firstLife && birth?.records?.(id)) || []),
       ...session.features.flatMap((feature) => feature.agentCreated?.(agent) ?? []),
     ]);
     created = true;
@@ -147,11 +184,12 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames): Ag
 
   async function change(wanted: AgentChange): Promise<void> {
     create();
-    const unbound = () => wanted.profile !== undefined && state().bound === undefined;
-    const prompt = unbound() ? await renderedPrompt('bound', true) : [];
+    const profile = state().bound === undefined ? wanted.profile : undefined;
+    const prompt = profile ? await renderedPrompt('bound', profile, true) : [];
     const drafts: Draft[] = [];
-    const bind = unbound() ? wanted.profile : undefined;
-    if (bind) drafts.push(internal(id, 'agent.bound', { profile: bind.name, tools: bind.tools }));
+    // Another change may have bound it meanwhile.
+    const bind = state().bound === undefined ? profile : undefined;
+    if (bind) drafts.push(internal(id, 'agent.bound', bindingOf(bind, id)));
     const fields = configOf(wanted);
     if (Object.keys(fields).length > 0) drafts.push(internal(id, 'agent.config', fields));
     drafts.push(...effortWarning(fields));
@@ -165,8 +203,14 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames): Ag
     });
   }
 
+  /** One that there is no more leaves the agent the main one's words; its tools stand in its binding. */
+  function ownProfile(): Profile {
+    const name = state().bound?.profile;
+    return (name === undefined ? undefined : program.profiles(session).get(name)) ?? mainProfile;
+  }
+
   async function refreshPrompt(cause: string): Promise<void> {
-    const drafts = await renderedPrompt(cause, false);
+    const drafts = await renderedPrompt(cause, ownProfile(), false);
     if (drafts.length === 0) return;
     log.append(drafts);
   }

@@ -16,8 +16,8 @@ import type { ContextMessage, Origin } from '#schema/engine.ts';
 import type { UsageStatus } from '#schema/events/volatile.ts';
 import type { InFlightTurn } from '#schema/message.ts';
 import type { Prompt } from '#schema/prompt.ts';
-import { iso, type TurnOutcome } from '#schema/scalars.ts';
-import { createAgentConfig } from './agent-config.ts';
+import { iso } from '#schema/scalars.ts';
+import { createAgentConfig, type AgentLife } from './agent-config.ts';
 import { createRepeatGuard } from './calls/repeat-guard.ts';
 import { runToolBatch } from './calls/tool-batch.ts';
 import type { AgentContext, SessionContext, TurnRequest } from './context.ts';
@@ -28,7 +28,7 @@ import { createStatusFrames } from './status-frames.ts';
 import { steering } from './steering.ts';
 import { createToolList } from './tool-list.ts';
 import { createTurnStream, type TurnStream } from './turn-stream.ts';
-import { inputDrafts, runTurn } from './turn.ts';
+import { inputDrafts, runTurn, type TurnEnd } from './turn.ts';
 
 export interface Agent {
   readonly id: string;
@@ -41,8 +41,13 @@ export interface Agent {
   abortPrompt(id: string): void;
   /** Puts waiting prompts into the turn that runs, all or none. Throws 40402, 50003. */
   steer(ids: readonly string[]): void;
-  /** Cancels the running turn, if any, as the user's wish. */
-  cancelTurn(): void;
+  /** Cancels the running turn, if any; as the user's wish unless it says another reason. */
+  cancelTurn(reason?: TurnAborted): void;
+  /**
+   * Runs a turn of its own, behind those that run or wait, and tells how it ended. The session must be claimed. Throws
+   * 40901 while the session is being closed, and 50003.
+   */
+  runTurn(request: TurnRequest): Promise<TurnEnd>;
   /** Every registered tool with the verdict of the tool policy; all are active while no profile is bound. */
   tools(): { tool: Tool; active: boolean }[];
   inFlight(): InFlightTurn | null;
@@ -53,18 +58,25 @@ export interface Agent {
   close(reason: 'closed' | 'archived' | 'evicted', message: string): Promise<Draft[]>;
 }
 
+const CANCELLED: TurnEnd = { outcome: 'cancelled' };
+
 interface RunningTurn {
   controller: AbortController;
   stream: TurnStream;
-  done: Promise<void>;
+  done: Promise<TurnEnd>;
   /** Of the prompt that it works for. */
   promptId: string | undefined;
   /** What enters at its next step. */
   input: TurnRequest[];
 }
 
+export interface AgentOptions extends AgentLife {
+  /** Told when no turn runs any more. */
+  onIdle?: () => void;
+}
+
 /** Creates the agent over a loaded journal; appends nothing. */
-export function createAgent(session: SessionContext, id: string): Agent {
+export function createAgent(session: SessionContext, id: string, options: AgentOptions = {}): Agent {
   const { log, program, features } = session;
   const state = () => readContext(log.state.context, id);
   const toolList = createToolList();
@@ -79,7 +91,7 @@ export function createAgent(session: SessionContext, id: string): Agent {
   function activeTools(): Tool[] {
     const all = tools();
     const names = all.map((tool) => tool.name);
-    const { active } = program.toolPolicy(names, state().disabledTools);
+    const { active } = program.toolPolicy(names, state().bound, state().disabledTools);
     return all.filter((tool) => active.has(tool.name));
   }
 
@@ -111,7 +123,7 @@ export function createAgent(session: SessionContext, id: string): Agent {
       launch(request, []);
     },
   };
-  const config = createAgentConfig(context, frames);
+  const config = createAgentConfig(context, frames, options);
 
   function standingFacts() {
     const model = config.model();
@@ -155,19 +167,19 @@ export function createAgent(session: SessionContext, id: string): Agent {
     const controller = new AbortController();
     const current = () => running.promptId;
     const stream = createTurnStream({ agentId: id, turnId, promptId: current, log, frames, clock: session.clock });
-    const running: RunningTurn = { controller, stream, done: Promise.resolve(), promptId, input: [] };
+    const running: RunningTurn = { controller, stream, done: Promise.resolve(CANCELLED), promptId, input: [] };
     stream.started();
     turn = running;
     running.done = run(turnId, running);
     return running;
   }
 
-  async function run(turnId: number, running: RunningTurn): Promise<void> {
+  async function run(turnId: number, running: RunningTurn): Promise<TurnEnd> {
     const { controller, stream, input } = running;
     const { signal } = controller;
-    let outcome: TurnOutcome = 'failed';
+    let end: TurnEnd = { outcome: 'failed' };
     try {
-      outcome = await runTurn(context, {
+      end = await runTurn(context, {
         id: turnId,
         get promptId() {
           return running.promptId;
@@ -188,10 +200,12 @@ export function createAgent(session: SessionContext, id: string): Agent {
     } finally {
       if (running.promptId !== undefined) queue.forget(running.promptId);
       turn = undefined;
-      stream.ended(outcome);
+      stream.ended(end.outcome);
       session.changed();
       startNext(input);
+      if (!turn) options.onIdle?.();
     }
+    return end;
   }
 
   /** The next prompt, or what came too late for the turn that has ended. */
@@ -290,8 +304,16 @@ export function createAgent(session: SessionContext, id: string): Agent {
       for (const prompt of prompts) if (prompt.id !== running.promptId) queue.forget(prompt.id);
     },
 
-    cancelTurn() {
-      turn?.controller.abort(new TurnAborted('user', 'interrupted by the user'));
+    cancelTurn(reason = new TurnAborted('user', 'interrupted by the user')) {
+      turn?.controller.abort(reason);
+    },
+
+    async runTurn(request) {
+      // What waits goes first; the next one begins with the end of the one before.
+      for (let running = turn; running; running = turn) await running.done;
+      assertOpen();
+      config.create();
+      return launch(request, []).done;
     },
 
     tools() {

@@ -1,11 +1,12 @@
 /** What an agent works with: the one object that goes to the loop, to tool calls and to features. */
 import type { Clock } from '#server/clock.ts';
+import type { Flag } from '#server/config/flags.ts';
 import type { Approvals } from '#server/interactions/approvals.ts';
 import type { Interactions } from '#server/interactions/interactions.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
 import type { Stored, Text } from '#server/journal/texts.ts';
 import type { ContextState, RememberedRule } from '#server/journal/projections/context.ts';
-import type { Attachment, Draft } from '#server/journal/records.ts';
+import type { Attachment, Draft, InternalFields } from '#server/journal/records.ts';
 import type { ModelRequest, ModelResponse, RequestSettings, ResolvedModel, StreamPart } from '#server/models/types.ts';
 import type { Decision } from '#server/permissions/decision.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
@@ -17,7 +18,8 @@ import type { AgentConfig } from './agent-config.ts';
 import type { Touched } from './calls/nested-instructions.ts';
 import type { RepeatGuard } from './calls/repeat-guard.ts';
 import type { Feature, LiveFeature } from './feature.ts';
-import type { Profile } from './profile.ts';
+import type { Profile, Profiles } from './profile.ts';
+import type { Roster } from './roster.ts';
 import type { ToolList } from './tool-list.ts';
 import type { Instructions } from './prompt/instructions.ts';
 
@@ -39,6 +41,8 @@ export interface SessionContext extends SessionPlace {
   readonly program: AgentProgram;
   /** In the order of the list. */
   readonly features: readonly LiveFeature[];
+  /** The agents of the session; there once it is open. */
+  readonly agents: Roster;
   /** A feature's part in this session. */
   feature<Live extends LiveFeature>(feature: Feature<Live>): Live;
   readonly clock: Clock;
@@ -104,21 +108,33 @@ export interface AgentProgram {
   budget(model: ResolvedModel, used: number): number | undefined;
   limits(): { maxSteps: number; maxAttempts: number };
   tasks(): TaskSettings;
+  /** How long a subagent may run, in ms; 0 is without end. */
+  subagentTimeoutMs(): number;
+  flag(name: Flag): boolean;
   stream(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
   /** Context limit of the configured default model. */
   defaultLimit(): number | undefined;
   readInstructions(place: SessionPlace): Promise<Instructions>;
   /** Instruction files near what a call touched that `known` does not hold. */
   nestedInstructions(touched: Touched, known: ReadonlySet<string>): Promise<string[]>;
-  renderPrompt(place: SessionPlace, instructions: Instructions): Promise<string>;
-  /** Which of these tools are allowed, and the list entries that fit none of them. */
-  toolPolicy(names: readonly string[], sessionDisabled: readonly string[]): ToolPolicy;
+  /** The profiles that there are for agents of this place. */
+  profiles(place: SessionPlace): Profiles;
+  /** The system prompt of an agent of this profile. */
+  renderPrompt(place: SessionPlace, instructions: Instructions, profile: Profile): Promise<string>;
+  /**
+   * Which of these tools are allowed, and the list entries that fit none of them. `bound` is what the agent was bound to;
+   * absent before that.
+   */
+  toolPolicy(names: readonly string[], bound: BoundTools | undefined, sessionDisabled: readonly string[]): ToolPolicy;
   /** Roots that count as the workspace or are readable without asking. */
   reach(
     place: SessionPlace,
   ): Pick<ToolEnvironment, 'runtime' | 'cwd' | 'additionalDirs' | 'skillDirs' | 'sessionDir' | 'home'>;
   decide(tool: Pick<Tool, 'name' | 'permission'>, prepared: PreparedCall, facts: DecisionFacts): Promise<Decision>;
 }
+
+/** The tools of a binding. */
+export type BoundTools = Pick<InternalFields['agent.bound'], 'tools' | 'disallowed'>;
 
 export interface ToolPolicy {
   active: ReadonlySet<string>;

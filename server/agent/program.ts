@@ -16,7 +16,7 @@ import { DETACHED_TIMEOUT_S, KILL_GRACE_MS } from '#server/tasks/tasks.ts';
 import type { Tool } from '#server/tools/tool.ts';
 import { findNestedInstructions } from './calls/nested-instructions.ts';
 import type { AgentProgram, SessionPlace } from './context.ts';
-import { mainProfile } from './profile.ts';
+import { builtinProfiles, mainProfile } from './profile.ts';
 import { createInstructionFiles } from './prompt/instructions.ts';
 import { renderSystemPrompt } from './prompt/system-prompt.ts';
 import { DEFAULT_MAX_ATTEMPTS } from './retry.ts';
@@ -82,6 +82,8 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
         keepAliveOnExit: keepAliveOnExit ?? false,
       };
     },
+    subagentTimeoutMs: () => config.effective().subagent.timeoutMs,
+    flag: (name) => config.resolveFlags()[name],
     stream: client.streamModel,
     defaultLimit() {
       const effective = config.effective();
@@ -91,7 +93,8 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
     },
     readInstructions: ({ cwd }) => files.read(cwd),
     nestedInstructions: (touched, known) => findNestedInstructions(touched, known, { files, runtime }),
-    renderPrompt: (place, instructions) =>
+    profiles: () => builtinProfiles,
+    renderPrompt: (place, instructions, { role }) =>
       renderSystemPrompt({
         runtime,
         productName: config.effective().identity.name ?? PRODUCT_NAME,
@@ -99,9 +102,12 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
         shell: deps.shell,
         additionalDirs: reach(place).additionalDirs,
         instructions,
+        role,
       }),
-    toolPolicy: (names, sessionDisabled) =>
-      activeTools(names, { profile: mainProfile, config: config.effective().tools, sessionDisabled }),
+    toolPolicy(names, bound, sessionDisabled) {
+      const profile = bound ? { tools: bound.tools, disallowedTools: bound.disallowed } : mainProfile;
+      return activeTools(names, { profile, config: config.effective().tools, sessionDisabled });
+    },
     reach,
     decide: (tool, { subject, accesses }, { agentId, place, mode, remembered, steps }) =>
       policy.decide(

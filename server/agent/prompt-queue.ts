@@ -49,7 +49,8 @@ export interface PromptQueue {
   abortable(id: string): 'active' | 'waiting';
 }
 
-const alreadyCompleted = (id: string) =>
+/** 40903 of a prompt that has settled. */
+export const alreadyCompleted = (id: string) =>
   new ServiceError('prompt.already_completed', `prompt ${id} already completed`, { data: { aborted: false } });
 
 /** The queue of an agent of a loaded session. */

@@ -37,13 +37,22 @@ export interface Turn {
   runTools(calls: ToolCall[]): Promise<boolean>;
 }
 
+/** How a turn ended. */
+export interface TurnEnd {
+  outcome: TurnOutcome;
+  /** Of a failed one. */
+  error?: ErrorPayload;
+  /** Its last answer ran into the model's limit. */
+  truncated?: true;
+}
+
 interface OpenStep {
   step: number;
   stepId: string;
 }
 
 /** Runs the turn to its end and records how it ended. Rejects only when the journal can no longer be written. */
-export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutcome> {
+export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd> {
   const { id, log, session } = agent;
   const { program, features } = session;
   const { signal, stream } = turn;
@@ -200,7 +209,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
     response: ModelResponse,
     timings: StreamTimings,
     projection: string | undefined,
-  ): Promise<TurnOutcome | undefined> {
+  ): Promise<TurnEnd | undefined> {
     const { usage } = response;
     const { parts, calls } = await log.store({ parts: response.parts, calls: response.calls });
     signal.throwIfAborted();
@@ -243,22 +252,23 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
       stream.responseBooked();
       const stop = await turn.runTools(response.calls);
       if (!stop) log.append([completed('tool_use')]);
-      return stop ? completeWith([completed('end_turn')]) : undefined;
+      return stop ? completeWith([completed('end_turn')], response) : undefined;
     }
-    const outcome = await completeWith([recorded, completed(stepFinish(response))]);
+    const end = await completeWith([recorded, completed(stepFinish(response))], response);
     stream.responseBooked();
-    return outcome;
+    return end;
   }
 
   /**
    * Ends the turn on one line with what goes in front, unless something has to enter first: then the step only ends.
    */
-  async function completeWith(drafts: Draft[]): Promise<'completed' | undefined> {
+  async function completeWith(drafts: Draft[], { finishReason }: ModelResponse): Promise<TurnEnd | undefined> {
+    const end: TurnEnd = { outcome: 'completed', ...(finishReason === 'truncated' ? { truncated: true } : {}) };
     const asked = features.flatMap((feature) => (feature.mayEnd ? [feature.mayEnd.bind(feature)] : []));
     continuation.push(...turn.takeInput());
     if (asked.length === 0 && continuation.length === 0) {
       log.append([...drafts, ...completion()]);
-      return 'completed';
+      return end;
     }
     log.append(drafts);
     open = undefined;
@@ -270,7 +280,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
     continuation.push(...(messages.length > 0 ? [{ messages }] : []), ...turn.takeInput());
     if (continuation.length > 0) return undefined;
     log.append(completion());
-    return 'completed';
+    return end;
   }
 
   function ended(
@@ -323,7 +333,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
     return inputDrafts(id, [...continuation, ...turn.takeInput()], 'step');
   }
 
-  function cancel(partial: Draft[]): TurnOutcome {
+  function cancel(partial: Draft[]): TurnEnd {
     const reason = signal.reason instanceof TurnAborted ? signal.reason : undefined;
     const byUser = reason?.by === 'user';
     const message = byUser ? {} : { message: reason?.message ?? 'aborted' };
@@ -341,14 +351,14 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
         : [event(id, 'prompt.aborted', { promptId: turn.promptId, abortedAt: iso(session.clock.now()) })]),
     ]);
     if (open) stream.interrupted('aborted');
-    return 'cancelled';
+    return { outcome: 'cancelled' };
   }
 
   function fail(
     cause: unknown,
     interrupted: { step: number; stepId?: string; reason: 'max_steps' | 'error' } | undefined,
     { interruptReason, partial = [] }: { interruptReason?: InterruptReason; partial?: Draft[] } = {},
-  ): TurnOutcome {
+  ): TurnEnd {
     const error = errorPayload(cause);
     const message = `[${error.code}] ${error.message}`;
     log.append([
@@ -363,7 +373,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
       ...settledPrompt('failed'),
     ]);
     if (interrupted) stream.interrupted(interrupted.reason);
-    return 'failed';
+    return { outcome: 'failed', error };
   }
 }
 

@@ -56,7 +56,8 @@ export function endOfContext(state: LogState, agent: string, drafts: readonly Co
     if (draft.agent !== agent) continue;
     switch (draft.type) {
       case 'context.spliced':
-        length += draft.messages.length - draft.deleteCount;
+        // What is copied stands in front of it and is counted in its place alone.
+        length = draft.start + draft.messages.length + Math.max(0, length - draft.start - draft.deleteCount);
         tokens = draft.tokens;
         break;
       case 'turn.step.started':

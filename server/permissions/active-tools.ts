@@ -4,7 +4,8 @@ import { textGlob } from '#server/files/globs.ts';
 export interface ToolLayers {
   /** Names the workspace forbids. */
   vetoed?: readonly string[];
-  profile: { tools: readonly string[]; disallowedTools?: readonly string[] };
+  /** `*` is every tool. */
+  profile: { tools: readonly string[] | '*'; disallowedTools?: readonly string[] | undefined };
   /** `[tools]`: a non-empty `enabled` is an allowlist, then `disabled` takes away. */
   config?: { enabled?: readonly string[]; disabled?: readonly string[] };
   /** `disabled_tools` of the session. */
@@ -42,7 +43,10 @@ export function activeTools(names: readonly string[], layers: ToolLayers): Activ
   const { enabled = [], disabled = [] } = config;
   const taken = [...vetoed, ...(profile.disallowedTools ?? []), ...disabled, ...sessionDisabled];
   const active = names.filter(
-    (name) => anyFits(profile.tools, name) && (enabled.length === 0 || anyFits(enabled, name)) && !anyFits(taken, name),
+    (name) =>
+      (profile.tools === '*' || anyFits(profile.tools, name)) &&
+      (enabled.length === 0 || anyFits(enabled, name)) &&
+      !anyFits(taken, name),
   );
   const configured = [...enabled, ...disabled, ...sessionDisabled];
   return {

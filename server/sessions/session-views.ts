@@ -53,7 +53,7 @@ export interface ViewConfiguration {
   features: readonly Feature[];
 }
 
-/** Facts of the main agent, also before it was ever used. */
+/** Facts of an agent, also before it was ever used. */
 export interface AgentFacts {
   model: string | undefined;
   effort: string;
@@ -106,8 +106,11 @@ const mainContext = (state: LogState) => readContext(state.context, MAIN_AGENT);
 const pendingApprovals = ({ state, load }: SessionSource): Promise<Approval[]> =>
   load([...state.interactions.approvals.values()].map(({ approval }) => approval));
 
-export function mainFacts(state: LogState, program: ViewConfiguration['program']): AgentFacts {
-  const context = mainContext(state);
+export const mainFacts = (state: LogState, program: ViewConfiguration['program']): AgentFacts =>
+  agentFacts(state, MAIN_AGENT, program);
+
+export function agentFacts(state: LogState, agentId: string, program: ViewConfiguration['program']): AgentFacts {
+  const context = readContext(state.context, agentId);
   const { config, bound } = context;
   return {
     model: config.model,

@@ -17,7 +17,7 @@ import { MAIN_AGENT } from '#schema/agents.ts';
 import type { Session } from '#schema/session.ts';
 import { TITLE_CHARS } from './prompt-text.ts';
 import { sessionOfHeader, type SessionHeader } from './session-header.ts';
-import { mainFacts, type AgentFacts, type LiveOverlay, type SessionSource } from './session-views.ts';
+import { agentFacts, mainFacts, type AgentFacts, type LiveOverlay, type SessionSource } from './session-views.ts';
 
 export interface LiveSession extends SessionSource {
   readonly log: SessionLog;
@@ -34,6 +34,7 @@ export interface LiveSession extends SessionSource {
   readonly overlay: LiveOverlay;
   readonly transcripts: LiveTranscripts;
   mainFacts(): AgentFacts;
+  agentFacts(id: string): AgentFacts;
   disabledTools(): readonly string[];
   newPromptId(): string;
   /** `session.meta.updated` of an accepted prompt; the first one also names an untitled session. */
@@ -86,9 +87,12 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
     report: deps.report,
     features: features.all,
     feature: features.get,
+    get agents() {
+      return agents;
+    },
   };
   features.open(context);
-  const agents = createRoster(context);
+  const agents: Roster = createRoster(context);
   const { main } = agents;
 
   const transcripts = createLiveTranscripts({
@@ -138,6 +142,7 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
     view,
 
     mainFacts: () => mainFacts(log.state, program),
+    agentFacts: (agentId) => agentFacts(log.state, agentId, program),
     disabledTools: () => readContext(log.state.context, MAIN_AGENT).disabledTools,
     newPromptId: () => `msg_${newUlid()}`,
 

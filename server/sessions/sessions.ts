@@ -4,7 +4,8 @@ import { stat } from 'node:fs/promises';
 import { invalidField, ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import { directoryFault } from '#server/files/file-kind.ts';
 import type { AgentChange } from '#server/agent/context.ts';
-import { profiles } from '#server/agent/profile.ts';
+import { mainProfile } from '#server/agent/profile.ts';
+import { openSideConversation } from '#server/features/btw/btw.ts';
 import type { StreamPosition } from '#server/events/frame.ts';
 import type { StreamSource } from '#server/events/stream-source.ts';
 import { lockOwner } from '#server/journal/lock.ts';
@@ -65,6 +66,8 @@ export interface Sessions {
   submit(id: string, body: SubmitPrompt): Promise<Prompt>;
   updateProfile(id: string, body: ProfileUpdate): Promise<Session>;
   abortTurn(id: string): Promise<{ aborted: true }>;
+  /** Opens a side conversation. Throws 40110 to 40113, 40401, 40901, 50003. */
+  openSideConversation(id: string): Promise<{ agent_id: string }>;
   /** Aborts a prompt; `at_seq` is the watermark at acceptance. Throws 40401, 40402 or 40903. */
   abort(id: string, promptId: string): Promise<{ aborted: true; at_seq: number }>;
   /** Puts waiting prompts into the turn that runs. Throws 40401, 40402 or 40901. */
@@ -194,7 +197,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
         const alias = session.mainFacts().model;
         if (change.thinking !== undefined && alias !== undefined)
           deps.models.assertEffort(alias, change.thinking, 'agent_config.thinking');
-        await session.agents.main.context.config.change(change);
+        if (change.permission) await session.agents.setPermission(change.permission);
+        else await session.agents.main.context.config.change(change);
       }
       return session.view();
     });
@@ -206,6 +210,14 @@ export function createSessions(deps: SessionsDeps): Sessions {
       await log.assertNotHeld();
       agents.main.cancelTurn();
       return { aborted: true };
+    });
+  }
+
+  async function sideConversation(id: string): Promise<{ agent_id: string }> {
+    return live.use(id, async (session) => {
+      await deps.models.assertReady(session.mainFacts().model);
+      await session.log.claim();
+      return { agent_id: await openSideConversation(session.context, deps.models.defaultModel()) };
     });
   }
 
@@ -293,6 +305,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     submit: (id, body) => submitPrompt(id, body, { models: deps.models, use: live.use }),
     updateProfile,
     abortTurn,
+    openSideConversation: sideConversation,
     archive,
     restore,
     liveRow: (id) => live.get(id)?.row(),
@@ -312,9 +325,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
  * What an update applies of `agent_config`, in this order; an empty model is none. A model brings its profile along.
  */
 function agentChanges({ model, thinking, permission_mode }: AgentConfigRequest): AgentChange[] {
-  const profile = profiles.get('agent');
   return [
-    ...(model ? [{ model, ...(profile ? { profile } : {}) }] : []),
+    ...(model ? [{ model, profile: mainProfile }] : []),
     ...(thinking === undefined ? [] : [{ thinking }]),
     ...(permission_mode ? [{ permission: permission_mode }] : []),
   ];

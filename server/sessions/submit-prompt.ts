@@ -1,7 +1,8 @@
 /** Submitting a prompt: the checks in their order, then the effects in theirs. */
 import { invalidField, ServiceError } from '#server/errors/service-error.ts';
 import type { AgentChange } from '#server/agent/context.ts';
-import { profiles } from '#server/agent/profile.ts';
+import type { Agent } from '#server/agent/agent.ts';
+import { DEFAULT_PROFILE, type Profiles } from '#server/agent/profile.ts';
 import { internal, type Draft } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { Prompt, SubmitPrompt } from '#schema/prompt.ts';
@@ -24,13 +25,16 @@ export async function submitPrompt(sessionId: string, body: SubmitPrompt, deps: 
 async function accept(session: LiveSession, body: SubmitPrompt, models: ModelChecks): Promise<Prompt> {
   checkSkills(body);
   checkContent(body.content);
-  const agent = session.agents.get(body.agent_id ?? MAIN_AGENT);
+  return session.agents.use(body.agent_id ?? MAIN_AGENT, (agent) => acceptFor(agent, session, body, models));
+}
+
+async function acceptFor(agent: Agent, session: LiveSession, body: SubmitPrompt, models: ModelChecks): Promise<Prompt> {
   const promptId = body.prompt_id ?? session.newPromptId();
   agent.queue.reserve(promptId);
   try {
-    const alias = body.model ?? session.mainFacts().model;
-    await models.assertReady(alias);
-    const change = overrides(body, session.mainFacts(), models);
+    const facts = session.agentFacts(agent.id);
+    await models.assertReady(body.model ?? facts.model);
+    const change = overrides(body, facts, session.context.program.profiles(session.context), models);
     await session.log.claim();
     const { content, ...journaled } = await storePromptMedia(body.content, session.log.dir);
     const title = metadataText(content);
@@ -54,6 +58,7 @@ function checkSkills(body: SubmitPrompt): void {
 function overrides(
   body: SubmitPrompt,
   facts: { model: string | undefined; profile: string | undefined },
+  profiles: Profiles,
   models: ModelChecks,
 ): AgentChange {
   const change: AgentChange = {};
@@ -69,7 +74,7 @@ function overrides(
     );
   }
   const model = body.model ?? (facts.model === undefined ? models.defaultModel() : undefined);
-  if (facts.profile === undefined) change.profile = named ?? profiles.get('agent');
+  if (facts.profile === undefined) change.profile = named ?? profiles.get(DEFAULT_PROFILE);
   if (model !== undefined) change.model = model;
   const alias = model ?? facts.model;
   if (body.thinking !== undefined && alias !== undefined) {

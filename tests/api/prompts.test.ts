@@ -206,7 +206,7 @@ describe('the order of checks', () => {
       '',
       { ...say('x'), profile: 'nobody', thinking: 'extreme' },
       40001,
-      'profile: Unknown agent profile: "nobody". Available profiles: agent',
+      'profile: Unknown agent profile: "nobody". Available profiles: agent, coder, explore, plan',
     ],
     [
       'the effort',

@@ -206,6 +206,18 @@ scenarios('a question', {}, (add) => {
   });
 });
 
+scenarios('a side conversation', {}, (add) => {
+  add('side-conversation', async ({ model, prompt, post, until, recorder }) => {
+    model.enqueue({ text: 'Noted.' });
+    await prompt('Remember plums');
+    await until('prompt.completed');
+    await recorder.act('POST :btw', () => post(':btw'));
+    model.enqueue({ text: ['Plu', 'ms.'] });
+    await recorder.act('prompt to agent-1', () => prompt('What?', { agent_id: 'agent-1' }));
+    await until('prompt.completed', 2);
+  });
+});
+
 scenarios('an abort', {}, (add) => {
   add('abort-while-streaming', async ({ model, session, client, prompt, until, recorder }) => {
     model.enqueue({ thinking: 'Hm.', text: ['Half of', ' it'], hold: true });

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { AgentProgram } from '#server/agent/context.ts';
 import { systemClock, type Clock } from '#server/clock.ts';
 import type { Feature } from '#server/agent/feature.ts';
-import { mainProfile } from '#server/agent/profile.ts';
+import { builtinProfiles, mainProfile } from '#server/agent/profile.ts';
 import { features as allFeatures } from '#server/features/features.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { createServerHome } from '#server/permissions/server-home.ts';
@@ -88,6 +88,9 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       budget: () => undefined,
       limits: () => ({ maxSteps: 0, maxAttempts: 1 }),
       tasks: () => defaultTaskSettings,
+      subagentTimeoutMs: () => 0,
+      flag: () => false,
+      profiles: () => builtinProfiles,
       stream: nothing,
       defaultLimit: () => undefined,
       readInstructions: () => Promise.resolve({ text: '', paths: [], warnings: [] }),

@@ -1,8 +1,9 @@
-/** The system prompt of the main agent. The date is not in it: reminders disclose it. */
+/** The system prompt of an agent. The date is not in it: reminders disclose it. */
 import { platform } from 'node:os';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { listDirectory } from './directory-listing.ts';
 import type { Instructions } from './instructions.ts';
+import { MAIN_ROLE } from './roles.ts';
 
 export interface PromptFacts {
   runtime: Pick<Runtime, 'list'>;
@@ -11,10 +12,9 @@ export interface PromptFacts {
   shell: string;
   additionalDirs: string[];
   instructions: Instructions;
+  /** Who the agent is, where it is not the user's own. */
+  role?: string | undefined;
 }
-
-const ROLE = `You are a coding agent. You work together with the user inside one project folder: you read code, change it, run
-commands, and explain what you found. You act through tools; the user sees your text and your tool calls as they happen.`;
 
 const STYLE = `# Language and style
 - Answer in the language the user writes in; keep code, identifiers and quoted output as they are.
@@ -58,7 +58,16 @@ export async function renderSystemPrompt(facts: PromptFacts): Promise<string> {
     ...extra,
   ].join('\n');
   const instructions = instructionsSection(facts.instructions);
-  return [`You are ${facts.productName}.`, ROLE, STYLE, TOOLS, WORK, environment, instructions, CLOSING]
+  return [
+    `You are ${facts.productName}.`,
+    facts.role ?? MAIN_ROLE,
+    STYLE,
+    TOOLS,
+    WORK,
+    environment,
+    instructions,
+    CLOSING,
+  ]
     .filter(Boolean)
     .join('\n\n');
 }

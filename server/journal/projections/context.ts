@@ -147,7 +147,10 @@ function splice(contexts: Contexts, record: EventRecord<'context.spliced'>): voi
   const context = contextOf(contexts, record.agent);
   const { start, deleteCount, messages, x } = record;
   if (x?.copyOf !== undefined) {
-    context.entries = readContext(contexts, x.copyOf).entries.map(withoutCheckpoint);
+    const { entries, anchors, tools } = readContext(contexts, x.copyOf);
+    context.entries = entries.map(withoutCheckpoint);
+    context.anchors = [...anchors];
+    context.tools = tools;
   }
   const added = messages.map((message): ContextEntry => {
     const anchored = x?.cause !== 'compaction' && isUndoAnchor(message);

@@ -23,6 +23,8 @@ export interface OpenTurn {
 }
 
 export interface AgentStatus {
+  /** As its first creation told it. */
+  birth?: EventRecord<'agent.created'>['x'];
   turn?: OpenTurn;
   compaction?: { startedAt: number };
   plan: boolean;
@@ -81,9 +83,11 @@ export const statusProjection: Projection<StatusState> = {
   }),
   apply(state, record, t) {
     switch (record.type) {
-      case 'agent.created':
-        agentOf(state, record.agent);
+      case 'agent.created': {
+        const own = agentOf(state, record.agent);
+        if (record.x) own.birth = record.x;
         break;
+      }
       case 'turn.started':
         agentOf(state, record.agent).turn = {
           turnId: record.turnId,

@@ -1,0 +1,77 @@
+/**
+ * Side conversations: an agent of its own on a copy of the main agent's conversation, which it can only read on. Its tool
+ * list stays the main agent's, so that the provider's cache of the conversation serves it too; what it may not use is
+ * refused call by call.
+ */
+import { copiedHistory } from '#server/agent/copied-history.ts';
+import type { AgentContext, SessionContext } from '#server/agent/context.ts';
+import type { Feature } from '#server/agent/feature.ts';
+import { mainProfile } from '#server/agent/profile.ts';
+import { reminder } from '#server/agent/prompt/reminders.ts';
+import { readContext } from '#server/journal/projections/context.ts';
+import { entering, internal, type Draft } from '#server/journal/records.ts';
+import { MAIN_AGENT } from '#schema/agents.ts';
+
+const READING_TOOLS: ReadonlySet<string> = new Set(['Read', 'Grep', 'Glob']);
+
+const DENIED = `A side conversation only reads: ${[...READING_TOOLS].join(', ')}. Answer from what you know and can read.`;
+
+const REMINDER = `This is a side conversation: a copy of the conversation so far, apart from it. The user asks something beside the
+work that goes on there; nothing you say or do here reaches it. Answer the question, and do not go on with that work. Of your tools
+only ${[...READING_TOOLS].join(', ')} work here; every other call is refused.`;
+
+const isSide = ({ id, log }: AgentContext) => log.state.status.agents.get(id)?.birth?.purpose === 'btw';
+
+/** Opens a side conversation, also beside a turn; the session must be claimed. Returns its agent. Throws 50003. */
+export async function openSideConversation(session: SessionContext, defaultModel: string | undefined): Promise<string> {
+  const { agents, log } = session;
+  const { permission } = agents.main.context.config;
+  const { bound, config } = readContext(log.state.context, MAIN_AGENT);
+  const birth = {
+    purpose: 'btw' as const,
+    parentAgentId: MAIN_AGENT,
+    permission: permission(),
+    runtimeId: config.runtimeId,
+  };
+  if (bound) {
+    const records = (agentId: string) => copyOfMain(session, agentId);
+    return agents.create({ ...birth, records }, ({ id }) => id);
+  }
+  // Nothing was said yet, so there is nothing to copy.
+  return agents.create({ ...birth, records: (agentId) => [told(agentId)] }, async ({ id, context }) => {
+    const model = config.model ?? defaultModel;
+    await context.config.change({ profile: mainProfile, ...(model === undefined ? {} : { model }) });
+    return id;
+  });
+}
+
+const told = (agentId: string): Draft => entering(agentId, [reminder('btw', REMINDER)], { cause: 'reminder' });
+
+/** What the agent is bound to and what was said, as they are now. */
+function copyOfMain({ log }: SessionContext, agentId: string): Draft[] {
+  const { bound, config, system, systemSha256, frozen } = readContext(log.state.context, MAIN_AGENT);
+  const { permission: _permission, runtimeId: _runtimeId, ...model } = config;
+  return [
+    ...(bound ? [internal(agentId, 'agent.bound', bound)] : []),
+    internal(agentId, 'agent.config', model),
+    ...(systemSha256 === undefined
+      ? []
+      : [
+          internal(agentId, 'agent.prompt', {
+            text: system,
+            sha256: systemSha256,
+            cause: 'copied',
+            ...(frozen ? { frozen } : {}),
+          }),
+        ]),
+    copiedHistory(log.state, agentId, MAIN_AGENT),
+    told(agentId),
+  ];
+}
+
+export const btw: Feature = {
+  name: 'btw',
+  open: () => ({
+    guard: (agent, { call }) => (isSide(agent) && !READING_TOOLS.has(call.name) ? DENIED : undefined),
+  }),
+};
