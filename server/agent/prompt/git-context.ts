@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { cutText } from '#server/bounded-text.ts';
-import { findRepository } from '#server/files/repository.ts';
+import { createRepositoryFinder } from '#server/files/repository.ts';
 import type { OpenFile, Runtime } from '#server/runtime/runtime.ts';
 
 const RECENT = 5;
@@ -15,7 +15,7 @@ const MAX_LOG_BYTES = 1024 * 1024;
 /** Branch, commit and what was done last; empty outside a repository, and when its files cannot be read. */
 export async function gitContext({ runtime, cwd }: { runtime: Runtime; cwd: string }): Promise<string> {
   try {
-    const repository = await findRepository(cwd, runtime);
+    const repository = await createRepositoryFinder()(await runtime.realpath(cwd), runtime);
     if (!repository) return '';
     for (const directory of repository.controlPaths) {
       const head = await firstBytes(join(directory, 'HEAD'), runtime);
