@@ -89,9 +89,9 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
     toolPolicy: (names, sessionDisabled) =>
       activeTools(names, { profile: mainProfile, config: config.effective().tools, sessionDisabled }),
     reach,
-    decide: (tool, { subject, accesses }, { agentId, place, mode, remembered, steps }) =>
+    decide: (tool, { subject, accesses, review }, { agentId, place, mode, remembered, steps }) =>
       policy.decide(
-        { toolName: tool.name, agentId, permission: tool.permission, subject, accesses },
+        { toolName: tool.name, agentId, permission: tool.permission, subject, accesses, review: review !== undefined },
         { mode, rules: config.permissionRules(), remembered, steps, places: reach(place) },
       ),
   };

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Display } from '#schema/display.ts';
 import type { ToolOutput } from '#schema/engine.ts';
+import type { ApprovalAnswer } from '#server/interactions/approvals.ts';
 import type { Draft, JournalOnlyFields } from '#server/journal/records.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 
@@ -44,6 +45,8 @@ export interface RunContext extends ToolEnvironment {
   toolCallId: string;
   turnId: number;
   signal: AbortSignal;
+  /** Of a call with a review; absent where nobody was asked. */
+  answer?: ApprovalAnswer | undefined;
   progress(update: ToolProgress): void;
   /**
    * Records of the call's end with this result, for who appends them together with what ended it; `run` then returns
@@ -94,7 +97,17 @@ export interface PreparedCall {
   label: string;
   display?: Display;
   subject: RuleSubject;
+  review?: Review;
   run(context: RunContext): Promise<ToolResult>;
+}
+
+/**
+ * The call is a question to people: its approval is asked whatever rules and modes allow, but in auto mode, and it runs
+ * with the answer, whatever that is.
+ */
+export interface Review {
+  /** Records in front of the request; in auto mode in front of the call. */
+  records?(): Promise<Draft[]>;
 }
 
 /** Settles the call as an error result before permissions are asked. */

@@ -89,6 +89,7 @@ async function execute(entry: AdmittedCall, batch: Batch): Promise<Executed> {
     toolCallId: call.id,
     turnId: turn.id,
     signal,
+    answer: entry.answer,
     progress: (update: ToolProgress) => {
       if (live && !signal.aborted) turn.stream.toolProgress(call.id, update);
     },

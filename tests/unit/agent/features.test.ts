@@ -356,6 +356,68 @@ describe('a call', () => {
   });
 });
 
+describe('a call with a review', () => {
+  const asking = (records?: () => Promise<Draft[]>): Tool =>
+    defineTool({
+      name: 'Ask',
+      permission: 'free',
+      description: '',
+      parameters: z.object({}),
+      prepare: () => ({
+        accesses: [],
+        label: 'Asking',
+        subject: { match: 'literal' },
+        review: records ? { records } : {},
+        run: ({ answer }) =>
+          Promise.resolve({ output: answer ? `${answer.decision} ${answer.feedback}` : 'not asked' }),
+      }),
+    });
+  const ask = { calls: [{ id: 'call', name: 'Ask', args: {} }] };
+
+  it('runs with the answer, whatever it is; its records stand in front of the request', async () => {
+    const tool = asking(async () => [mark({ id: 'main' }, 'review')]);
+    const talk = await talkWith([], [ask, done], { tools: [tool], program: { decide: async () => ({ kind: 'ask' }) } });
+    talk.submit('go');
+    const { payload } = await talk.nth('event.approval.requested');
+    await talk.session.approvals.resolve(String(payload.approval_id), { decision: 'rejected', feedback: 'no' });
+    await talk.idle();
+    expect(between(talk.told(), 'review', 'tool.result')).toEqual([
+      'review',
+      'permission.approval.requested',
+      'event.session.work_changed',
+      'event.approval.requested',
+      'event.session.work_changed',
+      'event.approval.resolved',
+      'permission.approval.resolved',
+      'tool.call.started',
+      'tool.result',
+    ]);
+    expect(talk.all('tool.result')[0]?.payload).toMatchObject({ output: 'rejected no' });
+    expect(talk.all('tool.result')[0]?.payload).not.toHaveProperty('isError');
+    await talk.close();
+  });
+
+  it('that nobody is asked about runs without an answer, behind its records; a denied one has none', async () => {
+    const tool = asking(async () => [mark({ id: 'main' }, 'review')]);
+    const kinds = ['approve', 'deny'] as const;
+    let decided = 0;
+    const decide = async () => ({ kind: kinds[decided++] ?? 'deny' });
+    const talk = await talkWith([], [ask, done, ask, done], { tools: [tool], program: { decide } });
+    await talk.turn('go');
+    await talk.turn('go');
+    expect(talk.told().filter((type) => type === 'review' || type === 'tool.call.started')).toEqual([
+      'review',
+      'tool.call.started',
+      'tool.call.started',
+    ]);
+    expect(talk.all('tool.result').map(({ payload }) => payload.output)).toEqual([
+      'not asked',
+      expect.stringContaining('denied'),
+    ]);
+    await talk.close();
+  });
+});
+
 describe('tools', () => {
   it('are asked for each step; the list that models are told follows, and is written once', async () => {
     let on = false;
