@@ -56,6 +56,7 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
   return {
     tools,
     defaultPermission: () => config.effective().defaultPermissionMode ?? DEFAULT_PERMISSION,
+    defaultPlanMode: () => config.effective().defaultPlanMode,
     resolveModel: (alias) => resolveModel(alias, { config: config.effective(), env: env(), identity }),
     effort: (model, wanted) => resolveEffort(model, wanted, config.effective().thinking),
     settings: (model, effort) => requestSettings(model, effort, config.effective().thinking, config.modelVariables()),

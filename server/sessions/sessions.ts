@@ -196,6 +196,10 @@ export function createSessions(deps: SessionsDeps): Sessions {
           deps.models.assertEffort(alias, change.thinking, 'agent_config.thinking');
         await session.agents.main.context.config.change(change);
       }
+      if (agent_config) {
+        const { main } = session.agents;
+        for (const feature of session.context.features) await feature.configure?.(main.context, agent_config);
+      }
       return session.view();
     });
   }

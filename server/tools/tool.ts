@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Display } from '#schema/display.ts';
 import type { ToolOutput } from '#schema/engine.ts';
+import type { StatusFacts } from '#schema/events/volatile.ts';
 import type { ApprovalAnswer } from '#server/interactions/approvals.ts';
 import type { Draft, JournalOnlyFields } from '#server/journal/records.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
@@ -70,6 +71,8 @@ export interface ToolResult {
   x?: JournalOnlyFields['tool.result'];
   /** Records in front of the result's, on the same line. */
   records?: Draft[];
+  /** Facts of the agent that have changed with it, which clients are told behind it. */
+  facts?: StatusFacts;
 }
 
 /** An error result. */

@@ -472,6 +472,34 @@ describe('the life of an agent', () => {
     expect(talk.told().slice(-3)).toEqual(['closing', 'event.session.work_changed', 'agent.disposed']);
   });
 
+  it('begins with facts of features, and has those that a result changes behind it', async () => {
+    const tool: Tool = defineTool({
+      name: 'Swarm',
+      permission: 'free',
+      description: '',
+      parameters: z.object({}),
+      prepare: () => ({
+        accesses: [],
+        label: 'Swarming',
+        subject: { match: 'literal' },
+        run: () => Promise.resolve({ output: 'on', facts: { swarmMode: true } }),
+      }),
+    });
+    const talk = await talkWith(
+      [feature({ facts: () => ({ planMode: true }) })],
+      [{ calls: [{ id: 'call', name: 'Swarm', args: {} }] }, done],
+      { tools: [tool] },
+    );
+    await talk.turn('go');
+    const facts = (name: string) =>
+      talk.frames.findIndex(({ type, payload }) => type === 'agent.status.updated' && payload[name] === true);
+    const durable = (name: string) => talk.frames.findIndex(({ type }) => type === name);
+    expect(facts('planMode')).toBe(durable('agent.created') + 1);
+    expect(facts('swarmMode')).toBeGreaterThan(durable('tool.result'));
+    expect(facts('swarmMode')).toBeLessThan(durable('turn.step.completed'));
+    await talk.close();
+  });
+
   it('features hold the session, are told why it goes, and are waited for', async () => {
     let holds = true;
     const order: string[] = [];
@@ -651,7 +679,10 @@ describe('the fold of a feature', () => {
     name: 'count',
     projection: counts,
     snapshot: () => ({ pending_questions: [] }),
-    status: (state) => ({ context_tokens: counts.of(state.features).get('main') ?? 0 }),
+    status: (state, { defaultPlanMode }) => ({
+      context_tokens: counts.of(state.features).get('main') ?? 0,
+      plan_mode: defaultPlanMode(),
+    }),
     open: () => ({ stepBegins: (agent) => ({ before: [mark(agent, 'counted')] }) }),
   };
 
@@ -659,7 +690,7 @@ describe('the fold of a feature', () => {
     const talk = await talkWith([counting], [done, done]);
     await talk.turn('one');
     await talk.turn('two');
-    expect(talk.reader.status().context_tokens).toBe(2);
+    expect(talk.reader.status()).toMatchObject({ context_tokens: 2, plan_mode: false });
     await talk.close();
     const again = await talkWith([counting]);
     expect(counts.of(again.log.state.features)).toEqual(new Map([['main', 2]]));
