@@ -151,7 +151,8 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
       ...session.features.flatMap((feature) => feature.agentCreated?.(agent) ?? []),
     ]);
     created = true;
-    frames.facts({ thinkingEffort: state().config.thinkingEffort });
+    const facts = session.features.map((feature) => feature.facts?.(agent));
+    frames.facts(Object.assign({ thinkingEffort: state().config.thinkingEffort }, ...facts));
   }
 
   /** Members of `agent.config` that a change touches. */

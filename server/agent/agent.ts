@@ -113,6 +113,7 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
       agentId: id,
       activeTools: new Set(activeTools().map((tool) => tool.name)),
     }),
+    tellFacts: frames.facts,
     request(request) {
       if (turn) {
         turn.input.push(request);

@@ -13,6 +13,7 @@ import type { AddedStep } from '#server/permissions/policy.ts';
 import type { Tasks, TaskSettings } from '#server/tasks/tasks.ts';
 import type { PreparedCall, Tool, ToolEnvironment } from '#server/tools/tool.ts';
 import type { ContextMessage, Origin } from '#schema/engine.ts';
+import type { StatusFacts } from '#schema/events/volatile.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { AgentConfig } from './agent-config.ts';
 import type { Touched } from './calls/nested-instructions.ts';
@@ -69,6 +70,8 @@ export interface AgentContext {
   /** The same as models are told them, with the hash that the journal knows the list by. */
   toolList(): ToolList;
   environment(): ToolEnvironment;
+  /** Tells clients of a fact that has changed; behind the records that changed it. */
+  tellFacts(changed: StatusFacts): void;
   /**
    * Enters the turn that runs at its next step, which it adds if need be; without a turn opens one. The session must be
    * claimed. Throws 40901 while the session is being closed, and 50003.
@@ -99,6 +102,8 @@ export interface TurnInput {
 export interface AgentProgram {
   readonly tools: readonly Tool[];
   defaultPermission(): PermissionMode;
+  /** Whether main agents begin in plan mode. */
+  defaultPlanMode(): boolean;
   /** Throws what makes the alias unusable. */
   resolveModel(alias: string): ResolvedModel;
   /** Effort that a wish (or none) becomes on this model. */

@@ -8,13 +8,14 @@ import type { FeatureProjection } from '#server/journal/projections/feature-proj
 import type { Draft } from '#server/journal/records.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
 import type { ContextMessage, ToolCall } from '#schema/engine.ts';
+import type { StatusFacts } from '#schema/events/volatile.ts';
 import type { Snapshot } from '#schema/message.ts';
 import type { TurnOutcome } from '#schema/scalars.ts';
-import type { SessionStatus } from '#schema/session.ts';
+import type { AgentConfigRequest, SessionStatus } from '#schema/session.ts';
 import type { PreparedCall, Tool, ToolResult } from '#server/tools/tool.ts';
 import type { TranscriptRows } from '#server/transcript/transcript-rows.ts';
 import type { StoredResult } from './calls/call-records.ts';
-import type { AgentContext, SessionContext } from './context.ts';
+import type { AgentContext, AgentProgram, SessionContext } from './context.ts';
 
 /** A feature as the program knows it. */
 export interface Feature<Live extends LiveFeature = LiveFeature> {
@@ -24,13 +25,16 @@ export interface Feature<Live extends LiveFeature = LiveFeature> {
   readonly transcript?: TranscriptRows;
   /** Its members of a session's snapshot, from the fold alone: also of sessions that are not loaded. */
   snapshot?(state: LogState): Partial<Snapshot>;
-  /** Its members of a session's status. */
-  status?(state: LogState): Partial<SessionStatus>;
+  /** Its members of a session's status; before an agent's first use they are the defaults. */
+  status?(state: LogState, defaults: AgentDefaults): Partial<SessionStatus>;
   /** Handlers of its request frames, which stand in `requestFrames` like those of other domains. */
   frames?(use: UseSession): readonly FrameHandler[];
   /** Its part in a session that is loaded here. */
   open?(session: SessionContext): Live;
 }
+
+/** What the configuration says of an agent that was never used. */
+export type AgentDefaults = Pick<AgentProgram, 'defaultPermission' | 'defaultPlanMode' | 'defaultLimit'>;
 
 /** Loads the session and keeps it loaded until the work is done. Throws 40401, 50001. */
 export type UseSession = <T>(id: string, work: (session: SessionContext) => T | Promise<T>) => Promise<T>;
@@ -47,6 +51,13 @@ export interface LiveFeature {
   guard?(agent: AgentContext, call: GuardedCall): Promise<string | undefined> | string | undefined;
   /** Records of an agent that is used for the first time in this process. */
   agentCreated?(agent: AgentContext): Draft[];
+  /** What is set of that agent besides, as clients are told then. */
+  facts?(agent: AgentContext): StatusFacts;
+  /**
+   * Applies its members of a profile update to the main agent, behind those of the features in front of it; claims the
+   * session before it changes anything.
+   */
+  configure?(agent: AgentContext, request: AgentConfigRequest): Promise<void>;
   /**
    * A step's head is written: messages enter it, `before` stands in front of `turn.step.started`, `after` behind it.
    */

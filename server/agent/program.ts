@@ -59,6 +59,7 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
   return {
     tools,
     defaultPermission: () => config.effective().defaultPermissionMode ?? DEFAULT_PERMISSION,
+    defaultPlanMode: () => config.effective().defaultPlanMode,
     resolveModel: (alias) => resolveModel(alias, { config: config.effective(), env: env(), identity }),
     effort: (model, wanted) => resolveEffort(model, wanted, config.effective().thinking),
     settings: (model, effort) => requestSettings(model, effort, config.effective().thinking, config.modelVariables()),
@@ -109,9 +110,9 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
       return activeTools(names, { profile, config: config.effective().tools, sessionDisabled });
     },
     reach,
-    decide: (tool, { subject, accesses }, { agentId, place, mode, remembered, steps }) =>
+    decide: (tool, { subject, accesses, review }, { agentId, place, mode, remembered, steps }) =>
       policy.decide(
-        { toolName: tool.name, agentId, permission: tool.permission, subject, accesses },
+        { toolName: tool.name, agentId, permission: tool.permission, subject, accesses, review: review !== undefined },
         { mode, rules: config.permissionRules(), remembered, steps, places: reach(place) },
       ),
   };

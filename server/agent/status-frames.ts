@@ -1,20 +1,17 @@
 /** `agent.status.updated`: facts and phases of an agent, volatile. */
 import type { SessionLog } from '#server/journal/session-log.ts';
-import type { VolatileFields } from '#schema/events/catalogue.ts';
-import type { Phase } from '#schema/events/volatile.ts';
-
-type Facts = Omit<VolatileFields<'agent.status.updated'>, 'phase'>;
+import type { Phase, StatusFacts } from '#schema/events/volatile.ts';
 
 export interface StatusFrames {
   /** Sends the standing facts plus what changed; equal consecutive frames are left out. */
-  facts(changed?: Facts): void;
+  facts(changed?: StatusFacts): void;
   phase(phase: Phase): void;
   /** The last one, once there was any. */
   lastPhase(): Phase | undefined;
 }
 
 /** `standing` is asked for model, context size and usage at each facts frame. */
-export function createStatusFrames(log: SessionLog, agentId: string, standing: () => Facts): StatusFrames {
+export function createStatusFrames(log: SessionLog, agentId: string, standing: () => StatusFacts): StatusFrames {
   let last = '';
   let lastPhase: Phase | undefined;
   return {

@@ -27,6 +27,8 @@ export interface BlobStore {
    * what it returns, with no await in between. Throws what the file system throws.
    */
   store<T>(value: T): Promise<StoredText<T>>;
+  /** Writes a text to a file of its own, however short it is. Throws what the file system throws. */
+  keep(text: string): Promise<Pick<BlobText, 'blob' | 'bytes'>>;
   /**
    * JSON text with long strings moved to complete files; their texts stay at hand until `forget`. Throws what the file
    * system throws.
@@ -215,6 +217,7 @@ export function createBlobStore(dir: string, files: JournalFiles = journalFiles)
       // `stored` changes nothing but long texts, where the type says so.
       return held as StoredText<T>;
     },
+    keep: put,
     encode(value) {
       const text = JSON.stringify(value);
       if (text.length <= SURELY_SHORT_UNITS && !text.includes('blob"')) return text;

@@ -75,6 +75,8 @@ export interface SessionLog {
    * in between. Every text of more than 256 KiB has to be stored so. Throws 50003, and then the log is read-only.
    */
   store<T>(value: T): Promise<StoredText<T>>;
+  /** Keeps a text in a file of its own, however short it is: `blobs/<blob>`. Throws 50003, as `store`. */
+  keep(text: string): Promise<{ blob: string; bytes: number }>;
   /** A part of `state` with all long texts read in, without blocking. */
   load<T>(value: T): Promise<Whole<T>>;
   /** Messages by their places in `state.messages.history`, as they are now. */
@@ -170,6 +172,16 @@ function openLog(options: SessionLogOptions, blobs: BlobStore, view: JournalView
   const catchUp = createCatchUp(journal);
   const { claim, settleAbandoned, ended, giveBack } = createClaim(journal, { appender, catchUp, holder, files });
 
+  /** Writes a file beside the journal; a failure ends the writing as one of the journal itself does. */
+  async function written<T>(write: () => Promise<T>): Promise<T> {
+    journal.assertWritable();
+    try {
+      return await write();
+    } catch (error) {
+      throw journal.fail(error);
+    }
+  }
+
   const log: SessionLog = {
     sessionId,
     dir,
@@ -220,14 +232,8 @@ function openLog(options: SessionLogOptions, blobs: BlobStore, view: JournalView
       const start = marks.findLast((one) => one.seq <= after + 1)?.offset ?? ownStart;
       yield* replayLines({ dir, blobs, stream: journal.stream(), start, end, after, upTo });
     },
-    async store(value) {
-      journal.assertWritable();
-      try {
-        return await blobs.store(value);
-      } catch (error) {
-        throw journal.fail(error);
-      }
-    },
+    store: (value) => written(() => blobs.store(value)),
+    keep: (text) => written(() => blobs.keep(text)),
     load: blobs.load,
     readMessages: (places) => readMessages(dir, journal.view.state.messages, places, blobs),
     async refresh() {

@@ -24,6 +24,8 @@ export interface PermissionCall {
   permission: ToolPermission | undefined;
   subject: PreparedCall['subject'];
   accesses: PreparedCall['accesses'];
+  /** Whether the call is a question to people. */
+  review?: boolean;
 }
 
 export type PermissionPlaces = Pick<

@@ -22,6 +22,7 @@ import { createRuleCache } from './rules.ts';
 import { findServerFiles } from './server-files.ts';
 import { gitPaths, guardedPaths } from './steps/guarded-paths.ts';
 import { autoMode, yoloMode } from './steps/modes.ts';
+import { reviews } from './steps/reviews.ts';
 import { allowRules, askRules, denyRules, rememberedRules } from './steps/rules.ts';
 import { toolClass } from './steps/tool-class.ts';
 import { unreadableCommands } from './steps/unreadable-commands.ts';
@@ -30,6 +31,7 @@ const standardSteps = [
   { name: 'deny rules', decide: denyRules },
   { name: 'unreadable commands', decide: unreadableCommands },
   { name: 'auto mode', decide: autoMode },
+  { name: 'reviews', decide: reviews },
   { name: 'remembered rules', decide: rememberedRules },
   { name: 'ask rules', decide: askRules },
   { name: 'allow rules', decide: allowRules },

@@ -2,8 +2,7 @@
  * What clients read of a session: functions of its fold, the configuration and, where the session is loaded, of what
  * only its process knows. A session that is merely folded answers by the same functions.
  */
-import type { AgentProgram } from '#server/agent/context.ts';
-import type { Feature } from '#server/agent/feature.ts';
+import type { AgentDefaults, Feature } from '#server/agent/feature.ts';
 import type { StreamPosition } from '#server/events/frame.ts';
 import { contextSize } from '#server/journal/context-size.ts';
 import type { LogState } from '#server/journal/fold.ts';
@@ -49,7 +48,7 @@ export interface LiveOverlay {
 
 /** The part of the configuration that reads depend on. */
 export interface ViewConfiguration {
-  program: Pick<AgentProgram, 'defaultPermission' | 'defaultLimit'>;
+  program: AgentDefaults;
   features: readonly Feature[];
 }
 
@@ -135,7 +134,7 @@ function statusOf(source: SessionSource, { program, features }: ViewConfiguratio
       context_tokens: contextTokens,
       ...(max ? { max_context_tokens: max, context_usage: Math.min(1, contextTokens / max) } : {}),
     },
-    ...features.map((feature) => feature.status?.(source.state)),
+    ...features.map((feature) => feature.status?.(source.state, program)),
   );
 }
 

@@ -200,6 +200,10 @@ export function createSessions(deps: SessionsDeps): Sessions {
         if (change.permission) await session.agents.setPermission(change.permission);
         else await session.agents.main.context.config.change(change);
       }
+      if (agent_config) {
+        const { main } = session.agents;
+        for (const feature of session.context.features) await feature.configure?.(main.context, agent_config);
+      }
       return session.view();
     });
   }

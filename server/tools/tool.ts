@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import type { Display } from '#schema/display.ts';
 import type { ToolOutput } from '#schema/engine.ts';
+import type { StatusFacts } from '#schema/events/volatile.ts';
+import type { ApprovalAnswer } from '#server/interactions/approvals.ts';
 import type { Draft, JournalOnlyFields } from '#server/journal/records.ts';
 import type { ServerHome } from '#server/permissions/server-home.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
@@ -56,6 +58,8 @@ export interface RunContext extends ToolEnvironment {
   signal: AbortSignal;
   /** What of the session runs as a task. */
   tasks: Tasks;
+  /** Of a call with a review; absent where nobody was asked. */
+  answer?: ApprovalAnswer | undefined;
   progress(update: ToolProgress): void;
   /**
    * Records of the call's end with this result, for who appends them together with what ended it; `run` then returns
@@ -79,6 +83,8 @@ export interface ToolResult {
   x?: JournalOnlyFields['tool.result'];
   /** Records in front of the result's, on the same line. */
   records?: Draft[];
+  /** Facts of the agent that have changed with it, which clients are told behind it. */
+  facts?: StatusFacts;
 }
 
 /** An error result. */
@@ -106,7 +112,17 @@ export interface PreparedCall {
   label: string;
   display?: Display;
   subject: RuleSubject;
+  review?: Review;
   run(context: RunContext): Promise<ToolResult>;
+}
+
+/**
+ * The call is a question to people: its approval is asked whatever rules and modes allow, but in auto mode, and it runs
+ * with the answer, whatever that is.
+ */
+export interface Review {
+  /** Records in front of the request; in auto mode in front of the call. */
+  records?(): Promise<Draft[]>;
 }
 
 /** Settles the call as an error result before permissions are asked. */

@@ -82,6 +82,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
     program: {
       tools,
       defaultPermission: () => 'manual',
+      defaultPlanMode: () => false,
       resolveModel: nothing,
       effort: () => 'off',
       settings: nothing,

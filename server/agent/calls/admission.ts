@@ -64,7 +64,8 @@ export async function admit(call: ToolCall, decided: Decided, batch: Batch): Pro
     return;
   }
   start(call, args, shown, prepared, batch);
-  decided.admitted.push({ call, prepared, outdated: verdict.outdated, args, key, repeat, duplicates: [] });
+  const { outdated, answer } = verdict;
+  decided.admitted.push({ call, prepared, outdated, answer, args, key, repeat, duplicates: [] });
 }
 
 /** The tool exists, is active and takes these arguments. */
@@ -116,7 +117,7 @@ async function permission(
   prepared: PreparedCall,
   { args, display }: ShownCall,
   { agent, turn, tools }: Batch,
-): Promise<{ problem: string } | Pick<AdmittedCall, 'outdated'>> {
+): Promise<{ problem: string } | Pick<AdmittedCall, 'outdated' | 'answer'>> {
   const { session } = agent;
   const tool = { name: call.name, permission: tools.get(call.name)?.permission };
   let decision: Decision;
@@ -133,11 +134,17 @@ async function permission(
     return { problem: `Permission could not be decided, so the call was not run: ${errorMessage(error)}` };
   }
   const { outdated } = decision;
-  if (decision.kind === 'approve') return { outdated };
   if (decision.kind === 'deny') {
     const reason = decision.reason ? ` Reason: ${decision.reason}` : '';
     return { problem: `The call was denied by the permission rules.${reason}` };
   }
+  const { review } = prepared;
+  if (review?.records) {
+    const records = await review.records();
+    turn.signal.throwIfAborted();
+    agent.log.append(records);
+  }
+  if (decision.kind === 'approve') return { outdated, answer: undefined };
   const { id, answer } = session.approvals.ask(
     {
       agentId: agent.id,
@@ -154,7 +161,8 @@ async function permission(
   turn.stream.waiting({ approvalId: id, toolCallId: call.id });
   const given = await answer;
   turn.stream.waiting(undefined);
-  return given.decision === 'approved' ? { outdated } : { problem: refusalText(given, agent.id) };
+  if (review) return { outdated, answer: given };
+  return given.decision === 'approved' ? { outdated, answer: undefined } : { problem: refusalText(given, agent.id) };
 }
 
 function refusalText(answer: ApprovalAnswer, agentId: string): string {

@@ -1,5 +1,6 @@
 /** What the calls of one response share. */
 import type { ToolCall } from '#schema/engine.ts';
+import type { ApprovalAnswer } from '#server/interactions/approvals.ts';
 import type { Decision } from '#server/permissions/decision.ts';
 import type { PreparedCall, Tool, ToolEnvironment } from '#server/tools/tool.ts';
 import type { AgentContext } from '../context.ts';
@@ -31,6 +32,8 @@ export interface AdmittedCall {
   prepared: PreparedCall;
   /** Whether what permission was given for has changed since. */
   outdated: Decision['outdated'];
+  /** What people answered to a call with a review. */
+  answer: ApprovalAnswer | undefined;
   args: unknown;
   key: string;
   repeat: RepeatVerdict;

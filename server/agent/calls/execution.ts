@@ -17,7 +17,7 @@ const KILLED_WAIT_MS = 500;
 export async function runCall(entry: AdmittedCall, batch: Batch): Promise<boolean> {
   const { turn } = batch;
   const run = await execute(entry, batch);
-  if (run.recorded) tellEnd(entry, batch);
+  if (run.recorded) tellEnd(entry, run.result, batch);
   else {
     const agentsMd = run.result.isError ? [] : await turn.nestedInstructions(entry.prepared);
     const { output, note } = run.result;
@@ -31,11 +31,12 @@ export async function runCall(entry: AdmittedCall, batch: Batch): Promise<boolea
 /** Records the result of a call and of those that are the same. */
 export function finish(entry: AdmittedCall, result: StoredResult, batch: Batch, agentsMd: string[] = []): void {
   batch.agent.log.append(endDrafts(entry, result, batch, agentsMd));
-  tellEnd(entry, batch);
+  tellEnd(entry, result, batch);
 }
 
-function tellEnd({ call, duplicates }: AdmittedCall, { turn }: Batch): void {
-  for (const one of [call, ...duplicates]) turn.stream.toolEnded(one.id);
+function tellEnd({ call, duplicates }: AdmittedCall, { facts }: Pick<ToolResult, 'facts'>, batch: Batch): void {
+  for (const one of [call, ...duplicates]) batch.turn.stream.toolEnded(one.id);
+  if (facts) batch.agent.tellFacts(facts);
 }
 
 function endDrafts(entry: AdmittedCall, given: StoredResult, batch: Batch, agentsMd: string[]): Draft[] {
@@ -90,6 +91,7 @@ async function execute(entry: AdmittedCall, batch: Batch): Promise<Executed> {
     turnId: turn.id,
     signal,
     tasks: agent.session.tasks,
+    answer: entry.answer,
     progress: (update: ToolProgress) => {
       if (live && !signal.aborted) turn.stream.toolProgress(call.id, update);
     },

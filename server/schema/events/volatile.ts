@@ -100,3 +100,6 @@ export const volatileEvents = {
     permission: permissionModeSchema.optional(),
   }),
 };
+
+/** What is set of an agent, and how it stands. */
+export type StatusFacts = Omit<z.infer<(typeof volatileEvents)['agent.status.updated']>, 'phase'>;

@@ -356,6 +356,68 @@ describe('a call', () => {
   });
 });
 
+describe('a call with a review', () => {
+  const asking = (records?: () => Promise<Draft[]>): Tool =>
+    defineTool({
+      name: 'Ask',
+      permission: 'free',
+      description: '',
+      parameters: z.object({}),
+      prepare: () => ({
+        accesses: [],
+        label: 'Asking',
+        subject: { match: 'literal' },
+        review: records ? { records } : {},
+        run: ({ answer }) =>
+          Promise.resolve({ output: answer ? `${answer.decision} ${answer.feedback}` : 'not asked' }),
+      }),
+    });
+  const ask = { calls: [{ id: 'call', name: 'Ask', args: {} }] };
+
+  it('runs with the answer, whatever it is; its records stand in front of the request', async () => {
+    const tool = asking(async () => [mark({ id: 'main' }, 'review')]);
+    const talk = await talkWith([], [ask, done], { tools: [tool], program: { decide: async () => ({ kind: 'ask' }) } });
+    talk.submit('go');
+    const { payload } = await talk.nth('event.approval.requested');
+    await talk.session.approvals.resolve(String(payload.approval_id), { decision: 'rejected', feedback: 'no' });
+    await talk.idle();
+    expect(between(talk.told(), 'review', 'tool.result')).toEqual([
+      'review',
+      'permission.approval.requested',
+      'event.session.work_changed',
+      'event.approval.requested',
+      'event.session.work_changed',
+      'event.approval.resolved',
+      'permission.approval.resolved',
+      'tool.call.started',
+      'tool.result',
+    ]);
+    expect(talk.all('tool.result')[0]?.payload).toMatchObject({ output: 'rejected no' });
+    expect(talk.all('tool.result')[0]?.payload).not.toHaveProperty('isError');
+    await talk.close();
+  });
+
+  it('that nobody is asked about runs without an answer, behind its records; a denied one has none', async () => {
+    const tool = asking(async () => [mark({ id: 'main' }, 'review')]);
+    const kinds = ['approve', 'deny'] as const;
+    let decided = 0;
+    const decide = async () => ({ kind: kinds[decided++] ?? 'deny' });
+    const talk = await talkWith([], [ask, done, ask, done], { tools: [tool], program: { decide } });
+    await talk.turn('go');
+    await talk.turn('go');
+    expect(talk.told().filter((type) => type === 'review' || type === 'tool.call.started')).toEqual([
+      'review',
+      'tool.call.started',
+      'tool.call.started',
+    ]);
+    expect(talk.all('tool.result').map(({ payload }) => payload.output)).toEqual([
+      'not asked',
+      expect.stringContaining('denied'),
+    ]);
+    await talk.close();
+  });
+});
+
 describe('tools', () => {
   it('are asked for each step; the list that models are told follows, and is written once', async () => {
     let on = false;
@@ -408,6 +470,34 @@ describe('the life of an agent', () => {
     expect(talk.told().slice(0, 2)).toEqual(['agent.created', 'born']);
     await talk.log.close('exit', await talk.session.end('exit'));
     expect(talk.told().slice(-3)).toEqual(['closing', 'event.session.work_changed', 'agent.disposed']);
+  });
+
+  it('begins with facts of features, and has those that a result changes behind it', async () => {
+    const tool: Tool = defineTool({
+      name: 'Swarm',
+      permission: 'free',
+      description: '',
+      parameters: z.object({}),
+      prepare: () => ({
+        accesses: [],
+        label: 'Swarming',
+        subject: { match: 'literal' },
+        run: () => Promise.resolve({ output: 'on', facts: { swarmMode: true } }),
+      }),
+    });
+    const talk = await talkWith(
+      [feature({ facts: () => ({ planMode: true }) })],
+      [{ calls: [{ id: 'call', name: 'Swarm', args: {} }] }, done],
+      { tools: [tool] },
+    );
+    await talk.turn('go');
+    const facts = (name: string) =>
+      talk.frames.findIndex(({ type, payload }) => type === 'agent.status.updated' && payload[name] === true);
+    const durable = (name: string) => talk.frames.findIndex(({ type }) => type === name);
+    expect(facts('planMode')).toBe(durable('agent.created') + 1);
+    expect(facts('swarmMode')).toBeGreaterThan(durable('tool.result'));
+    expect(facts('swarmMode')).toBeLessThan(durable('turn.step.completed'));
+    await talk.close();
   });
 
   it('features hold the session, are told why it goes, and are waited for', async () => {
@@ -589,7 +679,10 @@ describe('the fold of a feature', () => {
     name: 'count',
     projection: counts,
     snapshot: () => ({ pending_questions: [] }),
-    status: (state) => ({ context_tokens: counts.of(state.features).get('main') ?? 0 }),
+    status: (state, { defaultPlanMode }) => ({
+      context_tokens: counts.of(state.features).get('main') ?? 0,
+      plan_mode: defaultPlanMode(),
+    }),
     open: () => ({ stepBegins: (agent) => ({ before: [mark(agent, 'counted')] }) }),
   };
 
@@ -597,7 +690,7 @@ describe('the fold of a feature', () => {
     const talk = await talkWith([counting], [done, done]);
     await talk.turn('one');
     await talk.turn('two');
-    expect(talk.reader.status().context_tokens).toBe(2);
+    expect(talk.reader.status()).toMatchObject({ context_tokens: 2, plan_mode: false });
     await talk.close();
     const again = await talkWith([counting]);
     expect(counts.of(again.log.state.features)).toEqual(new Map([['main', 2]]));

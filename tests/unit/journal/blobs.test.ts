@@ -115,6 +115,15 @@ describe('blobs', () => {
   });
 });
 
+it('keeps a text in a file of its own, however short it is', async () => {
+  const store = createBlobStore(dir);
+  for (const text of ['', 'a plan é', fresh(20_000)]) {
+    const { blob, bytes } = await store.keep(text);
+    expect(bytes).toBe(Buffer.byteLength(text));
+    expect(await readFile(join(dir, 'blobs', blob), 'utf8')).toBe(text);
+  }
+});
+
 describe('storing beforehand', () => {
   it('calls nothing that blocks, for a text of any size', async () => {
     const text = fresh(4 * 1024 * 1024);

@@ -64,6 +64,23 @@ describe('added steps', () => {
   });
 });
 
+test('a question to people is put to them in every mode but auto, whatever allows it; deny rules come first', async () => {
+  const policy = createPermissionPolicy({ reader: createCommandLineReader() });
+  const asks = async (mode: PermissionMode, rules: ReturnType<typeof rule>[] | undefined, toolName = 'Thing') => {
+    const call = { toolName, agentId: 'main', permission: 'free' as const, subject: { match: 'literal' as const } };
+    const situation = { mode, rules, remembered: [{ rule: 'Thing' }], places: space.environment };
+    return policy.decide({ ...call, accesses: [], review: true }, situation);
+  };
+  const rules = [rule('deny', 'Denied'), rule('allow', 'Thing')];
+  expect((await asks('manual', rules)).kind).toBe('ask');
+  expect((await asks('yolo', rules)).kind).toBe('ask');
+  expect(await asks('yolo', rules)).not.toHaveProperty('rule');
+  expect((await asks('auto', rules)).kind).toBe('approve');
+  // Every mode acts as manual while no rules are known.
+  expect((await asks('auto', undefined)).kind).toBe('ask');
+  for (const mode of ['manual', 'yolo', 'auto'] as const) expect((await asks(mode, rules, 'Denied')).kind).toBe('deny');
+});
+
 test('a tool asks unless its class says that it need not', async () => {
   const kinds = async (permission?: ToolPermission) => (await decide([], permission ? { permission } : {})).kind;
   expect(await kinds('free')).toBe('approve');

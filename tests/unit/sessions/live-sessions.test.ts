@@ -444,7 +444,11 @@ describe('reading', () => {
     for (const { id } of live.all()) await live.inTurn(id, () => live.unload(id, 'idle'));
     const slots = createLoadSlots(8);
     const folds = createColdFolds({ slots, holder: leaseHolder() });
-    const program = { defaultPermission: () => 'manual' as const, defaultLimit: () => undefined };
+    const program = {
+      defaultPermission: () => 'manual' as const,
+      defaultPlanMode: () => false,
+      defaultLimit: () => undefined,
+    };
     const read = createSessionReads({ live, folds, index, program, features: [] });
     const snapshots = async () => {
       for (const id of ids) {
