@@ -241,6 +241,7 @@ export const metaGoal = z.object({
   budgetLimit: z.number().optional(),
 });
 export const metaPlan = z.object({ reviewPath: z.string().optional(), version: z.number().optional() });
+export type MetaPlan = z.infer<typeof metaPlan>;
 export const metaSwarm = z.object({ trigger: z.string().optional() });
 
 const agentFactsSchema = z

@@ -16,7 +16,8 @@ async function tools(query = '') {
   return z.object({ tools: z.array(toolDescriptorSchema) }).parse(data).tools;
 }
 const active = async (query: string) => (await tools(query)).filter((tool) => tool.active).map(({ name }) => name);
-const all = ['Read', 'Write', 'Edit', 'Bash', 'Grep', 'Glob', 'TodoList', 'AskUserQuestion'];
+const core = ['Read', 'Write', 'Edit', 'Bash', 'Grep', 'Glob'];
+const all = [...core, 'TodoList', 'AskUserQuestion', 'EnterPlanMode', 'ExitPlanMode'];
 const without = (...names: string[]) => all.filter((name) => !names.includes(name));
 
 test('nothing is listed before a session is live, for an unknown one, or for a cold one', async () => {

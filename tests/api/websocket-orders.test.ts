@@ -36,7 +36,10 @@ async function play(world: World, name: string, scenario: (stage: Stage) => Prom
   const client = await connect(world.server);
   try {
     await client.send({ type: 'subscribe', payload: { session_ids: [session.id] } });
-    const recorder = recordEvents(client, { masks: { [world.project]: '<project>' }, ...options });
+    const recorder = recordEvents(client, {
+      masks: { [world.project]: '<project>', [world.server.home]: '<home>' },
+      ...options,
+    });
     const start = client.frames.length;
     const id = session.id;
     const stage: Stage = {
@@ -218,6 +221,68 @@ scenarios('a side conversation', {}, (add) => {
   });
 });
 
+scenarios('a plan', {}, (add) => {
+  const exits = { name: 'ExitPlanMode', args: { options: [{ label: 'Fast' }, { label: 'Thorough' }] } };
+
+  /** The model enters plan mode; its plan is in the file. */
+  async function planned({ model, prompt, until }: Stage): Promise<void> {
+    model.enqueue({ calls: [{ name: 'EnterPlanMode', args: {} }] });
+    model.enqueue({ text: 'I will plan.' });
+    await prompt('Plan it');
+    const { payload } = await until('tool.result');
+    const [, path = ''] = / to (.+)\.$/.exec(String(payload.output)) ?? [];
+    await until('prompt.completed');
+    await writeFile(path, '# Plan\n1. Look\n');
+  }
+
+  const answers = [
+    ['plan-approved', { decision: 'approved', selected_label: 'Fast' }],
+    ['plan-revised', { decision: 'rejected', selected_label: 'Revise', feedback: 'more tests' }],
+    ['plan-rejected', { decision: 'rejected' }],
+    ['plan-rejected-and-left', { decision: 'rejected', selected_label: 'Reject and Exit' }],
+    ['plan-dismissed', { decision: 'cancelled' }],
+  ] as const;
+  for (const [name, answer] of answers) {
+    add(
+      name,
+      async (stage) => {
+        const { model, prompt, decide, until, recorder } = stage;
+        await planned(stage);
+        model.enqueue({ calls: [exits] });
+        if (!name.startsWith('plan-rejected')) model.enqueue({ text: 'Going on.' });
+        await recorder.act('second prompt', () => prompt('Show it'));
+        await until('event.approval.requested');
+        await recorder.act(`POST approvals/{id} ${JSON.stringify(answer)}`, () => decide(answer));
+        await until('prompt.completed', 2);
+      },
+      { facts: true },
+    );
+  }
+
+  add(
+    'plan-in-auto-mode',
+    async (stage) => {
+      const { model, prompt, until, recorder } = stage;
+      await planned(stage);
+      model.enqueue({ calls: [exits] });
+      model.enqueue({ text: 'Going on.' });
+      await recorder.act('second prompt', () => prompt('Show it', { permission_mode: 'auto' }));
+      await until('prompt.completed', 2);
+    },
+    { facts: true },
+  );
+
+  add('abort-during-a-plan-review', async (stage) => {
+    const { model, prompt, post, until, recorder } = stage;
+    await planned(stage);
+    model.enqueue({ calls: [exits] });
+    await recorder.act('second prompt', () => prompt('Show it'));
+    await until('event.approval.requested');
+    await recorder.act('POST :abort', () => post(':abort'));
+    await until('prompt.aborted');
+  });
+});
+
 scenarios('an abort', {}, (add) => {
   add('abort-while-streaming', async ({ model, session, client, prompt, until, recorder }) => {
     model.enqueue({ thinking: 'Hm.', text: ['Half of', ' it'], hold: true });
@@ -327,7 +392,14 @@ scenarios('changes', { modelRecord: { aliases: ['spare'] } }, (add) => {
       model.enqueue({ text: 'Hello.' });
       await prompt('Hello');
       await until('prompt.completed');
-      for (const change of [{ permission_mode: 'auto' }, { thinking: 'off' }, { model: 'spare' }]) {
+      for (const change of [
+        { permission_mode: 'auto' },
+        { thinking: 'off' },
+        { model: 'spare' },
+        { plan_mode: true },
+        { plan_mode: true },
+        { plan_mode: false },
+      ]) {
         await recorder.act(`POST profile ${JSON.stringify(change)}`, () => post('/profile', { agent_config: change }));
       }
       await recorder.act('POST profile metadata', () => post('/profile', { metadata: { color: 'red' } }));

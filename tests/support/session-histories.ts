@@ -1,8 +1,10 @@
 /** Random but lawful session histories: what holds for every journal is tested over them. */
+import { planOf, plans } from '#server/features/plan-mode/projection.ts';
 import { readContext } from '#server/journal/projections/context.ts';
 import { countersOf } from '#server/journal/projections/counters.ts';
 import { internal, event, unsent, type Attachment, type Draft } from '#server/journal/records.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
+import type { Display } from '#schema/display.ts';
 import type { ContextMessage, Part, ToolCall } from '#schema/engine.ts';
 import { iso } from '#schema/scalars.ts';
 
@@ -30,9 +32,17 @@ export interface Driver {
 /** Drives a claimed log. */
 export function createDriver(log: SessionLog, random: Random): Driver {
   let ids = 0;
+  let revisions = 0;
+  /** Of the calls of the main agent. */
+  const names = new Map<string, string>();
   const chance = (share: number) => random() < share;
   const id = (kind: string) => `${kind}_${(ids += 1)}`;
   const context = (agent = 'main') => readContext(log.state.context, agent);
+  /** The plan that the main agent is at. */
+  function planning(): string | undefined {
+    const { active, id: plan } = planOf(plans.of(log.state.features), 'main');
+    return active ? plan : undefined;
+  }
   const turnOf = (agent = 'main') => log.state.status.agents.get(agent)?.turn;
   const text = () => (chance(0.1) ? 'long é '.repeat(3_000) : `text ${ids} 🚀`);
 
@@ -153,12 +163,19 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     }
   }
 
+  function toolName(): string {
+    if (chance(0.3)) return 'TodoList';
+    if (chance(0.2)) return planning() === undefined ? 'EnterPlanMode' : 'ExitPlanMode';
+    return 'Bash';
+  }
+
   function respond(turnId: number, step: number, stepId: string): void {
     const calls: ToolCall[] = Array.from({ length: Math.floor(random() * 3) }, () => ({
       id: id('call'),
-      name: chance(0.3) ? 'TodoList' : 'Bash',
+      name: toolName(),
       arguments: JSON.stringify({ text: text() }),
     }));
+    for (const call of calls) names.set(call.id, call.name);
     const length = context().entries.length;
     const parts: Part[] = [
       { type: 'think', think: chance(0.9) ? text() : '', encrypted: 'c2ln' },
@@ -255,10 +272,20 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     ]);
   }
 
+  /** The plan is kept before it is shown. */
+  function reviewOf(plan: string): Display {
+    revisions += 1;
+    const fields = { version: revisions, path: `/plans/${plan}.md`, sha256: 'a'.repeat(64), bytes: 10 };
+    log.append([event('main', 'plan.revision', { id: plan, ...fields })]);
+    return { kind: 'plan_review', plan: text(), path: fields.path, options: [{ label: 'A' }, { label: 'B' }] };
+  }
+
   function approval(turnId: number, toolCallId: string): void {
     const approval_id = id('approval');
-    const display = { kind: 'generic' as const, summary: 'run' };
-    const common = { turnId, toolCallId, toolName: 'Bash', action: 'Run', display, toolInput: {} };
+    const toolName = names.get(toolCallId) ?? 'Bash';
+    const plan = toolName === 'ExitPlanMode' ? planning() : undefined;
+    const display: Display = plan === undefined ? { kind: 'generic', summary: 'run' } : reviewOf(plan);
+    const common = { turnId, toolCallId, toolName, action: 'Run', display, toolInput: {} };
     log.append([
       event('main', 'permission.approval.requested', { id: approval_id, ...common }),
       event('main', 'event.session.work_changed', {
@@ -272,7 +299,7 @@ export function createDriver(log: SessionLog, random: Random): Driver {
         agent_id: 'main',
         turn_id: turnId,
         tool_call_id: toolCallId,
-        tool_name: 'Bash',
+        tool_name: toolName,
         action: 'Run',
         tool_input_display: display,
         created_at: AT,
@@ -283,9 +310,11 @@ export function createDriver(log: SessionLog, random: Random): Driver {
 
   function approve(approval_id: string): void {
     const rule = chance(0.5) ? { rule: `Bash(${approval_id})` } : undefined;
+    const decision = chance(0.6) ? 'approved' : chance(0.5) ? 'rejected' : 'cancelled';
+    const more = chance(0.3) ? { feedback: 'no', selected_label: 'Revise' } : {};
     log.append([
       event('main', 'event.session.work_changed', { busy: true, main_turn_active: true, pending_interaction: 'none' }),
-      event('main', 'event.approval.resolved', { approval_id, decision: 'approved', resolved_at: AT }, rule),
+      event('main', 'event.approval.resolved', { approval_id, decision, ...more, resolved_at: AT }, rule),
     ]);
   }
 
@@ -323,7 +352,16 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     const output = chance(0.2) ? [{ type: 'text' as const, text: text() }] : text();
     const failed = chance(0.1) ? { isError: true as const } : {};
     const x = { ...todos, ...files, note: 'n' };
-    log.append([event('main', 'tool.result', { turnId, toolCallId, output, ...failed }, x)]);
+    const name = names.get(toolCallId);
+    const changes = name === 'EnterPlanMode' || (name === 'ExitPlanMode' && chance(0.7)) ? [planChange()] : [];
+    log.append([...changes, event('main', 'tool.result', { turnId, toolCallId, output, ...failed }, x)]);
+  }
+
+  function callStarted(turnId: number, toolCallId: string): Draft {
+    const name = names.get(toolCallId) ?? 'Bash';
+    const display: Display = { kind: 'plan_review', plan: text() };
+    const more = name === 'ExitPlanMode' && chance(0.5) ? { display } : {};
+    return event('main', 'tool.call.started', { turnId, toolCallId, name, args: { a: text() }, ...more });
   }
 
   function inStep(turnId: number, step: number, stepId: string, calls: Map<string, { started: boolean }>): void {
@@ -339,7 +377,7 @@ export function createDriver(log: SessionLog, random: Random): Driver {
       if (started && chance(0.1)) ask(turnId, toolCallId);
       else if (started) result(turnId, toolCallId);
       else if (chance(0.3)) approval(turnId, toolCallId);
-      else log.append([event('main', 'tool.call.started', { turnId, toolCallId, name: 'Bash', args: { a: text() } })]);
+      else log.append([callStarted(turnId, toolCallId)]);
     } else if (answered) log.append(completeStep(turnId, step, stepId));
     else streamEnd(turnId, step, stepId);
   }
@@ -500,9 +538,9 @@ export function createDriver(log: SessionLog, random: Random): Driver {
   }
 
   function planChange(): Draft {
-    return context().plan
-      ? internal('main', 'plan.left', { how: 'exit' })
-      : internal('main', 'plan.entered', { id: id('plan'), trigger: 'tool' });
+    return planning() === undefined
+      ? internal('main', 'plan.entered', { id: id('plan'), trigger: 'tool' })
+      : internal('main', 'plan.left', { how: chance(0.5) ? 'exit' : 'cancel' });
   }
 
   async function step(): Promise<void> {

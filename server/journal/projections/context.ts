@@ -5,10 +5,6 @@ import { BlobText, type Stored, type Text } from '../texts.ts';
 import { estimateText, estimateTools } from '../token-estimate.ts';
 import type { FeatureFolds } from './feature-projection.ts';
 
-export interface ActivePlan {
-  id: string;
-}
-
 /** An approval given for the session: the call's rule, and the directory it holds for. */
 export interface RememberedRule {
   rule: string;
@@ -17,7 +13,6 @@ export interface RememberedRule {
 
 /** What an undo of this anchor restores. */
 export interface Checkpoint {
-  plan: ActivePlan | undefined;
   /** How many notifications had been delivered. */
   delivered: number;
   /** What features saved, by name. */
@@ -54,7 +49,6 @@ export interface ContextState {
   /** Size as shown to people. */
   contextTokens: number;
   anchors: TokenAnchor[];
-  plan: ActivePlan | undefined;
   /** Ids of the notifications that the model was told, in order. */
   delivered: Set<string>;
   /** Stale-file guard: path -> mtime in ms when last read or written. */
@@ -117,7 +111,6 @@ function emptyContext(contexts: Contexts): ContextState {
     config: {},
     contextTokens: 0,
     anchors: [],
-    plan: undefined,
     delivered: new Set(),
     files: new Map(),
     agentsMd: new Set(),
@@ -131,12 +124,12 @@ function emptyContext(contexts: Contexts): ContextState {
 }
 
 function checkpointNow(contexts: Contexts, agent: string): Checkpoint {
-  const { plan, delivered } = contextOf(contexts, agent);
+  const { delivered } = contextOf(contexts, agent);
   const { projections } = contexts.features;
   const features = Object.fromEntries(
     projections.map((projection) => [projection.name, projection.checkpoint(contexts.features, agent)]),
   );
-  return { plan, delivered: delivered.size, features };
+  return { delivered: delivered.size, features };
 }
 
 function withoutCheckpoint({ checkpoint: _checkpoint, ...entry }: ContextEntry): ContextEntry {
@@ -218,7 +211,6 @@ function undone(contexts: Contexts, agent: string): void {
   for (const projection of contexts.features.projections) {
     projection.restore(contexts.features, agent, undoing.features[projection.name]);
   }
-  context.plan = undoing.plan;
   context.delivered = new Set([...context.delivered].slice(0, undoing.delivered));
 }
 
@@ -261,12 +253,6 @@ export const contextProjection = {
         break;
       case 'context.cleared':
         Object.assign(at(), { entries: [], anchors: [], contextTokens: 0, open: undefined });
-        break;
-      case 'plan.entered':
-        at().plan = { id: record.id };
-        break;
-      case 'plan.left':
-        at().plan = undefined;
         break;
       case 'agent.prompt': {
         const context = at();

@@ -7,8 +7,6 @@ export interface AgentCounters {
   /** One above the highest of `turn.started` and `turn.skipped`. */
   nextTurnId: number;
   toolCallIds: Set<string>;
-  /** Highest version per plan id. */
-  planVersions: Map<string, number>;
 }
 
 export interface CountersState {
@@ -23,7 +21,7 @@ export interface CountersState {
 
 /** The agent's counters; zeros for an agent that has none yet. */
 export function countersOf(state: CountersState, agent: string): AgentCounters {
-  return state.agents.get(agent) ?? { nextTurnId: 0, toolCallIds: new Set(), planVersions: new Map() };
+  return state.agents.get(agent) ?? { nextTurnId: 0, toolCallIds: new Set() };
 }
 
 function keep(state: CountersState, agent: string): AgentCounters {
@@ -64,9 +62,6 @@ export const countersProjection: Projection<CountersState> = {
         for (const id of countersOf(state, record.x.copyOf).toolCallIds) toolCallIds.add(id);
         break;
       }
-      case 'plan.revision':
-        keep(state, record.agent).planVersions.set(record.id, record.version);
-        break;
       case 'agent.tools':
         state.toolHashes.add(record.sha256);
         break;

@@ -27,7 +27,6 @@ export interface AgentStatus {
   birth?: EventRecord<'agent.created'>['x'];
   turn?: OpenTurn;
   compaction?: { startedAt: number };
-  plan: boolean;
   swarm?: SwarmTrigger;
   /** Calls between `tool.call.started` and `tool.result`, in start order. */
   runningTools: Map<string, Stored<RunningTool>>;
@@ -46,7 +45,7 @@ export interface StatusState {
 }
 
 function agentOf(state: StatusState, agent: string): AgentStatus {
-  const own = state.agents.get(agent) ?? { plan: false, runningTools: new Map() };
+  const own = state.agents.get(agent) ?? { runningTools: new Map() };
   state.agents.set(agent, own);
   return own;
 }
@@ -146,12 +145,6 @@ export const statusProjection: Projection<StatusState> = {
       case 'compaction.completed':
       case 'compaction.cancelled':
         delete agentOf(state, record.agent).compaction;
-        break;
-      case 'plan.entered':
-        agentOf(state, record.agent).plan = true;
-        break;
-      case 'plan.left':
-        agentOf(state, record.agent).plan = false;
         break;
       case 'swarm.entered':
         agentOf(state, record.agent).swarm = record.trigger;

@@ -2,6 +2,8 @@
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { features } from '#server/features/features.ts';
+import { planOf, plans } from '#server/features/plan-mode/projection.ts';
 import { todoListOf, todoLists } from '#server/features/todo-list/projection.ts';
 import { startFeatures } from '#server/journal/projections/feature-projection.ts';
 import { createBlobStore } from '#server/journal/blobs.ts';
@@ -31,7 +33,7 @@ beforeEach(async () => ({ path: root, remove } = await temporaryFolder()));
 afterEach(() => remove());
 
 async function foldFolder(dir: string, blobs = createBlobStore(dir)): Promise<LogState> {
-  const view = emptyView(newHeader(SESSION_ID, 0), [todoLists]);
+  const view = emptyView(newHeader(SESSION_ID, 0), folds);
   await readOn(view, dir, blobs);
   return view.state;
 }
@@ -55,6 +57,9 @@ function projections(state: LogState) {
   const history = messages.history.map(({ id, role, t }) => ({ id, role, t }));
   return { ...rest, messages: { ...messages, history } };
 }
+
+/** Those of all features, as `openLog` has them. */
+const folds = features.flatMap((feature) => feature.projection ?? []);
 
 /** A copy of a folder with its lines changed. */
 async function variant(dir: string, name: string, change: (batch: Raw) => Raw): Promise<string> {
@@ -235,7 +240,7 @@ function plainState(value: unknown): unknown {
 }
 
 async function expectSplicesInside(dir: string): Promise<void> {
-  const view = emptyView(newHeader(SESSION_ID, 0), [todoLists]);
+  const view = emptyView(newHeader(SESSION_ID, 0), folds);
   const contexts = contextProjection.initial(startFeatures([], view.header));
   let splices = 0;
   await readOn(view, dir, createBlobStore(dir), ({ records }) => {
@@ -291,7 +296,8 @@ describe('a line as a whole', () => {
 describe('12: undo', () => {
   /** What an undo restores; the rest (counters, usage, goal, tasks) it leaves. */
   const restored = ({ log }: OpenedLog) => {
-    const { entries, plan, delivered } = readContext(log.state.context, MAIN);
+    const { entries, delivered } = readContext(log.state.context, MAIN);
+    const plan = planOf(plans.of(log.state.features), MAIN);
     const todos = todoListOf(todoLists.of(log.state.features), MAIN);
     const { history } = projections(log.state).messages;
     return structuredClone({ entries, todos, plan, delivered, history });

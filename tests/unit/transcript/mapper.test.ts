@@ -309,6 +309,35 @@ describe('plans', () => {
   ];
   const review = { kind: 'plan_review', plan: '1. Go', path: '/p.md', options: [{ label: 'A' }, { label: '' }] };
 
+  it('are set while plan mode is on, of the main agent; each change is a marker', () => {
+    const fields = { id: 'calm-river', version: 2, path: '/p.md', sha256: 'a', bytes: 5 };
+    const revision = (agent: string) => event(agent, 'plan.revision', fields);
+    const entered = (agent: string) => internal(agent, 'plan.entered', { id: 'calm-river', trigger: 'tool' });
+    const at = { kind: 'marker', at: AT };
+    const marker = (markerId: string, name: string, payload: object) => ({
+      op: 'marker.upsert',
+      item: { ...at, markerId, marker: name, payload },
+    });
+    const set = (plan: object | null) => ({ op: 'meta.merge', meta: { modes: { plan } } });
+    expect(tell(entered(MAIN))).toEqual([set({}), marker('m1', 'plan.enter', { agentId: MAIN, id: 'calm-river' })]);
+    expect(main()?.meta.modes).toEqual({ plan: {} });
+    expect(tell(revision(MAIN))).toEqual([
+      marker('m2', 'plan.revision', { ...fields, agentId: MAIN }),
+      set({ reviewPath: '/p.md', version: 2 }),
+    ]);
+    expect(tell(internal(MAIN, 'plan.left', { how: 'cancel' }))).toEqual([
+      set(null),
+      marker('m3', 'plan.exit', { agentId: MAIN }),
+    ]);
+    expect(main()?.meta).not.toHaveProperty('modes');
+    // One that is kept after the mode was left.
+    expect(tell(revision(MAIN))).toEqual([marker('m4', 'plan.revision', { ...fields, agentId: MAIN })]);
+    expect(tell(entered('agent-0'), revision('agent-0'))).toEqual([
+      marker('m1', 'plan.enter', { agentId: 'agent-0', id: 'calm-river' }),
+      marker('m2', 'plan.revision', { ...fields, agentId: 'agent-0' }),
+    ]);
+  });
+
   it('are taken of the review, of the display, or of the result', async () => {
     tell(...call('Plan saved to: /q.md\n## Approved Plan:\n\n2. Stay\n'));
     expect(await readPlans(source(), MAIN)).toEqual({

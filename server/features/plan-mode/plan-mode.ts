@@ -1,0 +1,145 @@
+/**
+ * Plan mode: an agent looks around and writes a plan, and nothing else, until people have approved it. On and off are
+ * records, so that it survives a reload and follows an undo.
+ */
+import type { AgentContext, SessionContext } from '#server/agent/context.ts';
+import { EngineError } from '#server/agent/errors.ts';
+import type { Feature, GuardedCall, LiveFeature } from '#server/agent/feature.ts';
+import type { LogState } from '#server/journal/fold.ts';
+import { event, internal, type Draft } from '#server/journal/records.ts';
+import type { Tool } from '#server/tools/tool.ts';
+import { MAIN_AGENT } from '#schema/agents.ts';
+import { hasContent, makePlanDirectory, planFile, readPlan, writesPlanOnly, type PlanFile } from './plan-file.ts';
+import { nextVersion, planOf, plans } from './projection.ts';
+import { dueReminder, planReminder } from './reminders.ts';
+import { newSlug } from './slug.ts';
+import { createEnterPlanModeTool, createExitPlanModeTool, EXIT_PLAN_MODE, type AgentPlanMode } from './tools.ts';
+import { planTranscript } from './transcript.ts';
+
+const WRITING_TOOLS = new Set(['Write', 'Edit']);
+/** What would change more than the plan and declares no paths. */
+const DENIED_TOOLS = new Set(['TaskStop', 'CronCreate', 'CronDelete']);
+
+const stateOf = ({ features }: LogState, agentId: string) => planOf(plans.of(features), agentId);
+
+function open(session: SessionContext): LiveFeature {
+  const { log } = session;
+  const tools = new Map<string, readonly Tool[]>();
+  const state = (agentId: string) => stateOf(log.state, agentId);
+  const fileOf = (agentId: string, id: string) => planFile(session.dir, agentId, id);
+
+  /** Of the agent's plan while it plans. */
+  function openFile(agentId: string): PlanFile | undefined {
+    const { active, id } = state(agentId);
+    return active && id !== undefined ? fileOf(agentId, id) : undefined;
+  }
+
+  /** The record that enters it, and the plan's file, whose directory it makes. Throws when plan mode is on. */
+  function enter(agentId: string, trigger: 'tool' | 'profile' | 'default'): { records: Draft[]; path: string } {
+    const { active, id = newSlug() } = state(agentId);
+    if (active) throw new EngineError('session.plan_mode_invalid', 'Plan mode is on already.');
+    const file = fileOf(agentId, id);
+    try {
+      makePlanDirectory(file);
+    } catch (error) {
+      // Whoever writes the plan makes it too, or fails with a reason.
+      session.report(`the directory of the plan ${id} could not be made`, error);
+    }
+    return { records: [internal(agentId, 'plan.entered', { id, trigger })], path: file.path };
+  }
+
+  const leave = (agentId: string, how: 'exit' | 'cancel'): Draft[] =>
+    state(agentId).active ? [internal(agentId, 'plan.left', { how })] : [];
+
+  const modeOf = (agentId: string): AgentPlanMode => ({
+    enter: () => enter(agentId, 'tool'),
+    leave: (how) => leave(agentId, how),
+    async read({ runtime }) {
+      const file = openFile(agentId);
+      if (!file) return { problem: 'Plan mode is not on, so there is no plan to present.' };
+      const plan = await readPlan(file, runtime);
+      return 'problem' in plan ? plan : { ...plan, path: file.path };
+    },
+    async revision({ text, path }) {
+      const { blob: sha256, bytes } = await log.keep(text);
+      const { id = '' } = state(agentId);
+      const version = nextVersion(plans.of(log.state.features), agentId, id);
+      return [event(agentId, 'plan.revision', { id, version, path, sha256, bytes })];
+    },
+  });
+
+  async function guardWrites({ call, prepared }: GuardedCall, file: PlanFile, { environment }: AgentContext) {
+    if (await writesPlanOnly(prepared.accesses, file, environment().runtime)) return undefined;
+    return `Plan mode is on: ${call.name} takes only the plan file, ${file.path}. Write the plan there and call ${EXIT_PLAN_MODE}.`;
+  }
+
+  return {
+    tools({ id }) {
+      const made = tools.get(id) ?? [createEnterPlanModeTool(modeOf(id)), createExitPlanModeTool(modeOf(id))];
+      tools.set(id, made);
+      return made;
+    },
+
+    agentCreated({ id }) {
+      const isNew = id === MAIN_AGENT && !log.state.status.agents.has(id);
+      return isNew && session.program.defaultPlanMode() ? enter(id, 'default').records : [];
+    },
+    facts: ({ id }) => (state(id).active ? { planMode: true } : {}),
+
+    async configure(agent, { plan_mode: wanted }) {
+      const { id } = agent;
+      if (wanted === undefined || wanted === isOn(log.state, session.program)) return;
+      await log.claim();
+      agent.config.create();
+      if (wanted === state(id).active) return;
+      log.append(wanted ? enter(id, 'profile').records : leave(id, 'cancel'));
+      agent.tellFacts({ planMode: wanted });
+    },
+
+    reminders({ id: agentId }) {
+      const plan = state(agentId);
+      const due = dueReminder(plan);
+      if (!due || plan.id === undefined) return [];
+      const file = fileOf(agentId, plan.id);
+      const form = due === 'entry' ? (hasContent(file) ? 'reentry' : 'full') : due;
+      return [planReminder(form, file.path)];
+    },
+
+    guard(agent, guarded) {
+      const file = openFile(agent.id);
+      if (!file) return undefined;
+      const { name } = guarded.call;
+      if (DENIED_TOOLS.has(name)) return `Plan mode is on: ${name} is not available before it has ended.`;
+      const written = guarded.admitted.some(({ accesses }) =>
+        accesses.some((access) => access.kind === 'file' && access.mode !== 'read'),
+      );
+      if (name === EXIT_PLAN_MODE && written) {
+        return `The plan is still being written by an earlier call of this response. Call ${EXIT_PLAN_MODE} in the next one.`;
+      }
+      return WRITING_TOOLS.has(name) ? guardWrites(guarded, file, agent) : undefined;
+    },
+
+    permissionSteps: [
+      {
+        // Nothing waives what the guard refuses, and nothing else is asked about the plan file itself.
+        async decide({ toolName, agentId, accesses }, { places }) {
+          const file = WRITING_TOOLS.has(toolName) ? openFile(agentId) : undefined;
+          const allowed = file && (await writesPlanOnly(accesses, file, places.runtime));
+          return allowed ? { kind: 'approve' } : undefined;
+        },
+      },
+    ],
+  };
+}
+
+/** Of the main agent, also before it was ever used. */
+const isOn = (state: LogState, { defaultPlanMode }: Pick<SessionContext['program'], 'defaultPlanMode'>): boolean =>
+  state.status.agents.has(MAIN_AGENT) ? stateOf(state, MAIN_AGENT).active : defaultPlanMode();
+
+export const planMode: Feature = {
+  name: 'plan-mode',
+  projection: plans,
+  transcript: planTranscript,
+  status: (state, defaults) => ({ plan_mode: isOn(state, defaults) }),
+  open,
+};

@@ -1,0 +1,116 @@
+/** Whether an agent plans, which plan is its newest, and what the model was told of that. */
+import { isUndoAnchor } from '#server/journal/projections/context.ts';
+import { defineFeatureProjection } from '#server/journal/projections/feature-projection.ts';
+import type { JournalRecord } from '#server/journal/records.ts';
+import type { Origin } from '#schema/engine.ts';
+
+/** Variant of the reminders' origin. */
+export const PLAN_REMINDER = 'plan_mode';
+
+export const reminderForms = ['full', 'reentry', 'short', 'exit'] as const;
+export type ReminderForm = (typeof reminderForms)[number];
+
+export interface PlanState {
+  active: boolean;
+  /** Of the newest plan; kept when plan mode is left, so that the next time goes on with its file. */
+  id?: string;
+  /** What the newest reminder in the context says; undefined where there is none. */
+  told?: 'on' | 'off' | undefined;
+  /** Plan mode was entered after that. */
+  entered: boolean;
+  /** A message of the user's came after that. */
+  userSince: boolean;
+  /** Answers of the model since the last reminder, and since the last that was no short one. */
+  answersSinceReminder: number;
+  answersSinceFull: number;
+}
+
+interface Plans {
+  /** Of agents that have planned; states are replaced, never changed. */
+  agents: Map<string, PlanState>;
+  /** Highest version given, by agent and plan. An undo does not take it back. */
+  versions: Map<string, number>;
+}
+
+const never: PlanState = {
+  active: false,
+  entered: false,
+  userSince: false,
+  answersSinceReminder: 0,
+  answersSinceFull: 0,
+};
+
+const versionKey = (agent: string, id: string) => `${agent}/${id}`;
+
+/** The form of a reminder of plan mode. */
+function formOf(origin: Origin | undefined): ReminderForm | undefined {
+  if (origin?.kind !== 'injection' || origin.variant !== PLAN_REMINDER) return undefined;
+  const { disclosure } = origin;
+  const form: unknown = typeof disclosure === 'object' && disclosure && Reflect.get(disclosure, 'form');
+  return reminderForms.find((known) => known === form);
+}
+
+function reminded(state: PlanState, form: ReminderForm): PlanState {
+  const told = form === 'exit' ? 'off' : 'on';
+  const answersSinceFull = form === 'short' ? state.answersSinceFull : 0;
+  return { ...state, told, entered: false, userSince: false, answersSinceReminder: 0, answersSinceFull };
+}
+
+function spliced(state: PlanState, { messages, x }: Extract<JournalRecord, { type: 'context.spliced' }>): PlanState {
+  // A summary stands for what was told before.
+  const gone = x?.cause === 'compaction' && state.told !== undefined;
+  let next: PlanState = gone ? { ...state, told: undefined } : state;
+  for (const message of messages) {
+    const form = formOf(message.origin);
+    if (form) next = reminded(next, form);
+    else if (next.active && !next.userSince && isUndoAnchor(message)) next = { ...next, userSince: true };
+  }
+  return next;
+}
+
+function after(state: PlanState, record: JournalRecord): PlanState {
+  switch (record.type) {
+    case 'plan.left':
+      return { ...state, active: false, entered: false };
+    case 'context.spliced':
+      return spliced(state, record);
+    case 'context.cleared':
+      return { ...state, told: undefined };
+    case 'step.response': {
+      if (!state.active || record.partial) return state;
+      const { answersSinceReminder, answersSinceFull } = state;
+      return { ...state, answersSinceReminder: answersSinceReminder + 1, answersSinceFull: answersSinceFull + 1 };
+    }
+    default:
+      return state;
+  }
+}
+
+export const plans = defineFeatureProjection<Plans, PlanState>({
+  name: 'plan-mode',
+  initial: () => ({ agents: new Map(), versions: new Map() }),
+  apply({ agents, versions }, record) {
+    const { agent } = record;
+    const state = agents.get(agent);
+    if (record.type === 'plan.entered') {
+      agents.set(agent, { ...(state ?? never), active: true, id: record.id, entered: true });
+    } else if (record.type === 'plan.revision') versions.set(versionKey(agent, record.id), record.version);
+    else if (state) agents.set(agent, after(state, record));
+  },
+  undo: {
+    checkpoint: planOf,
+    restore({ agents }, agent, saved) {
+      if (agents.has(agent)) agents.set(agent, saved);
+    },
+  },
+});
+
+/** The agent's part; that of one that never planned is not kept. */
+export function planOf({ agents }: Plans, agent: string): PlanState {
+  return agents.get(agent) ?? never;
+}
+
+/** Of the next revision of a plan. */
+export function nextVersion({ versions }: Plans, agent: string, id: string): number {
+  return (versions.get(versionKey(agent, id)) ?? 0) + 1;
+}

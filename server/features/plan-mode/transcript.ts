@@ -1,0 +1,22 @@
+/** Plan mode in the transcript; what is set is shown of the main agent alone. */
+import { eventFields, markerOp, type AgentTranscript } from '#server/transcript/agent-transcript.ts';
+import type { HeldOp } from '#server/transcript/reducer/state.ts';
+import type { TranscriptRows } from '#server/transcript/transcript-rows.ts';
+import { MAIN_AGENT } from '#schema/agents.ts';
+import type { MetaPlan } from '#schema/transcript.ts';
+
+const setPlan = ({ id }: AgentTranscript, plan: MetaPlan | null): HeldOp[] =>
+  id === MAIN_AGENT ? [{ op: 'meta.merge', meta: { modes: { plan } } }] : [];
+
+export const planTranscript: TranscriptRows = {
+  'plan.entered': (agent, { id }, t) => [
+    ...setPlan(agent, {}),
+    markerOp(agent, 'plan.enter', { agentId: agent.id, id }, t),
+  ],
+  'plan.left': (agent, _record, t) => [...setPlan(agent, null), markerOp(agent, 'plan.exit', { agentId: agent.id }, t)],
+  'plan.revision'(agent, record, t) {
+    const { path, version } = record;
+    const marker = markerOp(agent, 'plan.revision', eventFields(record), t);
+    return [marker, ...(agent.state.meta.modes?.plan ? setPlan(agent, { reviewPath: path, version }) : [])];
+  },
+};

@@ -1,0 +1,229 @@
+/** Plan mode on a real session: its records, what undo, compaction and a crash leave of it, and what it costs others. */
+import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { planMode } from '#server/features/plan-mode/plan-mode.ts';
+import { nextVersion, planOf, plans } from '#server/features/plan-mode/projection.ts';
+import type { SessionLog } from '#server/journal/session-log.ts';
+import { event, internal } from '#server/journal/records.ts';
+import { defineTool, type Tool } from '#server/tools/tool.ts';
+import type { ContextMessage } from '#schema/engine.ts';
+import { openAgentSession, openTalk, scriptedModel, textOf, type ModelAnswer } from '#support/agent-session.ts';
+import { temporaryFolder } from '#support/session-logs.ts';
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+beforeEach(async () => {
+  folder = await temporaryFolder();
+});
+afterEach(() => folder.remove());
+
+let calls = 0;
+const callTo = (name: string, args: object = {}): ModelAnswer => ({ calls: [{ id: `c${(calls += 1)}`, name, args }] });
+const done: ModelAnswer = { text: 'Done.' };
+
+type Options = Partial<Parameters<typeof openTalk>[0]>;
+
+async function planning(answers: ModelAnswer[], { program, ...more }: Options = {}) {
+  const script = scriptedModel(...answers);
+  return {
+    ...(await openTalk({ dir: folder.path, ...more, program: { ...script.program, ...program } })),
+    requests: script.requests,
+  };
+}
+
+const stateOf = (log: SessionLog) => planOf(plans.of(log.state.features), 'main');
+const pathOf = (log: SessionLog) => join(log.dir, 'agents', 'main', 'plans', `${stateOf(log).id}.md`);
+
+async function writePlan(log: SessionLog, text: string): Promise<void> {
+  await mkdir(dirname(pathOf(log)), { recursive: true });
+  await writeFile(pathOf(log), text);
+}
+
+/** Removes everything from this entry of the context on. */
+function undoTo(log: SessionLog, start: number): void {
+  const { length } = log.state.context.agents.get('main')?.entries ?? [];
+  log.append([
+    event(
+      'main',
+      'context.spliced',
+      { start, deleteCount: length - start, messages: [], tokens: 1 },
+      { cause: 'undo' },
+    ),
+    event('main', 'context.undone', { turns: 1 }),
+  ]);
+}
+
+/** Asked about calls with a review, as the policy does outside of auto mode. */
+const asks: Options['program'] = {
+  decide: async (_tool, { review }) => ({ kind: review ? 'ask' : 'approve' }),
+};
+
+it('enters and leaves on the line of the result', async () => {
+  const talk = await planning([callTo('EnterPlanMode'), done, callTo('ExitPlanMode'), done]);
+  await talk.turn('plan it');
+  await writePlan(talk.log, 'the plan');
+  await talk.turn('show it');
+  const lines = await talk.lines();
+  expect(lines).toContainEqual(['plan.entered', 'tool.result']);
+  expect(lines).toContainEqual(['plan.left', 'tool.result']);
+  expect(talk.all('plan.entered')).toEqual([]);
+  await talk.close();
+});
+
+it('is entered with the main agent where the configuration says so, once and for no other agent', async () => {
+  const program = { defaultPlanMode: () => true };
+  const talk = await planning([done], { program });
+  expect((await talk.lines()).find((line) => line.includes('agent.created'))).toEqual([
+    'session.opened',
+    'agent.created',
+    'agent.config',
+    'plan.entered',
+  ]);
+  expect(talk.reader.status().plan_mode).toBe(true);
+  const { features } = talk.session.context;
+  const other = Object.assign(Object.create(talk.main.context), { id: 'agent-0' });
+  expect(features.flatMap((feature) => feature.agentCreated?.(other) ?? [])).toEqual([]);
+  talk.log.append([internal('main', 'plan.left', { how: 'cancel' })]);
+  await talk.close();
+  const again = await planning([done], { program });
+  await again.turn('go');
+  expect(again.reader.status().plan_mode).toBe(false);
+  await again.close();
+});
+
+it.each(['TaskStop', 'CronCreate', 'CronDelete', 'Write', 'Edit'])(
+  '%s is refused whatever it declares',
+  async (name) => {
+    let ran = false;
+    const tool: Tool = defineTool({
+      name,
+      permission: 'free',
+      description: '',
+      parameters: z.object({}),
+      prepare: () => ({
+        accesses: name === 'Edit' ? [{ kind: 'all' }] : [],
+        label: name,
+        subject: { match: 'literal' },
+        async run() {
+          ran = true;
+          return { output: 'ran' };
+        },
+      }),
+    });
+    const talk = await planning([callTo('EnterPlanMode'), callTo(name), done], { tools: [tool] });
+    await talk.turn('go');
+    expect(ran).toBe(false);
+    expect(talk.all('tool.result').at(-1)?.payload).toMatchObject({
+      isError: true,
+      output: expect.stringContaining('Plan mode is on'),
+    });
+    await talk.close();
+  },
+);
+
+describe('an undo', () => {
+  it('brings back the mode, its plan and what was told; versions count on, also after a load', async () => {
+    const talk = await planning([done, callTo('EnterPlanMode'), done, callTo('EnterPlanMode'), done]);
+    await talk.turn('hello');
+    const { length } = talk.main.context.state().entries;
+    await talk.turn('plan it');
+    const { id } = stateOf(talk.log);
+    expect(stateOf(talk.log)).toMatchObject({ active: true, told: 'on' });
+    await writePlan(talk.log, 'the plan');
+    const revision = { path: pathOf(talk.log), sha256: 'a', bytes: 8 };
+    talk.log.append([event('main', 'plan.revision', { id: String(id), version: 1, ...revision })]);
+    undoTo(talk.log, length);
+    expect(stateOf(talk.log)).toMatchObject({ active: false });
+    expect(stateOf(talk.log).id).toBeUndefined();
+    expect(nextVersion(plans.of(talk.log.state.features), 'main', String(id))).toBe(2);
+    // The undone plan's file stays, and is not taken up.
+    await talk.turn('plan it anew');
+    expect(stateOf(talk.log).id).not.toBe(id);
+    const state = structuredClone(plans.of(talk.log.state.features));
+    await talk.close();
+    const again = await planning([]);
+    expect(plans.of(again.log.state.features)).toEqual(state);
+    await again.close();
+  });
+
+  it('of the turn that left goes on with the plan', async () => {
+    const talk = await planning([callTo('EnterPlanMode'), done, callTo('ExitPlanMode'), done]);
+    await talk.turn('plan it');
+    const { id } = stateOf(talk.log);
+    await writePlan(talk.log, 'the plan');
+    const { length } = talk.main.context.state().entries;
+    await talk.turn('show it');
+    expect(stateOf(talk.log).active).toBe(false);
+    undoTo(talk.log, length);
+    expect(stateOf(talk.log)).toMatchObject({ active: true, id, told: 'on' });
+    await talk.close();
+  });
+});
+
+it('is told of anew after a compaction, and not at all when it had ended', async () => {
+  const talk = await planning([callTo('EnterPlanMode'), done, done, done]);
+  await talk.turn('plan it');
+  const compact = () => {
+    const { length } = talk.main.context.state().entries;
+    const summary: ContextMessage = {
+      role: 'user',
+      content: [{ type: 'text', text: 'summary' }],
+      toolCalls: [],
+      origin: { kind: 'compaction_summary' },
+    };
+    const splice = { start: 0, deleteCount: length, messages: [summary], tokens: 1 };
+    talk.log.append([event('main', 'context.spliced', splice, { cause: 'compaction', from: [null] })]);
+  };
+  const last = () => (talk.requests.at(-1)?.messages ?? []).map(textOf).filter((text) => text.includes('Plan mode'));
+  compact();
+  await talk.turn('go on');
+  expect(last()).toEqual([expect.stringContaining('Plan mode is on: find out')]);
+  talk.log.append([internal('main', 'plan.left', { how: 'cancel' })]);
+  compact();
+  await talk.turn('go on');
+  expect(last()).toEqual([]);
+  await talk.close();
+});
+
+it('survives a crash during its review: the review is over, the call never began, the mode is on', async () => {
+  const talk = await planning([callTo('EnterPlanMode'), done, callTo('ExitPlanMode')], { program: asks });
+  await talk.turn('plan it');
+  await writePlan(talk.log, 'the plan');
+  talk.submit('show it');
+  const { payload } = await talk.nth('event.approval.requested');
+  const copy = join(folder.path, 'copy', 'session');
+  await cp(talk.log.dir, copy, { recursive: true, filter: (path) => !path.includes('lock') });
+  talk.main.cancelTurn();
+  await talk.idle();
+  await talk.close();
+
+  const after = await openAgentSession({ dir: dirname(copy) });
+  expect(after.log.state.interactions.approvals.size).toBe(0);
+  expect(stateOf(after.log)).toMatchObject({ active: true, told: 'on' });
+  expect(after.reader.status()).toMatchObject({ plan_mode: true, busy: false });
+  const resolved = after.frames.find(({ type }) => type === 'event.approval.resolved');
+  expect(resolved?.payload).toMatchObject({ approval_id: payload.approval_id, decision: 'cancelled' });
+  expect(after.frames.some(({ type }) => type === 'tool.result')).toBe(false);
+  const result = after.log.state.context.agents.get('main')?.entries.findLast(({ message }) => message.role === 'tool');
+  expect(result?.message).toMatchObject({ isError: true, toolCallId: payload.tool_call_id });
+  expect(nextVersion(plans.of(after.log.state.features), 'main', String(stateOf(after.log).id))).toBe(2);
+  await after.log.close();
+});
+
+it('costs a turn without it nothing: no state, no reminder, no wait', async () => {
+  const talk = await planning([done]);
+  await talk.turn('hello');
+  expect(plans.of(talk.log.state.features).agents.size).toBe(0);
+  const live = planMode.open?.(talk.session.context);
+  const call = { id: 'c', name: 'Write', arguments: '{}' };
+  const prepared = {
+    accesses: [],
+    label: '',
+    subject: { match: 'literal' as const },
+    run: async () => ({ output: '' }),
+  };
+  expect(live?.guard?.(talk.main.context, { call, prepared, turnId: 0, admitted: [] })).toBeUndefined();
+  expect(live?.reminders?.(talk.main.context)).toEqual([]);
+  await talk.close();
+});
