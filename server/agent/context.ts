@@ -1,5 +1,6 @@
 /** What an agent works with: the one object that goes to the loop, to tool calls and to features. */
 import type { Clock } from '#server/clock.ts';
+import type { Flag } from '#server/config/flags.ts';
 import type { Approvals } from '#server/interactions/approvals.ts';
 import type { Interactions } from '#server/interactions/interactions.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
@@ -42,6 +43,8 @@ export interface SessionContext extends SessionPlace {
   /** A feature's part in this session. */
   feature<Live extends LiveFeature>(feature: Feature<Live>): Live;
   readonly clock: Clock;
+  /** `AgentContext.wake` of an agent of this session; nothing where there is none of that id. */
+  wake(agentId: string, next: () => TurnRequest | undefined): void;
   /** A turn has ended or a prompt was accepted: the session's cold view changed. */
   changed(): void;
   /** Logs what no client can be told. */
@@ -70,6 +73,11 @@ export interface AgentContext {
    * claimed. Throws 40901 while the session is being closed, and 50003.
    */
   request(request: TurnRequest): void;
+  /**
+   * Opens a turn with what `next` then gives, if that is something: at once, or behind a turn that is just being cleared away, unless another
+   * follows. What enters a turn that runs is `LiveFeature.input`. Nothing while the session is being closed.
+   */
+  wake(next: () => TurnRequest | undefined): void;
 }
 
 /** What opens a turn, or enters one that runs. */
@@ -104,6 +112,8 @@ export interface AgentProgram {
   budget(model: ResolvedModel, used: number): number | undefined;
   limits(): { maxSteps: number; maxAttempts: number };
   tasks(): TaskSettings;
+  /** Whether an experiment is on. */
+  flag(name: Flag): boolean;
   stream(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
   /** Context limit of the configured default model. */
   defaultLimit(): number | undefined;

@@ -80,6 +80,7 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
         keepAliveOnExit: keepAliveOnExit ?? false,
       };
     },
+    flag: (name) => config.resolveFlags()[name],
     stream: client.streamModel,
     defaultLimit() {
       const effective = config.effective();

@@ -103,7 +103,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
     const told = await log.store(features.flatMap(remindersOf));
     signal.throwIfAborted();
     const hooks = features.map((feature) => feature.stepBegins?.(agent, { turnId, step }) ?? {});
-    const input = [...continuation, ...turn.takeInput()];
+    const input = [...continuation, ...featureInput(), ...turn.takeInput()];
     continuation = [];
     const reminders = [...turn.reminders(), ...told, ...hooks.flatMap((hook) => hook.messages ?? [])];
     const head: Draft[] = [
@@ -118,6 +118,15 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
     log.append(head);
     stream.beginStep(step);
     return { step, stepId };
+  }
+
+  function featureInput(): TurnInput[] {
+    return features.flatMap((feature) => feature.input?.(agent) ?? []);
+  }
+
+  /** Something has to enter before the turn may end as completed. */
+  function waits(): boolean {
+    return continuation.length > 0 || featureInput().length > 0;
   }
 
   /** A reminder that cannot be made is left out: the turn can do without it. */
@@ -256,19 +265,19 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnOutc
   async function completeWith(drafts: Draft[]): Promise<'completed' | undefined> {
     const asked = features.flatMap((feature) => (feature.mayEnd ? [feature.mayEnd.bind(feature)] : []));
     continuation.push(...turn.takeInput());
-    if (asked.length === 0 && continuation.length === 0) {
+    if (asked.length === 0 && !waits()) {
       log.append([...drafts, ...completion()]);
       return 'completed';
     }
     log.append(drafts);
     open = undefined;
-    if (continuation.length > 0) return undefined;
+    if (waits()) return undefined;
     const asking: ContextMessage[] = [];
     for (const mayEnd of asked) asking.push(...(await mayEnd(agent, turnId)));
     const messages = await log.store(asking);
     signal.throwIfAborted();
     continuation.push(...(messages.length > 0 ? [{ messages }] : []), ...turn.takeInput());
-    if (continuation.length > 0) return undefined;
+    if (waits()) return undefined;
     log.append(completion());
     return 'completed';
   }

@@ -1,6 +1,7 @@
 /** What features there are, in the order in which their records stand where several share a line. */
 import type { Feature } from '#server/agent/feature.ts';
 import { questions } from './questions/questions.ts';
+import { tasks } from './tasks/tasks.ts';
 import { todoList } from './todo-list/todo-list.ts';
 
-export const features: readonly Feature[] = [todoList, questions];
+export const features: readonly Feature[] = [todoList, questions, tasks];

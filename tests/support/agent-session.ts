@@ -87,6 +87,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       budget: () => undefined,
       limits: () => ({ maxSteps: 0, maxAttempts: 1 }),
       tasks: () => defaultTaskSettings,
+      flag: () => true,
       stream: nothing,
       defaultLimit: () => undefined,
       readInstructions: () => Promise.resolve({ text: '', paths: [], warnings: [] }),
