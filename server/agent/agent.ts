@@ -84,6 +84,8 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
   const queue = createPromptQueue(log, id);
   let closing = false;
   let turn: RunningTurn | undefined;
+  /** What opens a turn when the present one is cleared away. */
+  let woken: (() => TurnRequest | undefined) | undefined;
   let newInstructionFiles: string[] = [];
 
   const tools = () => [...program.tools, ...features.flatMap((feature) => feature.tools?.(context) ?? [])];
@@ -122,6 +124,10 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
       assertOpen();
       config.create();
       launch(request, []);
+    },
+    wake(next) {
+      woken = next;
+      if (!turn) startNext([]);
     },
   };
   const config = createAgentConfig(context, frames, options);
@@ -209,11 +215,12 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
     return end;
   }
 
-  /** The next prompt, or what came too late for the turn that has ended. */
+  /** The next prompt, what came too late for the turn that has ended, or what woke the agent. */
   function startNext(late: TurnRequest[]): void {
     if (closing || log.readOnly) return;
     const prompt = queue.next();
-    const next = prompt ? promptRequest(prompt) : late.shift();
+    const next = prompt ? promptRequest(prompt) : (late.shift() ?? woken?.());
+    woken = undefined;
     if (!next) return;
     try {
       launch(next, []).input.push(...late);

@@ -47,6 +47,8 @@ export interface SessionContext extends SessionPlace {
   /** A feature's part in this session. */
   feature<Live extends LiveFeature>(feature: Feature<Live>): Live;
   readonly clock: Clock;
+  /** `AgentContext.wake` of an agent of this session; nothing where there is none of that id. */
+  wake(agentId: string, next: () => TurnRequest | undefined): void;
   /** A turn has ended or a prompt was accepted: the session's cold view changed. */
   changed(): void;
   /** Logs what no client can be told. */
@@ -77,6 +79,11 @@ export interface AgentContext {
    * claimed. Throws 40901 while the session is being closed, and 50003.
    */
   request(request: TurnRequest): void;
+  /**
+   * Opens a turn with what `next` then gives, if that is something: at once, or behind a turn that is just being cleared away, unless another
+   * follows. What enters a turn that runs is `LiveFeature.input`. Nothing while the session is being closed.
+   */
+  wake(next: () => TurnRequest | undefined): void;
 }
 
 /** What opens a turn, or enters one that runs. */
@@ -115,6 +122,7 @@ export interface AgentProgram {
   tasks(): TaskSettings;
   /** How long a subagent may run, in ms; 0 is without end. */
   subagentTimeoutMs(): number;
+  /** Whether an experiment is on. */
   flag(name: Flag): boolean;
   stream(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
   /** Context limit of the configured default model. */

@@ -15,7 +15,7 @@ import type { AgentConfigRequest, SessionStatus } from '#schema/session.ts';
 import type { PreparedCall, Tool, ToolResult } from '#server/tools/tool.ts';
 import type { TranscriptRows } from '#server/transcript/transcript-rows.ts';
 import type { StoredResult } from './calls/call-records.ts';
-import type { AgentContext, AgentProgram, SessionContext } from './context.ts';
+import type { AgentContext, AgentProgram, SessionContext, TurnInput } from './context.ts';
 
 /** A feature as the program knows it. */
 export interface Feature<Live extends LiveFeature = LiveFeature> {
@@ -62,6 +62,8 @@ export interface LiveFeature {
    * A step's head is written: messages enter it, `before` stands in front of `turn.step.started`, `after` behind it.
    */
   stepBegins?(agent: AgentContext, step: StepHead): { messages?: ContextMessage[]; before?: Draft[]; after?: Draft[] };
+  /** What has to enter at the agent's next step: while there is any, its turn does not end as completed. */
+  input?(agent: AgentContext): TurnInput[];
   /** The turn would end as completed: messages make it go on for a step. */
   mayEnd?(agent: AgentContext, turnId: number): Promise<ContextMessage[]>;
   /** Records in front of `turn.ended`, and behind it and its `error`. */

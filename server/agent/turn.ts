@@ -112,7 +112,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     const told = await log.store(features.flatMap(remindersOf));
     signal.throwIfAborted();
     const hooks = features.map((feature) => feature.stepBegins?.(agent, { turnId, step }) ?? {});
-    const input = [...continuation, ...turn.takeInput()];
+    const input = [...continuation, ...featureInput(), ...turn.takeInput()];
     continuation = [];
     const reminders = [...turn.reminders(), ...told, ...hooks.flatMap((hook) => hook.messages ?? [])];
     const head: Draft[] = [
@@ -127,6 +127,15 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     log.append(head);
     stream.beginStep(step);
     return { step, stepId };
+  }
+
+  function featureInput(): TurnInput[] {
+    return features.flatMap((feature) => feature.input?.(agent) ?? []);
+  }
+
+  /** Something has to enter before the turn may end as completed. */
+  function waits(): boolean {
+    return continuation.length > 0 || featureInput().length > 0;
   }
 
   /** A reminder that cannot be made is left out: the turn can do without it. */
@@ -266,19 +275,19 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     const end: TurnEnd = { outcome: 'completed', ...(finishReason === 'truncated' ? { truncated: true } : {}) };
     const asked = features.flatMap((feature) => (feature.mayEnd ? [feature.mayEnd.bind(feature)] : []));
     continuation.push(...turn.takeInput());
-    if (asked.length === 0 && continuation.length === 0) {
+    if (asked.length === 0 && !waits()) {
       log.append([...drafts, ...completion()]);
       return end;
     }
     log.append(drafts);
     open = undefined;
-    if (continuation.length > 0) return undefined;
+    if (waits()) return undefined;
     const asking: ContextMessage[] = [];
     for (const mayEnd of asked) asking.push(...(await mayEnd(agent, turnId)));
     const messages = await log.store(asking);
     signal.throwIfAborted();
     continuation.push(...(messages.length > 0 ? [{ messages }] : []), ...turn.takeInput());
-    if (continuation.length > 0) return undefined;
+    if (waits()) return undefined;
     log.append(completion());
     return end;
   }

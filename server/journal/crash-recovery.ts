@@ -9,7 +9,9 @@ import type { LogState } from './fold.ts';
 import { placeSplices } from './context-size.ts';
 import { isBusy, mainTurnActive, pendingInteraction, type WorkFacts } from './projections/activity.ts';
 import type { AgentStatus } from './projections/status.ts';
+import { runningTasks, type KnownTask } from './projections/tasks.ts';
 import { entering, event, internal, unsent, type CompleteDraft, type Draft } from './records.ts';
+import { taskNotice, untoldTasks } from './task-notices.ts';
 
 /** Result of a call that the server did not see end. */
 export const INTERRUPTED_RESULT =
@@ -24,7 +26,9 @@ export function settleCrash(state: LogState): CompleteDraft[] {
   const agents = [...new Set([...state.context.agents.keys(), ...state.prompts.keys(), ...status.agents.keys()])];
   const order = creationOrder([...status.agents.keys()], agents);
   for (const agent of order) drafts.push(...settleAgent(state, agent));
-  for (const { agent, info } of status.tasks.values()) drafts.push(...settleTask(state, agent, info));
+  const running = runningTasks(state.tasks);
+  for (const task of running) drafts.push(...settleTask(state, task));
+  for (const agent of order) for (const task of untoldTasks(state, agent)) drafts.push(...told(task));
   for (const { agent, commandId, taskId } of status.shells.values()) {
     drafts.push(internal(agent, 'shell.ended', { commandId, taskId, isError: true, outputTail: '' }));
   }
@@ -84,10 +88,8 @@ function settleAgent(state: LogState, agent: string): Draft[] {
   return drafts;
 }
 
-function settleSubagents({ status }: LogState, caller: string): Draft[] {
-  const detached = new Set(
-    [...status.tasks.values()].map(({ info }) => (info.kind === 'agent' ? info.agentId : undefined)),
-  );
+function settleSubagents({ status, tasks }: LogState, caller: string): Draft[] {
+  const detached = new Set(runningTasks(tasks).map(({ info }) => (info.kind === 'agent' ? info.agentId : undefined)));
   return [...status.subagents]
     .filter(([id, subagent]) => subagent.caller === caller && !detached.has(id))
     .toReversed()
@@ -126,8 +128,9 @@ function openPrompts(state: LogState, agent: string): string[] {
   return [...(own.active === undefined ? [] : [own.active]), ...waiting.map((prompt) => prompt.promptId)];
 }
 
-function settleTask(state: LogState, agent: string, info: TaskInfo): Draft[] {
+function settleTask(state: LogState, task: KnownTask): Draft[] {
   const { status, interactions, lastTime } = state;
+  const { agent, info } = task;
   const drafts: Draft[] = [];
   for (const [questionId, pending] of interactions.questions) {
     if (pending.taskId === info.taskId) drafts.push(dismissed(pending.agent, questionId, iso(lastTime)));
@@ -141,45 +144,13 @@ function settleTask(state: LogState, agent: string, info: TaskInfo): Draft[] {
     event(agent, 'background.task.terminated', { info: lost }),
   );
   if (info.terminalNotificationSuppressed) return drafts;
-  return [...drafts, ...lostNotice(agent, info)];
+  return [...drafts, ...told({ ...task, info: lost, outputTail: '' })];
 }
 
-/** Tells the model that the task is gone, without starting a turn. */
-function lostNotice(agent: string, info: TaskInfo): Draft[] {
-  const { taskId, description } = info;
-  const title = 'Background task lost';
-  const body = `The server stopped while "${description}" was running; how it ended is not known.`;
-  const child = info.kind === 'agent' && info.agentId !== undefined ? ` agent_id="${info.agentId}"` : '';
-  const notificationId = `task:${taskId}:lost`;
-  const text = [
-    `<notification id="${notificationId}" category="task" type="task.lost" source_kind="background_task" source_id="${taskId}"${child}>`,
-    `Title: ${title}`,
-    'Severity: warning',
-    body,
-    '</notification>',
-  ].join('\n');
-  return [
-    event(agent, 'task.notified', {
-      notificationType: 'task.lost',
-      title,
-      body,
-      severity: 'warning',
-      sourceKind: 'background_task',
-      sourceId: taskId,
-    }),
-    entering(
-      agent,
-      [
-        {
-          role: 'user',
-          content: [{ type: 'text', text }],
-          toolCalls: [],
-          origin: { kind: 'task', taskId, status: 'lost', notificationId },
-        },
-      ],
-      { cause: 'input' },
-    ),
-  ];
+/** Tells the agent of a task that is over, without starting a turn. */
+function told(task: KnownTask): Draft[] {
+  const { record, message } = taskNotice(task);
+  return [record, entering(task.agent, [message], { cause: 'input' })];
 }
 
 function pausedGoal(goal: NonNullable<LogState['status']['goal']>): Draft {

@@ -9,6 +9,7 @@ import { interactionsProjection, type InteractionsState } from './projections/in
 import { messagesProjection, type MessagesState } from './projections/messages.ts';
 import { promptsProjection, type PromptsState } from './projections/prompts.ts';
 import { statusProjection, type StatusState } from './projections/status.ts';
+import { tasksProjection, type TasksState } from './projections/tasks.ts';
 import { usageProjection, type UsageState } from './projections/usage.ts';
 import type { Batch } from './records.ts';
 
@@ -17,6 +18,7 @@ export interface LogState {
   messages: MessagesState;
   status: StatusState;
   activity: ActivityState;
+  tasks: TasksState;
   interactions: InteractionsState;
   prompts: PromptsState;
   usage: UsageState;
@@ -34,6 +36,7 @@ export function initialState(header: JournalHeader, projections: readonly Featur
     messages: messagesProjection.initial(header),
     status: statusProjection.initial(header),
     activity: activityProjection.initial(header),
+    tasks: tasksProjection.initial(header),
     interactions: interactionsProjection.initial(header),
     prompts: promptsProjection.initial(header),
     usage: usageProjection.initial(header),
@@ -54,6 +57,7 @@ export function applyBatch(state: LogState, { t, records }: Batch, line?: number
     messagesProjection.apply(state.messages, record, t, { line, record: before + place });
     statusProjection.apply(state.status, record, t);
     activityProjection.apply(state.activity, record, t);
+    tasksProjection.apply(state.tasks, record, t);
     interactionsProjection.apply(state.interactions, record, t);
     promptsProjection.apply(state.prompts, record, t);
     usageProjection.apply(state.usage, record, t);

@@ -61,6 +61,8 @@ export interface LiveSessions extends Omit<LiveCache<LiveSession>, 'add'> {
   directory(row: Pick<SessionHeader, 'id' | 'workspaceId'>): string;
   /** As `use`, for those who only want it loaded: nothing keeps it so. */
   open(id: string): Promise<LiveSession>;
+  /** As `use`, of a session that is loaded; undefined of one that is not. */
+  ifLoaded<T>(id: string, work: (session: LiveSession) => T | Promise<T>): Promise<T | undefined>;
   /** Writes a new session, tells of it and keeps it live. Throws 50003, and then nothing is left of it. */
   create(row: SessionHeader): Promise<LiveSession>;
   /** Stores facts of the cold view, of a live or a cold session. Throws 50003, and then nothing has changed. */
@@ -246,6 +248,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     get: live.get,
     all: live.all,
     use,
+    ifLoaded: async (id, work) => (live.get(id) ? use(id, work) : undefined),
     open: (id) => use(id, (session) => session),
     create: (row) => live.add(row.id, () => createNow(row)),
     patch,

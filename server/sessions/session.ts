@@ -83,6 +83,11 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
     tasks,
     program,
     clock,
+    wake: (agentId, next) =>
+      agents
+        .all()
+        .find((agent) => agent.id === agentId)
+        ?.context.wake(next),
     changed: deps.changed,
     report: deps.report,
     features: features.all,

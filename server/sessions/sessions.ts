@@ -63,6 +63,8 @@ export interface Sessions {
   transcript: ReadTranscripts;
   /** For what changes something: loads the session and keeps it loaded until the work is done. Throws 40401, 50001. */
   use: LiveSessions['use'];
+  /** As `use`, of a session that is loaded; undefined of one that is not. Throws 40401. */
+  ifLoaded: LiveSessions['ifLoaded'];
   submit(id: string, body: SubmitPrompt): Promise<Prompt>;
   updateProfile(id: string, body: ProfileUpdate): Promise<Session>;
   abortTurn(id: string): Promise<{ aborted: true }>;
@@ -306,6 +308,11 @@ export function createSessions(deps: SessionsDeps): Sessions {
     read,
     transcript,
     use: live.use,
+    async ifLoaded(id, work) {
+      await index.ready();
+      rowOf(id);
+      return live.ifLoaded(id, work);
+    },
     submit: (id, body) => submitPrompt(id, body, { models: deps.models, use: live.use }),
     updateProfile,
     abortTurn,

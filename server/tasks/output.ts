@@ -3,8 +3,8 @@
  * background has the file as its output and needs no reader; what one in the foreground writes is copied there.
  */
 import type { FileHandle } from 'node:fs/promises';
+import { tailText } from '#server/bounded-text.ts';
 import { createOutputFile, outputPath, readOutputFile, readTail } from './output-file.ts';
-import { tailText } from './tail-text.ts';
 
 /** Bytes of output that end a command, and that its file holds at most. */
 export const OUTPUT_MAX_BYTES = 16 * 1024 * 1024;
@@ -80,20 +80,25 @@ export function createTaskOutput(deps: TaskOutputDeps): TaskOutput {
   /** Writes what waits, in its order; one at a time. */
   async function drain(): Promise<void> {
     await opening;
-    const into = file;
-    while (into && pending.length > 0) {
-      const batch = Buffer.concat(pending.splice(0)).subarray(0, Math.max(0, maxBytes - written));
-      if (batch.length === 0) break;
-      try {
-        await into.write(batch);
-        written += batch.length;
-      } catch (error) {
-        report(`the output of ${taskId} could not be written`, error);
-        break;
-      }
+    while (pending.length > 0 && (await writeNext())) {
+      // On to what came meanwhile.
     }
     pending = [];
     writing = undefined;
+  }
+
+  /** Whether there is room for more. */
+  async function writeNext(): Promise<boolean> {
+    const batch = Buffer.concat(pending.splice(0)).subarray(0, Math.max(0, maxBytes - written));
+    if (!file || batch.length === 0) return false;
+    try {
+      await file.write(batch);
+    } catch (error) {
+      report(`the output of ${taskId} could not be written`, error);
+      return false;
+    }
+    written += batch.length;
+    return true;
   }
 
   function write(chunk: Buffer): void {

@@ -3,7 +3,7 @@
  * the background are recorded; what ended with an earlier process is the journal's to say.
  */
 import { randomInt } from 'node:crypto';
-import { cutText } from '#server/bounded-text.ts';
+import { cutText, tailText } from '#server/bounded-text.ts';
 import type { Clock } from '#server/clock.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { event, type Draft } from '#server/journal/records.ts';
@@ -156,7 +156,7 @@ export function createTasks(deps: TasksDeps): Tasks {
         else startTimer(entry, spec.timeoutMs);
         if (!waiting) entry.release({ how: 'background', info: entry.info() });
       },
-      finish: (end) => endDrafts(entry, end, undefined, ''),
+      finish: (end) => endDrafts(entry, end, undefined, saidTail(end)),
     });
     const ended = working.then(
       (end) => settle(entry, end),
@@ -257,7 +257,7 @@ export function createTasks(deps: TasksDeps): Tasks {
   }
 
   async function settleOnce(entry: Entry, end: TaskEnd): Promise<void> {
-    const { file, tail } = entry.status === 'running' ? await endOutput(entry) : { file: undefined, tail: '' };
+    const { file, tail } = entry.status === 'running' ? await endOutput(entry, end) : { file: undefined, tail: '' };
     const drafts = endDrafts(entry, end, file, tail);
     if (drafts.length > 0) log.attempt(drafts);
     entry.release({ how: 'ended', info: entry.info(), end, stop: entry.stop, file });
@@ -270,9 +270,9 @@ export function createTasks(deps: TasksDeps): Tasks {
     if (entry.detached) for (const listener of listeners) listener(entry);
   }
 
-  /** Its output is complete; a task without any has none to look at. */
-  async function endOutput(entry: Entry): Promise<{ file: OutputFile | undefined; tail: string }> {
-    if (entry.kind !== 'process') return { file: undefined, tail: '' };
+  /** Its output is complete; what is no process has only what it said. */
+  async function endOutput(entry: Entry, end: TaskEnd): Promise<{ file: OutputFile | undefined; tail: string }> {
+    if (entry.kind !== 'process') return { file: undefined, tail: saidTail(end) };
     const { output } = entry;
     try {
       const file = await output.end();
@@ -384,3 +384,5 @@ export function createTasks(deps: TasksDeps): Tasks {
 }
 
 const shortened = (text: string) => (text.length > DESCRIPTION_CHARS ? `${cutText(text, DESCRIPTION_CHARS)}…` : text);
+
+const saidTail = ({ result = '' }: TaskEnd) => tailText(Buffer.from(result), RECORDED_TAIL_BYTES);

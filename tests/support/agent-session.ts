@@ -90,7 +90,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       limits: () => ({ maxSteps: 0, maxAttempts: 1 }),
       tasks: () => defaultTaskSettings,
       subagentTimeoutMs: () => 0,
-      flag: () => false,
+      flag: () => true,
       profiles: () => builtinProfiles,
       stream: nothing,
       defaultLimit: () => undefined,

@@ -2,7 +2,9 @@
 import { planOf, plans } from '#server/features/plan-mode/projection.ts';
 import { readContext } from '#server/journal/projections/context.ts';
 import { countersOf } from '#server/journal/projections/counters.ts';
-import { internal, event, unsent, type Attachment, type Draft } from '#server/journal/records.ts';
+import { runningTasks } from '#server/journal/projections/tasks.ts';
+import { entering, internal, event, unsent, type Attachment, type Draft } from '#server/journal/records.ts';
+import { noticeId, taskNotice, untoldTasks } from '#server/journal/task-notices.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
 import type { Display } from '#schema/display.ts';
 import type { ContextMessage, Part, ToolCall } from '#schema/engine.ts';
@@ -133,6 +135,7 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     const step = (context().entries.findLast((entry) => entry.turnId === turnId)?.step ?? 0) + 1;
     log.append([
       ...(chance(0.3) ? [add([notification()], 'input', 'step')] : []),
+      ...tell('step'),
       ...(chance(0.1) ? [steered()] : []),
       event('main', 'turn.step.started', { turnId, step, stepId: id('step') }),
     ]);
@@ -351,10 +354,14 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     const files = { files: [{ path: `/p/${ids % 3}.txt`, mtimeMs: ids }] };
     const output = chance(0.2) ? [{ type: 'text' as const, text: text() }] : text();
     const failed = chance(0.1) ? { isError: true as const } : {};
-    const x = { ...todos, ...files, note: 'n' };
+    const untold = chance(0.3) ? untoldTasks(log.state, 'main').map(({ info }) => noticeId(info)) : [];
+    const delivered = untold.length > 0 ? { delivered: untold } : {};
+    const x = { ...todos, ...files, ...delivered, note: 'n' };
     const name = names.get(toolCallId);
     const changes = name === 'EnterPlanMode' || (name === 'ExitPlanMode' && chance(0.7)) ? [planChange()] : [];
-    log.append([...changes, event('main', 'tool.result', { turnId, toolCallId, output, ...failed }, x)]);
+    // One that waited in the foreground, or left its work to the background.
+    const begun = chance(0.15) ? startTask(toolCallId) : [];
+    log.append([...begun, ...changes, event('main', 'tool.result', { turnId, toolCallId, output, ...failed }, x)]);
   }
 
   function callStarted(turnId: number, toolCallId: string): Draft {
@@ -368,7 +375,7 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     const answered = (context().entries.at(-1)?.message.content.length ?? 0) > 0 || calls.size > 0;
     const pending = [...log.state.interactions.approvals.keys()][0];
     const next = [...calls][0];
-    const [question] = log.state.interactions.questions.values();
+    const question = [...log.state.interactions.questions.values()].find(({ taskId }) => taskId === undefined);
     if (pending !== undefined) approve(pending);
     else if (question?.question.tool_call_id !== undefined) {
       answerQuestion(question.question.question_id, turnId, question.question.tool_call_id);
@@ -456,29 +463,94 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     ]);
   }
 
-  function task(): void {
-    const running = [...log.state.status.tasks.values()][0];
-    if (running) {
-      const info = { ...running.info, status: 'completed' as const, endedAt: 9 };
-      log.append([
-        event('main', 'task.terminated', { info }, { outputTail: '' }),
-        event('main', 'background.task.terminated', { info }),
-      ]);
-      return;
+  const running = () => runningTasks(log.state.tasks).filter(({ agent }) => agent === 'main');
+
+  /** A background task, begun by a call or by one that nobody remembers. */
+  function startTask(call?: string): Draft[] {
+    const base = { description: 'build', status: 'running' as const, detached: true, startedAt: 1, endedAt: null };
+    const parent = call === undefined ? {} : { parentToolCallId: call };
+    if (chance(0.3)) {
+      const taskId = id('question');
+      const own = { kind: 'question' as const, questionCount: 1, ...(call === undefined ? {} : { toolCallId: call }) };
+      const questions = [
+        {
+          id: 'q_0',
+          question: 'Which?',
+          options: [
+            { id: 'opt_0_0', label: 'A' },
+            { id: 'opt_0_1', label: 'B' },
+          ],
+        },
+      ];
+      const question = {
+        question_id: id('asked'),
+        session_id: log.sessionId,
+        agent_id: 'main',
+        questions,
+        created_at: AT,
+      };
+      const info = { taskId, ...base, ...own };
+      return [
+        event('main', 'task.started', { info }),
+        event('main', 'background.task.started', { info }),
+        event('main', 'event.question.requested', question, { taskId }),
+      ];
     }
-    const taskId = id('bash');
     const info = {
+      taskId: id('bash'),
+      ...base,
       kind: 'process' as const,
-      taskId,
-      description: 'build',
-      status: 'running' as const,
-      startedAt: 1,
-      endedAt: null,
       command: 'make',
       pid: 4,
       exitCode: null,
+      ...parent,
     };
-    log.append([event('main', 'task.started', { info }), event('main', 'background.task.started', { info })]);
+    return [event('main', 'task.started', { info }), event('main', 'background.task.started', { info })];
+  }
+
+  function endTask(): Draft[] {
+    const [task] = running();
+    if (!task) return [];
+    const status = chance(0.5) ? 'completed' : chance(0.5) ? 'killed' : 'timed_out';
+    const info = {
+      ...task.info,
+      status,
+      endedAt: 9,
+      ...(chance(0.2) ? { terminalNotificationSuppressed: true } : {}),
+    } as const;
+    const [question] = [...log.state.interactions.questions.values()].filter(({ taskId }) => taskId === info.taskId);
+    const answer = question && { question_id: question.question.question_id };
+    return [
+      ...(answer
+        ? [
+            status === 'completed'
+              ? event('main', 'event.question.answered', { ...answer, answers: { 'Which?': 'A' }, resolved_at: AT })
+              : event('main', 'event.question.dismissed', { ...answer, dismissed_at: AT }),
+          ]
+        : []),
+      event('main', 'task.terminated', { info }, { outputTail: chance(0.5) ? text() : '' }),
+      event('main', 'background.task.terminated', { info }),
+    ];
+  }
+
+  /** What its agent was not told yet, at a step or as a turn of its own. */
+  function tell(enters: 'turn' | 'step'): Draft[] {
+    return untoldTasks(log.state, 'main')
+      .slice(0, enters === 'turn' ? 1 : Infinity)
+      .flatMap((task) => {
+        const { record, message } = taskNotice(task);
+        return [record, entering('main', [message], { cause: 'input', enters })];
+      });
+  }
+
+  function task(): void {
+    const [told] = untoldTasks(log.state, 'main');
+    const origin = told && taskNotice(told).message.origin;
+    if (origin && chance(0.5)) {
+      const turnId = countersOf(log.state.counters, 'main').nextTurnId;
+      log.append([event('main', 'turn.started', { turnId, origin }), ...tell('turn')]);
+    } else if (running().length > 0 && chance(0.5)) log.append(endTask());
+    else log.append(startTask());
   }
 
   function subagent(): void {
@@ -549,6 +621,7 @@ export function createDriver(log: SessionLog, random: Random): Driver {
       const aside = random();
       if (aside < 0.05) queuePrompt();
       else if (aside < 0.1 && turn.step.calls.size > 0) subagent();
+      else if (aside < 0.15 && running().length > 0) log.append(endTask());
       else inStep(turn.turnId, turn.step.step, turn.step.stepId, turn.step.calls);
     } else if (turn) {
       if (chance(0.3) && context().entries.some((entry) => entry.turnId === turn.turnId))

@@ -11,6 +11,7 @@ import type { AnswerQuestion, Question } from '#schema/interaction.ts';
 import { iso } from '#schema/scalars.ts';
 import { answerTexts } from './answers.ts';
 import { ASK_USER_QUESTION, createAskUserQuestionTool, type AskedItem } from './tool.ts';
+import { questionResult } from './result.ts';
 import { questionsTranscript } from './transcript.ts';
 
 /** What the asking tool waits for: question text to answer, or that it was dismissed. */
@@ -32,13 +33,9 @@ export const pendingQuestions = (state: LogState): Question[] =>
 /** Of all answers together: they become a tool result that is written at once. */
 const ANSWERS_CHARS = 65_536;
 
-const NOTE = 'The user dismissed the questions without an answer. Go on with what you know, or end your turn.';
-
-const resultOf = (outcome: Outcome): ToolResult => {
-  const answers = outcome === 'dismissed' ? {} : outcome.answers;
-  const none = Object.keys(answers).length === 0;
-  return { output: JSON.stringify(none ? { answers, note: NOTE } : { answers }) };
-};
+const resultOf = (outcome: Outcome): ToolResult => ({
+  output: questionResult(outcome === 'dismissed' ? {} : outcome.answers),
+});
 
 function questionOf(id: string, session: SessionContext, items: AskedItem[], context: RunContext): Question {
   return {

@@ -1,7 +1,6 @@
 /** What runs and what is set: session status, snapshot, and what crash recovery closes. */
 import type { RunningTool } from '#schema/message.ts';
 import type { Goal } from '#schema/events/modes.ts';
-import type { TaskInfo } from '#schema/events/tasks.ts';
 import type { InternalFields, EventRecord, SwarmTrigger } from '../records.ts';
 import type { Stored } from '../texts.ts';
 import type { Projection } from './projection.ts';
@@ -35,11 +34,9 @@ export interface AgentStatus {
 export interface StatusState {
   /** In the order of creation. */
   agents: Map<string, AgentStatus>;
-  /** Running background tasks, oldest first, by id; so are the following. */
-  tasks: Map<string, { agent: string; info: TaskInfo }>;
-  /** Spawned and not ended, by the child's id, with the agent that called it. */
+  /** Spawned and not ended, oldest first, by the child's id, with the agent that called it. */
   subagents: Map<string, { caller: string }>;
-  /** Running user shell commands, by command id. */
+  /** Running user shell commands, oldest first, by command id. */
   shells: Map<string, { agent: string } & InternalFields['shell.begun']>;
   goal: Goal | undefined;
 }
@@ -75,7 +72,6 @@ function endStep(own: AgentStatus): void {
 export const statusProjection: Projection<StatusState> = {
   initial: () => ({
     agents: new Map(),
-    tasks: new Map(),
     subagents: new Map(),
     shells: new Map(),
     goal: undefined,
@@ -119,12 +115,6 @@ export const statusProjection: Projection<StatusState> = {
         break;
       case 'turn.ended':
         turnEnded(state, record);
-        break;
-      case 'task.started':
-        state.tasks.set(record.info.taskId, { agent: record.agent, info: record.info });
-        break;
-      case 'task.terminated':
-        state.tasks.delete(record.info.taskId);
         break;
       case 'subagent.spawned':
         state.subagents.set(record.subagentId, { caller: record.agent });

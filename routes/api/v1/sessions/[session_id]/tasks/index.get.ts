@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { taskList } from '#server/features/tasks/rest.ts';
+import { sessionTaskSchema, taskStatusSchema } from '#schema/task.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
+
+export default defineEndpoint({
+  summary: 'Tasks of the main agent; none of a session that is not loaded',
+  tag: 'tasks',
+  params: pathParams('session_id'),
+  query: z.object({ status: taskStatusSchema.optional() }),
+  data: z.object({ items: z.array(sessionTaskSchema) }),
+  errors: ['session.not_found'],
+  handler: async ({ params, query, app }) => ({
+    items: (await app.sessions.ifLoaded(params.session_id, ({ context }) => taskList(context, query.status))) ?? [],
+  }),
+});

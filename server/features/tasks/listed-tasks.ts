@@ -1,0 +1,69 @@
+/** The tasks of an agent as its tools and clients find them: those of this process, then those of earlier runs. */
+import type { SessionContext } from '#server/agent/context.ts';
+import { tailText } from '#server/bounded-text.ts';
+import type { KnownTask } from '#server/journal/projections/tasks.ts';
+import { outputPath, readOutputFile } from '#server/tasks/output-file.ts';
+import { OUTPUT_MAX_BYTES } from '#server/tasks/output.ts';
+import type { Task } from '#server/tasks/task.ts';
+import type { TaskInfo } from '#schema/events/tasks.ts';
+import { questionResult } from '../questions/result.ts';
+
+export interface ListedTask {
+  info: TaskInfo;
+  /** The last bytes of its output or of what it said, in whole characters; undefined when there are none. */
+  output(maxBytes: number): Promise<string | undefined>;
+  /** Where all of its output is. */
+  path?: string;
+}
+
+type Session = Pick<SessionContext, 'tasks' | 'log' | 'dir'>;
+
+/** As started, then those that ended with an earlier process. Tasks that a call waited for are there while they run. */
+export function listedTasks(session: Session, agentId: string): ListedTask[] {
+  const own = session.tasks.all().filter((task) => task.agentId === agentId);
+  const shown = own.filter((task) => task.info().status === 'running' || task.info().detached);
+  return [...shown.map(ofThisProcess), ...earlier(session, agentId).map((task) => ofEarlierRun(session, task))];
+}
+
+/** Any task that the agent has had since the session was loaded, and those of earlier runs. */
+export function findTask(session: Session, agentId: string, id: string): ListedTask | undefined {
+  const task = session.tasks.get(id);
+  if (task) return task.agentId === agentId ? ofThisProcess(task) : undefined;
+  const known = earlier(session, agentId).find(({ info }) => info.taskId === id);
+  return known && ofEarlierRun(session, known);
+}
+
+/** What runs elsewhere is not ours to show. */
+function earlier({ log, tasks }: Session, agentId: string): KnownTask[] {
+  return [...log.state.tasks.tasks.values()].filter(
+    ({ agent, info }) => agent === agentId && info.status !== 'running' && !tasks.get(info.taskId),
+  );
+}
+
+function ofThisProcess(task: Task): ListedTask {
+  const info = task.info();
+  if (info.kind === 'process') return { info, output: task.output.tail, path: task.output.path };
+  return { info, output: async (maxBytes) => said(task.result(), maxBytes) };
+}
+
+function ofEarlierRun({ log, dir }: Session, { agent, info, file, result, answers }: KnownTask): ListedTask {
+  if (info.kind !== 'process') {
+    return {
+      info,
+      output: async (maxBytes) => said(result ?? (answers && questionResult(await log.load(answers))), maxBytes),
+    };
+  }
+  const path = outputPath(dir, agent, info.taskId);
+  return {
+    info,
+    path,
+    async output(maxBytes) {
+      const bytes = Math.min(maxBytes, OUTPUT_MAX_BYTES);
+      const read = await readOutputFile(dir, path, bytes + 1, file?.bytes ?? OUTPUT_MAX_BYTES);
+      return (read && bytes > 0 && tailText(read, bytes)) || undefined;
+    },
+  };
+}
+
+const said = (text: string | undefined, maxBytes: number) =>
+  (maxBytes > 0 && text && tailText(Buffer.from(text), maxBytes)) || undefined;

@@ -1,0 +1,55 @@
+/** Tasks in the background: the agent's tools for them, and telling it of their ends. */
+import type { AgentContext, SessionContext, TurnInput, TurnRequest } from '#server/agent/context.ts';
+import type { Feature } from '#server/agent/feature.ts';
+import type { KnownTask } from '#server/journal/projections/tasks.ts';
+import { taskNotice, untoldTasks } from '#server/journal/task-notices.ts';
+import type { Task } from '#server/tasks/task.ts';
+import type { Tool } from '#server/tools/tool.ts';
+import { findTask, listedTasks } from './listed-tasks.ts';
+import { createTaskListTool } from './tools/task-list.ts';
+import { createTaskOutputTool } from './tools/task-output.ts';
+import { createTaskStopTool } from './tools/task-stop.ts';
+import { createWaitForTool } from './tools/wait-for.ts';
+import { tasksTranscript } from './transcript.ts';
+
+function makeTools({ id, session }: AgentContext) {
+  const tasks = () => listedTasks(session, id);
+  const find = (taskId: string) => findTask(session, id, taskId);
+  const withoutWait = [createTaskListTool(tasks), createTaskOutputTool(find), createTaskStopTool(find)];
+  return { withoutWait, all: [...withoutWait, createWaitForTool({ tasks, find, clock: session.clock })] };
+}
+
+function inputOf(task: KnownTask): TurnInput {
+  const { record, message } = taskNotice(task);
+  return { messages: [message], before: [record] };
+}
+
+function open(session: SessionContext) {
+  const { log } = session;
+  const tools = new Map<string, { all: readonly Tool[]; withoutWait: readonly Tool[] }>();
+
+  /** The turn that tells of a task, unless its agent was told meanwhile. */
+  function opening({ agentId, info }: Task): TurnRequest | undefined {
+    const { taskId } = info();
+    const task = untoldTasks(log.state, agentId).find((one) => one.info.taskId === taskId);
+    const input = task && inputOf(task);
+    const origin = input?.messages[0]?.origin;
+    return input && origin && { ...input, origin };
+  }
+
+  session.tasks.onEnded((task) => {
+    // A turn that runs takes it at its next step.
+    if (!log.state.activity.turns.has(task.agentId)) session.wake(task.agentId, () => opening(task));
+  });
+
+  return {
+    tools(agent: AgentContext) {
+      const made = tools.get(agent.id) ?? makeTools(agent);
+      tools.set(agent.id, made);
+      return session.program.flag('wait_for') ? made.all : made.withoutWait;
+    },
+    input: (agent: AgentContext) => untoldTasks(log.state, agent.id).map(inputOf),
+  };
+}
+
+export const tasks: Feature = { name: 'tasks', transcript: tasksTranscript, open };
