@@ -2,6 +2,7 @@
 import type { Feature } from '#server/agent/feature.ts';
 import { btw } from './btw/btw.ts';
 import { questions } from './questions/questions.ts';
+import { subagents } from './subagents/subagents.ts';
 import { todoList } from './todo-list/todo-list.ts';
 
-export const features: readonly Feature[] = [todoList, questions, btw];
+export const features: readonly Feature[] = [todoList, questions, subagents, btw];
