@@ -44,10 +44,10 @@ export interface Agent {
   /** Cancels the running turn, if any; as the user's wish unless it says another reason. */
   cancelTurn(reason?: TurnAborted): void;
   /**
-   * Runs a turn of its own, behind those that run or wait, and tells how it ended. The session must be claimed. Throws
-   * 40901 while the session is being closed, and 50003.
+   * Runs a turn of its own, behind those that run or wait, and tells how it ended. The signal cancels this turn alone; its
+   * reason is a `TurnAborted`. The session must be claimed. Throws 40901 while the session is being closed, and 50003.
    */
-  runTurn(request: TurnRequest): Promise<TurnEnd>;
+  runTurn(request: TurnRequest, signal: AbortSignal): Promise<TurnEnd>;
   /** Every registered tool with the verdict of the tool policy; all are active while no profile is bound. */
   tools(): { tool: Tool; active: boolean }[];
   inFlight(): InFlightTurn | null;
@@ -316,12 +316,18 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
       turn?.controller.abort(reason);
     },
 
-    async runTurn(request) {
+    async runTurn(request, signal) {
       // What waits goes first; the next one begins with the end of the one before.
-      for (let running = turn; running; running = turn) await running.done;
+      for (let running = turn; running && !signal.aborted; running = turn) {
+        await Promise.race([running.done, aborted(signal)]);
+      }
+      if (signal.aborted) return CANCELLED;
       assertOpen();
       config.create();
-      return launch(request, []).done;
+      const { controller, done } = launch(request, []);
+      const onAbort = () => controller.abort(signal.reason);
+      signal.addEventListener('abort', onAbort, { once: true });
+      return done.finally(() => signal.removeEventListener('abort', onAbort));
     },
 
     tools() {
@@ -354,6 +360,9 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
     },
   };
 }
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 
 function promptRequest({ id, input }: QueuedPrompt): TurnRequest {
   const origin: Origin = { kind: 'user' };

@@ -12,6 +12,8 @@ export interface Profile {
   readonly disallowedTools?: readonly string[];
   /** Profiles that it may start as subagents; `*` is any. None unless given. */
   readonly subagents?: readonly string[] | '*';
+  /** Found in the user's files rather than built in: the main agent may start it without naming it. */
+  readonly discovered?: true;
   /** Stands in the system prompt in place of the user's own agent's. */
   readonly role?: string;
   /** What is asked of the last answer of a run: a shorter one is asked for again, so many times. */

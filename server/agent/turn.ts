@@ -120,7 +120,9 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
       ...(reminders.length > 0 ? [entering(id, reminders, { cause: 'reminder' })] : []),
       ...hooks.flatMap((hook) => hook.before ?? []),
     ];
-    if (step === 1 && opener !== undefined) head.push(event(id, 'prompt.started', { promptId: opener }));
+    // The instruction of another agent was never submitted.
+    const submitted = opener !== undefined && log.state.prompts.get(id)?.open.has(opener);
+    if (step === 1 && submitted) head.push(event(id, 'prompt.started', { promptId: opener }));
     if (list) head.push(internal(id, 'agent.tools', list));
     const stepId = randomUUID();
     head.push(event(id, 'turn.step.started', { turnId, step, stepId }), ...hooks.flatMap((hook) => hook.after ?? []));

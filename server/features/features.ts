@@ -3,7 +3,8 @@ import type { Feature } from '#server/agent/feature.ts';
 import { btw } from './btw/btw.ts';
 import { planMode } from './plan-mode/plan-mode.ts';
 import { questions } from './questions/questions.ts';
+import { subagents } from './subagents/subagents.ts';
 import { tasks } from './tasks/tasks.ts';
 import { todoList } from './todo-list/todo-list.ts';
 
-export const features: readonly Feature[] = [todoList, questions, planMode, btw, tasks];
+export const features: readonly Feature[] = [todoList, questions, planMode, subagents, btw, tasks];

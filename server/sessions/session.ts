@@ -96,8 +96,8 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
       return agents;
     },
   };
-  features.open(context);
   const agents: Roster = createRoster(context);
+  features.open(context);
   const { main } = agents;
 
   const transcripts = createLiveTranscripts({

@@ -209,6 +209,60 @@ scenarios('a question', {}, (add) => {
   });
 });
 
+scenarios('a subagent', {}, (add) => {
+  const found = 'The file a.txt holds the one word hello. '.repeat(6);
+  const starts = {
+    name: 'Agent',
+    args: { prompt: 'Count the words of a.txt', description: 'count words', subagent_type: 'plan' },
+  };
+
+  add('subagent', async ({ model, prompt, until }) => {
+    model.enqueue({ calls: [starts] });
+    model.enqueue({ text: ['One ', 'word.'] });
+    model.enqueue({ text: 'It is one.' });
+    await prompt('Count the words');
+    await until('prompt.completed', 2);
+  });
+
+  add('subagent-asked-again', async ({ model, prompt, until }) => {
+    model.enqueue({ calls: [{ name: 'Agent', args: { prompt: 'Count', description: 'count' } }] });
+    model.enqueue({ text: 'One.' });
+    model.enqueue({ text: found });
+    model.enqueue({ text: 'It is one.' });
+    await prompt('Count the words');
+    await until('prompt.completed', 3);
+  });
+
+  add('subagent-failed', async ({ model, prompt, until }) => {
+    model.enqueue({ calls: [starts] });
+    model.enqueue({ status: 400, error: 'bad thing' });
+    model.enqueue({ text: 'It did not work.' });
+    await prompt('Count the words');
+    await until('prompt.completed', 2);
+  });
+
+  add('subagent-approval', async ({ model, prompt, until, decide, recorder }) => {
+    model.enqueue({ calls: [{ name: 'Agent', args: { prompt: 'Count', description: 'count' } }] });
+    model.enqueue({ calls: [asked] });
+    model.enqueue({ text: found });
+    model.enqueue({ text: 'It is one.' });
+    await prompt('Count the words');
+    await until('event.approval.requested');
+    await recorder.act('POST approvals/{id}', () => decide({ decision: 'approved' }));
+    await until('prompt.completed', 2);
+  });
+
+  add('subagent-aborted', async ({ model, prompt, post, until, recorder }) => {
+    model.enqueue({ calls: [starts] });
+    const held = model.enqueue({ text: 'One', hold: true });
+    await prompt('Count the words');
+    await held.sent;
+    await until('assistant.delta');
+    await recorder.act('POST :abort', () => post(':abort'));
+    await until('prompt.aborted', 2);
+  });
+});
+
 scenarios('a side conversation', {}, (add) => {
   add('side-conversation', async ({ model, prompt, post, until, recorder }) => {
     model.enqueue({ text: 'Noted.' });

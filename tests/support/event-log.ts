@@ -31,6 +31,7 @@ const idKinds = [
   ['connection', /conn_[0-9A-Z]{26}/g],
   ['workspace', /wd_[\w.-]+_[0-9a-f]{12}/g],
   ['plan', /(?<=plans\/|')[a-z]+-[a-z]+-\d{4}(?=\.md|')/g],
+  ['task', /\b(?:bash|agent|question)-[0-9a-z]{8}\b/g],
   ['step', /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g],
   ['time', /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g],
   ['date', /\d{4}-\d\d-\d\d/g],

@@ -1,0 +1,158 @@
+/** One run of a subagent, from its task to its last message: what its caller waits for, or is notified of. */
+import type { Agent } from '#server/agent/agent.ts';
+import type { AgentContext, SessionContext, TurnRequest } from '#server/agent/context.ts';
+import { TurnAborted } from '#server/agent/errors.ts';
+import type { Profile } from '#server/agent/profile.ts';
+import type { TurnEnd } from '#server/agent/turn.ts';
+import { cutText } from '#server/bounded-text.ts';
+import { newUlid } from '#server/ids.ts';
+import { contextSize } from '#server/journal/context-size.ts';
+import { countersOf } from '#server/journal/projections/counters.ts';
+import { noUsage } from '#server/journal/projections/usage.ts';
+import { event, type Draft } from '#server/journal/records.ts';
+import type { RunningTask, TaskEnd, TaskStop } from '#server/tasks/task.ts';
+import type { ContextMessage, Origin, TokenUsage } from '#schema/engine.ts';
+import { CONTINUATION, NO_TEXT, TRUNCATED } from './texts.ts';
+
+const ORIGIN: Origin = { kind: 'system_trigger', name: 'subagent' };
+/** Of the last message; the call's own result has all of it. */
+const RECORDED_CHARS = 65_536;
+const SUBAGENT_ENDED = 'subagent ended';
+
+/** How a run ended; `stopped` was asked for. */
+export type RunEnd =
+  { status: 'completed'; summary: string } | { status: 'failed'; error: string } | { status: 'stopped'; error: string };
+
+export interface RunDeps {
+  session: SessionContext;
+  callerId: string;
+  child: Agent;
+  profile: Pick<Profile, 'summary' | 'taskContext'> | undefined;
+  task: RunningTask;
+  /** Why the turns of the call that waits ended. */
+  callerReason(): unknown;
+}
+
+/**
+ * Runs the task and records its end, with that of the task where it is in the background. `spawned` is recorded already.
+ */
+export async function runSubagent(prompt: string, deps: RunDeps): Promise<{ end: RunEnd; taskEnd: TaskEnd }> {
+  const { session, callerId, child, task } = deps;
+  const before = usageOf(child.context);
+  const end = await turns(prompt, deps).catch((error: unknown): RunEnd => failure(error));
+  // What it left running ends with it; nobody waits for that.
+  session.tasks
+    .endAgent(child.id, SUBAGENT_ENDED)
+    .catch((error: unknown) => session.report(`tasks of ${child.id} could not be stopped`, error));
+  const taskEnd: TaskEnd =
+    end.status === 'completed'
+      ? { status: 'completed', result: end.summary }
+      : { status: end.status, result: end.error };
+  const text = cutText(end.status === 'completed' ? end.summary : end.error, RECORDED_CHARS);
+  const facts = {
+    usage: difference(usageOf(child.context), before),
+    contextTokens: contextSize(child.context.state()),
+  };
+  session.log.append([endDraft(callerId, child.id, end, text, facts), ...task.finish(taskEnd)]);
+  return { end, taskEnd };
+}
+
+function endDraft(
+  callerId: string,
+  subagentId: string,
+  end: RunEnd,
+  text: string,
+  facts: { usage: TokenUsage; contextTokens: number },
+): Draft {
+  if (end.status === 'completed') {
+    return event(callerId, 'subagent.completed', { subagentId, resultSummary: text, ...facts });
+  }
+  const x = end.status === 'stopped' ? { aborted: true as const } : undefined;
+  return event(callerId, 'subagent.failed', { subagentId, error: text }, x);
+}
+
+/** The task, and once more where the answer says too little. */
+async function turns(prompt: string, deps: RunDeps): Promise<RunEnd> {
+  const { session, child, profile, task } = deps;
+  const { minChars = 0, retries = 0 } = profile?.summary ?? {};
+  const first = countersOf(session.log.state.counters, child.id).nextTurnId;
+  const { signal, dispose } = turnSignal(task.signal, deps.callerReason);
+  try {
+    const { runtime, cwd } = session.program.reach(session);
+    const prefix = (await profile?.taskContext?.({ runtime, cwd })) ?? '';
+    const text = prefix ? `${prefix}\n\n${prompt}` : prompt;
+    for (let attempt = 0; ; attempt += 1) {
+      const request = await instruction(session, attempt === 0 ? text : CONTINUATION);
+      const end = await child.runTurn(request, signal);
+      const problem = turnProblem(end, signal);
+      if (problem) return problem;
+      const said = await lastText(child.context, first);
+      if (said.length >= minChars || attempt >= retries) return { status: 'completed', summary: said || NO_TEXT };
+    }
+  } finally {
+    dispose();
+  }
+}
+
+function turnProblem({ outcome, error, truncated }: TurnEnd, signal: AbortSignal): RunEnd | undefined {
+  if (outcome === 'cancelled') {
+    const reason = signal.reason instanceof TurnAborted ? signal.reason.message : 'interrupted by the user';
+    return { status: 'stopped', error: reason };
+  }
+  if (outcome === 'failed') {
+    return { status: 'failed', error: error ? `[${error.code}] ${error.message}` : 'The turn could not be recorded.' };
+  }
+  return truncated ? { status: 'failed', error: TRUNCATED } : undefined;
+}
+
+const failure = (error: unknown): RunEnd => ({
+  status: 'failed',
+  error: error instanceof Error ? error.message : String(error),
+});
+
+async function instruction({ log }: SessionContext, text: string): Promise<TurnRequest> {
+  const promptId = `msg_${newUlid()}`;
+  const message: ContextMessage = {
+    role: 'user',
+    content: [{ type: 'text', text }],
+    toolCalls: [],
+    origin: ORIGIN,
+    id: promptId,
+  };
+  return { origin: ORIGIN, promptId, ...(await log.store({ prompt: text, messages: [message] })) };
+}
+
+/** The signal of the run's turns: as the task's, with the reason that a turn is told. */
+function turnSignal(task: AbortSignal, callerReason: () => unknown) {
+  const controller = new AbortController();
+  const onAbort = () => controller.abort(abortReason(task.reason, callerReason()));
+  if (task.aborted) onAbort();
+  else task.addEventListener('abort', onAbort, { once: true });
+  return { signal: controller.signal, dispose: () => task.removeEventListener('abort', onAbort) };
+}
+
+function abortReason(stop: TaskStop, callerReason: unknown): TurnAborted {
+  if (stop.by === 'turn' && callerReason instanceof TurnAborted) return callerReason;
+  return new TurnAborted(stop.by === 'user' ? 'user' : 'server', stop.reason);
+}
+
+/** The newest text that the agent wrote in these turns. */
+async function lastText({ state, log }: AgentContext, firstTurn: number): Promise<string> {
+  const { entries } = state();
+  for (const { message, turnId = -1 } of entries.toReversed()) {
+    if (turnId < firstTurn || message.role !== 'assistant') continue;
+    const { content } = await log.load(message);
+    const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+    if (text.trim() !== '') return text.trim();
+  }
+  return '';
+}
+
+const usageOf = ({ id, log }: AgentContext): TokenUsage => ({ ...(log.state.usage.get(id)?.total ?? noUsage()) });
+
+const difference = (after: TokenUsage, before: TokenUsage): TokenUsage => ({
+  inputOther: after.inputOther - before.inputOther,
+  output: after.output - before.output,
+  inputCacheRead: after.inputCacheRead - before.inputCacheRead,
+  inputCacheCreation: after.inputCacheCreation - before.inputCacheCreation,
+});

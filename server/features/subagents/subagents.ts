@@ -1,0 +1,216 @@
+/** Subagents: agents that work on a task for another one, and report with their last message. */
+import type { Agent } from '#server/agent/agent.ts';
+import type { AgentContext, SessionContext } from '#server/agent/context.ts';
+import { copiedHistory } from '#server/agent/copied-history.ts';
+import type { Feature, LiveFeature } from '#server/agent/feature.ts';
+import type { Profile, Profiles } from '#server/agent/profile.ts';
+import { reminder } from '#server/agent/prompt/reminders.ts';
+import { errorMessage } from '#server/errors/service-error.ts';
+import { readContext } from '#server/journal/projections/context.ts';
+import { event } from '#server/journal/records.ts';
+import type { RunningTask, TaskEnd, WaitingCall } from '#server/tasks/task.ts';
+import { failed, ToolInputError, type RunContext, type Tool, type ToolResult } from '#server/tools/tool.ts';
+import { MAIN_AGENT } from '#schema/agents.ts';
+import type { TaskMembers } from '#schema/events/tasks.ts';
+import { allowedProfiles, resumeProblem } from './allowed.ts';
+import { runSubagent, type RunEnd } from './run.ts';
+import {
+  backgroundText,
+  completedText,
+  failedText,
+  FORK_NOTICE,
+  interruptedText,
+  type SubagentFacts,
+} from './texts.ts';
+import { createAgentTool, type AgentRequest } from './tool.ts';
+import { subagentsTranscript } from './transcript.ts';
+
+const PLANNING =
+  'The agent that started you is planning, so nothing may be changed yet. Report what should be changed instead.';
+
+function open(session: SessionContext): LiveFeature {
+  const { log, program, agents, tasks } = session;
+  /** Agents that a call is about to resume. */
+  const resuming = new Set<string>();
+  let told: { profiles: Profiles; subagents: unknown; fork: boolean; tools: readonly Tool[] } | undefined;
+
+  /** The tool as it is told now; the same object for as long as nothing of it changes. */
+  function tools(): readonly Tool[] {
+    const profiles = program.profiles(session);
+    const subagents = readContext(log.state.context, MAIN_AGENT).bound?.subagents;
+    const fork = program.flag('subagent_fork');
+    if (told?.profiles !== profiles || told.subagents !== subagents || told.fork !== fork) {
+      const tool = createAgentTool(allowedProfiles(session, MAIN_AGENT), fork, {
+        allowed: (callerId) => allowedProfiles(session, callerId),
+        resumable,
+        run,
+      });
+      told = { profiles, subagents, fork, tools: [tool] };
+    }
+    return told.tools;
+  }
+
+  function resumable(callerId: string, agentId: string): string {
+    const problem = resuming.has(agentId) ? 'It is being resumed.' : resumeProblem(session, callerId, agentId);
+    if (problem !== undefined) throw new ToolInputError(problem);
+    return readContext(log.state.context, agentId).bound?.profile ?? '';
+  }
+
+  async function run(request: AgentRequest, context: RunContext): Promise<ToolResult> {
+    const { resume } = request;
+    if (resume === undefined) return runAsTask(request, context);
+    // Another call of the same response may have been faster.
+    resumable(context.agentId, resume);
+    resuming.add(resume);
+    try {
+      return await runAsTask(request, context);
+    } finally {
+      resuming.delete(resume);
+    }
+  }
+
+  async function runAsTask(request: AgentRequest, context: RunContext): Promise<ToolResult> {
+    const { background, description } = request;
+    const { signal, agentId: callerId } = context;
+    let facts: SubagentFacts | undefined;
+    let end: RunEnd | undefined;
+    let moved: ToolResult | undefined;
+
+    const work = (task: RunningTask) =>
+      withAgent(request, callerId, async (child): Promise<TaskEnd> => {
+        facts = { agentId: child.id, profile: request.profile };
+        begin(request, context, child, task);
+        const profile = program.profiles(session).get(request.profile);
+        const callerReason = (): unknown => signal.reason;
+        const ran = await runSubagent(request.prompt, { session, callerId, child, profile, task, callerReason });
+        ({ end } = ran);
+        return ran.taskEnd;
+      });
+
+    const waiting: WaitingCall = {
+      signal,
+      onTimeout: 'stop',
+      released({ taskId }) {
+        if (!facts) throw new Error(`task ${taskId} has no subagent`);
+        moved = { output: backgroundText({ ...facts, taskId, description }, true), truncated: true };
+        return context.finish(moved);
+      },
+    };
+    try {
+      const released = await tasks.run(
+        {
+          kind: 'agent',
+          agentId: callerId,
+          description,
+          timeoutMs: program.subagentTimeoutMs(),
+          ...(background ? {} : { waiting }),
+        },
+        work,
+      );
+      if (moved) return moved;
+      if (!facts) return failed('The subagent could not be started.');
+      const { taskId } = released.info;
+      if (released.how === 'background') return { output: backgroundText({ ...facts, taskId, description }, false) };
+      return resultOf(
+        facts,
+        end ?? { status: 'stopped', error: 'It did not end in time and was given up.' },
+        released.stop,
+      );
+    } catch (error) {
+      return failed(errorMessage(error) || 'The subagent could not be started.');
+    }
+  }
+
+  /** A new agent or the one that goes on, for as long as the work does. */
+  async function withAgent<T>(request: AgentRequest, callerId: string, work: (child: Agent) => Promise<T>): Promise<T> {
+    const caller = readContext(log.state.context, callerId);
+    const permission = caller.config.permission ?? program.defaultPermission();
+    if (request.resume !== undefined) {
+      return agents.use(request.resume, async (child) => {
+        // It may do what its caller may do now.
+        await child.context.config.change({ permission });
+        return work(child);
+      });
+    }
+    const profile = allowedProfiles(session, callerId).get(request.profile);
+    if (!profile) throw new Error(`There is no subagent type "${request.profile}" any more.`);
+    const { runtimeId } = caller.config;
+    return agents.create({ purpose: 'task', parentAgentId: callerId, permission, runtimeId }, async (child) => {
+      await bind(child, profile, callerId, request.fork);
+      return work(child);
+    });
+  }
+
+  async function bind(child: Agent, profile: Profile, callerId: string, fork: boolean): Promise<void> {
+    const { model, thinkingEffort } = readContext(log.state.context, callerId).config;
+    await child.context.config.change({
+      profile,
+      ...(model === undefined ? {} : { model }),
+      ...(thinkingEffort === undefined ? {} : { thinking: thinkingEffort }),
+    });
+    if (fork) log.append([copiedHistory(log.state, child.id, callerId, [reminder('fork', FORK_NOTICE)])]);
+  }
+
+  /** The task runs, and everybody is told whose it is. */
+  function begin(request: AgentRequest, context: RunContext, child: Agent, task: RunningTask): void {
+    const { description, background, profile } = request;
+    const { agentId: callerId, toolCallId: parentToolCallId } = context;
+    const { model, thinkingEffort } = child.context.state().config;
+    const modelFacts = {
+      ...(model === undefined ? {} : { model }),
+      ...(thinkingEffort === undefined ? {} : { thinkingEffort }),
+    };
+    const members: TaskMembers = {
+      kind: 'agent',
+      agentId: child.id,
+      subagentType: profile,
+      parentToolCallId,
+      ...modelFacts,
+    };
+    const spawned = [
+      event(callerId, 'subagent.spawned', {
+        subagentId: child.id,
+        subagentName: profile,
+        parentToolCallId,
+        parentAgentId: callerId,
+        callerAgentId: callerId,
+        description,
+        runInBackground: background,
+        ...modelFacts,
+        taskId: task.id,
+      }),
+      event(callerId, 'subagent.started', { subagentId: child.id }),
+    ];
+    task.started(() => members, { behind: spawned });
+    // Of a task that is waited for, nothing else is recorded.
+    if (!background) log.append(spawned);
+  }
+
+  return {
+    tools,
+    /** Who plans lets nobody else change anything either. */
+    guard(agent, { prepared }) {
+      const parent = log.state.status.agents.get(agent.id)?.birth?.parentAgentId;
+      if (parent === undefined || agent.state().plan || !isPlanning(parent)) return undefined;
+      const writes = prepared.accesses.some((access) => access.kind === 'file' && access.mode !== 'read');
+      return writes ? PLANNING : undefined;
+    },
+  };
+
+  function isPlanning(agentId: AgentContext['id']): boolean {
+    return readContext(log.state.context, agentId).plan !== undefined;
+  }
+}
+
+function resultOf(facts: SubagentFacts, end: RunEnd, stop: { by: string; reason: string } | undefined): ToolResult {
+  if (end.status === 'completed') return { output: completedText(facts, end.summary) };
+  if (stop?.by === 'time') return failed(failedText(facts, `The subagent reached its ${stop.reason}.`, true));
+  if (end.status === 'failed') return failed(failedText(facts, end.error, false));
+  return failed(interruptedText(facts));
+}
+
+export const subagents: Feature = {
+  name: 'subagents',
+  transcript: subagentsTranscript,
+  open,
+};

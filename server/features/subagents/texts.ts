@@ -1,0 +1,55 @@
+/** What the model is told of a subagent: that it runs, what it found, why it failed. */
+
+export interface SubagentFacts {
+  agentId: string;
+  profile: string;
+}
+
+const head = ({ agentId, profile }: SubagentFacts) => [`agent_id: ${agentId}`, `actual_subagent_type: ${profile}`];
+
+const resumeHint = (agentId: string) =>
+  `resume_hint: It keeps its conversation. Call Agent with resume "${agentId}" and a prompt to let it go on.`;
+
+/** The result of a call that waited for it. */
+export const completedText = (facts: SubagentFacts, summary: string): string =>
+  [...head(facts), 'status: completed', '', '[summary]', summary].join('\n');
+
+export const failedText = (facts: SubagentFacts, error: string, resumable: boolean): string =>
+  [...head(facts), 'status: failed', ...(resumable ? [resumeHint(facts.agentId)] : []), '', error].join('\n');
+
+/** The result of a call that was cut short by a person. */
+export const interruptedText = (facts: SubagentFacts): string =>
+  [...head(facts), 'status: cancelled', '', 'Interrupted by user'].join('\n');
+
+export interface BackgroundFacts extends SubagentFacts {
+  taskId: string;
+  description: string;
+}
+
+/** The result of a call that does not wait, or no longer; the first line is read by clients. */
+export function backgroundText(facts: BackgroundFacts, detached: boolean): string {
+  return [
+    `task_id: ${facts.taskId}`,
+    'status: running',
+    ...head(facts),
+    'automatic_notification: true',
+    '',
+    `description: ${facts.description.replace(/\s+/g, ' ')}`,
+    '',
+    ...(detached ? ['note: The user moved this subagent to the background.'] : []),
+    'next_step: Go on with other work; you will be notified when it has ended. Do not wait or poll for it. TaskStop ends it.',
+    resumeHint(facts.agentId),
+  ].join('\n');
+}
+
+/** Asks for more where the last message says too little. */
+export const CONTINUATION = `Your last message is all that the agent which gave you the task will see, and it is very short. Write the complete result now:
+what you did or found, where, what you checked, and what is left open. Do not begin anything new.`;
+
+/** In front of the task of a subagent that begins with its caller's conversation. */
+export const FORK_NOTICE = `You are a subagent now. What stands above is a copy of the conversation of the agent that started you; it goes on without you and
+sees only your last message. Do the task below, and do not go on with anything else from above.`;
+
+export const NO_TEXT = 'The subagent ended without a message.';
+export const TRUNCATED =
+  '[agent.max_tokens_exceeded] The last message of the subagent was cut off at the limit of its model.';
