@@ -274,7 +274,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     open = undefined;
     if (continuation.length > 0) return undefined;
     const asking: ContextMessage[] = [];
-    for (const mayEnd of asked) asking.push(...(await mayEnd(agent, turnId)));
+    for (const mayEnd of asked) asking.push(...(await mayEnd(agent, turnId, signal)));
     const messages = await log.store(asking);
     signal.throwIfAborted();
     continuation.push(...(messages.length > 0 ? [{ messages }] : []), ...turn.takeInput());
