@@ -1,7 +1,8 @@
 /** What features there are, in the order in which their records stand where several share a line. */
 import type { Feature } from '#server/agent/feature.ts';
 import { btw } from './btw/btw.ts';
+import { hooks } from './hooks/hooks.ts';
 import { questions } from './questions/questions.ts';
 import { todoList } from './todo-list/todo-list.ts';
 
-export const features: readonly Feature[] = [todoList, questions, btw];
+export const features: readonly Feature[] = [hooks, todoList, questions, btw];

@@ -35,7 +35,12 @@ async function accept(session: LiveSession, body: SubmitPrompt, models: ModelChe
   return session.agents.use(body.agent_id ?? MAIN_AGENT, (agent) => acceptFor(agent, session, body, models));
 }
 
-async function acceptFor(agent: Agent, session: LiveSession, body: SubmitPrompt, models: ModelChecks): Promise<Prompt> {
+async function acceptFor(
+  agent: Agent,
+  session: LiveSession,
+  body: SubmitPrompt,
+  models: ModelChecks,
+): Promise<Accepted> {
   const promptId = body.prompt_id ?? session.newPromptId();
   agent.queue.reserve(promptId);
   try {
