@@ -1,7 +1,7 @@
 /** Random but lawful session histories: what holds for every journal is tested over them. */
 import { readContext } from '#server/journal/projections/context.ts';
 import { countersOf } from '#server/journal/projections/counters.ts';
-import { internal, event, unsent, type Attachment, type Draft } from '#server/journal/records.ts';
+import { entering, internal, event, unsent, type Attachment, type Draft } from '#server/journal/records.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
 import type { ContextMessage, Part, ToolCall } from '#schema/engine.ts';
 import { iso } from '#schema/scalars.ts';
@@ -30,6 +30,8 @@ export interface Driver {
 /** Drives a claimed log. */
 export function createDriver(log: SessionLog, random: Random): Driver {
   let ids = 0;
+  /** The prompt whose hook runs. */
+  let hooked: string | undefined;
   const chance = (share: number) => random() < share;
   const id = (kind: string) => `${kind}_${(ids += 1)}`;
   const context = (agent = 'main') => readContext(log.state.context, agent);
@@ -79,7 +81,10 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     if (!queued) return false;
     const { promptId } = queued;
     if (chance(0.3)) log.append([event('main', 'prompt.aborted', { promptId, abortedAt: AT })]);
-    else {
+    else if (chance(0.3)) {
+      log.hold();
+      hooked = promptId;
+    } else {
       const turnId = countersOf(log.state.counters, 'main').nextTurnId;
       log.append([
         event('main', 'turn.started', { turnId, promptId, origin: { kind: 'user' }, prompt: 'later' }),
@@ -91,13 +96,22 @@ export function createDriver(log: SessionLog, random: Random): Driver {
 
   function startTurn(): void {
     const promptId = id('msg');
-    const turnId = countersOf(log.state.counters, 'main').nextTurnId;
     const content = [{ type: 'text' as const, text: 'hello' }];
     const submitted = { promptId, userMessageId: promptId, status: 'running' as const, content, createdAt: AT };
-    const attachments = media();
-    log.append([
+    const head = [
       event('main', 'session.meta.updated', { patch: { lastPrompt: promptId } }),
       event('main', 'prompt.submitted', submitted),
+    ];
+    if (chance(0.3)) {
+      log.hold(head);
+      hooked = promptId;
+    } else log.append([...head, ...begin(promptId)]);
+  }
+
+  function begin(promptId: string): Draft[] {
+    const turnId = countersOf(log.state.counters, 'main').nextTurnId;
+    const attachments = media();
+    return [
       event(
         'main',
         'turn.started',
@@ -105,8 +119,33 @@ export function createDriver(log: SessionLog, random: Random): Driver {
         attachments.length > 0 ? { attachments } : undefined,
       ),
       event('main', 'event.session.work_changed', { busy: true, main_turn_active: true, pending_interaction: 'none' }),
-      add([user(promptId)], 'input', 'turn'),
-    ]);
+      entering('main', [user(promptId)], { cause: 'input', enters: 'turn' }),
+    ];
+  }
+
+  /** The hook that a prompt waited for adds a text or not, refuses the prompt, or is aborted. */
+  function endHook(promptId: string): void {
+    hooked = undefined;
+    const hookEvent = 'UserPromptSubmit';
+    const origin = { kind: 'hook_result' as const, event: hookEvent, ownerPromptId: promptId };
+    const said = (role: 'user' | 'assistant'): Draft =>
+      entering('main', [{ role, content: [{ type: 'text', text: text() }], toolCalls: [], origin }], { cause: 'hook' });
+    const fate = random();
+    if (fate < 0.25) log.release([event('main', 'prompt.aborted', { promptId, abortedAt: AT })]);
+    else if (fate < 0.5) {
+      log.release([
+        entering('main', [user(promptId)], { cause: 'input' }),
+        event('main', 'hook.result', { hookEvent, content: `no ${ids}`, blocked: true }),
+        said('assistant'),
+        event('main', 'prompt.completed', { promptId, finishedAt: AT, reason: 'blocked' }),
+      ]);
+    } else if (fate < 0.75) {
+      log.release([
+        said('user'),
+        event('main', 'hook.result', { hookEvent, content: `and ${ids}` }),
+        ...begin(promptId),
+      ]);
+    } else log.release(begin(promptId));
   }
 
   function queuePrompt(): void {
@@ -507,7 +546,10 @@ export function createDriver(log: SessionLog, random: Random): Driver {
 
   async function step(): Promise<void> {
     const turn = turnOf();
-    if (turn?.step) {
+    if (hooked !== undefined) {
+      if (chance(0.2)) queuePrompt();
+      else endHook(hooked);
+    } else if (turn?.step) {
       const aside = random();
       if (aside < 0.05) queuePrompt();
       else if (aside < 0.1 && turn.step.calls.size > 0) subagent();
