@@ -80,8 +80,9 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     const queued = [...(log.state.prompts.get('main')?.open.values() ?? [])].find(({ state }) => state === 'queued');
     if (!queued) return false;
     const { promptId } = queued;
-    if (chance(0.3)) log.append([event('main', 'prompt.aborted', { promptId, abortedAt: AT })]);
-    else if (chance(0.3)) {
+    const fate = random();
+    if (fate < 0.3) log.append([event('main', 'prompt.aborted', { promptId, abortedAt: AT })]);
+    else if (fate < 0.5) {
       log.hold();
       hooked = promptId;
     } else {

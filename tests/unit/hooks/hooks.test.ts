@@ -121,7 +121,7 @@ describe('a command', () => {
     const running = command(`trap '' TERM; while :; do sleep 0.2; done`, controller.signal);
     controller.abort();
     expect(await running).toMatchObject({ stopped: 'aborted' });
-    await expect(command('true', controller.signal)).rejects.toThrow();
+    await expect(command('true', controller.signal)).rejects.toThrow('aborted');
   });
 });
 
