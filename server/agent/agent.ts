@@ -221,6 +221,7 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
       if (!turn) {
         queue.forget(promptId);
         startNext(input);
+        if (!turn) options.onIdle?.();
       }
     }
     if (failure !== undefined && !signal.aborted) throw failure;
