@@ -7,7 +7,7 @@ const LAYERS = [
   ['events'],
   ['journal'],
   ['config', 'auth', 'transcript'],
-  ['models', 'permissions', 'tools', 'interactions', 'tasks'],
+  ['models', 'permissions', 'tools', 'interactions', 'tasks', 'hooks'],
   ['agent'],
   ['features'],
   ['sessions', 'workspaces'],

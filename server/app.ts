@@ -22,12 +22,14 @@ import { createMeta } from './meta.ts';
 import { newUlid } from './ids.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Meta } from '#schema/meta.ts';
+import { createHooks } from '#server/hooks/hooks.ts';
 import { createIdentity } from '#server/models/providers/identity.ts';
 import { createProviders, type Providers } from '#server/models/providers/providers.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { createModelChecks } from '#server/models/model-checks.ts';
 import { createModelClient } from '#server/models/stream.ts';
 import { INSTRUCTIONS_MAX_AGE_MS } from '#server/agent/prompt/instructions.ts';
+import { spawnGroup } from '#server/processes/spawn.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { readSessionFolder } from '#server/sessions/session-folder.ts';
 import { sessionFrames } from '#server/sessions/session-frames.ts';
@@ -239,6 +241,12 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       identity,
       client,
       tools,
+      hooks: createHooks({
+        entries: () => config.effective().hooks ?? [],
+        environment: options.env,
+        spawn: spawnGroup,
+        log,
+      }),
       log,
     }),
     resources: [{ holds: (id) => bus.followers(id) > 0 }],

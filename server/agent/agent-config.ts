@@ -30,8 +30,8 @@ export interface AgentConfig {
   permission(): PermissionMode;
   maxContextTokens(): number | undefined;
   warnings(): SessionWarning[];
-  /** Records the agent's birth in this process; the lock must be held. */
-  create(): void;
+  /** Records the agent's birth in this process, for this change; the lock must be held. */
+  create(change?: AgentChange): void;
   /** Applies a change; binds an unbound agent when a profile is given. */
   change(change: AgentChange): Promise<void>;
   /** Re-renders the system prompt; `cause` says why. */
@@ -133,7 +133,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     return fresh.map(({ message, code }) => event(id, 'warning', { message, code }));
   }
 
-  function create(): void {
+  function create(change: AgentChange = {}): void {
     if (created) return;
     const firstLife = !log.state.status.agents.has(id);
     const { birth } = life;
@@ -148,7 +148,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
         ? [internal(id, 'agent.config', { permission, runtimeId: birth?.runtimeId ?? LOCAL_RUNTIME })]
         : []),
       ...((firstLife && birth?.records?.(id)) || []),
-      ...session.features.flatMap((feature) => feature.agentCreated?.(agent) ?? []),
+      ...session.features.flatMap((feature) => feature.agentCreated?.(agent, change) ?? []),
     ]);
     created = true;
     const facts = session.features.map((feature) => feature.facts?.(agent));
@@ -184,7 +184,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
   }
 
   async function change(wanted: AgentChange): Promise<void> {
-    create();
+    create(wanted);
     const profile = state().bound === undefined ? wanted.profile : undefined;
     const prompt = profile ? await renderedPrompt('bound', profile, true) : [];
     const drafts: Draft[] = [];

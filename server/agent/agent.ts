@@ -7,7 +7,7 @@ import { ServiceError } from '#server/errors/service-error.ts';
 import { contextSize } from '#server/journal/context-size.ts';
 import { readContext, requestMessages } from '#server/journal/projections/context.ts';
 import { countersOf } from '#server/journal/projections/counters.ts';
-import { event, type Draft } from '#server/journal/records.ts';
+import { entering, event, type Draft } from '#server/journal/records.ts';
 import type { VolatileFact } from '#server/journal/log-listeners.ts';
 import type { Stored } from '#server/journal/texts.ts';
 import type { PreparedCall, Tool } from '#server/tools/tool.ts';
@@ -22,6 +22,7 @@ import { createRepeatGuard } from './calls/repeat-guard.ts';
 import { runToolBatch } from './calls/tool-batch.ts';
 import type { AgentContext, SessionContext, TurnRequest } from './context.ts';
 import { TurnAborted } from './errors.ts';
+import type { PromptStart } from './feature.ts';
 import { createPromptQueue, type PromptQueue, type QueuedPrompt } from './prompt-queue.ts';
 import { reminder, stepReminders } from './prompt/reminders.ts';
 import { createStatusFrames } from './status-frames.ts';
@@ -36,6 +37,8 @@ export interface Agent {
   readonly queue: PromptQueue;
   /** Accepts a prompt: starts its turn or queues it. `head` are records that go in front on the same line. */
   submit(prompt: QueuedPrompt, head: Draft[]): Prompt;
+  /** How the start of this prompt ends, while features work on it; nothing once its turn has begun. */
+  starting(promptId: string): Promise<Prompt['status']> | undefined;
   prompts(): Promise<{ active: Prompt | null; queued: Prompt[] }>;
   /** 40402, 40903, 50003. */
   abortPrompt(id: string): void;
@@ -75,6 +78,14 @@ export interface AgentOptions extends AgentLife {
   onIdle?: () => void;
 }
 
+/** A prompt whose turn waits for features. */
+interface StartingTurn {
+  controller: AbortController;
+  done: Promise<Prompt['status']>;
+  /** What enters the turn, or opens one of its own when there is none. */
+  input: TurnRequest[];
+}
+
 /** Creates the agent over a loaded journal; appends nothing. */
 export function createAgent(session: SessionContext, id: string, options: AgentOptions = {}): Agent {
   const { log, program, features } = session;
@@ -86,6 +97,7 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
   let turn: RunningTurn | undefined;
   /** What opens a turn when the present one is cleared away. */
   let woken: (() => TurnRequest | undefined) | undefined;
+  let starting: StartingTurn | undefined;
   let newInstructionFiles: string[] = [];
 
   const tools = () => [...program.tools, ...features.flatMap((feature) => feature.tools?.(context) ?? [])];
@@ -117,8 +129,9 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
     }),
     tellFacts: frames.facts,
     request(request) {
-      if (turn) {
-        turn.input.push(request);
+      const input = turn?.input ?? starting?.input;
+      if (input) {
+        input.push(request);
         return;
       }
       assertOpen();
@@ -127,7 +140,7 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
     },
     wake(next) {
       woken = next;
-      if (!turn) startNext([]);
+      if (!turn && !starting) startNext([]);
     },
   };
   const config = createAgentConfig(context, frames, options);
@@ -151,11 +164,81 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
     return { byModel, total, ...(turn ? { currentTurn } : {}) };
   }
 
+  /** A prompt's turn begins, now or when the features are done with the prompt. */
+  function start(prompt: QueuedPrompt, head: Draft[]): void {
+    const { id: promptId, input } = prompt;
+    const asked = features.flatMap(
+      (feature) => feature.promptStarts?.(context, { id: promptId, text: input.text }) ?? [],
+    );
+    if (asked.length === 0) {
+      launch(promptRequest(prompt), head);
+      return;
+    }
+    const controller = new AbortController();
+    starting = { controller, input: [], done: Promise.resolve('running') };
+    queue.starting = prompt;
+    try {
+      log.hold(head);
+    } catch (error) {
+      starting = queue.starting = undefined;
+      throw error;
+    }
+    starting.done = startAfter(prompt, asked, starting);
+    // Who submitted it is told; one that waited has nobody else.
+    starting.done.catch((error: unknown) =>
+      session.report(`a prompt of ${id} in ${log.sessionId} could not start`, error),
+    );
+  }
+
+  async function startAfter(
+    prompt: QueuedPrompt,
+    asked: ((signal: AbortSignal) => Promise<PromptStart>)[],
+    { controller: { signal }, input }: StartingTurn,
+  ): Promise<Prompt['status']> {
+    const records: Draft[] = [];
+    let refused = false;
+    let failure: unknown;
+    try {
+      for (const ask of asked) {
+        if (refused || signal.aborted) break;
+        const answer = await ask(signal);
+        records.push(...(answer.records ?? []));
+        refused = answer.refused === true;
+      }
+    } catch (error) {
+      failure = error;
+    }
+    starting = queue.starting = undefined;
+    const at = iso(session.clock.now());
+    const { id: promptId } = prompt;
+    const settled = (reason: 'failed' | 'blocked') =>
+      event(id, 'prompt.completed', { promptId, finishedAt: at, reason });
+    const begins = !signal.aborted && failure === undefined && !refused;
+    try {
+      if (begins) launch(promptRequest(prompt), records, log.release).input.push(...input);
+      else if (signal.aborted) log.release([event(id, 'prompt.aborted', { promptId, abortedAt: at })]);
+      else if (failure !== undefined) log.release([settled('failed')]);
+      else {
+        const { messages } = promptRequest(prompt);
+        log.release([entering(id, messages, { cause: 'input' }), ...records, settled('blocked')]);
+      }
+    } finally {
+      session.changed();
+      if (!turn) {
+        queue.forget(promptId);
+        startNext(input);
+        if (!turn) options.onIdle?.();
+      }
+    }
+    if (failure !== undefined && !signal.aborted) throw failure;
+    return refused && !signal.aborted ? 'blocked' : 'running';
+  }
+
   /** Begins a turn; everything clients must see at once is one line. */
-  function launch(request: TurnRequest, head: Draft[]): RunningTurn {
+  function launch(request: TurnRequest, head: Draft[], append: (drafts: Draft[]) => unknown = log.append): RunningTurn {
     const { origin, promptId, prompt, attachments = [] } = request;
     const turnId = countersOf(log.state.counters, id).nextTurnId;
-    log.append([
+    append([
       ...head,
       event(
         id,
@@ -219,11 +302,14 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
   function startNext(late: TurnRequest[]): void {
     if (closing || log.readOnly) return;
     const prompt = queue.next();
-    const next = prompt ? promptRequest(prompt) : (late.shift() ?? woken?.());
-    woken = undefined;
-    if (!next) return;
     try {
-      launch(next, []).input.push(...late);
+      if (prompt) start(prompt, []);
+      else {
+        const next = late.shift() ?? woken?.();
+        if (next) launch(next, []);
+      }
+      woken = undefined;
+      (turn?.input ?? starting?.input)?.push(...late);
     } catch (error) {
       session.report(`the next turn of ${id} in ${log.sessionId} could not start`, error);
     }
@@ -267,7 +353,7 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
 
     submit(prompt, head) {
       assertOpen();
-      const waits = turn !== undefined || queue.waiting().length > 0;
+      const waits = turn !== undefined || starting !== undefined || queue.waiting().length > 0;
       const status = waits ? 'queued' : 'running';
       const { content, eventContent } = prompt.input;
       const createdAt = iso(prompt.createdAt);
@@ -279,7 +365,7 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
           const queueLength = queue.waiting().length + 1;
           const queued = event(id, 'prompt.queued', { promptId: prompt.id, content: eventContent, queueLength });
           log.append([...head, accepted, queued]);
-        } else launch(promptRequest(prompt), [...head, accepted]);
+        } else start(prompt, [...head, accepted]);
       } catch (error) {
         queue.forget(prompt.id);
         throw error;
@@ -287,6 +373,8 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
       session.changed();
       return { prompt_id: prompt.id, user_message_id: prompt.id, status, content, created_at: createdAt };
     },
+
+    starting: (promptId) => (queue.starting?.id === promptId ? starting?.done : undefined),
 
     prompts: () => log.load({ active: queue.active(), queued: queue.waiting() }),
 
@@ -314,12 +402,13 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
 
     cancelTurn(reason = new TurnAborted('user', 'interrupted by the user')) {
       turn?.controller.abort(reason);
+      starting?.controller.abort(reason);
     },
 
     async runTurn(request, signal) {
       // What waits goes first; the next one begins with the end of the one before.
-      for (let running = turn; running && !signal.aborted; running = turn) {
-        await Promise.race([running.done, aborted(signal)]);
+      for (let work = turn ?? starting; work && !signal.aborted; work = turn ?? starting) {
+        await Promise.race([Promise.allSettled([work.done]), aborted(signal)]);
       }
       if (signal.aborted) return CANCELLED;
       assertOpen();
@@ -343,20 +432,24 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
         ...(phase ? [{ type: 'agent.status.updated' as const, fields: { phase } }] : []),
       ];
     },
-    idle: () => turn === undefined && queue.waiting().length === 0,
+    idle: () => turn === undefined && starting === undefined && queue.waiting().length === 0,
 
     async close(reason, message) {
       closing = true;
       const running = turn;
-      running?.controller.abort(new TurnAborted('server', message));
+      const begins = starting;
+      const aborted = new TurnAborted('server', message);
+      running?.controller.abort(aborted);
+      begins?.controller.abort(aborted);
       await running?.done;
+      await begins?.done.catch(() => undefined);
       if (!config.created || log.readOnly) return [];
       const abortedAt = iso(session.clock.now());
-      const aborted = queue
+      const left = queue
         .waiting()
         .map(({ prompt_id }) => event(id, 'prompt.aborted', { promptId: prompt_id, abortedAt }));
       const last = features.flatMap((feature) => feature.closing?.(context) ?? []);
-      return [...aborted, ...last, event(id, 'agent.disposed', {}, { reason })];
+      return [...left, ...last, event(id, 'agent.disposed', {}, { reason })];
     },
   };
 }

@@ -2,6 +2,7 @@
 import type { Clock } from '#server/clock.ts';
 import type { Flag } from '#server/config/flags.ts';
 import type { Approvals } from '#server/interactions/approvals.ts';
+import type { Hooks } from '#server/hooks/hooks.ts';
 import type { Interactions } from '#server/interactions/interactions.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
 import type { Stored, Text } from '#server/journal/texts.ts';
@@ -108,6 +109,7 @@ export interface TurnInput {
 /** What the program gives every agent, read from the configuration at each use. */
 export interface AgentProgram {
   readonly tools: readonly Tool[];
+  readonly hooks: Hooks;
   defaultPermission(): PermissionMode;
   /** Whether main agents begin in plan mode. */
   defaultPlanMode(): boolean;

@@ -6,16 +6,18 @@ import type { FrameHandler } from '#server/events/frame-handler.ts';
 import type { LogState } from '#server/journal/fold.ts';
 import type { FeatureProjection } from '#server/journal/projections/feature-projection.ts';
 import type { Draft } from '#server/journal/records.ts';
+import type { Text } from '#server/journal/texts.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
 import type { ContextMessage, ToolCall } from '#schema/engine.ts';
 import type { StatusFacts } from '#schema/events/volatile.ts';
+import type { TaskInfo } from '#schema/events/tasks.ts';
 import type { Snapshot } from '#schema/message.ts';
 import type { TurnOutcome } from '#schema/scalars.ts';
 import type { AgentConfigRequest, SessionStatus } from '#schema/session.ts';
 import type { PreparedCall, Tool, ToolResult } from '#server/tools/tool.ts';
 import type { TranscriptRows } from '#server/transcript/transcript-rows.ts';
 import type { StoredResult } from './calls/call-records.ts';
-import type { AgentContext, AgentProgram, SessionContext, TurnInput } from './context.ts';
+import type { AgentChange, AgentContext, AgentProgram, SessionContext, TurnInput } from './context.ts';
 
 /** A feature as the program knows it. */
 export interface Feature<Live extends LiveFeature = LiveFeature> {
@@ -49,8 +51,8 @@ export interface LiveFeature {
   readonly permissionSteps?: readonly AddedStep[];
   /** Looks at a prepared call before permissions are asked. Returns why it may not run, or nothing. */
   guard?(agent: AgentContext, call: GuardedCall): Promise<string | undefined> | string | undefined;
-  /** Records of an agent that is used for the first time in this process. */
-  agentCreated?(agent: AgentContext): Draft[];
+  /** Records of an agent that is used for the first time in this process, with the change that it is used for. */
+  agentCreated?(agent: AgentContext, change: AgentChange): Draft[];
   /** What is set of that agent besides, as clients are told then. */
   facts?(agent: AgentContext): StatusFacts;
   /**
@@ -59,15 +61,31 @@ export interface LiveFeature {
    */
   configure?(agent: AgentContext, request: AgentConfigRequest): Promise<void>;
   /**
+   * A user's prompt is about to open its turn, which waits for what is returned: the session is busy meanwhile, and an
+   * abort fires the signal. Nothing, as usual, lets the turn begin at once.
+   */
+  promptStarts?(
+    agent: AgentContext,
+    prompt: StartingPrompt,
+  ): ((signal: AbortSignal) => Promise<PromptStart>) | undefined;
+  /**
    * A step's head is written: messages enter it, `before` stands in front of `turn.step.started`, `after` behind it.
    */
   stepBegins?(agent: AgentContext, step: StepHead): { messages?: ContextMessage[]; before?: Draft[]; after?: Draft[] };
   /** What has to enter at the agent's next step: while there is any, its turn does not end as completed. */
   input?(agent: AgentContext): TurnInput[];
-  /** The turn would end as completed: messages make it go on for a step. */
-  mayEnd?(agent: AgentContext, turnId: number): Promise<ContextMessage[]>;
+  /**
+   * The turn would end as completed: messages make it go on for a step. Where there is none the step and its turn end on
+   * one line, so a feature that only sometimes objects has it only then.
+   */
+  mayEnd?(agent: AgentContext, turnId: number, signal: AbortSignal): Promise<ContextMessage[]>;
   /** Records in front of `turn.ended`, and behind it and its `error`. */
   turnEnds?(agent: AgentContext, turnId: number, outcome: TurnOutcome): { before?: Draft[]; after?: Draft[] };
+  /** A task has begun, in the foreground or behind. */
+  taskStarted?(agent: AgentContext, info: TaskInfo): void;
+  /** A subagent of this agent is about to get its task, and waits; then it has ended, with its last words. */
+  subagentStarts?(agent: AgentContext, subagent: { name: string; prompt: string }, signal: AbortSignal): Promise<void>;
+  subagentEnded?(agent: AgentContext, subagent: { name: string; response: string }): void;
   /** What a call's result leaves in the journal beside it. */
   callEnds?(agent: AgentContext, call: ToolCall, result: StoredResult): Pick<ToolResult, 'x' | 'records'>;
   /** Records in front of the agent's `agent.disposed`. */
@@ -79,6 +97,18 @@ export interface LiveFeature {
 }
 
 export type UnloadReason = 'exit' | 'archive' | 'idle';
+
+export interface StartingPrompt {
+  id: string;
+  text: Text;
+}
+
+export interface PromptStart {
+  /** Records in front of `turn.started`; of a refused prompt behind its message. */
+  records?: Draft[];
+  /** The prompt is kept in the context, but opens no turn. */
+  refused?: boolean;
+}
 
 export interface StepHead {
   turnId: number;
@@ -92,4 +122,6 @@ export interface GuardedCall {
   turnId: number;
   /** Calls of the same response that are admitted already, in order. */
   admitted: readonly PreparedCall[];
+  /** The turn's. */
+  signal: AbortSignal;
 }

@@ -1,6 +1,7 @@
 /** What every agent gets from the program: tools, models, limits and rules, read from the configuration at each use. */
 import type { Clock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
+import type { Hooks } from '#server/hooks/hooks.ts';
 import { completionBudget } from '#server/models/budget.ts';
 import type { Identity } from '#server/models/providers/identity.ts';
 import { effectiveRecord, findModel, resolveModel } from '#server/models/resolve.ts';
@@ -38,12 +39,13 @@ export interface AgentProgramDeps {
   client: ModelClient;
   /** Those that every agent has; features bring more. */
   tools: readonly Tool[];
+  hooks: Hooks;
   log: Logger;
 }
 
 /** Creates it; nothing is read before an agent asks. */
 export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
-  const { runtime, home, config, env, identity, client, tools, log } = deps;
+  const { runtime, home, config, env, identity, client, tools, hooks, log } = deps;
   const files = createInstructionFiles({ runtime, home, clock: deps.clock, maxAgeMs: deps.instructionsMaxAgeMs });
   const serverHome = createServerHome(home);
   const policy = createPermissionPolicy({ reader: createCommandLineReader({ log }) });
@@ -58,6 +60,7 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
 
   return {
     tools,
+    hooks,
     defaultPermission: () => config.effective().defaultPermissionMode ?? DEFAULT_PERMISSION,
     defaultPlanMode: () => config.effective().defaultPlanMode,
     resolveModel: (alias) => resolveModel(alias, { config: config.effective(), env: env(), identity }),

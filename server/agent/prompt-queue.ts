@@ -38,6 +38,8 @@ export interface PromptQueue {
   keep(prompt: QueuedPrompt): void;
   /** Forgets the content of a prompt that has settled. */
   forget(id: string): void;
+  /** The prompt whose turn is about to begin: it waits no more, and there may be no record of that. */
+  starting: QueuedPrompt | undefined;
   /** The oldest waiting prompt. */
   next(): QueuedPrompt | undefined;
   /** The waiting prompts of these ids, in the order of the queue. Throws 40402 unless each waits and is named once. */
@@ -59,7 +61,10 @@ export function createPromptQueue(log: SessionLog, agent: string): PromptQueue {
   const inputs = new Map<string, QueuedPrompt>();
 
   const prompts = () => log.state.prompts.get(agent);
-  const waiting = () => [...(prompts()?.open.values() ?? [])].filter((prompt) => prompt.state === 'queued');
+  const waiting = () =>
+    [...(prompts()?.open.values() ?? [])].filter(
+      ({ state, promptId }) => state === 'queued' && promptId !== queue.starting?.id,
+    );
 
   function view(prompt: OpenPrompt, status: Prompt['status']): Stored<Prompt> {
     return {
@@ -71,7 +76,8 @@ export function createPromptQueue(log: SessionLog, agent: string): PromptQueue {
     };
   }
 
-  return {
+  const queue: PromptQueue = {
+    starting: undefined,
     reserve(id) {
       if (reserved.has(id) || prompts()?.open.has(id)) {
         throw new ServiceError('prompt.id_conflict', `prompt_id '${id}' is already in use`);
@@ -102,17 +108,19 @@ export function createPromptQueue(log: SessionLog, agent: string): PromptQueue {
     },
     active() {
       const own = prompts();
-      const prompt = own?.active === undefined ? undefined : own.open.get(own.active);
+      const id = own?.active ?? queue.starting?.id;
+      const prompt = id === undefined ? undefined : own?.open.get(id);
       return prompt ? view(prompt, 'running') : null;
     },
     waiting: () => waiting().map((prompt) => view(prompt, 'queued')),
     abortable(id) {
       const own = prompts();
-      if (own?.active === id) return 'active';
+      if (own?.active === id || queue.starting?.id === id) return 'active';
       const prompt = own?.open.get(id);
       if (prompt?.state === 'queued') return 'waiting';
       if (own?.used.has(id) && !prompt) throw alreadyCompleted(id);
       throw new ServiceError('prompt.not_found', `prompt ${id} not found`);
     },
   };
+  return queue;
 }

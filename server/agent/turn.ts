@@ -285,7 +285,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     open = undefined;
     if (waits()) return undefined;
     const asking: ContextMessage[] = [];
-    for (const mayEnd of asked) asking.push(...(await mayEnd(agent, turnId)));
+    for (const mayEnd of asked) asking.push(...(await mayEnd(agent, turnId, signal)));
     const messages = await log.store(asking);
     signal.throwIfAborted();
     continuation.push(...(messages.length > 0 ? [{ messages }] : []), ...turn.takeInput());

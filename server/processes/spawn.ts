@@ -16,7 +16,9 @@ export interface SpawnRequest {
   cwd: string;
   /** All variables of the child. */
   env: NodeJS.ProcessEnv;
-  /** Told what the program writes, as it comes; nothing after `ended`. Standard input is closed. */
+  /** What the program reads from its standard input; closed without it. */
+  input?: string;
+  /** Told what the program writes, as it comes; nothing after `ended`. */
   onOutput(stream: 'stdout' | 'stderr', chunk: Buffer): void;
   /** A file of this process that is open for appending: both streams go there, and `onOutput` is told nothing. */
   output?: number | undefined;
@@ -42,9 +44,12 @@ export interface RunningProcess {
 export type Spawn = (request: SpawnRequest) => Promise<RunningProcess>;
 
 function start(request: SpawnRequest): Promise<ChildProcess & { pid: number }> {
-  const { file, args, cwd, env, output = 'pipe' } = request;
+  const { file, args, cwd, env, input, output = 'pipe' } = request;
   return new Promise((resolve, reject) => {
-    const child = spawn(file, args, { cwd, env, detached: true, stdio: ['ignore', output, output] });
+    const stdin = input === undefined ? 'ignore' : 'pipe';
+    const child = spawn(file, args, { cwd, env, detached: true, stdio: [stdin, output, output] });
+    // A program may end without having read it.
+    child.stdin?.on('error', () => undefined).end(input);
     child.once('error', reject);
     child.once('spawn', () => {
       const { pid } = child;
@@ -116,6 +121,7 @@ export const spawnGroup: Spawn = async (request) => {
     await stopped;
     survive();
     await atMost(PIPE_WAIT_MS, closed);
+    child.stdin?.destroy();
     letGo(child.stdout);
     letGo(child.stderr);
     return exitCode;

@@ -40,6 +40,7 @@ export const hookEvents = [
   'PostCompact',
   'Notification',
 ] as const;
+export type HookEvent = (typeof hookEvents)[number];
 
 const hookSchema = z.strictObject({
   event: z.enum(hookEvents),
@@ -47,6 +48,7 @@ const hookSchema = z.strictObject({
   command: z.string().min(1),
   timeout: z.number().min(1).max(600).optional(),
 });
+export type HookConfig = z.infer<typeof hookSchema>;
 
 const serviceSchema = z.object({
   baseUrl: z.string().optional(),

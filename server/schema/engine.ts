@@ -84,7 +84,12 @@ export const originSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('task'), taskId: z.string(), status: z.string(), notificationId: z.string() }),
   cronJobOriginSchema,
   z.object({ kind: z.literal('cron_missed'), count: z.number().int() }),
-  z.object({ kind: z.literal('hook_result'), event: z.string(), blocked: z.boolean().optional() }),
+  z.object({
+    kind: z.literal('hook_result'),
+    event: z.string(),
+    blocked: z.boolean().optional(),
+    ownerPromptId: z.string().optional(),
+  }),
   z.object({ kind: z.literal('retry'), trigger: z.string().optional() }),
 ]);
 export type Origin = z.infer<typeof originSchema>;

@@ -29,7 +29,7 @@ const headerSchema = z.object({
   archivedAt: time.optional(),
   /** Custom metadata; `parent_session_id` and `child_session_kind` in it make the session a child. */
   custom: z.record(z.string(), z.unknown()),
-  /** A turn, a task or a compaction is open: what a crash leaves behind. */
+  /** A turn, a task or a compaction is open, or clients believe so: what a crash leaves behind. */
   open: z.boolean(),
   forkedFrom: z.string().optional(),
 });
@@ -59,7 +59,7 @@ export function foldedHeader(
     id,
     workspaceId,
     lastTurnReason: activity.outcome,
-    open: isBusy(activity),
+    open: isBusy(activity) || activity.told?.busy === true,
     archived: stored?.archived ?? false,
     archivedAt: stored?.archivedAt,
     custom: stored?.custom ?? index.custom,

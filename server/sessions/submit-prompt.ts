@@ -12,23 +12,35 @@ import { checkContent, checkUploads, storePromptMedia } from './prompt-content.t
 import { metadataText } from './prompt-text.ts';
 
 export interface SubmitDeps {
-  use(sessionId: string, work: (session: LiveSession) => Promise<Prompt>): Promise<Prompt>;
+  use<T>(sessionId: string, work: (session: LiveSession) => Promise<T>): Promise<T>;
   models: ModelChecks;
 }
 
-/** Accepts a prompt. The reply comes when its turn has begun or it was queued, never at the turn's end. */
+/** Accepts a prompt. The reply comes when its turn has begun, or it was refused or queued, never at the turn's end. */
 export async function submitPrompt(sessionId: string, body: SubmitPrompt, deps: SubmitDeps): Promise<Prompt> {
   checkUploads(body.content);
-  return deps.use(sessionId, (session) => accept(session, body, deps.models));
+  const { prompt, starting } = await deps.use(sessionId, (session) => accept(session, body, deps.models));
+  // What a feature does first may take minutes: the session is held for it, and not by this request.
+  return starting ? { ...prompt, status: await starting } : prompt;
 }
 
-async function accept(session: LiveSession, body: SubmitPrompt, models: ModelChecks): Promise<Prompt> {
+interface Accepted {
+  prompt: Prompt;
+  starting: Promise<Prompt['status']> | undefined;
+}
+
+async function accept(session: LiveSession, body: SubmitPrompt, models: ModelChecks): Promise<Accepted> {
   checkSkills(body);
   checkContent(body.content);
   return session.agents.use(body.agent_id ?? MAIN_AGENT, (agent) => acceptFor(agent, session, body, models));
 }
 
-async function acceptFor(agent: Agent, session: LiveSession, body: SubmitPrompt, models: ModelChecks): Promise<Prompt> {
+async function acceptFor(
+  agent: Agent,
+  session: LiveSession,
+  body: SubmitPrompt,
+  models: ModelChecks,
+): Promise<Accepted> {
   const promptId = body.prompt_id ?? session.newPromptId();
   agent.queue.reserve(promptId);
   try {
@@ -41,7 +53,8 @@ async function acceptFor(agent: Agent, session: LiveSession, body: SubmitPrompt,
     const input = { content, ...(await session.log.store(journaled)) };
     await agent.context.config.change(change);
     const head = [...toolList(session, body.disabled_tools), ...session.promptAccepted(title)];
-    return agent.submit({ id: promptId, input, createdAt: session.context.clock.now() }, head);
+    const prompt = agent.submit({ id: promptId, input, createdAt: session.context.clock.now() }, head);
+    return { prompt, starting: agent.starting(promptId) };
   } finally {
     agent.queue.release(promptId);
   }

@@ -172,6 +172,38 @@ scenarios('tool calls', {}, (add) => {
   });
 });
 
+const promptHooks = [
+  { event: 'UserPromptSubmit', matcher: '^Add', command: 'echo The branch is main.' },
+  { event: 'UserPromptSubmit', matcher: '^Refuse', command: 'echo Not today. >&2; exit 2' },
+  { event: 'UserPromptSubmit', matcher: '^Hang', command: 'exec sleep 60' },
+];
+
+scenarios('a hook on the prompt', { config: { hooks: promptHooks } }, (add) => {
+  add('hook-adds-text', async ({ model, prompt, until }) => {
+    model.enqueue({ text: 'I see.' });
+    await prompt('Add what you know');
+    await until('prompt.completed');
+  });
+
+  add('hook-refuses-the-prompt', async ({ prompt, until }) => {
+    await prompt('Refuse this');
+    await until('prompt.completed');
+  });
+
+  add('abort-during-a-hook', async ({ model, prompt, post, until, recorder }) => {
+    const first = model.enqueue({ text: 'One.', hold: true });
+    model.enqueue({ text: 'Three.' });
+    await prompt('First');
+    await first.sent;
+    const second = await prompt('Hang on');
+    await prompt('Third');
+    await recorder.act('the model goes on', async () => first.release());
+    await until('event.session.work_changed', 3);
+    await recorder.act('POST prompts/{id}:abort', () => post(`/prompts/${second}:abort`));
+    await until('prompt.completed', 2);
+  });
+});
+
 scenarios('a question', {}, (add) => {
   const options = [{ label: 'A', description: 'The first.' }, { label: 'B' }];
   const args = { questions: [{ question: 'Which?', header: 'Choice', options, multi_select: false }] };

@@ -21,6 +21,7 @@ import { createMapper } from '#server/transcript/mapper.ts';
 import { createOpJournals } from '#server/transcript/op-journal.ts';
 import type { EventFrame } from '#server/events/frame.ts';
 import type { ContextMessage } from '#schema/engine.ts';
+import { noHooks } from './no-hooks.ts';
 import { defaultTaskSettings } from './tasks.ts';
 import { openLog, SESSION_ID, type OpenedLog } from './session-logs.ts';
 
@@ -81,6 +82,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
     report: (what) => void reports.push(what),
     program: {
       tools,
+      hooks: noHooks,
       defaultPermission: () => 'manual',
       defaultPlanMode: () => false,
       resolveModel: nothing,

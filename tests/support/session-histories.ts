@@ -37,6 +37,8 @@ export function createDriver(log: SessionLog, random: Random): Driver {
   let revisions = 0;
   /** Of the calls of the main agent. */
   const names = new Map<string, string>();
+  /** The prompt whose hook runs. */
+  let hooked: string | undefined;
   const chance = (share: number) => random() < share;
   const id = (kind: string) => `${kind}_${(ids += 1)}`;
   const context = (agent = 'main') => readContext(log.state.context, agent);
@@ -90,8 +92,12 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     const queued = [...(log.state.prompts.get('main')?.open.values() ?? [])].find(({ state }) => state === 'queued');
     if (!queued) return false;
     const { promptId } = queued;
-    if (chance(0.3)) log.append([event('main', 'prompt.aborted', { promptId, abortedAt: AT })]);
-    else {
+    const fate = random();
+    if (fate < 0.3) log.append([event('main', 'prompt.aborted', { promptId, abortedAt: AT })]);
+    else if (fate < 0.5) {
+      log.hold();
+      hooked = promptId;
+    } else {
       const turnId = countersOf(log.state.counters, 'main').nextTurnId;
       log.append([
         event('main', 'turn.started', { turnId, promptId, origin: { kind: 'user' }, prompt: 'later' }),
@@ -103,13 +109,22 @@ export function createDriver(log: SessionLog, random: Random): Driver {
 
   function startTurn(): void {
     const promptId = id('msg');
-    const turnId = countersOf(log.state.counters, 'main').nextTurnId;
     const content = [{ type: 'text' as const, text: 'hello' }];
     const submitted = { promptId, userMessageId: promptId, status: 'running' as const, content, createdAt: AT };
-    const attachments = media();
-    log.append([
+    const head = [
       event('main', 'session.meta.updated', { patch: { lastPrompt: promptId } }),
       event('main', 'prompt.submitted', submitted),
+    ];
+    if (chance(0.3)) {
+      log.hold(head);
+      hooked = promptId;
+    } else log.append([...head, ...begin(promptId)]);
+  }
+
+  function begin(promptId: string): Draft[] {
+    const turnId = countersOf(log.state.counters, 'main').nextTurnId;
+    const attachments = media();
+    return [
       event(
         'main',
         'turn.started',
@@ -117,8 +132,33 @@ export function createDriver(log: SessionLog, random: Random): Driver {
         attachments.length > 0 ? { attachments } : undefined,
       ),
       event('main', 'event.session.work_changed', { busy: true, main_turn_active: true, pending_interaction: 'none' }),
-      add([user(promptId)], 'input', 'turn'),
-    ]);
+      entering('main', [user(promptId)], { cause: 'input', enters: 'turn' }),
+    ];
+  }
+
+  /** The hook that a prompt waited for adds a text or not, refuses the prompt, or is aborted. */
+  function endHook(promptId: string): void {
+    hooked = undefined;
+    const hookEvent = 'UserPromptSubmit';
+    const origin = { kind: 'hook_result' as const, event: hookEvent, ownerPromptId: promptId };
+    const said = (role: 'user' | 'assistant'): Draft =>
+      entering('main', [{ role, content: [{ type: 'text', text: text() }], toolCalls: [], origin }], { cause: 'hook' });
+    const fate = random();
+    if (fate < 0.25) log.release([event('main', 'prompt.aborted', { promptId, abortedAt: AT })]);
+    else if (fate < 0.5) {
+      log.release([
+        entering('main', [user(promptId)], { cause: 'input' }),
+        event('main', 'hook.result', { hookEvent, content: `no ${ids}`, blocked: true }),
+        said('assistant'),
+        event('main', 'prompt.completed', { promptId, finishedAt: AT, reason: 'blocked' }),
+      ]);
+    } else if (fate < 0.75) {
+      log.release([
+        said('user'),
+        event('main', 'hook.result', { hookEvent, content: `and ${ids}` }),
+        ...begin(promptId),
+      ]);
+    } else log.release(begin(promptId));
   }
 
   function queuePrompt(): void {
@@ -617,7 +657,10 @@ export function createDriver(log: SessionLog, random: Random): Driver {
 
   async function step(): Promise<void> {
     const turn = turnOf();
-    if (turn?.step) {
+    if (hooked !== undefined) {
+      if (chance(0.2)) queuePrompt();
+      else endHook(hooked);
+    } else if (turn?.step) {
       const aside = random();
       if (aside < 0.05) queuePrompt();
       else if (aside < 0.1 && turn.step.calls.size > 0) subagent();

@@ -101,7 +101,13 @@ async function guarded(
   const earlier = admitted.map((entry) => entry.prepared);
   for (const feature of agent.session.features) {
     try {
-      const problem = await feature.guard?.(agent, { call, prepared, turnId: turn.id, admitted: earlier });
+      const problem = await feature.guard?.(agent, {
+        call,
+        prepared,
+        turnId: turn.id,
+        admitted: earlier,
+        signal: turn.signal,
+      });
       if (problem !== undefined) return problem;
     } catch (error) {
       // What cannot be checked does not run.

@@ -1,6 +1,6 @@
 /** Subagents: agents that work on a task for another one, and report with their last message. */
 import type { Agent } from '#server/agent/agent.ts';
-import type { AgentContext, SessionContext } from '#server/agent/context.ts';
+import type { SessionContext } from '#server/agent/context.ts';
 import { copiedHistory } from '#server/agent/copied-history.ts';
 import type { Feature, LiveFeature } from '#server/agent/feature.ts';
 import type { Profile, Profiles } from '#server/agent/profile.ts';
@@ -14,6 +14,7 @@ import { MAIN_AGENT } from '#schema/agents.ts';
 import type { TaskMembers } from '#schema/events/tasks.ts';
 import { allowedProfiles, resumeProblem } from './allowed.ts';
 import { runSubagent, type RunEnd } from './run.ts';
+import { planOf, plans } from '../plan-mode/projection.ts';
 import {
   backgroundText,
   completedText,
@@ -191,14 +192,14 @@ function open(session: SessionContext): LiveFeature {
     /** Who plans lets nobody else change anything either. */
     guard(agent, { prepared }) {
       const parent = log.state.status.agents.get(agent.id)?.birth?.parentAgentId;
-      if (parent === undefined || agent.state().plan || !isPlanning(parent)) return undefined;
+      if (parent === undefined || isPlanning(agent.id) || !isPlanning(parent)) return undefined;
       const writes = prepared.accesses.some((access) => access.kind === 'file' && access.mode !== 'read');
       return writes ? PLANNING : undefined;
     },
   };
 
-  function isPlanning(agentId: AgentContext['id']): boolean {
-    return readContext(log.state.context, agentId).plan !== undefined;
+  function isPlanning(agentId: string): boolean {
+    return planOf(plans.of(log.state.features), agentId).active;
   }
 }
 

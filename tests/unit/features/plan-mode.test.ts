@@ -83,7 +83,7 @@ it('is entered with the main agent where the configuration says so, once and for
   expect(talk.reader.status().plan_mode).toBe(true);
   const { features } = talk.session.context;
   const other = Object.assign(Object.create(talk.main.context), { id: 'agent-0' });
-  expect(features.flatMap((feature) => feature.agentCreated?.(other) ?? [])).toEqual([]);
+  expect(features.flatMap((feature) => feature.agentCreated?.(other, {}) ?? [])).toEqual([]);
   talk.log.append([internal('main', 'plan.left', { how: 'cancel' })]);
   await talk.close();
   const again = await planning([done], { program });
@@ -223,7 +223,7 @@ it('costs a turn without it nothing: no state, no reminder, no wait', async () =
     subject: { match: 'literal' as const },
     run: async () => ({ output: '' }),
   };
-  expect(live?.guard?.(talk.main.context, { call, prepared, turnId: 0, admitted: [] })).toBeUndefined();
+  expect(live?.guard?.(talk.main.context, { call, prepared, turnId: 0, admitted: [], signal: AbortSignal.abort() })).toBeUndefined();
   expect(live?.reminders?.(talk.main.context)).toEqual([]);
   await talk.close();
 });

@@ -22,6 +22,7 @@ import { createSessionReads } from '#server/sessions/session-reads.ts';
 import type { SessionIndex } from '#server/sessions/session-index.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
 import { manualClock, type ManualClock } from '#support/manual-clock.ts';
+import { noHooks } from '#support/no-hooks.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { openIndex, sessionRow, WORKSPACE } from './index-fixtures.ts';
 
@@ -69,6 +70,7 @@ beforeEach(async () => {
       identity: await createIdentity({ documents: createDocuments({ home }), log }),
       client,
       tools: [],
+      hooks: noHooks,
       log,
     }),
     holder: leaseHolder(),

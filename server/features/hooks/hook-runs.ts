@@ -1,0 +1,125 @@
+/**
+ * Runs of hooks in one session: those that somebody waits for, and those that are only told of what happened. All end
+ * with the session, and what belongs to a turn with its abort.
+ */
+import type { SessionContext } from '#server/agent/context.ts';
+import type { HookOutcome } from '#server/hooks/hooks.ts';
+import type { EventRecord, JournalRecord } from '#server/journal/records.ts';
+import type { HookEvent } from '#schema/config.ts';
+import { approvalFacts, decisionFacts, toldEvents, type HookFacts } from './told.ts';
+
+/** Runs of a session that nobody waits for; an event above that is left out. */
+export const MAX_TOLD = 32;
+
+export interface HookRuns {
+  /** Runs the hooks of an event; resolves when none runs any more. `signal` kills them. */
+  ask(event: HookEvent, match: string, fields: Record<string, unknown>, signal: AbortSignal): Promise<HookOutcome>;
+  /** Runs them behind, if any might match; an abort of the agent's turn kills them. */
+  tell(agentId: string, event: HookEvent, match: string, facts: () => HookFacts | Promise<HookFacts>): void;
+  /** Tells of the session's records from here on. */
+  listen(): void;
+  /** Kills what runs and waits for that; nothing is told any more. */
+  close(): Promise<void>;
+}
+
+/** Creates it; runs nothing. */
+export function createHookRuns(session: SessionContext): HookRuns {
+  const { log, id, cwd } = session;
+  const { hooks } = session.program;
+  const life = new AbortController();
+  /** By agent: what it was told of in the turn that runs. */
+  const turns = new Map<string, AbortController>();
+  /** Approvals that wait, for those who want to hear how they end. */
+  const approvals = new Map<string, EventRecord<'permission.approval.requested'>>();
+  const running = new Set<Promise<void>>();
+  let stopListening = () => {};
+
+  function ask(event: HookEvent, match: string, fields: Record<string, unknown>, signal: AbortSignal) {
+    const { title } = log.state.index;
+    const input = {
+      hook_event_name: event,
+      session_id: id,
+      cwd,
+      client_type: 'server',
+      ...(title === '' ? {} : { session_title: title }),
+      ...fields,
+    };
+    return hooks.run({ event, match, cwd, input, signal });
+  }
+
+  function behind(
+    event: HookEvent,
+    signal: AbortSignal,
+    facts: () => HookFacts | undefined | Promise<HookFacts | undefined>,
+  ) {
+    if (life.signal.aborted) return;
+    if (running.size >= MAX_TOLD) {
+      session.report(`hooks of ${event} in ${id} were left out`, new Error(`${MAX_TOLD} run already`));
+      return;
+    }
+    const run = async () => {
+      const found = await facts();
+      if (found && hooks.wanted(event, found.match)) await ask(event, found.match, found.fields, signal);
+    };
+    const done: Promise<void> = run()
+      .catch((error: unknown) => session.report(`hooks of ${event} in ${id} could not be run`, error))
+      .finally(() => running.delete(done));
+    running.add(done);
+  }
+
+  function ofTurn(agentId: string): AbortSignal {
+    const turn = turns.get(agentId) ?? new AbortController();
+    turns.set(agentId, turn);
+    return AbortSignal.any([turn.signal, life.signal]);
+  }
+
+  function tellRecord(record: JournalRecord): void {
+    if (record.type === 'turn.ended') {
+      if (record.reason === 'cancelled') turns.get(record.agent)?.abort();
+      turns.delete(record.agent);
+    }
+    for (const { event, facts } of toldEvents(record.type)) {
+      if (!hooks.wanted(event)) continue;
+      // What tells of a turn's end outlives it.
+      const signal = record.type === 'turn.ended' ? life.signal : ofTurn(record.agent);
+      behind(event, signal, async () => facts(await log.load(record)));
+    }
+    if (record.type === 'permission.approval.requested') asked(record);
+    if (record.type === 'event.approval.resolved') resolved(record);
+  }
+
+  function asked(record: EventRecord<'permission.approval.requested'>): void {
+    if (hooks.wanted('PermissionResult', record.toolName)) approvals.set(record.id, record);
+    if (!hooks.wanted('PermissionRequest', record.toolName)) return;
+    behind('PermissionRequest', ofTurn(record.agent), async () => approvalFacts(await log.load(record)));
+  }
+
+  function resolved(record: EventRecord<'event.approval.resolved'>): void {
+    const request = approvals.get(record.approval_id);
+    if (!request) return;
+    approvals.delete(record.approval_id);
+    behind('PermissionResult', life.signal, async () => {
+      const { match, fields } = approvalFacts(await log.load(request));
+      return { match, fields: { ...fields, ...decisionFacts(record) } };
+    });
+  }
+
+  return {
+    ask,
+    tell(agentId, event, match, facts) {
+      if (hooks.wanted(event, match)) behind(event, ofTurn(agentId), facts);
+    },
+    listen() {
+      stopListening = log.listen({
+        line: ({ records }) => records.forEach(tellRecord),
+        volatile: () => undefined,
+        restarted: () => undefined,
+      });
+    },
+    async close() {
+      stopListening();
+      life.abort();
+      await Promise.all(running);
+    },
+  };
+}

@@ -1,0 +1,155 @@
+/** When hooks run, and what their answers do. */
+import { cutText, OUTPUT_MAX_CHARS } from '#server/bounded-text.ts';
+import type { AgentContext, SessionContext } from '#server/agent/context.ts';
+import { parseArguments } from '#server/agent/calls/arguments.ts';
+import type { StoredResult } from '#server/agent/calls/call-records.ts';
+import type { Feature, GuardedCall, LiveFeature, PromptStart, StartingPrompt } from '#server/agent/feature.ts';
+import { entering, event, type Draft } from '#server/journal/records.ts';
+import type { HookEvent } from '#schema/config.ts';
+import { MAIN_AGENT } from '#schema/agents.ts';
+import type { ContextMessage, ToolCall } from '#schema/engine.ts';
+import type { TaskInfo } from '#schema/events/tasks.ts';
+import { createHookRuns } from './hook-runs.ts';
+import { createSessionLife } from './session-life.ts';
+import { hooksTranscript } from './transcript.ts';
+
+/** Of a tool's output, what hooks read. */
+export const HOOK_OUTPUT_CHARS = 2000;
+
+function open(session: SessionContext): LiveFeature {
+  const { log } = session;
+  const { hooks } = session.program;
+  const runs = createHookRuns(session);
+  const life = createSessionLife(session, runs);
+  /** By agent, the turn that its Stop hooks have made go on. */
+  const goneOn = new Map<string, number>();
+  /** By agent, what its next step has to tell. */
+  const untold = new Map<string, Draft>();
+
+  async function askAboutPrompt(
+    agent: AgentContext,
+    { id, text }: StartingPrompt,
+    signal: AbortSignal,
+  ): Promise<PromptStart> {
+    if (agent.id === MAIN_AGENT) await life.begun(signal);
+    if (signal.aborted) return {};
+    const { text: prompt } = await log.load({ text });
+    const { blocked, texts } = await runs.ask('UserPromptSubmit', prompt, { prompt, is_steer: false }, signal);
+    if (blocked !== undefined) return { refused: true, records: refusal(agent.id, blocked, id) };
+    const content = cutText(texts.join('\n\n'), OUTPUT_MAX_CHARS);
+    return content === '' ? {} : { records: addition(agent.id, content, id) };
+  }
+
+  async function mayCall({ call, signal }: GuardedCall): Promise<string | undefined> {
+    const { blocked } = await runs.ask('PreToolUse', call.name, callFacts(call), signal);
+    return blocked === undefined ? undefined : `A hook denied this call; it was not run. Reason: ${blocked}`;
+  }
+
+  async function mayEnd(agent: AgentContext, turnId: number, signal: AbortSignal): Promise<ContextMessage[]> {
+    if (goneOn.get(agent.id) === turnId) return [];
+    const { blocked } = await runs.ask('Stop', '', { stop_hook_active: false }, signal);
+    if (blocked === undefined || signal.aborted) return [];
+    goneOn.set(agent.id, turnId);
+    untold.set(agent.id, event(agent.id, 'hook.result', { turnId, hookEvent: 'Stop', content: blocked }));
+    const origin = { kind: 'system_trigger' as const, name: 'stop_hook' };
+    return [{ role: 'user', content: [{ type: 'text', text: blocked }], toolCalls: [], origin }];
+  }
+
+  function tellOfCall(agent: AgentContext, call: ToolCall, { output, isError }: StoredResult): void {
+    const happened: HookEvent = isError ? 'PostToolUseFailure' : 'PostToolUse';
+    runs.tell(agent.id, happened, call.name, async () => {
+      const whole = await log.load({ output });
+      const text =
+        typeof whole.output === 'string'
+          ? whole.output
+          : whole.output.flatMap((part) => (part.type === 'text' ? part.text : [])).join('');
+      const shown = cutText(text, HOOK_OUTPUT_CHARS);
+      return { match: call.name, fields: { ...callFacts(call), [isError ? 'error' : 'tool_output']: shown } };
+    });
+  }
+
+  return {
+    agentCreated(agent, { model, profile }) {
+      if (agent.id === MAIN_AGENT) {
+        const { config, bound } = agent.state();
+        life.begin({ model: model ?? config.model, profile: profile?.name ?? bound?.profile });
+      }
+      return [];
+    },
+    promptStarts(agent, prompt) {
+      // A long text is matched when it has been read.
+      const text = typeof prompt.text === 'string' ? prompt.text : undefined;
+      const waits = agent.id === MAIN_AGENT && life.beginning;
+      if (!waits && !hooks.wanted('UserPromptSubmit', text)) return undefined;
+      return (signal) => askAboutPrompt(agent, prompt, signal);
+    },
+    guard: (_agent, call) => (hooks.wanted('PreToolUse', call.call.name) ? mayCall(call) : undefined),
+    callEnds(agent, call, result) {
+      tellOfCall(agent, call, result);
+      return {};
+    },
+    get mayEnd() {
+      return hooks.wanted('Stop') ? mayEnd : undefined;
+    },
+    stepBegins({ id }) {
+      const draft = untold.get(id);
+      if (!draft) return {};
+      untold.delete(id);
+      return { before: [draft] };
+    },
+    turnEnds({ id }) {
+      goneOn.delete(id);
+      untold.delete(id);
+      return {};
+    },
+    taskStarted: (agent, info) => runs.tell(agent.id, 'TaskStarted', info.kind, () => taskFacts(info)),
+    async subagentStarts(_agent, { name, prompt }, signal) {
+      if (hooks.wanted('SubagentStart', name)) {
+        await runs.ask('SubagentStart', name, { agent_name: name, prompt }, signal);
+      }
+    },
+    subagentEnded: (agent, { name, response }) =>
+      runs.tell(agent.id, 'SubagentStop', name, () => ({ match: name, fields: { agent_name: name, response } })),
+    async release(reason) {
+      await runs.close();
+      await life.end(reason);
+    },
+  };
+}
+
+/** The message of a refused prompt is in front of these. */
+function refusal(agentId: string, content: string, ownerPromptId: string): Draft[] {
+  const hookEvent = 'UserPromptSubmit';
+  const origin = { kind: 'hook_result' as const, event: hookEvent, blocked: true, ownerPromptId };
+  const message: ContextMessage = {
+    role: 'assistant',
+    content: [{ type: 'text', text: content }],
+    toolCalls: [],
+    origin,
+  };
+  return [
+    event(agentId, 'hook.result', { hookEvent, content, blocked: true }),
+    entering(agentId, [message], { cause: 'hook' }),
+  ];
+}
+
+function addition(agentId: string, content: string, ownerPromptId: string): Draft[] {
+  const hookEvent = 'UserPromptSubmit';
+  const text = `<hook_result hook_event="${hookEvent}">\n${content}\n</hook_result>`;
+  const origin = { kind: 'hook_result' as const, event: hookEvent, ownerPromptId };
+  const message: ContextMessage = { role: 'user', content: [{ type: 'text', text }], toolCalls: [], origin };
+  return [entering(agentId, [message], { cause: 'hook' }), event(agentId, 'hook.result', { hookEvent, content })];
+}
+
+const callFacts = ({ id, name, arguments: args }: ToolCall) => ({
+  tool_name: name,
+  tool_input: parseArguments(args),
+  tool_call_id: id,
+});
+
+const taskFacts = ({ taskId, kind, description, status, detached = false, startedAt }: TaskInfo) => ({
+  match: kind,
+  fields: { task_id: taskId, kind, description, status, detached, started_at: startedAt },
+});
+
+export const hooks: Feature = { name: 'hooks', transcript: hooksTranscript, open };

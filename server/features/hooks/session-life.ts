@@ -1,0 +1,66 @@
+/** A session's life as hooks see it: from the main agent's first use in this process to the session's unloading. */
+import type { SessionContext } from '#server/agent/context.ts';
+import type { UnloadReason } from '#server/agent/feature.ts';
+import { MAIN_AGENT } from '#schema/agents.ts';
+import type { HookRuns } from './hook-runs.ts';
+
+export const HEARTBEAT_MS = 60_000;
+
+export interface SessionLife {
+  /** The main agent is used for the first time; with what it is bound to, if anything. */
+  begin(agent: { model: string | undefined; profile: string | undefined }): void;
+  /** Hooks are still at work on its beginning. */
+  readonly beginning: boolean;
+  /** They are done, or nobody waits for them any more. */
+  begun(signal: AbortSignal): Promise<void>;
+  /** Runs what has to be told of the end, if it has begun. */
+  end(reason: UnloadReason): Promise<void>;
+}
+
+/** Creates it; runs nothing. */
+export function createSessionLife(session: SessionContext, runs: HookRuns): SessionLife {
+  const { log, clock } = session;
+  const { hooks } = session.program;
+  const ended = new AbortController();
+  let since: number | undefined;
+  let beginning: Promise<unknown> | undefined;
+  let callOffHeartbeat = () => {};
+
+  function beat(): void {
+    callOffHeartbeat = clock.setTimeout(() => {
+      const uptime_ms = clock.now() - (since ?? 0);
+      runs.tell(MAIN_AGENT, 'SessionHeartbeat', '', () => ({ match: '', fields: { uptime_ms } }));
+      beat();
+    }, HEARTBEAT_MS);
+  }
+
+  return {
+    begin({ model, profile }) {
+      since = clock.now();
+      beat();
+      runs.listen();
+      // Its first life has no record of the agent yet.
+      const source = log.state.status.agents.has(MAIN_AGENT) ? 'resume' : 'startup';
+      if (!hooks.wanted('SessionStart', source)) return;
+      beginning = runs
+        .ask('SessionStart', source, { source, model, profile }, ended.signal)
+        .finally(() => (beginning = undefined));
+    },
+    get beginning() {
+      return beginning !== undefined;
+    },
+    async begun(signal) {
+      if (!beginning) return;
+      const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+      await Promise.race([beginning, aborted]);
+    },
+    async end(reason) {
+      callOffHeartbeat();
+      ended.abort();
+      await beginning;
+      const told = reason === 'archive' ? 'archive' : 'exit';
+      if (since === undefined || !hooks.wanted('SessionEnd', told)) return;
+      await runs.ask('SessionEnd', told, { reason: told }, new AbortController().signal);
+    },
+  };
+}

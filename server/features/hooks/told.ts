@@ -1,0 +1,122 @@
+/** Records that hooks are only told of: nobody waits for those, and their answers count for nothing. */
+import type { EventRecord, JournalRecord } from '#server/journal/records.ts';
+import type { Whole } from '#server/journal/texts.ts';
+import type { HookEvent } from '#schema/config.ts';
+import type { Origin } from '#schema/engine.ts';
+
+/** What a hook reads of something, and what its matcher looks at. */
+export interface HookFacts {
+  match: string;
+  fields: Record<string, unknown>;
+}
+
+interface Row<T extends JournalRecord['type']> {
+  event: HookEvent;
+  /** Nothing for a record that is no such event. */
+  facts(record: Whole<Extract<JournalRecord, { type: T }>>): HookFacts | undefined;
+}
+
+type Rows = { readonly [T in JournalRecord['type']]?: readonly Row<T>[] };
+
+/** What tells origins of a kind apart. */
+function originName(origin: Origin): string | undefined {
+  switch (origin.kind) {
+    case 'system_trigger':
+      return origin.name;
+    case 'injection':
+      return origin.variant;
+    case 'skill_activation':
+      return origin.skillName;
+    case 'plugin_command':
+      return origin.commandName;
+    default:
+      return undefined;
+  }
+}
+
+const rows: Rows = {
+  'prompt.queued': [
+    {
+      event: 'UserPromptQueued',
+      facts({ promptId, content, queueLength }) {
+        const prompt = content.flatMap((part) => (part.type === 'text' ? part.text : [])).join('');
+        return { match: prompt, fields: { prompt_id: promptId, prompt, queue_length: queueLength } };
+      },
+    },
+  ],
+  'turn.started': [
+    {
+      event: 'TurnStarted',
+      facts: ({ turnId, origin, prompt }) => ({
+        match: origin.kind,
+        fields: { turn_id: turnId, origin_kind: origin.kind, origin_name: originName(origin), prompt },
+      }),
+    },
+  ],
+  'turn.ended': [
+    {
+      event: 'Interrupt',
+      facts: ({ turnId, reason, interruptReason }) =>
+        reason === 'cancelled' ? { match: '', fields: { turn_id: turnId, reason: interruptReason } } : undefined,
+    },
+    {
+      event: 'StopFailure',
+      facts({ reason, error }) {
+        if (reason !== 'failed') return undefined;
+        const type = error?.name ?? error?.code ?? '';
+        return { match: type, fields: { error_type: type, error_message: error?.message ?? '' } };
+      },
+    },
+  ],
+  'task.notified': [
+    {
+      event: 'Notification',
+      facts: ({ notificationType, title, body, severity, sourceKind, sourceId }) => ({
+        match: notificationType,
+        fields: {
+          sink: 'conversation',
+          notification_type: notificationType,
+          title,
+          body,
+          severity,
+          source_kind: sourceKind,
+          source_id: sourceId,
+        },
+      }),
+    },
+  ],
+};
+
+/** An event that a record may be; `facts` wants the record with its texts read. */
+export interface ToldEvent {
+  event: HookEvent;
+  facts(record: Whole<JournalRecord>): HookFacts | undefined;
+}
+
+const byType: ReadonlyMap<string, readonly unknown[]> = new Map(Object.entries(rows));
+const none: readonly ToldEvent[] = [];
+
+/** The events that a record of this type may be. Rows of a type get records of that type alone, hence the cast. */
+export const toldEvents = (type: string) => (byType.get(type) as readonly ToldEvent[] | undefined) ?? none;
+
+/** An approval as hooks read it. */
+export const approvalFacts = (record: Whole<EventRecord<'permission.approval.requested'>>): HookFacts => ({
+  match: record.toolName,
+  fields: {
+    approval_id: record.id,
+    turn_id: record.turnId,
+    tool_call_id: record.toolCallId,
+    tool_name: record.toolName,
+    tool_input: record.toolInput,
+    action: record.action,
+    display: record.display,
+  },
+});
+
+/** How it ended. */
+export const decisionFacts = (record: EventRecord<'event.approval.resolved'>): Record<string, unknown> => ({
+  decision: record.decision,
+  scope: record.scope,
+  feedback: record.feedback,
+  selected_label: record.selected_label,
+});

@@ -1,0 +1,7 @@
+/** Hooks in the transcript: a point in the timeline where one spoke. */
+import { eventFields, markerOp } from '#server/transcript/agent-transcript.ts';
+import type { TranscriptRows } from '#server/transcript/transcript-rows.ts';
+
+export const hooksTranscript: TranscriptRows = {
+  'hook.result': (agent, record, t) => [markerOp(agent, 'hook', eventFields(record), t)],
+};
