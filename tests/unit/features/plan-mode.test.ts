@@ -223,7 +223,9 @@ it('costs a turn without it nothing: no state, no reminder, no wait', async () =
     subject: { match: 'literal' as const },
     run: async () => ({ output: '' }),
   };
-  expect(live?.guard?.(talk.main.context, { call, prepared, turnId: 0, admitted: [], signal: AbortSignal.abort() })).toBeUndefined();
+  expect(
+    live?.guard?.(talk.main.context, { call, prepared, turnId: 0, admitted: [], signal: AbortSignal.abort() }),
+  ).toBeUndefined();
   expect(live?.reminders?.(talk.main.context)).toEqual([]);
   await talk.close();
 });
