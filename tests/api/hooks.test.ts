@@ -289,9 +289,7 @@ describe('while the hook of a prompt runs', () => {
     expect(await world.api('POST', `${talk.path}:archive`, {})).toMatchObject({ data: { archived: true } });
     expect(await reply).toMatchObject({ code: 0, data: { status: 'running' } });
     await gone(hook);
-    await expect
-      .poll(() => talk.all('prompt.aborted').map(({ payload }) => payload.promptId))
-      .toEqual(['p0', 'p1']);
+    await expect.poll(() => talk.all('prompt.aborted').map(({ payload }) => payload.promptId)).toEqual(['p0', 'p1']);
     expect(await world.ok('GET', talk.path)).toMatchObject({ busy: false });
   });
 });
