@@ -34,7 +34,7 @@ const inBackground = (command: string, more: object = {}) =>
 async function started(talk: Talk, command: string, more: object = {}): Promise<string> {
   const { results } = await talk.turn('go', [{ calls: [inBackground(command, more)] }, { text: 'Started.' }]);
   const [, id = ''] = /^task_id: (bash-[0-9a-z]{8})\n/.exec(results[0]?.output ?? '') ?? [];
-  expect(id, results[0]?.output).not.toBe('');
+  if (id === '') throw new Error(`not started: ${results[0]?.output}`);
   return id;
 }
 
