@@ -23,20 +23,23 @@ export interface KindNames {
 export interface Asked<Answer> {
   id: string;
   agentId: string;
-  turnId: number;
-  /** The turn's. */
+  /** The turn that it ends with; absent for what outlives the turn that asked. */
+  turnId?: number;
+  /** Of who waits. */
   signal: AbortSignal;
   /**
-   * What an abort of the turn does: `turn` lets the wait reject at once and closes with the turn's last line; `close`
-   * closes at once and ends the wait with the answer that stands for it.
+   * What an abort does: `turn` lets the wait reject at once and closes with the turn's last line; `close` closes at once
+   * and ends the wait with the answer that stands for it.
    */
   onAbort: 'turn' | 'close';
+  /** Why an abort that closes it ended it; its turn's end unless given. Undefined: somebody wished it. */
+  abortCause?(): EndCause | undefined;
   /** Records that ask. */
   opening: Draft[];
   /** Records of its end; `cause` is absent when somebody answered. `at` in ms. */
   closing(answer: Answer, at: number, cause?: EndCause): Draft[];
   /** The answer that an end without one stands for. */
-  unanswered(cause: EndCause): Answer;
+  unanswered(cause: EndCause | undefined): Answer;
 }
 
 export interface InteractionKind<Answer> {
@@ -74,7 +77,7 @@ interface Waiting<Answer> {
 /** What `endTurn` needs of a wait, whatever its answer is. */
 interface Open {
   agentId: string;
-  turnId: number;
+  turnId: number | undefined;
   close(): Draft[];
 }
 
@@ -93,7 +96,7 @@ export function createInteractions({ log, clock }: InteractionsDeps): Interactio
       return entry;
     }
 
-    function endWithout(id: string, cause: EndCause): void {
+    function endWithout(id: string, cause: EndCause | undefined): void {
       const entry = take(id);
       if (!entry) return;
       const answer = entry.asked.unanswered(cause);
@@ -126,7 +129,7 @@ export function createInteractions({ log, clock }: InteractionsDeps): Interactio
         }, INTERACTION_LIFETIME_MS);
         const onAbort = () => {
           callOff();
-          if (asked.onAbort === 'close') endWithout(id, 'turn_ended');
+          if (asked.onAbort === 'close') endWithout(id, asked.abortCause ? asked.abortCause() : 'turn_ended');
           else reject(signal.reason);
         };
         signal.addEventListener('abort', onAbort, { once: true });

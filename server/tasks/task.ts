@@ -65,6 +65,9 @@ export interface TaskStop {
   silent?: boolean;
 }
 
+/** Why the signal of a task was aborted; undefined while it is not. */
+export const stopOf = ({ reason }: Pick<AbortSignal, 'reason'>): TaskStop | undefined => reason;
+
 /** How a task left the call that began it. */
 export type Released =
   | { how: 'ended'; info: TaskInfo; end: TaskEnd; stop: TaskStop | undefined; file: OutputFile | undefined }

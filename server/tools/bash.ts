@@ -8,7 +8,7 @@ import { runCommand } from '#server/processes/run-command.ts';
 import type { CommandEnd } from '#server/processes/run-command.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { OUTPUT_MAX_BYTES } from '#server/tasks/output.ts';
-import type { RunningTask, TaskEnd, TaskStop, WaitingCall } from '#server/tasks/task.ts';
+import { stopOf, type RunningTask, type TaskEnd, type WaitingCall } from '#server/tasks/task.ts';
 import { endedResult, movedText, startedText, taskDescription } from './bash-texts.ts';
 import { ABORT_GRACE_MS, defineTool, failed, ToolInputError } from './tool.ts';
 import type { RunContext, Tool, ToolEnvironment, ToolResult } from './tool.ts';
@@ -117,9 +117,8 @@ function commandRequest(args: BashArguments, target: Target, { runtime }: RunCon
 }
 
 /** After an abort the turn ends, and the next one must not meet this command still running. */
-function graceOf({ reason }: AbortSignal, usual: number): number {
-  const stop: TaskStop | undefined = reason;
-  return stop?.by === 'turn' ? Math.min(usual, ABORT_GRACE_MS) : usual;
+function graceOf(signal: AbortSignal, usual: number): number {
+  return stopOf(signal)?.by === 'turn' ? Math.min(usual, ABORT_GRACE_MS) : usual;
 }
 
 /** Makes the tool; tests lower the limit of output. */

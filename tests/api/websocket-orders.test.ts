@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test, expect } from 'vitest';
+import { z } from 'zod';
 import type { Session } from '#schema/session.ts';
 import { recordEvents, type EventLogOptions, type Recorder } from '#support/event-log.ts';
 import type { ModelServer } from '#support/model-server.ts';
@@ -366,6 +367,93 @@ scenarios('a plan', {}, (add) => {
     await until('event.approval.requested');
     await recorder.act('POST :abort', () => post(':abort'));
     await until('prompt.aborted');
+  });
+});
+
+scenarios('a task', { config: { default_permission_mode: 'yolo' } }, (add) => {
+  /** A command that runs until the test lets it end; its file is the same in every run. */
+  const bash = (more: object) => ({
+    name: 'Bash',
+    args: { command: 'printf one; until test -e gate; do sleep 0.01; done; rm gate; printf two', ...more },
+  });
+  const aside = bash({ description: 'Build it', run_in_background: true });
+  const letEnd = ({ world }: Stage) => writeFile(join(world.project, 'gate'), '');
+  const taskOf = async (world: World, id: string) => {
+    const data = await world.ok('GET', `/sessions/${id}/tasks?status=running`);
+    return z.object({ items: z.tuple([z.object({ id: z.string() })]) }).parse(data).items[0].id;
+  };
+
+  add('task', async (stage) => {
+    const { model, prompt, until, recorder } = stage;
+    model.enqueue({ calls: [aside] });
+    model.enqueue({ text: 'It builds.' });
+    await prompt('Build');
+    await until('prompt.completed');
+    model.enqueue({ text: 'It is built.' });
+    await recorder.act('the command may end', () => letEnd(stage));
+    await until('turn.ended', 2);
+  });
+
+  add('task-ends-during-a-turn', async (stage) => {
+    const { model, prompt, until, recorder } = stage;
+    model.enqueue({ calls: [aside] });
+    const answer = model.enqueue({ text: ['It ', 'builds.'], hold: true });
+    model.enqueue({ text: 'It is built.' });
+    await prompt('Build');
+    await until('assistant.delta');
+    await recorder.act('the command may end', () => letEnd(stage));
+    await until('task.terminated');
+    await recorder.act('the model goes on', async () => answer.release());
+    await until('prompt.completed');
+  });
+
+  add('task-cancelled', async ({ world, session, model, prompt, post, until, recorder }) => {
+    model.enqueue({ calls: [aside] });
+    model.enqueue({ text: 'It builds.' });
+    await prompt('Build');
+    await until('prompt.completed');
+    model.enqueue({ text: 'It was stopped.' });
+    const id = await taskOf(world, session.id);
+    await recorder.act('POST tasks/{id}:cancel', () => post(`/tasks/${id}:cancel`));
+    await until('turn.ended', 2);
+  });
+
+  add('task-detached', async (stage) => {
+    const { world, session, model, prompt, post, until, recorder } = stage;
+    model.enqueue({ calls: [bash({})] });
+    model.enqueue({ text: 'It builds.' });
+    await prompt('Build');
+    await until('tool.progress');
+    const id = await taskOf(world, session.id);
+    await recorder.act('POST tasks/{id}:detach', () => post(`/tasks/${id}:detach`));
+    await until('prompt.completed');
+    model.enqueue({ text: 'It is built.' });
+    await recorder.act('the command may end', () => letEnd(stage));
+    await until('turn.ended', 2);
+  });
+
+  add('task-cancelled-while-waited-for', async ({ world, session, model, prompt, post, until, recorder }) => {
+    model.enqueue({ calls: [bash({})] });
+    model.enqueue({ text: 'It was stopped.' });
+    await prompt('Build');
+    await until('tool.progress');
+    const id = await taskOf(world, session.id);
+    await recorder.act('POST tasks/{id}:cancel', () => post(`/tasks/${id}:cancel`));
+    await until('prompt.completed');
+  });
+
+  add('question-in-the-background', async ({ model, prompt, post, until, recorder }) => {
+    const options = [{ label: 'A' }, { label: 'B' }];
+    const args = { questions: [{ question: 'Which?', options }], background: true };
+    model.enqueue({ calls: [{ name: 'AskUserQuestion', args }] });
+    model.enqueue({ text: 'I asked.' });
+    await prompt('Ask me');
+    await until('prompt.completed');
+    const { payload } = await until('event.question.requested');
+    model.enqueue({ text: 'A it is.' });
+    const answer = { answers: { q_0: { kind: 'single', option_id: 'opt_0_0' } } };
+    await recorder.act('POST questions/{id}', () => post(`/questions/${String(payload.question_id)}`, answer));
+    await until('turn.ended', 2);
   });
 });
 

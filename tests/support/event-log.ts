@@ -28,6 +28,7 @@ const idKinds = [
   ['question', /question_[0-9a-f-]{36}/g],
   ['prompt', /msg_[0-9A-Z]{26}/g],
   ['epoch', /ep_[0-9A-Z]{26}/g],
+  ['pid', /(?<=pid: )\d+/g],
   ['connection', /conn_[0-9A-Z]{26}/g],
   ['workspace', /wd_[\w.-]+_[0-9a-f]{12}/g],
   ['plan', /(?<=plans\/|')[a-z]+-[a-z]+-\d{4}(?=\.md|')/g],
@@ -138,10 +139,19 @@ function line(frame: ReceivedFrame, mask: (text: string) => string): string {
   return mask(`${sessionId === '__global__' ? '   *' : number} ${scope} ${type}${place} ${shown(rest)}${agent}`);
 }
 
+const varying = new Set(['startedAt', 'endedAt', 'pid']);
+
+/** A task's. */
+const maskedInfo = (info: object) =>
+  Object.fromEntries(
+    Object.entries(info).map(([key, member]) => [key, varying.has(key) && member !== null ? '<n>' : member]),
+  );
+
 /** Without times and sizes; the timings of a step are left out. */
 function shown(payload: object): string {
   const members = Object.entries(payload).flatMap(([key, member]) => {
     if (left.has(key) || key.startsWith('llm')) return [];
+    if (key === 'info' && typeof member === 'object' && member) return [[key, maskedInfo(member)]];
     return [[key, sizes.has(key) ? '<n>' : member]];
   });
   const options = { depth: null, breakLength: Infinity, compact: true, maxArrayLength: null, maxStringLength: null };

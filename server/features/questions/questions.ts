@@ -6,11 +6,13 @@ import { invalidField } from '#server/errors/service-error.ts';
 import { event, type EndCause } from '#server/journal/records.ts';
 import type { LogState } from '#server/journal/fold.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
+import { stopOf, type TaskEnd } from '#server/tasks/task.ts';
 import type { RunContext, ToolResult } from '#server/tools/tool.ts';
+import type { TaskInfo } from '#schema/events/tasks.ts';
 import type { AnswerQuestion, Question } from '#schema/interaction.ts';
 import { iso } from '#schema/scalars.ts';
 import { answerTexts } from './answers.ts';
-import { ASK_USER_QUESTION, createAskUserQuestionTool, type AskedItem } from './tool.ts';
+import { ASK_USER_QUESTION, createAskUserQuestionTool, questionsTitle, type AskedItem } from './tool.ts';
 import { questionResult } from './result.ts';
 import { questionsTranscript } from './transcript.ts';
 
@@ -33,9 +35,18 @@ export const pendingQuestions = (state: LogState): Question[] =>
 /** Of all answers together: they become a tool result that is written at once. */
 const ANSWERS_CHARS = 65_536;
 
-const resultOf = (outcome: Outcome): ToolResult => ({
-  output: questionResult(outcome === 'dismissed' ? {} : outcome.answers),
-});
+const resultText = (outcome: Outcome) => questionResult(outcome === 'dismissed' ? {} : outcome.answers);
+const resultOf = (outcome: Outcome): ToolResult => ({ output: resultText(outcome) });
+
+/** The result of a call that does not wait for the answers. */
+const askedText = ({ taskId, description }: TaskInfo) =>
+  [
+    `task_id: ${taskId}`,
+    `description: ${description.replace(/\s+/g, ' ')}`,
+    'status: running',
+    'automatic_notification: true',
+    'next_step: Go on with other work; you will be notified of the answers. Do not wait or poll for them.',
+  ].join('\n');
 
 function questionOf(id: string, session: SessionContext, items: AskedItem[], context: RunContext): Question {
   return {
@@ -100,7 +111,37 @@ function open(session: SessionContext): Questions {
     return resultOf(outcome);
   }
 
-  const tools = [createAskUserQuestionTool(ask)];
+  /** As a task: the answer ends it, and its end dismisses the questions. */
+  async function askAside(items: AskedItem[], context: RunContext): Promise<ToolResult> {
+    const id = `question_${randomUUID()}`;
+    const { agentId, toolCallId } = context;
+    const { info } = await context.tasks.run(
+      { kind: 'question', agentId, description: questionsTitle(items) },
+      async (task) => {
+        const { signal } = task;
+        const asked = event(agentId, 'event.question.requested', questionOf(id, session, items, context), {
+          taskId: task.id,
+        });
+        task.started(() => ({ kind: 'question', questionCount: items.length, toolCallId }), { behind: [asked] });
+        const endOf = (given: Outcome): TaskEnd =>
+          signal.aborted ? { status: 'stopped' } : { status: 'completed', result: resultText(given) };
+        const outcome = await kind.ask({
+          id,
+          agentId,
+          signal,
+          onAbort: 'close',
+          abortCause: () => (stopOf(signal)?.by === 'close' ? 'disposed' : undefined),
+          opening: [],
+          closing: (given, at, cause) => [closing(agentId, id, given, at, cause), ...task.finish(endOf(given))],
+          unanswered: () => 'dismissed',
+        });
+        return endOf(outcome);
+      },
+    );
+    return { output: askedText(info) };
+  }
+
+  const tools = [createAskUserQuestionTool({ ask, askAside })];
   return {
     tools: () => tools,
     permissionSteps: [deniedInAuto],

@@ -27,6 +27,10 @@ const parameters = z.object({
     )
     .min(1)
     .max(4),
+  background: z
+    .boolean()
+    .optional()
+    .describe('Go on without waiting: you are notified of the answers. For what you do not need at once.'),
 });
 
 /** A question as the model asks it. */
@@ -47,24 +51,27 @@ function assertUnique(questions: AskedItem[]): void {
   }
 }
 
-/** `ask` waits for the person; it records the call's end together with the answer. */
-export function createAskUserQuestionTool(
-  ask: (questions: AskedItem[], context: RunContext) => Promise<ToolResult>,
-): Tool {
+type Ask = (questions: AskedItem[], context: RunContext) => Promise<ToolResult>;
+
+/** What the questions are about, in a line. */
+export function questionsTitle([first, ...more]: AskedItem[]): string {
+  return `${first?.question ?? ''}${more.length > 0 ? ` (+${more.length} more)` : ''}`;
+}
+
+/** `ask` waits for the person and records the call's end together with the answer, `askAside` leaves that to a task. */
+export function createAskUserQuestionTool({ ask, askAside }: { ask: Ask; askAside: Ask }): Tool {
   return defineTool({
     name: ASK_USER_QUESTION,
     permission: 'free',
     description: DESCRIPTION,
     parameters,
-    prepare({ questions }) {
+    prepare({ questions, background }) {
       assertUnique(questions);
-      const [first] = questions;
-      const more = questions.length > 1 ? ` (+${questions.length - 1} more)` : '';
       return {
         accesses: [],
-        label: `Asking: ${first?.question ?? ''}${more}`,
+        label: `Asking: ${questionsTitle(questions)}`,
         subject: { match: 'literal' },
-        run: (context) => ask(questions, context),
+        run: (context) => (background ? askAside : ask)(questions, context),
       };
     },
   });
