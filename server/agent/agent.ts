@@ -2,6 +2,7 @@
  * One agent of a session: its configuration, its prompts and the turn that runs. State is read from the journal's
  * folds; what is kept here dies with the process.
  */
+import { setMaxListeners } from 'node:events';
 import { resolve } from 'node:path';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { contextSize } from '#server/journal/context-size.ts';
@@ -255,6 +256,8 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
     ]);
     context.repeats.reset();
     const controller = new AbortController();
+    // Every call that runs listens to it.
+    setMaxListeners(0, controller.signal);
     const current = () => running.promptId;
     const stream = createTurnStream({ agentId: id, turnId, promptId: current, log, frames, clock: session.clock });
     const running: RunningTurn = { controller, stream, done: Promise.resolve(CANCELLED), promptId, input: [] };

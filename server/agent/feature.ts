@@ -88,6 +88,8 @@ export interface LiveFeature {
   subagentEnded?(agent: AgentContext, subagent: { name: string; response: string }): void;
   /** What a call's result leaves in the journal beside it. */
   callEnds?(agent: AgentContext, call: ToolCall, result: StoredResult): Pick<ToolResult, 'x' | 'records'>;
+  /** Members of the snapshot that die with the process. */
+  snapshot?(): Partial<Snapshot>;
   /** Records in front of the agent's `agent.disposed`. */
   closing?(agent: AgentContext): Draft[];
   /** Something of it runs, so the session stays loaded. */

@@ -6,6 +6,7 @@ import { originSchema } from './engine.ts';
 import { approvalSchema, questionSchema } from './interaction.ts';
 import { count, isoTime } from './scalars.ts';
 import { sessionSchema } from './session.ts';
+import { snapshotSubagentSchema } from './subagent.ts';
 
 export const messageSchema = z
   .object({
@@ -58,7 +59,7 @@ export const snapshotSchema = z
     messages: z.object({ items: z.array(messageSchema), has_more: z.boolean() }),
     in_flight_turn: inFlightTurnSchema.nullable(),
     // Foreground subagents of the main turn.
-    subagents: z.array(z.looseObject({ id: z.string() })),
+    subagents: z.array(snapshotSubagentSchema),
     pending_approvals: z.array(approvalSchema),
     pending_questions: z.array(questionSchema),
   })

@@ -42,6 +42,8 @@ export interface LiveOverlay {
   inFlight(): InFlightTurn | null;
   /** Found when the instruction files were read last. */
   warnings(): SessionWarning[];
+  /** What features have of it. */
+  sections(): Partial<Snapshot>[];
   /** Hands over the session's events that wait to be joined. */
   flushEvents(): void;
 }
@@ -172,6 +174,7 @@ async function snapshotOf(source: SessionSource, { program, features }: ViewConf
       pending_questions: [],
     },
     ...features.map((feature) => feature.snapshot?.(state)),
+    ...(source.overlay?.sections() ?? []),
   );
   const [items, pending_approvals] = await Promise.all([
     source.readMessages(placesBetween(first, length)),

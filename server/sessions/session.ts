@@ -129,6 +129,7 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
     overlay: {
       inFlight: main.inFlight,
       warnings: () => main.context.config.warnings(),
+      sections: () => features.all.flatMap((feature) => feature.snapshot?.() ?? []),
       flushEvents: deps.flushEvents,
     },
     agents,

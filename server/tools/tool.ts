@@ -22,7 +22,9 @@ export type Access =
       mode: 'read' | 'write' | 'read-write';
       recursive?: boolean;
     }
-  | { kind: 'all' };
+  | { kind: 'all' }
+  /** Nothing that another call could touch. */
+  | { kind: 'none' };
 
 export interface ToolProgress {
   kind: 'stdout' | 'stderr' | 'progress' | 'status' | 'custom';

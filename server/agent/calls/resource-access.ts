@@ -15,8 +15,13 @@ function filesConflict(a: FileAccess, b: FileAccess): boolean {
   return covers(a, b) || covers(b, a);
 }
 
+function conflict(a: Access, b: Access): boolean {
+  if (a.kind === 'all' || b.kind === 'all') return true;
+  return a.kind === 'file' && b.kind === 'file' && filesConflict(a, b);
+}
+
 /** A call that declares nothing may touch anything. Paths compare without case. */
 export function accessesConflict(a: readonly Access[], b: readonly Access[]): boolean {
   if (a.length === 0 || b.length === 0) return true;
-  return a.some((one) => b.some((other) => one.kind === 'all' || other.kind === 'all' || filesConflict(one, other)));
+  return a.some((one) => b.some((other) => conflict(one, other)));
 }

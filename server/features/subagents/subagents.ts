@@ -13,6 +13,7 @@ import { failed, ToolInputError, type RunContext, type Tool, type ToolResult } f
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { TaskMembers } from '#schema/events/tasks.ts';
 import { allowedProfiles, resumeProblem } from './allowed.ts';
+import { foregroundRuns } from './projection.ts';
 import { runSubagent, type RunEnd } from './run.ts';
 import { planOf, plans } from '../plan-mode/projection.ts';
 import {
@@ -33,6 +34,7 @@ function open(session: SessionContext): LiveFeature {
   const { log, program, agents, tasks } = session;
   /** Agents that a call is about to resume. */
   const resuming = new Set<string>();
+  const { lives } = foregroundRuns.of(log.state.features);
   let told: { profiles: Profiles; subagents: unknown; fork: boolean; tools: readonly Tool[] } | undefined;
 
   /** The tool as it is told now; the same object for as long as nothing of it changes. */
@@ -196,6 +198,12 @@ function open(session: SessionContext): LiveFeature {
       const writes = prepared.accesses.some((access) => access.kind === 'file' && access.mode !== 'read');
       return writes ? PLANNING : undefined;
     },
+    snapshot() {
+      const now = foregroundRuns.of(log.state.features);
+      // What an earlier process left is history.
+      if (now.lives === lives) return {};
+      return { subagents: [...now.runs.values()].map((run) => ({ ...run, session_id: session.id })) };
+    },
   };
 
   function isPlanning(agentId: string): boolean {
@@ -212,6 +220,7 @@ function resultOf(facts: SubagentFacts, end: RunEnd, stop: { by: string; reason:
 
 export const subagents: Feature = {
   name: 'subagents',
+  projection: foregroundRuns,
   transcript: subagentsTranscript,
   open,
 };

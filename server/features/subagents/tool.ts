@@ -77,7 +77,7 @@ export function createAgentTool(profiles: Profiles, fork: boolean, deps: AgentTo
       const { profile, description, prompt, background } = request;
       const given = args.run_in_background;
       return {
-        accesses: [],
+        accesses: [{ kind: 'none' }],
         label: `Launching ${background ? 'background ' : ''}${profile} agent: ${description}`,
         display: {
           kind: 'agent_call',

@@ -1,0 +1,453 @@
+/** Subagents below HTTP: what they may do, whose they are, how their runs end. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { builtinProfiles, type Profile } from '#server/agent/profile.ts';
+import { readContext } from '#server/journal/projections/context.ts';
+import { internal } from '#server/journal/records.ts';
+import { activeTools } from '#server/permissions/active-tools.ts';
+import { defineTool, type Tool } from '#server/tools/tool.ts';
+import type { ModelRequest } from '#server/models/types.ts';
+import { openTalk, scriptedModel, textOf, type AgentSessionOptions, type ModelAnswer } from '#support/agent-session.ts';
+import { temporaryFolder } from '#support/session-logs.ts';
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+beforeEach(async () => {
+  folder = await temporaryFolder();
+});
+afterEach(() => folder.remove());
+
+const LONG = 'All of it was looked at, and this is what there is to say. '.repeat(4).trim();
+const done: ModelAnswer = { text: 'Done.' };
+const found: ModelAnswer = { text: LONG };
+
+const tool = (name: string, writes = false): Tool =>
+  defineTool({
+    name,
+    permission: 'free',
+    description: '',
+    parameters: z.object({ path: z.string().default('/x') }),
+    prepare: ({ path }) => ({
+      accesses: writes ? [{ kind: 'file', path, mode: 'write' }] : [],
+      label: name,
+      subject: { match: 'literal' },
+      run: () => Promise.resolve({ output: `${name} ran` }),
+    }),
+  });
+const tools = ['TaskList', 'TaskOutput', 'TaskStop', 'Bash'].map((name) => tool(name)).concat(tool('Write', true));
+
+/** Answers by who asks: the agent's profile. */
+function models(byProfile: Record<string, ModelAnswer[]>) {
+  const scripts = new Map(Object.entries(byProfile).map(([name, answers]) => [name, scriptedModel(...answers)]));
+  const [any] = scripts.values();
+  const requests = (name: string): ModelRequest[] => scripts.get(name)?.requests ?? [];
+  const program: AgentSessionOptions['program'] = {
+    ...any?.program,
+    renderPrompt: (_place, _instructions, profile) => Promise.resolve(profile.name),
+    toolPolicy: (names, bound, sessionDisabled) =>
+      activeTools(names, {
+        profile: { tools: bound?.tools ?? '*', disallowedTools: bound?.disallowed },
+        sessionDisabled,
+      }),
+    stream(request, onPart) {
+      const stream = scripts.get(request.system)?.program.stream;
+      if (!stream) throw new Error(`nobody answers a ${request.system}`);
+      return stream(request, onPart);
+    },
+  };
+  return { program, requests };
+}
+
+async function talkWith(byProfile: Record<string, ModelAnswer[]>, program: AgentSessionOptions['program'] = {}) {
+  const { program: scripted, requests } = models(byProfile);
+  const talk = await openTalk({ dir: folder.path, tools, program: { ...scripted, ...program } });
+  const results = (agent = 'main') =>
+    talk
+      .all('tool.result')
+      .filter(({ payload }) => payload.agentId === agent)
+      .map(({ payload }) => String(payload.output));
+  return { ...talk, requests, results };
+}
+
+let calls = 0;
+const agent = (args: Record<string, unknown> = {}) => ({
+  id: `call_${(calls += 1)}`,
+  name: 'Agent',
+  args: { prompt: 'Look', description: 'look around', ...args },
+});
+const calling = (...made: ReturnType<typeof agent>[]): ModelAnswer => ({ calls: made });
+/** An answer that comes when it is let go, or never. */
+function held(text: string) {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const answer: ModelAnswer = async ({ signal }) => {
+    await Promise.race([
+      released,
+      new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason), { once: true })),
+    ]);
+    return { parts: [{ type: 'text', text }], calls: [], finishReason: 'completed' };
+  };
+  return { answer, release };
+}
+const bound = (talk: { log: { state: { context: Parameters<typeof readContext>[0] } } }, id: string) =>
+  readContext(talk.log.state.context, id);
+
+describe('a subagent', () => {
+  it('is bound to its profile, the model and the mode of its caller, and starts no agents itself', async () => {
+    const talk = await talkWith({ agent: [calling(agent()), done], coder: [found] });
+    await talk.main.context.config.change({ permission: 'yolo', thinking: 'high' });
+    await talk.turn('go');
+    const child = bound(talk, 'agent-1');
+    expect(child.bound).toMatchObject({ profile: 'coder', disallowed: ['Agent', 'AgentSwarm', 'AskUserQuestion'] });
+    expect(child.config).toMatchObject({ model: 'fake', permission: 'yolo', runtimeId: 'local' });
+    expect(talk.log.state.status.agents.get('agent-1')?.birth).toEqual({
+      kind: 'sub',
+      parentAgentId: 'main',
+      purpose: 'task',
+    });
+    const offered = talk.requests('coder').flatMap((request) => request.tools.map(({ name }) => name));
+    expect(offered).toContain('Write');
+    for (const name of ['Agent', 'AskUserQuestion', 'Read']) expect(offered).not.toContain(name);
+  });
+
+  it('of a profile with every tool has none that starts agents or asks, and must be named by its caller', async () => {
+    const all: Profile = { name: 'all', description: 'Everything.', tools: '*', discovered: true };
+    const talk = await talkWith(
+      {
+        agent: [calling(agent({ subagent_type: 'all' })), done, calling(agent({ subagent_type: 'all' })), done],
+        all: [calling(agent()), found],
+      },
+      { profiles: () => new Map([...builtinProfiles, ['all', all]]) },
+    );
+    await talk.turn('go');
+    expect(talk.results()).toEqual([expect.stringContaining('Allowed types: coder, explore, plan.')]);
+    talk.log.append([internal('main', 'agent.bound', { profile: 'agent', tools: '*', subagents: ['all'] })]);
+    await talk.turn('go');
+    expect(talk.results().at(-1)).toContain('status: completed');
+    expect(talk.results('agent-1')).toEqual([expect.stringContaining('"Agent" is disabled')]);
+    const offered = talk.requests('all')[0]?.tools.map(({ name }) => name);
+    expect(offered).toEqual(['TaskList', 'TaskOutput', 'TaskStop', 'Bash', 'Write', 'TodoList']);
+  });
+
+  it('of a profile that was found in files is there for the main agent', async () => {
+    const own: Profile = { name: 'own', description: 'Mine.', tools: ['Bash'], discovered: true };
+    const talk = await talkWith(
+      { agent: [calling(agent({ subagent_type: 'own' })), done], own: [done] },
+      { profiles: () => new Map([...builtinProfiles, ['own', own]]) },
+    );
+    await talk.turn('go');
+    expect(talk.results()).toEqual([expect.stringContaining('actual_subagent_type: own')]);
+    expect(talk.requests('agent')[0]?.tools.find(({ name }) => name === 'Agent')?.description).toContain(
+      '- own: Mine.',
+    );
+  });
+
+  it.each(['agent', 'nobody', '__proto__', '../coder', 'Coder'])('of the type %s there is none', async (type) => {
+    const talk = await talkWith({ agent: [calling(agent({ subagent_type: type })), done] });
+    await talk.turn('go');
+    expect(talk.results()).toEqual([expect.stringContaining('Allowed types: coder, explore, plan')]);
+    expect(talk.all('agent.created')).toHaveLength(1);
+  });
+
+  it('calls Agent in vain', async () => {
+    const talk = await talkWith({ agent: [calling(agent()), done], coder: [calling(agent()), found] });
+    await talk.turn('go');
+    expect(talk.results('agent-1')).toEqual([expect.stringContaining('"Agent" is disabled')]);
+    expect(talk.all('subagent.spawned')).toHaveLength(1);
+  });
+
+  it('uses no tool that is switched off for the session', async () => {
+    const bash = { id: 'bash', name: 'Bash', args: {} };
+    const talk = await talkWith({ agent: [calling(agent()), done], coder: [{ calls: [bash] }, found] });
+    talk.log.append([internal('main', 'session.tools', { disabled: ['Bash'] })]);
+    await talk.turn('go');
+    expect(talk.results('agent-1')).toEqual([expect.stringContaining('disabled in this session')]);
+  });
+
+  it('changes no file while its caller plans', async () => {
+    const write = { id: 'w', name: 'Write', args: {} };
+    const talk = await talkWith({ agent: [calling(agent()), done], coder: [{ calls: [write] }, found] });
+    talk.log.append([internal('main', 'plan.entered', { id: 'plan-1', trigger: 'profile' })]);
+    await talk.turn('go');
+    expect(talk.results('agent-1')).toEqual([expect.stringContaining('is planning')]);
+  });
+});
+
+describe('resumed', () => {
+  const resume = (id: string, more = {}) => agent({ resume: id, ...more });
+
+  it('it goes on with its conversation, under a new task', async () => {
+    const talk = await talkWith({
+      agent: [calling(agent({ prompt: 'First' })), done, calling(resume('agent-1', { prompt: 'Second' })), done],
+      coder: [found, { text: `More. ${LONG}` }],
+    });
+    await talk.turn('go');
+    await talk.turn('on');
+    expect(talk.results().at(-1)).toContain('[summary]\nMore.');
+    expect(talk.requests('coder').at(-1)?.messages.map(textOf)).toEqual(
+      expect.arrayContaining(['First', LONG, 'Second']),
+    );
+    expect(talk.all('agent.created')).toHaveLength(2);
+    const spawned = talk.all('subagent.spawned').map(({ payload }) => payload);
+    expect(spawned.map(({ subagentId }) => subagentId)).toEqual(['agent-1', 'agent-1']);
+    expect(new Set(spawned.map(({ taskId }) => taskId)).size).toBe(2);
+  });
+
+  it('after a restart it is found in the journal', async () => {
+    const first = await talkWith({ agent: [calling(agent({ prompt: 'First' })), done], coder: [found] });
+    await first.turn('go');
+    await first.log.close('exit', await first.session.end('exit'));
+    const talk = await talkWith({ agent: [calling(resume('agent-1', { prompt: 'Second' })), done], coder: [found] });
+    await talk.turn('on');
+    expect(talk.results()).toEqual([expect.stringContaining('status: completed')]);
+    expect(talk.requests('coder')[0]?.messages.map(textOf)).toEqual(expect.arrayContaining(['First', LONG, 'Second']));
+  });
+
+  it('it may do what its caller may do now', async () => {
+    const talk = await talkWith({
+      agent: [calling(agent()), done, calling(resume('agent-1')), done],
+      coder: [found, found],
+    });
+    await talk.main.context.config.change({ permission: 'yolo' });
+    await talk.turn('go');
+    expect(bound(talk, 'agent-1').config.permission).toBe('yolo');
+    await talk.main.context.config.change({ permission: 'manual' });
+    await talk.turn('on');
+    expect(bound(talk, 'agent-1').config.permission).toBe('manual');
+  });
+
+  it.each(['agent-2', 'main', 'agent-1x', '__proto__', ''])(
+    '%j is refused: it is no subagent of the caller',
+    async (id) => {
+      const talk = await talkWith({
+        agent: [calling(agent()), done, calling(resume(id)), done],
+        coder: [found],
+      });
+      await talk.turn('go');
+      await talk.turn('on');
+      expect(talk.results().at(-1)).toMatch(/no subagent|Invalid arguments/);
+    },
+  );
+
+  it('a side conversation is refused', async () => {
+    const talk = await talkWith({ agent: [calling(resume('agent-1')), done] });
+    const side = {
+      purpose: 'btw' as const,
+      parentAgentId: 'main',
+      permission: 'manual' as const,
+      runtimeId: undefined,
+    };
+    await talk.session.agents.create(side, () => undefined);
+    await talk.turn('go');
+    expect(talk.results()).toEqual([expect.stringContaining('no subagent')]);
+  });
+
+  it('twice at once, one is refused', async () => {
+    const talk = await talkWith({
+      agent: [calling(agent()), done, calling(resume('agent-1'), resume('agent-1', { prompt: 'Other' })), done],
+      coder: [found, found],
+    });
+    await talk.turn('go');
+    await talk.turn('on');
+    const [, ...both] = talk.results();
+    expect(both.filter((output) => output.includes('status: completed'))).toHaveLength(1);
+    expect(both.filter((output) => /being resumed|still running/.test(output))).toHaveLength(1);
+  });
+
+  it('with a type it is a mistake', async () => {
+    const talk = await talkWith({ agent: [calling(agent({ resume: 'agent-1', subagent_type: 'plan' })), done] });
+    await talk.turn('go');
+    expect(talk.results()).toEqual([expect.stringContaining('exclude each other')]);
+  });
+});
+
+describe('in the background', () => {
+  it('it runs on when the turn has ended, and its end is recorded with its task', async () => {
+    const { answer, release } = held(LONG);
+    const talk = await talkWith({ agent: [calling(agent({ run_in_background: true })), done, done], coder: [answer] });
+    talk.submit('go');
+    await talk.nth('prompt.completed');
+    const [output] = talk.results();
+    const { taskId } = (await talk.nth('subagent.spawned')).payload;
+    expect(output).toMatch(
+      new RegExp(
+        `^task_id: ${String(taskId)}\nstatus: running\nagent_id: agent-1\nactual_subagent_type: coder\nautomatic_notification: true\n\ndescription: look around\n\nnext_step: .*\nresume_hint: .*$`,
+      ),
+    );
+    expect(talk.reader.view()).toMatchObject({ busy: true, main_turn_active: false });
+    release();
+    const { payload } = await talk.nth('task.terminated');
+    expect(payload.info).toMatchObject({
+      kind: 'agent',
+      status: 'completed',
+      agentId: 'agent-1',
+      subagentType: 'coder',
+      model: 'fake',
+    });
+    const lines = await talk.lines();
+    expect(lines.find((line) => line.includes('subagent.completed'))).toEqual([
+      'subagent.completed',
+      'task.terminated',
+      'background.task.terminated',
+      'event.session.work_changed',
+    ]);
+    expect(lines.find((line) => line.includes('subagent.spawned'))).toEqual([
+      'task.started',
+      'background.task.started',
+      'subagent.spawned',
+      'subagent.started',
+    ]);
+  });
+
+  it('needs the tools that look after it', async () => {
+    const talk = await talkWith({ agent: [calling(agent({ run_in_background: true })), done] });
+    talk.log.append([internal('main', 'session.tools', { disabled: ['TaskStop'] })]);
+    await talk.turn('go');
+    expect(talk.results()).toEqual([expect.stringContaining('TaskStop are not active')]);
+  });
+
+  it('it gets there in the middle of its run, and the call is answered at once', async () => {
+    const { answer, release } = held(LONG);
+    const talk = await talkWith({ agent: [calling(agent()), done, done], coder: [answer] });
+    talk.submit('go');
+    const { taskId } = (await talk.nth('subagent.started'), await talk.nth('subagent.spawned')).payload;
+    expect(talk.session.context.tasks.detach(String(taskId))).toBe(true);
+    await talk.nth('prompt.completed');
+    expect(talk.results()[0]).toMatch(/^task_id: .*\n[\s\S]*\nnote: The user moved this subagent/);
+    const types = talk.durable().map(({ type }) => type);
+    expect(types.slice(types.indexOf('task.started')).slice(0, 3)).toEqual([
+      'task.started',
+      'background.task.started',
+      'tool.result',
+    ]);
+    expect((await talk.reader.snapshot()).subagents).toEqual([]);
+    release();
+    await talk.nth('task.terminated');
+    expect(talk.all('subagent.spawned')).toHaveLength(1);
+  });
+
+  it('ends with the session, without a word to anybody', async () => {
+    const talk = await talkWith({
+      agent: [calling(agent({ run_in_background: true })), done],
+      coder: [held(LONG).answer],
+    });
+    talk.submit('go');
+    await talk.nth('prompt.completed');
+    await talk.log.close('exit', await talk.session.end('exit'));
+    const types = talk.durable().map(({ type, payload }) => `${type} ${String(payload.agentId)}`);
+    const ends = types.filter((type) => /ended|failed|terminated|disposed|notified/.test(type));
+    expect(ends.slice(1)).toEqual([
+      'turn.ended agent-1',
+      'subagent.failed main',
+      'task.terminated main',
+      'background.task.terminated main',
+      'agent.disposed main',
+      'agent.disposed agent-1',
+    ]);
+    expect((await talk.lines()).at(-1)?.at(-1)).toBe('session.closed');
+  });
+});
+
+describe('stopped', () => {
+  it('by a person, the call says so and the turn goes on', async () => {
+    const talk = await talkWith({ agent: [calling(agent()), done], coder: [held(LONG).answer] });
+    talk.submit('go');
+    const { taskId } = (await talk.nth('subagent.spawned')).payload;
+    await talk.nth('turn.step.started', 2);
+    await talk.session.context.tasks.stop(String(taskId), {
+      status: 'killed',
+      by: 'user',
+      reason: 'stopped by the user',
+    });
+    await talk.idle();
+    expect(talk.results()).toEqual([expect.stringMatching(/Interrupted by user$/)]);
+    expect(talk.all('task.started')).toEqual([]);
+    expect(talk.all('turn.ended').map(({ payload }) => [payload.agentId, payload.reason])).toEqual([
+      ['agent-1', 'cancelled'],
+      ['main', 'completed'],
+    ]);
+  });
+
+  it('by its time, it has failed and can be resumed', async () => {
+    const talk = await talkWith(
+      { agent: [calling(agent()), done], coder: [held(LONG).answer] },
+      { subagentTimeoutMs: () => 30 },
+    );
+    await talk.turn('go');
+    const [output] = talk.results();
+    expect(output).toContain('status: failed');
+    expect(output).toContain('resume_hint');
+    expect(talk.all('subagent.failed')).toHaveLength(1);
+  });
+
+  it('leaves no task of its own running', async () => {
+    const talk = await talkWith({ agent: [calling(agent()), done], coder: [found] });
+    const { tasks } = talk.session.context;
+    let ended = false;
+    await tasks.run({ kind: 'process', agentId: 'agent-1', description: 'server' }, async (task) => {
+      task.started(() => ({ kind: 'process', command: 'serve', pid: 1, exitCode: null }));
+      await new Promise((resolve) => task.signal.addEventListener('abort', resolve, { once: true }));
+      ended = true;
+      return { status: 'stopped' };
+    });
+    await talk.turn('go');
+    await talk.nth('task.terminated');
+    expect(ended).toBe(true);
+    expect(talk.all('task.terminated')[0]?.payload.info).toMatchObject({
+      stopReason: 'subagent ended',
+      terminalNotificationSuppressed: true,
+    });
+  });
+});
+
+describe('many at once', () => {
+  it('each works for itself', async () => {
+    const COUNT = 12;
+    const made = Array.from({ length: COUNT }, (_, n) => agent({ prompt: `Task ${n}` }));
+    const answers = made.map((): ModelAnswer => async (request) => {
+      const task = request.messages.map(textOf).find((text) => text.startsWith('Task ')) ?? '';
+      return { parts: [{ type: 'text', text: `${task}: ${LONG}` }], calls: [], finishReason: 'completed' };
+    });
+    const talk = await talkWith({ agent: [calling(...made), done], coder: answers });
+    await talk.turn('go');
+    expect(talk.results()).toHaveLength(COUNT);
+    const spawned = new Map(talk.all('subagent.spawned').map(({ payload }) => [payload.parentToolCallId, payload]));
+    for (const frame of talk.all('tool.result')) {
+      const { toolCallId, output } = frame.payload;
+      const n = made.findIndex(({ id }) => id === toolCallId);
+      expect(output).toContain(`agent_id: ${String(spawned.get(toolCallId)?.subagentId)}\n`);
+      expect(output).toContain(`[summary]\nTask ${n}: `);
+    }
+    for (const { payload } of talk.all('turn.started')) {
+      if (payload.agentId === 'main') continue;
+      const call = [...spawned.values()].find(({ subagentId }) => subagentId === payload.agentId)?.parentToolCallId;
+      expect(payload.prompt).toBe(`Task ${made.findIndex(({ id }) => id === call)}`);
+    }
+    expect(talk.session.agents.all().length).toBeLessThan(COUNT);
+    expect((await talk.reader.snapshot()).subagents).toHaveLength(COUNT);
+    talk.submit('next');
+    await talk.nth('turn.started', COUNT + 2);
+    expect((await talk.reader.snapshot()).subagents).toEqual([]);
+  });
+});
+
+describe('a copy of the conversation', () => {
+  it('is given where the flag is on', async () => {
+    const talk = await talkWith(
+      { agent: [{ text: 'Plums.' }, calling(agent({ fork: true })), done], coder: [found] },
+      { flag: (name) => name === 'subagent_fork' },
+    );
+    await talk.turn('Which fruit?');
+    await talk.turn('go');
+    expect(talk.results()).toEqual([expect.stringContaining('status: completed')]);
+    const texts = talk.requests('coder')[0]?.messages.map(textOf) ?? [];
+    expect(texts).toEqual(expect.arrayContaining(['Which fruit?', 'Plums.', 'Look']));
+    expect(texts.some((text) => text.includes('still running'))).toBe(true);
+  });
+
+  it('is no parameter where it is off', async () => {
+    const talk = await talkWith({ agent: [done] });
+    await talk.turn('go');
+    const { parameters } = talk.requests('agent')[0]?.tools.find(({ name }) => name === 'Agent') ?? {};
+    expect(Object.keys(parameters?.properties ?? {})).not.toContain('fork');
+  });
+});
