@@ -7,7 +7,8 @@ import type { LogState } from '#server/journal/fold.ts';
 import type { FeatureProjection } from '#server/journal/projections/feature-projection.ts';
 import type { Draft } from '#server/journal/records.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
-import type { ContextMessage, ToolCall } from '#schema/engine.ts';
+import type { ContextMessage, ErrorPayload, ToolCall } from '#schema/engine.ts';
+import type { InterruptReason } from '#schema/events/turns.ts';
 import type { StatusFacts } from '#schema/events/volatile.ts';
 import type { Snapshot } from '#schema/message.ts';
 import type { TurnOutcome } from '#schema/scalars.ts';
@@ -67,7 +68,14 @@ export interface LiveFeature {
   /** The turn would end as completed: messages make it go on for a step. */
   mayEnd?(agent: AgentContext, turnId: number): Promise<ContextMessage[]>;
   /** Records in front of `turn.ended`, and behind it and its `error`. */
-  turnEnds?(agent: AgentContext, turnId: number, outcome: TurnOutcome): { before?: Draft[]; after?: Draft[] };
+  turnEnds?(
+    agent: AgentContext,
+    turnId: number,
+    outcome: TurnOutcome,
+    ending: TurnEnding,
+  ): { before?: Draft[]; after?: Draft[] };
+  /** Asked when the calls of a step have their results: whether the turn ends here instead of going on. */
+  stopsTurn?(agent: AgentContext, step: StepHead): boolean;
   /** What a call's result leaves in the journal beside it. */
   callEnds?(agent: AgentContext, call: ToolCall, result: StoredResult): Pick<ToolResult, 'x' | 'records'>;
   /** Records in front of the agent's `agent.disposed`. */
@@ -83,6 +91,16 @@ export type UnloadReason = 'exit' | 'archive' | 'idle';
 export interface StepHead {
   turnId: number;
   step: number;
+}
+
+/** How a turn ends. */
+export interface TurnEnding {
+  /** Why it failed. */
+  error?: ErrorPayload;
+  /** Absent when it is completed. */
+  interruptReason?: InterruptReason;
+  /** Records in front of its end on the same line: not folded yet. */
+  line: readonly Draft[];
 }
 
 /** A call and the batch it stands in. */
