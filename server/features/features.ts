@@ -1,9 +1,10 @@
 /** What features there are, in the order in which their records stand where several share a line. */
 import type { Feature } from '#server/agent/feature.ts';
 import { btw } from './btw/btw.ts';
+import { goals } from './goals/goals.ts';
 import { planMode } from './plan-mode/plan-mode.ts';
 import { questions } from './questions/questions.ts';
 import { tasks } from './tasks/tasks.ts';
 import { todoList } from './todo-list/todo-list.ts';
 
-export const features: readonly Feature[] = [todoList, questions, planMode, btw, tasks];
+export const features: readonly Feature[] = [todoList, questions, planMode, goals, btw, tasks];
