@@ -18,7 +18,8 @@ async function tools(query = '') {
 const active = async (query: string) => (await tools(query)).filter((tool) => tool.active).map(({ name }) => name);
 const core = ['Read', 'Write', 'Edit', 'Bash', 'Grep', 'Glob'];
 const goals = ['CreateGoal', 'GetGoal', 'SetGoalBudget', 'UpdateGoal'];
-const all = [...core, 'TodoList', 'AskUserQuestion', 'EnterPlanMode', 'ExitPlanMode', ...goals];
+const tasks = ['TaskList', 'TaskOutput', 'TaskStop', 'WaitFor'];
+const all = [...core, 'TodoList', 'AskUserQuestion', 'EnterPlanMode', 'ExitPlanMode', ...goals, ...tasks];
 const without = (...names: string[]) => all.filter((name) => !names.includes(name));
 
 test('nothing is listed before a session is live, for an unknown one, or for a cold one', async () => {
