@@ -47,6 +47,8 @@ export interface Agent {
   steer(ids: readonly string[]): void;
   /** Cancels the running turn, if any; as the user's wish unless it says another reason. */
   cancelTurn(reason?: TurnAborted): void;
+  /** The running turn was cancelled, and its end is on the way. */
+  readonly cancelling: boolean;
   /**
    * Runs a turn of its own, behind those that run or wait, and tells how it ended. The signal cancels this turn alone; its
    * reason is a `TurnAborted`. The session must be claimed. Throws 40901 while the session is being closed, and 50003.
@@ -96,8 +98,8 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
   const queue = createPromptQueue(log, id);
   let closing = false;
   let turn: RunningTurn | undefined;
-  /** What opens a turn when the present one is cleared away. */
-  let woken: (() => TurnRequest | undefined) | undefined;
+  /** What may open a turn when the present one is cleared away, oldest first. */
+  let woken: (() => TurnRequest | undefined)[] = [];
   let starting: StartingTurn | undefined;
   let newInstructionFiles: string[] = [];
 
@@ -140,7 +142,7 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
       launch(request, []);
     },
     wake(next) {
-      woken = next;
+      woken.push(next);
       if (!turn && !starting) startNext([]);
     },
   };
@@ -308,14 +310,22 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
     try {
       if (prompt) start(prompt, []);
       else {
-        const next = late.shift() ?? woken?.();
+        const next = late.shift() ?? wokenTurn();
         if (next) launch(next, []);
       }
-      woken = undefined;
+      woken = [];
       (turn?.input ?? starting?.input)?.push(...late);
     } catch (error) {
       session.report(`the next turn of ${id} in ${log.sessionId} could not start`, error);
     }
+  }
+
+  function wokenTurn(): TurnRequest | undefined {
+    for (const next of woken) {
+      const request = next();
+      if (request) return request;
+    }
+    return undefined;
   }
 
   function assertOpen(): void {
@@ -401,6 +411,10 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
       running.promptId ??= first;
       running.input.push(request);
       for (const prompt of prompts) if (prompt.id !== running.promptId) queue.forget(prompt.id);
+    },
+
+    get cancelling() {
+      return turn?.controller.signal.aborted === true;
     },
 
     cancelTurn(reason = new TurnAborted('user', 'interrupted by the user')) {

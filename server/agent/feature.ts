@@ -8,7 +8,8 @@ import type { FeatureProjection } from '#server/journal/projections/feature-proj
 import type { Draft } from '#server/journal/records.ts';
 import type { Text } from '#server/journal/texts.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
-import type { ContextMessage, ToolCall } from '#schema/engine.ts';
+import type { ContextMessage, ErrorPayload, ToolCall } from '#schema/engine.ts';
+import type { InterruptReason } from '#schema/events/turns.ts';
 import type { StatusFacts } from '#schema/events/volatile.ts';
 import type { TaskInfo } from '#schema/events/tasks.ts';
 import type { Snapshot } from '#schema/message.ts';
@@ -80,7 +81,14 @@ export interface LiveFeature {
    */
   mayEnd?(agent: AgentContext, turnId: number, signal: AbortSignal): Promise<ContextMessage[]>;
   /** Records in front of `turn.ended`, and behind it and its `error`. */
-  turnEnds?(agent: AgentContext, turnId: number, outcome: TurnOutcome): { before?: Draft[]; after?: Draft[] };
+  turnEnds?(
+    agent: AgentContext,
+    turnId: number,
+    outcome: TurnOutcome,
+    ending: TurnEnding,
+  ): { before?: Draft[]; after?: Draft[] };
+  /** Asked when the calls of a step have their results: whether the turn ends here instead of going on. */
+  stopsTurn?(agent: AgentContext, step: StepHead): boolean;
   /** A task has begun, in the foreground or behind. */
   taskStarted?(agent: AgentContext, info: TaskInfo): void;
   /** A subagent of this agent is about to get its task, and waits; then it has ended, with its last words. */
@@ -115,6 +123,16 @@ export interface PromptStart {
 export interface StepHead {
   turnId: number;
   step: number;
+}
+
+/** How a turn ends. */
+export interface TurnEnding {
+  /** Why it failed. */
+  error?: ErrorPayload;
+  /** Absent when it is completed. */
+  interruptReason?: InterruptReason;
+  /** Records in front of its end on the same line: not folded yet. */
+  line: readonly Draft[];
 }
 
 /** A call and the batch it stands in. */

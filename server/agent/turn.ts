@@ -261,7 +261,8 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     if (response.calls.length > 0) {
       log.append([recorded]);
       stream.responseBooked();
-      const stop = await turn.runTools(response.calls);
+      const asked = await turn.runTools(response.calls);
+      const stop = asked || features.some((feature) => feature.stopsTurn?.(agent, { turnId, step: at.step }) === true);
       if (!stop) log.append([completed('tool_use')]);
       return stop ? completeWith([completed('end_turn')], response) : undefined;
     }
@@ -278,7 +279,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     const asked = features.flatMap((feature) => (feature.mayEnd ? [feature.mayEnd.bind(feature)] : []));
     continuation.push(...turn.takeInput());
     if (asked.length === 0 && !waits()) {
-      log.append([...drafts, ...completion()]);
+      log.append([...drafts, ...completion(drafts)]);
       return end;
     }
     log.append(drafts);
@@ -290,16 +291,18 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     signal.throwIfAborted();
     continuation.push(...(messages.length > 0 ? [{ messages }] : []), ...turn.takeInput());
     if (waits()) return undefined;
-    log.append(completion());
+    log.append(completion([]));
     return end;
   }
 
+  /** `line` stands in front of it. */
   function ended(
+    line: Draft[],
     outcome: TurnOutcome,
     extra: { error?: ErrorPayload; interruptReason?: InterruptReason } = {},
     behind: Draft[] = [],
   ): Draft[] {
-    const hooks = features.map((feature) => feature.turnEnds?.(agent, turnId, outcome) ?? {});
+    const hooks = features.map((feature) => feature.turnEnds?.(agent, turnId, outcome, { ...extra, line }) ?? {});
     const durationMs = session.clock.now() - startedAt;
     return [
       ...hooks.flatMap((hook) => hook.before ?? []),
@@ -314,8 +317,9 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     return [event(id, 'prompt.completed', { promptId: turn.promptId, finishedAt: iso(session.clock.now()), reason })];
   }
 
-  function completion(): Draft[] {
-    return [...ended('completed'), ...settledPrompt('completed')];
+  /** `line` stands in front of it. */
+  function completion(line: Draft[]): Draft[] {
+    return [...ended(line, 'completed'), ...settledPrompt('completed')];
   }
 
   async function waitForRetry(error: ModelError, at: OpenStep, maxAttempts: number): Promise<void> {
@@ -349,12 +353,15 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     const byUser = reason?.by === 'user';
     const message = byUser ? {} : { message: reason?.message ?? 'aborted' };
     const reminder = byUser ? interruptionReminder(messages()) : [];
-    log.append([
+    const line = [
       ...partial,
       ...missingResults(),
       ...(open ? [event(id, 'turn.step.interrupted', { turnId, ...open, reason: 'aborted', ...message })] : []),
       ...session.interactions.endTurn(id, turnId),
-      ...ended('cancelled', { interruptReason: byUser ? 'user_cancelled' : 'aborted' }),
+    ];
+    log.append([
+      ...line,
+      ...ended(line, 'cancelled', { interruptReason: byUser ? 'user_cancelled' : 'aborted' }),
       ...untakenInput(),
       ...(reminder.length > 0 ? [entering(id, reminder, { cause: 'reminder' })] : []),
       ...(turn.promptId === undefined
@@ -372,12 +379,15 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
   ): TurnEnd {
     const error = errorPayload(cause);
     const message = `[${error.code}] ${error.message}`;
-    log.append([
+    const line = [
       ...partial,
       ...missingResults(),
       ...(interrupted ? [event(id, 'turn.step.interrupted', { turnId, ...interrupted, message })] : []),
       ...session.interactions.endTurn(id, turnId),
-      ...ended('failed', { error, interruptReason: interruptReason ?? interrupted?.reason ?? 'error' }, [
+    ];
+    log.append([
+      ...line,
+      ...ended(line, 'failed', { error, interruptReason: interruptReason ?? interrupted?.reason ?? 'error' }, [
         event(id, 'error', error),
       ]),
       ...untakenInput(),

@@ -32,7 +32,9 @@ export function settleCrash(state: LogState): CompleteDraft[] {
   for (const { agent, commandId, taskId } of status.shells.values()) {
     drafts.push(internal(agent, 'shell.ended', { commandId, taskId, isError: true, outputTail: '' }));
   }
-  if (status.goal?.status === 'active') drafts.push(pausedGoal(status.goal));
+  for (const projection of state.features.projections) {
+    drafts.push(...projection.settle(state.features, state.lastTime));
+  }
   const work = idleWork(state);
   if (work) drafts.push(event(MAIN_AGENT, 'event.session.work_changed', work));
   return placeSplices(state, drafts);
@@ -151,20 +153,6 @@ function settleTask(state: LogState, task: KnownTask): Draft[] {
 function told(task: KnownTask): Draft[] {
   const { record, message } = taskNotice(task);
   return [record, entering(task.agent, [message], { cause: 'input' })];
-}
-
-function pausedGoal(goal: NonNullable<LogState['status']['goal']>): Draft {
-  return unsent(
-    event(
-      MAIN_AGENT,
-      'goal.updated',
-      {
-        snapshot: { ...goal, status: 'paused', terminalReason: 'Paused after agent resume' },
-        change: { kind: 'lifecycle', status: 'paused', actor: 'system' },
-      },
-      { cause: 'lifecycle' },
-    ),
-  );
 }
 
 /** What clients have to be told, when they believe that something still runs or waits. */

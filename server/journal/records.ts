@@ -52,7 +52,11 @@ export interface JournalOnlyFields {
   'task.terminated': { outputTail: string; file?: { path: string; bytes: number } };
   'subagent.failed': { aborted: true };
   'compaction.cancelled': { cause?: 'aborted' | 'failed' | 'changed' | 'server_stopped' };
-  'goal.updated': { cause: 'created' | 'budget' | 'count' | 'lifecycle' | 'completion' | 'cleared' };
+  'goal.updated': {
+    cause: 'created' | 'budget' | 'count' | 'lifecycle' | 'completion' | 'cleared';
+    /** The turn that works for it from here on. */
+    turnId?: number;
+  };
   'cron.fired': { lastFiredAt: number };
   'context.spliced': {
     cause: 'input' | 'reminder' | 'hook' | 'shell' | 'tools' | 'copy' | 'compaction' | 'undo' | 'remove';

@@ -185,6 +185,10 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return live.use(id, async (session) => {
       const { title, metadata, agent_config } = body;
       const changes = agent_config ? agentChanges(agent_config) : [];
+      // A turn of its own may follow, which nobody's prompt binds.
+      if (agent_config?.goal_control === 'resume' && session.mainFacts().profile === undefined) {
+        changes.unshift(...agentChanges({ model: deps.models.defaultModel() }));
+      }
       if (title !== undefined || changes.length > 0) await session.log.claim();
       if (title !== undefined) {
         session.rename(title);

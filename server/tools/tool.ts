@@ -115,6 +115,8 @@ export interface PreparedCall {
   display?: Display;
   subject: RuleSubject;
   review?: Review;
+  /** Later calls of the response are not run. */
+  stopsBatch?: boolean;
   run(context: RunContext): Promise<ToolResult>;
 }
 

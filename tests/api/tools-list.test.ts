@@ -17,18 +17,9 @@ async function tools(query = '') {
 }
 const active = async (query: string) => (await tools(query)).filter((tool) => tool.active).map(({ name }) => name);
 const core = ['Read', 'Write', 'Edit', 'Bash', 'Grep', 'Glob'];
-const all = [
-  ...core,
-  'TodoList',
-  'AskUserQuestion',
-  'EnterPlanMode',
-  'ExitPlanMode',
-  'Agent',
-  'TaskList',
-  'TaskOutput',
-  'TaskStop',
-  'WaitFor',
-];
+const goals = ['CreateGoal', 'GetGoal', 'SetGoalBudget', 'UpdateGoal'];
+const tasks = ['TaskList', 'TaskOutput', 'TaskStop', 'WaitFor'];
+const all = [...core, 'TodoList', 'AskUserQuestion', 'EnterPlanMode', 'ExitPlanMode', ...goals, 'Agent', ...tasks];
 const without = (...names: string[]) => all.filter((name) => !names.includes(name));
 
 test('nothing is listed before a session is live, for an unknown one, or for a cold one', async () => {

@@ -1,5 +1,9 @@
 /** Random but lawful session histories: what holds for every journal is tested over them. */
 import { planOf, plans } from '#server/features/plan-mode/projection.ts';
+import { newGoal, withBudgets, withUsage } from '#server/features/goals/goal.ts';
+import { goalAt, goalProjection } from '#server/features/goals/projection.ts';
+import { budgeted, cleared, completed, counted, created, moved } from '#server/features/goals/records.ts';
+import { cancelledReminder } from '#server/features/goals/reminders.ts';
 import { readContext } from '#server/journal/projections/context.ts';
 import { countersOf } from '#server/journal/projections/counters.ts';
 import { runningTasks } from '#server/journal/projections/tasks.ts';
@@ -629,7 +633,7 @@ export function createDriver(log: SessionLog, random: Random): Driver {
   }
 
   async function idle(): Promise<void> {
-    const choice = Math.floor(random() * 16);
+    const choice = Math.floor(random() * 18);
     if (choice < 5) startTurn();
     else if (choice === 12) startOtherTurn();
     else if (choice === 13) log.append([event('main', 'warning', { message: 'careful', code: 'c' })]);
@@ -638,7 +642,8 @@ export function createDriver(log: SessionLog, random: Random): Driver {
       log.append([internal('main', 'agent.config', { maxContextTokens })]);
     } else if (choice === 15) {
       if (!takeQueued()) startTurn();
-    } else if (choice === 5) undo();
+    } else if (choice >= 16) goal();
+    else if (choice === 5) undo();
     else if (choice === 6) await compact();
     else if (choice === 7) task();
     else if (choice === 8) log.append([planChange()]);
@@ -647,6 +652,26 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     else if (choice === 10)
       log.append([internal('main', 'agent.config', { thinkingEffort: chance(0.5) ? 'high' : 'low' })]);
     else log.append([add([notification()], 'input')]);
+  }
+
+  /** The goal is set, counted, moved, reached or cancelled. */
+  function goal(): void {
+    const state = goalProjection.of(log.state.features);
+    const present = goalAt(state, 5_000);
+    const turnId = state.turn?.turnId;
+    if (!present) {
+      log.append([created(newGoal(id('goal'), `goal ${ids}`, chance(0.5) ? 'all green' : undefined), turnId)]);
+    } else if (present.status !== 'active') log.append([moved(present, 'active', { actor: 'user' })]);
+    else {
+      const changes: Draft[][] = [
+        [budgeted(withBudgets(present, { tokenBudget: 3 * ids }))],
+        [counted(withUsage(present, { turnsUsed: present.turnsUsed + 1 }), turnId ?? 0)],
+        [moved(present, 'blocked', { actor: 'runtime', reason: 'used up' })],
+        completed(present),
+        [cleared(), ...(state.turn ? [] : [add([cancelledReminder()], 'reminder')])],
+      ];
+      log.append(changes[Math.floor(random() * changes.length)] ?? []);
+    }
   }
 
   function planChange(): Draft {
@@ -663,6 +688,7 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     } else if (turn?.step) {
       const aside = random();
       if (aside < 0.05) queuePrompt();
+      else if (aside > 0.95) goal();
       else if (aside < 0.1 && turn.step.calls.size > 0) subagent();
       else if (aside < 0.15 && running().length > 0) log.append(endTask());
       else inStep(turn.turnId, turn.step.step, turn.step.stepId, turn.step.calls);

@@ -16,6 +16,8 @@ export interface Decided {
   admitted: AdmittedCall[];
   /** By key: an equal call later in the response gets the same refusal, nobody is asked twice. */
   refused: Map<string, { prepared: PreparedCall | undefined; text: string }>;
+  /** An admitted call is the last that runs. */
+  stopped: boolean;
   /** A refused call was repeated too often. */
   stopTurn: boolean;
 }
@@ -26,6 +28,10 @@ export async function admit(call: ToolCall, decided: Decided, batch: Batch): Pro
   turn.signal.throwIfAborted();
   const checked = preflight(call, batch);
   const { args } = checked;
+  if (decided.stopped) {
+    await refuse(call, args, undefined, 'Skipped: an earlier call of the same response has ended the work.', batch);
+    return;
+  }
   const key = callKey(call.name, args);
   const first = decided.admitted.find((entry) => entry.key === key);
   if (first) {
@@ -66,6 +72,7 @@ export async function admit(call: ToolCall, decided: Decided, batch: Batch): Pro
   start(call, args, shown, prepared, batch);
   const { outdated, answer } = verdict;
   decided.admitted.push({ call, prepared, outdated, answer, args, key, repeat, duplicates: [] });
+  decided.stopped = prepared.stopsBatch === true;
 }
 
 /** The tool exists, is active and takes these arguments. */

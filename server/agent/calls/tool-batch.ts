@@ -27,7 +27,7 @@ export async function runToolBatch(agent: AgentContext, turn: BatchTurn, calls: 
     tools: new Map(agent.tools().map((tool) => [tool.name, tool])),
     environment: { ...agent.environment(), activeTools: active },
   };
-  const decided: Decided = { admitted: [], refused: new Map(), stopTurn: false };
+  const decided: Decided = { admitted: [], refused: new Map(), stopped: false, stopTurn: false };
   const { admitted } = decided;
   try {
     for (const [index, call] of calls.entries()) {

@@ -1,6 +1,6 @@
 /** Folds that features bring: kept beside the core's, by name, and taken back with an undo where they say how. */
 import type { JournalHeader } from '../header.ts';
-import type { JournalRecord } from '../records.ts';
+import type { CompleteDraft, JournalRecord } from '../records.ts';
 
 /** What a feature folds. States and saved values are plain data. */
 export interface FeatureFold<State, Saved> {
@@ -14,6 +14,8 @@ export interface FeatureFold<State, Saved> {
     checkpoint(state: State, agent: string): Saved;
     restore(state: State, agent: string, saved: Saved): void;
   };
+  /** Records that close what a dead process left open of it; `at` is the time of the last line, in ms. */
+  settle?(state: State, at: number): CompleteDraft[];
 }
 
 /** The same as the core sees it. */
@@ -23,6 +25,7 @@ export interface FeatureProjection {
   apply(folds: FeatureFolds, record: JournalRecord, t: number): void;
   checkpoint(folds: FeatureFolds, agent: string): unknown;
   restore(folds: FeatureFolds, agent: string, saved: unknown): void;
+  settle(folds: FeatureFolds, at: number): CompleteDraft[];
 }
 
 /** States of all features of one fold. */
@@ -46,6 +49,7 @@ export function defineFeatureProjection<State, Saved = undefined>(
     apply: (folds, record, t) => fold.apply(of(folds), record, t),
     checkpoint: (folds, agent) => undo?.checkpoint(of(folds), agent),
     restore: (folds, agent, saved) => undo?.restore(of(folds), agent, saved as Saved),
+    settle: (folds, at) => fold.settle?.(of(folds), at) ?? [],
   };
 }
 

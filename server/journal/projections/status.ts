@@ -1,6 +1,5 @@
 /** What runs and what is set: session status, snapshot, and what crash recovery closes. */
 import type { RunningTool } from '#schema/message.ts';
-import type { Goal } from '#schema/events/modes.ts';
 import type { InternalFields, EventRecord, SwarmTrigger } from '../records.ts';
 import type { Stored } from '../texts.ts';
 import type { Projection } from './projection.ts';
@@ -38,7 +37,6 @@ export interface StatusState {
   subagents: Map<string, { caller: string }>;
   /** Running user shell commands, oldest first, by command id. */
   shells: Map<string, { agent: string } & InternalFields['shell.begun']>;
-  goal: Goal | undefined;
 }
 
 function agentOf(state: StatusState, agent: string): AgentStatus {
@@ -74,7 +72,6 @@ export const statusProjection: Projection<StatusState> = {
     agents: new Map(),
     subagents: new Map(),
     shells: new Map(),
-    goal: undefined,
   }),
   apply(state, record, t) {
     switch (record.type) {
@@ -141,12 +138,6 @@ export const statusProjection: Projection<StatusState> = {
         break;
       case 'swarm.left':
         delete agentOf(state, record.agent).swarm;
-        break;
-      case 'goal.updated':
-        state.goal = record.snapshot ?? undefined;
-        break;
-      case 'forked':
-        state.goal = undefined;
         break;
     }
   },

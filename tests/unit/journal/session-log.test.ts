@@ -4,6 +4,7 @@ import { appendFile, mkdir, readFile, stat, truncate, writeFile } from 'node:fs/
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ServiceError } from '#server/errors/service-error.ts';
+import { goalProjection } from '#server/features/goals/projection.ts';
 import { acquireLock } from '#server/journal/lock.ts';
 import type { EventFrame } from '#server/events/frame.ts';
 import { readContext, requestMessages } from '#server/journal/projections/context.ts';
@@ -428,7 +429,10 @@ describe('loading', () => {
     const text = await readFile(join(dir, 'journal.ndjson'), 'utf8');
 
     const reader = await openLog(dir);
-    expect(reader.log.state.status.goal).toMatchObject({ status: 'paused', terminalReason: expect.any(String) });
+    expect(goalProjection.of(reader.log.state.features).goal).toMatchObject({
+      status: 'paused',
+      terminalReason: expect.any(String),
+    });
     await reader.log.close();
     expect(await readFile(join(dir, 'journal.ndjson'), 'utf8')).toBe(text);
 

@@ -1,4 +1,5 @@
-import { z } from 'zod';
+import { goalOf } from '#server/features/goals/goals.ts';
+import { goalSchema } from '#schema/events/modes.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
@@ -6,11 +7,10 @@ export default defineEndpoint({
   summary: 'Read the goal of the main agent',
   tag: 'sessions',
   params: pathParams('session_id'),
-  // No endpoint and no tool sets a goal, so there is none.
-  data: z.null(),
+  data: goalSchema.nullable(),
   errors: ['session.not_found'],
   handler: async ({ params, app }) => {
-    await app.sessions.read(params.session_id);
-    return null;
+    const { state } = await app.sessions.read(params.session_id);
+    return goalOf(state, app.options.clock.now());
   },
 });

@@ -16,6 +16,14 @@ export default defineEndpoint({
     permission_rules: clientArray(permissionRuleSchema).optional(),
   }),
   data: sessionSchema,
-  errors: ['session.not_found', 'session.busy'],
+  errors: [
+    'session.not_found',
+    'session.busy',
+    'goal.already_exists',
+    'goal.not_found',
+    'goal.status_invalid',
+    'goal.objective_empty',
+    'goal.objective_too_long',
+  ],
   handler: ({ params, body, app }) => app.sessions.updateProfile(params.session_id, body),
 });

@@ -1,0 +1,113 @@
+/** The goal of a session's main agent, and how far the running turn works for it. Undo does not take it back. */
+import { defineFeatureProjection } from '#server/journal/projections/feature-projection.ts';
+import { recordOf, unsent, type Draft, type JournalRecord } from '#server/journal/records.ts';
+import { MAIN_AGENT } from '#schema/agents.ts';
+import type { Goal } from '#schema/events/modes.ts';
+import { withUsage } from './goal.ts';
+import { moved } from './records.ts';
+
+export interface GoalState {
+  /** As it was told last, with the tokens used since; its time is as of `since`. */
+  goal: Goal | undefined;
+  /** When its time was measured, in ms. */
+  since: number;
+  /** The main agent's running turn. */
+  turn: GoalTurn | undefined;
+  /** A goal was cancelled, and the model does not know. */
+  cancelUntold: boolean;
+}
+
+export interface GoalTurn {
+  turnId: number;
+  /** The goal that its model knows of. */
+  goalId: string | undefined;
+  /** It works for that goal. */
+  driven: boolean;
+  /** It began to work for the goal in its midst, so it counts at its end. */
+  uncounted: boolean;
+  /** Steps that are over, without failed attempts. */
+  steps: number;
+  /** The newest of them called tools. */
+  called: boolean;
+}
+
+/** Variant of the reminder that tells of a cancelled goal. */
+export const GOAL_CANCELLED = 'goal_cancelled';
+
+export const goalProjection = defineFeatureProjection<GoalState>({
+  name: 'goals',
+  initial: () => ({ goal: undefined, since: 0, turn: undefined, cancelUntold: false }),
+  apply,
+  settle(state, at) {
+    const goal = goalAt(state, at);
+    if (goal?.status !== 'active') return [];
+    return [unsent(moved(goal, 'paused', { actor: 'system', snapshotReason: 'Paused after agent resume' }))];
+  },
+});
+
+function apply(state: GoalState, record: JournalRecord, t: number): void {
+  if (record.agent !== MAIN_AGENT) return;
+  const { turn } = state;
+  switch (record.type) {
+    case 'goal.updated': {
+      const { snapshot, x } = record;
+      state.cancelUntold ||= snapshot === null && state.goal !== undefined && state.goal.status !== 'complete';
+      state.goal = snapshot ?? undefined;
+      state.since = t;
+      if (turn && snapshot && x?.turnId === turn.turnId) {
+        state.turn = { ...turn, goalId: snapshot.goalId, driven: true, uncounted: x.cause !== 'count' };
+      }
+      break;
+    }
+    case 'turn.started': {
+      const { goalId, status } = state.goal ?? {};
+      const driven = status === 'active';
+      state.turn = { turnId: record.turnId, goalId, driven, uncounted: false, steps: 0, called: false };
+      break;
+    }
+    case 'step.response':
+      used(state, record.usage?.output);
+      if (turn) state.turn = { ...turn, called: record.calls.length > 0 };
+      break;
+    case 'usage.recorded':
+      if (record.scope === 'turn') used(state, record.usage.output);
+      break;
+    case 'turn.step.completed':
+      if (turn) state.turn = { ...turn, steps: turn.steps + 1 };
+      break;
+    case 'turn.ended':
+      state.turn = undefined;
+      break;
+    case 'context.spliced':
+      if (record.messages.some(({ origin }) => origin?.kind === 'injection' && origin.variant === GOAL_CANCELLED)) {
+        state.cancelUntold = false;
+      }
+      break;
+    case 'forked':
+      Object.assign(state, { goal: undefined, turn: undefined, cancelUntold: false });
+      break;
+  }
+}
+
+function used(state: GoalState, tokens = 0): void {
+  const { goal } = state;
+  if (tokens === 0 || goal?.status !== 'active' || !drivenTurn(state)) return;
+  state.goal = withUsage(goal, { tokensUsed: goal.tokensUsed + tokens });
+}
+
+/** The running turn, if it works for the present goal. */
+export const drivenTurn = ({ goal, turn }: GoalState): GoalTurn | undefined =>
+  turn?.driven && goal && turn.goalId === goal.goalId ? turn : undefined;
+
+/** The goal at a time: while it is active its time runs. */
+export function goalAt({ goal, since }: GoalState, now: number): Goal | undefined {
+  if (goal?.status !== 'active') return goal;
+  return withUsage(goal, { wallClockMs: goal.wallClockMs + Math.max(0, now - since) });
+}
+
+/** The state behind records that are not folded yet. */
+export function foldedWith(state: GoalState, drafts: readonly Draft[], t: number): GoalState {
+  const after = { ...state };
+  for (const draft of drafts) if (draft.type !== 'context.spliced') apply(after, recordOf(draft, undefined), t);
+  return after;
+}
