@@ -1,0 +1,228 @@
+/** What the model does with its tasks: list, read, stop, wait; and questions that nobody waits for. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { sessionTaskSchema } from '#schema/task.ts';
+import { call, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
+import { startWorld, type World } from '#support/world.ts';
+
+let world: World;
+beforeAll(async () => {
+  const task = { kill_grace_period_ms: 300, max_running_tasks: 3 };
+  world = await startWorld({ config: { default_permission_mode: 'yolo', task } });
+});
+afterAll(() => world.close());
+
+let gates = 0;
+/** A command that runs until its gate is opened. */
+function gated(after = ':') {
+  const gate = join(world.project, `tool-gate-${(gates += 1)}`);
+  return { command: `until test -e ${gate}; do sleep 0.01; done; ${after}`, open: () => writeFile(gate, '') };
+}
+
+const inBackground = (command: string, description = 'Build it') =>
+  call('Bash', { command, description, run_in_background: true });
+
+/** A turn that starts these in the background; their ids. */
+async function started(talk: Talk, ...commands: string[]): Promise<string[]> {
+  const calls = commands.map((command, at) => inBackground(command, `Task ${at}`));
+  const { results } = await talk.turn('go', [{ calls }, { text: 'Started.' }]);
+  return results.map(({ output }) => /^task_id: (\S+)/.exec(output)?.[1] ?? expect.unreachable(output));
+}
+
+/** The result of one call in a turn of its own. */
+async function result(talk: Talk, name: string, args: object) {
+  const { results } = await talk.turn('go', [{ calls: [call(name, args)] }, { text: 'Done.' }]);
+  return results[0] ?? expect.unreachable('no result');
+}
+
+/** Everything that the model was told of so far, in its last request. */
+const told = () => wireMessages(world, -1).map(wireText).join('\n');
+const stopAll = (talk: Talk) => world.ok('POST', `/sessions/${talk.session.id}:archive`);
+
+describe('TaskList and TaskOutput', () => {
+  test('show what runs, and what has ended only when asked for', async () => {
+    const talk = await startTalk(world);
+    expect((await result(talk, 'TaskList', {})).output).toBe('No task is running.');
+    expect((await result(talk, 'TaskList', { active_only: false })).output).toBe('There are no tasks.');
+    const { command, open } = gated('printf done');
+    const [first = '', second = ''] = await started(talk, command, 'printf working; sleep 60');
+    const list = (await result(talk, 'TaskList', {})).output;
+    expect(
+      list.split('\n---\n').map((one) => /^task_id: (\S+)\nkind: process\nstatus: running\n/.exec(one)?.[1]),
+    ).toEqual([first, second]);
+    expect((await result(talk, 'TaskList', { limit: 1 })).output).toContain('1 older tasks are not shown.');
+    await vi.waitFor(async () =>
+      expect((await result(talk, 'TaskOutput', { task_id: second })).output).toMatch(
+        /^retrieval_status: not_ready\ntask_id: .+\n(.+\n)+output_path: .+output\.log\n\n\[output\]\nworking$/,
+      ),
+    );
+    world.model.enqueue({ text: 'I see.' });
+    const turns = talk.all('turn.ended').length;
+    await open();
+    await talk.nth('turn.ended', turns + 1);
+    const over = (await result(talk, 'TaskOutput', { task_id: first })).output;
+    expect(over).toMatch(/^retrieval_status: success\n/);
+    expect(over).toMatch(/\nexit_code: 0\n(.+\n)*\n\[output\]\ndone$/);
+    expect((await result(talk, 'TaskList', {})).output).not.toContain(first);
+    expect((await result(talk, 'TaskList', { active_only: false })).output).toContain(first);
+    await stopAll(talk);
+  });
+
+  test.each([['TaskOutput'], ['TaskStop'], ['WaitFor']])('%s of an id that is a path, or of nobody', async (name) => {
+    const talk = await startTalk(world);
+    for (const task_id of ['../../../../server.token', 'bash-00000000', 'constructor']) {
+      const { output, isError } = await result(talk, name, { task_id, ...(name === 'WaitFor' ? { timeout: 1 } : {}) });
+      expect(isError).toBe(true);
+      expect(output).toContain(`There is no task ${task_id}`);
+    }
+  });
+});
+
+describe('TaskStop', () => {
+  test('ends a task without telling of it; one that has ended stays as it is', async () => {
+    const talk = await startTalk(world);
+    const [id = ''] = await started(talk, 'sleep 60');
+    const stopped = await result(talk, 'TaskStop', { task_id: id, reason: 'no longer needed' });
+    expect(stopped).toMatchObject({ isError: false, output: `task_id: ${id}\nstatus: killed` });
+    expect(talk.all('task.terminated')[0]?.payload.info).toMatchObject({
+      status: 'killed',
+      stopReason: 'no longer needed',
+      terminalNotificationSuppressed: true,
+    });
+    expect((await result(talk, 'TaskStop', { task_id: id })).output).toContain('status: killed\nIt had ended already.');
+    expect(talk.all('task.notified')).toEqual([]);
+    expect(talk.all('turn.started')).toHaveLength(3);
+  });
+});
+
+describe('WaitFor', () => {
+  test('without a task there is nothing to wait for', async () => {
+    const talk = await startTalk(world);
+    expect((await result(talk, 'WaitFor', { timeout: 60 })).output).toMatch(/^wait_status: no_tasks\n/);
+  });
+
+  test('ends with the first end of all that run, and what it tells is not told again', async () => {
+    const talk = await startTalk(world);
+    const { command, open } = gated('printf done');
+    const [first = '', second = ''] = await started(talk, command, 'sleep 60');
+    const { prompt_id } = await talk.prompt('wait', [{ calls: [call('WaitFor', { timeout: 60 })] }, { text: 'Done.' }]);
+    await talk.events.waitFor(
+      ({ type, payload }) => type === 'tool.progress' && JSON.stringify(payload).includes('Waiting'),
+    );
+    await open();
+    await talk.settled(prompt_id);
+    const output = String(talk.all('tool.result').at(-1)?.payload.output);
+    expect(output).toMatch(/^wait_status: completed\n\n\[finished\]\n/);
+    expect(output).toMatch(new RegExp(`\\[finished\\]\\ntask_id: ${first}\\n(.+\\n)+output:\\ndone`));
+    expect(output).toMatch(new RegExp(`\\[still_running\\]\\ntask_id: ${second}\\n`));
+    await talk.turn('more', [{ text: 'Yes.' }]);
+    expect(talk.all('task.notified')).toEqual([]);
+    expect(told()).not.toContain('<notification');
+    await stopAll(talk);
+  });
+
+  test('reaches its time without an error; an ended task is reported at once', async () => {
+    const talk = await startTalk(world);
+    const { command, open } = gated();
+    const [id = ''] = await started(talk, command);
+    const late = await result(talk, 'WaitFor', { timeout: 1, task_id: id });
+    expect(late.isError).toBe(false);
+    expect(late.output).toMatch(/^wait_status: timed_out\n\n\[still_running\]\n/);
+    world.model.enqueue({ text: 'I see.' });
+    const turns = talk.all('turn.ended').length;
+    await open();
+    await talk.nth('turn.ended', turns + 1);
+    expect((await result(talk, 'WaitFor', { timeout: 60, task_id: id })).output).toMatch(
+      /^wait_status: completed\n\n\[finished\]\n/,
+    );
+  });
+
+  test('an abort ends it; the tasks go on', async () => {
+    const talk = await startTalk(world);
+    const [id = ''] = await started(talk, 'sleep 60');
+    const { prompt_id } = await talk.prompt('wait', [{ calls: [call('WaitFor', { timeout: 60 })] }]);
+    await talk.events.waitFor(
+      ({ type, payload }) => type === 'tool.progress' && JSON.stringify(payload).includes('Waiting'),
+    );
+    await world.ok('POST', `${talk.path}:abort`);
+    await talk.settled(prompt_id);
+    expect(z.object({ status: z.string() }).parse(await world.ok('GET', `${talk.path}/tasks/${id}`)).status).toBe(
+      'running',
+    );
+    await stopAll(talk);
+  });
+});
+
+test('no more commands start in the background than are allowed', async () => {
+  const talk = await startTalk(world);
+  await started(talk, 'sleep 60', 'sleep 61', 'sleep 62');
+  const { output, isError } = await result(talk, 'Bash', {
+    command: 'sleep 63',
+    description: 'Sleep',
+    run_in_background: true,
+  });
+  expect(isError).toBe(true);
+  expect(output).toContain('[task.limit_exceeded] 3 background tasks run already');
+  await stopAll(talk);
+});
+
+describe('a question in the background', () => {
+  const questions = [{ question: 'Which?', options: [{ label: 'A' }, { label: 'B' }] }];
+  async function asked(talk: Talk) {
+    const { results } = await talk.turn('ask', [
+      { calls: [call('AskUserQuestion', { questions, background: true })] },
+      { text: 'I asked.' },
+    ]);
+    const [, id = ''] = /^task_id: (question-[0-9a-z]{8})\n/.exec(results[0]?.output ?? '') ?? [];
+    const { payload } = await talk.nth('event.question.requested', 1);
+    return { id, path: `${talk.path}/questions/${String(payload.question_id)}` };
+  }
+  const read = async (talk: Talk, id: string) =>
+    sessionTaskSchema.parse(await world.ok('GET', `${talk.path}/tasks/${id}?with_output=1`));
+
+  test('outlives its turn; the answer completes its task and opens a turn', async () => {
+    const talk = await startTalk(world);
+    const { id, path } = await asked(talk);
+    expect((await talk.status()).busy).toBe(true);
+    const running = await read(talk, id);
+    expect(running).toMatchObject({ kind: 'tool', status: 'running', description: 'Which?' });
+    expect(running).not.toHaveProperty('output_preview');
+    world.model.enqueue({ text: 'A it is.' });
+    await world.ok('POST', path, { answers: { q_0: { kind: 'single', option_id: 'opt_0_0' } } });
+    await talk.nth('turn.ended', 2);
+    expect(await read(talk, id)).toMatchObject({ status: 'completed', output_preview: '{"answers":{"Which?":"A"}}' });
+    expect(told()).toContain('{"answers":{"Which?":"A"}}');
+    await world.restart();
+    await world.ok('POST', `${talk.path}/profile`, { title: 'Loaded' });
+    expect(await read(talk, id)).toMatchObject({ status: 'completed', output_preview: '{"answers":{"Which?":"A"}}' });
+  });
+
+  test('dismissed, it completes too', async () => {
+    const talk = await startTalk(world);
+    const { id, path } = await asked(talk);
+    world.model.enqueue({ text: 'Well.' });
+    expect(await world.api('POST', `${path}:dismiss`)).toMatchObject({ code: 40909 });
+    await talk.nth('turn.ended', 2);
+    expect(await read(talk, id)).toMatchObject({
+      status: 'completed',
+      output_preview: expect.stringContaining('dismissed'),
+    });
+  });
+
+  test('cancelled, its task is cancelled and the question dismissed', async () => {
+    const talk = await startTalk(world);
+    const { id, path } = await asked(talk);
+    world.model.enqueue({ text: 'Well.' });
+    expect((await world.api('POST', `${talk.path}/tasks/${id}:cancel`)).data).toEqual({ cancelled: true });
+    await talk.nth('turn.ended', 2);
+    expect((await read(talk, id)).status).toBe('cancelled');
+    expect(talk.all('event.question.dismissed')).toHaveLength(1);
+    expect(await world.api('POST', path, { answers: {} })).toMatchObject({ code: 40902 });
+    expect((await world.api('POST', `${talk.path}/tasks/${id}:detach`)).data).toEqual({
+      detached: false,
+      status: 'cancelled',
+    });
+  });
+});

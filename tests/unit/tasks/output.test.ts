@@ -1,0 +1,204 @@
+/** What a task writes: memory, file, bounds, and files that are not what they were. */
+import { appendFile, mkdir, mkdtemp, readFile, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { tailText } from '#server/bounded-text.ts';
+import { createOutputFile, outputPath, readOutputFile } from '#server/tasks/output-file.ts';
+import { createTaskOutput, MEMORY_BYTES, type TaskOutputDeps } from '#server/tasks/output.ts';
+
+let root: string;
+let sessionDir: string;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'service-code-output-'));
+  sessionDir = join(root, 'session');
+  await mkdir(sessionDir);
+});
+afterEach(() => rm(root, { recursive: true }));
+
+const TASK = 'bash-00000001';
+const path = () => outputPath(sessionDir, 'main', TASK);
+
+function outputOf(more: Partial<TaskOutputDeps> = {}) {
+  const reports: string[] = [];
+  const report = (what: string) => void reports.push(what);
+  return Object.assign(createTaskOutput({ sessionDir, agentId: 'main', taskId: TASK, report, ...more }), { reports });
+}
+
+describe('an output that is copied', () => {
+  test('stays in memory while it is short, and the last 32 KiB of it stay', async () => {
+    const output = outputOf();
+    expect(await output.tail(10)).toBeUndefined();
+    output.write(Buffer.from('héllo '));
+    output.write(Buffer.alloc(40_000, 'x'));
+    output.write(Buffer.from('end'));
+    expect(await output.tail(4)).toBe('xend');
+    expect(await output.end()).toBeUndefined();
+    expect(await output.tail(1_000_000)).toHaveLength(32 * 1024);
+    await expect(stat(path())).rejects.toThrow('ENOENT');
+    output.forget();
+    expect(await output.tail(10)).toBeUndefined();
+  });
+
+  test('goes to its file when it is kept, with all that was before and comes after', async () => {
+    const output = outputOf();
+    output.write(Buffer.from('one '));
+    output.keep();
+    output.keep();
+    output.write(Buffer.from('two'));
+    expect(await output.tail(5)).toBe('e two');
+    expect(await output.end()).toEqual({ path: path(), bytes: 7 });
+    expect(await readFile(path(), 'utf8')).toBe('one two');
+    expect((await stat(path())).mode & 0o777).toBe(0o600);
+    expect(await output.tail(100)).toBe('one two');
+  });
+
+  test('goes there by itself once memory is full, whole', async () => {
+    const output = outputOf();
+    const piece = Buffer.alloc(100_000, 'y');
+    for (let at = 0; at < 12; at += 1) output.write(piece);
+    expect(MEMORY_BYTES).toBeLessThan(1_200_000);
+    expect(await output.end()).toEqual({ path: path(), bytes: 1_200_000 });
+  });
+
+  test('is cut at its limit', async () => {
+    const output = outputOf({ maxBytes: 10 });
+    output.keep();
+    output.write(Buffer.from('123456'));
+    await output.tail(1);
+    output.write(Buffer.from('7890abc'));
+    output.write(Buffer.from('never'));
+    expect(await output.end()).toEqual({ path: path(), bytes: 10 });
+    expect(await readFile(path(), 'utf8')).toBe('1234567890');
+  });
+
+  test('is only in memory where its file cannot be made; that is reported once', async () => {
+    await writeFile(join(sessionDir, 'agents'), 'in the way');
+    const output = outputOf();
+    output.keep();
+    output.write(Buffer.from('abc'));
+    expect(await output.end()).toBeUndefined();
+    expect(await output.tail(10)).toBe('abc');
+    expect(output.reports).toEqual([`the output of ${TASK} cannot be kept in a file`]);
+  });
+});
+
+describe('a file that a program writes itself', () => {
+  test('is looked at, and cut at its end', async () => {
+    const output = outputOf({ maxBytes: 100 });
+    const tooMuch = vi.fn();
+    const fd = await output.open(tooMuch);
+    execFileSync('/bin/sh', ['-c', 'echo out; echo err >&2'], { stdio: ['ignore', fd, fd] });
+    expect(await output.tail(100)).toBe('out\nerr\n');
+    expect(tooMuch).not.toHaveBeenCalled();
+    execFileSync('/bin/sh', ['-c', 'head -c 5000 /dev/zero'], { stdio: ['ignore', fd, fd] });
+    await vi.waitFor(() => expect(tooMuch).toHaveBeenCalledTimes(1));
+    expect(await output.end()).toEqual({ path: path(), bytes: 100 });
+    expect((await stat(path())).size).toBe(100);
+  });
+
+  test('what comes behind its end, of a program that left the group, is not shown', async () => {
+    const output = outputOf();
+    const fd = await output.open(() => undefined);
+    execFileSync('/bin/sh', ['-c', 'printf one'], { stdio: ['ignore', fd, fd] });
+    await output.end();
+    await appendFile(path(), ' late');
+    expect(await output.tail(100)).toBe('one');
+  });
+});
+
+describe('what stands in the way', () => {
+  const secret = () => join(root, 'secret');
+  beforeEach(() => writeFile(secret(), 'token'));
+
+  test.each(['agents', 'agents/main', 'agents/main/tasks', `agents/main/tasks/${TASK}`])(
+    'a link in place of %s is not followed',
+    async (name) => {
+      await mkdir(join(root, 'elsewhere'));
+      await mkdir(dirname(join(sessionDir, name)), { recursive: true });
+      await symlink(join(root, 'elsewhere'), join(sessionDir, name));
+      await expect(createOutputFile(sessionDir, 'main', TASK)).rejects.toThrow('not what it was made as');
+      expect(execFileSync('ls', ['-A', join(root, 'elsewhere')], { encoding: 'utf8' })).toBe('');
+    },
+  );
+
+  test('a link, or a file, in place of the output is not written', async () => {
+    await mkdir(dirname(path()), { recursive: true });
+    await symlink(secret(), path());
+    await expect(createOutputFile(sessionDir, 'main', TASK)).rejects.toThrow('EEXIST');
+    await rm(path());
+    await writeFile(path(), 'mine');
+    await expect(createOutputFile(sessionDir, 'main', TASK)).rejects.toThrow('EEXIST');
+    expect(await readFile(secret(), 'utf8')).toBe('token');
+  });
+
+  test('an output that is a link by now, behind a link, a pipe or the name of another file shows nothing', async () => {
+    const output = outputOf();
+    output.keep();
+    output.write(Buffer.from('abc'));
+    await output.end();
+    const shown = () => readOutputFile(sessionDir, path(), 100);
+    expect((await shown())?.toString()).toBe('abc');
+    await rm(path());
+    await symlink(secret(), path());
+    expect(await shown()).toBeUndefined();
+    expect(await output.tail(100)).toBeUndefined();
+    await rm(path());
+    execFileSync('ln', [secret(), path()]);
+    expect(await shown()).toBeUndefined();
+    await rm(path());
+    execFileSync('mkfifo', [path()]);
+    expect(await shown()).toBeUndefined();
+    const folder = dirname(path());
+    await rename(folder, `${folder}-moved`);
+    await mkdir(join(root, 'other'));
+    await writeFile(join(root, 'other/output.log'), 'token');
+    await symlink(join(root, 'other'), folder);
+    expect(await shown()).toBeUndefined();
+    await rm(folder);
+    expect(await shown()).toBeUndefined();
+  });
+
+  test('a running task is read from the file that it writes, whatever its name leads to', async () => {
+    const output = outputOf();
+    await output.open(() => undefined);
+    await appendFile(path(), 'mine');
+    await rm(path());
+    await symlink(secret(), path());
+    expect(await output.tail(100)).toBe('mine');
+    await output.end();
+    expect(await output.tail(100)).toBeUndefined();
+  });
+
+  test('one that was made shorter shows what is left', async () => {
+    const output = outputOf();
+    output.keep();
+    output.write(Buffer.from('abcdef'));
+    await output.end();
+    await truncate(path(), 2);
+    expect(await output.tail(100)).toBe('ab');
+  });
+});
+
+describe('the end of an output as text', () => {
+  test.each([
+    ['aé😀z', 100, 'aé😀z'],
+    ['aé😀z', 7, 'é😀z'],
+    ['aé😀z', 6, '😀z'],
+    ['aé😀z', 5, '😀z'],
+    ['aé😀z', 4, 'z'],
+    ['', 4, ''],
+  ])('%s in %i bytes is %s', (text, bytes, shown) => {
+    expect(tailText(Buffer.from(text), bytes)).toBe(shown);
+  });
+
+  test('a character that is not whole yet is left out; what is no UTF-8 stays within the bytes', () => {
+    expect(tailText(Buffer.from([0x61, 0xf0, 0x9f]), 10)).toBe('a');
+    expect(tailText(Buffer.from([0x61, 0xc3]), 10)).toBe('a');
+    const noise = Buffer.alloc(50, 0xff);
+    for (let bytes = 0; bytes < 20; bytes += 1) {
+      expect(Buffer.byteLength(tailText(noise, bytes))).toBeLessThanOrEqual(bytes);
+    }
+  });
+});
