@@ -1,6 +1,6 @@
 /** Subagents: agents that work on a task for another one, and report with their last message. */
 import type { Agent } from '#server/agent/agent.ts';
-import type { AgentContext, SessionContext } from '#server/agent/context.ts';
+import type { SessionContext } from '#server/agent/context.ts';
 import { copiedHistory } from '#server/agent/copied-history.ts';
 import type { Feature, LiveFeature } from '#server/agent/feature.ts';
 import type { Profile, Profiles } from '#server/agent/profile.ts';
@@ -24,9 +24,6 @@ import {
 } from './texts.ts';
 import { createAgentTool, type AgentRequest } from './tool.ts';
 import { subagentsTranscript } from './transcript.ts';
-
-const PLANNING =
-  'The agent that started you is planning, so nothing may be changed yet. Report what should be changed instead.';
 
 function open(session: SessionContext): LiveFeature {
   const { log, program, agents, tasks } = session;
@@ -186,20 +183,7 @@ function open(session: SessionContext): LiveFeature {
     if (!background) log.append(spawned);
   }
 
-  return {
-    tools,
-    /** Who plans lets nobody else change anything either. */
-    guard(agent, { prepared }) {
-      const parent = log.state.status.agents.get(agent.id)?.birth?.parentAgentId;
-      if (parent === undefined || agent.state().plan || !isPlanning(parent)) return undefined;
-      const writes = prepared.accesses.some((access) => access.kind === 'file' && access.mode !== 'read');
-      return writes ? PLANNING : undefined;
-    },
-  };
-
-  function isPlanning(agentId: AgentContext['id']): boolean {
-    return readContext(log.state.context, agentId).plan !== undefined;
-  }
+  return { tools };
 }
 
 function resultOf(facts: SubagentFacts, end: RunEnd, stop: { by: string; reason: string } | undefined): ToolResult {
