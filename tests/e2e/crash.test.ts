@@ -5,13 +5,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import { isGlobalEvent } from '#server/events/frame.ts';
 import { transcriptPageSchema, type Item } from '#schema/transcript.ts';
 import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
+import { createFollower, subscribe } from '#support/event-follower.ts';
 import { recordEvents } from '#support/event-log.ts';
 import type { ModelServer, Script } from '#support/model-server.ts';
 import { spawnServer, type SpawnedServer } from '#support/server.ts';
-import { connect, type ReceivedFrame, type WsClient } from '#support/ws-client.ts';
+import { connect } from '#support/ws-client.ts';
 
 const KILLS = 20;
 
@@ -45,73 +45,9 @@ async function newSession(): Promise<string> {
 const prompt = (id: string, text: string, more: object = {}) =>
   post(`/sessions/${id}/prompts`, { content: [{ type: 'text', text }], ...more });
 
-const subscribe = (client: WsClient, id: string, cursor: { seq: number; epoch?: string }) =>
-  client.send({ type: 'subscribe', payload: { session_ids: [id], cursors: { [id]: cursor } } });
-
 async function killAndRestart(): Promise<void> {
   await server.stop('SIGKILL');
   server = await spawnServer({ home });
-}
-
-/** A page that follows one session over all its connections. */
-function follower(id: string) {
-  const applied: ReceivedFrame[] = [];
-  let client: WsClient | undefined;
-  let read = 0;
-  let subscribed = false;
-
-  /** Applies what has come; every durable event must be the next one. */
-  function apply(): void {
-    for (const frame of client?.frames.slice(read) ?? []) {
-      read += 1;
-      if (frame.type === 'ack') subscribed = true;
-      if (frame.session_id !== id || frame.volatile) continue;
-      const next = (applied.at(-1)?.seq ?? 0) + 1;
-      // Global events come without a subscription; the replay brings them in their places.
-      if (frame.seq !== next && !subscribed && isGlobalEvent(frame.type)) continue;
-      expect(frame.seq).toBe(next);
-      applied.push(frame);
-    }
-  }
-
-  return {
-    applied,
-    async connect() {
-      client = await connect(server);
-      read = 0;
-      subscribed = false;
-      const { seq = 0, epoch = '' } = applied.at(-1) ?? {};
-      const ack = await subscribe(client, id, { seq, epoch });
-      expect(ack.payload).toMatchObject({ accepted: [id], resync_required: [] });
-      apply();
-    },
-    /** Resolves after so many more frames, at the end of the turn at the latest. */
-    async frames(count: number) {
-      let left = count;
-      const from = client?.frames.length ?? 0;
-      await client?.waitFor((frame) => {
-        if ((client?.frames.indexOf(frame) ?? 0) >= from) left -= 1;
-        return left <= 0 || (left < count && frame.type === 'prompt.completed');
-      });
-      apply();
-    },
-    async disconnected() {
-      await client?.closed;
-      apply();
-    },
-    /** By events alone. */
-    async idle() {
-      const isIdle = () => {
-        apply();
-        const work = applied.findLast(({ type }) => type === 'event.session.work_changed');
-        return work?.payload['busy'] === false;
-      };
-      await expect.poll(isIdle, { timeout: 10_000, interval: 5 }).toBe(true);
-      const last = applied.findLast(({ type }) => type === 'turn.started' || type === 'turn.ended');
-      expect(last?.type).toBe('turn.ended');
-    },
-    close: () => client?.close(),
-  };
 }
 
 /** The transcript's items; nothing of it runs, and what had ended before is as it was. */
@@ -141,7 +77,7 @@ function enqueueTurn(round: number): void {
 
 test(`${KILLS} kills in mid-turn: no event is lost, repeated or renumbered, and the session goes on`, async () => {
   const id = await newSession();
-  const page = follower(id);
+  const page = createFollower(id, () => connect(server));
   await page.connect();
   let shown: Item[] = [];
   for (let round = 0; round < KILLS; round += 1) {

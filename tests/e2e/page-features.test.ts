@@ -1,4 +1,4 @@
-/** Questions and the todo list: the built page on the built server, with a scripted model behind it. */
+/** Questions, the todo list and plans: the built page on the built server, with a scripted model behind it. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -188,4 +188,41 @@ it('shows the todo list above the composer while something is left of it', async
   expect(await page.locator('[data-tool="TodoList"][data-state="done"]').count()).toBe(2);
   await prompt(todo('done', 'done'));
   await strip.waitFor(hidden);
+});
+
+it('switches plan mode, shows a plan and sends what is chosen', async () => {
+  const plan = page.getByRole('button', { name: 'Plan', exact: true });
+  await plan.click();
+  await page.locator('button[aria-pressed="true"]', { hasText: 'Plan' }).waitFor(visible);
+  const { data } = await server.api('GET', `/sessions/${session}/status`);
+  expect(data).toMatchObject({ plan_mode: true });
+  model.enqueue({ text: 'I plan.' });
+  await page.getByRole('textbox', { name: 'Prompt' }).fill('plan it');
+  await page.keyboard.press('Enter');
+  await page.getByRole('log').getByText('I plan.').waitFor(visible);
+  const [, path = ''] = /only the plan file: (\S+)/.exec(JSON.stringify(model.requests.at(-1)?.body)) ?? [];
+  await writeFile(path.replace(/\\n.*$/, ''), '# Move the store\n\n1. Look\n');
+
+  const review = page.getByRole('group', { name: 'Plan', exact: true });
+  const exits = { name: 'ExitPlanMode', args: { options: [{ label: 'Fast' }, { label: 'Thorough' }] } };
+  await prompt([exits]);
+  await review.getByRole('heading', { name: 'Move the store' }).waitFor(visible);
+  expect(await review.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true);
+  await review.getByRole('button', { name: 'Revise …' }).click();
+  await review.getByRole('textbox').fill('more tests');
+  await page.keyboard.press('Enter');
+  await review.waitFor(hidden);
+  await ended();
+  expect(JSON.stringify(model.requests.at(-1)?.body)).toContain('The user says: more tests');
+
+  model.enqueue({ calls: [exits] });
+  model.enqueue({ text: 'Off I go.' });
+  await page.getByRole('textbox', { name: 'Prompt' }).fill('again');
+  await page.keyboard.press('Enter');
+  await review.getByRole('radio', { name: 'Thorough' }).check();
+  await review.getByRole('button', { name: 'Approve' }).click();
+  await review.waitFor(hidden);
+  await page.getByRole('log').getByText('Off I go.').waitFor(visible);
+  expect(JSON.stringify(model.requests.at(-1)?.body)).toContain('Selected approach: Thorough');
+  await page.locator('button[aria-pressed="false"]', { hasText: 'Plan' }).waitFor(visible);
 });

@@ -77,6 +77,8 @@ export interface ModelServer {
   key: string;
   requests: RecordedRequest[];
   enqueue(script: Script): ScriptHandle;
+  /** What a request is answered with, whoever comes first; undefined leaves it to the queue. */
+  answerBy(choose: (request: RecordedRequest) => Script | undefined): void;
   /** The n-th request, counted from 1, once it is in; fails after 5 s. */
   waitForRequest(n: number): Promise<RecordedRequest>;
   /** The client of the n-th request has gone away; fails after 5 s. */
@@ -99,6 +101,7 @@ export async function startModelServer(): Promise<ModelServer> {
   const key = 'fake-key';
   const requests: RecordedRequest[] = [];
   const queue: { script: Script; sent: () => void; released: Promise<void> }[] = [];
+  let choose: (request: RecordedRequest) => Script | undefined = () => undefined;
   const watchers = new Set<() => void>();
   const notify = () => watchers.forEach((watcher) => watcher());
 
@@ -131,7 +134,8 @@ export async function startModelServer(): Promise<ModelServer> {
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
     const body = JSON.parse(text) as Record<string, unknown>;
     const recorded = { format, method: request.method ?? '', path, headers, body, aborted: false };
-    const next = queue.shift();
+    const chosen = choose(recorded);
+    const next = chosen ? { script: chosen, sent: () => {}, released: Promise.resolve() } : queue.shift();
     requests.push(recorded);
     response.on('close', () => {
       recorded.aborted = !response.writableFinished;
@@ -201,6 +205,9 @@ export async function startModelServer(): Promise<ModelServer> {
       const handle = { release: () => release(), sent: new Promise<void>((resolve) => (sent = resolve)) };
       queue.push({ script, sent: () => sent(), released });
       return handle;
+    },
+    answerBy(decide) {
+      choose = decide;
     },
     waitForRequest: (n) => until(`request ${n}`, () => requests[n - 1]),
     async waitForAbort(n) {

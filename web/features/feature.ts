@@ -18,8 +18,12 @@ export interface Feature extends ToolViews {
   pending?(view: SessionView): Pending[];
   /** Drawn behind the conversation, where what is pending is answered; props `view` and `cwd`. */
   cards?: Component;
+  /** Draws an approval by the kind of its display, in place of the card of all; props `approval`, `cwd` and `first`. */
+  approvalCards?: { [K in Display['kind']]?: Component };
   /** Drawn above the composer; prop `view`. */
   strip?: Component;
+  /** Drawn behind the pickers of model and mode; prop `view`. */
+  picker?: Component;
 }
 
 export interface Pending {
@@ -42,7 +46,9 @@ export function gatherFeatures(list: readonly Feature[]) {
     toolViews: createToolViews(list),
     bodies: new Map(list.flatMap((feature) => Object.entries(feature.bodies ?? {}))),
     cards: list.flatMap((feature) => feature.cards ?? []),
+    approvalCards: new Map<string, Component>(list.flatMap((feature) => Object.entries(feature.approvalCards ?? {}))),
     strips: list.flatMap((feature) => feature.strip ?? []),
+    pickers: list.flatMap((feature) => feature.picker ?? []),
     pending: (view: SessionView): Pending[] => list.flatMap((feature) => feature.pending?.(view) ?? []),
   };
 }

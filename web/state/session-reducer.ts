@@ -144,7 +144,7 @@ function applyEvent(view: SessionView, frame: EventFrame): SessionView {
       return { ...view, tools: withCall(view.tools, toolCallId, (call) => ({ ...call, state, output, progress: '' })) };
     }
     case 'agent.status.updated': {
-      const { phase, model, thinkingEffort, permission, contextTokens, maxContextTokens } = frame.payload;
+      const { phase, model, thinkingEffort, permission, planMode, contextTokens, maxContextTokens } = frame.payload;
       if (phase) return { ...view, phase };
       const { facts } = view;
       return {
@@ -153,6 +153,7 @@ function applyEvent(view: SessionView, frame: EventFrame): SessionView {
           model: model ?? facts.model,
           thinking: thinkingEffort ?? facts.thinking,
           permission: permission ?? facts.permission,
+          planMode: planMode ?? facts.planMode,
           contextTokens: contextTokens ?? facts.contextTokens,
           maxContextTokens: maxContextTokens ?? facts.maxContextTokens,
         },

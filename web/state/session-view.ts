@@ -82,6 +82,7 @@ export interface Facts {
   model?: string | undefined;
   thinking?: string | undefined;
   permission: PermissionMode;
+  planMode: boolean;
   contextTokens: number;
   maxContextTokens?: number | undefined;
 }
@@ -117,7 +118,7 @@ export const emptyView: SessionView = {
   retry: undefined,
   tools: {},
   queue: [],
-  facts: { permission: 'manual', contextTokens: 0 },
+  facts: { permission: 'manual', planMode: false, contextTokens: 0 },
   parts: {},
   wants: 'nothing',
 };
@@ -130,6 +131,7 @@ export function factsOf(status: SessionStatus): Facts {
     model: status.model,
     thinking: status.thinking_level || undefined,
     permission: status.permission,
+    planMode: status.plan_mode,
     contextTokens: status.context_tokens,
     maxContextTokens: status.max_context_tokens,
   };

@@ -7,7 +7,7 @@ import { EngineError } from '#server/agent/errors.ts';
 import type { Feature, GuardedCall, LiveFeature } from '#server/agent/feature.ts';
 import type { LogState } from '#server/journal/fold.ts';
 import { event, internal, type Draft } from '#server/journal/records.ts';
-import type { Tool } from '#server/tools/tool.ts';
+import type { PreparedCall, Tool } from '#server/tools/tool.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import { hasContent, makePlanDirectory, planFile, readPlan, writesPlanOnly, type PlanFile } from './plan-file.ts';
 import { nextVersion, planOf, plans } from './projection.ts';
@@ -19,6 +19,12 @@ import { planTranscript } from './transcript.ts';
 const WRITING_TOOLS = new Set(['Write', 'Edit']);
 /** What would change more than the plan and declares no paths. */
 const DENIED_TOOLS = new Set(['TaskStop', 'CronCreate', 'CronDelete']);
+
+const PLANNED_FOR =
+  'The agent that started you is planning, so nothing may be changed yet. Report what should be changed instead.';
+
+const writesFile = ({ accesses }: PreparedCall) =>
+  accesses.some((access) => access.kind === 'file' && access.mode !== 'read');
 
 const stateOf = ({ features }: LogState, agentId: string) => planOf(plans.of(features), agentId);
 
@@ -32,6 +38,12 @@ function open(session: SessionContext): LiveFeature {
   function openFile(agentId: string): PlanFile | undefined {
     const { active, id } = state(agentId);
     return active && id !== undefined ? fileOf(agentId, id) : undefined;
+  }
+
+  /** Whether an agent plans that this one works for. */
+  function worksForPlanner(agentId: string): boolean {
+    const parent = log.state.status.agents.get(agentId)?.birth?.parentAgentId;
+    return parent !== undefined && (state(parent).active || worksForPlanner(parent));
   }
 
   /** The record that enters it, and the plan's file, whose directory it makes. Throws when plan mode is on. */
@@ -107,13 +119,14 @@ function open(session: SessionContext): LiveFeature {
 
     guard(agent, guarded) {
       const file = openFile(agent.id);
-      if (!file) return undefined;
       const { name } = guarded.call;
+      // Who plans lets nobody else change anything either.
+      if (!file) {
+        const changes = writesFile(guarded.prepared) || DENIED_TOOLS.has(name);
+        return changes && worksForPlanner(agent.id) ? PLANNED_FOR : undefined;
+      }
       if (DENIED_TOOLS.has(name)) return `Plan mode is on: ${name} is not available before it has ended.`;
-      const written = guarded.admitted.some(({ accesses }) =>
-        accesses.some((access) => access.kind === 'file' && access.mode !== 'read'),
-      );
-      if (name === EXIT_PLAN_MODE && written) {
+      if (name === EXIT_PLAN_MODE && guarded.admitted.some(writesFile)) {
         return `The plan is still being written by an earlier call of this response. Call ${EXIT_PLAN_MODE} in the next one.`;
       }
       return WRITING_TOOLS.has(name) ? guardWrites(guarded, file, agent) : undefined;

@@ -15,7 +15,6 @@ import type { TaskMembers } from '#schema/events/tasks.ts';
 import { allowedProfiles, resumeProblem } from './allowed.ts';
 import { foregroundRuns } from './projection.ts';
 import { runSubagent, type RunEnd } from './run.ts';
-import { planOf, plans } from '../plan-mode/projection.ts';
 import {
   backgroundText,
   completedText,
@@ -26,9 +25,6 @@ import {
 } from './texts.ts';
 import { createAgentTool, type AgentRequest } from './tool.ts';
 import { subagentsTranscript } from './transcript.ts';
-
-const PLANNING =
-  'The agent that started you is planning, so nothing may be changed yet. Report what should be changed instead.';
 
 function open(session: SessionContext): LiveFeature {
   const { log, program, agents, tasks } = session;
@@ -191,13 +187,6 @@ function open(session: SessionContext): LiveFeature {
 
   return {
     tools,
-    /** Who plans lets nobody else change anything either. */
-    guard(agent, { prepared }) {
-      const parent = log.state.status.agents.get(agent.id)?.birth?.parentAgentId;
-      if (parent === undefined || isPlanning(agent.id) || !isPlanning(parent)) return undefined;
-      const writes = prepared.accesses.some((access) => access.kind === 'file' && access.mode !== 'read');
-      return writes ? PLANNING : undefined;
-    },
     snapshot() {
       const now = foregroundRuns.of(log.state.features);
       // What an earlier process left is history.
@@ -205,10 +194,6 @@ function open(session: SessionContext): LiveFeature {
       return { subagents: [...now.runs.values()].map((run) => ({ ...run, session_id: session.id })) };
     },
   };
-
-  function isPlanning(agentId: string): boolean {
-    return planOf(plans.of(log.state.features), agentId).active;
-  }
 }
 
 function resultOf(facts: SubagentFacts, end: RunEnd, stop: { by: string; reason: string } | undefined): ToolResult {

@@ -111,7 +111,7 @@ it.each(['TaskStop', 'CronCreate', 'CronDelete', 'Write', 'Edit'])(
         },
       }),
     });
-    const talk = await planning([callTo('EnterPlanMode'), callTo(name), done], { tools: [tool] });
+    const talk = await planning([callTo('EnterPlanMode'), callTo(name), done], { tools: [tool], features: [planMode] });
     await talk.turn('go');
     expect(ran).toBe(false);
     expect(talk.all('tool.result').at(-1)?.payload).toMatchObject({
@@ -209,6 +209,34 @@ it('survives a crash during its review: the review is over, the call never began
   expect(result?.message).toMatchObject({ isError: true, toolCallId: payload.tool_call_id });
   expect(nextVersion(plans.of(after.log.state.features), 'main', String(stateOf(after.log).id))).toBe(2);
   await after.log.close();
+});
+
+it('holds for subagents of the agent that plans, too', async () => {
+  const talk = await planning([callTo('EnterPlanMode'), done]);
+  const live = planMode.open?.(talk.session.context);
+  const born = (id: string, parentAgentId: string) => event(id, 'agent.created', {}, { kind: 'sub', parentAgentId });
+  talk.log.append([born('agent-0', 'main'), born('agent-1', 'agent-0')]);
+  const verdict = (id: string, name: string, mode: 'read' | 'write') => {
+    const agent = Object.assign(Object.create(talk.main.context), { id });
+    const call = { id: 'c', name, arguments: '{}' };
+    const subject = { match: 'literal' as const };
+    const prepared = { accesses: [{ kind: 'file' as const, path: '/x', mode }], label: '', subject };
+    return live?.guard?.(agent, {
+      call,
+      prepared: { ...prepared, run: async () => ({ output: '' }) },
+      turnId: 0,
+      admitted: [],
+      signal: AbortSignal.abort(),
+    });
+  };
+  expect(verdict('agent-1', 'Write', 'write')).toBeUndefined();
+  await talk.turn('plan it');
+  for (const id of ['agent-0', 'agent-1']) {
+    expect(verdict(id, 'Write', 'write')).toContain('is planning');
+    expect(verdict(id, 'TaskStop', 'read')).toContain('is planning');
+    expect(verdict(id, 'Read', 'read')).toBeUndefined();
+  }
+  await talk.close();
 });
 
 it('costs a turn without it nothing: no state, no reminder, no wait', async () => {

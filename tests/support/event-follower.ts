@@ -1,0 +1,68 @@
+/** A client that follows one session over all its connections, and counts every durable event. */
+import { expect } from 'vitest';
+import { isGlobalEvent } from '#server/events/frame.ts';
+import type { ReceivedFrame, WsClient } from './ws-client.ts';
+
+export const subscribe = (client: WsClient, id: string, cursor: { seq: number; epoch?: string }) =>
+  client.send({ type: 'subscribe', payload: { session_ids: [id], cursors: { [id]: cursor } } });
+
+/** `open` opens a connection to the server of the moment. */
+export function createFollower(id: string, open: () => Promise<WsClient>) {
+  const applied: ReceivedFrame[] = [];
+  let client: WsClient | undefined;
+  let read = 0;
+  let subscribed = false;
+
+  /** Applies what has come; every durable event must be the next one. */
+  function apply(): void {
+    for (const frame of client?.frames.slice(read) ?? []) {
+      read += 1;
+      if (frame.type === 'ack') subscribed = true;
+      if (frame.session_id !== id || frame.volatile) continue;
+      const next = (applied.at(-1)?.seq ?? 0) + 1;
+      // Global events come without a subscription; the replay brings them in their places.
+      if (frame.seq !== next && !subscribed && isGlobalEvent(frame.type)) continue;
+      expect(frame.seq).toBe(next);
+      applied.push(frame);
+    }
+  }
+
+  return {
+    applied,
+    async connect() {
+      client = await open();
+      read = 0;
+      subscribed = false;
+      const { seq = 0, epoch = '' } = applied.at(-1) ?? {};
+      const ack = await subscribe(client, id, { seq, epoch });
+      expect(ack.payload).toMatchObject({ accepted: [id], resync_required: [] });
+      apply();
+    },
+    /** Resolves after so many more frames, at the end of the turn at the latest. */
+    async frames(count: number) {
+      let left = count;
+      const from = client?.frames.length ?? 0;
+      await client?.waitFor((frame) => {
+        if ((client?.frames.indexOf(frame) ?? 0) >= from) left -= 1;
+        return left <= 0 || (left < count && frame.type === 'prompt.completed');
+      });
+      apply();
+    },
+    async disconnected() {
+      await client?.closed;
+      apply();
+    },
+    /** By events alone. */
+    async idle() {
+      const isIdle = () => {
+        apply();
+        const work = applied.findLast(({ type }) => type === 'event.session.work_changed');
+        return work?.payload['busy'] === false;
+      };
+      await expect.poll(isIdle, { timeout: 10_000, interval: 5 }).toBe(true);
+      const last = applied.findLast(({ type }) => type === 'turn.started' || type === 'turn.ended');
+      expect(last?.type).toBe('turn.ended');
+    },
+    close: () => client?.close(),
+  };
+}

@@ -1,0 +1,54 @@
+/** Plan mode on the page: whether it is on, what a plan is answered with, how its calls are drawn. */
+import { expect, it } from 'vitest';
+import { approved, rejected, rejectedAndLeft, revised } from '../../../web/features/plan-mode/answers.ts';
+import { planViews } from '../../../web/features/plan-mode/views.ts';
+import { createToolViews } from '../../../web/render/tool-view.ts';
+import { factsOf } from '../../../web/state/session-view.ts';
+import { play, snapshot, type Draft } from './session-frames.ts';
+
+const facts = (planMode: boolean, agent = 'main'): Draft => ({
+  type: 'agent.status.updated',
+  agent,
+  payload: { contextTokens: 1, planMode },
+});
+
+it('is on or off as the main agent tells, or its status', () => {
+  const start = play([{ type: 'snapshot', snapshot: snapshot() }]);
+  expect(start.facts.planMode).toBe(false);
+  const on = play([facts(true), facts(false, 'agent-1')], start);
+  expect(on.facts.planMode).toBe(true);
+  const other: Draft = { type: 'agent.status.updated', payload: { contextTokens: 2 } };
+  expect(play([other], on).facts.planMode).toBe(true);
+  expect(play([facts(false)], on).facts.planMode).toBe(false);
+  const status = {
+    busy: false,
+    thinking_level: '',
+    permission: 'manual' as const,
+    swarm_mode: false,
+    context_tokens: 0,
+  };
+  expect(factsOf({ ...status, plan_mode: true }).planMode).toBe(true);
+});
+
+it('answers a plan with the labels that the server knows', () => {
+  expect(approved(undefined)).toEqual({ decision: 'approved' });
+  expect(approved('Fast')).toEqual({ decision: 'approved', selected_label: 'Fast' });
+  expect(revised(' ')).toEqual({ decision: 'rejected', selected_label: 'Revise' });
+  expect(revised(' more tests ')).toEqual({ decision: 'rejected', selected_label: 'Revise', feedback: 'more tests' });
+  expect(rejected).toEqual({ decision: 'rejected', selected_label: 'Reject' });
+  expect(rejectedAndLeft).toEqual({ decision: 'rejected', selected_label: 'Reject and Exit' });
+});
+
+it('draws the plan of a call: as it is shown for review, else as its result has it', () => {
+  const views = createToolViews([planViews]);
+  const text = '# Move the store\n1. Look\n';
+  const display = { kind: 'plan_review' as const, plan: text };
+  const drawn = { verb: 'Plan', subject: 'Move the store', prose: true, body: { kind: 'plan', text } };
+  expect(views.ofDisplay('ExitPlanMode', display)).toEqual(drawn);
+  const call = { name: 'ExitPlanMode', input: {} };
+  expect(views.ofCall({ ...call, display })).toEqual(drawn);
+  expect(views.ofCall({ ...call, output: `Approved.\nPlan saved to: /p.md\n\n## Approved Plan:\n${text}` })).toEqual(
+    drawn,
+  );
+  expect(views.ofCall({ ...call, output: 'Plan mode is not on.' })).toEqual({ verb: 'Plan', subject: '', prose: true });
+});

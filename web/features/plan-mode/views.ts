@@ -1,0 +1,29 @@
+/** How the calls of plan mode are drawn: the plan itself, as it was shown. */
+import { type DrawnCall, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
+import { outputText } from '../../state/tool-calls.ts';
+
+export type PlanBody = { kind: 'plan'; text: string };
+
+/** In a result the plan stands behind one of these lines. */
+const PLAN_IN_OUTPUT = /^## (?:Approved Plan:|Plan \(auto-approved, not user-reviewed\):)[ \t]*\n([\s\S]*)$/m;
+
+/** The plan of a call, where one is told. */
+function planOf({ display, output }: DrawnCall): string {
+  if (display?.kind === 'plan_review') return display.plan;
+  return PLAN_IN_OUTPUT.exec(outputText(output))?.[1] ?? '';
+}
+
+function plan(text: string): ToolSummary {
+  const [heading = ''] = text.trim().split('\n');
+  if (heading === '') return { verb: 'Plan', subject: '', prose: true };
+  const body: PlanBody = { kind: 'plan', text };
+  return { verb: 'Plan', subject: heading.replace(/^#+\s*/, ''), prose: true, body };
+}
+
+export const planViews: ToolViews = {
+  tools: {
+    EnterPlanMode: () => ({ verb: 'Plan mode', subject: 'on', prose: true, output: 'on failure' }),
+    ExitPlanMode: (_, call) => plan(planOf(call)),
+  },
+  displays: { plan_review: ({ plan: text }) => plan(text) },
+};
