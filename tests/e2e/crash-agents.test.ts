@@ -1,0 +1,119 @@
+/**
+ * The built server killed while a subagent works, commands run in the background and a question waits: every part of it
+ * ends, is told of once, and the session goes on.
+ */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { z } from 'zod';
+import { transcriptPageSchema } from '#schema/transcript.ts';
+import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
+import { createFollower, subscribe } from '#support/event-follower.ts';
+import type { RecordedRequest, Script } from '#support/model-server.ts';
+import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { connect } from '#support/ws-client.ts';
+
+const KILLS = 12;
+
+let base: BuiltHome;
+let server: SpawnedServer;
+
+beforeEach(async () => {
+  base = await makeBuiltHome();
+  base.model.answerBy(answer);
+  server = await spawnServer({ home: base.home });
+});
+afterEach(async () => {
+  await server.close();
+  await base.remove();
+});
+
+async function ok(method: string, path: string, body?: unknown): Promise<unknown> {
+  const { code, msg, data } = await server.api(method, path, body);
+  expect(`${code} ${msg}`).toBe('0 success');
+  return data;
+}
+
+const words = Array.from({ length: 40 }, (_, n) => `word ${n} `);
+const question = { question: 'Which one?', options: [{ label: 'One' }, { label: 'Two' }] };
+
+/** Each agent by what it was told last: the user's word begins the work, results and notifications end it. */
+function answer({ body }: RecordedRequest): Script {
+  const messages = z.array(z.object({ role: z.string(), content: z.unknown() })).parse(body['messages']);
+  const said = JSON.stringify(messages.findLast(({ role }) => role !== 'system'));
+  if (said.includes('Count to ten')) {
+    return { text: words, calls: [{ name: 'Bash', args: { command: 'sleep 0.03; echo counted' } }], paceMs: 1 };
+  }
+  if (!said.includes('Begin')) return { text: words, paceMs: 1 };
+  const run = (command: string) => ({
+    name: 'Bash',
+    args: { command, description: 'Something', run_in_background: true },
+  });
+  const agent = (run_in_background: boolean) => ({
+    name: 'Agent',
+    args: { prompt: 'Count to ten', description: 'Counting', run_in_background },
+  });
+  return {
+    text: 'At work.',
+    calls: [
+      run('sleep 30'),
+      run('echo soon; sleep 0.02'),
+      { name: 'AskUserQuestion', args: { questions: [question], background: true } },
+      agent(true),
+      agent(false),
+    ],
+  };
+}
+
+const taskPage = z.object({ items: z.array(z.object({ id: z.string(), status: z.string() })) });
+
+/** Nothing that a reader sees of the session runs or waits. */
+async function nothingRuns(id: string): Promise<void> {
+  const { items } = taskPage.parse(await ok('GET', `/sessions/${id}/tasks`));
+  expect(items.filter(({ status }) => status === 'running')).toEqual([]);
+  for (const kind of ['approvals', 'questions']) {
+    expect(await ok('GET', `/sessions/${id}/${kind}?status=pending`)).toMatchObject({ items: [] });
+  }
+  const page = await ok('GET', `/sessions/${id}/transcript?agent_id=main&page_size=100`);
+  const { items: turns, tasks, pending_interactions } = transcriptPageSchema.parse(page);
+  expect(pending_interactions).toEqual([]);
+  expect(JSON.stringify([turns, tasks])).not.toContain('"state":"running"');
+}
+
+test(`${KILLS} kills beside subagents, commands and questions in the background`, { timeout: 120_000 }, async () => {
+  const { id } = z.object({ id: z.string() }).parse(await ok('POST', '/sessions', { metadata: { cwd: base.project } }));
+  const page = createFollower(id, () => connect(server));
+  await page.connect();
+  for (let round = 0; round < KILLS; round += 1) {
+    const moment = page.frames(10 + Math.floor(Math.random() * 120));
+    await ok('POST', `/sessions/${id}/prompts`, {
+      content: [{ type: 'text', text: `Begin round ${round}` }],
+      permission_mode: 'yolo',
+    });
+    await moment;
+    await server.stop('SIGKILL');
+    server = await spawnServer({ home: base.home });
+    await page.disconnected();
+    await page.connect();
+    await page.idle();
+    await nothingRuns(id);
+  }
+
+  const told = page.applied.filter(({ type }) => type === 'task.notified').map(({ payload }) => payload['sourceId']);
+  const begun = page.applied.filter(({ type }) => type === 'task.started');
+  const ended = page.applied.filter(({ type }) => type === 'task.terminated');
+  expect(begun.length).toBeGreaterThan(KILLS);
+  expect(ended).toHaveLength(begun.length);
+  // Once each, whatever the moment of the kill.
+  expect(told.toSorted()).toEqual([...new Set(told)].toSorted());
+  expect(told).toHaveLength(begun.length);
+
+  const over = page.frames(2000);
+  await ok('POST', `/sessions/${id}/prompts`, { content: [{ type: 'text', text: 'Are you there?' }] });
+  await over;
+  expect(page.applied.at(-1)).toMatchObject({ type: 'prompt.completed', payload: { reason: 'completed' } });
+  await page.close();
+
+  const fresh = await connect(server);
+  await subscribe(fresh, id, { seq: 0 });
+  expect(fresh.durable(id)).toEqual(page.applied);
+  await fresh.close();
+});
