@@ -1,8 +1,12 @@
 /** The Agent tool: tasks handed to other agents, waited for, in the background, resumed. */
+import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { crashedHome } from '#support/crash.ts';
 import type { Script } from '#support/model-server.ts';
+import { startServer } from '#support/server.ts';
 import { call, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
+import { connect } from '#support/ws-client.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -305,4 +309,79 @@ test('transcripts show its run in the caller, and its turns in its own', async (
   const cold = (await world.ok('GET', `${talk.path}/transcript?agent_id=main`)) as Record<string, unknown>;
   expect(cold.tasks).toEqual((main as Record<string, unknown>).tasks);
   expect(cold.items).toEqual((main as Record<string, unknown>).items);
+});
+
+describe('after a crash', () => {
+  test('what ran is over, told in order, and a subagent goes on when it is resumed', async () => {
+    const talk = await startTalk(world);
+    const asks: Script = { calls: [call('Bash', { command: 'cat a.txt' }, 'call_cat')] };
+    await talk.prompt('Count', [{ calls: [agentCall({}, 'call_agent')] }, asks], { permission_mode: 'manual' });
+    await talk.approval();
+    const seen = (await world.snapshot(talk.session.id)).as_of_seq;
+    const home = await crashedHome(world.server.home, talk.session);
+    const server = await startServer({ home });
+    try {
+      // Loaded and settled: so what a client gets is all replay.
+      await server.api('GET', `${talk.path}/prompts`);
+      const client = await connect(server);
+      await client.send({
+        type: 'subscribe',
+        payload: { session_ids: [talk.session.id], cursors: { [talk.session.id]: { seq: seen } } },
+      });
+      await client.waitFor(({ type }) => type === 'event.session.work_changed');
+      expect(client.durable(talk.session.id).map(({ type, payload }) => `${type} ${String(payload.agentId)}`)).toEqual([
+        'event.approval.resolved agent-1',
+        'turn.step.interrupted agent-1',
+        'turn.ended agent-1',
+        'prompt.aborted agent-1',
+        'subagent.failed main',
+        'tool.result main',
+        'turn.step.interrupted main',
+        'turn.ended main',
+        'prompt.aborted main',
+        'event.session.work_changed main',
+      ]);
+      const { data: snapshot } = await server.api('GET', `${talk.path}/snapshot`);
+      expect(snapshot).toMatchObject({ subagents: [], pending_approvals: [] });
+      const { data: page } = await server.api('GET', `${talk.path}/transcript?agent_id=main`);
+      expect(page).toMatchObject({ tasks: [{ state: 'killed', agentId: 'agent-1' }] });
+      for (const script of delegating({ resume: 'agent-1', prompt: 'Go on' }, { text: LONG })) {
+        world.model.enqueue(script);
+      }
+      const content = [{ type: 'text', text: 'Go on' }];
+      const { code } = await server.api('POST', `${talk.path}/prompts`, { content, permission_mode: 'yolo' });
+      expect(code).toBe(0);
+      await client.waitFor(({ type }) => type === 'subagent.completed');
+      expect(said(-2)).toEqual(expect.arrayContaining(['Count the words of a.txt', 'Go on']));
+      await client.close();
+    } finally {
+      await server.close();
+      await rm(home, { recursive: true, force: true });
+      await world.ok('POST', `${talk.path}:abort`);
+    }
+  });
+
+  test('one in the background is lost, and its caller is told with the next prompt', async () => {
+    const talk = await startTalk(world);
+    world.model.enqueue({ calls: [agentCall({ run_in_background: true })] });
+    const held = [world.model.enqueue({ text: LONG, hold: true }), world.model.enqueue({ text: LONG, hold: true })];
+    await talk.prompt('Count');
+    await Promise.all(held.map(({ sent }) => sent));
+    const home = await crashedHome(world.server.home, talk.session);
+    const server = await startServer({ home });
+    try {
+      const taskId = await taskOf(talk);
+      await server.api('GET', `${talk.path}/prompts`);
+      const { data: task } = await server.api('GET', `${talk.path}/tasks/${taskId}`);
+      expect(task).toMatchObject({ status: 'failed', agent_id: 'agent-1' });
+      const { data: page } = await server.api('GET', `${talk.path}/transcript?agent_id=main`);
+      expect(page).toMatchObject({ tasks: [{ taskId, state: 'lost', detached: true }] });
+      expect((await server.api('GET', talk.path)).data).toMatchObject({ busy: false });
+    } finally {
+      await server.close();
+      await rm(home, { recursive: true, force: true });
+      for (const one of held) one.release();
+      await world.ok('POST', `${talk.path}:abort`);
+    }
+  });
 });
