@@ -12,6 +12,8 @@ export interface Roster {
   readonly main: Agent;
   /** Those in memory: main, then by creation. */
   all(): Agent[];
+  /** The agent, if it is in memory. */
+  find(id: string): Agent | undefined;
   /** The session has an agent of this id, in memory or not. */
   has(id: string): boolean;
   /**
@@ -90,6 +92,7 @@ export function createRoster(session: SessionContext): Roster {
   return {
     main,
     all,
+    find,
     has,
     async use(id, work) {
       if (id === MAIN_AGENT) return work(main);

@@ -1,8 +1,12 @@
 /** The Agent tool: tasks handed to other agents, waited for, in the background, resumed. */
+import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { crashedHome } from '#support/crash.ts';
 import type { Script } from '#support/model-server.ts';
+import { startServer } from '#support/server.ts';
 import { call, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
+import { connect } from '#support/ws-client.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -124,5 +128,260 @@ describe('in the foreground', () => {
     expect(types.filter((type) => order.includes(type))).toEqual(order);
     expect(own(talk, 'agent-1', 'turn.ended')[0]?.payload).toMatchObject({ interruptReason: 'user_cancelled' });
     expect(await world.ok('GET', talk.path)).toMatchObject({ busy: false, last_turn_reason: 'cancelled' });
+  });
+});
+
+const taskOf = async (talk: Talk) => String((await talk.nth('subagent.spawned', 1)).payload.taskId);
+
+describe('in the background', () => {
+  test('tells of its end in a turn of its own, with what it found', async () => {
+    const talk = await startTalk(world);
+    world.model.enqueue({ calls: [agentCall({ run_in_background: true })] });
+    // Either may ask first.
+    const held = [world.model.enqueue({ text: LONG, hold: true }), world.model.enqueue({ text: LONG, hold: true })];
+    const { prompt_id } = await talk.prompt('Count');
+    await Promise.all(held.map(({ sent }) => sent));
+    const taskId = await taskOf(talk);
+    expect(await world.ok('GET', `${talk.path}/tasks/${taskId}`)).toMatchObject({
+      kind: 'subagent',
+      status: 'running',
+      agent_id: 'agent-1',
+      subagent_type: 'coder',
+      parent_tool_call_id: expect.any(String),
+    });
+    expect((await world.snapshot(talk.session.id)).subagents).toEqual([]);
+    world.model.enqueue({ text: 'I see.' });
+    for (const one of held) one.release();
+    await talk.settled(prompt_id);
+    await talk.nth('task.notified', 1);
+    await expect.poll(async () => (await world.ok('GET', talk.path)) as object).toMatchObject({ busy: false });
+    const texts = talk
+      .all('context.spliced')
+      .map(({ payload }) => JSON.stringify(payload.messages))
+      .filter((text) => text.includes('<notification'));
+    expect(texts).toHaveLength(1);
+    expect(texts[0]).toContain('agent-1');
+    expect(texts[0]).toContain('The files hold two words');
+    expect(await world.ok('GET', `${talk.path}/tasks/${taskId}?with_output=true`)).toMatchObject({
+      status: 'completed',
+      output_preview: expect.stringContaining('The files hold two words'),
+    });
+  });
+
+  test('it gets there from the foreground, and what it asks goes on waiting', async () => {
+    const talk = await startTalk(world);
+    const asks: Script = { calls: [call('Bash', { command: 'cat a.txt' })] };
+    const { prompt_id } = await talk.prompt('Count', [{ calls: [agentCall()] }, asks], { permission_mode: 'manual' });
+    const approval = await talk.approval();
+    world.model.enqueue({ text: 'It goes on behind.' });
+    const taskId = await taskOf(talk);
+    expect(await world.ok('POST', `${talk.path}/tasks/${taskId}:detach`)).toEqual({
+      detached: true,
+      status: 'running',
+    });
+    await talk.settled(prompt_id);
+    expect(await world.approvals(talk.session.id)).toEqual([approval]);
+    expect(await world.ok('GET', talk.path)).toMatchObject({ busy: true, main_turn_active: false });
+    for (const text of [LONG, 'I see.']) world.model.enqueue({ text });
+    await talk.answer(approval.approval_id, { decision: 'approved' });
+    const { payload } = await talk.nth('task.terminated', 1);
+    expect(payload.info).toMatchObject({ taskId, status: 'completed' });
+  });
+});
+
+test('cancelled over REST, the call says so and the turn goes on', async () => {
+  const talk = await startTalk(world);
+  const asks: Script = { calls: [call('Bash', { command: 'cat a.txt' })] };
+  const { prompt_id } = await talk.prompt('Count', [{ calls: [agentCall()] }, asks], { permission_mode: 'manual' });
+  await talk.approval();
+  world.model.enqueue({ text: 'Then not.' });
+  const taskId = await taskOf(talk);
+  expect(await world.ok('POST', `${talk.path}/tasks/${taskId}:cancel`)).toEqual({ cancelled: true });
+  await talk.settled(prompt_id);
+  expect(await world.approvals(talk.session.id)).toEqual([]);
+  expect(talk.all('event.approval.resolved')[0]?.payload).toMatchObject({ decision: 'cancelled' });
+  const [result] = own(talk, 'main', 'tool.result');
+  expect(result?.payload).toMatchObject({ isError: true, output: expect.stringMatching(/Interrupted by user$/) });
+  expect(own(talk, 'main', 'turn.ended')[0]?.payload).toMatchObject({ reason: 'completed' });
+});
+
+test('its prompts are taken by its id, and aborted by theirs', async () => {
+  const talk = await startTalk(world);
+  await talk.turn('Count', delegating({}, { text: LONG }));
+  const asked = await talk.turn('And the lines?', [{ text: 'One.' }], { agent_id: 'agent-1' });
+  expect(asked.ended).toMatchObject({ agentId: 'agent-1', turnId: 1, reason: 'completed' });
+  expect(said(-1)).toEqual(expect.arrayContaining(['Count the words of a.txt', LONG, 'And the lines?']));
+  const task = own(talk, 'agent-1', 'turn.started')[0]?.payload.promptId;
+  expect(await world.api('POST', `${talk.path}/prompts/${String(task)}:abort`)).toMatchObject({ code: 40903 });
+  const held = world.model.enqueue({ text: 'Half', hold: true });
+  const { prompt_id } = await talk.prompt('More', [], { agent_id: 'agent-1' });
+  await held.sent;
+  expect(await world.api('POST', `${talk.path}:abort`)).toMatchObject({ code: 0 });
+  expect(own(talk, 'agent-1', 'turn.ended')).toHaveLength(2);
+  expect(await world.api('POST', `${talk.path}/prompts/${prompt_id}:abort`)).toMatchObject({ code: 0 });
+  expect((await talk.settled(prompt_id)).type).toBe('prompt.aborted');
+});
+
+test('the mode of the session is set for every agent, that of a prompt for its own', async () => {
+  const talk = await startTalk(world);
+  await talk.turn('Count', delegating({}, { text: LONG }), { permission_mode: 'yolo' });
+  await talk.turn('Hello', [{ text: 'Hi.' }], { permission_mode: 'manual' });
+  const run: Script[] = [{ calls: [call('Bash', { command: 'true' })] }, { text: 'Ran.' }];
+  await talk.turn('Run', run, { agent_id: 'agent-1' });
+  expect(talk.all('event.approval.requested')).toEqual([]);
+  await world.ok('POST', `${talk.path}/profile`, { agent_config: { permission_mode: 'manual' } });
+  const { prompt_id } = await talk.prompt('Run', run, { agent_id: 'agent-1' });
+  const approval = await talk.approval();
+  expect(approval.agent_id).toBe('agent-1');
+  await talk.answer(approval.approval_id, { decision: 'rejected' });
+  await talk.settled(prompt_id);
+});
+
+test('in the foreground it stands in the snapshot until the next turn', async () => {
+  const talk = await startTalk(world);
+  const held = world.model.enqueue({ calls: [agentCall({ subagent_type: 'plan' }, 'call_plan')] });
+  await talk.prompt('Count');
+  await held.sent;
+  const child = world.model.enqueue({ text: 'A plan.', hold: true });
+  const shown = async () => (await world.snapshot(talk.session.id)).subagents;
+  await child.sent;
+  expect(await shown()).toEqual([
+    {
+      id: 'agent-1',
+      session_id: talk.session.id,
+      kind: 'subagent',
+      description: 'count words',
+      status: 'running',
+      created_at: expect.any(String),
+      started_at: expect.any(String),
+      agent_id: 'agent-1',
+      subagent_type: 'plan',
+      parent_tool_call_id: 'call_plan',
+      model: 'fake/fake-1',
+      thinking_effort: 'on',
+      subagent_phase: 'working',
+      run_in_background: false,
+    },
+  ]);
+  await world.ok('POST', `${talk.path}:abort`);
+  await talk.nth('prompt.aborted', 2);
+  expect(await shown()).toMatchObject([{ status: 'failed', output_preview: 'interrupted by the user' }]);
+  await talk.turn('Next', [{ text: 'Fine.' }]);
+  expect(await shown()).toEqual([]);
+});
+
+test('a filter on main shows that it lives and ends, and nothing of its own', async () => {
+  const talk = await startTalk(world);
+  const client = await world.watch(talk.session.id);
+  await client.send({
+    type: 'subscribe',
+    payload: {
+      session_ids: [talk.session.id],
+      cursors: { [talk.session.id]: { seq: 0 } },
+      agent_filter: { [talk.session.id]: ['main'] },
+    },
+  });
+  const before = client.frames.length;
+  await talk.turn('Count', delegating({}, { text: LONG }));
+  await client.waitFor(({ type, payload }) => type === 'prompt.completed' && payload.agentId === 'main');
+  const seen = client.frames.slice(before).filter(({ payload }) => payload.agentId === 'agent-1');
+  expect(seen.map(({ type }) => type)).toEqual(['agent.created']);
+  expect(client.frames.some(({ type }) => type === 'subagent.completed')).toBe(true);
+});
+
+test('transcripts show its run in the caller, and its turns in its own', async () => {
+  const talk = await startTalk(world);
+  await talk.turn('Count', delegating({}, { text: LONG }));
+  const taskId = await taskOf(talk);
+  const main = await world.ok('GET', `${talk.path}/transcript?agent_id=main`);
+  expect(main).toMatchObject({
+    tasks: [{ taskId, kind: 'subagent', state: 'completed', detached: false, agentId: 'agent-1', resultSummary: LONG }],
+    agents: [{ agentId: 'main' }, { agentId: 'agent-1', type: 'sub', parentAgentId: 'main' }],
+    items: [
+      { steps: [{ frames: [{ kind: 'tool', taskId, agentRefs: [{ agentId: 'agent-1', role: 'child' }] }] }, {}] },
+    ],
+  });
+  const child = await world.ok('GET', `${talk.path}/transcript?agent_id=agent-1`);
+  expect(child).toMatchObject({
+    items: [{ turnId: 't0', state: 'completed', origin: { kind: 'other' }, steps: [{ frames: [{ text: LONG }] }] }],
+  });
+  await world.restart();
+  const cold = (await world.ok('GET', `${talk.path}/transcript?agent_id=main`)) as Record<string, unknown>;
+  expect(cold.tasks).toEqual((main as Record<string, unknown>).tasks);
+  expect(cold.items).toEqual((main as Record<string, unknown>).items);
+});
+
+describe('after a crash', () => {
+  test('what ran is over, told in order, and a subagent goes on when it is resumed', async () => {
+    const talk = await startTalk(world);
+    const asks: Script = { calls: [call('Bash', { command: 'cat a.txt' }, 'call_cat')] };
+    await talk.prompt('Count', [{ calls: [agentCall({}, 'call_agent')] }, asks], { permission_mode: 'manual' });
+    await talk.approval();
+    const seen = (await world.snapshot(talk.session.id)).as_of_seq;
+    const home = await crashedHome(world.server.home, talk.session);
+    const server = await startServer({ home });
+    try {
+      // Loaded and settled: so what a client gets is all replay.
+      await server.api('GET', `${talk.path}/prompts`);
+      const client = await connect(server);
+      await client.send({
+        type: 'subscribe',
+        payload: { session_ids: [talk.session.id], cursors: { [talk.session.id]: { seq: seen } } },
+      });
+      await client.waitFor(({ type }) => type === 'event.session.work_changed');
+      expect(client.durable(talk.session.id).map(({ type, payload }) => `${type} ${String(payload.agentId)}`)).toEqual([
+        'event.approval.resolved agent-1',
+        'turn.step.interrupted agent-1',
+        'turn.ended agent-1',
+        'prompt.aborted agent-1',
+        'subagent.failed main',
+        'tool.result main',
+        'turn.step.interrupted main',
+        'turn.ended main',
+        'prompt.aborted main',
+        'event.session.work_changed main',
+      ]);
+      const { data: snapshot } = await server.api('GET', `${talk.path}/snapshot`);
+      expect(snapshot).toMatchObject({ subagents: [], pending_approvals: [] });
+      const { data: page } = await server.api('GET', `${talk.path}/transcript?agent_id=main`);
+      expect(page).toMatchObject({ tasks: [{ state: 'killed', agentId: 'agent-1' }] });
+      for (const script of delegating({ resume: 'agent-1', prompt: 'Go on' }, { text: LONG })) {
+        world.model.enqueue(script);
+      }
+      const content = [{ type: 'text', text: 'Go on' }];
+      const { code } = await server.api('POST', `${talk.path}/prompts`, { content, permission_mode: 'yolo' });
+      expect(code).toBe(0);
+      await client.waitFor(({ type }) => type === 'subagent.completed');
+      expect(said(-2)).toEqual(expect.arrayContaining(['Count the words of a.txt', 'Go on']));
+      await client.close();
+    } finally {
+      await server.close();
+      await rm(home, { recursive: true, force: true });
+      await world.ok('POST', `${talk.path}:abort`);
+    }
+  });
+
+  test('one in the background is lost, and its caller is told with the next prompt', async () => {
+    const talk = await startTalk(world);
+    world.model.enqueue({ calls: [agentCall({ run_in_background: true })] });
+    const held = [world.model.enqueue({ text: LONG, hold: true }), world.model.enqueue({ text: LONG, hold: true })];
+    await talk.prompt('Count');
+    await Promise.all(held.map(({ sent }) => sent));
+    const home = await crashedHome(world.server.home, talk.session);
+    const server = await startServer({ home });
+    try {
+      const taskId = await taskOf(talk);
+      await server.api('GET', `${talk.path}/prompts`);
+      const { data: task } = await server.api('GET', `${talk.path}/tasks/${taskId}`);
+      expect(task).toMatchObject({ status: 'failed', agent_id: 'agent-1' });
+      const { data: page } = await server.api('GET', `${talk.path}/transcript?agent_id=main`);
+      expect(page).toMatchObject({ tasks: [{ taskId, state: 'lost', detached: true }] });
+      expect((await server.api('GET', talk.path)).data).toMatchObject({ busy: false });
+    } finally {
+      await server.close();
+      await rm(home, { recursive: true, force: true });
+      for (const one of held) one.release();
+      await world.ok('POST', `${talk.path}:abort`);
+    }
   });
 });

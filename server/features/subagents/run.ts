@@ -25,8 +25,10 @@ export type RunEnd =
 
 export interface RunDeps {
   session: SessionContext;
-  callerId: string;
+  caller: AgentContext;
   child: Agent;
+  /** Name of the child's profile, and what there is of it. */
+  name: string;
   profile: Pick<Profile, 'summary' | 'taskContext'> | undefined;
   task: RunningTask;
   /** Why the turns of the call that waits ended. */
@@ -37,7 +39,7 @@ export interface RunDeps {
  * Runs the task and records its end, with that of the task where it is in the background. `spawned` is recorded already.
  */
 export async function runSubagent(prompt: string, deps: RunDeps): Promise<{ end: RunEnd; taskEnd: TaskEnd }> {
-  const { session, callerId, child, task } = deps;
+  const { session, caller, child, name, task } = deps;
   const before = usageOf(child.context);
   const end = await turns(prompt, deps).catch((error: unknown): RunEnd => failure(error));
   // What it left running ends with it; nobody waits for that.
@@ -53,7 +55,8 @@ export async function runSubagent(prompt: string, deps: RunDeps): Promise<{ end:
     usage: difference(usageOf(child.context), before),
     contextTokens: contextSize(child.context.state()),
   };
-  session.log.append([endDraft(callerId, child.id, end, text, facts), ...task.finish(taskEnd)]);
+  session.log.append([endDraft(caller.id, child.id, end, text, facts), ...task.finish(taskEnd)]);
+  for (const feature of session.features) feature.subagentEnded?.(caller, { name, response: text });
   return { end, taskEnd };
 }
 
@@ -73,12 +76,13 @@ function endDraft(
 
 /** The task, and once more where the answer says too little. */
 async function turns(prompt: string, deps: RunDeps): Promise<RunEnd> {
-  const { session, child, profile, task } = deps;
+  const { session, child, name, profile, task } = deps;
   const { minChars = 0, retries = 0 } = profile?.summary ?? {};
   const first = countersOf(session.log.state.counters, child.id).nextTurnId;
   const { signal, dispose } = turnSignal(task.signal, deps.callerReason);
   try {
     const { runtime, cwd } = session.program.reach(session);
+    for (const feature of session.features) await feature.subagentStarts?.(deps.caller, { name, prompt }, signal);
     const prefix = (await profile?.taskContext?.({ runtime, cwd })) ?? '';
     const text = prefix ? `${prefix}\n\n${prompt}` : prompt;
     for (let attempt = 0; ; attempt += 1) {

@@ -71,6 +71,8 @@ function open(session: SessionContext): LiveFeature {
   async function runAsTask(request: AgentRequest, context: RunContext): Promise<ToolResult> {
     const { background, description } = request;
     const { signal, agentId: callerId } = context;
+    const caller = agents.find(callerId)?.context;
+    if (!caller) throw new Error(`the agent ${callerId} is gone`);
     let facts: SubagentFacts | undefined;
     let end: RunEnd | undefined;
     let moved: ToolResult | undefined;
@@ -81,7 +83,8 @@ function open(session: SessionContext): LiveFeature {
         begin(request, context, child, task);
         const profile = program.profiles(session).get(request.profile);
         const callerReason = (): unknown => signal.reason;
-        const ran = await runSubagent(request.prompt, { session, callerId, child, profile, task, callerReason });
+        const { profile: name } = request;
+        const ran = await runSubagent(request.prompt, { session, caller, child, name, profile, task, callerReason });
         ({ end } = ran);
         return ran.taskEnd;
       });

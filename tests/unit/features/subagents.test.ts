@@ -33,7 +33,7 @@ const tool = (name: string, writes = false): Tool =>
       run: () => Promise.resolve({ output: `${name} ran` }),
     }),
   });
-const tools = ['TaskList', 'TaskOutput', 'TaskStop', 'Bash'].map((name) => tool(name)).concat(tool('Write', true));
+const tools = [tool('Bash'), tool('Write', true)];
 
 /** Answers by who asks: the agent's profile. */
 function models(byProfile: Record<string, ModelAnswer[]>) {
@@ -43,6 +43,7 @@ function models(byProfile: Record<string, ModelAnswer[]>) {
   const program: AgentSessionOptions['program'] = {
     ...any?.program,
     renderPrompt: (_place, _instructions, profile) => Promise.resolve(profile.name),
+    flag: () => false,
     toolPolicy: (names, bound, sessionDisabled) =>
       activeTools(names, {
         profile: { tools: bound?.tools ?? '*', disallowedTools: bound?.disallowed },
@@ -125,7 +126,8 @@ describe('a subagent', () => {
     expect(talk.results().at(-1)).toContain('status: completed');
     expect(talk.results('agent-1')).toEqual([expect.stringContaining('"Agent" is disabled')]);
     const offered = talk.requests('all')[0]?.tools.map(({ name }) => name);
-    expect(offered).toEqual(['TaskList', 'TaskOutput', 'TaskStop', 'Bash', 'Write', 'TodoList']);
+    expect(offered).not.toContain('AskUserQuestion');
+    expect(offered).toEqual(expect.arrayContaining(['Bash', 'Write', 'TodoList']));
   });
 
   it('of a profile that was found in files is there for the main agent', async () => {
