@@ -7,6 +7,7 @@ import { internal, event, type AgentConfigFields, type Draft, type InternalField
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { SessionWarning } from '#schema/session.ts';
+import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
 import { contextLimit } from '#server/models/budget.ts';
 import type { RequestSettings, ResolvedModel } from '#server/models/types.ts';
 import { EngineError } from './errors.ts';
@@ -41,8 +42,6 @@ export interface AgentConfig {
   /** Instruction files that the system prompt already shows. */
   shownInstructions(): Promise<string[]>;
 }
-
-const LOCAL_RUNTIME = 'local';
 
 /** The record of a binding. An agent that works for another one starts no agents and asks nobody. */
 export function bindingOf(profile: Profile, agentId: string): InternalFields['agent.bound'] {
@@ -81,6 +80,8 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
   const reportedPatterns = new Set<string>();
   let created = life.created ?? false;
   let warnings: SessionWarning[] = [];
+  /** Of the files that bring profiles. */
+  let fileWarnings: readonly SessionWarning[] = [];
   /** What the prompt was rendered with, as far as this process knows. */
   let rendered: { instructions: string; tools: string } | undefined;
 
@@ -133,6 +134,14 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     return fresh.map(({ message, code }) => event(id, 'warning', { message, code }));
   }
 
+  /** Those of files are told anew when their file changes. */
+  function warnOfFiles(next: readonly SessionWarning[]): Draft[] {
+    if (id !== MAIN_AGENT) return [];
+    const fresh = next.filter((warning) => !fileWarnings.includes(warning));
+    fileWarnings = next;
+    return fresh.map(({ message, code }) => event(id, 'warning', { message, code }));
+  }
+
   function create(change: AgentChange = {}): void {
     if (created) return;
     const firstLife = !log.state.status.agents.has(id);
@@ -171,6 +180,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     // Without a model the wish is kept for the one that comes.
     if (!alias && change.thinking !== undefined) fields.thinkingEffort = change.thinking;
     if (change.permission && change.permission !== permission()) fields.permission = change.permission;
+    if (change.runtimeId && change.runtimeId !== present.runtimeId) fields.runtimeId = change.runtimeId;
     return fields;
   }
 
@@ -223,11 +233,14 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     const effort = program.effort(model, state().config.thinkingEffort);
     const limit = contextLimit(model);
     if (limit !== maxContextTokens()) log.append([internal(id, 'agent.config', { maxContextTokens: limit ?? null })]);
-    const instructions = await program.readInstructions(session);
+    const [instructions, catalog] = await Promise.all([
+      program.readInstructions(session),
+      program.lookAtProfiles(session),
+    ]);
     rendered ??= (await shows(instructions)) ? { instructions: instructions.text, tools: toolNames() } : undefined;
     if (rendered?.instructions !== instructions.text) await refreshPrompt('instructions');
     else if (rendered.tools !== toolNames()) await refreshPrompt('tools');
-    const told = [...warn(instructions.warnings), ...patternWarnings()];
+    const told = [...warn(instructions.warnings), ...warnOfFiles(catalog.warnings), ...patternWarnings()];
     if (told.length > 0) log.append(told);
     return { model, settings: program.settings(model, effort), system: await system() };
   }
@@ -244,7 +257,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     model: bound,
     permission,
     maxContextTokens,
-    warnings: () => warnings,
+    warnings: () => [...warnings, ...fileWarnings],
     create,
     change,
     refreshPrompt,

@@ -218,8 +218,10 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
       event(id, 'prompt.completed', { promptId, finishedAt: at, reason });
     const begins = !signal.aborted && failure === undefined && !refused;
     try {
-      if (begins) launch(promptRequest(prompt), records, log.release).input.push(...input);
-      else if (signal.aborted) log.release([event(id, 'prompt.aborted', { promptId, abortedAt: at })]);
+      if (begins) {
+        launch(promptRequest(prompt), records, log.release).input.push(...input);
+        woken = [];
+      } else if (signal.aborted) log.release([event(id, 'prompt.aborted', { promptId, abortedAt: at })]);
       else if (failure !== undefined) log.release([settled('failed')]);
       else {
         const { messages } = promptRequest(prompt);

@@ -22,6 +22,7 @@ import type { RepeatGuard } from './calls/repeat-guard.ts';
 import type { Feature, LiveFeature } from './feature.ts';
 import type { Profile, Profiles } from './profile.ts';
 import type { Roster } from './roster.ts';
+import type { Catalog } from './profiles/profiles.ts';
 import type { ToolList } from './tool-list.ts';
 import type { Instructions } from './prompt/instructions.ts';
 
@@ -134,6 +135,8 @@ export interface AgentProgram {
   nestedInstructions(touched: Touched, known: ReadonlySet<string>): Promise<string[]>;
   /** The profiles that there are for agents of this place. */
   profiles(place: SessionPlace): Profiles;
+  /** Looks at the files that bring profiles to the place, unless that was done just now. Never rejects. */
+  lookAtProfiles(place: SessionPlace): Promise<Catalog>;
   /** The system prompt of an agent of this profile. */
   renderPrompt(place: SessionPlace, instructions: Instructions, profile: Profile): Promise<string>;
   /**
@@ -173,4 +176,5 @@ export interface AgentChange {
   model?: string;
   thinking?: string;
   permission?: PermissionMode;
+  runtimeId?: string;
 }

@@ -11,7 +11,6 @@ import type { AddedStep } from '#server/permissions/policy.ts';
 import type { ContextMessage, ErrorPayload, ToolCall } from '#schema/engine.ts';
 import type { InterruptReason } from '#schema/events/turns.ts';
 import type { StatusFacts } from '#schema/events/volatile.ts';
-import type { TaskInfo } from '#schema/events/tasks.ts';
 import type { Snapshot } from '#schema/message.ts';
 import type { TurnOutcome } from '#schema/scalars.ts';
 import type { AgentConfigRequest, SessionStatus } from '#schema/session.ts';
@@ -89,10 +88,13 @@ export interface LiveFeature {
   ): { before?: Draft[]; after?: Draft[] };
   /** Asked when the calls of a step have their results: whether the turn ends here instead of going on. */
   stopsTurn?(agent: AgentContext, step: StepHead): boolean;
-  /** A task has begun, in the foreground or behind. */
-  taskStarted?(agent: AgentContext, info: TaskInfo): void;
-  /** A subagent of this agent is about to get its task, and waits; then it has ended, with its last words. */
-  subagentStarts?(agent: AgentContext, subagent: { name: string; prompt: string }, signal: AbortSignal): Promise<void>;
+  /** A subagent of this agent is about to get its task, and waits for what is returned. */
+  subagentStarts?(
+    agent: AgentContext,
+    subagent: { name: string; prompt: string },
+    signal: AbortSignal,
+  ): Promise<void> | undefined;
+  /** Its run has ended, with this for its caller. */
   subagentEnded?(agent: AgentContext, subagent: { name: string; response: string }): void;
   /** What a call's result leaves in the journal beside it. */
   callEnds?(agent: AgentContext, call: ToolCall, result: StoredResult): Pick<ToolResult, 'x' | 'records'>;

@@ -16,6 +16,8 @@ export interface Profile {
   readonly discovered?: true;
   /** Stands in the system prompt in place of the user's own agent's. */
   readonly role?: string;
+  /** The whole system prompt with placeholders, in place of the one that every agent has. */
+  readonly template?: string;
   /** What is asked of the last answer of a run: a shorter one is asked for again, so many times. */
   readonly summary?: { readonly minChars: number; readonly retries: number };
   /** Text in front of the task of a run; empty for none. */

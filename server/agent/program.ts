@@ -17,7 +17,8 @@ import { DETACHED_TIMEOUT_S, KILL_GRACE_MS } from '#server/tasks/tasks.ts';
 import type { Tool } from '#server/tools/tool.ts';
 import { findNestedInstructions } from './calls/nested-instructions.ts';
 import type { AgentProgram, SessionPlace } from './context.ts';
-import { builtinProfiles, mainProfile } from './profile.ts';
+import { mainProfile } from './profile.ts';
+import { createAgentProfiles } from './profiles/profiles.ts';
 import { createInstructionFiles } from './prompt/instructions.ts';
 import { renderSystemPrompt } from './prompt/system-prompt.ts';
 import { DEFAULT_MAX_ATTEMPTS } from './retry.ts';
@@ -47,6 +48,16 @@ export interface AgentProgramDeps {
 export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
   const { runtime, home, config, env, identity, client, tools, hooks, log } = deps;
   const files = createInstructionFiles({ runtime, home, clock: deps.clock, maxAgeMs: deps.instructionsMaxAgeMs });
+  const profiles = createAgentProfiles({
+    files: runtime,
+    home,
+    homeDirectory: runtime.homeDirectory,
+    extraDirs: () => config.effective().extraAgentDirs ?? [],
+    gitRoot: files.gitRoot,
+    clock: deps.clock,
+    maxAgeMs: deps.instructionsMaxAgeMs,
+    log,
+  });
   const serverHome = createServerHome(home);
   const policy = createPermissionPolicy({ reader: createCommandLineReader({ log }) });
   const reach = ({ cwd, dir }: SessionPlace) => ({
@@ -97,8 +108,9 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
     },
     readInstructions: ({ cwd }) => files.read(cwd),
     nestedInstructions: (touched, known) => findNestedInstructions(touched, known, { files, runtime }),
-    profiles: () => builtinProfiles,
-    renderPrompt: (place, instructions, { role }) =>
+    profiles: ({ cwd }) => profiles.seen(cwd).profiles,
+    lookAtProfiles: ({ cwd }) => profiles.look(cwd),
+    renderPrompt: (place, instructions, { role, template }) =>
       renderSystemPrompt({
         runtime,
         productName: config.effective().identity.name ?? PRODUCT_NAME,
@@ -107,6 +119,8 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
         additionalDirs: reach(place).additionalDirs,
         instructions,
         role,
+        template,
+        now: new Date(deps.clock.now()),
       }),
     toolPolicy(names, bound, sessionDisabled) {
       const profile = bound ? { tools: bound.tools, disallowedTools: bound.disallowed } : mainProfile;

@@ -10,6 +10,9 @@ import { spawnGroup } from '#server/processes/spawn.ts';
 import { realPath } from './real-path.ts';
 import type { OpenFile, Runtime } from './runtime.ts';
 
+/** The id of the runtime that every workspace has. */
+export const LOCAL_RUNTIME = 'local';
+
 export interface LocalRuntimeOptions {
   /** The server's environment; read at every use. */
   env?: () => NodeJS.ProcessEnv;

@@ -82,6 +82,10 @@ export const statusSchema = z
   .meta({ id: 'SessionStatus' });
 export type SessionStatus = z.infer<typeof statusSchema>;
 
+/** Which runtime an agent works on. */
+export const runtimeBindingSchema = z.object({ workspace_id: z.string(), runtime_id: z.string() });
+export type RuntimeBinding = z.infer<typeof runtimeBindingSchema>;
+
 export const warningSchema = z.object({
   code: z.string(),
   message: z.string(),

@@ -9,11 +9,12 @@ import type { LogState } from '#server/journal/fold.ts';
 import { mainTurnActive, type WorkFacts } from '#server/journal/projections/activity.ts';
 import { readContext } from '#server/journal/projections/context.ts';
 import { noUsage } from '#server/journal/projections/usage.ts';
+import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { Approval } from '#schema/interaction.ts';
 import type { InFlightTurn, Message, Snapshot } from '#schema/message.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
-import type { Session, SessionStatus, SessionWarning } from '#schema/session.ts';
+import type { RuntimeBinding, Session, SessionStatus, SessionWarning } from '#schema/session.ts';
 import {
   findMessage,
   pageOfMessages,
@@ -24,7 +25,6 @@ import {
 } from './message-page.ts';
 
 const SNAPSHOT_MESSAGES = 100;
-const LOCAL_RUNTIME = 'local';
 
 /** A session as reads see it. All members are as of the same moment while nothing is awaited in between. */
 export interface SessionSource extends MessageSource {
@@ -75,10 +75,16 @@ export interface SessionReader {
   messages(query: MessageQuery): Promise<MessagePage>;
   /** Throws 40403. */
   message(id: string): Promise<Message>;
-  runtime(): { workspace_id: string; runtime_id: string };
+  runtime(): RuntimeBinding;
   warnings(): SessionWarning[];
   approvals(): Promise<Approval[]>;
 }
+
+/** What the main agent works on. */
+export const runtimeOf = (source: SessionSource): RuntimeBinding => ({
+  workspace_id: source.view().workspace_id,
+  runtime_id: mainContext(source.state).config.runtimeId ?? LOCAL_RUNTIME,
+});
 
 /** Creates it; nothing is looked at yet. */
 export function createSessionReader(source: SessionSource, configuration: ViewConfiguration): SessionReader {
@@ -91,10 +97,7 @@ export function createSessionReader(source: SessionSource, configuration: ViewCo
     snapshot: () => snapshotOf(source, configuration),
     messages: (query) => pageOfMessages(source, query),
     message: (id) => findMessage(source, id),
-    runtime: () => ({
-      workspace_id: source.view().workspace_id,
-      runtime_id: mainContext(source.state).config.runtimeId ?? LOCAL_RUNTIME,
-    }),
+    runtime: () => runtimeOf(source),
     // None before the instruction files were read in this process.
     warnings: () => source.overlay?.warnings() ?? [],
     approvals: () => pendingApprovals(source),

@@ -4,17 +4,18 @@ import { stat } from 'node:fs/promises';
 import { invalidField, ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import { directoryFault } from '#server/files/file-kind.ts';
 import type { AgentChange } from '#server/agent/context.ts';
-import { mainProfile } from '#server/agent/profile.ts';
+import { DEFAULT_PROFILE } from '#server/agent/profile.ts';
 import { openSideConversation } from '#server/features/btw/btw.ts';
 import type { StreamPosition } from '#server/events/frame.ts';
 import type { StreamSource } from '#server/events/stream-source.ts';
+import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
 import { lockOwner } from '#server/journal/lock.ts';
 import { readPosition, replayCold } from '#server/journal/replay.ts';
 import { transcriptProjection } from '#server/transcript/fold.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
 import { createOpJournals } from '#server/transcript/op-journal.ts';
 import type { Prompt, SubmitPrompt } from '#schema/prompt.ts';
-import type { AgentConfigRequest, Session } from '#schema/session.ts';
+import type { AgentConfigRequest, RuntimeBinding, Session } from '#schema/session.ts';
 import type { ToolDescriptor } from '#schema/tool.ts';
 import type { Workspaces } from '#server/workspaces/workspaces.ts';
 import { createColdFolds } from './cold-folds.ts';
@@ -23,6 +24,7 @@ import { createLoadSlots } from './load-slots.ts';
 import { listSessions, type SessionListQuery } from './session-list.ts';
 import { customMetadata, sessionOfHeader, type SessionHeader } from './session-header.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
+import { runtimeOf } from './session-views.ts';
 import { createSessionReads, type ReadSession } from './session-reads.ts';
 import { createSessionRecovery } from './session-recovery.ts';
 import { submitPrompt } from './submit-prompt.ts';
@@ -67,6 +69,8 @@ export interface Sessions {
   ifLoaded: LiveSessions['ifLoaded'];
   submit(id: string, body: SubmitPrompt): Promise<Prompt>;
   updateProfile(id: string, body: ProfileUpdate): Promise<Session>;
+  /** The runtime that the main agent works on from its next call on. Throws 40401, 40420, 40901, 50003. */
+  switchRuntime(id: string, runtimeId: string): Promise<RuntimeBinding>;
   abortTurn(id: string): Promise<{ aborted: true }>;
   /** Opens a side conversation. Throws 40110 to 40113, 40401, 40901, 50003. */
   openSideConversation(id: string): Promise<{ agent_id: string }>;
@@ -199,7 +203,12 @@ export function createSessions(deps: SessionsDeps): Sessions {
         await live.patch(id, ({ custom }) => ({ custom: { ...custom, ...added }, updatedAt: clock.now() }));
       }
       for (const change of changes) {
-        if (change.model !== undefined) deps.models.assertConfigured(change.model);
+        if (change.model !== undefined) {
+          deps.models.assertConfigured(change.model);
+          // An agent that has no profile yet gets one with its model.
+          const { profiles } = await session.context.program.lookAtProfiles(session.context);
+          change.profile = profiles.get(DEFAULT_PROFILE);
+        }
         const alias = session.mainFacts().model;
         if (change.thinking !== undefined && alias !== undefined)
           deps.models.assertEffort(alias, change.thinking, 'agent_config.thinking');
@@ -211,6 +220,20 @@ export function createSessions(deps: SessionsDeps): Sessions {
         for (const feature of session.context.features) await feature.configure?.(main.context, agent_config);
       }
       return session.view();
+    });
+  }
+
+  async function switchRuntime(id: string, runtimeId: string): Promise<RuntimeBinding> {
+    return live.use(id, async (session) => {
+      const { workspace_id, runtime_id } = runtimeOf(session);
+      if (runtimeId !== LOCAL_RUNTIME) {
+        throw new ServiceError('runtime.not_found', `runtime ${runtimeId} does not exist in workspace ${workspace_id}`);
+      }
+      if (runtime_id !== runtimeId) {
+        await session.log.claim();
+        await session.agents.main.context.config.change({ runtimeId });
+      }
+      return runtimeOf(session);
     });
   }
 
@@ -319,6 +342,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     },
     submit: (id, body) => submitPrompt(id, body, { models: deps.models, use: live.use }),
     updateProfile,
+    switchRuntime,
     abortTurn,
     openSideConversation: sideConversation,
     archive,
@@ -336,12 +360,10 @@ export function createSessions(deps: SessionsDeps): Sessions {
   };
 }
 
-/**
- * What an update applies of `agent_config`, in this order; an empty model is none. A model brings its profile along.
- */
+/** What an update applies of `agent_config`, in this order; an empty model is none. */
 function agentChanges({ model, thinking, permission_mode }: AgentConfigRequest): AgentChange[] {
   return [
-    ...(model ? [{ model, profile: mainProfile }] : []),
+    ...(model ? [{ model }] : []),
     ...(thinking === undefined ? [] : [{ thinking }]),
     ...(permission_mode ? [{ permission: permission_mode }] : []),
   ];

@@ -46,7 +46,12 @@ async function acceptFor(
   try {
     const facts = session.agentFacts(agent.id);
     await models.assertReady(body.model ?? facts.model);
-    const change = overrides(body, facts, session.context.program.profiles(session.context), models);
+    const { program } = session.context;
+    const binds = body.profile !== undefined || facts.profile === undefined;
+    const { profiles } = binds
+      ? await program.lookAtProfiles(session.context)
+      : { profiles: program.profiles(session.context) };
+    const change = overrides(body, facts, profiles, models);
     await session.log.claim();
     const { content, ...journaled } = await storePromptMedia(body.content, session.log.dir);
     const title = metadataText(content);

@@ -57,6 +57,8 @@ export interface Tasks {
   detach(id: string): boolean;
   /** An agent's run is over: what it started ends, and nobody is told. */
   endAgent(agentId: string, reason: string): Promise<void>;
+  /** Told of each task that has started, in the foreground or in the background. */
+  onStarted(listener: (task: Task) => void): void;
   /** Told of each task that ended in the background, once that is recorded. */
   onEnded(listener: (task: Task) => void): void;
   /** Something runs. */
@@ -107,6 +109,7 @@ interface Entry extends Task {
 export function createTasks(deps: TasksDeps): Tasks {
   const { log, clock, settings, report } = deps;
   const entries = new Map<string, Entry>();
+  const starts: ((task: Task) => void)[] = [];
   const listeners: ((task: Task) => void)[] = [];
   let withoutFile: TaskOutput[] = [];
 
@@ -155,6 +158,7 @@ export function createTasks(deps: TasksDeps): Tasks {
         if (entry.stop) giveUpLater(entry);
         else startTimer(entry, spec.timeoutMs);
         if (!waiting) entry.release({ how: 'background', info: entry.info() });
+        for (const listener of starts) listener(entry);
       },
       finish: (end) => endDrafts(entry, end, undefined, saidTail(end)),
     });
@@ -368,6 +372,7 @@ export function createTasks(deps: TasksDeps): Tasks {
         active().filter((entry) => entry.agentId === agentId),
         { status: 'killed', by: 'agent', reason, silent: true },
       ),
+    onStarted: (listener) => void starts.push(listener),
     onEnded: (listener) => void listeners.push(listener),
     running: () => active().length > 0,
     async close(reason) {

@@ -433,6 +433,52 @@ describe('a turn', () => {
   });
 });
 
+describe('tasks and subagents', () => {
+  test('commands are told of as they start, and the end of one in the background', async () => {
+    const told = recorded('TaskStarted', 'Notification');
+    await configure(...told.entries);
+    const talk = await startTalk(world);
+    const behind = { command: 'true', description: 'Nothing', run_in_background: true };
+    const calls = [call('Bash', { command: 'echo hello' }, 'c1')];
+    const scripts = [{ calls }, { calls: [call('Bash', behind, 'c2')] }, { text: 'Done.' }, { text: 'I heard.' }];
+    await talk.turn('go', scripts, { permission_mode: 'yolo' });
+    const task = { kind: 'process', status: 'running', started_at: expect.any(Number) };
+    expect(await told.nth('TaskStarted')).toMatchObject({ ...task, detached: false, task_id: expect.any(String) });
+    const second = await told.nth('TaskStarted', 2);
+    expect(second).toMatchObject({ ...task, detached: true, description: 'Nothing' });
+    expect(await told.nth('Notification')).toMatchObject({
+      sink: 'conversation',
+      notification_type: 'task.completed',
+      source_kind: 'background_task',
+      source_id: second.task_id,
+      severity: 'info',
+    });
+    await expect.poll(() => world.ok('GET', talk.path)).toMatchObject({ busy: false });
+  });
+
+  test('a subagent waits for the hooks of its start', async () => {
+    const gate = fresh('gate');
+    const told = recorded('SubagentStart', 'SubagentStop');
+    const waits = {
+      event: 'SubagentStart',
+      matcher: '^plan$',
+      command: `until test -e ${gate}; do sleep 0.02; done; exit 2`,
+    };
+    await configure(waits, ...told.entries);
+    const talk = await startTalk(world);
+    const task = { prompt: 'Think.', description: 'Thinking', subagent_type: 'plan' };
+    await talk.prompt('go', [{ calls: [call('Agent', task)] }, { text: 'A plan.' }, { text: 'Done.' }], {
+      prompt_id: 'p0',
+    });
+    expect(await told.nth('SubagentStart')).toMatchObject({ agent_name: 'plan', prompt: 'Think.' });
+    const { length } = world.model.requests;
+    await writeFile(inProject(gate), '');
+    await world.model.waitForRequest(length + 1);
+    await talk.settled('p0');
+    expect(await told.nth('SubagentStop')).toMatchObject({ agent_name: 'plan', response: 'A plan.' });
+  });
+});
+
 describe('a session', () => {
   test('begins and ends, and begins again', async () => {
     const told = recorded('SessionStart', 'SessionEnd');

@@ -98,6 +98,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       defaultLimit: () => undefined,
       readInstructions: () => Promise.resolve({ text: '', paths: [], warnings: [] }),
       nestedInstructions: () => Promise.resolve([]),
+      lookAtProfiles: () => Promise.resolve({ profiles: builtinProfiles, warnings: [] }),
       renderPrompt: () => Promise.resolve('You help.'),
       toolPolicy: (names) => ({ active: new Set(names), ineffective: [] }),
       reach: ({ cwd, dir: sessionDir }) => ({

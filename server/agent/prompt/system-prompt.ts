@@ -2,6 +2,7 @@
 import { platform } from 'node:os';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { listDirectory } from './directory-listing.ts';
+import { fillTemplate, type Placeholders } from './template.ts';
 import type { Instructions } from './instructions.ts';
 import { MAIN_ROLE } from './roles.ts';
 
@@ -14,6 +15,9 @@ export interface PromptFacts {
   instructions: Instructions;
   /** Who the agent is, where it is not the user's own. */
   role?: string | undefined;
+  /** The whole prompt, with placeholders. */
+  template?: string | undefined;
+  now: Date;
 }
 
 const STYLE = `# Language and style
@@ -43,18 +47,49 @@ const CLOSING = `Finish what you start: when the task is done, say so in one or 
 const osKind = () => ({ darwin: 'macOS', win32: 'Windows', linux: 'Linux' })[platform() as string] ?? platform();
 
 /** Renders the prompt; the listing is read now, so rendering is asynchronous. */
-export async function renderSystemPrompt(facts: PromptFacts): Promise<string> {
-  const extra = await Promise.all(
-    facts.additionalDirs.map(
-      async (dir) => `Additional directory: ${dir}\n\`\`\`\n${await listDirectory(dir, facts.runtime)}\n\`\`\``,
-    ),
+export function renderSystemPrompt(facts: PromptFacts): Promise<string> {
+  return facts.template === undefined ? basePrompt(facts) : fillTemplate(facts.template, placeholders(facts));
+}
+
+const fenced = (text: string) => `\`\`\`\n${text}\n\`\`\``;
+
+async function additionalDirs({ additionalDirs: dirs, runtime }: PromptFacts): Promise<string[]> {
+  return Promise.all(
+    dirs.map(async (dir) => `Additional directory: ${dir}\n${fenced(await listDirectory(dir, runtime))}`),
   );
+}
+
+/** What a prompt of the user's own may name, each made when it is named. */
+const placeholders = (facts: PromptFacts): Placeholders => ({
+  base_prompt: () => basePrompt(facts),
+  product_name: () => facts.productName,
+  cwd: () => facts.cwd,
+  cwd_listing: () => listDirectory(facts.cwd, facts.runtime),
+  cwd_listing_section: async () =>
+    `# Working directory\n${facts.cwd}\n${fenced(await listDirectory(facts.cwd, facts.runtime))}`,
+  agents_md: () => facts.instructions.text,
+  agents_md_section: () => instructionsSection(facts.instructions),
+  skills: () => '',
+  skills_section: () => '',
+  os: osKind,
+  shell: () => facts.shell,
+  now: () => facts.now.toISOString(),
+  additional_dirs_info: async () => (await additionalDirs(facts)).join('\n'),
+  additional_dirs_section: async () => {
+    const dirs = await additionalDirs(facts);
+    return dirs.length > 0 ? ['# Additional directories', ...dirs].join('\n') : '';
+  },
+  plugin_sections: () => '',
+});
+
+async function basePrompt(facts: PromptFacts): Promise<string> {
+  const extra = await additionalDirs(facts);
   const environment = [
     '# Environment',
     `Operating system: ${osKind()}`,
     `Shell: ${facts.shell}`,
     `Working directory: ${facts.cwd}`,
-    `\`\`\`\n${await listDirectory(facts.cwd, facts.runtime)}\n\`\`\``,
+    fenced(await listDirectory(facts.cwd, facts.runtime)),
     ...extra,
   ].join('\n');
   const instructions = instructionsSection(facts.instructions);

@@ -68,6 +68,11 @@ function open(session: SessionContext): LiveFeature {
     });
   }
 
+  session.tasks.onStarted((task) => {
+    const { kind } = task.info();
+    runs.tell(task.agentId, 'TaskStarted', kind, () => taskFacts(task.info()));
+  });
+
   return {
     agentCreated(agent, { model, profile }) {
       if (agent.id === MAIN_AGENT) {
@@ -102,11 +107,9 @@ function open(session: SessionContext): LiveFeature {
       untold.delete(id);
       return {};
     },
-    taskStarted: (agent, info) => runs.tell(agent.id, 'TaskStarted', info.kind, () => taskFacts(info)),
-    async subagentStarts(_agent, { name, prompt }, signal) {
-      if (hooks.wanted('SubagentStart', name)) {
-        await runs.ask('SubagentStart', name, { agent_name: name, prompt }, signal);
-      }
+    subagentStarts(_agent, { name, prompt }, signal) {
+      if (!hooks.wanted('SubagentStart', name)) return undefined;
+      return runs.ask('SubagentStart', name, { agent_name: name, prompt }, signal).then(() => undefined);
     },
     subagentEnded: (agent, { name, response }) =>
       runs.tell(agent.id, 'SubagentStop', name, () => ({ match: name, fields: { agent_name: name, response } })),

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { AgentContext } from '#server/agent/context.ts';
-import type { Feature, LiveFeature } from '#server/agent/feature.ts';
+import type { Feature, LiveFeature, PromptStart } from '#server/agent/feature.ts';
 import { reminder } from '#server/agent/prompt/reminders.ts';
 import { defineFeatureProjection } from '#server/journal/projections/feature-projection.ts';
 import { event, type Draft } from '#server/journal/records.ts';
@@ -732,6 +732,112 @@ describe('a request', () => {
       'after',
       'turn.step.started',
     ]);
+    await talk.close();
+  });
+});
+
+describe('a prompt that a feature works on first', () => {
+  /** What the feature says comes when `say` is called. */
+  function working() {
+    let say: (answer: PromptStart | Error) => void = () => {};
+    const signals: AbortSignal[] = [];
+    const live: LiveFeature = {
+      promptStarts: () => (signal) => {
+        signals.push(signal);
+        return new Promise((resolve, reject) => {
+          say = (answer) => (answer instanceof Error ? reject(answer) : resolve(answer));
+          signal.addEventListener('abort', () => resolve({}));
+        });
+      },
+    };
+    return { part: feature(live), say: (answer: PromptStart | Error) => say(answer), signals };
+  }
+  const opening = (text: string) => ({ origin: { kind: 'retry' as const }, messages: [says(text)] });
+
+  it('holds the session busy, and begins behind its records on one line', async () => {
+    const { part, say } = working();
+    const talk = await talkWith([part]);
+    talk.submit('go');
+    expect(talk.session.activity()).toMatchObject({ busy: true, main_turn_active: false });
+    expect(talk.session.holds()).toBe(true);
+    say({ records: [mark({ id: 'main' }, 'looked at')] });
+    await talk.nth('prompt.completed');
+    await talk.idle();
+    expect(between(talk.told(), 'prompt.submitted', 'context.spliced')).toEqual([
+      'prompt.submitted',
+      'event.session.work_changed',
+      'looked at',
+      'turn.started',
+      'event.session.work_changed',
+      'context.spliced',
+    ]);
+    expect(await talk.lines()).toContainEqual([
+      'warning',
+      'turn.started',
+      'event.session.work_changed',
+      'context.spliced',
+    ]);
+    await talk.close();
+  });
+
+  it('takes what comes meanwhile into its turn', async () => {
+    const { part, say } = working();
+    const talk = await talkWith([part]);
+    talk.submit('go');
+    talk.main.context.request(opening('late'));
+    say({});
+    await talk.nth('prompt.completed');
+    await talk.idle();
+    expect(talk.all('turn.started')).toHaveLength(1);
+    expect(lastMessages(talk.requests)).toContainEqual(expect.stringContaining('late'));
+    await talk.close();
+  });
+
+  it('leaves that a turn of its own when it is refused, and what woke the agent too', async () => {
+    const { part, say } = working();
+    const talk = await talkWith([part], [done, done]);
+    talk.submit('go');
+    talk.main.context.request(opening('late'));
+    say({ refused: true });
+    await talk.nth('turn.ended');
+    await talk.idle();
+    expect(talk.told()).toContain('prompt.completed');
+    expect(lastMessages(talk.requests)).toContainEqual(expect.stringContaining('late'));
+    talk.submit('again');
+    talk.main.context.wake(() => opening('woken'));
+    say({ refused: true });
+    await talk.nth('turn.ended', 2);
+    await talk.idle();
+    expect(lastMessages(talk.requests).at(-1)).toContain('woken');
+    await talk.close();
+  });
+
+  it('fails with what the feature throws, and the next one begins', async () => {
+    const { part, say } = working();
+    const talk = await talkWith([part]);
+    const id = talk.submit('go');
+    const starting = talk.main.starting(id);
+    talk.submit('next');
+    say(new Error('broken'));
+    await expect(starting).rejects.toThrow('broken');
+    expect(talk.all('prompt.completed')[0]?.payload).toMatchObject({ promptId: id, reason: 'failed' });
+    say({});
+    await talk.nth('prompt.completed', 2);
+    await talk.idle();
+    expect(talk.all('turn.started')).toHaveLength(1);
+    await talk.close();
+  });
+
+  it('is aborted with the session, and nothing is left running', async () => {
+    const { part, signals } = working();
+    const talk = await talkWith([part], []);
+    const id = talk.submit('go');
+    const starting = talk.main.starting(id);
+    const last = await talk.session.end('exit');
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+    expect(await starting).toBe('running');
+    expect(talk.told().slice(-2)).toEqual(['event.session.work_changed', 'prompt.aborted']);
+    expect(last.map(({ type }) => type)).toEqual(['agent.disposed']);
     await talk.close();
   });
 });

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { runtimeBindingSchema } from '#schema/session.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
@@ -6,7 +6,7 @@ export default defineEndpoint({
   summary: 'Read which runtime the main agent works on',
   tag: 'sessions',
   params: pathParams('session_id'),
-  data: z.object({ workspace_id: z.string(), runtime_id: z.string() }),
+  data: runtimeBindingSchema,
   errors: ['session.not_found'],
   handler: async ({ params, app }) => (await app.sessions.read(params.session_id)).runtime(),
 });

@@ -1,0 +1,15 @@
+import { z } from 'zod';
+import { nonEmpty } from '#schema/scalars.ts';
+import { runtimeBindingSchema } from '#schema/session.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
+
+export default defineEndpoint({
+  summary: 'Let the main agent work on another runtime, from its next call on',
+  tag: 'sessions',
+  params: pathParams('session_id'),
+  body: z.object({ runtime_id: nonEmpty }),
+  data: runtimeBindingSchema,
+  errors: ['session.not_found', 'session.busy', 'runtime.not_found', 'runtime.unavailable'],
+  handler: ({ params, body, app }) => app.sessions.switchRuntime(params.session_id, body.runtime_id),
+});

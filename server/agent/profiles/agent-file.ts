@@ -1,0 +1,114 @@
+/** An agent file: front matter that says what an agent may do, and a body that is its system prompt. */
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { errorMessage } from '#server/errors/service-error.ts';
+
+/** Of the front matter, in UTF-8. */
+const FRONT_MATTER_BYTES = 65_536;
+const YAML_ALIASES = 100;
+/**
+ * What the parser may meet: it goes down by recursion, which deep nesting takes beyond the stack (and the process with
+ * it), and takes long over many nodes. A mapping of texts and lists stays far below.
+ */
+const MAX_LINES = 1000;
+const MAX_INDENT = 100;
+const MAX_FLOW_STARTS = 100;
+const MAX_COMMAS = 2000;
+const MAX_INDICATORS_PER_LINE = 30;
+
+/** What a file says; `name` is that of the file unless it says another. */
+export interface AgentFile {
+  name: string;
+  description: string;
+  whenToUse?: string;
+  /** Takes the place of a built-in profile of its name. */
+  override: boolean;
+  tools: readonly string[] | '*';
+  disallowedTools?: readonly string[];
+  subagents?: readonly string[] | '*';
+  /** The system prompt, with placeholders. */
+  template: string;
+}
+
+const text = z.string().transform((given) => given.trim());
+/** A list, or its entries with commas between them. */
+const names = z
+  .union([z.array(z.string()), z.string().transform((list) => list.split(','))])
+  .transform((list) => list.map((entry) => entry.trim()).filter((entry) => entry !== ''));
+const anyOrNames = z.union([z.literal('*'), names]);
+
+const name = text.pipe(
+  z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be lower-case words with dashes between them'),
+);
+const frontMatter = z.object(
+  {
+    name: name.optional(),
+    description: text.pipe(z.string().min(1)),
+    whenToUse: text.optional(),
+    override: z.boolean().default(false),
+    tools: anyOrNames.default('*'),
+    disallowedTools: names.optional(),
+    subagents: anyOrNames.optional(),
+  },
+  'the front matter is no mapping',
+);
+
+/** The front matter between its `---` lines, and what is behind it. */
+function split(source: string): { head: string; body: string } | undefined {
+  const found = /^\uFEFF?---[ \t]*\r?\n(?:([\s\S]*?)\r?\n)?---[ \t]*(?:\r?\n([\s\S]*))?$/.exec(source);
+  return found ? { head: found[1] ?? '', body: found[2] ?? '' } : undefined;
+}
+
+/** Throws an error that says what is wrong with it. `baseName` is without `.md`. */
+export function parseAgentFile(source: string, baseName: string): AgentFile {
+  const parts = split(source);
+  if (!parts) throw new Error('it has no front matter');
+  const { head, body } = parts;
+  if (Buffer.byteLength(head) > FRONT_MATTER_BYTES) throw new Error('its front matter is too large');
+  assertPlain(head);
+  const { name: given, ...fields } = checked(frontMatter, yamlOf(head));
+  const template = body.trim();
+  if (template === '') throw new Error('it has no prompt behind the front matter');
+  const { whenToUse, disallowedTools, subagents, ...always } = fields;
+  return {
+    name: given ?? checked(name, baseName, 'name'),
+    ...always,
+    ...(whenToUse === undefined ? {} : { whenToUse }),
+    ...(disallowedTools === undefined ? {} : { disallowedTools }),
+    ...(subagents === undefined ? {} : { subagents }),
+    template,
+  };
+}
+
+const countOf = (source: string, pattern: RegExp) => source.match(pattern)?.length ?? 0;
+
+/** Counted in the bare text, quoted or not: whatever a file writes, it nests no deeper than that. */
+function assertPlain(source: string): void {
+  const lines = source.split(/\r\n|\n|\r/);
+  const plain =
+    lines.length <= MAX_LINES &&
+    countOf(source, /[[{]/g) <= MAX_FLOW_STARTS &&
+    countOf(source, /,/g) <= MAX_COMMAS &&
+    lines.every(
+      (line) => line.search(/[^ \t]|$/) <= MAX_INDENT && countOf(line, /[-?:](?=[ \t]|$)/g) <= MAX_INDICATORS_PER_LINE,
+    );
+  if (!plain) throw new Error('its front matter is more than a mapping of texts and lists');
+}
+
+function yamlOf(source: string): unknown {
+  try {
+    // Whether keys are unique is looked at each against each.
+    const options = { schema: 'core', maxAliasCount: YAML_ALIASES, prettyErrors: false, uniqueKeys: false } as const;
+    return parse(source, { ...options, logLevel: 'error' });
+  } catch (error) {
+    throw new Error(`its front matter is no YAML: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+function checked<T>(schema: z.ZodType<T>, value: unknown, member?: string): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const path = [...(member === undefined ? [] : [member]), ...(issue?.path ?? [])].join('.');
+  throw new Error(path === '' ? `${issue?.message}` : `${path}: ${issue?.message}`);
+}

@@ -1,0 +1,97 @@
+/** Where agent files are found, and reading them: a folder of files that anybody may have written. */
+import { join } from 'node:path';
+import { isInside } from '#server/files/paths.ts';
+import type { Runtime } from '#server/runtime/runtime.ts';
+
+const MAX_DEPTH = 8;
+/** Of one folder with all below it. */
+const MAX_FILES = 200;
+const MAX_DIRECTORIES = 200;
+/** A larger file is not read. */
+export const AGENT_FILE_BYTES = 256 * 1024;
+
+export type FolderFiles = Pick<Runtime, 'list' | 'stat' | 'realpath' | 'openFile'>;
+
+/** A folder of agent files. */
+export interface AgentFolder {
+  path: string;
+  /** Links count only where they stay below this directory; absent for folders of the user, who may link as they like. */
+  within?: string;
+}
+
+/** A file as it was last seen. */
+export interface SeenFile {
+  path: string;
+  mtimeMs: number;
+  size: number;
+}
+
+/** The `.md` files of a folder and below it, in the order of their paths; none where there is no such folder. */
+export async function findAgentFiles(folder: AgentFolder, files: FolderFiles): Promise<SeenFile[]> {
+  const found: SeenFile[] = [];
+  let directories = 0;
+
+  async function look(directory: string, depth: number): Promise<void> {
+    directories += 1;
+    if (directories > MAX_DIRECTORIES) return;
+    const entries = await files.list(directory).catch(() => []);
+    const shown = entries.filter((entry) => !entry.name.startsWith('.') && entry.name !== 'node_modules');
+    for (const entry of shown.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+      if (found.length >= MAX_FILES) return;
+      const path = join(directory, entry.name);
+      // A link to a directory is none.
+      if (entry.isDirectory()) {
+        if (depth < MAX_DEPTH) await look(path, depth + 1);
+      } else if (entry.name.endsWith('.md')) {
+        const seen = await seenFile(path, folder, files);
+        if (seen) found.push(seen);
+      }
+    }
+  }
+
+  if (await isThere(folder, files)) await look(folder.path, 1);
+  return found;
+}
+
+async function isThere({ path, within }: AgentFolder, files: FolderFiles): Promise<boolean> {
+  const stats = await files.stat(path).catch(() => undefined);
+  return stats?.isDirectory() === true && (await staysWithin(path, within, files));
+}
+
+/** The file if it is one that may be read. */
+export async function seenFile(path: string, { within }: Omit<AgentFolder, 'path'>, files: FolderFiles) {
+  const stats = await files.stat(path).catch(() => undefined);
+  if (!stats?.isFile() || !(await staysWithin(path, within, files))) return undefined;
+  const { mtimeMs, size } = stats;
+  return { path, mtimeMs, size };
+}
+
+async function staysWithin(path: string, within: string | undefined, files: FolderFiles): Promise<boolean> {
+  if (within === undefined) return true;
+  try {
+    const [real, root] = await Promise.all([files.realpath(path), files.realpath(within)]);
+    return isInside(real, root);
+  } catch {
+    return false;
+  }
+}
+
+/** Its text. Throws where it is no file any more, too large, or cannot be read. */
+export async function readAgentFile(path: string, { openFile }: Pick<FolderFiles, 'openFile'>): Promise<string> {
+  const file = await openFile(path);
+  try {
+    if (!file.stats.isFile()) throw new Error('it is no file');
+    const pieces: Uint8Array[] = [];
+    let bytes = 0;
+    for (;;) {
+      const piece = await file.read(AGENT_FILE_BYTES + 1 - bytes);
+      if (piece.length === 0) break;
+      bytes += piece.length;
+      if (bytes > AGENT_FILE_BYTES) throw new Error(`it has more than ${AGENT_FILE_BYTES} bytes`);
+      pieces.push(piece);
+    }
+    return Buffer.concat(pieces).toString('utf8');
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,222 @@
+/** Profiles of files: where they are found, which of them counts, and what a hostile project cannot do. */
+import { execFileSync } from 'node:child_process';
+import { mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { builtinProfiles } from '#server/agent/profile.ts';
+import { AGENT_FILE_BYTES } from '#server/agent/profiles/agent-folders.ts';
+import { createAgentProfiles, type AgentProfiles } from '#server/agent/profiles/profiles.ts';
+import { createLocalRuntime } from '#server/runtime/local.ts';
+import { temporaryFolder } from '#support/session-logs.ts';
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let profiles: AgentProfiles;
+let extraDirs: string[];
+let logged: unknown[];
+let reads: string[];
+let now: number;
+
+const at = (...names: string[]) => join(folder.path, ...names);
+const project = (...names: string[]) => at('project', ...names);
+
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  extraDirs = [];
+  logged = [];
+  reads = [];
+  now = 0;
+  await mkdir(project(), { recursive: true });
+  const runtime = createLocalRuntime();
+  profiles = createAgentProfiles({
+    files: {
+      ...runtime,
+      openFile(path) {
+        reads.push(path);
+        return runtime.openFile(path);
+      },
+    },
+    home: at('home'),
+    homeDirectory: () => at('person'),
+    extraDirs: () => extraDirs,
+    gitRoot: () => Promise.resolve(project()),
+    clock: { now: () => now },
+    maxAgeMs: 1000,
+    log: { warn: (_message, fields) => void logged.push(fields) },
+  });
+});
+afterEach(() => folder.remove());
+
+async function put(path: string, text: string): Promise<string> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+  return path;
+}
+const agent = (more = '', body = 'You help.') => `---\ndescription: D\n${more}\n---\n${body}`;
+const look = async () => {
+  now += 1000;
+  return profiles.look(project('sub'));
+};
+const names = async () => [...(await look()).profiles.keys()].filter((name) => !builtinProfiles.has(name)).toSorted();
+const workspace = (...path: string[]) => project('.service-code', 'agents', ...path);
+
+describe('files', () => {
+  it('are found in all folders, and below them', async () => {
+    extraDirs = [at('extra'), 'more', '~/mine'];
+    await put(at('home', 'agents', 'a.md'), agent());
+    await put(at('person', '.agents', 'agents', 'b.md'), agent());
+    await put(at('extra', 'c.md'), agent());
+    await put(project('more', 'd.md'), agent());
+    await put(at('person', 'mine', 'e.md'), agent());
+    await put(workspace('f.md'), agent());
+    await put(project('.agents', 'agents', 'deep', 'er', 'g.md'), agent());
+    expect(await names()).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g']);
+  });
+
+  it('of other kinds, hidden ones and those too deep are left out', async () => {
+    const deep = Array.from({ length: 7 }, (_, level) => `d${level}`);
+    await put(workspace(...deep, 'eight.md'), agent());
+    await put(workspace(...deep, 'd8', 'nine.md'), agent());
+    await put(workspace('a.txt'), agent());
+    await put(workspace('.hidden.md'), agent());
+    await put(workspace('.hidden', 'b.md'), agent());
+    await put(workspace('node_modules', 'c.md'), agent());
+    await mkdir(workspace('folder.md'));
+    expect(await names()).toEqual(['eight']);
+  });
+
+  it('that are broken are told of with their path, again only when they change', async () => {
+    const path = await put(workspace('a.md'), 'nothing');
+    for (let file = 0; file < 8; file += 1) await put(workspace(`b${file}.md`), 'nothing');
+    const first = (await look()).warnings;
+    expect(first).toHaveLength(9);
+    expect(first[0]).toEqual({
+      code: 'agent-file-invalid',
+      message: expect.stringContaining(path),
+      severity: 'warning',
+    });
+    expect(logged).toHaveLength(5);
+    expect((await look()).warnings[0]).toBe(first[0]);
+    expect(logged).toHaveLength(5);
+    await put(path, 'nothing else');
+    const [again, ...others] = (await look()).warnings;
+    expect(again).toEqual(first[0]);
+    expect(again).not.toBe(first[0]);
+    expect(others[0]).toBe(first[1]);
+    await put(path, agent());
+    expect((await look()).warnings).toHaveLength(8);
+    expect(await names()).toEqual(['a']);
+  });
+
+  it('are read when they have changed, and looked at once in a while', async () => {
+    const path = await put(workspace('a.md'), agent('name: one'));
+    expect(await names()).toEqual(['one']);
+    expect(await names()).toEqual(['one']);
+    expect(reads).toEqual([path]);
+    await put(path, agent('name: other'));
+    expect([...(await profiles.look(project('sub'))).profiles.keys()]).toContain('one');
+    expect([...profiles.seen(project('sub')).profiles.keys()]).toContain('one');
+    expect(await names()).toEqual(['other']);
+    await utimes(path, 1, 1);
+    await names();
+    expect(reads).toEqual([path, path, path]);
+    await rm(path);
+    expect(await names()).toEqual([]);
+    expect([...profiles.seen('/elsewhere').profiles.keys()]).toEqual([...builtinProfiles.keys()]);
+  });
+});
+
+describe('of several of a name', () => {
+  it('that of the project counts, then extra ones, then the own', async () => {
+    extraDirs = [at('extra'), at('second')];
+    const template = async () => (await look()).profiles.get('a')?.template;
+    await put(at('person', '.agents', 'agents', 'a.md'), agent('', 'of the person'));
+    expect(await template()).toBe('of the person');
+    await put(at('home', 'agents', 'a.md'), agent('', 'of the home'));
+    expect(await template()).toBe('of the home');
+    await put(at('second', 'a.md'), agent('', 'extra 2'));
+    await put(at('extra', 'a.md'), agent('', 'extra 1'));
+    expect(await template()).toBe('extra 1');
+    await put(project('.agents', 'agents', 'a.md'), agent('', 'of the project'));
+    expect(await template()).toBe('of the project');
+    await put(workspace('z.md'), agent('name: a', 'of its own folder'));
+    expect(await template()).toBe('of its own folder');
+  });
+
+  it('a built-in one gives way only to an override, and hands on its subagents', async () => {
+    const path = await put(workspace('agent.md'), agent('tools: Read'));
+    const refused = await look();
+    expect(refused.profiles.get('agent')).toBe(builtinProfiles.get('agent'));
+    expect(refused.warnings).toMatchObject([{ message: expect.stringContaining('override') }]);
+    expect((await look()).warnings[0]).toBe(refused.warnings[0]);
+    await put(path, agent('tools: Read\noverride: true', 'Mine.'));
+    const replaced = (await look()).profiles.get('agent');
+    expect(replaced).toEqual({
+      name: 'agent',
+      description: 'D',
+      tools: ['Read'],
+      subagents: builtinProfiles.get('agent')?.subagents,
+      template: 'Mine.',
+    });
+    await put(path, agent('override: true\nsubagents: []'));
+    expect((await look()).profiles.get('agent')?.subagents).toEqual([]);
+  });
+
+  it('SYSTEM.md takes the place of the main prompt alone, unless it is blank', async () => {
+    const main = async () => (await look()).profiles.get('agent');
+    const path = await put(at('home', 'SYSTEM.md'), ' \n');
+    expect(await main()).toBe(builtinProfiles.get('agent'));
+    await put(path, 'My own.\n');
+    expect(await main()).toEqual({ ...builtinProfiles.get('agent'), template: 'My own.' });
+    await rm(path);
+    expect(await main()).toBe(builtinProfiles.get('agent'));
+  });
+});
+
+describe('a hostile project', () => {
+  beforeEach(async () => {
+    await put(at('secrets', 'key.md'), agent('name: stolen', 'the key'));
+    await mkdir(workspace(), { recursive: true });
+  });
+
+  it('cannot link to files and folders outside of it', async () => {
+    await symlink(at('secrets', 'key.md'), workspace('a.md'));
+    await symlink(at('secrets'), workspace('b'));
+    await symlink(at('secrets'), project('.agents'));
+    await put(at('secrets', 'agents', 'c.md'), agent());
+    expect(await names()).toEqual([]);
+    expect(reads).toEqual([]);
+    await rm(project('.service-code'), { recursive: true });
+    await symlink(at('secrets'), project('.service-code'));
+    expect(await names()).toEqual([]);
+    expect(reads).toEqual([]);
+  });
+
+  it('may link within itself, and in circles', async () => {
+    await put(project('docs', 'a.md'), agent());
+    await symlink(project('docs', 'a.md'), workspace('a.md'));
+    await symlink(workspace(), workspace('self'));
+    await symlink(workspace('loop.md'), workspace('loop.md'));
+    await symlink(project('missing.md'), workspace('missing.md'));
+    expect(await names()).toEqual(['a']);
+  });
+
+  it('cannot hold anybody up with what is no file, or with too much', async () => {
+    execFileSync('mkfifo', [workspace('pipe.md')]);
+    await put(workspace('large.md'), agent('', 'x'.repeat(AGENT_FILE_BYTES)));
+    await put(workspace('largest.md'), agent('', 'x'.repeat(20 * AGENT_FILE_BYTES)));
+    for (let file = 0; file < 300; file += 1) await put(workspace('many', `m${file}.md`), agent());
+    const { profiles: found, warnings } = await look();
+    expect(found.size - builtinProfiles.size).toBeLessThanOrEqual(200);
+    expect(warnings).toHaveLength(2);
+  });
+});
+
+it('the own folders may link to where they like', async () => {
+  await put(at('dotfiles', 'a.md'), agent());
+  await mkdir(at('home', 'agents'), { recursive: true });
+  await symlink(at('dotfiles', 'a.md'), at('home', 'agents', 'a.md'));
+  await mkdir(at('person', '.agents'), { recursive: true });
+  await put(at('other', 'b.md'), agent());
+  await symlink(at('other'), at('person', '.agents', 'agents'));
+  expect(await names()).toEqual(['a', 'b']);
+});
