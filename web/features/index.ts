@@ -9,13 +9,4 @@ import { questions } from './questions/index.ts';
 import { shell } from './shell/index.ts';
 import { todoList } from './todo-list/index.ts';
 
-export const features: readonly Feature[] = [
-  approvals,
-  questions,
-  planMode,
-  goals,
-  todoList,
-  shell,
-  files,
-  displays,
-];
+export const features: readonly Feature[] = [approvals, questions, planMode, goals, todoList, shell, files, displays];
