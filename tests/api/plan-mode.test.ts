@@ -491,6 +491,22 @@ describe('the review', () => {
     });
   });
 
+  test('is found by its call; any other call is none that ends plan mode', async () => {
+    const { talk } = await planned();
+    const first = await present(talk, {}, [done]);
+    await first.answer({ decision: 'rejected', feedback: 'more' });
+    const second = await present(talk, two, [done], 2);
+    await second.answer({ decision: 'approved' });
+    const [one, other] = await plans(talk);
+    expect(await plans(talk, `&tool_call_id=${first.approval.tool_call_id}`)).toEqual([one]);
+    expect(await plans(talk, `&tool_call_id=${second.approval.tool_call_id}`)).toEqual([other]);
+    const entered = talk.all('tool.call.started')[0]?.payload.toolCallId;
+    for (const id of [String(entered), 'call_none']) {
+      const path = `${talk.path}/transcript/plan?agent_id=main&tool_call_id=${id}`;
+      expect(await world.api('GET', path)).toMatchObject({ code: 40416, msg: expect.stringContaining(id) });
+    }
+  });
+
   test('a turn that it stopped leaves the queue to go on', async () => {
     const { talk } = await planned();
     const { answer } = await present(talk, {}, []);
