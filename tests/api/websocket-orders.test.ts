@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, test, expect } from 'vitest';
 import { z } from 'zod';
 import type { Session } from '#schema/session.ts';
 import { recordEvents, type EventLogOptions, type Recorder } from '#support/event-log.ts';
+import { manualClock } from '#support/manual-clock.ts';
 import type { ModelServer } from '#support/model-server.ts';
 import { startWorld, type World, type WorldOptions } from '#support/world.ts';
 import { connect, type ReceivedFrame, type WsClient } from '#support/ws-client.ts';
@@ -202,6 +203,58 @@ scenarios('a hook on the prompt', { config: { hooks: promptHooks } }, (add) => {
     await until('event.session.work_changed', 3);
     await recorder.act('POST prompts/{id}:abort', () => post(`/prompts/${second}:abort`));
     await until('prompt.completed', 2);
+  });
+});
+
+// Time stands still, so that what goals have used is the same each time.
+scenarios('a goal', { clock: manualClock() }, (add) => {
+  const setGoal = { agent_config: { goal_objective: 'Ship it' } };
+  const control = (goal_control: string) => ({ agent_config: { goal_control } });
+  const reached = { calls: [{ name: 'UpdateGoal', args: { status: 'complete' } }] };
+
+  add('goal-reached', async ({ model, prompt, post, until, recorder }) => {
+    await recorder.act('POST profile {"goal_objective"}', () => post('/profile', setGoal));
+    for (const script of [{ text: 'Begun.' }, reached, { text: 'Shipped.' }]) model.enqueue(script);
+    await prompt('Begin');
+    await until('turn.ended', 2);
+  });
+
+  add('goal-paused-and-resumed', async ({ model, post, prompt, until, recorder }) => {
+    await recorder.act('POST profile {"goal_objective"}', () => post('/profile', setGoal));
+    const held = model.enqueue({ text: 'Begun.', hold: true });
+    await prompt('Begin');
+    await held.sent;
+    await recorder.act('POST profile {"goal_control":"pause"}', () => post('/profile', control('pause')));
+    held.release();
+    await until('prompt.completed');
+    for (const script of [{ text: 'Further.' }, reached, { text: 'Shipped.' }]) model.enqueue(script);
+    await recorder.act('POST profile {"goal_control":"resume"}', () => post('/profile', control('resume')));
+    await until('turn.ended', 3);
+  });
+
+  add('goal-cancelled', async ({ post, recorder }) => {
+    await recorder.act('POST profile {"goal_objective"}', () => post('/profile', setGoal));
+    await recorder.act('POST profile {"goal_control":"cancel"}', () => post('/profile', control('cancel')));
+  });
+
+  add('goal-cancelled-during-its-turn', async ({ model, post, prompt, until, recorder }) => {
+    await recorder.act('POST profile {"goal_objective"}', () => post('/profile', setGoal));
+    const held = model.enqueue({ text: 'Begun.', hold: true });
+    await prompt('Begin');
+    await held.sent;
+    await until('assistant.delta');
+    await recorder.act('POST profile {"goal_control":"cancel"}', () => post('/profile', control('cancel')));
+    await until('prompt.aborted');
+  });
+
+  add('goal-start-approved', async ({ model, prompt, until, decide, recorder }) => {
+    model.enqueue({ calls: [{ name: 'CreateGoal', args: { objective: 'Ship it' } }] });
+    for (const script of [reached, { text: 'Shipped.' }]) model.enqueue(script);
+    await prompt('Make it your goal');
+    await until('event.approval.requested');
+    const answer = { decision: 'approved', selected_label: 'yolo' };
+    await recorder.act('POST approvals/{id} {"selected_label":"yolo"}', () => decide(answer));
+    await until('prompt.completed');
   });
 });
 
