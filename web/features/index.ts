@@ -3,9 +3,10 @@ import { approvals } from './approvals/index.ts';
 import { displays } from './displays/index.ts';
 import type { Feature } from './feature.ts';
 import { files } from './files/index.ts';
+import { goals } from './goals/index.ts';
 import { planMode } from './plan-mode/index.ts';
 import { questions } from './questions/index.ts';
 import { shell } from './shell/index.ts';
 import { todoList } from './todo-list/index.ts';
 
-export const features: readonly Feature[] = [approvals, questions, planMode, todoList, shell, files, displays];
+export const features: readonly Feature[] = [approvals, questions, planMode, goals, todoList, shell, files, displays];

@@ -1,0 +1,97 @@
+/** The goal on the page: what is known of it, how it is said, what is sent. */
+import { describe, expect, it } from 'vitest';
+import { createRest } from '../../../web/client/rest.ts';
+import { goalPart, type Goal } from '../../../web/features/goals/part.ts';
+import { controlGoal, readGoal, setGoal } from '../../../web/features/goals/requests.ts';
+import { duration, goalViews, stateWord, usedOf } from '../../../web/features/goals/views.ts';
+import { createToolViews } from '../../../web/render/tool-view.ts';
+import { createReducer } from '../../../web/state/session-reducer.ts';
+import { emptyView, type SessionView } from '../../../web/state/session-view.ts';
+import { partOf } from '../../../web/state/view-part.ts';
+import { frameMaker, snapshot } from './session-frames.ts';
+
+const goal: Goal = {
+  goalId: 'g',
+  objective: 'Ship it',
+  status: 'active',
+  turnsUsed: 1,
+  tokensUsed: 1234,
+  wallClockMs: 65_000,
+  budget: {
+    tokenBudget: null,
+    turnBudget: null,
+    wallClockBudgetMs: null,
+    remainingTokens: null,
+    remainingTurns: null,
+    remainingWallClockMs: null,
+    tokenBudgetReached: false,
+    turnBudgetReached: false,
+    wallClockBudgetReached: false,
+    overBudget: false,
+  },
+};
+
+it('is what was told last since the newest snapshot, which asks for a new look', () => {
+  const reduce = createReducer([goalPart]);
+  const frame = frameMaker();
+  const told = (view: SessionView) => partOf(view, goalPart);
+  let view = reduce(emptyView, { type: 'snapshot', snapshot: snapshot() });
+  expect(told(view)).toEqual({ told: undefined, snapshots: 1 });
+  view = reduce(view, { type: 'event', frame: frame({ type: 'goal.updated', payload: { snapshot: goal } }) });
+  expect(told(view).told).toEqual(goal);
+  view = reduce(view, { type: 'event', frame: frame({ type: 'goal.updated', payload: { snapshot: null } }) });
+  expect(told(view).told).toBeNull();
+  view = reduce(view, { type: 'snapshot', snapshot: snapshot() });
+  expect(told(view)).toEqual({ told: undefined, snapshots: 2 });
+});
+
+describe('in words', () => {
+  it('is its state, and what was used of how much', () => {
+    expect(stateWord(goal)).toBe('Goal');
+    expect(stateWord({ status: 'blocked' })).toBe('Goal blocked');
+    expect(usedOf(goal)).toEqual(['1 turn', '1,234 tokens', '1 min']);
+    const budget = { ...goal.budget, turnBudget: 3, tokenBudget: 5000, wallClockBudgetMs: 3_900_000 };
+    expect(usedOf({ ...goal, budget })).toEqual(['1 of 3 turns', '1,234 of 5,000 tokens', '1 min of 1 h 5 min']);
+    expect([0, 59_400, 60_000].map(duration)).toEqual(['0 s', '59 s', '1 min']);
+  });
+
+  it('shows the calls, whatever their arguments are', () => {
+    const views = createToolViews([goalViews]);
+    const of = (name: string, input: unknown) => views.ofCall({ name, input, output: undefined });
+    expect(of('CreateGoal', { objective: 'Ship\nit' })).toMatchObject({
+      subject: 'Ship …',
+      body: { objective: 'Ship\nit' },
+    });
+    expect(of('CreateGoal', { objective: 7 })).toMatchObject({ subject: '' });
+    expect(of('SetGoalBudget', { value: 3, unit: 'turns' }).subject).toBe('3 turns');
+    expect(of('SetGoalBudget', {}).subject).toBe('');
+    expect(of('UpdateGoal', { status: 'complete' }).subject).toBe('complete');
+    const display = {
+      kind: 'goal_start' as const,
+      objective: 'Ship',
+      completionCriterion: 'green',
+      mode: 'manual' as const,
+    };
+    expect(views.ofDisplay('CreateGoal', display)).toMatchObject({ body: { completionCriterion: 'green' } });
+  });
+});
+
+it('is read and changed over the profile', async () => {
+  const sent: [string, string, unknown][] = [];
+  const rest = createRest({
+    baseUrl: 'http://127.0.0.1:1/',
+    token: () => undefined,
+    fetch: (url, init) => {
+      sent.push([init?.method ?? '', new URL(String(url)).pathname, init?.body]);
+      return Promise.resolve(new Response(JSON.stringify({ code: 0, data: goal })));
+    },
+  });
+  expect(await readGoal(rest, 'a/b')).toEqual(goal);
+  await setGoal(rest, 's', 'Ship it');
+  await controlGoal(rest, 's', 'pause');
+  expect(sent).toEqual([
+    ['GET', '/api/v1/sessions/a%2Fb/goal', undefined],
+    ['POST', '/api/v1/sessions/s/profile', '{"agent_config":{"goal_objective":"Ship it"}}'],
+    ['POST', '/api/v1/sessions/s/profile', '{"agent_config":{"goal_control":"pause"}}'],
+  ]);
+});

@@ -1,0 +1,7 @@
+import type { Feature } from '../feature.ts';
+import GoalBody from './GoalBody.vue';
+import GoalStrip from './GoalStrip.vue';
+import { goalPart } from './part.ts';
+import { goalViews } from './views.ts';
+
+export const goals: Feature = { ...goalViews, part: goalPart, bodies: { goal: GoalBody }, strip: GoalStrip };
