@@ -265,6 +265,7 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
     const running: RunningTurn = { controller, stream, done: Promise.resolve(CANCELLED), promptId, input: [] };
     stream.started();
     turn = running;
+    woken = [];
     running.done = run(turnId, running);
     return running;
   }
@@ -312,8 +313,8 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
       else {
         const next = late.shift() ?? wokenTurn();
         if (next) launch(next, []);
+        else woken = [];
       }
-      woken = [];
       (turn?.input ?? starting?.input)?.push(...late);
     } catch (error) {
       session.report(`the next turn of ${id} in ${log.sessionId} could not start`, error);

@@ -95,7 +95,7 @@ function open(session: SessionContext): LiveFeature {
     stopsTurn: (agent, { turnId }) => veto(agent, turnId) !== undefined,
     stepBegins,
     turnEnds(agent, turnId, outcome, end) {
-      if (agent.id !== MAIN_AGENT) return {};
+      if (agent.id !== MAIN_AGENT || !(state().goal || state().cancelUntold)) return {};
       const last = foldedWith(state(), end.line, clock.now());
       return { before: goalBehind(agent, last, turnId, outcome, end), after: untoldCancelDraft(last) };
     },

@@ -239,7 +239,81 @@ function held(answer: string) {
   return { open: () => open(), script };
 }
 
+it('a feature ends a turn whose calls have their results, and learns how it ends before that is folded', async () => {
+  const endings: unknown[] = [];
+  const stops = feature({
+    stopsTurn: (_agent, { step }) => step === 2,
+    turnEnds(_agent, _turnId, outcome, { error, interruptReason, line }) {
+      endings.push([outcome, error?.code, interruptReason, line.map(({ type }) => type)]);
+      return {};
+    },
+  });
+  const calls = (text: string): ModelAnswer => ({ calls: [call(text)] });
+  const talk = await talkWith([stops], [calls('a'), calls('b'), done]);
+  await talk.turn('go');
+  await talk.turn('again');
+  await talk.turn('and again');
+  expect(talk.requests).toHaveLength(4);
+  expect(endings).toEqual([
+    ['completed', undefined, undefined, ['turn.step.completed']],
+    ['completed', undefined, undefined, ['step.response', 'turn.step.completed']],
+    ['failed', 'internal', 'error', ['turn.step.interrupted']],
+  ]);
+  await talk.close();
+});
+
+describe('an agent that several features woke in a turn', () => {
+  const opening = (text: string) => ({
+    origin: { kind: 'system_trigger' as const, name: text },
+    messages: [says(text)],
+  });
+
+  it('goes on with the first that has something, and the others ask again', async () => {
+    const woken: string[] = [];
+    const wakes = feature({
+      turnEnds(agent, turnId) {
+        if (turnId > 0) return {};
+        agent.wake(() => void woken.push('nothing'));
+        agent.wake(() => opening('first'));
+        agent.wake(() => opening('second'));
+        return {};
+      },
+    });
+    const talk = await talkWith([wakes], [done, done]);
+    await talk.turn('go');
+    expect(talk.all('turn.started').map(({ payload }) => payload.origin)).toEqual([
+      { kind: 'user' },
+      { kind: 'system_trigger', name: 'first' },
+    ]);
+    expect(woken).toEqual(['nothing']);
+    await talk.close();
+  });
+});
+
 describe('a call', () => {
+  it('may be the last of its response that runs', async () => {
+    const last = defineTool({
+      name: 'Last',
+      permission: 'free',
+      description: '',
+      parameters: z.object({}),
+      prepare: () => ({
+        accesses: [],
+        label: 'Last',
+        subject: { match: 'literal' },
+        stopsBatch: true,
+        run: () => Promise.resolve({ output: 'last' }),
+      }),
+    });
+    const calls = [call('a'), { id: 'l', name: 'Last', args: {} }, call('b'), { id: 'n', name: 'None', args: {} }];
+    const talk = await talkWith([], [{ calls }, done], { tools: [echo, last] });
+    await talk.turn('go');
+    const outputs = talk.all('tool.result').map(({ payload }) => String(payload.output));
+    expect(outputs.filter((output) => output.startsWith('Skipped'))).toHaveLength(2);
+    expect(outputs).toEqual(expect.arrayContaining(['a', 'last']));
+    await talk.close();
+  });
+
   it('leaves records and members beside its result, on one line', async () => {
     const noting = (name: string, file: string): Feature =>
       feature(

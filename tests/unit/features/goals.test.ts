@@ -1,10 +1,12 @@
 /** Goals in real turns of a real session: what counts, what stops the work, what goes on with it. */
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
-import { goalOf } from '#server/features/goals/goals.ts';
+import type { Feature } from '#server/agent/feature.ts';
+import { goalOf, goals } from '#server/features/goals/goals.ts';
 import { newGoal, withUsage } from '#server/features/goals/goal.ts';
 import { pauseReason } from '#server/features/goals/pause-reason.ts';
 import { goalReminder } from '#server/features/goals/reminders.ts';
+import { event, internal } from '#server/journal/records.ts';
 import type { ModelResponse } from '#server/models/types.ts';
 import { defineTool } from '#server/tools/tool.ts';
 import type { AgentConfigRequest } from '#schema/session.ts';
@@ -133,6 +135,52 @@ describe('a goal of the user', () => {
     expect(talk.all('turn.started').map(({ payload }) => payload['promptId'])).toEqual(['p0', ...later, undefined]);
     expect(talk.told()).toHaveLength(7);
   });
+});
+
+it('goes on behind a prompt that was refused, and with nothing that other features woke the agent for', async () => {
+  const first = held('One.');
+  const refusing: Feature = {
+    name: 'refusing',
+    open: () => ({
+      promptStarts: (_agent, { id }) => (id === 'p1' ? () => Promise.resolve({ refused: true }) : undefined),
+    }),
+  };
+  const talk = await talkWith([first.script, ...complete], { features: [refusing, goals] });
+  await talk.setGoal('Ship it');
+  talk.submit('Begin');
+  await first.started;
+  talk.submit('Refused');
+  talk.main.context.wake(() => undefined);
+  first.release();
+  await talk.nth('turn.ended', 2);
+  await talk.idle();
+  expect(talk.all('prompt.completed').map(({ payload }) => payload['reason'])).toEqual(['completed', 'blocked']);
+  expect(talk.goal()).toBeNull();
+});
+
+it('is gone in a copy of the session', async () => {
+  const talk = await talkWith([]);
+  await talk.setGoal('Ship it');
+  talk.log.append([internal('main', 'forked', { source: 'session_0', kind: 'fork' })]);
+  expect(talk.goal()).toBeNull();
+});
+
+it('is not taken back by an undo', async () => {
+  const talk = await talkWith([done]);
+  await talk.setGoal('Ship it');
+  await talk.control('pause');
+  await talk.turn('Hello');
+  const { entries } = talk.main.context.state();
+  talk.log.append([
+    event(
+      'main',
+      'context.spliced',
+      { start: 0, deleteCount: entries.length, messages: [], tokens: 0 },
+      { cause: 'undo' },
+    ),
+    event('main', 'context.undone', { turns: 1 }),
+  ]);
+  expect(talk.goal()).toMatchObject({ objective: 'Ship it', status: 'paused' });
 });
 
 describe('paused', () => {
