@@ -111,7 +111,9 @@ it.each(['TaskStop', 'CronCreate', 'CronDelete', 'Write', 'Edit'])(
         },
       }),
     });
-    const talk = await planning([callTo('EnterPlanMode'), callTo(name), done], { tools: [tool] });
+    const talk = await planning([callTo('EnterPlanMode'), callTo(name, { task_id: 'bash-00000000' }), done], {
+      tools: [tool],
+    });
     await talk.turn('go');
     expect(ran).toBe(false);
     expect(talk.all('tool.result').at(-1)?.payload).toMatchObject({
