@@ -5,6 +5,7 @@ import type { Feature } from './feature.ts';
 import { files } from './files/index.ts';
 import { questions } from './questions/index.ts';
 import { shell } from './shell/index.ts';
+import { tasks } from './tasks/index.ts';
 import { todoList } from './todo-list/index.ts';
 
-export const features: readonly Feature[] = [approvals, questions, todoList, shell, files, displays];
+export const features: readonly Feature[] = [approvals, questions, todoList, tasks, shell, files, displays];
