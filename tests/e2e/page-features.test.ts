@@ -1,4 +1,4 @@
-/** Questions, the todo list and plans: the built page on the built server, with a scripted model behind it. */
+/** Questions, the todo list, plans and goals: the built page on the built server, with a scripted model behind it. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -225,4 +225,21 @@ it('switches plan mode, shows a plan and sends what is chosen', async () => {
   await page.getByRole('log').getByText('Off I go.').waitFor(visible);
   expect(JSON.stringify(model.requests.at(-1)?.body)).toContain('Selected approach: Thorough');
   await page.locator('button[aria-pressed="false"]', { hasText: 'Plan' }).waitFor(visible);
+});
+
+it('sets a goal, pauses it, and shows it until it is reached', async () => {
+  const strip = page.locator('details[aria-label="Goal"]');
+  await page.getByRole('button', { name: 'Set a goal' }).click();
+  await page.getByRole('textbox', { name: 'Objective' }).fill('Ship it');
+  await page.keyboard.press('Enter');
+  await strip.getByText('Ship it').first().waitFor(visible);
+  await strip.getByRole('button', { name: 'Pause' }).click();
+  await strip.getByText('Goal paused').waitFor(visible);
+  await page.reload();
+  await strip.getByText('Goal paused').waitFor(visible);
+  model.enqueue({ calls: [{ name: 'UpdateGoal', args: { status: 'complete' } }] });
+  model.enqueue({ text: 'All is said.' });
+  await strip.getByRole('button', { name: 'Resume' }).click();
+  await ended();
+  await strip.waitFor(hidden);
 });
