@@ -2,7 +2,7 @@
 import type { OutputBuilder } from '#server/bounded-text.ts';
 import type { CommandEnd } from '#server/processes/run-command.ts';
 import type { TaskInfo } from '#schema/events/tasks.ts';
-import type { OutputFile } from '#server/tasks/output.ts';
+import { OUTPUT_MAX_BYTES, type OutputFile } from '#server/tasks/output.ts';
 import type { TaskStop } from '#server/tasks/task.ts';
 import type { ToolResult } from './tool.ts';
 
@@ -29,7 +29,6 @@ export interface ForegroundEnd {
   stop: TaskStop | undefined;
   file: OutputFile | undefined;
   timeoutMs: number;
-  maxBytes: number;
 }
 
 /** The result of a command that somebody waited for. */
@@ -39,7 +38,8 @@ export function endedResult(builder: OutputBuilder, end: ForegroundEnd): ToolRes
   if (end.stop && end.stop.by !== 'time') closing.push('Interrupted by user');
   else {
     if (end.stop) closing.push(`The command was killed after its time limit of ${end.timeoutMs / 1000} s.`);
-    if (stopped === 'output') closing.push(`The command was killed because it wrote more than ${end.maxBytes} bytes.`);
+    if (stopped === 'output')
+      closing.push(`The command was killed because it wrote more than ${OUTPUT_MAX_BYTES} bytes.`);
     if (stopped || exitCode !== 0) closing.push(`Exit code: ${exitCode}`);
   }
   const saved = builder.truncated && end.file ? savedBlock(end.taskId, end.file) : [];

@@ -11,7 +11,7 @@ import { OUTPUT_MAX_BYTES } from '#server/tasks/output.ts';
 import { stopOf, type RunningTask, type TaskEnd, type WaitingCall } from '#server/tasks/task.ts';
 import { endedResult, movedText, startedText, taskDescription } from './bash-texts.ts';
 import { ABORT_GRACE_MS, defineTool, failed, ToolInputError } from './tool.ts';
-import type { RunContext, Tool, ToolEnvironment, ToolResult } from './tool.ts';
+import type { RunContext, ToolEnvironment, ToolResult } from './tool.ts';
 
 export const BASH_DEFAULT_TIMEOUT_S = 60;
 export const BASH_MAX_TIMEOUT_S = 300;
@@ -23,11 +23,6 @@ const LABEL_COMMAND_CHARS = 50;
 const SIGNAL_CODES = 128;
 /** What is in the background is looked after with these. */
 const BACKGROUND_TOOLS = ['TaskList', 'TaskOutput', 'TaskStop'];
-
-export interface BashOptions {
-  /** Bytes of output that kill a command. */
-  maxOutputBytes?: number;
-}
 
 const parameters = z
   .object({
@@ -121,122 +116,119 @@ function graceOf(signal: AbortSignal, usual: number): number {
   return stopOf(signal)?.by === 'turn' ? Math.min(usual, ABORT_GRACE_MS) : usual;
 }
 
-/** Makes the tool; tests lower the limit of output. */
-export function createBashTool({ maxOutputBytes = OUTPUT_MAX_BYTES }: BashOptions = {}): Tool {
-  async function run(args: BashArguments, target: Target, context: RunContext): Promise<ToolResult> {
-    const { runtime, signal, tasks } = context;
-    if (signal.aborted) return failed('Interrupted by user');
-    const problem = await directoryProblem(target, runtime);
-    if (problem) return failed(problem);
-    const shell = await findShell(runtime);
-    const request = commandRequest(args, target, context, shell);
-    const { timeoutMs, background } = limitsOf(args);
-    const { killGraceMs, detachedTimeoutMs, detachOnTimeout } = tasks.settings();
-    const builder = createOutputBuilder();
-    let command: CommandEnd | undefined;
-    let moved: ToolResult | undefined;
-    let path = '';
+async function run(args: BashArguments, target: Target, context: RunContext): Promise<ToolResult> {
+  const { runtime, signal, tasks } = context;
+  if (signal.aborted) return failed('Interrupted by user');
+  const problem = await directoryProblem(target, runtime);
+  if (problem) return failed(problem);
+  const shell = await findShell(runtime);
+  const request = commandRequest(args, target, context, shell);
+  const { timeoutMs, background } = limitsOf(args);
+  const { killGraceMs, detachedTimeoutMs, detachOnTimeout } = tasks.settings();
+  const builder = createOutputBuilder();
+  let command: CommandEnd | undefined;
+  let moved: ToolResult | undefined;
+  let path = '';
 
-    async function work(task: RunningTask): Promise<TaskEnd> {
-      const { output } = task;
-      ({ path } = output);
-      const flood = new AbortController();
-      let exitCode: number | null = null;
-      command = await runCommand(runtime.spawn, {
-        ...request,
-        ...(background ? { output: await output.open(() => flood.abort()) } : {}),
-        signal: background ? AbortSignal.any([task.signal, flood.signal]) : task.signal,
-        maxOutputBytes,
-        graceMs: () => graceOf(task.signal, flood.signal.aborted ? 0 : killGraceMs),
-        onStart({ pid, outlive }) {
-          const own = { command: args.command, parentToolCallId: context.toolCallId };
-          task.started(() => ({ kind: 'process', pid, exitCode, ...own }), { outlive });
-        },
-        onBytes: output.write,
-        onText(kind, text) {
-          if (moved) return;
-          builder.write(text);
-          if (builder.truncated) output.keep();
-          context.progress({ kind, text });
-        },
-      });
-      const { stopped } = command;
-      // One that a signal ended has reported no code.
-      exitCode = stopped && command.exitCode > SIGNAL_CODES ? -1 : command.exitCode;
-      if (stopped === 'output' || flood.signal.aborted) {
-        return { status: 'killed', reason: `more than ${maxOutputBytes} bytes of output` };
-      }
-      if (stopped) return { status: 'stopped' };
-      return { status: exitCode === 0 ? 'completed' : 'failed' };
-    }
-
-    const waiting: WaitingCall = {
-      signal,
-      onTimeout: detachOnTimeout && missingTools(context).length === 0 ? 'detach' : 'stop',
-      detachedTimeoutMs,
-      released(info, by) {
-        moved = { output: movedText(info, path, by, builder.finish().output), truncated: true };
-        return context.finish(moved);
+  async function work(task: RunningTask): Promise<TaskEnd> {
+    const { output } = task;
+    ({ path } = output);
+    const flood = new AbortController();
+    let exitCode: number | null = null;
+    command = await runCommand(runtime.spawn, {
+      ...request,
+      ...(background ? { output: await output.open(() => flood.abort()) } : {}),
+      signal: background ? AbortSignal.any([task.signal, flood.signal]) : task.signal,
+      maxOutputBytes: OUTPUT_MAX_BYTES,
+      graceMs: () => graceOf(task.signal, flood.signal.aborted ? 0 : killGraceMs),
+      onStart({ pid, outlive }) {
+        const own = { command: args.command, parentToolCallId: context.toolCallId };
+        task.started(() => ({ kind: 'process', pid, exitCode, ...own }), { outlive });
       },
-    };
-    try {
-      const released = await tasks.run(
-        {
-          kind: 'process',
-          agentId: context.agentId,
-          description: taskDescription(args),
-          timeoutMs,
-          ...(background ? {} : { waiting }),
-        },
-        work,
-      );
-      if (moved) return moved;
-      if (released.how === 'background') return { output: startedText(released.info, path) };
-      if (!command) throw new Error(released.end.result);
-      const { stop, file } = released;
-      const { taskId } = released.info;
-      return endedResult(builder, { taskId, command, stop, file, timeoutMs, maxBytes: maxOutputBytes });
-    } catch (error) {
-      if (signal.aborted) return failed('Interrupted by user');
-      return failed(`The command could not be started: ${errorMessage(error)}`);
+      onBytes: output.write,
+      onText(kind, text) {
+        if (moved) return;
+        builder.write(text);
+        if (builder.truncated) output.keep();
+        context.progress({ kind, text });
+      },
+    });
+    const { stopped } = command;
+    // One that a signal ended has reported no code.
+    exitCode = stopped && command.exitCode > SIGNAL_CODES ? -1 : command.exitCode;
+    if (stopped === 'output' || flood.signal.aborted) {
+      return { status: 'killed', reason: `more than ${OUTPUT_MAX_BYTES} bytes of output` };
     }
+    if (stopped) return { status: 'stopped' };
+    return { status: exitCode === 0 ? 'completed' : 'failed' };
   }
 
-  return defineTool({
-    name: 'Bash',
-    permission: 'ask',
-    description: [
-      'Runs a shell command and returns its output, stdout and stderr together.',
-      'Every call is a fresh shell: directory changes and variables do not last. Standard input is closed, so nothing can be typed in.',
-      `After ${BASH_DEFAULT_TIMEOUT_S} seconds, or after timeout seconds (at most ${BASH_MAX_TIMEOUT_S}), it is moved to the background, or killed with everything it started where that cannot be.`,
-      'With run_in_background it starts there: use that for what takes long or does not end by itself, such as servers and watchers.',
-      `Output is cut to ${OUTPUT_MAX_CHARS} characters and ${OUTPUT_MAX_LINE_CHARS} a line. A failing command ends with a line giving its exit code.`,
-      'Prefer Read, Grep, Glob, Edit and Write over cat, grep, find, sed and echo.',
-    ].join('\n'),
-    parameters,
-    async prepare(args, environment) {
-      const target = await resolveTarget(args.cwd ?? '.', environment);
-      if (args.run_in_background) {
-        const missing = missingTools(environment).join(', ');
-        if (missing) {
-          throw new ToolInputError(
-            `Commands cannot run in the background: the tools ${missing} are not active. Run it in the foreground.`,
-          );
-        }
-      }
-      return {
-        accesses: [{ kind: 'all' }],
-        label: commandLabel(args),
-        display: {
-          kind: 'command',
-          command: args.command,
-          cwd: args.cwd ?? environment.cwd,
-          ...(args.description ? { description: args.description } : {}),
-          language: 'bash',
-        },
-        subject: { text: args.command, match: 'command', directory: target.path },
-        run: (context) => run(args, target, context),
-      };
+  const waiting: WaitingCall = {
+    signal,
+    onTimeout: detachOnTimeout && missingTools(context).length === 0 ? 'detach' : 'stop',
+    detachedTimeoutMs,
+    released(info, by) {
+      moved = { output: movedText(info, path, by, builder.finish().output), truncated: true };
+      return context.finish(moved);
     },
-  });
+  };
+  try {
+    const released = await tasks.run(
+      {
+        kind: 'process',
+        agentId: context.agentId,
+        description: taskDescription(args),
+        timeoutMs,
+        ...(background ? {} : { waiting }),
+      },
+      work,
+    );
+    if (moved) return moved;
+    if (released.how === 'background') return { output: startedText(released.info, path) };
+    if (!command) return failed(released.end.result ?? 'The command did not end when it was stopped.');
+    const { stop, file } = released;
+    const { taskId } = released.info;
+    return endedResult(builder, { taskId, command, stop, file, timeoutMs });
+  } catch (error) {
+    if (signal.aborted) return failed('Interrupted by user');
+    return failed(`The command could not be started: ${errorMessage(error)}`);
+  }
 }
+
+export const bashTool = defineTool({
+  name: 'Bash',
+  permission: 'ask',
+  description: [
+    'Runs a shell command and returns its output, stdout and stderr together.',
+    'Every call is a fresh shell: directory changes and variables do not last. Standard input is closed, so nothing can be typed in.',
+    `After ${BASH_DEFAULT_TIMEOUT_S} seconds, or after timeout seconds (at most ${BASH_MAX_TIMEOUT_S}), it is moved to the background, or killed with everything it started where that cannot be.`,
+    'With run_in_background it starts there: use that for what takes long or does not end by itself, such as servers and watchers.',
+    `Output is cut to ${OUTPUT_MAX_CHARS} characters and ${OUTPUT_MAX_LINE_CHARS} a line. A failing command ends with a line giving its exit code.`,
+    'Prefer Read, Grep, Glob, Edit and Write over cat, grep, find, sed and echo.',
+  ].join('\n'),
+  parameters,
+  async prepare(args, environment) {
+    const target = await resolveTarget(args.cwd ?? '.', environment);
+    if (args.run_in_background) {
+      const missing = missingTools(environment).join(', ');
+      if (missing) {
+        throw new ToolInputError(
+          `Commands cannot run in the background: the tools ${missing} are not active. Run it in the foreground.`,
+        );
+      }
+    }
+    return {
+      accesses: [{ kind: 'all' }],
+      label: commandLabel(args),
+      display: {
+        kind: 'command',
+        command: args.command,
+        cwd: args.cwd ?? environment.cwd,
+        ...(args.description ? { description: args.description } : {}),
+        language: 'bash',
+      },
+      subject: { text: args.command, match: 'command', directory: target.path },
+      run: (context) => run(args, target, context),
+    };
+  },
+});

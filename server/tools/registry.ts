@@ -1,6 +1,6 @@
 /** The built-in tools and their schemas as the model is told them. */
 import type { ToolSchema } from '#schema/engine.ts';
-import { createBashTool } from './bash.ts';
+import { bashTool } from './bash.ts';
 import { editTool } from './edit.ts';
 import { createGlobTool } from './glob.ts';
 import { createGrepTool } from './grep.ts';
@@ -10,7 +10,7 @@ import { writeTool } from './write.ts';
 
 /** In the order in which the model is told of them. */
 export function builtinTools(): Tool[] {
-  return [readTool, writeTool, editTool, createBashTool(), createGrepTool(), createGlobTool()];
+  return [readTool, writeTool, editTool, bashTool, createGrepTool(), createGlobTool()];
 }
 
 /** As models are told them, in their order. */

@@ -1,7 +1,7 @@
 /** A process that ends while its Bash tool runs a command that ignores SIGTERM. Tells its parent the command's pid. */
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { createServerHome } from '#server/permissions/server-home.ts';
-import { createBashTool } from '#server/tools/bash.ts';
+import { bashTool } from '#server/tools/bash.ts';
 import { tasksOf } from './tasks.ts';
 
 const cwd = process.cwd();
@@ -16,7 +16,7 @@ const place = {
   home: createServerHome(cwd),
 };
 const environment = { ...place, activeTools: new Set(['Bash']) };
-const checked = createBashTool().check({ command: `trap '' TERM; echo $$; sleep 600` });
+const checked = bashTool.check({ command: `trap '' TERM; echo $$; sleep 600` });
 if ('problem' in checked) throw new Error(checked.problem);
 const prepared = await checked.prepare(environment);
 await prepared.run({

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { readFile, rm, symlink } from 'node:fs/promises';
+import { readFile, rm, stat, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createBashTool } from '#server/tools/bash.ts';
-import type { BashOptions } from '#server/tools/bash.ts';
-import type { ToolProgress } from '#server/tools/tool.ts';
+import { bashTool } from '#server/tools/bash.ts';
+import type { ToolProgress, ToolResult } from '#server/tools/tool.ts';
 import { tasksOf } from '#support/tasks.ts';
 import { createWorkspace, planTool, runTool } from './workspace.ts';
 import type { RunOptions, Workspace } from './workspace.ts';
@@ -14,8 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => space.remove());
 
-const bash = (args: object, options: BashOptions & RunOptions = {}) =>
-  runTool(createBashTool(options), space.environment, args, options);
+const bash = (args: object, options: RunOptions = {}) => runTool(bashTool, space.environment, args, options);
 
 /** Dead processes that nobody has collected yet do not count. */
 const isAlive = (pid: number) => {
@@ -93,7 +92,7 @@ describe('Bash', () => {
       output: expect.stringContaining('does not exist'),
     });
     await expect(bash({ command: 'pwd', cwd: '..' })).rejects.toThrow('outside');
-    const plan = await planTool(createBashTool(), space.environment, { command: 'pwd', cwd: 'later' });
+    const plan = await planTool(bashTool, space.environment, { command: 'pwd', cwd: 'later' });
     await symlink('/', space.path('later'));
     const context = {
       ...space.environment,
@@ -216,17 +215,127 @@ describe('Bash', () => {
     await expect(bash(args)).rejects.toThrow('TaskList, TaskOutput, TaskStop');
   });
 
+  describe('in the background', () => {
+    const activeTools = new Set(['TaskList', 'TaskOutput', 'TaskStop']);
+
+    /** Starts the command; the task, once the call has its result. */
+    async function start(command: string, options: RunOptions = {}) {
+      const tasks = tasksOf(space.environment.sessionDir, { killGraceMs: 200, ...options.settings });
+      const args = { command, description: 'Do it', run_in_background: true };
+      const environment = { ...space.environment, activeTools };
+      const result = await runTool(bashTool, environment, args, { ...options, tasks });
+      const [task = expect.unreachable(result.output)] = tasks.all();
+      return { tasks, task, result, id: task.info().taskId };
+    }
+    const byUser = { status: 'killed', by: 'user', reason: 'stopped by the user' } as const;
+
+    test('both streams go straight into the file, in their order', async () => {
+      const { task } = await start('echo out; echo err >&2; echo out2; exit 2');
+      await task.ended;
+      expect(task.info()).toMatchObject({ status: 'failed', exitCode: 2, detached: true, timeoutMs: 600_000 });
+      expect(await readFile(task.output.path, 'utf8')).toBe('out\nerr\nout2\n');
+    });
+
+    test('a flood is killed at once, also one that ignores SIGTERM, and its file is cut', async () => {
+      const { task } = await start(`trap '' TERM; echo $$ > pids; yes`);
+      await task.ended;
+      expect(task.info()).toMatchObject({
+        status: 'killed',
+        stopReason: 'more than 16777216 bytes of output',
+        exitCode: -1,
+      });
+      expect((await pidsIn('pids')).filter(isAlive)).toEqual([]);
+      expect((await stat(task.output.path)).size).toBe(16 * 1024 * 1024);
+    });
+
+    test('a command that ignores SIGTERM is killed with its group after the grace time', async () => {
+      const command = `trap '' TERM; (trap '' TERM; echo $BASHPID >> pids; while :; do sleep 0.05; done) & echo $$ >> pids; echo ready; wait; sleep 30`;
+      const { tasks, task, id } = await start(command);
+      await vi.waitFor(async () => expect(await task.output.tail(100)).toBe('ready\n'));
+      await tasks.stop(id, byUser);
+      expect(task.info()).toMatchObject({ status: 'killed', exitCode: -1 });
+      const pids = await pidsIn('pids');
+      expect(pids).toHaveLength(2);
+      expect(pids.filter(isAlive)).toEqual([]);
+    });
+
+    test('what it forks twice is in its group and goes with it', async () => {
+      const command = `( (echo $BASHPID > pids; trap '' HUP; while :; do sleep 0.05; done) & ) ; echo ready; sleep 30`;
+      const { tasks, task, id } = await start(command);
+      await vi.waitFor(async () => expect(await task.output.tail(100)).toBe('ready\n'));
+      await tasks.stop(id, byUser);
+      await vi.waitFor(async () => expect((await pidsIn('pids')).filter(isAlive)).toEqual([]));
+    });
+
+    test('what leaves the group is not waited for, and what it writes later is not shown', async () => {
+      const command = `setsid sh -c 'echo $$ > pids; until test -e late; do sleep 0.01; done; echo late; touch done; sleep 30' & until test -e pids; do sleep 0.01; done; echo over`;
+      const { task } = await start(command);
+      await task.ended;
+      expect(task.info().status).toBe('completed');
+      await space.write('late', '');
+      await vi.waitFor(async () => readFile(space.path('done')));
+      expect(await task.output.tail(100)).toBe('over\n');
+      const [pid = 0] = await pidsIn('pids');
+      process.kill(pid, 'SIGKILL');
+    });
+
+    test('nothing starts where the file cannot be made', async () => {
+      await space.write('x', '');
+      await symlink(space.environment.cwd, join(space.environment.sessionDir, 'agents'));
+      const tasks = tasksOf(space.environment.sessionDir);
+      const args = { command: 'touch ran', description: 'Do it', run_in_background: true };
+      const environment = { ...space.environment, activeTools };
+      const result = await runTool(bashTool, environment, args, { tasks });
+      expect(result).toMatchObject({ isError: true, output: expect.stringContaining('not what it was made as') });
+      expect(tasks.all()).toEqual([]);
+      await expect(readFile(space.path('ran'))).rejects.toThrow('ENOENT');
+    });
+
+    test('it lives on without a server that lets it', async () => {
+      const { tasks } = await start('echo $$ > pids; until test -e go; do sleep 0.01; done; echo lived > lived', {
+        settings: { keepAliveOnExit: true },
+      });
+      await vi.waitFor(() => pidsIn('pids'));
+      await tasks.close('exit');
+      await space.write('go', '');
+      await vi.waitFor(async () => expect(await readFile(space.path('lived'), 'utf8')).toBe('lived\n'));
+    });
+  });
+
+  test('a moved command goes on where the call left it', async () => {
+    const tasks = tasksOf(space.environment.sessionDir);
+    const finished: ToolResult[] = [];
+    const result = await runTool(
+      bashTool,
+      space.environment,
+      { command: 'echo one; until test -e go; do sleep 0.01; done; echo two; true' },
+      {
+        tasks,
+        finish: (given) => void finished.push(given),
+        onProgress: () => tasks.detach(tasks.all()[0]?.info().taskId ?? ''),
+      },
+    );
+    expect(finished).toEqual([result]);
+    expect(result.output).toMatch(/\ndetached_by_user: true\n(.+\n)+\nforeground_output:\none\n$/);
+    await space.write('go', '');
+    const [task] = tasks.all();
+    await task?.ended;
+    expect(task?.info()).toMatchObject({
+      status: 'completed',
+      description: expect.stringMatching(/^Bash: echo one; .{50}…$/),
+    });
+    expect(await readFile(task?.output.path ?? '', 'utf8')).toBe('one\ntwo\n');
+  });
+
   test('plan', async () => {
     const command = `echo ${'x'.repeat(60)}`;
-    expect(
-      await planTool(createBashTool(), space.environment, { command, cwd: './', description: 'Say x' }),
-    ).toMatchObject({
+    expect(await planTool(bashTool, space.environment, { command, cwd: './', description: 'Say x' })).toMatchObject({
       accesses: [{ kind: 'all' }],
       label: `Running: ${command.slice(0, 50)}…`,
       display: { kind: 'command', command, cwd: './', description: 'Say x', language: 'bash' },
       subject: { text: command, match: 'command' },
     });
-    expect((await planTool(createBashTool(), space.environment, { command: 'ls' })).display).toEqual({
+    expect((await planTool(bashTool, space.environment, { command: 'ls' })).display).toEqual({
       kind: 'command',
       command: 'ls',
       cwd: space.environment.cwd,

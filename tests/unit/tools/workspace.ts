@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createServerHome } from '#server/permissions/server-home.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
-import type { TaskSettings } from '#server/tasks/tasks.ts';
+import type { Tasks, TaskSettings } from '#server/tasks/tasks.ts';
 import { tasksOf } from '#support/tasks.ts';
-import type { RunContext, Tool, ToolEnvironment, ToolProgress } from '#server/tools/tool.ts';
+import type { RunContext, Tool, ToolEnvironment, ToolProgress, ToolResult } from '#server/tools/tool.ts';
 
 export interface Workspace {
   /** Everything is below this folder, links resolved. */
@@ -49,6 +49,8 @@ export async function createWorkspace(): Promise<Workspace> {
 
 export interface RunOptions {
   settings?: Partial<TaskSettings>;
+  tasks?: Tasks;
+  finish?: (result: ToolResult) => void;
   signal?: AbortSignal;
   onProgress?: (update: ToolProgress) => void;
 }
@@ -67,8 +69,11 @@ export async function runTool(tool: Tool, environment: ToolEnvironment, args: ob
     turnId: 0,
     signal: options.signal ?? new AbortController().signal,
     progress: options.onProgress ?? (() => {}),
-    finish: () => [],
-    tasks: tasksOf(environment.sessionDir, options.settings),
+    finish(result) {
+      options.finish?.(result);
+      return [];
+    },
+    tasks: options.tasks ?? tasksOf(environment.sessionDir, options.settings),
   };
   const result = await plan.run(context);
   if (typeof result.output !== 'string') throw new Error('expected text output');
