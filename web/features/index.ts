@@ -7,6 +7,17 @@ import { goals } from './goals/index.ts';
 import { planMode } from './plan-mode/index.ts';
 import { questions } from './questions/index.ts';
 import { shell } from './shell/index.ts';
+import { tasks } from './tasks/index.ts';
 import { todoList } from './todo-list/index.ts';
 
-export const features: readonly Feature[] = [approvals, questions, planMode, goals, todoList, shell, files, displays];
+export const features: readonly Feature[] = [
+  approvals,
+  questions,
+  planMode,
+  goals,
+  todoList,
+  tasks,
+  shell,
+  files,
+  displays,
+];

@@ -1,0 +1,52 @@
+/** Tasks of a session: when to read them again, and which of them a call of the conversation waits for. */
+import type { SessionTask } from '../../client/types.ts';
+import { MAIN_AGENT } from '../../client/types.ts';
+import type { SessionView } from '../../state/session-view.ts';
+import type { ViewPart } from '../../state/view-part.ts';
+
+/** Counts what changes the list; the list itself is read from the server, which alone has all of it. */
+export const tasksPart: ViewPart<number> = {
+  name: 'tasks',
+  initial: 0,
+  snapshot: (changes) => changes + 1,
+  event(changes, { type, payload }) {
+    const changed = type === 'task.started' || type === 'task.terminated';
+    return changed && payload.agentId === MAIN_AGENT ? changes + 1 : changes;
+  },
+};
+
+/** Tools whose calls run as tasks. */
+const TOOLS = new Set(['Bash', 'Agent']);
+
+/** The calls that may have a task in the foreground. */
+export const waitingCalls = ({ tools }: Pick<SessionView, 'tools'>): string[] =>
+  Object.values(tools).flatMap(({ id, name, state }) => (state === 'running' && TOOLS.has(name) ? [id] : []));
+
+/** Somebody waits for it, so it can be moved to the background. */
+export const isWaitedFor = (task: SessionTask, view: Pick<SessionView, 'tools'>): boolean =>
+  task.status === 'running' &&
+  task.parent_tool_call_id !== undefined &&
+  waitingCalls(view).includes(task.parent_tool_call_id);
+
+/** Running ones first, then the newest of the others. */
+export function shownTasks(tasks: readonly SessionTask[], others: number): SessionTask[] {
+  const running = tasks.filter(({ status }) => status === 'running');
+  const ended = tasks.filter(({ status }) => status !== 'running');
+  return [...running, ...ended.slice(-others).toReversed()];
+}
+
+export const statusWord: Record<SessionTask['status'], string> = {
+  running: 'running',
+  completed: 'done',
+  failed: 'failed',
+  cancelled: 'stopped',
+};
+
+/** How long it has run: `8 s`, `2 min`, `1 h 5 min`. */
+export function duration({ started_at, completed_at }: SessionTask, now: number): string {
+  const end = completed_at === undefined ? now : Date.parse(completed_at);
+  const seconds = Math.max(0, Math.round((end - Date.parse(started_at)) / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
