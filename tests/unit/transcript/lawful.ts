@@ -45,6 +45,7 @@ export function expectLawful(state: HeldState): void {
     if (frame.approvalId !== undefined) assert.ok(state.interactions.has(frame.approvalId));
     if (frame.taskId !== undefined) assert.ok(state.tasks.has(frame.taskId));
   }
+  for (const item of state.items) if (item.kind === 'taskref') assert.ok(state.tasks.has(item.taskId));
   for (const item of [...turns, ...frames.filter((frame) => frame.kind === 'text')]) {
     for (const id of item.attachmentIds ?? []) assert.ok(state.attachments.has(id));
   }

@@ -389,6 +389,68 @@ describe('plans', () => {
   });
 });
 
+describe('tasks in the background', () => {
+  const info = {
+    taskId: 'bash-00000001',
+    description: 'Build it',
+    status: 'running' as const,
+    detached: true,
+    startedAt: T,
+    endedAt: null,
+    kind: 'process' as const,
+    command: 'make',
+    pid: 7,
+    exitCode: null,
+    parentToolCallId: 'c1',
+  };
+  const started = event(MAIN, 'task.started', { info });
+  const ended = (status: 'completed' | 'killed', outputTail = 'built') =>
+    event(MAIN, 'task.terminated', { info: { ...info, status, endedAt: T + 500 } }, { outputTail });
+
+  it('stand beside the timeline, where they began in it, and at their call', () => {
+    tell(turn(), step(1), answer(1, [], ['c1']));
+    const task = { taskId: info.taskId, kind: 'shell', description: 'Build it', startedAt: AT, detached: true };
+    expect(tell(started)).toEqual([
+      { op: 'task.upsert', task: { ...task, state: 'running', outputTail: '' } },
+      {
+        op: 'taskref.upsert',
+        item: { kind: 'taskref', refId: 'ref-bash-00000001', taskId: 'bash-00000001', at: AT },
+      },
+      expect.objectContaining({ op: 'frame.upsert', frame: expect.objectContaining({ taskId: 'bash-00000001' }) }),
+    ]);
+    const endedAt = new Date(T + 500).toISOString();
+    expect(tell(ended('completed'))).toEqual([
+      { op: 'task.upsert', task: { ...task, state: 'completed', endedAt, outputTail: 'built' } },
+    ]);
+    tell(ended('killed', 'no'));
+    expect(main()?.tasks.get(info.taskId)?.state).toBe('completed');
+  });
+
+  it('questions are of a kind of their own; one whose call is not known has no frame', () => {
+    const { command: _command, pid: _pid, exitCode: _code, parentToolCallId: _call, ...base } = info;
+    const question = { ...base, kind: 'question' as const, questionCount: 1, toolCallId: 'c9' };
+    const ops = tell(event(MAIN, 'task.started', { info: question }));
+    expect(ops.map(({ op }) => op)).toEqual(['task.upsert', 'taskref.upsert']);
+    expect(main()?.tasks.get(info.taskId)?.kind).toBe('other');
+  });
+
+  it('what ends while a step is to run is told of in that step', () => {
+    tell(turn(), started, ended('completed'));
+    const origin = { kind: 'task', taskId: info.taskId, status: 'completed', notificationId: 'n' } as const;
+    const fields = { notificationType: 'task.completed', title: 'Ended', body: 'It has.', severity: 'info' } as const;
+    expect(
+      tell(event(MAIN, 'task.notified', { ...fields, sourceKind: 'background_task', sourceId: info.taskId })),
+    ).toEqual([]);
+    const ops = tell(entering({ origin }), step(1));
+    expect(ops).toContainEqual(
+      expect.objectContaining({
+        op: 'frame.upsert',
+        frame: expect.objectContaining({ role: 'user', text: 'Ended\nIt has.', taskId: info.taskId }),
+      }),
+    );
+  });
+});
+
 describe('of files', () => {
   let root: string;
   let remove: () => Promise<void>;
