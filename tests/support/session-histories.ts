@@ -507,7 +507,8 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     ]);
   }
 
-  const running = () => runningTasks(log.state.tasks).filter(({ agent }) => agent === 'main');
+  const running = () =>
+    runningTasks(log.state.tasks).filter(({ agent, info }) => agent === 'main' && info.kind !== 'agent');
 
   /** A background task, begun by a call or by one that nobody remembers. */
   function startTask(call?: string): Draft[] {
@@ -597,38 +598,132 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     else log.append(startTask());
   }
 
+  const openSubagents = () => [...log.state.status.subagents.keys()];
+
+  /** One of those that were started goes on, or another one starts. */
   function subagent(): void {
-    const agent = `agent-${log.state.counters.highestAgent + 1}`;
+    const [open] = openSubagents();
+    if (open !== undefined && chance(0.7)) workOn(open);
+    else startSubagent();
+  }
+
+  /** A new one, at times with a copy of the conversation, or an earlier one with another task. */
+  function startSubagent(): void {
+    const { agents, subagents } = log.state.status;
+    const [resumed] = [...agents].find(([one, { birth, turn }]) => birth && !turn && !subagents.has(one)) ?? [];
+    const again = chance(0.3) ? resumed : undefined;
+    const agent = again ?? `agent-${Math.max(log.state.counters.highestAgent, -1) + 1}`;
+    const origin = { kind: 'system_trigger' as const, name: 'subagent' };
+    const promptId = id('msg');
     const prompt: ContextMessage = {
       role: 'user',
       content: [{ type: 'text', text: 'look around' }],
       toolCalls: [],
-      origin: { kind: 'system_trigger', name: 'subagent' },
+      origin,
+      id: promptId,
     };
-    const promptId = id('msg');
-    const origin = { kind: 'system_trigger' as const, name: 'subagent' };
+    const birth =
+      again === undefined
+        ? [event(agent, 'agent.created', {}, { kind: 'sub', parentAgentId: 'main', purpose: 'task' })]
+        : [];
+    const copied = event(
+      agent,
+      'context.spliced',
+      { start: context().entries.length, deleteCount: 0, messages: [prompt], tokens: 5 },
+      { cause: 'copy', copyOf: 'main' },
+    );
+    const entered =
+      again === undefined && chance(0.5) ? copied : entering(agent, [prompt], { cause: 'input', enters: 'turn' });
+    const [call] = [...(turnOf()?.step?.calls ?? [])].find(([, { started }]) => started) ?? [];
+    const taskId = id('agent');
+    const background = chance(0.4);
+    const named = background || chance(0.9);
+    const parent = call === undefined ? {} : { parentToolCallId: call };
+    const turnId = countersOf(log.state.counters, agent).nextTurnId;
     log.append([
-      event(agent, 'agent.created', {}, { kind: 'sub', parentAgentId: 'main', purpose: 'task' }),
-      event(agent, 'turn.started', { turnId: 0, promptId, origin, prompt: 'look around' }),
-      event(
-        agent,
-        'context.spliced',
-        { start: context().entries.length, deleteCount: 0, messages: [prompt], tokens: 5 },
-        { cause: 'copy', copyOf: 'main' },
-      ),
+      ...birth,
+      ...(background ? backgroundStart(agent, taskId, parent) : []),
       event('main', 'subagent.spawned', {
         subagentId: agent,
         subagentName: 'explore',
-        parentToolCallId: '',
-        runInBackground: false,
+        parentToolCallId: call ?? '',
+        description: `look ${ids}`,
+        runInBackground: background,
+        ...(named ? { taskId } : {}),
       }),
       event('main', 'subagent.started', { subagentId: agent }),
+      event(agent, 'turn.started', { turnId, promptId, origin, prompt: 'look around' }),
+      entered,
     ]);
-    if (chance(0.5)) return;
+    if (!background && named && chance(0.2)) log.append(backgroundStart(agent, taskId, parent));
+  }
+
+  function backgroundStart(agentId: string, taskId: string, parent: { parentToolCallId?: string }): Draft[] {
+    const info = {
+      kind: 'agent' as const,
+      taskId,
+      description: 'look',
+      status: 'running' as const,
+      detached: true,
+      startedAt: 1,
+      endedAt: null,
+      agentId,
+      subagentType: 'explore',
+      ...parent,
+    };
+    return [event('main', 'task.started', { info }), event('main', 'background.task.started', { info })];
+  }
+
+  /** Its turn goes on, then it ends, with its task where it has one. */
+  function workOn(agent: string): void {
+    const turn = turnOf(agent);
+    if (!turn) endSubagent(agent, chance(0.7) ? 'completed' : 'failed');
+    else if (!turn.step) {
+      const { turnId } = turn;
+      log.append([event(agent, 'turn.step.started', { turnId, step: 1, stepId: id('step') })]);
+    } else if (chance(0.2)) {
+      const { turnId, step } = turn;
+      log.append([
+        event(agent, 'turn.step.interrupted', { turnId, step: step.step, stepId: step.stepId, reason: 'aborted' }),
+        event(agent, 'turn.ended', { turnId, reason: 'cancelled', durationMs: 1, interruptReason: 'user_cancelled' }),
+        event(agent, 'prompt.aborted', { promptId: turn.promptId ?? '', abortedAt: AT }),
+      ]);
+      endSubagent(agent, 'aborted');
+    } else {
+      const { turnId, step } = turn;
+      const at = { turnId, step: step.step, stepId: step.stepId };
+      const parts: Part[] = [{ type: 'text', text: text() }];
+      log.volatile(agent, 'assistant.delta', { turnId, delta: 'half' });
+      log.append([
+        internal(agent, 'step.response', { ...at, parts, calls: [], model: 'm1', usage }),
+        event(agent, 'turn.step.completed', { ...at, usage, finishReason: 'end_turn' }),
+        event(agent, 'turn.ended', { turnId, reason: 'completed', durationMs: 1 }),
+        event(agent, 'prompt.completed', { promptId: turn.promptId ?? '', finishedAt: AT, reason: 'completed' }),
+      ]);
+    }
+  }
+
+  function endSubagent(agent: string, how: 'completed' | 'failed' | 'aborted'): void {
+    const end =
+      how === 'completed'
+        ? event('main', 'subagent.completed', { subagentId: agent, resultSummary: 'all fine', usage })
+        : event(
+            'main',
+            'subagent.failed',
+            { subagentId: agent, error: 'no' },
+            how === 'aborted' ? { aborted: true } : undefined,
+          );
+    const task = runningTasks(log.state.tasks).find(({ info }) => info.kind === 'agent' && info.agentId === agent);
+    const status = how === 'aborted' ? ('killed' as const) : how;
+    const info = task && { ...task.info, status, endedAt: 9 };
     log.append([
-      event(agent, 'turn.ended', { turnId: 0, reason: 'completed', durationMs: 1 }),
-      event(agent, 'prompt.completed', { promptId, finishedAt: AT, reason: 'completed' }),
-      event('main', 'subagent.completed', { subagentId: agent, resultSummary: 'all fine' }),
+      end,
+      ...(info
+        ? [
+            event('main', 'task.terminated', { info }, { outputTail: '' }),
+            event('main', 'background.task.terminated', { info }),
+          ]
+        : []),
     ]);
   }
 
@@ -645,8 +740,10 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     } else if (choice >= 16) goal();
     else if (choice === 5) undo();
     else if (choice === 6) await compact();
-    else if (choice === 7) task();
-    else if (choice === 8) log.append([planChange()]);
+    else if (choice === 7) {
+      if (openSubagents().length > 0 && chance(0.5)) subagent();
+      else task();
+    } else if (choice === 8) log.append([planChange()]);
     else if (choice === 9)
       log.append([internal('main', 'turn.skipped', { turnId: countersOf(log.state.counters, 'main').nextTurnId })]);
     else if (choice === 10)
@@ -689,7 +786,7 @@ export function createDriver(log: SessionLog, random: Random): Driver {
       const aside = random();
       if (aside < 0.05) queuePrompt();
       else if (aside > 0.95) goal();
-      else if (aside < 0.1 && turn.step.calls.size > 0) subagent();
+      else if (aside < 0.2 && turn.step.calls.size > 0) subagent();
       else if (aside < 0.15 && running().length > 0) log.append(endTask());
       else inStep(turn.turnId, turn.step.step, turn.step.stepId, turn.step.calls);
     } else if (turn) {

@@ -26,6 +26,7 @@ export type { AuthSummary, CreateProvider } from '#schema/provider.ts';
 export type { Prompt, SubmitPrompt } from '#schema/prompt.ts';
 export type { AgentConfigRequest, Session, SessionStatus } from '#schema/session.ts';
 export type { SessionTask } from '#schema/task.ts';
+export type { TranscriptPage } from '#schema/transcript.ts';
 export type { Workspace } from '#schema/workspace.ts';
 
 /** The agent that a session always has; the others are its subagents. */

@@ -7,10 +7,12 @@ import { goals } from './goals/index.ts';
 import { planMode } from './plan-mode/index.ts';
 import { questions } from './questions/index.ts';
 import { shell } from './shell/index.ts';
+import { subagents } from './subagents/index.ts';
 import { tasks } from './tasks/index.ts';
 import { todoList } from './todo-list/index.ts';
 
 export const features: readonly Feature[] = [
+  subagents,
   approvals,
   questions,
   planMode,
