@@ -72,7 +72,7 @@ test('it is listed and read, what was open is settled, and it goes on with what 
   expect(todos[0]?.items).toHaveLength(2);
   expect(await ok('GET', `/sessions/${ID}/prompts`)).toEqual({ active: null, queued: [] });
   expect(await ok('GET', `/sessions/${ID}/tasks`)).toEqual({ items: [] });
-  expect(await ok('GET', `/sessions/${ID}/goal`)).toEqual({ goal: null });
+  expect(await ok('GET', `/sessions/${ID}/goal`)).toBeNull();
 
   base.model.enqueue({ calls: [{ name: 'EnterPlanMode', args: {} }] });
   base.model.enqueue({ text: 'Planning now.' });
