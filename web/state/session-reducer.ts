@@ -167,6 +167,10 @@ function applyEvent(view: SessionView, frame: EventFrame): SessionView {
       // A failed turn has said the same already.
       if (view.entries.some((entry) => entry.kind === 'notice' && entry.text === frame.payload.message)) return view;
       return withNotice(view, frame, 'error', frame.payload.message);
+    case 'hook.result':
+      return frame.payload.blocked
+        ? withNotice(view, frame, 'warning', `A hook refused this prompt: ${frame.payload.content}`)
+        : view;
     case 'warning':
       return withNotice(view, frame, 'warning', frame.payload.message);
     default:

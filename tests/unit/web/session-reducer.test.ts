@@ -33,6 +33,17 @@ const turnEnd = (reason: 'completed' | 'cancelled' | 'failed' = 'completed', mor
 const steps = (view: SessionView): StepEntry[] => view.entries.filter((entry) => entry.kind === 'step');
 const keys = (view: SessionView) => view.entries.map((entry) => entry.key);
 
+it('a prompt that a hook refused stands with the reason, and what hooks add is not shown', () => {
+  const said = (content: string, blocked?: true): Draft => ({
+    type: 'hook.result',
+    payload: { hookEvent: 'UserPromptSubmit', content, ...(blocked ? { blocked } : {}) },
+  });
+  const view = play([start, prompt('p1'), said('added'), said('not today', true)]);
+  expect(view.entries.slice(1)).toMatchObject([
+    { kind: 'notice', tone: 'warning', text: 'A hook refused this prompt: not today' },
+  ]);
+});
+
 describe('a streaming turn', () => {
   it('shows the prompt, then the text as it comes', () => {
     const view = play([start, prompt('p1'), turn('p1'), stepStart(1), delta(0, 'Hel'), delta(3, 'lo')]);
