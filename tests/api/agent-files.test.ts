@@ -78,6 +78,20 @@ describe('a profile of a file', () => {
     expect(toolNames()).toEqual(['Read']);
   });
 
+  test('can be started as a subagent by the main agent, unless it delegates itself', async () => {
+    await put(inProject('reader.md'), agent('tools: Read', 'You read.'));
+    await put(inProject('boss.md'), agent('tools: Read, Agent', 'You lead.'));
+    const talk = await startTalk(world);
+    const start = (subagent_type: string) => ({
+      calls: [{ name: 'Agent', args: { prompt: 'Look.', description: 'Looking', subagent_type } }],
+    });
+    const { results } = await talk.turn('go', [start('reader'), { text: 'I saw it.' }, start('boss'), ...done]);
+    expect(results.map(({ isError }) => isError)).toEqual([false, true]);
+    expect(results[0]?.output).toContain('I saw it.');
+    expect(wireText(wireMessages(world, 2)[0] ?? { role: '' })).toBe('You read.');
+    expect(results[1]?.output).toContain('reader');
+  });
+
   test('SYSTEM.md is the main prompt, and knows the placeholders', async () => {
     const template =
       '${product_name} ${os} ${shell} ${now} [${skills}${plugin_sections}${additional_dirs_info}]\n${agents_md_section}\n${cwd_listing}';

@@ -66,7 +66,9 @@ interface Kept {
   at: number;
   catalog: Promise<Catalog>;
   seen: Catalog;
+  /** What it was made of. */
   read: Map<string, Read>;
+  template: string | undefined;
 }
 
 const builtin: Catalog = { profiles: builtinProfiles, warnings: [] };
@@ -98,7 +100,9 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
     const known = before.get(seen.path);
     if (known?.mtimeMs === seen.mtimeMs && known.size === seen.size) return known;
     try {
-      return { ...seen, file: parseAgentFile(await readAgentFile(seen.path, files), basename(seen.path, '.md')) };
+      const file = parseAgentFile(await readAgentFile(seen.path, files), basename(seen.path, '.md'));
+      if (file.override || !builtinProfiles.has(file.name)) return { ...seen, file };
+      throw new Error(`"${file.name}" is a built-in profile; a file takes its place with override: true`);
     } catch (error) {
       return { ...seen, warning: broken(seen.path, errorMessage(error)) };
     }
@@ -112,49 +116,45 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
     return own?.text || undefined;
   }
 
-  async function lookNow(cwd: string, before: ReadonlyMap<string, Read>) {
+  async function lookNow(cwd: string, entry: Kept): Promise<void> {
+    const sources = await sourcesOf(cwd);
+    const [template, ...found] = await Promise.all([
+      ownPrompt(),
+      ...sources.map(async (source) => ({ source, files: await findAgentFiles(source, files) })),
+    ]);
     const read = new Map<string, Read>();
-    const found: { file: AgentFile; path: string; priority: number; seen: Read }[] = [];
-    for (const source of await sourcesOf(cwd)) {
-      for (const seen of await findAgentFiles(source, files)) {
+    const agents: { file: AgentFile; priority: number }[] = [];
+    for (const { source, files: there } of found) {
+      for (const seen of there) {
         // A folder may be named twice.
-        const one = read.get(seen.path) ?? (await readOnce(seen, before));
-        if (!read.has(seen.path) && 'file' in one) {
-          found.push({ file: one.file, path: seen.path, priority: source.priority, seen: one });
-        }
+        if (read.has(seen.path)) continue;
+        const one = await readOnce(seen, entry.read);
         read.set(seen.path, one);
+        if ('file' in one) agents.push({ file: one.file, priority: source.priority });
       }
     }
+    const before = [...entry.read.values()];
+    // Who compares catalogs sees at once that nothing has changed.
+    if (template === entry.template && read.size === before.length) {
+      if ([...read.values()].every((one, place) => one === before[place])) return;
+    }
     const profiles = new Map(builtinProfiles);
-    const template = await ownPrompt();
     if (template !== undefined) profiles.set(mainProfile.name, { ...mainProfile, template });
     // The first of those that are equal counts, so that it comes last.
-    for (const { file, path, seen } of found.toReversed().toSorted((a, b) => a.priority - b.priority)) {
-      if (builtinProfiles.has(file.name) && !file.override) {
-        const warning = broken(
-          path,
-          `"${file.name}" is a built-in profile; a file takes its place with override: true`,
-        );
-        read.set(path, { path, mtimeMs: seen.mtimeMs, size: seen.size, warning });
-      } else profiles.set(file.name, profileOf(file, profiles.get(file.name)));
+    for (const { file } of agents.toReversed().toSorted((one, other) => one.priority - other.priority)) {
+      profiles.set(file.name, profileOf(file, profiles.get(file.name)));
     }
     const warnings = [...read.values()].flatMap((one) => ('warning' in one ? one.warning : []));
-    tell(warnings, before);
-    return { read, catalog: { profiles, warnings } };
-  }
-
-  function tell(warnings: readonly SessionWarning[], before: ReadonlyMap<string, Read>): void {
-    const known = new Set([...before.values()].flatMap((one) => ('warning' in one ? one.warning : [])));
-    for (const warning of warnings.filter((one) => !known.has(one)).slice(0, MAX_LOGGED)) {
-      log.warn('an agent file was left out', { reason: warning.message });
-    }
+    const fresh = warnings.filter((warning) => !entry.seen.warnings.includes(warning));
+    for (const { message } of fresh.slice(0, MAX_LOGGED)) log.warn('an agent file was left out', { reason: message });
+    entry.read = read;
+    entry.template = template;
+    entry.seen = { profiles, warnings };
   }
 
   async function lookAgain(cwd: string, entry: Kept): Promise<Catalog> {
     try {
-      const { read, catalog } = await lookNow(cwd, entry.read);
-      entry.read = read;
-      entry.seen = catalog;
+      await lookNow(cwd, entry);
     } catch (error) {
       log.warn('agent files could not be looked at', { err: error });
     }
@@ -166,7 +166,13 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
       const known = kept.get(cwd);
       const at = clock.now();
       if (known && at - known.at < deps.maxAgeMs) return known.catalog;
-      const entry: Kept = known ?? { at, catalog: Promise.resolve(builtin), seen: builtin, read: new Map() };
+      const entry: Kept = known ?? {
+        at,
+        catalog: Promise.resolve(builtin),
+        seen: builtin,
+        read: new Map(),
+        template: undefined,
+      };
       entry.at = at;
       entry.catalog = entry.catalog.then(() => lookAgain(cwd, entry));
       kept.delete(cwd);
