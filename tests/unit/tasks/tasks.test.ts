@@ -151,7 +151,7 @@ describe('a task in the background', () => {
     expect(types()).toEqual(['task.started', 'background.task.started', 'subagent.started']);
     end();
     await tasks.get(taskId)?.ended;
-    expect(records[3]).toMatchObject({ info: { taskId, status: 'completed' }, x: { outputTail: '' } });
+    expect(records[3]).toMatchObject({ info: { taskId, status: 'completed' }, x: { outputTail: 'yes' } });
   });
 
   test('is stopped with a reason, and tells nobody when it shall not', async () => {
