@@ -3,29 +3,28 @@
  * folds; what is kept here dies with the process.
  */
 import { setMaxListeners } from 'node:events';
-import { resolve } from 'node:path';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { contextSize } from '#server/journal/context-size.ts';
 import { readContext, requestMessages } from '#server/journal/projections/context.ts';
 import { countersOf } from '#server/journal/projections/counters.ts';
-import { entering, event, type Draft } from '#server/journal/records.ts';
+import { event, type Draft } from '#server/journal/records.ts';
 import type { VolatileFact } from '#server/journal/log-listeners.ts';
-import type { Stored } from '#server/journal/texts.ts';
-import type { PreparedCall, Tool } from '#server/tools/tool.ts';
+import type { Tool } from '#server/tools/tool.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
-import type { ContextMessage, Origin } from '#schema/engine.ts';
 import type { UsageStatus } from '#schema/events/volatile.ts';
 import type { InFlightTurn } from '#schema/message.ts';
 import type { Prompt } from '#schema/prompt.ts';
 import { iso } from '#schema/scalars.ts';
 import { createAgentConfig, type AgentLife } from './agent-config.ts';
+import { createFoundInstructions } from './calls/found-instructions.ts';
 import { createRepeatGuard } from './calls/repeat-guard.ts';
 import { runToolBatch } from './calls/tool-batch.ts';
 import type { AgentContext, SessionContext, TurnRequest } from './context.ts';
 import { TurnAborted } from './errors.ts';
 import type { PromptStart } from './feature.ts';
+import { askOfPrompt, promptRequest, promptWithoutTurn } from './prompt-start.ts';
 import { createPromptQueue, type PromptQueue, type QueuedPrompt } from './prompt-queue.ts';
-import { reminder, stepReminders } from './prompt/reminders.ts';
+import { stepReminders } from './prompt/reminders.ts';
 import { createStatusFrames } from './status-frames.ts';
 import { steering } from './steering.ts';
 import { createToolList } from './tool-list.ts';
@@ -101,7 +100,6 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
   /** What may open a turn when the present one is cleared away, oldest first. */
   let woken: (() => TurnRequest | undefined)[] = [];
   let starting: StartingTurn | undefined;
-  let newInstructionFiles: string[] = [];
 
   const tools = () => [...program.tools, ...features.flatMap((feature) => feature.tools?.(context) ?? [])];
 
@@ -147,6 +145,7 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
     },
   };
   const config = createAgentConfig(context, frames, options);
+  const found = createFoundInstructions(context);
 
   function standingFacts() {
     const model = config.model();
@@ -198,45 +197,22 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
     asked: ((signal: AbortSignal) => Promise<PromptStart>)[],
     { controller: { signal }, input }: StartingTurn,
   ): Promise<Prompt['status']> {
-    const records: Draft[] = [];
-    let refused = false;
-    let failure: unknown;
-    try {
-      for (const ask of asked) {
-        if (refused || signal.aborted) break;
-        const answer = await ask(signal);
-        records.push(...(answer.records ?? []));
-        refused = answer.refused === true;
-      }
-    } catch (error) {
-      failure = error;
-    }
+    const verdict = await askOfPrompt(asked, signal);
+    const { outcome, records, error } = verdict;
     starting = queue.starting = undefined;
-    const at = iso(session.clock.now());
-    const { id: promptId } = prompt;
-    const settled = (reason: 'failed' | 'blocked') =>
-      event(id, 'prompt.completed', { promptId, finishedAt: at, reason });
-    const begins = !signal.aborted && failure === undefined && !refused;
     try {
-      if (begins) {
-        launch(promptRequest(prompt), records, log.release).input.push(...input);
-        woken = [];
-      } else if (signal.aborted) log.release([event(id, 'prompt.aborted', { promptId, abortedAt: at })]);
-      else if (failure !== undefined) log.release([settled('failed')]);
-      else {
-        const { messages } = promptRequest(prompt);
-        log.release([entering(id, messages, { cause: 'input' }), ...records, settled('blocked')]);
-      }
+      if (outcome === 'begins') launch(promptRequest(prompt), records, log.release).input.push(...input);
+      else log.release(promptWithoutTurn(id, prompt, verdict, session.clock.now()));
     } finally {
       session.changed();
       if (!turn) {
-        queue.forget(promptId);
+        queue.forget(prompt.id);
         startNext(input);
         if (!turn) options.onIdle?.();
       }
     }
-    if (failure !== undefined && !signal.aborted) throw failure;
-    return refused && !signal.aborted ? 'blocked' : 'running';
+    if (outcome === 'failed') throw error;
+    return outcome === 'refused' ? 'blocked' : 'running';
   }
 
   /** Begins a turn; everything clients must see at once is one line. */
@@ -287,7 +263,11 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
         takeInput: () => input.splice(0),
         reminders,
         async runTools(calls) {
-          const { stopTurn } = await runToolBatch(context, { id: turnId, signal, stream, nestedInstructions }, calls);
+          const { stopTurn } = await runToolBatch(
+            context,
+            { id: turnId, signal, stream, nestedInstructions: found.near },
+            calls,
+          );
           return stopTurn;
         },
       });
@@ -335,32 +315,10 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
     if (closing) throw new ServiceError('session.busy', `session ${session.id} is being closed; try again`);
   }
 
-  function reminders(): ContextMessage[] {
-    const files = newInstructionFiles.splice(0);
-    const nested =
-      files.length > 0
-        ? [
-            reminder(
-              'agents_md',
-              `These instruction files apply to the directories you just worked in; read them before you go on there:\n${files.join('\n')}`,
-            ),
-          ]
-        : [];
-    const facts = { now: new Date(session.clock.now()), mode: config.permission() };
-    return [...stepReminders(requestMessages(state()), facts), ...nested];
-  }
-
-  async function nestedInstructions({ display, accesses }: PreparedCall): Promise<string[]> {
-    const { cwd } = session;
-    const command =
-      display?.kind === 'command' ? { line: display.command, cwd: resolve(cwd, display.cwd ?? '.') } : undefined;
-    const known = new Set([...state().agentsMd, ...(await config.shownInstructions())]);
-    const found = await program.nestedInstructions({ accesses, command, cwd }, known);
-    // Calls that run side by side may find the same file; the first names it.
-    const fresh = found.filter((path) => !newInstructionFiles.includes(path));
-    newInstructionFiles.push(...fresh);
-    return fresh;
-  }
+  const reminders = () => [
+    ...stepReminders(requestMessages(state()), { now: new Date(session.clock.now()), mode: config.permission() }),
+    ...found.reminders(),
+  ];
 
   return {
     id,
@@ -476,13 +434,6 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
 
 const aborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-
-function promptRequest({ id, input }: QueuedPrompt): TurnRequest {
-  const origin: Origin = { kind: 'user' };
-  const { text, attachments, parts } = input;
-  const opening: Stored<ContextMessage> = { role: 'user', content: parts, toolCalls: [], origin, id };
-  return { origin, promptId: id, prompt: text, attachments, messages: [opening] };
-}
 
 /** 40401 of a request that names an agent the session does not have. */
 export const agentNotFound = (id: string) => new ServiceError('session.not_found', `agent ${id} does not exist`);

@@ -1,0 +1,60 @@
+/** From a prompt to its turn: what it opens the turn with, and what features have to say of it before. */
+import { entering, event, type Draft } from '#server/journal/records.ts';
+import type { Stored } from '#server/journal/texts.ts';
+import type { ContextMessage, Origin } from '#schema/engine.ts';
+import { iso } from '#schema/scalars.ts';
+import type { TurnRequest } from './context.ts';
+import type { PromptStart } from './feature.ts';
+import type { QueuedPrompt } from './prompt-queue.ts';
+
+/** The request of a prompt's turn. */
+export function promptRequest({ id, input }: QueuedPrompt): TurnRequest {
+  const origin: Origin = { kind: 'user' };
+  const { text, attachments, parts } = input;
+  const opening: Stored<ContextMessage> = { role: 'user', content: parts, toolCalls: [], origin, id };
+  return { origin, promptId: id, prompt: text, attachments, messages: [opening] };
+}
+
+export interface PromptVerdict {
+  /** What becomes of it; `aborted` is the signal's doing. */
+  outcome: 'begins' | 'refused' | 'aborted' | 'failed';
+  records: Draft[];
+  /** Of `failed`. */
+  error?: unknown;
+}
+
+/** Asks one after the other; the first refusal is the last word. */
+export async function askOfPrompt(
+  asked: readonly ((signal: AbortSignal) => Promise<PromptStart>)[],
+  signal: AbortSignal,
+): Promise<PromptVerdict> {
+  const records: Draft[] = [];
+  try {
+    for (const ask of asked) {
+      if (signal.aborted) break;
+      const answer = await ask(signal);
+      records.push(...(answer.records ?? []));
+      if (answer.refused && !signal.aborted) return { outcome: 'refused', records };
+    }
+  } catch (error) {
+    if (!signal.aborted) return { outcome: 'failed', records, error };
+  }
+  return { outcome: signal.aborted ? 'aborted' : 'begins', records };
+}
+
+/** The end of a prompt that comes to no turn. `at` in ms. */
+export function promptWithoutTurn(
+  agentId: string,
+  prompt: QueuedPrompt,
+  { outcome, records }: PromptVerdict,
+  at: number,
+): Draft[] {
+  const { id: promptId } = prompt;
+  const time = iso(at);
+  if (outcome === 'aborted') return [event(agentId, 'prompt.aborted', { promptId, abortedAt: time })];
+  const settled = (reason: 'failed' | 'blocked') =>
+    event(agentId, 'prompt.completed', { promptId, finishedAt: time, reason });
+  if (outcome === 'failed') return [settled('failed')];
+  const { messages } = promptRequest(prompt);
+  return [entering(agentId, messages, { cause: 'input' }), ...records, settled('blocked')];
+}
