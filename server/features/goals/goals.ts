@@ -87,8 +87,10 @@ function open(session: SessionContext): LiveFeature {
   let tools: readonly Tool[] | undefined;
   return {
     tools(agent) {
-      if (agent.id !== MAIN_AGENT) return [];
-      tools ??= createGoalTools(createGoalActions(work, agent));
+      // A side conversation is told of the main agent's tools; it can use none of these.
+      const side = agent.log.state.status.agents.get(agent.id)?.birth?.purpose === 'btw';
+      if (agent.id !== MAIN_AGENT && !side) return [];
+      tools ??= createGoalTools(createGoalActions(work, session.agents.main.context));
       return tools;
     },
     guard: (agent, { turnId }) => veto(agent, turnId),

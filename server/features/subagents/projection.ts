@@ -8,7 +8,7 @@ import type { SnapshotSubagent } from '#schema/subagent.ts';
 export type ForegroundRun = Omit<SnapshotSubagent, 'session_id'>;
 
 export interface ForegroundRuns {
-  /** Processes that have written the session. */
+  /** Processes that the main agent has lived in. */
   lives: number;
   /** By agent, in the order of their starts. */
   runs: Map<string, ForegroundRun>;
@@ -46,7 +46,8 @@ function end(state: ForegroundRuns, id: string, status: 'completed' | 'failed', 
 
 function apply(state: ForegroundRuns, record: JournalRecord, t: number): void {
   switch (record.type) {
-    case 'session.opened':
+    case 'agent.created':
+      if (record.agent !== MAIN_AGENT) break;
       state.lives += 1;
       state.runs.clear();
       break;

@@ -35,9 +35,9 @@ function readsOf(live: () => LiveSession | undefined): ReadSession {
   });
 }
 
-/** Without the Session object's members that an index of a real home would tell. */
+/** Without what only the process knows, and the Session object's members that an index of a real home would tell. */
 async function answersOf(reader: Awaited<ReturnType<ReadSession>>) {
-  const { session, ...snapshot } = await reader.snapshot();
+  const { session, subagents: _subagents, ...snapshot } = await reader.snapshot();
   return {
     snapshot,
     usage: session.usage,
