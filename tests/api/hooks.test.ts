@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { OUTPUT_MAX_CHARS } from '#server/bounded-text.ts';
 import { processAlive } from '#server/processes/process-alive.ts';
+import { manualClock } from '#support/manual-clock.ts';
 import { call, callThenText, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 
@@ -539,4 +540,32 @@ test('the environment has no secrets, and nothing that asks', async () => {
     expect.arrayContaining(['SHOWN=shown', 'NO_COLOR=1', 'TERM=dumb', 'GIT_TERMINAL_PROMPT=0', world.project]),
   );
   expect(lines.join('\n')).not.toContain('hidden');
+});
+
+test('a session beats once a minute while hooks want it, also when they come later', async () => {
+  const clock = manualClock();
+  const other = await startWorld({ clock });
+  try {
+    const talk = await startTalk(other);
+    await talk.turn('go', [{ text: 'ok' }]);
+    const waits = clock.waits().length;
+    const beats = async () =>
+      (await readFile(join(other.project, 'beats'), 'utf8').catch(() => '')).split('\n').length - 1;
+    await other.ok('POST', '/config', {
+      hooks: [{ event: 'SessionHeartbeat', command: `{ tr -d '\\n'; echo; } >> beats` }],
+    });
+    await talk.turn('again', [{ text: 'ok' }]);
+    expect(clock.waits()).toHaveLength(waits + 1);
+    clock.advance(60_000);
+    await expect.poll(beats).toBe(1);
+    clock.advance(60_000);
+    await expect.poll(beats).toBe(2);
+    await other.ok('POST', '/config', { hooks: [] });
+    clock.advance(60_000);
+    await talk.turn('once more', [{ text: 'ok' }]);
+    expect(clock.waits()).toHaveLength(waits);
+    expect(await beats()).toBe(2);
+  } finally {
+    await other.close();
+  }
 });

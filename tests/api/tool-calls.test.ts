@@ -40,7 +40,7 @@ describe('preflight', () => {
     ['empty arguments', 'Read', '', /path: /],
     ['arguments that are no JSON', 'Read', '{"path": "a.t', /path: /],
     ['a relative path that leaves the workspace', 'Read', { path: '../x' }, /./],
-    ['a background command', 'Bash', { command: 'x', run_in_background: true, description: 'd' }, /background/],
+    ['a background command without words for people', 'Bash', { command: 'x', run_in_background: true }, /description/],
     ['too long a time-out', 'Bash', { command: 'x', timeout: 301 }, /timeout: /],
   ])('%s is answered with an error, without label and display', async (_what, name, args, wording) => {
     const talk = await startTalk(world);

@@ -82,6 +82,7 @@ function open(session: SessionContext): LiveFeature {
       return [];
     },
     promptStarts(agent, prompt) {
+      life.beat();
       // A long text is matched when it has been read.
       const text = typeof prompt.text === 'string' ? prompt.text : undefined;
       const waits = agent.id === MAIN_AGENT && life.beginning;

@@ -13,6 +13,8 @@ export interface SessionLife {
   readonly beginning: boolean;
   /** They are done, or nobody waits for them any more. */
   begun(signal: AbortSignal): Promise<void>;
+  /** Begins to beat where hooks have come to want it since. */
+  beat(): void;
   /** Runs what has to be told of the end, if it has begun. */
   end(reason: UnloadReason): Promise<void>;
 }
@@ -24,11 +26,15 @@ export function createSessionLife(session: SessionContext, runs: HookRuns): Sess
   const ended = new AbortController();
   let since: number | undefined;
   let beginning: Promise<unknown> | undefined;
-  let callOffHeartbeat = () => {};
+  let callOffHeartbeat: (() => void) | undefined;
 
+  /** No timer runs for a session whose heartbeat nobody wants. */
   function beat(): void {
+    const begun = since;
+    if (begun === undefined || callOffHeartbeat || !hooks.wanted('SessionHeartbeat')) return;
     callOffHeartbeat = clock.setTimeout(() => {
-      const uptime_ms = clock.now() - (since ?? 0);
+      callOffHeartbeat = undefined;
+      const uptime_ms = clock.now() - begun;
       runs.tell(MAIN_AGENT, 'SessionHeartbeat', '', () => ({ match: '', fields: { uptime_ms } }));
       beat();
     }, HEARTBEAT_MS);
@@ -54,8 +60,9 @@ export function createSessionLife(session: SessionContext, runs: HookRuns): Sess
       const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
       await Promise.race([beginning, aborted]);
     },
+    beat,
     async end(reason) {
-      callOffHeartbeat();
+      callOffHeartbeat?.();
       ended.abort();
       await beginning;
       const told = reason === 'archive' ? 'archive' : 'exit';
