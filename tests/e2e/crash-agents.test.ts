@@ -37,8 +37,9 @@ const question = { question: 'Which one?', options: [{ label: 'One' }, { label: 
 
 /** Each agent by what it was told last: the user's word begins the work, results and notifications end it. */
 function answer({ body }: RecordedRequest): Script {
-  const messages = z.array(z.object({ role: z.string(), content: z.unknown() })).parse(body['messages']);
-  const said = JSON.stringify(messages.findLast(({ role }) => role !== 'system'));
+  const messages = z.array(z.looseObject({ role: z.string() })).parse(body['messages']);
+  const reminds = (text: string) => text.includes('system-reminder');
+  const said = messages.map((message) => JSON.stringify(message)).findLast((text) => !reminds(text)) ?? '';
   if (said.includes('Count to ten')) {
     return { text: words, calls: [{ name: 'Bash', args: { command: 'sleep 0.03; echo counted' } }], paceMs: 1 };
   }
