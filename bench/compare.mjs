@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createClient } from './client.mjs';
+import { measureCrowd } from './measures/crowd.mjs';
 import { measureDeltas } from './measures/deltas.mjs';
 import { measureGrowth } from './measures/growth.mjs';
 import { measureMemory } from './measures/memory.mjs';
@@ -26,10 +27,11 @@ const measures = {
   memory: measureMemory,
   growth: measureGrowth,
   transcript: measureTranscript,
+  crowd: measureCrowd,
 };
 /** What is not begun by then is left out; nothing runs longer than `LATEST_MS`. */
-const ENOUGH_MS = 5 * 60_000;
-const LATEST_MS = 8 * 60_000;
+const ENOUGH_MS = 10 * 60_000;
+const LATEST_MS = 15 * 60_000;
 const BARE_REQUESTS = 2000;
 
 const { values: options } = parseArgs({

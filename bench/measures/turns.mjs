@@ -61,8 +61,8 @@ export async function measureTurns({ builds, model, bare, quick, report }) {
       ['text turn', 'Tell me.', 24],
       ['Read-tool turn', 'READ the file.', 16],
     ]) {
-      // V8 goes on compiling for hundreds of turns; a server lives for days.
-      await inTurn(quick ? 2 : 6, targets, (target) => turnsOf(target, text, quick ? 10 : 60));
+      // V8 goes on compiling for more than a thousand turns; a server lives for days.
+      await inTurn(quick ? 2 : 20, targets, (target) => turnsOf(target, text, quick ? 10 : 60));
       const unit = await bare.cpuOfRequest();
       const [now, before] = await inTurn(quick ? 3 : 8, targets, (target) => turnsOf(target, text, turns));
       report.line({

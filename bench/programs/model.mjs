@@ -1,6 +1,6 @@
 // A model server as a process of its own: chat completions over real HTTP, answered by the last words of the request.
-// "READ" asks for one call of the Read tool, "FLOOD" streams 2,000 pieces, "BRIEF" gives a word, anything else a short
-// text in pieces.
+// "READ" asks for one call of the Read tool, "DELEGATE" for one of the Agent tool, "FLOOD" streams 2,000 pieces, "BRIEF"
+// gives a word, anything else a short text in pieces.
 // `GET /last` gives the last request's body as it came.
 import { createServer } from 'node:http';
 
@@ -28,14 +28,14 @@ const end = chunk({}, 'stop') + usage;
 const text = [begin, ...Array.from({ length: PIECES }, (_, n) => chunk({ content: `piece ${n} of the answer ` })), end];
 const brief = [begin + chunk({ content: 'Well.' }) + end];
 const flood = Array.from({ length: FLOOD_PIECES }, () => chunk({ content: 'word ' }));
-const read = [
+const callOf = (name, args) => [
   begin,
-  chunk({
-    tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'Read', arguments: '' } }],
-  }),
-  chunk({ tool_calls: [{ index: 0, function: { arguments: '{"path":"a.txt"}' } }] }),
+  chunk({ tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name, arguments: '' } }] }),
+  chunk({ tool_calls: [{ index: 0, function: { arguments: JSON.stringify(args) } }] }),
   chunk({}, 'tool_calls') + usage,
 ];
+const read = callOf('Read', { path: 'a.txt' });
+const delegate = callOf('Agent', { prompt: 'Tell me.', description: 'Telling' });
 
 const wordsOf = ({ content }) => (typeof content === 'string' ? content : JSON.stringify(content ?? ''));
 
@@ -46,6 +46,7 @@ function answerTo(messages) {
     const words = wordsOf(message);
     if (words.includes('FLOOD')) return 'flood';
     if (words.includes('READ')) return 'read';
+    if (words.includes('DELEGATE')) return 'delegate';
     if (words.includes('BRIEF')) return 'brief';
   }
   return 'text';
@@ -67,7 +68,7 @@ const server = createServer((request, response) => {
       response.end(end);
       return;
     }
-    for (const piece of { read, brief, text }[answer]) response.write(piece);
+    for (const piece of { read, delegate, brief, text }[answer]) response.write(piece);
     response.end();
   });
 });
