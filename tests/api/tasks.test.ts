@@ -117,6 +117,33 @@ describe('a command in the background', () => {
     expect(types.slice(notified, notified + 3)).toEqual(['task.notified', 'context.spliced', 'turn.step.started']);
   });
 
+  test('has a turn of its own: a prompt waits for it, or is steered into it', async () => {
+    const talk = await startTalk(world);
+    const { command, open } = gated();
+    await started(talk, command);
+    const held = world.model.enqueue({ text: 'I see', hold: true });
+    await open();
+    await held.sent;
+    const submit = (prompt_id: string) =>
+      world.ok('POST', `${talk.path}/prompts`, { content: [{ type: 'text', text: `Also ${prompt_id}` }], prompt_id });
+    expect(await submit('steered')).toMatchObject({ status: 'queued' });
+    expect(await submit('waiting')).toMatchObject({ status: 'queued' });
+    await world.ok('POST', `${talk.path}/prompts/steered:steer`, {});
+    world.model.enqueue({ text: 'That too.' });
+    world.model.enqueue({ text: 'And this.' });
+    held.release();
+    expect((await talk.settled('waiting')).payload).toMatchObject({ reason: 'completed' });
+    expect(wireText(wireMessages(world, -2).findLast(({ role }) => role === 'user') ?? { role: '' })).toBe(
+      'Also steered',
+    );
+    expect(lastUserText()).toBe('Also waiting');
+    expect(talk.all('turn.started').map(({ payload }) => payload.promptId)).toEqual([
+      expect.any(String),
+      undefined,
+      'waiting',
+    ]);
+  });
+
   test('fails with its exit code; what it takes longer than its time ends it', async () => {
     const talk = await startTalk(world);
     const no = gated('', 'echo no >&2; exit 3');
