@@ -30,27 +30,23 @@ function globFits(pattern: string, name: string): boolean {
 }
 
 /** Non-MCP names match exactly; MCP names only by patterns that start with `mcp__`, as globs. */
-function fits(pattern: string, name: string): boolean {
-  if (!name.startsWith(MCP_PREFIX)) return pattern === name;
-  return pattern.startsWith(MCP_PREFIX) && globFits(pattern, name);
+function matcher(patterns: readonly string[]): (name: string) => boolean {
+  const exact = new Set(patterns);
+  const globs = patterns.filter((pattern) => pattern.startsWith(MCP_PREFIX));
+  return (name) => (name.startsWith(MCP_PREFIX) ? globs.some((glob) => globFits(glob, name)) : exact.has(name));
 }
-
-const anyFits = (patterns: readonly string[], name: string) => patterns.some((pattern) => fits(pattern, name));
 
 /** `names` are all tools there are now. */
 export function activeTools(names: readonly string[], layers: ToolLayers): ActiveTools {
   const { vetoed = [], profile, config = {}, sessionDisabled = [] } = layers;
   const { enabled = [], disabled = [] } = config;
-  const taken = [...vetoed, ...(profile.disallowedTools ?? []), ...disabled, ...sessionDisabled];
-  const active = names.filter(
-    (name) =>
-      (profile.tools === '*' || anyFits(profile.tools, name)) &&
-      (enabled.length === 0 || anyFits(enabled, name)) &&
-      !anyFits(taken, name),
-  );
+  const ofProfile = profile.tools === '*' ? () => true : matcher(profile.tools);
+  const allowed = enabled.length === 0 ? () => true : matcher(enabled);
+  const taken = matcher([...vetoed, ...(profile.disallowedTools ?? []), ...disabled, ...sessionDisabled]);
+  const active = names.filter((name) => ofProfile(name) && allowed(name) && !taken(name));
   const configured = [...enabled, ...disabled, ...sessionDisabled];
   return {
     active: new Set(active),
-    ineffective: [...new Set(configured)].filter((pattern) => !names.some((name) => fits(pattern, name))),
+    ineffective: [...new Set(configured)].filter((pattern) => !names.some(matcher([pattern]))),
   };
 }
