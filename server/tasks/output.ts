@@ -121,8 +121,15 @@ export function createTaskOutput(deps: TaskOutputDeps): TaskOutput {
     const look = async () => {
       const { size } = await opened.stat();
       if (size > maxBytes) tooMuch();
-      else watch = setTimeout(() => void look().catch(() => undefined), SIZE_CHECK_MS).unref();
+      else if (file === opened) watch = setTimeout(lookAgain, SIZE_CHECK_MS).unref();
     };
+    const lookAgain = () =>
+      void look().catch((error: unknown) => {
+        // Its end closed the file meanwhile.
+        if (file !== opened) return;
+        report(`the size of the output of ${taskId} cannot be watched`, error);
+        tooMuch();
+      });
     await look();
     return opened.fd;
   }

@@ -108,11 +108,20 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
     }
   }
 
+  async function promptOf(path: string): Promise<string> {
+    try {
+      return (await readAgentFile(path, files)).trim();
+    } catch (error) {
+      log.warn('SYSTEM.md was left out', { path, err: error });
+      return '';
+    }
+  }
+
   /** The prompt that stands in place of the main agent's, if the user has written one. */
   async function ownPrompt(): Promise<string | undefined> {
     const seen = await seenFile(join(home, 'SYSTEM.md'), {}, files);
     const same = seen && own?.mtimeMs === seen.mtimeMs && own.size === seen.size;
-    if (!same) own = seen && { ...seen, text: (await readAgentFile(seen.path, files).catch(() => '')).trim() };
+    if (!same) own = seen && { ...seen, text: await promptOf(seen.path) };
     return own?.text || undefined;
   }
 
