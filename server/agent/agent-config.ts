@@ -92,10 +92,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
   const system = (): Promise<string> => log.load(state().system);
 
   const toolNames = () =>
-    agent
-      .activeTools()
-      .map((tool) => tool.name)
-      .join();
+    [...agent.tools().activeNames].join();
 
   async function renderedPrompt(cause: string, profile: Profile, frozen: boolean): Promise<Draft[]> {
     const instructions = await program.readInstructions(session);
@@ -117,9 +114,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
 
   /** Entries of the tool lists that fit no tool, told once each. */
   function patternWarnings(): Draft[] {
-    const names = agent.tools().map((tool) => tool.name);
-    const { ineffective } = program.toolPolicy(names, state().bound, state().disabledTools);
-    const fresh = ineffective.filter((pattern) => !reportedPatterns.has(pattern));
+    const fresh = agent.tools().ineffective.filter((pattern) => !reportedPatterns.has(pattern));
     return fresh.map((pattern) => {
       reportedPatterns.add(pattern);
       const message = `The tool list entry "${pattern}" fits no tool.`;

@@ -16,6 +16,7 @@ import type { InFlightTurn } from '#schema/message.ts';
 import type { Prompt } from '#schema/prompt.ts';
 import { iso } from '#schema/scalars.ts';
 import { createAgentConfig, type AgentLife } from './agent-config.ts';
+import { createAgentTools } from './agent-tools.ts';
 import { createFoundInstructions } from './calls/found-instructions.ts';
 import { createRepeatGuard } from './calls/repeat-guard.ts';
 import { runToolBatch } from './calls/tool-batch.ts';
@@ -27,7 +28,6 @@ import { createPromptQueue, type PromptQueue, type QueuedPrompt } from './prompt
 import { stepReminders } from './prompt/reminders.ts';
 import { createStatusFrames } from './status-frames.ts';
 import { steering } from './steering.ts';
-import { createToolList } from './tool-list.ts';
 import { createTurnStream, type TurnStream } from './turn-stream.ts';
 import { inputDrafts, runTurn, type TurnEnd } from './turn.ts';
 
@@ -92,7 +92,6 @@ interface StartingTurn {
 export function createAgent(session: SessionContext, id: string, options: AgentOptions = {}): Agent {
   const { log, program, features } = session;
   const state = () => readContext(log.state.context, id);
-  const toolList = createToolList();
   const frames = createStatusFrames(log, id, standingFacts);
   const queue = createPromptQueue(log, id);
   let closing = false;
@@ -101,14 +100,8 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
   let woken: (() => TurnRequest | undefined)[] = [];
   let starting: StartingTurn | undefined;
 
-  const tools = () => [...program.tools, ...features.flatMap((feature) => feature.tools?.(context) ?? [])];
-
-  function activeTools(): Tool[] {
-    const all = tools();
-    const names = all.map((tool) => tool.name);
-    const { active } = program.toolPolicy(names, state().bound, state().disabledTools);
-    return all.filter((tool) => active.has(tool.name));
-  }
+  const gather = () => [...program.tools, ...features.flatMap((feature) => feature.tools?.(context) ?? [])];
+  const tools = createAgentTools(program, gather, state);
 
   const context: AgentContext = {
     id,
@@ -120,13 +113,11 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
     repeats: createRepeatGuard(),
     state,
     tools,
-    activeTools,
-    toolList: () => toolList(activeTools()),
     environment: () => ({
       ...program.reach(session),
       sessionId: session.id,
       agentId: id,
-      activeTools: new Set(activeTools().map((tool) => tool.name)),
+      activeTools: tools().activeNames,
     }),
     tellFacts: frames.facts,
     request(request) {
@@ -398,9 +389,9 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
     },
 
     tools() {
-      const active = new Set(activeTools());
+      const { all, activeNames } = tools();
       const unbound = state().bound === undefined;
-      return tools().map((tool) => ({ tool, active: unbound || active.has(tool) }));
+      return all.map((tool) => ({ tool, active: unbound || activeNames.has(tool.name) }));
     },
     inFlight: () => (id === MAIN_AGENT && turn ? turn.stream.view() : null),
     untold() {

@@ -17,13 +17,13 @@ import type { ContextMessage, Origin } from '#schema/engine.ts';
 import type { StatusFacts } from '#schema/events/volatile.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { AgentConfig } from './agent-config.ts';
+import type { AgentTools } from './agent-tools.ts';
 import type { Touched } from './calls/nested-instructions.ts';
 import type { RepeatGuard } from './calls/repeat-guard.ts';
 import type { Feature, LiveFeature } from './feature.ts';
 import type { Profile, Profiles } from './profile.ts';
 import type { Roster } from './roster.ts';
 import type { Catalog } from './profiles/profiles.ts';
-import type { ToolList } from './tool-list.ts';
 import type { Instructions } from './prompt/instructions.ts';
 
 /** Where a session lives. */
@@ -67,12 +67,7 @@ export interface AgentContext {
   readonly repeats: RepeatGuard;
   /** The agent's context as the journal has it. */
   state(): ContextState;
-  /** Every tool of the agent, whether the tool policy allows it or not. */
-  tools(): readonly Tool[];
-  /** Those it may use now. */
-  activeTools(): readonly Tool[];
-  /** The same as models are told them, with the hash that the journal knows the list by. */
-  toolList(): ToolList;
+  tools(): AgentTools;
   environment(): ToolEnvironment;
   /** Tells clients of a fact that has changed; behind the records that changed it. */
   tellFacts(changed: StatusFacts): void;
@@ -139,6 +134,8 @@ export interface AgentProgram {
   lookAtProfiles(place: SessionPlace): Promise<Catalog>;
   /** The system prompt of an agent of this profile. */
   renderPrompt(place: SessionPlace, instructions: Instructions, profile: Profile): Promise<string>;
+  /** What of the configuration `toolPolicy` goes by: the same object while nothing of it has changed. */
+  toolSettings(): unknown;
   /**
    * Which of these tools are allowed, and the list entries that fit none of them. `bound` is what the agent was bound to;
    * absent before that.

@@ -122,6 +122,7 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
         template,
         now: new Date(deps.clock.now()),
       }),
+    toolSettings: () => config.effective().tools,
     toolPolicy(names, bound, sessionDisabled) {
       const profile = bound ? { tools: bound.tools, disallowedTools: bound.disallowed } : mainProfile;
       return activeTools(names, { profile, config: config.effective().tools, sessionDisabled });

@@ -1,22 +1,37 @@
-/** The tools of an agent as models are told them. */
+/** A list of tools as models are told it. */
 import { createHash } from 'node:crypto';
 import type { Tool } from '#server/tools/tool.ts';
 import type { ToolSchema } from '#schema/engine.ts';
 
 export interface ToolList {
   tools: ToolSchema[];
-  /** Of the list's JSON. */
+  /** The list's JSON. */
+  text: string;
   sha256: string;
 }
 
-/** Asked at every step: schemas and hash are made anew only when the tools are other objects than the last time. */
-export function createToolList(): (tools: readonly Tool[]) => ToolList {
-  let last: { of: readonly Tool[]; list: ToolList } | undefined;
-  return (of) => {
-    if (last && last.of.length === of.length && last.of.every((tool, place) => tool === of[place])) return last.list;
-    const tools = of.map(({ name, description, parameters }) => ({ name, description, parameters }));
-    const list = { tools, sha256: createHash('sha256').update(JSON.stringify(tools)).digest('hex') };
-    last = { of, list };
-    return list;
-  };
+const MAX_KNOWN = 16;
+/** Every session makes tools of its own that read alike: the list and what is derived from it are shared. Newest last. */
+const known: ToolList[] = [];
+
+const readsAs = (list: ToolList, of: readonly Tool[]): boolean =>
+  list.tools.length === of.length &&
+  list.tools.every(({ name, description, parameters }, place) => {
+    const tool = of[place];
+    return name === tool?.name && parameters === tool.parameters && description === tool.description;
+  });
+
+/** The list of these tools; the same object for tools that read alike, unless many others came in between. */
+export function toolListOf(of: readonly Tool[]): ToolList {
+  const place = known.findLastIndex((list) => readsAs(list, of));
+  const list = known.splice(place, place === -1 ? 0 : 1)[0] ?? newList(of);
+  known.push(list);
+  if (known.length > MAX_KNOWN) known.shift();
+  return list;
+}
+
+function newList(of: readonly Tool[]): ToolList {
+  const tools = of.map(({ name, description, parameters }) => ({ name, description, parameters }));
+  const text = JSON.stringify(tools);
+  return { tools, text, sha256: createHash('sha256').update(text).digest('hex') };
 }

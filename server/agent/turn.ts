@@ -152,8 +152,8 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
 
   /** The list of tools, where the session's journal has it not yet. */
   function newToolList(): { sha256: string; text: string } | undefined {
-    const { tools, sha256 } = agent.toolList();
-    return log.state.counters.toolHashes.has(sha256) ? undefined : { sha256, text: JSON.stringify(tools) };
+    const { text, sha256 } = agent.tools().list;
+    return log.state.counters.toolHashes.has(sha256) ? undefined : { sha256, text };
   }
 
   /** Sends the request; a refused shape is sent again degraded, at once. */
@@ -167,7 +167,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
           settings: frozen.settings,
           system: frozen.system,
           messages: history,
-          tools: agent.toolList().tools,
+          tools: agent.tools().list.tools,
           maxTokens: program.budget(frozen.model, contextSize(agent.state())),
           cacheKey: log.sessionId,
           signal,

@@ -92,7 +92,7 @@ export interface ConfigDeps {
 const FILE = 'config.toml';
 
 /** How long what was read of the environment counts. */
-const ENVIRONMENT_AGE_MS = 20;
+const ENVIRONMENT_AGE_MS = 250;
 
 /** What the file held when it was last read successfully. */
 interface FileState {
@@ -126,7 +126,14 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
   let read: Stamp | undefined;
 
   let known:
-    | { of: FileState; from: NodeJS.ProcessEnv; readAt: number; config: EffectiveConfig; model: ModelVariables }
+    | {
+        of: FileState;
+        from: NodeJS.ProcessEnv;
+        readAt: number;
+        config: EffectiveConfig;
+        model: ModelVariables;
+        flags: Flags;
+      }
     | undefined;
   /** All layers. A turn asks a dozen times, and each look at the environment goes through some fifty variables. */
   function layers() {
@@ -134,7 +141,8 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
     const now = performance.now();
     if (known?.of !== state || known.from !== from || now - known.readAt > ENVIRONMENT_AGE_MS) {
       const config = effectiveConfig(state.stored, from, memory);
-      known = { of: state, from, readAt: now, config, model: readModelVariables(from) };
+      const flags = resolveFlags(from, state.stored.experimental);
+      known = { of: state, from, readAt: now, config, model: readModelVariables(from), flags };
     }
     return known;
   }
@@ -235,7 +243,7 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
     publicView,
     reload,
     unreadable: () => blocked,
-    resolveFlags: () => resolveFlags(env(), state.stored.experimental),
+    resolveFlags: () => layers().flags,
     modelVariables: () => layers().model,
     async patch(body) {
       try {

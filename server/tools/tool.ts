@@ -168,14 +168,12 @@ export interface ToolDefinition<Schema extends z.ZodType> {
 /** The tool of a definition; its JSON Schema is made when it is first asked for. */
 export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<Schema>): Tool {
   const { name, description, permission } = definition;
-  let schema: Record<string, unknown> | undefined;
   return {
     name,
     description,
     permission,
     get parameters() {
-      schema ??= jsonSchema(definition.parameters);
-      return schema;
+      return jsonSchema(definition.parameters);
     },
     check(raw) {
       const parsed = definition.parameters.safeParse(raw);
@@ -186,7 +184,18 @@ export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<
   };
 }
 
+/** Sessions make tools of their own, with the schemas of all. */
+const jsonSchemas = new WeakMap<z.ZodType, Record<string, unknown>>();
+
 function jsonSchema(parameters: z.ZodType): Record<string, unknown> {
+  const known = jsonSchemas.get(parameters);
+  if (known) return known;
+  const made = newJsonSchema(parameters);
+  jsonSchemas.set(parameters, made);
+  return made;
+}
+
+function newJsonSchema(parameters: z.ZodType): Record<string, unknown> {
   const { $schema: _dialect, ...schema } = z.toJSONSchema(parameters, {
     target: 'draft-2020-12',
     io: 'input',

@@ -100,6 +100,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       nestedInstructions: () => Promise.resolve([]),
       lookAtProfiles: () => Promise.resolve({ profiles: builtinProfiles, warnings: [] }),
       renderPrompt: () => Promise.resolve('You help.'),
+      toolSettings: () => undefined,
       toolPolicy: (names) => ({ active: new Set(names), ineffective: [] }),
       reach: ({ cwd, dir: sessionDir }) => ({
         runtime: createLocalRuntime(),

@@ -20,12 +20,11 @@ export interface BatchOutcome {
 /** Runs the batch; rejects with the signal's reason when the turn is aborted, once every started call has a result. */
 export async function runToolBatch(agent: AgentContext, turn: BatchTurn, calls: ToolCall[]): Promise<BatchOutcome> {
   const { signal } = turn;
-  const active = new Set(agent.activeTools().map((tool) => tool.name));
   const batch: Batch = {
     agent,
     turn,
-    tools: new Map(agent.tools().map((tool) => [tool.name, tool])),
-    environment: { ...agent.environment(), activeTools: active },
+    tools: new Map(agent.tools().all.map((tool) => [tool.name, tool])),
+    environment: agent.environment(),
   };
   const decided: Decided = { admitted: [], refused: new Map(), stopped: false, stopTurn: false };
   const { admitted } = decided;

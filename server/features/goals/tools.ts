@@ -76,12 +76,14 @@ const trimmed = ({ objective, completionCriterion, replace }: NewGoal): NewGoal 
   replace,
 });
 
+const getParameters = z.object({});
+
 function getGoalTool(actions: GoalActions): Tool {
   return defineTool({
     name: 'GetGoal',
     permission: 'free',
     description: 'Read the goal of this session: its state, what was used for it, and its budgets. `null` without one.',
-    parameters: z.object({}),
+    parameters: getParameters,
     prepare: () => ({
       accesses: [],
       label: 'Read the goal',

@@ -28,12 +28,14 @@ const ENTER_DESCRIPTION = `Enter plan mode: you look around and write a plan int
 
 Use it for work that is large, risky or can be done in several ways, or when the user asks for a plan. Do not use it for small or well described changes, nor for questions.`;
 
+const enterParameters = z.strictObject({});
+
 export const createEnterPlanModeTool = (mode: AgentPlanMode): Tool =>
   defineTool({
     name: ENTER_PLAN_MODE,
     permission: 'free',
     description: ENTER_DESCRIPTION,
-    parameters: z.strictObject({}),
+    parameters: enterParameters,
     prepare: () => ({
       accesses: [],
       label: 'Entering plan mode',

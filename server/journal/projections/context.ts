@@ -282,7 +282,7 @@ export const contextProjection = {
         break;
       }
       case 'session.tools':
-        at().disabledTools.splice(0, Infinity, ...record.disabled);
+        at().disabledTools = record.disabled;
         break;
       case 'event.approval.resolved': {
         const { rule, dir } = record.x ?? {};
