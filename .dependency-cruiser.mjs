@@ -10,7 +10,7 @@ const LAYERS = [
   ['models', 'permissions', 'tools', 'interactions', 'tasks', 'hooks'],
   ['agent'],
   ['features'],
-  ['sessions', 'workspaces'],
+  ['sessions', 'workspaces', 'workspace-files'],
   ['meta', 'disposers', 'app', 'cli'],
 ];
 

@@ -117,8 +117,9 @@ interface Steps<
   stateless?: Stateless;
   /**
    * Runs after "the body is an object" and before the fields of body and query: session actions resolve theirs here.
+   * `body` is not checked any further yet.
    */
-  load?: (input: { params: z.output<Params> } & Reach<Stateless>) => Awaitable<Resource>;
+  load?: (input: { params: z.output<Params>; body: unknown } & Reach<Stateless>) => Awaitable<Resource>;
   handler: (
     input: HandlerInput<z.output<Params>, z.output<Query>, z.output<Body>, Resource> & Reach<Stateless>,
   ) => Awaitable<Result>;
@@ -156,7 +157,8 @@ export interface EndpointInput {
   requestId: string;
 }
 
-function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+/** The checked value; throws 40001 with every issue. */
+export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   throw invalid(result.error.issues.map(({ path, message }) => ({ path: path.join('.'), message })));
@@ -191,7 +193,7 @@ async function prepare<
   }
   const params = parse(paramsSchema, definition.params ? rawParams : undefined);
   if (definition.body && !definition.bodyLast) parse(anyObject, rawBody);
-  const resource = (await load?.({ params, ...reach })) as Resource;
+  const resource = (await load?.({ params, body: rawBody, ...reach })) as Resource;
   const body = parse(bodySchema, rawBody);
   const query = parse(querySchema, definition.query ? parseQuery(rawQuery) : undefined);
   return {

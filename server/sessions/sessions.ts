@@ -17,6 +17,7 @@ import { createOpJournals } from '#server/transcript/op-journal.ts';
 import type { Prompt, SubmitPrompt } from '#schema/prompt.ts';
 import type { AgentConfigRequest, RuntimeBinding, Session } from '#schema/session.ts';
 import type { ToolDescriptor } from '#schema/tool.ts';
+import type { WorkDirectory } from '#server/files/work-directory.ts';
 import type { Workspaces } from '#server/workspaces/workspaces.ts';
 import { createColdFolds } from './cold-folds.ts';
 import { createLiveSessions, type LiveSessions, type LiveSessionsDeps } from './live-sessions.ts';
@@ -52,6 +53,11 @@ export interface SessionsDeps extends Omit<LiveSessionsDeps, 'ensureWorkspace' |
   announceArchived(sessionId: string, workspaceId: string): void;
 }
 
+/** The work directory of a session. */
+export interface SessionDirectory extends WorkDirectory {
+  readonly workspaceId: string;
+}
+
 export interface Sessions {
   create(request: CreateSession): Promise<Session>;
   /** Does not load. Throws 40401. */
@@ -65,6 +71,8 @@ export interface Sessions {
   transcript: ReadTranscripts;
   /** For what changes something: loads the session and keeps it loaded until the work is done. Throws 40401, 50001. */
   use: LiveSessions['use'];
+  /** Where its file actions work; loads it. Throws 40401, 50001. */
+  workDirectory(id: string): Promise<SessionDirectory>;
   /** As `use`, of a session that is loaded; undefined of one that is not. Throws 40401. */
   ifLoaded: LiveSessions['ifLoaded'];
   submit(id: string, body: SubmitPrompt): Promise<Prompt>;
@@ -335,6 +343,12 @@ export function createSessions(deps: SessionsDeps): Sessions {
     read,
     transcript,
     use: live.use,
+    workDirectory: (id) =>
+      live.use(id, ({ context }) => ({
+        workspaceId: context.workspaceId,
+        root: context.cwd,
+        additionalDirs: () => context.program.reach(context).additionalDirs,
+      })),
     async ifLoaded(id, work) {
       await index.ready();
       rowOf(id);

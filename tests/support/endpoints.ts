@@ -9,7 +9,10 @@ const files = import.meta.glob<{ default: Endpoint }>('../../routes/**/*.{get,po
 export function endpointName(file: string): Pick<EndpointEntry, 'route' | 'method'> | undefined {
   const [, path, method] = /^(.*)\.(get|post|put|patch|delete)\.ts$/.exec(file) ?? [];
   if (path === undefined || method === undefined) return undefined;
-  const route = `/${path}`.replace(/\/index$/, '').replaceAll(/\[([^\]]+)\]/g, ':$1');
+  const route = `/${path}`
+    .replace(/\/index$/, '')
+    .replaceAll(/\[\.{3}([^\]]+)\]/g, '**:$1')
+    .replaceAll(/\[([^\]]+)\]/g, ':$1');
   return { route, method };
 }
 

@@ -1,0 +1,42 @@
+/** How files are shown. */
+import { basename, join } from 'node:path';
+import type { Stats } from 'node:fs';
+import { readlink } from 'node:fs/promises';
+import { lstatOf, type Place } from '#server/files/open-within.ts';
+import { iso } from '#schema/scalars.ts';
+import type { FileEntry } from '#schema/file-entry.ts';
+
+/** Changes when the file does; unquoted. */
+export function etagOf({ mtimeMs, size, ino }: Pick<Stats, 'mtimeMs' | 'size' | 'ino'>): string {
+  return [Math.floor(mtimeMs), size, ino].map((part) => part.toString(36)).join('-');
+}
+
+/** Pipes, sockets and devices are files here. */
+export const kindOf = (stats: Pick<Stats, 'isDirectory' | 'isSymbolicLink'>): FileEntry['kind'] =>
+  stats.isSymbolicLink() ? 'symlink' : stats.isDirectory() ? 'directory' : 'file';
+
+/** `path` is shown as it is; `linkText` is what a link holds. */
+export function fileEntry(path: string, name: string, stats: Stats, linkText?: string): FileEntry {
+  const kind = kindOf(stats);
+  return {
+    path,
+    name,
+    kind,
+    ...(kind === 'file' ? { size: stats.size } : {}),
+    modified_at: iso(Math.floor(stats.mtimeMs)),
+    etag: etagOf(stats),
+    ...(linkText === undefined ? {} : { is_symlink_to: linkText }),
+  };
+}
+
+/** The entry `name` of an opened directory, shown as `path`; a link is itself, not what it leads to. */
+export async function readEntry(parent: Place, name: string, path: string): Promise<FileEntry> {
+  const at = join(parent.at, name);
+  const stats = await lstatOf(at);
+  return fileEntry(path, name, stats, stats.isSymbolicLink() ? await readlink(at) : undefined);
+}
+
+/** The work directory itself. */
+export async function rootEntry(place: Place, root: string): Promise<FileEntry> {
+  return fileEntry('.', basename(root) || root, await place.stat());
+}

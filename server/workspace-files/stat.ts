@@ -1,0 +1,50 @@
+/** The facts of paths. */
+import { ServiceError } from '#server/errors/service-error.ts';
+import { fileType } from '#server/files/file-types.ts';
+import { parentOf, within, type Place, type Within } from '#server/files/open-within.ts';
+import { onPath } from '#server/files/path-error.ts';
+import { relativePath, type RelativePath, type WorkDirectory } from '#server/files/work-directory.ts';
+import type { FileEntry } from '#schema/file-entry.ts';
+import { readEntry, rootEntry } from './entry.ts';
+
+/** Type of a file whose name says nothing of it. */
+const PLAIN = 'text/plain';
+
+/** Throws 41304 when the link leads outside; one that leads nowhere passes. */
+async function checkLink(inside: Within, parent: Place, name: string, shown: string): Promise<void> {
+  try {
+    await (await inside.openEntry(parent, name, shown)).close();
+  } catch (error) {
+    if (error instanceof ServiceError) throw error;
+  }
+}
+
+/** The entry of a path: a link is itself, but must not lead outside. Throws 41304 and the system's errors. */
+export async function entryAt(
+  directory: WorkDirectory,
+  inside: Within,
+  path: RelativePath,
+  shown: string,
+): Promise<FileEntry> {
+  const { parent, name } = parentOf(path) ?? { parent: path, name: undefined };
+  const place = await inside.open(parent, shown);
+  try {
+    if (name === undefined) return await rootEntry(place, directory.root);
+    const entry = await readEntry(place, name, path);
+    if (entry.kind === 'symlink') await checkLink(inside, place, name, shown);
+    await place.confirm();
+    return entry;
+  } finally {
+    await place.close();
+  }
+}
+
+/** Throws 40409, 40411, 41304. */
+export async function statPath(directory: WorkDirectory, input: string): Promise<FileEntry> {
+  const path = relativePath(input);
+  const inside = await within(directory);
+  const entry = await onPath(input, () => entryAt(directory, inside, path, input));
+  if (entry.kind !== 'file') return entry;
+  const { mime = PLAIN, languageId } = fileType(entry.name) ?? {};
+  return { ...entry, mime, ...(languageId === undefined ? {} : { language_id: languageId }) };
+}

@@ -1,0 +1,95 @@
+/**
+ * What the routes of a session's file actions, `POST /sessions/{id}/fs:<action>`, are written with. It holds the order of
+ * their checks: the body is an object and `runtime_id` text, then the session, then the runtime, then the action's own
+ * fields, then its paths, which the handler looks at.
+ *
+ *     export default defineFilesEndpoint({
+ *       summary: 'Facts of a path',
+ *       body: fileFields({ path: nonEmpty }),
+ *       data: fileEntrySchema,
+ *       errors: ['fs.path_not_found'],
+ *       handler: ({ body, directory }) => statPath(directory, body.path),
+ *     });
+ */
+import { z } from 'zod';
+import type { App } from '#server/app.ts';
+import type { ErrorName } from '#server/errors/catalogue.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
+import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
+import type { SessionDirectory } from '#server/sessions/sessions.ts';
+import { nonEmpty } from '#schema/scalars.ts';
+import { defineEndpoint, parse } from './endpoint.ts';
+import type { Endpoint } from './endpoint.ts';
+import { pathParams } from './params.ts';
+
+const frame = z.object({ runtime_id: nonEmpty.default(LOCAL_RUNTIME) });
+
+/** The body of a file action: its own fields, and the runtime that every action may name. */
+export const fileFields = <Shape extends z.core.$ZodLooseShape>(shape: Shape) => frame.extend(shape);
+
+/** Throws 40420: the machine itself is the one runtime that a workspace has. */
+export function assertRuntime(id: string, workspaceId: string): void {
+  if (id === LOCAL_RUNTIME) return;
+  throw new ServiceError('runtime.not_found', `runtime ${id} does not exist in workspace ${workspaceId}`);
+}
+
+/** What every file action may fail with. */
+export const FILE_ERRORS: ErrorName[] = [
+  'session.not_found',
+  'runtime.not_found',
+  'runtime.unavailable',
+  'fs.path_escapes_session',
+];
+
+export interface FilesInput<Body> {
+  body: Body;
+  directory: SessionDirectory;
+  app: App;
+  /** Aborted when the client has gone. */
+  readonly signal: AbortSignal;
+}
+
+interface FilesDefinition<Body extends z.ZodType, Data extends z.ZodType> {
+  summary: string;
+  operationId?: string;
+  description?: string;
+  /** Made with `fileFields`. */
+  body: Body;
+  data: Data;
+  /** Beside those that every action has. */
+  errors?: ErrorName[];
+  /** How the session's place in the URL becomes a directory; loads the session unless given. */
+  find?: (id: string, app: App) => Promise<SessionDirectory>;
+  handler(input: FilesInput<z.output<Body>>): z.input<Data> | Promise<z.input<Data>>;
+}
+
+const ofSession = (id: string, app: App) => app.sessions.workDirectory(id);
+
+/** An endpoint that works in a session's directory. */
+export function defineFilesEndpoint<Body extends z.ZodType, Data extends z.ZodType>(
+  definition: FilesDefinition<Body, Data>,
+): Endpoint {
+  const { errors = [], find = ofSession, handler, ...description } = definition;
+  return defineEndpoint({
+    ...description,
+    tag: 'fs',
+    params: pathParams('session_id'),
+    bodyRequired: false,
+    errors: [...FILE_ERRORS, ...errors],
+    async load({ params, body, app }) {
+      const { runtime_id } = parse(frame, body);
+      const directory = await find(params.session_id, app);
+      assertRuntime(runtime_id, directory.workspaceId);
+      return directory;
+    },
+    handler: (input) =>
+      handler({
+        body: input.body,
+        directory: input.resource,
+        app: input.app,
+        get signal() {
+          return input.signal;
+        },
+      }),
+  });
+}
