@@ -54,6 +54,8 @@ export type EndpointTag =
 
 type Awaitable<T> = T | Promise<T>;
 
+export type FailureStatuses = Partial<Record<ErrorName, 404 | 500>>;
+
 /** What every kind of endpoint says about itself; all of it is in `/openapi.json`. */
 interface Description {
   /** One line. */
@@ -67,6 +69,8 @@ interface Description {
    * endpoint may meet: `auth.unauthorized`, `internal.error`.
    */
   errors?: ErrorName[];
+  /** Those of them that this endpoint answers with a status of their own, below an envelope as ever. */
+  failureStatuses?: FailureStatuses;
   /** Bytes of the JSON body at most. */
   bodyLimit?: number;
   /** False: no body counts as `{}`. */
@@ -222,9 +226,11 @@ function assertReply(schema: z.ZodType, data: unknown): void {
 
 /** What an operation may fail with, in the order of the codes; `validation.failed` where anything is validated. */
 export function declaredErrors({ definition }: Pick<Endpoint, 'definition'>): ErrorName[] {
-  const { errors = [], params, query, body } = definition;
+  const { errors = [], failureStatuses = {}, params, query, body } = definition;
   const validates = params ?? query ?? body;
   const names = new Set<ErrorName>([...(validates ? (['validation.failed'] as const) : []), ...errors]);
+  // Where it has a status of its own even what every endpoint may meet is told.
+  if (failureStatuses['internal.error']) names.add('internal.error');
   return [...names].sort((a, b) => codeOf(a) - codeOf(b));
 }
 

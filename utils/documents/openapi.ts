@@ -67,6 +67,17 @@ const json = (schema: JsonSchema) => ({ 'application/json': { schema } });
 const oneOf = (schemas: JsonSchema[]): JsonSchema =>
   schemas.length === 1 && schemas[0] ? schemas[0] : { oneOf: schemas };
 
+/** The failures that an operation tells with a status of their own. */
+function failureResponses({ definition }: Endpoint, components: Components): JsonSchema {
+  const responses: JsonSchema = {};
+  for (const status of new Set(Object.values(definition.failureStatuses ?? {}))) {
+    const names = declaredErrors({ definition }).filter((name) => definition.failureStatuses?.[name] === status);
+    const envelopes = names.map((name) => errorEnvelope(name, components));
+    responses[status] = { description: 'Failure', content: json(oneOf(envelopes)) };
+  }
+  return responses;
+}
+
 function rawResponses(endpoint: Endpoint, errors: JsonSchema[], components: Components): JsonSchema {
   const { raw } = endpoint.definition;
   if (!raw) return {};
@@ -82,16 +93,26 @@ function rawResponses(endpoint: Endpoint, errors: JsonSchema[], components: Comp
     content: { [raw.contentType]: { schema } },
   };
   const responses: JsonSchema = {};
-  for (const status of raw.statuses ?? [200])
-    responses[status] = status === 304 ? { description: 'Not modified' } : success;
+  for (const status of raw.statuses ?? [200]) {
+    if (status === 304) responses[status] = { description: 'Not modified' };
+    else if (status === 206) {
+      const partial = { ...headers, 'content-range': { schema: text } };
+      responses[status] = { ...success, description: 'A part of it', headers: partial };
+    } else responses[status] = success;
+  }
   if (errors.length > 0) responses['200'] = { ...success, content: { ...success.content, ...json(oneOf(errors)) } };
   return responses;
 }
 
 function responsesOf(endpoint: Endpoint, components: Components): JsonSchema {
   const { definition } = endpoint;
-  const errors = declaredErrors(endpoint).map((name) => errorEnvelope(name, components));
-  if (definition.raw) return rawResponses(endpoint, errors, components);
+  const { failureStatuses = {} } = definition;
+  const errors = declaredErrors(endpoint)
+    .filter((name) => failureStatuses[name] === undefined)
+    .map((name) => errorEnvelope(name, components));
+  if (definition.raw) {
+    return { ...rawResponses(endpoint, errors, components), ...failureResponses(endpoint, components) };
+  }
 
   const { status = 200 } = definition;
   const failed = { description: 'Failure', content: json(oneOf(errors)) };

@@ -7,7 +7,7 @@ import type { H3Event } from 'h3';
 import type { App } from '#server/app.ts';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { newUlid } from '#server/ids.ts';
-import type { Endpoint } from '../endpoint.ts';
+import type { Endpoint, FailureStatuses } from '../endpoint.ts';
 import type { AssetReader } from './assets.ts';
 import { RequestAborted, UnreadableBody } from './body.ts';
 import type { Reply } from './reply.ts';
@@ -72,7 +72,12 @@ export function createRequestHandler({
     if (match) {
       const endpoint = await endpointOf(match.entry);
       if (endpoint.definition.mounted?.(app.bind) ?? true) {
-        return endpoint.run({ app, event, params: match.params, query: path.query, requestId });
+        try {
+          return await endpoint.run({ app, event, params: match.params, query: path.query, requestId });
+        } catch (error) {
+          if (error instanceof RequestAborted) throw error;
+          return failed(app, error, requestId, endpoint.definition.failureStatuses);
+        }
       }
     }
     const isApi = path.segments[0] === 'api' || path.decoded.startsWith('/api/') || path.decoded === '/documentation';
@@ -80,14 +85,15 @@ export function createRequestHandler({
     return assets.read(path.segments);
   }
 
-  function failed(app: App, error: unknown, requestId: string): Reply {
-    if (error instanceof ServiceError) return failure(error, requestId);
+  function failed(app: App, error: unknown, requestId: string, statuses: FailureStatuses = {}): Reply {
+    if (error instanceof ServiceError) return failure(error, requestId, statuses[error.name]);
     if (error instanceof UnreadableBody) {
       const reply = failure(error.answer, requestId);
       return { ...reply, headers: { ...reply.headers, connection: 'close' } };
     }
     app.log.error('unhandled error', { err: error, request_id: requestId });
-    return failure(new ServiceError('internal.error', errorMessage(error) || 'internal error'), requestId);
+    const uncoded = new ServiceError('internal.error', errorMessage(error) || 'internal error');
+    return failure(uncoded, requestId, statuses['internal.error']);
   }
 
   async function answer(app: App, event: H3Event, requestId: string): Promise<Reply> {
