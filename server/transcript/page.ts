@@ -21,18 +21,56 @@ export interface SelectedPage {
 
 /** The turns of a page as they are now: what is changed later changes nothing in it. */
 export function selectPage({ items }: HeldState, { before, after, size }: PageQuery): SelectedPage {
-  const starts = items.flatMap((item, at) => (item.kind === 'turn' ? { at, ordinal: item.ordinal } : []));
+  const end = before === undefined ? items.length : firstTurn(items, before);
   const forwards = after !== undefined;
-  // Turns ascend, so those wanted stand together.
-  const first = forwards ? starts.findLastIndex(({ ordinal }) => ordinal <= after) + 1 : 0;
-  const last = before === undefined ? starts.length : starts.findLastIndex(({ ordinal }) => ordinal < before) + 1;
-  const [from, to] = forwards ? [first, Math.min(last, first + size)] : [Math.max(first, last - size), last];
-  const startOf = (turn: number) => starts[turn]?.at ?? items.length;
+  const begin = forwards ? Math.min(firstTurn(items, after + 1), end) : 0;
+  // One more than wanted tells whether the page is the last.
+  const found = forwards ? turnsBehind(items, begin, end, size + 1) : turnsBefore(items, end, size + 1);
+  const starts = forwards ? found.slice(0, size) : found.slice(-size);
+  const behind = forwards ? (found[size] ?? end) : end;
   return {
-    segments: starts.slice(from, to).map(({ at }, index) => items.slice(at, startOf(from + index + 1)).map(copied)),
-    head: forwards ? [] : items.slice(0, startOf(0)),
-    hasMore: forwards ? to < last : from > first,
+    segments: starts.map((at, index) => items.slice(at, starts[index + 1] ?? behind).map(copied)),
+    head: forwards ? [] : items.slice(0, firstTurn(items, 0)),
+    hasMore: found.length > size,
   };
+}
+
+type Items = HeldState['items'];
+
+/**
+ * Where the first turn of at least this ordinal stands, else the end. Turns ascend and little stands between two of
+ * them, so that bisection looks at few items, however long the session is.
+ */
+function firstTurn(items: Items, ordinal: number): number {
+  let found = items.length;
+  let low = 0;
+  let high = items.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    let at = middle;
+    while (at < high && items[at]?.kind !== 'turn') at++;
+    const item = at < high ? items[at] : undefined;
+    if (item?.kind === 'turn' && item.ordinal < ordinal) low = at + 1;
+    else {
+      if (item) found = at;
+      high = middle;
+    }
+  }
+  return found;
+}
+
+/** Where turns stand from `begin` on, at most `count` of them. */
+function turnsBehind(items: Items, begin: number, end: number, count: number): number[] {
+  const starts: number[] = [];
+  for (let at = begin; at < end && starts.length < count; at++) if (items[at]?.kind === 'turn') starts.push(at);
+  return starts;
+}
+
+/** The last ones before `end`, at most `count` of them; in order. */
+function turnsBefore(items: Items, end: number, count: number): number[] {
+  const starts: number[] = [];
+  for (let at = end - 1; at >= 0 && starts.length < count; at--) if (items[at]?.kind === 'turn') starts.push(at);
+  return starts.toReversed();
 }
 
 function copied(item: HeldItem): HeldItem {

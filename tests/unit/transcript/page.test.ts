@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest';
+import { seeded } from '#support/session-histories.ts';
+import { selectPage, type PageQuery } from '#server/transcript/page.ts';
+import { emptyTranscript, type HeldItem } from '#server/transcript/reducer/state.ts';
+
+/** Turns and markers in any order; ordinals have gaps, as where turns were taken back. */
+function timeline(random: () => number): HeldItem[] {
+  const items: HeldItem[] = [];
+  let ordinal = Math.floor(random() * 3);
+  for (let left = Math.floor(random() * 14); left > 0; left--) {
+    if (random() < 0.4) items.push({ kind: 'marker', markerId: `m${left}`, marker: 'interruption' });
+    else {
+      items.push({
+        kind: 'turn',
+        turnId: `t${ordinal}`,
+        ordinal,
+        state: 'completed',
+        origin: { kind: 'user' },
+        steps: [],
+      });
+      ordinal += 1 + Math.floor(random() * 2);
+    }
+  }
+  return items;
+}
+
+/** The page as its words have it: every turn is looked at. */
+function wanted(items: HeldItem[], { before = Infinity, after = -1, size }: PageQuery, forwards: boolean) {
+  const segments: HeldItem[][] = [];
+  for (const item of items) {
+    if (item.kind === 'turn') segments.push([item]);
+    else segments.at(-1)?.push(item);
+  }
+  const fitting = segments.filter(([turn]) => turn?.kind === 'turn' && turn.ordinal < before && turn.ordinal > after);
+  const first = items.findIndex(({ kind }) => kind === 'turn');
+  return {
+    segments: forwards ? fitting.slice(0, size) : fitting.slice(-size),
+    head: forwards ? [] : items.slice(0, first === -1 ? items.length : first),
+    hasMore: fitting.length > size,
+  };
+}
+
+it('has the turns between its cursors, each with what stands behind it', () => {
+  const random = seeded(7);
+  for (let round = 0; round < 5000; round++) {
+    const items = timeline(random);
+    const cursor = () => (random() < 0.5 ? Math.floor(random() * 14) : undefined);
+    const query = { before: cursor(), after: cursor(), size: 1 + Math.floor(random() * 4) };
+    const page = selectPage({ ...emptyTranscript(), items }, query);
+    expect({ query, page }).toEqual({ query, page: wanted(items, query, query.after !== undefined) });
+  }
+});
