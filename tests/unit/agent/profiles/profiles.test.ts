@@ -171,6 +171,12 @@ describe('of several of a name', () => {
     await rm(path);
     expect(await main()).toBe(builtinProfiles.get('agent'));
   });
+
+  it('SYSTEM.md that cannot be read is left out, which is logged', async () => {
+    const path = await put(at('home', 'SYSTEM.md'), 'x'.repeat(AGENT_FILE_BYTES + 1));
+    expect((await look()).profiles.get('agent')).toBe(builtinProfiles.get('agent'));
+    expect(logged).toEqual([{ path, err: expect.any(Error) }]);
+  });
 });
 
 describe('a hostile project', () => {
