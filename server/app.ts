@@ -36,12 +36,14 @@ import { sessionFrames } from '#server/sessions/session-frames.ts';
 import { indexSchema } from '#server/sessions/session-header.ts';
 import { createSessionIndex } from '#server/sessions/session-index.ts';
 import { createSessions, type Sessions } from '#server/sessions/sessions.ts';
+import { createChangeLock } from '#server/storage/change-lock.ts';
 import { createDocuments, type DocumentDrivers } from '#server/storage/documents.ts';
 import { acquireLease } from '#server/storage/lease.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';
 import { removeOldIndexes } from '#server/storage/old-indexes.ts';
 import { findShell } from '#server/tools/bash.ts';
 import { builtinTools } from '#server/tools/registry.ts';
+import { createTrust, type Trust } from '#server/workspaces/trust.ts';
 import { createWorkspaces, type Workspaces } from '#server/workspaces/workspaces.ts';
 import { SERVER_VERSION } from './version.ts';
 
@@ -95,6 +97,7 @@ export interface App {
   readonly config: Config;
   readonly providers: Providers;
   readonly workspaces: Workspaces;
+  readonly trust: Trust;
   readonly sessions: Sessions;
   meta(): Meta;
   /** The home's token, for URLs shown to the user; undefined with `--dangerous-bypass-auth`. */
@@ -220,7 +223,16 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       return undefined;
     }
   });
-  const workspaces = opened.add(createWorkspaces({ documents, index, publish: globalStream.publish, log, clock }));
+  const workspaces = opened.add(
+    createWorkspaces({
+      documents,
+      lock: createChangeLock({ path: join(home, 'workspaces.json.lock'), holder }),
+      index,
+      publish: globalStream.publish,
+      log,
+      clock,
+    }),
+  );
   const runtime = createLocalRuntime({ env: options.env });
   const tools = builtinTools();
   const sessions = createSessions({
@@ -294,6 +306,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     config,
     providers,
     workspaces,
+    trust: createTrust({ documents, log, clock }),
     sessions,
     meta,
     token: async () => (options.bypassAuth ? undefined : token.current()),
