@@ -43,6 +43,7 @@ import { createIndexDb } from '#server/storage/index-db.ts';
 import { removeOldIndexes } from '#server/storage/old-indexes.ts';
 import { findShell } from '#server/tools/bash.ts';
 import { builtinTools } from '#server/tools/registry.ts';
+import { createAdditionalDirs, type AdditionalDirs } from '#server/workspaces/additional-dirs.ts';
 import { createTrust, type Trust } from '#server/workspaces/trust.ts';
 import { createWorkspaces, type Workspaces } from '#server/workspaces/workspaces.ts';
 import { SERVER_VERSION } from './version.ts';
@@ -98,6 +99,7 @@ export interface App {
   readonly providers: Providers;
   readonly workspaces: Workspaces;
   readonly trust: Trust;
+  readonly additionalDirs: AdditionalDirs;
   readonly sessions: Sessions;
   meta(): Meta;
   /** The home's token, for URLs shown to the user; undefined with `--dangerous-bypass-auth`. */
@@ -223,10 +225,11 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       return undefined;
     }
   });
+  const registryLock = createChangeLock({ path: join(home, 'workspaces.json.lock'), holder });
   const workspaces = opened.add(
     createWorkspaces({
       documents,
-      lock: createChangeLock({ path: join(home, 'workspaces.json.lock'), holder }),
+      lock: registryLock,
       index,
       publish: globalStream.publish,
       log,
@@ -234,6 +237,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     }),
   );
   const runtime = createLocalRuntime({ env: options.env });
+  const additionalDirs = createAdditionalDirs({ lock: registryLock, runtime, log });
   const tools = builtinTools();
   const sessions = createSessions({
     root: sessionsDir,
@@ -244,6 +248,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     features: options.features,
     program: createAgentProgram({
       runtime,
+      additionalDirs: additionalDirs.of,
       instructionsMaxAgeMs: options.instructionsMaxAgeMs,
       clock,
       home,
@@ -307,6 +312,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     providers,
     workspaces,
     trust: createTrust({ documents, log, clock }),
+    additionalDirs,
     sessions,
     meta,
     token: async () => (options.bypassAuth ? undefined : token.current()),

@@ -23,3 +23,13 @@ export const renameWorkspaceSchema = z.object({ name });
 export const workspaceParams = z.object({ workspace_id: workspaceId });
 
 export const trustSchema = z.object({ trusted: z.boolean() });
+
+export const addDirectorySchema = z.object({ path: z.string().min(1), persist: z.boolean().default(true) });
+export const addedDirectorySchema = z.object({
+  project_root: z.string(),
+  config_path: z.string(),
+  /** All that the workspace has now. */
+  additional_dirs: z.array(z.string()),
+  persisted: z.boolean(),
+});
+export type AddedDirectory = z.infer<typeof addedDirectorySchema>;
