@@ -36,12 +36,15 @@ import { sessionFrames } from '#server/sessions/session-frames.ts';
 import { indexSchema } from '#server/sessions/session-header.ts';
 import { createSessionIndex } from '#server/sessions/session-index.ts';
 import { createSessions, type Sessions } from '#server/sessions/sessions.ts';
+import { createChangeLock } from '#server/storage/change-lock.ts';
 import { createDocuments, type DocumentDrivers } from '#server/storage/documents.ts';
 import { acquireLease } from '#server/storage/lease.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';
 import { removeOldIndexes } from '#server/storage/old-indexes.ts';
 import { findShell } from '#server/tools/bash.ts';
 import { builtinTools } from '#server/tools/registry.ts';
+import { createAdditionalDirs, type AdditionalDirs } from '#server/workspaces/additional-dirs.ts';
+import { createTrust, type Trust } from '#server/workspaces/trust.ts';
 import { createWorkspaces, type Workspaces } from '#server/workspaces/workspaces.ts';
 import { SERVER_VERSION } from './version.ts';
 
@@ -95,6 +98,8 @@ export interface App {
   readonly config: Config;
   readonly providers: Providers;
   readonly workspaces: Workspaces;
+  readonly trust: Trust;
+  readonly additionalDirs: AdditionalDirs;
   readonly sessions: Sessions;
   meta(): Meta;
   /** The home's token, for URLs shown to the user; undefined with `--dangerous-bypass-auth`. */
@@ -220,8 +225,19 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       return undefined;
     }
   });
-  const workspaces = opened.add(createWorkspaces({ documents, index, publish: globalStream.publish, log, clock }));
+  const registryLock = createChangeLock({ path: join(home, 'workspaces.json.lock'), holder });
+  const workspaces = opened.add(
+    createWorkspaces({
+      documents,
+      lock: registryLock,
+      index,
+      publish: globalStream.publish,
+      log,
+      clock,
+    }),
+  );
   const runtime = createLocalRuntime({ env: options.env });
+  const additionalDirs = createAdditionalDirs({ lock: registryLock, runtime, log });
   const tools = builtinTools();
   const sessions = createSessions({
     root: sessionsDir,
@@ -232,6 +248,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     features: options.features,
     program: createAgentProgram({
       runtime,
+      additionalDirs: additionalDirs.of,
       instructionsMaxAgeMs: options.instructionsMaxAgeMs,
       clock,
       home,
@@ -294,6 +311,8 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     config,
     providers,
     workspaces,
+    trust: createTrust({ documents, log, clock }),
+    additionalDirs,
     sessions,
     meta,
     token: async () => (options.bypassAuth ? undefined : token.current()),

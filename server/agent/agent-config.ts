@@ -3,6 +3,7 @@
  * and is read from its fold; here they are changed.
  */
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { internal, event, type AgentConfigFields, type Draft, type InternalFields } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
@@ -15,7 +16,7 @@ import type { AgentChange, AgentContext } from './context.ts';
 import { mainProfile, MAIN_ONLY_TOOLS, type Profile } from './profile.ts';
 import type { Instructions } from './prompt/instructions.ts';
 import type { StatusFrames } from './status-frames.ts';
-import { instructionsSection } from './prompt/system-prompt.ts';
+import { directoryHeading, instructionsSection, shownDirectories } from './prompt/system-prompt.ts';
 
 /** The model side of a turn, frozen at its first step. */
 export interface TurnModel {
@@ -83,7 +84,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
   /** Of the files that bring profiles. */
   let fileWarnings: readonly SessionWarning[] = [];
   /** What the prompt was rendered with, as far as this process knows. */
-  let rendered: { instructions: string; tools: string } | undefined;
+  let rendered: { instructions: string; additionalDirs: string; tools: string } | undefined;
 
   const permission = () => state().config.permission ?? program.defaultPermission();
   const bound = () => state().config.model;
@@ -91,13 +92,23 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
 
   const system = (): Promise<string> => log.load(state().system);
 
-  const toolNames = () =>
-    [...agent.tools().activeNames].join();
+  const toolNames = () => [...agent.tools().activeNames].join();
+
+  /** What the prompt says about the session's place and tools, now. */
+  async function lookAround() {
+    const [instructions, additionalDirs] = await Promise.all([
+      program.readInstructions(session),
+      program.reach(session).additionalDirs(),
+    ]);
+    const shown = { instructions: instructions.text, additionalDirs: additionalDirs.join('\0'), tools: toolNames() };
+    return { instructions, additionalDirs, shown };
+  }
 
   async function renderedPrompt(cause: string, profile: Profile, frozen: boolean): Promise<Draft[]> {
-    const instructions = await program.readInstructions(session);
-    rendered = { instructions: instructions.text, tools: toolNames() };
-    const text = await program.renderPrompt(session, instructions, profile);
+    const { shown, ...facts } = await lookAround();
+    rendered = shown;
+    const { instructions } = facts;
+    const text = await program.renderPrompt(session, facts, profile);
     const sha256 = createHash('sha256').update(text).digest('hex');
     const stored = await log.store(text);
     const drafts = warn(instructions.warnings);
@@ -106,10 +117,12 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     return [internal(id, 'agent.prompt', fields), ...drafts];
   }
 
-  /** Whether the prompt, maybe of an earlier process, shows exactly these files. */
-  async function shows(instructions: Instructions): Promise<boolean> {
+  /** Whether the prompt, maybe of an earlier process, shows exactly these files and directories. */
+  async function shows(instructions: Instructions, additionalDirs: readonly string[]): Promise<boolean> {
     const section = instructionsSection(instructions);
-    return section ? (await system()).includes(section) : (await shownInstructions()).length === 0;
+    const text = await system();
+    if (!isDeepStrictEqual(shownDirectories(text), additionalDirs.map(directoryHeading))) return false;
+    return section ? text.includes(section) : (await shownInstructions()).length === 0;
   }
 
   /** Entries of the tool lists that fit no tool, told once each. */
@@ -228,13 +241,14 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     const effort = program.effort(model, state().config.thinkingEffort);
     const limit = contextLimit(model);
     if (limit !== maxContextTokens()) log.append([internal(id, 'agent.config', { maxContextTokens: limit ?? null })]);
-    const [instructions, catalog] = await Promise.all([
-      program.readInstructions(session),
+    const [{ instructions, additionalDirs, shown }, catalog] = await Promise.all([
+      lookAround(),
       program.lookAtProfiles(session),
     ]);
-    rendered ??= (await shows(instructions)) ? { instructions: instructions.text, tools: toolNames() } : undefined;
-    if (rendered?.instructions !== instructions.text) await refreshPrompt('instructions');
-    else if (rendered.tools !== toolNames()) await refreshPrompt('tools');
+    rendered ??= (await shows(instructions, additionalDirs)) ? shown : undefined;
+    if (rendered?.instructions !== shown.instructions) await refreshPrompt('instructions');
+    else if (rendered.additionalDirs !== shown.additionalDirs) await refreshPrompt('additional_dirs');
+    else if (rendered.tools !== shown.tools) await refreshPrompt('tools');
     const told = [...warn(instructions.warnings), ...warnOfFiles(catalog.warnings), ...patternWarnings()];
     if (told.length > 0) log.append(told);
     return { model, settings: program.settings(model, effort), system: await system() };

@@ -133,7 +133,11 @@ export interface AgentProgram {
   /** Looks at the files that bring profiles to the place, unless that was done just now. Never rejects. */
   lookAtProfiles(place: SessionPlace): Promise<Catalog>;
   /** The system prompt of an agent of this profile. */
-  renderPrompt(place: SessionPlace, instructions: Instructions, profile: Profile): Promise<string>;
+  renderPrompt(
+    place: SessionPlace,
+    facts: { instructions: Instructions; additionalDirs: readonly string[] },
+    profile: Profile,
+  ): Promise<string>;
   /** What of the configuration `toolPolicy` goes by: the same object while nothing of it has changed. */
   toolSettings(): unknown;
   /**

@@ -41,6 +41,8 @@ export interface AgentProgramDeps {
   /** Those that every agent has; features bring more. */
   tools: readonly Tool[];
   hooks: Hooks;
+  /** Further directories that count as the workspace of this root, at this moment. */
+  additionalDirs: (root: string) => Promise<readonly string[]>;
   log: Logger;
 }
 
@@ -65,7 +67,7 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
     cwd,
     sessionDir: dir,
     home: serverHome,
-    additionalDirs: [],
+    additionalDirs: () => deps.additionalDirs(cwd),
     skillDirs: [],
   });
 
@@ -110,13 +112,13 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
     nestedInstructions: (touched, known) => findNestedInstructions(touched, known, { files, runtime }),
     profiles: ({ cwd }) => profiles.seen(cwd).profiles,
     lookAtProfiles: ({ cwd }) => profiles.look(cwd),
-    renderPrompt: (place, instructions, { role, template }) =>
+    renderPrompt: (place, { instructions, additionalDirs }, { role, template }) =>
       renderSystemPrompt({
         runtime,
         productName: config.effective().identity.name ?? PRODUCT_NAME,
         cwd: place.cwd,
         shell: deps.shell,
-        additionalDirs: reach(place).additionalDirs,
+        additionalDirs,
         instructions,
         role,
         template,

@@ -38,7 +38,7 @@ const linkedOutside = (shown: string) =>
 
 /** Of a work directory and its additional ones; those that are not there lead nowhere. */
 async function realRoots(directory: WorkDirectory): Promise<string[]> {
-  const roots = [directory.root, ...directory.additionalDirs()];
+  const roots = [directory.root, ...(await directory.additionalDirs())];
   const real = await Promise.all(roots.map((root) => realpath(root).catch(() => undefined)));
   return real.filter((root) => root !== undefined);
 }

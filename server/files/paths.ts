@@ -8,7 +8,7 @@ import { directoryFault } from './file-kind.ts';
 export interface Reach {
   runtime: Pick<Runtime, 'homeDirectory' | 'realpath'>;
   cwd: string;
-  additionalDirs: readonly string[];
+  additionalDirs: () => Promise<readonly string[]>;
   skillDirs: readonly string[];
 }
 
@@ -39,6 +39,19 @@ export async function isInsideAny(
   if (folders.some((folder) => isInside(real, folder))) return true;
   for (const folder of folders) if (isInside(real, await runtime.realpath(folder))) return true;
   return false;
+}
+
+/**
+ * As `isInsideAny`, of the working directory, the additional ones and `more`. The additional ones are asked for where the
+ * others do not hold the path.
+ */
+export async function isInWorkspace(
+  real: string,
+  { cwd, additionalDirs, runtime }: Pick<Reach, 'cwd' | 'additionalDirs'> & { runtime: Pick<Runtime, 'realpath'> },
+  more: readonly string[] = [],
+): Promise<boolean> {
+  if (await isInsideAny(real, [cwd, ...more], runtime)) return true;
+  return isInsideAny(real, await additionalDirs(), runtime);
 }
 
 /** The directories from `root`, which must hold `directory`, down to it. */
@@ -84,8 +97,7 @@ export async function resolveTarget(input: string, reach: Reach): Promise<Target
     throw new PathError(`Cannot resolve ${input}: ${errorMessage(error)}`);
   }
   const relativeInput = !isAbsolute(input) && !input.startsWith('~');
-  const workspace = [reach.cwd, ...reach.additionalDirs, ...reach.skillDirs];
-  if (relativeInput && !(await isInsideAny(real, workspace, reach.runtime))) {
+  if (relativeInput && !(await isInWorkspace(real, reach, reach.skillDirs))) {
     throw new PathError(`${input} leads outside the workspace; give an absolute path to reach it.`);
   }
   return { path, real };

@@ -6,7 +6,7 @@ export interface WorkDirectory {
   /** Absolute; may be reached through links. */
   readonly root: string;
   /** Where links may lead, too. Asked at each use: directories are added while sessions run. */
-  additionalDirs(): readonly string[];
+  additionalDirs(): readonly string[] | Promise<readonly string[]>;
 }
 
 declare const checked: unique symbol;
@@ -16,8 +16,7 @@ export type RelativePath = string & { readonly [checked]: true };
 const rejected = (input: string, why: string) =>
   new ServiceError('fs.path_escapes_session', `path "${input}" rejected (${why})`);
 
-const escapes = (input: string) =>
-  new ServiceError('fs.path_escapes_session', `path "${input}" escapes workspace`);
+const escapes = (input: string) => new ServiceError('fs.path_escapes_session', `path "${input}" escapes workspace`);
 
 const onWindows = process.platform === 'win32';
 

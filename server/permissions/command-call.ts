@@ -1,6 +1,6 @@
 /** A call's command line: how it reads, and the directory its commands run in. */
 import { isAbsolute, resolve } from 'node:path';
-import { isInsideAny } from '#server/files/paths.ts';
+import { isInWorkspace } from '#server/files/paths.ts';
 import type { RuleSubject } from '#server/tools/tool.ts';
 import type { CommandLineReader, CommandReading } from './command-line/command-line-reader.ts';
 import type { PermissionPlaces } from './decision.ts';
@@ -44,7 +44,6 @@ export function createCommandCall(
   { places, reader }: CommandSurroundings,
 ): CommandCall {
   const { runtime } = places;
-  const workspace = [places.cwd, ...places.additionalDirs];
   const start = subject.directory ?? places.cwd;
   const reading = once(async () => {
     const read = await reader.read(line);
@@ -57,7 +56,7 @@ export function createCommandCall(
     // The shell looks for a plain name in the directories of CDPATH first.
     if (runtime.environment().CDPATH && !isAbsolute(directory) && !/^\.\.?(\/|$)/.test(directory)) return undefined;
     const real = await runtime.realpath(resolve(start, directory)).catch(() => undefined);
-    if (real === undefined || !(await isInsideAny(real, workspace, runtime))) return undefined;
+    if (real === undefined || !(await isInWorkspace(real, places))) return undefined;
     // The shell takes `link/..` back to where the link is, and when there is nothing there to where the link leads.
     const linked = isAbsolute(directory) ? directory : `${start}/${directory}`;
     return (await runtime.realpath(linked).catch(() => undefined)) === real ? real : undefined;
@@ -65,7 +64,7 @@ export function createCommandCall(
 
   async function locate(): Promise<CommandDirectory> {
     const real = await runtime.realpath(start);
-    const here = { path: real, inWorkspace: await isInsideAny(real, workspace, runtime), lost: false };
+    const here = { path: real, inWorkspace: await isInWorkspace(real, places), lost: false };
     if (!line.includes('cd')) return here;
     const { cd } = await reading();
     if (cd === undefined) return here;

@@ -1,6 +1,6 @@
 /** What an approval "for the session" remembers of a call: its text, and the directory that it holds for. */
 import { escapeGlob } from '#server/files/globs.ts';
-import { isInsideAny } from '#server/files/paths.ts';
+import { isInWorkspace } from '#server/files/paths.ts';
 import type { RememberedRule } from '#server/journal/projections/context.ts';
 import type { CommandCall } from './command-call.ts';
 import type { FileAccess, PermissionCall, PermissionPlaces } from './decision.ts';
@@ -34,7 +34,7 @@ export async function rememberedRule(
   if (another) return undefined;
   if (!file) return { rule: ruleText(toolName, text) };
   if (match === 'path') return { rule: ruleText(toolName, file.real) };
-  return (await isInsideAny(file.real, [places.cwd, ...places.additionalDirs], places.runtime))
+  return (await isInWorkspace(file.real, places))
     ? { rule: ruleText(toolName, text), dir: file.real }
     : { rule: ruleText(toolName, file.real) };
 }

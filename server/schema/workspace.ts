@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, isoTime } from './scalars.ts';
+import { count, isoTime, workspaceId } from './scalars.ts';
 
 /** A registered project folder. */
 export const workspaceSchema = z
@@ -14,7 +14,22 @@ export const workspaceSchema = z
   .meta({ id: 'Workspace' });
 export type Workspace = z.infer<typeof workspaceSchema>;
 
-export const createWorkspaceSchema = z.object({
-  root: z.string().min(1),
-  name: z.string().min(1).max(100).optional(),
+const name = z.string().min(1).max(100);
+
+export const createWorkspaceSchema = z.object({ root: z.string().min(1), name: name.optional() });
+export const renameWorkspaceSchema = z.object({ name });
+
+/** The path parameter of one workspace. */
+export const workspaceParams = z.object({ workspace_id: workspaceId });
+
+export const trustSchema = z.object({ trusted: z.boolean() });
+
+export const addDirectorySchema = z.object({ path: z.string().min(1), persist: z.boolean().default(true) });
+export const addedDirectorySchema = z.object({
+  project_root: z.string(),
+  config_path: z.string(),
+  /** All that the workspace has now. */
+  additional_dirs: z.array(z.string()),
+  persisted: z.boolean(),
 });
+export type AddedDirectory = z.infer<typeof addedDirectorySchema>;

@@ -347,7 +347,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       live.use(id, ({ context }) => ({
         workspaceId: context.workspaceId,
         root: context.cwd,
-        additionalDirs: () => context.program.reach(context).additionalDirs,
+        additionalDirs: context.program.reach(context).additionalDirs,
       })),
     async ifLoaded(id, work) {
       await index.ready();

@@ -42,8 +42,8 @@ export interface ToolEnvironment {
   /** The machine the workspace lies on: tools touch files and start processes through it alone. */
   runtime: Runtime;
   cwd: string;
-  /** Further roots that count as the workspace. */
-  additionalDirs: string[];
+  /** Further roots that count as the workspace, at this moment. */
+  additionalDirs: () => Promise<readonly string[]>;
   /** Root folders of skills and plugins: readable without asking. */
   skillDirs: string[];
   /** The session's own folder: readable without asking. */

@@ -43,14 +43,14 @@ export function defaultName(root: string): string {
 }
 
 /**
- * Throws unless `path` is an existing directory, links followed: 40409 `<label> <path> does not exist` (a relative path
+ * Throws unless `path` is an existing directory, links followed: 40409 `<label> <shown> does not exist` (a relative path
  * is never expanded and does not exist) or `… is not a directory`, 40411 where the system forbids the look.
  */
-export async function checkDirectory(path: string, label: string): Promise<void> {
+export async function checkDirectory(path: string, label: string, shown: string = path): Promise<void> {
   const fault = await directoryFault(path, stat);
-  if (fault === 'missing') throw new ServiceError('fs.path_not_found', `${label} ${path} does not exist`);
-  if (fault === 'not a directory') throw new ServiceError('fs.path_not_found', `${label} ${path} is not a directory`);
-  if (fault) throw new ServiceError('fs.permission_denied', `${label} ${path} cannot be read: permission denied`);
+  if (fault === 'missing') throw new ServiceError('fs.path_not_found', `${label} ${shown} does not exist`);
+  if (fault === 'not a directory') throw new ServiceError('fs.path_not_found', `${label} ${shown} is not a directory`);
+  if (fault) throw new ServiceError('fs.permission_denied', `${label} ${shown} cannot be read: permission denied`);
 }
 
 /** The checks of `POST /workspaces`: 40001 unless absolute, then as `checkDirectory`. */

@@ -1,32 +1,40 @@
 /**
  * The registry of workspaces: the document `workspaces.json`, which all servers of the home share. It is
- * read again when it changed, operations of this process run one after the other, and an id whose root has the same key
- * as another's is an alias of it.
+ * read again when it changed, operations of this process run one after the other, a change holds a lock from reading to
+ * replacing, and an id whose root has the same key as another's is an alias of it.
  */
+import { stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
-import { z } from 'zod';
 import type { Clock } from '#server/clock.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
+import { directoryFault } from '#server/files/file-kind.ts';
 import type { Logger } from '#server/logging/log.ts';
-import { iso, workspaceId } from '#schema/scalars.ts';
+import { iso } from '#schema/scalars.ts';
 import type { Workspace } from '#schema/workspace.ts';
 import type { SessionIndex } from '#server/sessions/session-index.ts';
+import type { ChangeLock } from '#server/storage/change-lock.ts';
 import type { Documents } from '#server/storage/documents.ts';
+import { DOCUMENT, emptyRegistry, registrySchema, type Entry } from './registry-document.ts';
 import { defaultName, normalRoot, rootKey, workspaceIdOf } from './workspace-root.ts';
 
-const DOCUMENT = 'workspaces.json';
 /** Leaves time to write within 250 ms. */
 const TOUCH_WRITE_DELAY_MS = 200;
 
 export interface Workspaces {
   /** In the order of registration, one for each root. */
   list(): Promise<Workspace[]>;
-  /** A known root is touched and keeps its name; a new one is added. The directory is not looked at. */
+  /**
+   * A new root is added. A known one keeps its name and is touched: `last_opened_at` = now, whose event goes at once and
+   * which is written within 250 ms. The directory is not looked at.
+   */
   register(root: string, name?: string): Promise<Workspace>;
   /** Throws 40410, as all that take an id. */
   get(id: string): Promise<Workspace>;
-  /** `last_opened_at` = now. The event goes at once, the document is written within 250 ms. */
-  touch(id: string): Promise<Workspace>;
+  /** What a client names by an id, or by an absolute path: an existing directory is registered. Throws 40410. */
+  refer(reference: string): Promise<Workspace>;
+  rename(id: string, name: string): Promise<Workspace>;
+  /** Removes it with its aliases; sessions and files stay. */
+  unregister(id: string): Promise<void>;
   /** All ids of the workspace, its own included: what a filter by workspace must accept. */
   aliases(id: string): Promise<string[]>;
   /** Writes what is still in memory. */
@@ -35,36 +43,14 @@ export interface Workspaces {
 
 export interface WorkspacesDeps {
   documents: Documents;
+  /** Among the servers of the home. */
+  lock: ChangeLock;
   index: Pick<SessionIndex, 'ready' | 'workDirs' | 'countByWorkspace'>;
   publish(type: 'event.workspace.created' | 'event.workspace.updated', fields: { workspace: Workspace }): void;
+  publish(type: 'event.workspace.deleted', fields: { workspace_id: string; root: string }): void;
   log: Logger;
   clock: Clock;
 }
-
-const entrySchema = z.object({
-  root: z.string().min(1),
-  name: z.string().min(1).max(100),
-  created_at: z.iso.datetime(),
-  last_opened_at: z.iso.datetime(),
-});
-type Entry = z.infer<typeof entrySchema>;
-
-const registrySchema = z.object({
-  version: z.literal(1),
-  /** In order of registration. Entries that make no sense are left out. */
-  workspaces: z.record(z.string(), z.unknown()).transform((entries) => {
-    const valid: Record<string, Entry> = {};
-    for (const [id, value] of Object.entries(entries)) {
-      const entry = entrySchema.safeParse(value);
-      if (entry.success && workspaceId.safeParse(id).success) valid[id] = entry.data;
-    }
-    return valid;
-  }),
-  deleted_workspace_ids: z.array(z.string()).default([]),
-});
-type Registry = z.output<typeof registrySchema>;
-
-const empty = (): Registry => ({ version: 1, workspaces: {}, deleted_workspace_ids: [] });
 
 const workspaceNotFound = (id: string) => new ServiceError('workspace.not_found', `workspace ${id} does not exist`);
 
@@ -76,8 +62,9 @@ interface Known {
 }
 
 /** Reads nothing yet; the first use adds the directories of sessions that are not registered. */
-export function createWorkspaces({ documents, index, publish, log, clock }: WorkspacesDeps): Workspaces {
-  let registry = empty();
+export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
+  const { documents, lock, index, log, clock } = deps;
+  let registry = emptyRegistry();
   let version: string | undefined;
   let adopted = false;
   /** `last_opened_at` by id, not yet in the document. */
@@ -92,46 +79,58 @@ export function createWorkspaces({ documents, index, publish, log, clock }: Work
     return turn;
   }
 
-  async function load(): Promise<void> {
+  async function read(): Promise<void> {
     const present = await documents.version(DOCUMENT);
-    if (present === undefined || present !== version) {
-      registry = (await documents.get(DOCUMENT, registrySchema)) ?? empty();
-      version = present;
-    }
-    if (!adopted) await adopt();
+    if (present !== undefined && present === version) return;
+    registry = (await documents.get(DOCUMENT, registrySchema)) ?? emptyRegistry();
+    version = present;
   }
 
-  async function save(): Promise<void> {
-    for (const [id, time] of touches) {
-      const entry = registry.workspaces[id];
-      // Another server may have been later.
-      if (entry && entry.last_opened_at < time) entry.last_opened_at = time;
+  async function load(): Promise<void> {
+    await read();
+    if (adopted) return;
+    await index.ready();
+    if (unregisteredRoots().length > 0) {
+      await change(() => {
+        for (const root of unregisteredRoots()) add(workspaceIdOf(root), root, defaultName(root));
+      });
     }
-    try {
-      await documents.set(DOCUMENT, registrySchema, registry);
-      touches.clear();
-    } finally {
-      // What is in memory may not be what is stored; the next use reads it.
-      version = undefined;
-    }
+    adopted = true;
+  }
+
+  /** Changes the registry as it is now and writes it. */
+  async function change<T>(apply: () => T): Promise<T> {
+    return lock.hold(async (fence) => {
+      await read();
+      try {
+        const result = apply();
+        for (const [id, time] of touches) {
+          const entry = registry.workspaces[id];
+          // Another server may have been later.
+          if (entry && entry.last_opened_at < time) entry.last_opened_at = time;
+        }
+        fence();
+        await documents.set(DOCUMENT, registrySchema, registry);
+        touches.clear();
+        return result;
+      } finally {
+        // What is in memory may not be what is stored; the next use reads it.
+        version = undefined;
+      }
+    });
   }
 
   /** Directories that have sessions are workspaces too, unless they were removed by hand. */
-  async function adopt(): Promise<void> {
-    await index.ready();
+  function unregisteredRoots(): string[] {
     const keys = new Set(Object.values(registry.workspaces).map(({ root }) => rootKey(root)));
     const deleted = new Set(registry.deleted_workspace_ids);
-    let added = false;
-    for (const { workspaceId: indexedId, cwd } of index.workDirs()) {
+    return index.workDirs().flatMap(({ workspaceId: indexedId, cwd }) => {
       const root = normalRoot(cwd);
-      const id = workspaceIdOf(root);
-      if (!isAbsolute(cwd) || keys.has(rootKey(root)) || deleted.has(id) || deleted.has(indexedId)) continue;
-      add(id, root, defaultName(root));
+      if (!isAbsolute(cwd) || keys.has(rootKey(root))) return [];
+      if (deleted.has(workspaceIdOf(root)) || deleted.has(indexedId)) return [];
       keys.add(rootKey(root));
-      added = true;
-    }
-    if (added) await save();
-    adopted = true;
+      return [root];
+    });
   }
 
   function add(id: string, root: string, name: string): void {
@@ -172,7 +171,7 @@ export function createWorkspaces({ documents, index, publish, log, clock }: Work
     touches.set(workspace.id, iso(clock.now()));
     callOff ??= clock.setTimeout(() => void writeTouches(), TOUCH_WRITE_DELAY_MS);
     const touched = view(workspace);
-    publish('event.workspace.updated', { workspace: touched });
+    deps.publish('event.workspace.updated', { workspace: touched });
     return touched;
   }
 
@@ -182,7 +181,7 @@ export function createWorkspaces({ documents, index, publish, log, clock }: Work
     return inTurn(async () => {
       if (touches.size === 0) return;
       await load();
-      await save();
+      await change(() => undefined);
     });
   }
 
@@ -195,18 +194,61 @@ export function createWorkspaces({ documents, index, publish, log, clock }: Work
     }
   }
 
+  const atRoot = (root: string) => known().find(({ entry }) => rootKey(entry.root) === rootKey(root));
+
   async function register(root: string, name: string | undefined): Promise<Workspace> {
     await load();
     const normal = normalRoot(root);
-    const present = known().find(({ entry }) => rootKey(entry.root) === rootKey(normal));
+    const present = atRoot(normal);
     if (present) return touchKnown(present);
     const id = workspaceIdOf(normal);
-    add(id, normal, name ?? defaultName(normal));
-    registry.deleted_workspace_ids = registry.deleted_workspace_ids.filter((deleted) => deleted !== id);
-    await save();
-    const workspace = view(resolve(id));
-    publish('event.workspace.created', { workspace });
+    const isNew = await change(() => {
+      // Another server may have been faster.
+      if (atRoot(normal)) return false;
+      add(id, normal, name ?? defaultName(normal));
+      registry.deleted_workspace_ids = registry.deleted_workspace_ids.filter((deleted) => deleted !== id);
+      return true;
+    });
+    const registered = resolve(id);
+    if (!isNew) return touchKnown(registered);
+    const workspace = view(registered);
+    deps.publish('event.workspace.created', { workspace });
     return workspace;
+  }
+
+  async function refer(reference: string): Promise<Workspace> {
+    await load();
+    const present = known().find(({ ids }) => ids.has(reference)) ?? atRoot(normalRoot(reference));
+    if (present) return view(present);
+    if ((await directoryFault(reference, stat)) !== undefined) throw workspaceNotFound(reference);
+    return register(reference, undefined);
+  }
+
+  async function rename(id: string, name: string): Promise<Workspace> {
+    await load();
+    resolve(id);
+    await change(() => {
+      resolve(id).entry.name = name;
+    });
+    const workspace = view(resolve(id));
+    deps.publish('event.workspace.updated', { workspace });
+    return workspace;
+  }
+
+  async function unregister(id: string): Promise<void> {
+    await load();
+    resolve(id);
+    const root = await change(() => {
+      const { entry, ids } = resolve(id);
+      const { root } = entry;
+      registry.workspaces = Object.fromEntries(
+        Object.entries(registry.workspaces).filter(([, other]) => rootKey(other.root) !== rootKey(root)),
+      );
+      registry.deleted_workspace_ids = [...new Set([...registry.deleted_workspace_ids, ...ids])];
+      for (const alias of ids) touches.delete(alias);
+      return root;
+    });
+    deps.publish('event.workspace.deleted', { workspace_id: id, root });
   }
 
   return {
@@ -223,11 +265,9 @@ export function createWorkspaces({ documents, index, publish, log, clock }: Work
         await load();
         return view(resolve(id));
       }),
-    touch: (id) =>
-      inTurn(async () => {
-        await load();
-        return touchKnown(resolve(id));
-      }),
+    refer: (reference) => inTurn(() => refer(reference)),
+    rename: (id, name) => inTurn(() => rename(id, name)),
+    unregister: (id) => inTurn(() => unregister(id)),
     aliases: (id) =>
       inTurn(async () => {
         await load();

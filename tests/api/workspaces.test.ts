@@ -120,6 +120,112 @@ describe('GET /workspaces', () => {
   });
 });
 
+describe('PATCH /workspaces/{id}', () => {
+  it('renames, and tells it', async () => {
+    const client = await connect(server);
+    const made = await register(await project('renamed'));
+    const { data } = await server.api('PATCH', `/workspaces/${made.id}`, { name: 'New name' });
+    expect(data).toEqual({ ...made, name: 'New name' });
+    const { payload } = await client.waitFor(({ type }) => type === 'event.workspace.updated');
+    expect(payload).toMatchObject({ workspace: data, agentId: 'main', sessionId: '__global__' });
+    await client.close();
+  });
+
+  it('checks id, schema, workspace, in this order', async () => {
+    const ill = 'workspace_id must be a wd_<slug>_<hash12> string';
+    for (const [id, body, answer] of [
+      ['x', {}, { code: 40001, details: [{ path: 'workspace_id', message: ill }] }],
+      [
+        'wd_x_000000000000',
+        { name: '' },
+        { code: 40001, msg: 'name: Too small: expected string to have >=1 characters' },
+      ],
+      ['wd_x_000000000000', { name: 'x'.repeat(101) }, { code: 40001 }],
+      ['wd_x_000000000000', { name: 'x' }, { code: 40410, msg: 'workspace wd_x_000000000000 does not exist' }],
+    ] as const) {
+      expect(await server.api('PATCH', `/workspaces/${id}`, body)).toMatchObject({
+        status: 200,
+        data: null,
+        ...answer,
+      });
+    }
+  });
+});
+
+describe('DELETE /workspaces/{id}', () => {
+  it('unregisters once; files, sessions and trust stay', async () => {
+    const client = await connect(server);
+    const root = await project('removed');
+    const session = sessionSchema.parse((await server.api('POST', '/sessions', { metadata: { cwd: root } })).data);
+    const path = `/workspaces/${session.workspace_id}`;
+    await server.api('POST', `${path}/trust`);
+    expect(await server.api('DELETE', path)).toMatchObject({ code: 0, data: { deleted: true } });
+    const { payload, session_id } = await client.waitFor(({ type }) => type === 'event.workspace.deleted');
+    expect(session_id).toBe('__global__');
+    expect(payload).toEqual({
+      type: 'event.workspace.deleted',
+      workspace_id: session.workspace_id,
+      root,
+      agentId: 'main',
+      sessionId: '__global__',
+    });
+    expect(await server.api('DELETE', path)).toMatchObject({ code: 40410 });
+    expect((await server.api('DELETE', '/workspaces/x')).code).toBe(40001);
+    expect((await list()).filter((workspace) => workspace.root === root)).toEqual([]);
+    expect((await server.api('GET', `/sessions/${session.id}`)).data).toMatchObject({ metadata: { cwd: root } });
+    expect((await server.api('POST', `/sessions/${session.id}:abort`)).code).toBe(0);
+    const again = await register(root);
+    expect(again).toMatchObject({ id: session.workspace_id, session_count: 1 });
+    expect((await server.api('GET', `${path}/trust`)).data).toEqual({ trusted: true });
+    await client.close();
+  });
+
+  it('lasts over a restart, until a session of it is resumed', async () => {
+    const home = await temporaryDirectory();
+    const root = await project('removed-for-long');
+    const first = await startServer({ home });
+    const session = sessionSchema.parse((await first.api('POST', '/sessions', { metadata: { cwd: root } })).data);
+    await first.api('DELETE', `/workspaces/${session.workspace_id}`);
+    await first.close();
+    const second = await startServer({ home });
+    const listed = async () => (await second.api('GET', '/workspaces')).data;
+    expect(await listed()).toEqual({ items: [] });
+    expect((await second.api('GET', `/sessions/${session.id}`)).code).toBe(0);
+    expect(await listed()).toEqual({ items: [] });
+    await second.api('POST', `/sessions/${session.id}:restore`);
+    expect(await listed()).toMatchObject({ items: [{ id: session.workspace_id, root, session_count: 1 }] });
+    await second.close();
+    await rm(home, { recursive: true, force: true });
+  });
+});
+
+describe('trust', () => {
+  it('is given and taken back, by the real directory, whatever the body', async () => {
+    const root = await project('trusted');
+    await symlink(root, join(projects, 'trusted-link'));
+    const { id } = await register(root);
+    const link = await register(join(projects, 'trusted-link'));
+    const trusted = async (of: string) => (await server.api('GET', `/workspaces/${of}/trust`)).data;
+    expect(await trusted(id)).toEqual({ trusted: false });
+    for (const body of [undefined, [1]]) {
+      expect((await server.api('POST', `/workspaces/${link.id}/trust`, body)).data).toEqual({ trusted: true });
+      expect(await trusted(id)).toEqual({ trusted: true });
+    }
+    for (const body of [undefined, 'x']) {
+      expect((await server.api('POST', `/workspaces/${id}/untrust`, body)).data).toEqual({ trusted: false });
+      expect(await trusted(link.id)).toEqual({ trusted: false });
+    }
+    for (const [method, action] of [
+      ['GET', 'trust'],
+      ['POST', 'trust'],
+      ['POST', 'untrust'],
+    ] as const) {
+      expect((await server.api(method, `/workspaces/x/${action}`)).code).toBe(40001);
+      expect((await server.api(method, `/workspaces/wd_x_000000000000/${action}`)).code).toBe(40410);
+    }
+  });
+});
+
 describe('events', () => {
   it('tell a new workspace and every touch, with the whole object', async () => {
     const client = await connect(server);

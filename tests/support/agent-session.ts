@@ -107,7 +107,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
         cwd,
         sessionDir,
         home: createServerHome(sessionDir),
-        additionalDirs: [],
+        additionalDirs: async () => [],
         skillDirs: [],
       }),
       decide: () => Promise.resolve({ kind: 'approve' }),

@@ -10,7 +10,7 @@ const place = {
   sessionId: 's',
   agentId: 'main',
   cwd,
-  additionalDirs: [],
+  additionalDirs: async () => [],
   skillDirs: [],
   sessionDir: cwd,
   home: createServerHome(cwd),

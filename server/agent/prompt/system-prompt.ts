@@ -11,7 +11,7 @@ export interface PromptFacts {
   productName: string;
   cwd: string;
   shell: string;
-  additionalDirs: string[];
+  additionalDirs: readonly string[];
   instructions: Instructions;
   /** Who the agent is, where it is not the user's own. */
   role?: string | undefined;
@@ -53,10 +53,23 @@ export function renderSystemPrompt(facts: PromptFacts): Promise<string> {
 
 const fenced = (text: string) => `\`\`\`\n${text}\n\`\`\``;
 
+/** A name that would begin a line of its own stands in quotes: a project may bring it. */
+const onOneLine = (path: string) => (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(path) ? JSON.stringify(path) : path);
+
+/** The line above the listing of an additional directory. */
+export const directoryHeading = (dir: string): string => `Additional directory: ${onOneLine(dir)}`;
+
+/** Those lines of a prompt. */
+export const shownDirectories = (prompt: string): string[] => prompt.match(/^Additional directory: .*$/gm) ?? [];
+
+/** Further ones are only named: a project may list many. */
+const LISTED_DIRECTORIES = 10;
+
 async function additionalDirs({ additionalDirs: dirs, runtime }: PromptFacts): Promise<string[]> {
-  return Promise.all(
-    dirs.map(async (dir) => `Additional directory: ${dir}\n${fenced(await listDirectory(dir, runtime))}`),
-  );
+  const listed = dirs
+    .slice(0, LISTED_DIRECTORIES)
+    .map(async (dir) => `${directoryHeading(dir)}\n${fenced(await listDirectory(dir, runtime))}`);
+  return [...(await Promise.all(listed)), ...dirs.slice(LISTED_DIRECTORIES).map(directoryHeading)];
 }
 
 /** What a prompt of the user's own may name, each made when it is named. */

@@ -1,28 +1,26 @@
 /** What a tool's own class decides when no rule and no mode did. */
-import { isInsideAny } from '#server/files/paths.ts';
+import { isInWorkspace } from '#server/files/paths.ts';
 import type { FileAccess, PermissionPlaces, PermissionStep } from '../decision.ts';
 
 async function allInside(
   files: readonly FileAccess[],
-  folders: readonly string[],
-  { runtime }: PermissionPlaces,
+  places: PermissionPlaces,
+  more: readonly string[] = [],
 ): Promise<boolean> {
-  for (const { real } of files) if (!(await isInsideAny(real, folders, runtime))) return false;
+  for (const { real } of files) if (!(await isInWorkspace(real, places, more))) return false;
   return true;
 }
 
 const OUTSIDE = 'The path lies outside the workspace.';
 
 export const toolClass: PermissionStep = async ({ permission }, context) => {
-  const { cwd, additionalDirs, sessionDir, skillDirs } = context.places;
+  const { places } = context;
   switch (permission) {
     case 'free':
       return { kind: 'approve' };
     case 'read': {
-      const readable = [cwd, ...additionalDirs, sessionDir, ...skillDirs];
-      return (await allInside(await context.files(), readable, context.places))
-        ? { kind: 'approve' }
-        : context.ask(OUTSIDE);
+      const readable = [places.sessionDir, ...places.skillDirs];
+      return (await allInside(await context.files(), places, readable)) ? { kind: 'approve' } : context.ask(OUTSIDE);
     }
     case 'write': {
       if (process.platform === 'win32') return undefined;
@@ -30,9 +28,7 @@ export const toolClass: PermissionStep = async ({ permission }, context) => {
       if (targets.length === 0) return undefined;
       // What is under git can be looked at and taken back.
       if (!(await context.repository())?.inWorkTree) return context.ask('The workspace is not under git.');
-      return (await allInside(targets, [cwd, ...additionalDirs], context.places))
-        ? { kind: 'approve' }
-        : context.ask(OUTSIDE);
+      return (await allInside(targets, places)) ? { kind: 'approve' } : context.ask(OUTSIDE);
     }
     default:
       return undefined;

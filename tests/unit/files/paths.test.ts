@@ -31,7 +31,7 @@ describe('resolving', () => {
   test('a relative path may lead into an additional directory or a skill folder', async () => {
     const environment = {
       ...space.environment,
-      additionalDirs: [join(space.root, 'more')],
+      additionalDirs: async () => [join(space.root, 'more')],
       skillDirs: [join(space.root, 'skills')],
     };
     expect((await resolveTarget('../more/x', environment)).path).toBe(join(space.root, 'more/x'));

@@ -150,7 +150,7 @@ test('rules are compiled once for a configuration and a directory', () => {
 
 test('a configured command rule holds where the workspace is, its bare form everywhere', async () => {
   const rules = [rule('allow', 'Bash(make)')];
-  const more = { additionalDirs: [space.outside] };
+  const more = { additionalDirs: async () => [space.outside] };
   expect(await kind(space.bash('make', { rules }))).toBe('approve');
   expect(await kind(space.bash('make', { rules, directory: space.path('src') }))).toBe('approve');
   for (const directory of [space.outside, space.path('link'), '/']) {

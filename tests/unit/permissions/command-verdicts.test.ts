@@ -12,7 +12,7 @@ const cwd = '/work/project';
 const places = {
   runtime: createLocalRuntime(),
   cwd,
-  additionalDirs: [],
+  additionalDirs: async () => [],
   skillDirs: [],
   sessionDir: '/home/sessions/a/b',
   home: createServerHome('/home'),

@@ -253,7 +253,7 @@ describe('command lines in rules', () => {
 describe('workspace and repository', () => {
   test('additional, session and skill folders', async () => {
     const places = {
-      additionalDirs: [join(space.root, 'more')],
+      additionalDirs: async () => [join(space.root, 'more')],
       skillDirs: [join(space.root, 'skills')],
       sessionDir: join(space.root, 'session'),
     };

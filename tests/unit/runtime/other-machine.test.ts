@@ -33,7 +33,7 @@ beforeEach(async () => {
     sessionId: 'session_test',
     agentId: 'main',
     cwd: CWD,
-    additionalDirs: [],
+    additionalDirs: async () => [],
     skillDirs: [],
     sessionDir: '/sessions/x',
     home: createServerHome(join(root, 'server-home')),

@@ -60,6 +60,7 @@ beforeEach(async () => {
     features: [],
     transcripts: { mapper: createMapper([]), journals: createOpJournals() },
     program: createAgentProgram({
+      additionalDirs: async () => [],
       runtime: createLocalRuntime(),
       instructionsMaxAgeMs: 0,
       clock,

@@ -31,7 +31,7 @@ export async function createWorkspace(): Promise<Workspace> {
       sessionId: 'session_test',
       agentId: 'main',
       cwd,
-      additionalDirs: [],
+      additionalDirs: async () => [],
       skillDirs: [],
       sessionDir,
       home: createServerHome(join(root, 'home')),

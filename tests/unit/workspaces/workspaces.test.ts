@@ -1,11 +1,15 @@
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createLogger } from '#server/logging/log.ts';
-import { workspaceSchema, type Workspace } from '#schema/workspace.ts';
+import type { Workspace } from '#schema/workspace.ts';
+import { createChangeLock } from '#server/storage/change-lock.ts';
 import { createDocuments } from '#server/storage/documents.ts';
 import { createWorkspaces } from '#server/workspaces/workspaces.ts';
 import { manualClock } from '#support/manual-clock.ts';
+import { leaseHolder } from '#support/lease-holder.ts';
+import { buildProgram, startProgram } from '#support/programs.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { openIndex, sessionRow } from '../sessions/index-fixtures.ts';
 
@@ -15,13 +19,14 @@ const clock = manualClock();
 /** A server's registry over `home`, with the events it published. */
 function openWorkspaces(home: string) {
   const { index } = openIndex(home);
-  const events: { type: string; workspace: Workspace }[] = [];
+  const events: { type: string; workspace?: Workspace }[] = [];
   const workspaces = createWorkspaces({
     documents: createDocuments({ home }),
+    lock: createChangeLock({ path: join(home, 'workspaces.json.lock'), holder: leaseHolder() }),
     index,
     log: createLogger('silent'),
     clock,
-    publish: (type, { workspace }) => void events.push({ type, workspace: workspaceSchema.parse(workspace) }),
+    publish: (type, fields) => void events.push({ type, ...fields }),
   });
   onTestFinished(() => workspaces.close());
   return { workspaces, index, events };
@@ -101,7 +106,8 @@ describe('reading', () => {
     const { workspaces } = openWorkspaces(await temporaryHome());
     const refused = { code: 40410, message: 'workspace wd_x_000000000000 does not exist' };
     await expect(workspaces.get('wd_x_000000000000')).rejects.toMatchObject(refused);
-    await expect(workspaces.touch('wd_x_000000000000')).rejects.toMatchObject(refused);
+    await expect(workspaces.rename('wd_x_000000000000', 'x')).rejects.toMatchObject(refused);
+    await expect(workspaces.unregister('wd_x_000000000000')).rejects.toMatchObject(refused);
     await expect(workspaces.aliases('wd_x_000000000000')).rejects.toMatchObject(refused);
   });
 
@@ -173,7 +179,7 @@ describe('touching', () => {
     const { workspaces, events } = openWorkspaces(home);
     const made = await workspaces.register('/x/a');
     clock.advance(1);
-    const touched = await workspaces.touch(made.id);
+    const touched = await workspaces.register('/x/a');
     expect(touched.last_opened_at > made.last_opened_at).toBe(true);
     expect(events.at(-1)).toEqual({ type: 'event.workspace.updated', workspace: touched });
     expect((await stored(home)).workspaces[made.id].last_opened_at).toBe(made.last_opened_at);
@@ -189,9 +195,112 @@ describe('touching', () => {
     const { workspaces } = openWorkspaces(home);
     const { id } = await workspaces.register('/x/a');
     clock.advance(1);
-    const { last_opened_at } = await workspaces.touch(id);
+    const { last_opened_at } = await workspaces.register('/x/a');
     await workspaces.close();
     expect((await stored(home)).workspaces[id].last_opened_at).toBe(last_opened_at);
+  });
+});
+
+describe('renaming', () => {
+  it('changes the name alone, and tells the same name again', async () => {
+    const home = await temporaryHome();
+    const { workspaces, events } = openWorkspaces(home);
+    const made = await workspaces.register('/x/a');
+    clock.advance(1);
+    const renamed = await workspaces.rename(made.id, ' New ');
+    expect(renamed).toEqual({ ...made, name: ' New ' });
+    expect(await workspaces.rename(made.id, ' New ')).toEqual(renamed);
+    expect(events.slice(1)).toEqual([1, 2].map(() => ({ type: 'event.workspace.updated', workspace: renamed })));
+    expect((await stored(home)).workspaces[made.id].name).toBe(' New ');
+  });
+
+  it('takes an alias for the workspace', async () => {
+    const { workspaces, index } = openWorkspaces(await temporaryHome());
+    const { id } = await workspaces.register('/x/a');
+    index.upsert(sessionRow('s1', { workspaceId: 'wd_old_00000000000a', cwd: '/x/a/' }), 0);
+    expect(await workspaces.rename('wd_old_00000000000a', 'New')).toMatchObject({ id, name: 'New' });
+  });
+});
+
+describe('unregistering', () => {
+  it('removes the entries of the root and keeps all its ids from coming back', async () => {
+    const home = await temporaryHome();
+    const { workspaces, index, events } = openWorkspaces(home);
+    const { id, root } = await workspaces.register('/x/a');
+    const other = await workspaces.register('/x/b');
+    const registry = await stored(home);
+    registry.workspaces.wd_second_00000000000b = { ...registry.workspaces[id], root: '/x/a/' };
+    await writeFile(document(home), JSON.stringify(registry));
+    index.upsert(sessionRow('s1', { workspaceId: 'wd_old_00000000000a', cwd: '/x/a' }), 0);
+    await workspaces.register('/x/a');
+    await workspaces.unregister('wd_old_00000000000a');
+    expect(events.at(-1)).toEqual({ type: 'event.workspace.deleted', workspace_id: 'wd_old_00000000000a', root });
+    const after = await stored(home);
+    expect(Object.keys(after.workspaces)).toEqual([other.id]);
+    expect(after.deleted_workspace_ids.sort()).toEqual([id, 'wd_old_00000000000a', 'wd_second_00000000000b'].sort());
+    await expect(workspaces.unregister(id)).rejects.toMatchObject({ code: 40410 });
+    // Neither what was still to be written nor a start brings it back.
+    await workspaces.close();
+    expect(await openWorkspaces(home).workspaces.list()).toEqual([other]);
+  });
+
+  it('gives new times and the default name to a root that comes again', async () => {
+    const { workspaces } = openWorkspaces(await temporaryHome());
+    const made = await workspaces.register('/x/a', 'Mine');
+    await workspaces.unregister(made.id);
+    clock.advance(1);
+    const again = await workspaces.register('/x/a');
+    expect(again).toMatchObject({ id: made.id, name: 'a' });
+    expect(again.created_at > made.created_at).toBe(true);
+  });
+});
+
+describe('a reference', () => {
+  it('is an id, an alias, or an absolute path, which is registered when it is a directory', async () => {
+    const home = await temporaryHome();
+    const { workspaces, index, events } = openWorkspaces(home);
+    const made = await workspaces.register('/gone');
+    index.upsert(sessionRow('s1', { workspaceId: 'wd_old_00000000000a', cwd: '/gone' }), 0);
+    for (const reference of [made.id, 'wd_old_00000000000a', '/gone', '/x/../gone/']) {
+      expect(await workspaces.refer(reference)).toMatchObject({ id: made.id, last_opened_at: made.last_opened_at });
+    }
+    expect(events).toHaveLength(1);
+    expect(await workspaces.refer(home)).toMatchObject({ root: home });
+    expect(events.at(-1)).toMatchObject({ type: 'event.workspace.created', workspace: { root: home } });
+    await writeFile(join(home, 'file'), '');
+    for (const reference of ['wd_x_000000000000', '', '.', 'x', join(home, 'file'), join(home, 'none'), '/\0']) {
+      await expect(workspaces.refer(reference)).rejects.toMatchObject({
+        code: 40410,
+        message: `workspace ${reference} does not exist`,
+      });
+    }
+  });
+});
+
+describe('servers in processes of their own', () => {
+  it('lose nothing when they write at once, and take the lock of one that was killed', async () => {
+    const home = await temporaryHome();
+    const program = await buildProgram('registry-writer', home);
+    const names = ['one', 'two', 'three'];
+    const children = [...names, 'killed'].map((name) => startProgram(program, [home, name]));
+    const killed = children.pop();
+    try {
+      await Promise.all([...children, killed].map((child) => child && once(child, 'message')));
+      killed?.send('keep');
+      expect(killed && (await once(killed, 'message'))[0]).toBe('held');
+      const answers = children.map(async (child) => String((await once(child, 'message'))[0]));
+      for (const child of children) child.send(20);
+      killed?.kill('SIGKILL');
+      expect(await Promise.all(answers)).toEqual(['done', 'done', 'done']);
+    } finally {
+      for (const child of [...children, killed]) child?.kill('SIGKILL');
+    }
+    const { workspaces, deleted_workspace_ids } = await stored(home);
+    const kept = names.flatMap((name) => Array.from({ length: 20 }, (_, at) => at % 3 !== 2 && `/x/${name}-${at}`));
+    const roots = Object.values<{ root: string }>(workspaces).map(({ root }) => root);
+    expect(roots.sort()).toEqual(kept.filter(Boolean).sort());
+    expect(deleted_workspace_ids).toHaveLength(3 * 6);
+    expect((await readdir(home)).filter((name) => name.startsWith('workspaces.json'))).toHaveLength(2);
   });
 });
 
@@ -212,9 +321,9 @@ describe('two servers of one home', () => {
     const [one, two] = [openWorkspaces(home).workspaces, openWorkspaces(home).workspaces];
     const { id } = await one.register('/x/a');
     clock.advance(1);
-    await one.touch(id);
+    await one.register('/x/a');
     clock.advance(1);
-    const { last_opened_at } = await two.touch(id);
+    const { last_opened_at } = await two.register('/x/a');
     await two.close();
     await one.close();
     expect((await stored(home)).workspaces[id].last_opened_at).toBe(last_opened_at);

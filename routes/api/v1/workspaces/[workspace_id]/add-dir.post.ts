@@ -1,0 +1,16 @@
+import { addDirectorySchema, addedDirectorySchema, workspaceParams } from '#schema/workspace.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+
+export default defineEndpoint({
+  summary: 'Let a directory count as the workspace, too',
+  description: 'It is written to the local configuration of the project, or holds until the server ends.',
+  tag: 'workspaces',
+  params: workspaceParams,
+  body: addDirectorySchema,
+  data: addedDirectorySchema,
+  errors: ['workspace.not_found', 'fs.path_not_found', 'fs.permission_denied'],
+  async handler({ params, body, app }) {
+    const { root } = await app.workspaces.get(params.workspace_id);
+    return app.additionalDirs.add(root, body.path, body.persist);
+  },
+});

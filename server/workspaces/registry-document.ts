@@ -1,0 +1,31 @@
+/** The document `workspaces.json`: which directories are workspaces, and which were removed by hand. */
+import { z } from 'zod';
+import { workspaceId } from '#schema/scalars.ts';
+
+export const DOCUMENT = 'workspaces.json';
+
+const entrySchema = z.object({
+  root: z.string().min(1),
+  name: z.string().min(1).max(100),
+  created_at: z.iso.datetime(),
+  last_opened_at: z.iso.datetime(),
+});
+export type Entry = z.infer<typeof entrySchema>;
+
+/** The document's shape. */
+export const registrySchema = z.object({
+  version: z.literal(1),
+  /** In order of registration. Entries that make no sense are left out. */
+  workspaces: z.record(z.string(), z.unknown()).transform((entries) => {
+    const valid: Record<string, Entry> = {};
+    for (const [id, value] of Object.entries(entries)) {
+      const entry = entrySchema.safeParse(value);
+      if (entry.success && workspaceId.safeParse(id).success) valid[id] = entry.data;
+    }
+    return valid;
+  }),
+  deleted_workspace_ids: z.array(z.string()).default([]),
+});
+type Registry = z.output<typeof registrySchema>;
+
+export const emptyRegistry = (): Registry => ({ version: 1, workspaces: {}, deleted_workspace_ids: [] });

@@ -1,0 +1,64 @@
+/**
+ * Which directories the user trusts: a marker for each, named after its real path, so that a root and a link to it share
+ * theirs. It stays when the workspace is removed from the registry.
+ */
+import { realpath } from 'node:fs/promises';
+import { z } from 'zod';
+import type { Clock } from '#server/clock.ts';
+import { errorCode } from '#server/files/errno.ts';
+import type { Logger } from '#server/logging/log.ts';
+import type { Documents } from '#server/storage/documents.ts';
+import { workspaceIdOf } from './workspace-root.ts';
+
+export interface Trust {
+  /** A marker that cannot be read counts as none. */
+  trusted(root: string): Promise<boolean>;
+  /** Trusting what is trusted changes nothing. */
+  trust(root: string): Promise<void>;
+  untrust(root: string): Promise<void>;
+}
+
+export interface TrustDeps {
+  documents: Documents;
+  log: Logger;
+  clock: Clock;
+}
+
+const markerSchema = z.object({ root: z.string(), trustedAt: z.number() });
+
+/** Codes of a directory that is not there; it is named as given. */
+const MISSING = new Set(['ENOENT', 'ENOTDIR']);
+
+async function place(root: string): Promise<{ real: string; key: string }> {
+  const real = await realpath(root).catch((error: unknown) => {
+    if (MISSING.has(errorCode(error) ?? '')) return root;
+    throw error;
+  });
+  return { real, key: `trust:${workspaceIdOf(real)}.json` };
+}
+
+/** Reads at every question; several servers share the markers. */
+export function createTrust({ documents, log, clock }: TrustDeps): Trust {
+  async function isTrusted({ real, key }: { real: string; key: string }): Promise<boolean> {
+    try {
+      const marker = await documents.get(key, markerSchema);
+      // The key is a short hash; another directory can be made to have it.
+      return marker?.root === real;
+    } catch (error) {
+      log.warn('a trust marker cannot be read; the directory counts as not trusted', { key, err: error });
+      return false;
+    }
+  }
+
+  return {
+    trusted: async (root) => isTrusted(await place(root)),
+    async trust(root) {
+      const at = await place(root);
+      if (await isTrusted(at)) return;
+      await documents.set(at.key, markerSchema, { root: at.real, trustedAt: clock.now() });
+    },
+    async untrust(root) {
+      await documents.remove((await place(root)).key);
+    },
+  };
+}

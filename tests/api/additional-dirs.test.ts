@@ -1,0 +1,116 @@
+/** Directories beside the root of a workspace: the endpoint, and what they change in sessions that run. */
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { callThenText, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
+import { startWorld, type World } from '#support/world.ts';
+
+let world: World;
+let outside: string;
+beforeEach(async () => {
+  world = await startWorld();
+  outside = join(dirname(world.project), 'outside');
+  await mkdir(outside);
+  await writeFile(join(outside, 'x.txt'), 'from outside\n');
+});
+afterEach(() => world.close());
+
+const local = () => join(world.project, '.service-code/local.toml');
+const systemPrompt = () => wireText(wireMessages(world, -1)[0] ?? { role: '' });
+const heading = () => `Additional directory: ${outside}\n\`\`\`\nx.txt\n\`\`\``;
+
+/** What a call of a tool in manual mode comes to. */
+async function fate(talk: Talk, tool: string, args: unknown): Promise<string> {
+  const before = talk.all('event.approval.requested').length;
+  const turn = talk.turn('go', callThenText(tool, args), { permission_mode: 'manual' });
+  const asked = talk.nth('event.approval.requested', before + 1);
+  asked.catch(() => undefined);
+  const request = await Promise.race([asked, turn.then(() => undefined)]);
+  if (request) await talk.answer(String(request.payload.approval_id), { decision: 'rejected' });
+  const { results } = await turn;
+  return request ? 'asked' : (results[0]?.output ?? '');
+}
+
+const add = (talk: Talk, body: unknown) => world.api('POST', `/workspaces/${talk.session.workspace_id}/add-dir`, body);
+
+describe('POST /workspaces/{id}/add-dir', () => {
+  test('answers with the file and all directories', async () => {
+    const talk = await startTalk(world);
+    const answer = { project_root: world.project, config_path: local(), additional_dirs: [outside] };
+    expect(await add(talk, { path: '../outside' })).toMatchObject({ code: 0, data: { ...answer, persisted: true } });
+    expect(await add(talk, { path: outside, persist: false })).toMatchObject({ data: { ...answer, persisted: false } });
+  });
+
+  test('checks id, schema, workspace, path, file, in this order', async () => {
+    const talk = await startTalk(world);
+    const unknown = '/workspaces/wd_x_000000000000/add-dir';
+    expect(await world.api('POST', '/workspaces/x/add-dir', {})).toMatchObject({
+      code: 40001,
+      details: [{ path: 'workspace_id' }],
+    });
+    expect(await world.api('POST', unknown, { path: '' })).toMatchObject({ code: 40001, details: [{ path: 'path' }] });
+    expect(await world.api('POST', unknown, { path: ' ' })).toMatchObject({ code: 40410 });
+    await mkdir(dirname(local()));
+    await writeFile(local(), 'workspace = 1');
+    expect(await add(talk, { path: ' ' })).toMatchObject({ code: 40001, details: [{ path: 'path' }] });
+    expect(await add(talk, { path: 'gone' })).toMatchObject({ code: 40409, msg: 'path gone does not exist' });
+    expect(await add(talk, { path: 'a.txt' })).toMatchObject({ code: 40409, msg: 'path a.txt is not a directory' });
+    const broken = await add(talk, { path: outside });
+    expect(broken).toMatchObject({ code: 40001, msg: 'workspace must be a table', data: null });
+    expect(broken.details).toBeUndefined();
+  });
+});
+
+describe.each([true, false])('a directory that is added in mid-session, written to the file: %s', (persist) => {
+  test('holds at once for reads and writes of every session of the workspace, not of others', async () => {
+    const [one, two] = [await startTalk(world), await startTalk(world)];
+    const elsewhere = join(dirname(world.project), 'elsewhere');
+    await mkdir(elsewhere);
+    const other = await startTalk(world, { metadata: { cwd: elsewhere } });
+    const file = join(outside, 'x.txt');
+    expect(await fate(one, 'Read', { path: file })).toBe('asked');
+    expect(await fate(two, 'Read', { path: '../outside/x.txt' })).toContain('leads outside the workspace');
+    await add(one, { path: outside, persist });
+    expect(await fate(one, 'Read', { path: file })).toContain('from outside');
+    expect(await fate(two, 'Read', { path: '../outside/x.txt' })).toContain('from outside');
+    expect(await fate(two, 'Write', { path: join(outside, 'new.txt'), content: 'x' })).not.toBe('asked');
+    expect(await fate(other, 'Read', { path: file })).toBe('asked');
+    // A directory that goes takes its rights with it.
+    await rm(outside, { recursive: true });
+    await vi.waitFor(async () => expect(await fate(one, 'Write', { path: file, content: 'x' })).toBe('asked'), 5000);
+  });
+
+  test('is in the prompt from the next turn on, over a restart only when it was written', async () => {
+    const talk = await startTalk(world);
+    await talk.turn('hi', [{ text: 'hi' }]);
+    expect(systemPrompt()).not.toContain('Additional directory');
+    await add(talk, { path: outside, persist });
+    await talk.turn('hi', [{ text: 'hi' }]);
+    expect(systemPrompt()).toContain(heading());
+    await talk.turn('hi', [{ text: 'hi' }]);
+    await world.restart();
+    await world.prompt(talk.session.id, 'hi');
+    await vi.waitFor(() => expect(world.model.requests).toHaveLength(4), 5000);
+    expect(systemPrompt().includes(heading())).toBe(persist);
+  });
+
+  test('is where links of file actions may lead', async () => {
+    const talk = await startTalk(world);
+    await symlink(outside, join(world.project, 'link'));
+    const read = async () => (await world.api('POST', `${talk.path}/fs:stat`, { path: 'link/x.txt' })).code;
+    expect(await read()).toBe(41304);
+    await add(talk, { path: outside, persist });
+    expect(await read()).toBe(0);
+  });
+});
+
+test('an edit of the file by hand holds for sessions that run', async () => {
+  const talk = await startTalk(world);
+  const file = join(outside, 'x.txt');
+  expect(await fate(talk, 'Read', { path: file })).toBe('asked');
+  await mkdir(dirname(local()));
+  await writeFile(local(), '[workspace]\nadditional_dir = ["../outside"]\n');
+  await vi.waitFor(async () => expect(await fate(talk, 'Read', { path: file })).toContain('from outside'), 5000);
+  await talk.turn('hi', [{ text: 'hi' }]);
+  expect(systemPrompt()).toContain(heading());
+});

@@ -1,0 +1,47 @@
+/**
+ * A process that registers workspaces of a home as soon as it is told to, or takes the lock and keeps it; started by
+ * workspaces.test.ts.
+ */
+import { join } from 'node:path';
+import { createLogger } from '#server/logging/log.ts';
+import { systemClock } from '#server/clock.ts';
+import { createChangeLock } from '#server/storage/change-lock.ts';
+import { createDocuments } from '#server/storage/documents.ts';
+import { createWorkspaces } from '#server/workspaces/workspaces.ts';
+import { leaseHolder } from './lease-holder.ts';
+
+const [home = '', name = ''] = process.argv.slice(2);
+const lock = createChangeLock({ path: join(home, 'workspaces.json.lock'), holder: leaseHolder(name) });
+const workspaces = createWorkspaces({
+  documents: createDocuments({ home }),
+  lock,
+  index: { ready: async () => undefined, workDirs: () => [], countByWorkspace: () => new Map<string, number>() },
+  publish: () => undefined,
+  log: createLogger('silent'),
+  clock: systemClock,
+});
+
+/** Registers so many, removes every third of its own. */
+async function write(count: number): Promise<string> {
+  for (let at = 0; at < count; at += 1) {
+    const { id } = await workspaces.register(`/x/${name}-${at}`);
+    if (at % 3 === 2) await workspaces.unregister(id);
+  }
+  await workspaces.close();
+  return 'done';
+}
+
+function keep(): Promise<never> {
+  return lock.hold(() => {
+    process.send?.('held');
+    return new Promise<never>(() => setInterval(() => undefined, 1000));
+  });
+}
+
+process.on('message', (wanted: number | 'keep') => {
+  (wanted === 'keep' ? keep() : write(wanted)).then(
+    (said: string) => process.send?.(said),
+    (error: unknown) => process.send?.(`failed: ${String(error)}`),
+  );
+});
+process.send?.('ready');

@@ -1,0 +1,60 @@
+import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { createLogger } from '#server/logging/log.ts';
+import { createDocuments } from '#server/storage/documents.ts';
+import { createTrust } from '#server/workspaces/trust.ts';
+import { workspaceIdOf } from '#server/workspaces/workspace-root.ts';
+import { manualClock } from '#support/manual-clock.ts';
+import { temporaryHome } from '#support/temporary-home.ts';
+
+async function openTrust() {
+  const home = await temporaryHome();
+  const clock = manualClock();
+  const root = join(home, 'project');
+  await mkdir(root);
+  const trust = createTrust({ documents: createDocuments({ home }), log: createLogger('silent'), clock });
+  return { home, clock, root, trust, marker: join(home, 'trust', `${workspaceIdOf(root)}.json`) };
+}
+
+it('a root and a link to it share their trust', async () => {
+  const { home, root, trust } = await openTrust();
+  await symlink(root, join(home, 'link'));
+  expect(await trust.trusted(root)).toBe(false);
+  await trust.trust(join(home, 'link'));
+  expect(await trust.trusted(root)).toBe(true);
+  await trust.untrust(root);
+  await trust.untrust(root);
+  expect(await trust.trusted(join(home, 'link'))).toBe(false);
+});
+
+it('keeps the time at which a directory was trusted first', async () => {
+  const { clock, root, trust, marker } = await openTrust();
+  await trust.trust(root);
+  const first = JSON.parse(await readFile(marker, 'utf8'));
+  expect(first).toEqual({ root, trustedAt: clock.now() });
+  clock.advance(1);
+  await trust.trust(root);
+  expect(JSON.parse(await readFile(marker, 'utf8'))).toEqual(first);
+});
+
+it('is not given by a marker that cannot be read, or is of another directory', async () => {
+  const { root, trust, marker } = await openTrust();
+  await trust.trust(root);
+  for (const text of ['{ "root"', '{}', JSON.stringify({ root: '/elsewhere', trustedAt: 1 })]) {
+    await writeFile(marker, text);
+    expect(await trust.trusted(root)).toBe(false);
+    await trust.trust(root);
+    expect(await trust.trusted(root)).toBe(true);
+  }
+});
+
+it('goes by the name of a directory that is missing', async () => {
+  const { root, trust } = await openTrust();
+  await trust.trust(root);
+  await rename(root, `${root}-away`);
+  expect(await trust.trusted(root)).toBe(true);
+  await trust.untrust(root);
+  await rename(`${root}-away`, root);
+  expect(await trust.trusted(root)).toBe(false);
+});
