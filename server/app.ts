@@ -42,6 +42,7 @@ import { createIndexDb } from '#server/storage/index-db.ts';
 import { removeOldIndexes } from '#server/storage/old-indexes.ts';
 import { findShell } from '#server/tools/bash.ts';
 import { builtinTools } from '#server/tools/registry.ts';
+import { createUploads, type Uploads } from '#server/uploads/uploads.ts';
 import { createWorkspaces, type Workspaces } from '#server/workspaces/workspaces.ts';
 import { SERVER_VERSION } from './version.ts';
 
@@ -94,6 +95,7 @@ export interface App {
   readonly connections: Connections;
   readonly config: Config;
   readonly providers: Providers;
+  readonly uploads: Uploads;
   readonly workspaces: Workspaces;
   readonly sessions: Sessions;
   meta(): Meta;
@@ -220,6 +222,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       return undefined;
     }
   });
+  const uploads = opened.add(createUploads({ home, documents, clock, log }));
   const workspaces = opened.add(createWorkspaces({ documents, index, publish: globalStream.publish, log, clock }));
   const runtime = createLocalRuntime({ env: options.env });
   const tools = builtinTools();
@@ -293,6 +296,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     connections: gateway,
     config,
     providers,
+    uploads,
     workspaces,
     sessions,
     meta,
@@ -301,6 +305,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       await instance.bound(boundPort);
       // In the background: the first answer does not wait for the index.
       sessions.startRecovery();
+      uploads.startSweep();
       void removeOldIndexes({
         home,
         version: indexSchema.version,
