@@ -6,7 +6,7 @@ const LAYERS = [
   ['logging', 'files', 'processes', 'net', 'runtime', 'storage', 'home'],
   ['events'],
   ['journal'],
-  ['config', 'auth', 'transcript'],
+  ['config', 'auth', 'transcript', 'uploads'],
   ['models', 'permissions', 'tools', 'interactions', 'tasks', 'hooks'],
   ['agent'],
   ['features'],

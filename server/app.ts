@@ -45,6 +45,7 @@ import { findShell } from '#server/tools/bash.ts';
 import { builtinTools } from '#server/tools/registry.ts';
 import { createAdditionalDirs, type AdditionalDirs } from '#server/workspaces/additional-dirs.ts';
 import { createTrust, type Trust } from '#server/workspaces/trust.ts';
+import { createUploads, type Uploads } from '#server/uploads/uploads.ts';
 import { createWorkspaces, type Workspaces } from '#server/workspaces/workspaces.ts';
 import { SERVER_VERSION } from './version.ts';
 
@@ -97,6 +98,7 @@ export interface App {
   readonly connections: Connections;
   readonly config: Config;
   readonly providers: Providers;
+  readonly uploads: Uploads;
   readonly workspaces: Workspaces;
   readonly trust: Trust;
   readonly additionalDirs: AdditionalDirs;
@@ -236,6 +238,8 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       clock,
     }),
   );
+  const uploads = opened.add(createUploads({ home, documents, clock, log }));
+  const workspaces = opened.add(createWorkspaces({ documents, index, publish: globalStream.publish, log, clock }));
   const runtime = createLocalRuntime({ env: options.env });
   const additionalDirs = createAdditionalDirs({ lock: registryLock, runtime, log });
   const tools = builtinTools();
@@ -310,6 +314,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     connections: gateway,
     config,
     providers,
+    uploads,
     workspaces,
     trust: createTrust({ documents, log, clock }),
     additionalDirs,
@@ -320,6 +325,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       await instance.bound(boundPort);
       // In the background: the first answer does not wait for the index.
       sessions.startRecovery();
+      uploads.startSweep();
       void removeOldIndexes({
         home,
         version: indexSchema.version,

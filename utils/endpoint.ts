@@ -21,6 +21,7 @@ import type { ErrorName } from '#server/errors/catalogue.ts';
 import { ServiceError, invalid } from '#server/errors/service-error.ts';
 import { DEFAULT_BODY_LIMIT, readJsonBody } from './http/body.ts';
 import { clientSignal } from './http/client-signal.ts';
+import { createForm, type Form } from './http/multipart.ts';
 import type { Reply } from './http/reply.ts';
 import { success } from './http/reply.ts';
 import { parseQuery } from './query.ts';
@@ -77,6 +78,8 @@ interface Description {
   bodyRequired?: boolean;
   /** Whether the body is an object is looked at behind `load`, too. */
   bodyLast?: true;
+  /** The body is a `multipart/form-data` form of these members, which the handler reads from `form`. For documents. */
+  form?: z.ZodObject;
   /** Whether this bind has the endpoint; where it has not, it is an unknown route. */
   mounted?: (facts: BindFacts) => boolean;
   stateless?: boolean;
@@ -98,6 +101,8 @@ export interface HandlerInput<Params, Query, Body, Resource> {
   params: Params;
   query: Query;
   body: Body;
+  /** The body of an endpoint that takes a form. */
+  readonly form: Form;
   /** What `load` returned. */
   resource: Resource;
   /** Answers to this request carry it. */
@@ -208,6 +213,9 @@ async function prepare<
     resource,
     requestId,
     event,
+    get form() {
+      return createForm(event.node.req);
+    },
     get signal() {
       return clientSignal(event.node.res);
     },
@@ -226,8 +234,8 @@ function assertReply(schema: z.ZodType, data: unknown): void {
 
 /** What an operation may fail with, in the order of the codes; `validation.failed` where anything is validated. */
 export function declaredErrors({ definition }: Pick<Endpoint, 'definition'>): ErrorName[] {
-  const { errors = [], failureStatuses = {}, params, query, body } = definition;
-  const validates = params ?? query ?? body;
+  const { errors = [], failureStatuses = {}, params, query, body, form } = definition;
+  const validates = params ?? query ?? body ?? form;
   const names = new Set<ErrorName>([...(validates ? (['validation.failed'] as const) : []), ...errors]);
   // Where it has a status of its own even what every endpoint may meet is told.
   if (failureStatuses['internal.error']) names.add('internal.error');

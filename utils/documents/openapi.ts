@@ -153,7 +153,7 @@ function parametersOf(route: string, { definition }: Endpoint, components: Compo
 
 function operation(route: string, endpoint: Endpoint, components: Components): JsonSchema {
   const { definition } = endpoint;
-  const { tag, summary, description, operationId, body, bodyRequired = true } = definition;
+  const { tag, summary, description, operationId, body, bodyRequired = true, form } = definition;
   const parameters = parametersOf(route, endpoint, components);
   return {
     ...(tag ? { tags: [tag] } : {}),
@@ -162,6 +162,14 @@ function operation(route: string, endpoint: Endpoint, components: Components): J
     ...(operationId ? { operationId } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body ? { requestBody: { required: bodyRequired, content: json(components.convert(body, 'input')) } } : {}),
+    ...(form
+      ? {
+          requestBody: {
+            required: true,
+            content: { 'multipart/form-data': { schema: components.inline(form, 'input') } },
+          },
+        }
+      : {}),
     responses: responsesOf(endpoint, components),
   };
 }

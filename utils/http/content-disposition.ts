@@ -1,5 +1,8 @@
 const PLAIN = /^[\w.()+[\] -]+$/;
 
+/** As long as names of files are; a client's own parser has no room for endless headers. */
+const MAX_CHARS = 255;
+
 /** What `encodeURIComponent` leaves and RFC 5987 does not allow. */
 const percent = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`;
 
@@ -8,8 +11,9 @@ const percent = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCas
  * a fallback in ASCII for clients that do not know `filename*`.
  */
 export function contentDisposition(kind: 'inline' | 'attachment', name: string): string {
-  if (PLAIN.test(name)) return `${kind}; filename="${name}"`;
-  const fallback = name.replace(/[^\w.()+[\] -]/gu, '_');
-  const encoded = encodeURIComponent(name.replace(/\p{Surrogate}/gu, '\uFFFD')).replace(/['()*]/g, percent);
+  const cut = name.slice(0, MAX_CHARS);
+  if (PLAIN.test(cut)) return `${kind}; filename="${cut}"`;
+  const fallback = cut.replace(/[^\w.()+[\] -]/gu, '_');
+  const encoded = encodeURIComponent(cut.replace(/\p{Surrogate}/gu, '\uFFFD')).replace(/['()*]/g, percent);
   return `${kind}; filename="${fallback}"; filename*=UTF-8''${encoded}`;
 }

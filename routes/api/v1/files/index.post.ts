@@ -1,0 +1,11 @@
+import { uploadFormSchema, uploadSchema } from '#schema/upload.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+
+export default defineEndpoint({
+  summary: 'Upload a file for prompts',
+  tag: 'files',
+  form: uploadFormSchema,
+  data: uploadSchema,
+  errors: ['persistence.failure'],
+  handler: ({ form, app }) => app.uploads.receive(form),
+});

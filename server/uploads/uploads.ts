@@ -1,0 +1,225 @@
+/**
+ * Files that clients upload, for prompts: bytes in `files/<id>` of the home, a record beside each. A record is what makes
+ * an upload: written last and removed first, and read at each use, so that all servers of a home see the same ones.
+ */
+import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Clock } from '#server/clock.ts';
+import { errorMessage, invalidField, ServiceError } from '#server/errors/service-error.ts';
+import { makeDurableDirectory, syncDirectory } from '#server/files/atomic-write.ts';
+import { errorCode } from '#server/files/errno.ts';
+import type { Logger } from '#server/logging/log.ts';
+import type { Documents } from '#server/storage/documents.ts';
+import { iso } from '#schema/scalars.ts';
+import { uploadSchema, type Upload } from '#schema/upload.ts';
+
+/** Any other id names nothing and is not looked for. */
+const ID = /^f_[A-Za-z0-9][A-Za-z0-9_-]*$/;
+/** As long as names of files may be. */
+const MAX_ID_CHARS = 200;
+const FOLDER = 'files';
+const DEFAULT_TYPE = 'application/octet-stream';
+const LAST_TIME = 8_640_000_000_000_000;
+/** What has not been written to for so long, and has no record, is of an upload that died. */
+const ABANDONED_MS = 24 * 60 * 60 * 1000;
+
+/** The body of an upload while it arrives. */
+export interface IncomingForm {
+  read(onFile: (part: IncomingFile) => Promise<void>): Promise<ReadonlyMap<string, string>>;
+}
+
+export interface IncomingFile {
+  filename: string;
+  mediaType: string;
+  stream: Readable;
+}
+
+export interface OpenUpload {
+  record: Upload;
+  /** To be closed by who asked. */
+  file: FileHandle;
+  size: number;
+}
+
+export interface Uploads {
+  /** Takes the file of a form in; nothing is left of one that fails. Throws 40001, 50003. */
+  receive(form: IncomingForm): Promise<Upload>;
+  /** Undefined for what is unknown, ill-formed or expired. Throws 50003. */
+  find(id: string): Promise<Upload | undefined>;
+  /** As `find`, with its bytes; undefined too where these have vanished. */
+  open(id: string): Promise<OpenUpload | undefined>;
+  /** False when there was none. Throws 50003. */
+  remove(id: string): Promise<boolean>;
+  /** Removes in the background what expired, or was broken off, while no server ran. */
+  startSweep(): void;
+  /** Resolves when nothing is swept any more. */
+  close(): Promise<void>;
+}
+
+export interface UploadsDeps {
+  home: string;
+  documents: Documents;
+  clock: Clock;
+  log: Logger;
+}
+
+/** `undefined`: never. */
+function expiry(text: string | undefined, now: number): number | undefined {
+  const seconds = Number(text?.trim() || Number.NaN);
+  const at = now + Math.floor(seconds) * 1000;
+  return seconds >= 0 && at <= LAST_TIME ? at : undefined;
+}
+
+async function storing<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const message = `the upload could not be stored: ${errorMessage(error)}`;
+    throw new ServiceError('persistence.failure', message, { cause: error });
+  }
+}
+
+/** Opens nothing yet. */
+export function createUploads({ home, documents, clock, log }: UploadsDeps): Uploads {
+  const folder = join(home, FOLDER);
+  const pathOf = (id: string) => join(folder, id);
+  const keyOf = (id: string) => `${FOLDER}:${id}.json`;
+  /** When those that this process knows of expire. */
+  const expiring = new Map<string, number>();
+  let stopped = false;
+  let sweeping: Promise<void> = Promise.resolve();
+
+  async function discard(id: string): Promise<void> {
+    expiring.delete(id);
+    await documents.remove(keyOf(id));
+    await rm(pathOf(id), { force: true });
+  }
+
+  /** One after the other, behind whoever found them: nobody waits for it. */
+  function inBackground(work: () => Promise<void>): void {
+    sweeping = sweeping.then(work).catch((error: unknown) => log.warn('uploads could not be swept', { err: error }));
+  }
+
+  function sweepExpired(): void {
+    const now = clock.now();
+    for (const [id, at] of expiring) {
+      if (at > now) continue;
+      expiring.delete(id);
+      inBackground(() => discard(id));
+    }
+  }
+
+  async function lookUp(id: string): Promise<Upload | undefined> {
+    if (id.length > MAX_ID_CHARS || !ID.test(id)) return undefined;
+    const upload = await documents.get(keyOf(id), uploadSchema);
+    // On a file system that does not tell cases apart it may be another one's.
+    if (upload?.id !== id) return undefined;
+    if (upload.expires_at === undefined || Date.parse(upload.expires_at) > clock.now()) return upload;
+    inBackground(() => discard(id));
+    return undefined;
+  }
+
+  async function write(stream: Readable, path: string): Promise<number> {
+    await makeDurableDirectory(folder);
+    const target = createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true });
+    await pipeline(stream, target);
+    return target.bytesWritten;
+  }
+
+  /** Of uploads that no server will finish, and of those that expired while none ran. */
+  async function sweepAll(): Promise<void> {
+    const names = await readdir(folder).catch((error: unknown) => {
+      if (errorCode(error) === 'ENOENT') return [];
+      throw error;
+    });
+    const present = new Set(names);
+    for (const name of names) {
+      if (stopped) return;
+      const id = name.replace(/\.json$/, '');
+      if (name !== id && ID.test(id)) {
+        const upload = await documents.get(keyOf(id), uploadSchema).catch(() => undefined);
+        if (upload?.expires_at !== undefined) expiring.set(id, Date.parse(upload.expires_at));
+      } else if (!present.has(`${name}.json`)) {
+        const facts = await stat(join(folder, name)).catch(() => undefined);
+        if (facts?.isFile() && facts.mtimeMs < Date.now() - ABANDONED_MS) await rm(join(folder, name), { force: true });
+      }
+    }
+    sweepExpired();
+  }
+
+  return {
+    async receive(form) {
+      sweepExpired();
+      const id = `f_${randomUUID()}`;
+      const temporary = `${pathOf(id)}.tmp-upload`;
+      let received: { part: IncomingFile; size: number } | undefined;
+      try {
+        const fields = await form.read(async (part) => {
+          received = { part, size: await storing(() => write(part.stream, temporary)) };
+        });
+        if (!received) throw invalidField('file', 'missing `file` field');
+        const { part, size } = received;
+        const now = clock.now();
+        const expiresAt = expiry(fields.get('expires_in_sec'), now);
+        const upload: Upload = {
+          id,
+          name: fields.get('name') || part.filename || 'file',
+          media_type: part.mediaType || DEFAULT_TYPE,
+          size,
+          created_at: iso(now),
+          ...(expiresAt === undefined ? {} : { expires_at: iso(expiresAt) }),
+        };
+        await storing(async () => {
+          await rename(temporary, pathOf(id));
+          await syncDirectory(folder);
+        });
+        await documents.set(keyOf(id), uploadSchema, upload);
+        if (expiresAt !== undefined) expiring.set(id, expiresAt);
+        return upload;
+      } catch (error) {
+        // A directory that could not be synced may have the record nevertheless.
+        if (received) await documents.remove(keyOf(id)).catch(() => undefined);
+        await Promise.allSettled([temporary, pathOf(id)].map((path) => rm(path, { force: true })));
+        throw error;
+      }
+    },
+
+    find(id) {
+      sweepExpired();
+      return lookUp(id);
+    },
+
+    async open(id) {
+      sweepExpired();
+      const upload = await lookUp(id);
+      if (!upload) return undefined;
+      let file: FileHandle | undefined;
+      try {
+        file = await open(pathOf(id), 'r');
+        return { record: upload, file, size: (await file.stat()).size };
+      } catch (error) {
+        await file?.close();
+        if (errorCode(error) === 'ENOENT') return undefined;
+        const message = `upload ${id} cannot be read: ${errorMessage(error)}`;
+        throw new ServiceError('persistence.failure', message, { cause: error });
+      }
+    },
+
+    async remove(id) {
+      const upload = await lookUp(id);
+      if (upload) await discard(id);
+      return upload !== undefined;
+    },
+
+    startSweep: () => inBackground(sweepAll),
+
+    async close() {
+      stopped = true;
+      await sweeping;
+    },
+  };
+}
