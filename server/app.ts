@@ -42,6 +42,9 @@ import { createIndexDb } from '#server/storage/index-db.ts';
 import { removeOldIndexes } from '#server/storage/old-indexes.ts';
 import { findShell } from '#server/tools/bash.ts';
 import { builtinTools } from '#server/tools/registry.ts';
+import { createTrees } from '#server/watches/trees.ts';
+import { watchFrames } from '#server/watches/watch-frames.ts';
+import { createWatches, windowMs } from '#server/watches/watches.ts';
 import { createWorkspaces, type Workspaces } from '#server/workspaces/workspaces.ts';
 import { SERVER_VERSION } from './version.ts';
 
@@ -223,6 +226,13 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const workspaces = opened.add(createWorkspaces({ documents, index, publish: globalStream.publish, log, clock }));
   const runtime = createLocalRuntime({ env: options.env });
   const tools = builtinTools();
+  const trees = opened.add(createTrees({ windowMs: () => windowMs(options.env()), log }));
+  const watches = createWatches({
+    trees,
+    use: (id, work) => sessions.use(id, ({ context }) => work({ workspaceId: context.workspaceId, root: context.cwd })),
+    env: options.env,
+    log,
+  });
   const sessions = createSessions({
     root: sessionsDir,
     index,
@@ -249,7 +259,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       }),
       log,
     }),
-    resources: [{ holds: (id) => bus.followers(id) > 0 }],
+    resources: [{ holds: (id) => bus.followers(id) > 0 }, watches],
     flushEvents: bus.flush,
     models: createModelChecks({ config, providers, env: options.env, identity }),
     announceArchived: (sessionId, workspace_id) =>
@@ -263,7 +273,11 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     bus,
     sessions: sessions.streams,
     globalStream,
-    frames: [...sessionFrames(sessions), ...options.features.flatMap((feature) => feature.frames?.(useContext) ?? [])],
+    frames: [
+      ...sessionFrames(sessions),
+      ...watchFrames(watches),
+      ...options.features.flatMap((feature) => feature.frames?.(useContext) ?? []),
+    ],
     ...(options.bypassAuth ? {} : { auth: credentials }),
     log,
   });
