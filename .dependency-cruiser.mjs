@@ -7,7 +7,7 @@ const LAYERS = [
   ['events'],
   ['journal'],
   ['config', 'auth', 'transcript', 'uploads'],
-  ['models', 'permissions', 'tools', 'interactions', 'tasks', 'hooks'],
+  ['models', 'permissions', 'tools', 'interactions', 'tasks', 'hooks', 'watches'],
   ['agent'],
   ['features'],
   ['sessions', 'workspaces', 'workspace-files'],

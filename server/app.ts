@@ -46,6 +46,9 @@ import { builtinTools } from '#server/tools/registry.ts';
 import { createAdditionalDirs, type AdditionalDirs } from '#server/workspaces/additional-dirs.ts';
 import { createTrust, type Trust } from '#server/workspaces/trust.ts';
 import { createUploads, type Uploads } from '#server/uploads/uploads.ts';
+import { createTrees } from '#server/watches/trees.ts';
+import { watchFrames } from '#server/watches/watch-frames.ts';
+import { createWatches, windowMs } from '#server/watches/watches.ts';
 import { createWorkspaces, type Workspaces } from '#server/workspaces/workspaces.ts';
 import { SERVER_VERSION } from './version.ts';
 
@@ -239,10 +242,16 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     }),
   );
   const uploads = opened.add(createUploads({ home, documents, clock, log }));
-  const workspaces = opened.add(createWorkspaces({ documents, index, publish: globalStream.publish, log, clock }));
   const runtime = createLocalRuntime({ env: options.env });
   const additionalDirs = createAdditionalDirs({ lock: registryLock, runtime, log });
   const tools = builtinTools();
+  const trees = opened.add(createTrees({ windowMs: () => windowMs(options.env()), log }));
+  const watches = createWatches({
+    trees,
+    use: (id, work) => sessions.use(id, ({ context }) => work({ workspaceId: context.workspaceId, root: context.cwd })),
+    env: options.env,
+    log,
+  });
   const sessions = createSessions({
     root: sessionsDir,
     index,
@@ -270,7 +279,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       }),
       log,
     }),
-    resources: [{ holds: (id) => bus.followers(id) > 0 }],
+    resources: [{ holds: (id) => bus.followers(id) > 0 }, watches],
     flushEvents: bus.flush,
     models: createModelChecks({ config, providers, env: options.env, identity }),
     announceArchived: (sessionId, workspace_id) =>
@@ -284,7 +293,11 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     bus,
     sessions: sessions.streams,
     globalStream,
-    frames: [...sessionFrames(sessions), ...options.features.flatMap((feature) => feature.frames?.(useContext) ?? [])],
+    frames: [
+      ...sessionFrames(sessions),
+      ...watchFrames(watches),
+      ...options.features.flatMap((feature) => feature.frames?.(useContext) ?? []),
+    ],
     ...(options.bypassAuth ? {} : { auth: credentials }),
     log,
   });

@@ -155,6 +155,7 @@ export function createConnection(deps: ConnectionDeps): LiveConnection {
   const client: Client = {
     id,
     send: (lane, text) => queue.sendNow(text, lane),
+    room: queue.room,
     onClose(released) {
       if (over) attempt(released);
       else releases.add(released);
@@ -176,7 +177,8 @@ export function createConnection(deps: ConnectionDeps): LiveConnection {
     } catch (error) {
       const refusal = refusalOf(error);
       if (refusal.error === 'internal.error') log.error('frame failed', { connection_id: id, type, err: error });
-      refuse(frameId, refusal);
+      const own = refusal.error === 'validation.failed' ? undefined : handler.refusal;
+      refuse(frameId, { ...refusal, payload: own ?? refusal.payload });
     }
   }
 

@@ -9,15 +9,18 @@ import { ServiceError } from '#server/errors/service-error.ts';
 export type FrameRow = 'terminal' | 'control' | 'ordinary';
 
 /**
- * What bounds a text while it waits: an `answer` counts among the unsent acks, above whose bound no frame is handled.
+ * What bounds a text while it waits: an `answer` counts among the unsent acks, above whose bound no frame is handled; who
+ * sends an `event` waits for room after it and has no second one queued.
  */
-export type SendLane = 'answer';
+export type SendLane = 'answer' | 'event';
 
 /** The connection that a frame came over, as a domain sees it. */
 export interface Client {
   readonly id: string;
   /** Writes a text behind what is queued already; nothing once the connection is gone. */
   send(lane: SendLane, text: string): void;
+  /** Resolves when the socket takes data, or never will. */
+  room(): Promise<void>;
   /** Called once when the connection is gone, at once if it is: what the client opened ends there. */
   onClose(release: () => void): void;
 }
@@ -27,21 +30,26 @@ export interface FrameHandler {
   readonly row: FrameRow;
   /** It may answer at length, so it waits until the socket takes data. */
   readonly atLength: boolean;
+  /** Payload of a refusing ack, unless the frame's own payload is what is wrong or the error brings one. */
+  readonly refusal?: object | undefined;
   /** Resolves to the ack's payload, or to undefined for a frame that gets none. Throws `ServiceError` to refuse. */
   answer(payload: unknown, client: Client): Promise<unknown>;
 }
 
 /** A frame as `schema/` declares it, by the types of its payload and of its ack. */
-interface Declaration<P, A> {
+interface Declaration<P, A, R> {
   readonly type: string;
   readonly payload: z.ZodType<P>;
   readonly ack?: z.ZodType<A>;
+  readonly refusal?: z.ZodType<R>;
 }
 
-interface Handling<P, A> {
+interface Handling<P, A, R> {
   /** `ordinary` unless given. */
   row?: FrameRow;
   atLength?: boolean;
+  /** What a refusing ack says, where that is always the same. */
+  refusal?: R;
   handle(payload: P, client: Client): A | Promise<A>;
 }
 
@@ -53,14 +61,15 @@ function invalidPayload(error: z.ZodError): ServiceError {
 }
 
 /** The handler of a declared frame; its payload is validated before `handle` sees it. */
-export function defineFrame<P, A = void>(
-  { type, payload }: Declaration<P, A>,
-  { row = 'ordinary', atLength = false, handle }: Handling<P, A>,
+export function defineFrame<P, A = void, R extends object = object>(
+  { type, payload }: Declaration<P, A, R>,
+  { row = 'ordinary', atLength = false, refusal, handle }: Handling<P, A, R>,
 ): FrameHandler {
   return {
     type,
     row,
     atLength,
+    refusal,
     async answer(given, client) {
       const parsed = payload.safeParse(given);
       if (!parsed.success) throw invalidPayload(parsed.error);

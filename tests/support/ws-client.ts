@@ -96,7 +96,8 @@ export async function connect(
 
   function check(frame: ReceivedFrame): void {
     const { type, id, session_id: sessionId } = frame;
-    if (sessionId !== undefined) schemas.check('session_event', frame);
+    if (type === 'event.fs.changed') schemas.check('event_fs_changed', frame);
+    else if (sessionId !== undefined) schemas.check('session_event', frame);
     else if (type === 'ack') {
       const request = requested.get(id ?? '');
       // What was sent raw is the test's affair; unknown frame types can only be refused.

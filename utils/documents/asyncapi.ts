@@ -11,6 +11,7 @@ import {
 } from '#schema/frames.ts';
 import { rewriteSchema, type JsonSchema } from '#schema/json-schema.ts';
 import { count, isoTime } from '#schema/scalars.ts';
+import { filesChangedSchema } from '#schema/watch-frames.ts';
 
 interface Message {
   name: string;
@@ -105,6 +106,7 @@ export function asyncApiDocument({ version, host }: AsyncApiFacts) {
     add('server_hello', 'First frame of every connection.', serverHelloSchema),
     add('resync_required', 'Events were missed that are not replayed: read the snapshot.', resyncRequiredSchema),
     add('error', 'A frame could not be read, or the connection is about to be closed.', errorFrameSchema),
+    add('event.fs.changed', 'Files changed that the connection watches; its numbers are its own.', filesChangedSchema),
     add('session_event', 'An event of a session or of the global stream.', eventFrameSchema()),
   ];
 

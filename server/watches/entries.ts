@@ -1,0 +1,35 @@
+/** What a tree knows of an entry, in one small integer: its kind, who sees it, and which characters its name has. */
+import type { EntryKind } from './changes.ts';
+
+const KINDS: readonly EntryKind[] = ['file', 'directory', 'symlink'];
+const KIND_BITS = 0b11;
+/** Who may see an entry; both flags may be set. */
+export const REPORTED = 0b01_00;
+export const SEARCHED = 0b10_00;
+export type Seen = number;
+const SEEN_BITS = REPORTED | SEARCHED;
+const CHARACTERS_SHIFT = 4;
+/** Of the flags for `a` to `z`, the one for every other character. */
+const OTHER = 1 << 26;
+
+export type Entry = number;
+
+/** A flag for each letter of a lower-case text and one for all else: a text has all flags of what it contains. */
+export function charactersOf(lower: string): number {
+  let flags = 0;
+  for (let at = 0; at < lower.length; at++) {
+    const letter = lower.charCodeAt(at) - 97;
+    flags |= letter >= 0 && letter < 26 ? 1 << letter : OTHER;
+  }
+  return flags;
+}
+
+export const entryOf = (kind: EntryKind, seen: Seen, characters: number): Entry =>
+  (characters << CHARACTERS_SHIFT) | seen | KINDS.indexOf(kind);
+
+export const kindOfEntry = (entry: Entry): EntryKind => KINDS[entry & KIND_BITS] ?? 'file';
+export const seenOf = (entry: Entry): Seen => entry & SEEN_BITS;
+export const withSeen = (entry: Entry, seen: Seen): Entry => (entry & ~SEEN_BITS) | seen;
+/** Whether the name may contain a text with these flags. */
+export const mayContain = (entry: Entry, characters: number): boolean =>
+  ((entry >>> CHARACTERS_SHIFT) & characters) === characters;

@@ -1,0 +1,105 @@
+/**
+ * Opening directories of a tree so that a link which takes the place of one meanwhile leads nowhere: on Linux the
+ * descriptor's real path is compared with the expected one, and the directory is used through the descriptor.
+ * Elsewhere the real path is looked at before.
+ */
+import { constants, existsSync, type Dirent } from 'node:fs';
+import { open, opendir, readdir, readlink, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorCode } from '#server/files/errno.ts';
+import { lstatOf } from '#server/files/open-within.ts';
+import type { EntryKind } from './changes.ts';
+
+const DESCRIPTORS = '/proc/self/fd';
+const byDescriptor = process.platform === 'linux' && existsSync(DESCRIPTORS);
+const DIRECTORY_FLAGS = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
+
+/** Size of a directory from which on it is listed piece by piece: a long list made at once holds everything up. */
+const LONG_DIRECTORY_BYTES = 256 * 1024;
+const PIECE_ENTRIES = 512;
+
+/** Whether the failure means that there is no such directory, or none that may be looked into. */
+export const isUnreachable = (error: unknown) =>
+  ['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'EPERM', 'ENAMETOOLONG'].includes(errorCode(error) ?? '');
+
+interface Typed {
+  isDirectory(): boolean;
+  isSymbolicLink(): boolean;
+}
+
+/** Pipes, sockets and devices are files here. */
+const kindOf = (entry: Typed): EntryKind =>
+  entry.isSymbolicLink() ? 'symlink' : entry.isDirectory() ? 'directory' : 'file';
+
+export interface OpenDirectory {
+  /** To be used instead of the path while the directory is open. */
+  readonly at: string;
+  list(): Promise<Map<string, EntryKind>>;
+  /** Of an entry; undefined when there is none. */
+  kind(name: string): Promise<EntryKind | undefined>;
+  /** Of a regular file, at most so many bytes of it; undefined when there is none that can be read. */
+  text(name: string, maxBytes: number): Promise<string | undefined>;
+}
+
+// A pipe without a writer must not hold the call up.
+const FILE_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+async function text(path: string, maxBytes: number): Promise<string | undefined> {
+  try {
+    const file = await open(path, FILE_FLAGS);
+    try {
+      const stats = await file.stat();
+      if (!stats.isFile()) return undefined;
+      const buffer = Buffer.alloc(Math.min(stats.size, maxBytes));
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
+      return buffer.toString('utf8', 0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (isUnreachable(error)) return undefined;
+    throw error;
+  }
+}
+
+async function list(at: string, long: boolean): Promise<Map<string, EntryKind>> {
+  const kinds = new Map<string, EntryKind>();
+  const add = (entry: Dirent) => void kinds.set(entry.name, kindOf(entry));
+  if (long) for await (const entry of await opendir(at, { bufferSize: PIECE_ENTRIES })) add(entry);
+  else for (const entry of await readdir(at, { withFileTypes: true })) add(entry);
+  return kinds;
+}
+
+async function kind(path: string): Promise<EntryKind | undefined> {
+  try {
+    return kindOf(await lstatOf(path));
+  } catch (error) {
+    if (isUnreachable(error)) return undefined;
+    throw error;
+  }
+}
+
+const opened = (at: string, size: number): OpenDirectory => ({
+  at,
+  list: () => list(at, size > LONG_DIRECTORY_BYTES),
+  kind: (name) => kind(join(at, name)),
+  text: (name, maxBytes) => text(join(at, name), maxBytes),
+});
+
+const notThere = (path: string) => Object.assign(new Error(`no such directory: ${path}`), { code: 'ENOENT' });
+
+/** Does the work on the directory with that real path. Rejects with the system's error, `ENOENT` for a moved one. */
+export async function inDirectory<T>(path: string, work: (directory: OpenDirectory) => Promise<T>): Promise<T> {
+  if (!byDescriptor) {
+    if ((await realpath(path)) !== path) throw notThere(path);
+    return work(opened(path, (await lstatOf(path)).size));
+  }
+  const handle = await open(path, DIRECTORY_FLAGS);
+  try {
+    const at = `${DESCRIPTORS}/${handle.fd}`;
+    if ((await readlink(at)) !== path) throw notThere(path);
+    return await work(opened(at, (await handle.stat()).size));
+  } finally {
+    await handle.close();
+  }
+}

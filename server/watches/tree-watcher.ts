@@ -1,0 +1,279 @@
+/**
+ * Keeps the tree of a work directory true: it is listed once, and from then on follows what the system tells. Changes
+ * are gathered for the length of a window; what is there at its end, against what was known before, says what happened
+ * to a path. All work on the tree is done one after the other.
+ */
+import type { Logger } from '#server/logging/log.ts';
+import { createChangeWindow } from './changes.ts';
+import type { Change } from './changes.ts';
+import { inDirectory, isUnreachable } from './open-directory.ts';
+import { guardRoot } from './root-guard.ts';
+import type { SystemWatch, SystemWatcher } from './system-watch.ts';
+import { createTree, pathIn } from './tree.ts';
+import type { Directory, Tree } from './tree.ts';
+import { createTreeScan } from './tree-scan.ts';
+import { createTreeUpdate, viewNames } from './tree-update.ts';
+import type { Scan, ViewName } from './tree-update.ts';
+import type { View } from './view.ts';
+
+/** So many entries of one directory in a window: it is listed instead of asking for each. */
+const LIST_FROM = 16;
+/** So many changed entries in a window: everything is looked at again instead of remembering them. */
+const MAX_NOTED = 20_000;
+
+/** What happened in one window. */
+export interface ChangeBatch {
+  changes: readonly Change[];
+  /** How many there are; more than the listed ones when there were very many. */
+  count: number;
+  /** The system refused to watch a part: there may be changes that nobody will tell of. */
+  incomplete: boolean;
+}
+
+export interface TreeWatcher {
+  readonly tree: Pick<Tree, 'root' | 'size'>;
+  /** Resolves when all that the view sees is watched. Rejects with what the system refuses; nothing is shown then. */
+  show(name: ViewName, view: View): Promise<void>;
+  /** Forgets what only that view saw. */
+  hide(name: ViewName): Promise<void>;
+  /** Whether the tree holds, at this moment, all that the view sees. */
+  knows(name: ViewName): boolean;
+  /** Resolves when what the system has told so far is in the tree. */
+  settle(): Promise<void>;
+  /** Tells the changes of the reported view, a batch a window, until the returned function is called. */
+  onChanges(listener: (batch: ChangeBatch) => void): () => void;
+  close(): Promise<void>;
+}
+
+export interface TreeWatcherDeps {
+  /** Absolute, with links resolved; it need not exist. */
+  root: string;
+  windowMs(): number;
+  system: SystemWatcher;
+  log: Logger;
+  maxEntries?: number;
+  /** One watch on the root tells of everything below. */
+  subtree?: boolean;
+}
+
+/** By name; true when it may be another entry than before. */
+type Notes = Map<string, boolean>;
+
+const canWatchSubtrees = process.platform === 'darwin' || process.platform === 'win32';
+
+/** Creates it, watching nothing but whether the root comes and goes. */
+export function createTreeWatcher(deps: TreeWatcherDeps): TreeWatcher {
+  const { root, system, log, subtree = canWatchSubtrees } = deps;
+  const tree = createTree(deps.maxEntries);
+  const views: Partial<Record<ViewName, View>> = {};
+  const known = new Set<ViewName>();
+  const listeners = new Set<(batch: ChangeBatch) => void>();
+  let noted = new Map<Directory, Notes>();
+  let notedCount = 0;
+  let lost = false;
+  let window = createChangeWindow();
+  let incomplete = false;
+  let timer: NodeJS.Timeout | undefined;
+  let present = false;
+  let closed = false;
+  let last: Promise<unknown> = Promise.resolve();
+
+  const update = createTreeUpdate({
+    tree,
+    tell(path, change, kind) {
+      if (listeners.size > 0) window.add({ path, change, kind });
+    },
+  });
+  const { within, scan, reconsider } = createTreeScan({ root, tree, update, views, watch, isClosed: () => closed });
+
+  /** A failed one does not stop the next. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = last.then(work, work);
+    last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  function startWindow(): void {
+    if (!closed) timer ??= setTimeout(() => void endWindow(), deps.windowMs());
+  }
+
+  function note(directory: Directory, name: string, renamed: boolean): void {
+    const notes: Notes = noted.get(directory) ?? new Map();
+    if (notes.size === 0) noted.set(directory, notes);
+    if (!notes.has(name)) notedCount += 1;
+    notes.set(name, renamed || notes.get(name) === true);
+    if (notedCount > MAX_NOTED) noteLoss();
+    else startWindow();
+  }
+
+  /** The place of a path in the tree; what lies where nobody looks is nobody's. */
+  function noteBelow(path: string, renamed: boolean): void {
+    const segments = path.split(/[/\\]/);
+    const name = segments.pop();
+    let directory: Directory | undefined = tree.root;
+    for (const segment of segments) directory = directory?.directories?.get(segment);
+    if (directory && name !== undefined) note(directory, name, renamed);
+  }
+
+  function noteLoss(): void {
+    if (tree.size() === 0 && !present) return;
+    lost = true;
+    noted = new Map();
+    notedCount = 0;
+    startWindow();
+  }
+
+  function watch(directory: Directory, at: string): SystemWatch | undefined {
+    if (subtree && directory !== tree.root) return undefined;
+    return system.watch(
+      at,
+      (name, renamed) => {
+        if (closed || lost) return;
+        if (name === undefined) noteLoss();
+        else if (subtree) noteBelow(name, renamed);
+        else note(directory, name, renamed);
+      },
+      subtree,
+    );
+  }
+
+  /** Looks at everything: the root may be missing, have come back, or be another directory than before. */
+  async function scanRoot(told: boolean): Promise<void> {
+    try {
+      if (!present) await inDirectory(root, async () => undefined);
+      if (!present && told && views.reported) window.add({ path: '.', change: 'created', kind: 'directory' });
+      present = true;
+      await scan([{ directory: tree.root, tell: told, deep: true }]);
+    } catch (error) {
+      if (!isUnreachable(error)) throw error;
+      if (present && views.reported) window.add({ path: '.', change: 'deleted', kind: 'directory' });
+      present = false;
+      update.empty();
+    }
+  }
+
+  /** Where nobody is there to be refused. */
+  async function background(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      incomplete = true;
+      known.clear();
+      log.warn('a part of a work directory cannot be watched', { root, err: error });
+    }
+  }
+
+  async function look(directory: Directory, notes: Notes): Promise<Scan[]> {
+    if (directory.gone) return [];
+    const next: Scan[] = [];
+    try {
+      await within(directory, async (opened) => {
+        const listed = notes.size >= LIST_FROM ? await opened.list() : undefined;
+        for (const [name, renamed] of notes) {
+          const kind = listed ? listed.get(name) : await opened.kind(name);
+          next.push(...update.entry(directory, name, kind, renamed));
+        }
+      });
+    } catch (error) {
+      if (!isUnreachable(error)) throw error;
+      // Of any other its parent tells.
+      if (directory === tree.root) await scanRoot(true);
+    }
+    return next;
+  }
+
+  function outdatedViews(changed: ReadonlyMap<Directory, Notes>): Set<ViewName> {
+    const outdated = new Set<ViewName>();
+    for (const [directory, notes] of changed) {
+      for (const name of notes.keys()) {
+        for (const view of viewNames) if (views[view]?.isRuleFile(pathIn(directory, name))) outdated.add(view);
+      }
+    }
+    return outdated;
+  }
+
+  async function renew(name: ViewName): Promise<void> {
+    known.delete(name);
+    if (!views[name]) return;
+    await reconsider(name);
+    known.add(name);
+  }
+
+  /** Brings the tree up to date with what was noted. */
+  async function catchUp(): Promise<void> {
+    const [changed, all] = [noted, lost];
+    noted = new Map();
+    notedCount = 0;
+    lost = false;
+    if (closed || (changed.size === 0 && !all)) return;
+    const outdated = all ? new Set(viewNames) : outdatedViews(changed);
+    for (const view of outdated) known.delete(view);
+    await background(async () => {
+      if (all) await scanRoot(true);
+      else for (const [directory, notes] of changed) await scan(await look(directory, notes));
+    });
+    for (const view of outdated) await background(() => renew(view));
+  }
+
+  async function endWindow(): Promise<void> {
+    timer = undefined;
+    await inTurn(catchUp);
+    const ended = window;
+    const batch = { changes: ended.list(), count: ended.count(), incomplete };
+    window = createChangeWindow();
+    incomplete = false;
+    if (batch.count > 0 || batch.incomplete) for (const listener of listeners) listener(batch);
+  }
+
+  async function show(name: ViewName, view: View): Promise<void> {
+    const first = viewNames.every((other) => !views[other]);
+    views[name] = view;
+    try {
+      await (first ? scanRoot(false) : reconsider(name));
+      known.add(name);
+    } catch (error) {
+      await conceal(name);
+      throw error;
+    }
+  }
+
+  async function conceal(name: ViewName): Promise<void> {
+    delete views[name];
+    known.delete(name);
+    if (viewNames.every((other) => !views[other])) {
+      tree.leave(tree.root);
+      present = false;
+    } else await background(() => reconsider(name));
+  }
+
+  const guard = guardRoot(
+    root,
+    () => {
+      if (closed || viewNames.every((name) => !views[name])) return;
+      startWindow();
+      void inTurn(() => background(() => scanRoot(true)));
+    },
+    system,
+  );
+  const offLoss = system.onLoss(noteLoss);
+
+  return {
+    tree,
+    show: (name, view) => inTurn(() => show(name, view)),
+    hide: (name) => inTurn(() => conceal(name)),
+    knows: (name) => known.has(name) && !lost && tree.whole(),
+    settle: () => inTurn(catchUp),
+    onChanges(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      guard.close();
+      offLoss();
+      await last;
+      tree.leave(tree.root);
+    },
+  };
+}

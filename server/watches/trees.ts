@@ -1,0 +1,109 @@
+/** The tree watchers of a server: one a work directory, made with its first user and closed with its last. */
+import type { Logger } from '#server/logging/log.ts';
+import { realPath } from '#server/runtime/real-path.ts';
+import { reportedView } from './reported-view.ts';
+import { createSystemWatcher } from './system-watch.ts';
+import { createTreeWatcher } from './tree-watcher.ts';
+import type { ChangeBatch, TreeWatcher } from './tree-watcher.ts';
+
+export interface Lease {
+  readonly watcher: TreeWatcher;
+  release(): void;
+}
+
+export interface Reporting {
+  end(): void;
+}
+
+export interface Trees {
+  /** The watcher of a directory, which need not exist; to be released. */
+  lease(directory: string): Promise<Lease>;
+  /** Tells of changes from the moment this resolves. Rejects with what the system refuses. */
+  report(directory: string, listener: (batch: ChangeBatch) => void): Promise<Reporting>;
+  close(): Promise<void>;
+}
+
+export interface TreesDeps {
+  /** Length of a window of changes; asked at each. */
+  windowMs(): number;
+  log: Logger;
+}
+
+interface Shared {
+  watcher: TreeWatcher;
+  users: number;
+  reporters: number;
+  /** Of the view that is reported; absent while nobody wants it. */
+  shown: Promise<void> | undefined;
+}
+
+/** Creates it without any watcher. */
+export function createTrees({ windowMs, log }: TreesDeps): Trees {
+  const system = createSystemWatcher();
+  /** By the directory's real path. */
+  const open = new Map<string, Shared>();
+  const closing = new Set<Promise<void>>();
+
+  async function take(directory: string): Promise<{ shared: Shared; release(): void }> {
+    const root = await realPath(directory);
+    const shared = open.get(root) ?? {
+      watcher: createTreeWatcher({ root, windowMs, system, log }),
+      users: 0,
+      reporters: 0,
+      shown: undefined,
+    };
+    open.set(root, shared);
+    shared.users += 1;
+    let released = false;
+    return {
+      shared,
+      release() {
+        if (released) return;
+        released = true;
+        shared.users -= 1;
+        if (shared.users > 0) return;
+        open.delete(root);
+        const closed = shared.watcher.close().finally(() => closing.delete(closed));
+        closing.add(closed);
+      },
+    };
+  }
+
+  return {
+    async lease(directory) {
+      const { shared, release } = await take(directory);
+      return { watcher: shared.watcher, release };
+    },
+    async report(directory, listener) {
+      const { shared, release } = await take(directory);
+      const { watcher } = shared;
+      const off = watcher.onChanges(listener);
+      shared.reporters += 1;
+      const end = () => {
+        off();
+        shared.reporters -= 1;
+        if (shared.reporters === 0) {
+          shared.shown = undefined;
+          if (shared.users > 1) void watcher.hide('reported');
+        }
+        release();
+      };
+      shared.shown ??= watcher.show('reported', reportedView);
+      const { shown } = shared;
+      try {
+        await shown;
+      } catch (error) {
+        // Who comes next tries again.
+        if (shared.shown === shown) shared.shown = undefined;
+        end();
+        throw error;
+      }
+      return { end };
+    },
+    async close() {
+      const watchers = [...open.values()].map(({ watcher }) => watcher.close());
+      open.clear();
+      await Promise.all([...watchers, ...closing]);
+    },
+  };
+}

@@ -1,0 +1,19 @@
+/** What clients ask of file watches over their WebSocket. */
+import { defineFrame } from '#server/events/frame-handler.ts';
+import type { FrameHandler } from '#server/events/frame-handler.ts';
+import { watchAddFrame, watchRemoveFrame } from '#schema/watch-frames.ts';
+import type { Watches } from './watches.ts';
+
+const refusal = { watched_paths: [], current_count: 0 } as const;
+
+/** The handlers of the frames of file watches. */
+export const watchFrames = (watches: Pick<Watches, 'add' | 'remove'>): FrameHandler[] => [
+  defineFrame(watchAddFrame, {
+    refusal: { ...refusal, watched_paths: [] },
+    handle: watches.add,
+  }),
+  defineFrame(watchRemoveFrame, {
+    refusal: { ...refusal, watched_paths: [] },
+    handle: watches.remove,
+  }),
+];
