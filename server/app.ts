@@ -40,6 +40,10 @@ import { createDocuments, type DocumentDrivers } from '#server/storage/documents
 import { acquireLease } from '#server/storage/lease.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';
 import { removeOldIndexes } from '#server/storage/old-indexes.ts';
+import { terminalsMounted } from '#server/terminals/mounted.ts';
+import { loadPty } from '#server/terminals/pty.ts';
+import { terminalFrames } from '#server/terminals/terminal-frames.ts';
+import { createTerminals, type Terminals } from '#server/terminals/terminals.ts';
 import { findShell } from '#server/tools/bash.ts';
 import { builtinTools } from '#server/tools/registry.ts';
 import { createWorkspaces, type Workspaces } from '#server/workspaces/workspaces.ts';
@@ -96,6 +100,7 @@ export interface App {
   readonly providers: Providers;
   readonly workspaces: Workspaces;
   readonly sessions: Sessions;
+  readonly terminals: Terminals;
   meta(): Meta;
   /** The home's token, for URLs shown to the user; undefined with `--dangerous-bypass-auth`. */
   token(): Promise<string | undefined>;
@@ -223,6 +228,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const workspaces = opened.add(createWorkspaces({ documents, index, publish: globalStream.publish, log, clock }));
   const runtime = createLocalRuntime({ env: options.env });
   const tools = builtinTools();
+  const terminals = createTerminals({ runtime, loadPty, log });
   const sessions = createSessions({
     root: sessionsDir,
     index,
@@ -249,7 +255,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       }),
       log,
     }),
-    resources: [{ holds: (id) => bus.followers(id) > 0 }],
+    resources: [{ holds: (id) => bus.followers(id) > 0 }, terminals],
     flushEvents: bus.flush,
     models: createModelChecks({ config, providers, env: options.env, identity }),
     announceArchived: (sessionId, workspace_id) =>
@@ -263,7 +269,11 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     bus,
     sessions: sessions.streams,
     globalStream,
-    frames: [...sessionFrames(sessions), ...options.features.flatMap((feature) => feature.frames?.(useContext) ?? [])],
+    frames: [
+      ...sessionFrames(sessions),
+      ...terminalFrames({ terminals, sessions, mounted: terminalsMounted(bind) }),
+      ...options.features.flatMap((feature) => feature.frames?.(useContext) ?? []),
+    ],
     ...(options.bypassAuth ? {} : { auth: credentials }),
     log,
   });
@@ -295,6 +305,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     providers,
     workspaces,
     sessions,
+    terminals,
     meta,
     token: async () => (options.bypassAuth ? undefined : token.current()),
     async listening(boundPort) {

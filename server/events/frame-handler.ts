@@ -1,6 +1,6 @@
 /** How a domain answers a request frame: the frame's declaration in `schema/`, and what handles it. */
 import type { z } from 'zod';
-import { ServiceError } from '#server/errors/service-error.ts';
+import { ServiceError, type ErrorDetail } from '#server/errors/service-error.ts';
 
 /**
  * Frames of one row are handled one after the other, rows do not wait for each other: so keystrokes keep their order,
@@ -10,14 +10,16 @@ export type FrameRow = 'terminal' | 'control' | 'ordinary';
 
 /**
  * What bounds a text while it waits: an `answer` counts among the unsent acks, above whose bound no frame is handled.
+ * A `replay` is bounded by its handler, which waited for room before (`atLength`). Of a stream that is named the newest
+ * are kept, and no session is cut off for it.
  */
-export type SendLane = 'answer';
+export type SendLane = 'answer' | 'replay' | { readonly newestOf: string };
 
 /** The connection that a frame came over, as a domain sees it. */
 export interface Client {
   readonly id: string;
-  /** Writes a text behind what is queued already; nothing once the connection is gone. */
-  send(lane: SendLane, text: string): void;
+  /** Writes a text, or its UTF-8, behind what is queued already; nothing once the connection is gone. */
+  send(lane: SendLane, text: string | Uint8Array): void;
   /** Called once when the connection is gone, at once if it is: what the client opened ends there. */
   onClose(release: () => void): void;
 }
@@ -45,8 +47,8 @@ interface Handling<P, A> {
   handle(payload: P, client: Client): A | Promise<A>;
 }
 
-function invalidPayload(error: z.ZodError): ServiceError {
-  const details = error.issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message }));
+/** The refusal of a payload, field by field. */
+export function invalidPayload(details: ErrorDetail[]): ServiceError {
   const [first] = details;
   const reason = first?.path ? `${first.path}: ${first.message}` : (first?.message ?? 'Invalid input');
   return new ServiceError('validation.failed', `Invalid payload: ${reason}`, { details });
@@ -63,7 +65,10 @@ export function defineFrame<P, A = void>(
     atLength,
     async answer(given, client) {
       const parsed = payload.safeParse(given);
-      if (!parsed.success) throw invalidPayload(parsed.error);
+      if (!parsed.success) {
+        const { issues } = parsed.error;
+        throw invalidPayload(issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message })));
+      }
       return handle(parsed.data, client);
     },
   };

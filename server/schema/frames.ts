@@ -6,6 +6,13 @@ import { z } from 'zod';
 import { abortFrame } from './prompt-frames.ts';
 import { count, isoTime } from './scalars.ts';
 import { clientHelloFrame, pingFrame, subscribeFrame, unsubscribeFrame } from './subscription-frames.ts';
+import {
+  terminalAttachFrame,
+  terminalCloseFrame,
+  terminalDetachFrame,
+  terminalInputFrame,
+  terminalResizeFrame,
+} from './terminal-frames.ts';
 
 /** What a client may send. One without an `ack` is answered in its own way and stands in no document. */
 export interface RequestFrame {
@@ -18,7 +25,18 @@ export interface RequestFrame {
 }
 
 /** Every request frame; a new one is an entry here and a handler that its domain registers. */
-export const requestFrames = [clientHelloFrame, subscribeFrame, unsubscribeFrame, abortFrame, pingFrame] as const;
+export const requestFrames = [
+  clientHelloFrame,
+  subscribeFrame,
+  unsubscribeFrame,
+  abortFrame,
+  terminalAttachFrame,
+  terminalDetachFrame,
+  terminalInputFrame,
+  terminalResizeFrame,
+  terminalCloseFrame,
+  pingFrame,
+] as const;
 
 type Declared = (typeof requestFrames)[number];
 type Acked = Extract<Declared, { ack: z.ZodType }>;

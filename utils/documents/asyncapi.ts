@@ -11,6 +11,7 @@ import {
 } from '#schema/frames.ts';
 import { rewriteSchema, type JsonSchema } from '#schema/json-schema.ts';
 import { count, isoTime } from '#schema/scalars.ts';
+import { terminalExitSchema, terminalOutputSchema, terminalResizedSchema } from '#schema/terminal-frames.ts';
 
 interface Message {
   name: string;
@@ -105,6 +106,9 @@ export function asyncApiDocument({ version, host }: AsyncApiFacts) {
     add('server_hello', 'First frame of every connection.', serverHelloSchema),
     add('resync_required', 'Events were missed that are not replayed: read the snapshot.', resyncRequiredSchema),
     add('error', 'A frame could not be read, or the connection is about to be closed.', errorFrameSchema),
+    add('terminal_output', 'Output of a terminal, numbered without gaps from 1.', terminalOutputSchema),
+    add('terminal_exit', 'The last frame of a terminal: its program has ended.', terminalExitSchema),
+    add('terminal_resized', 'The screen of a terminal has another size.', terminalResizedSchema),
     add('session_event', 'An event of a session or of the global stream.', eventFrameSchema()),
   ];
 
