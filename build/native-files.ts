@@ -4,9 +4,16 @@ import { createRequire } from 'node:module';
 const { resolve } = createRequire(import.meta.url);
 const platform = `${process.platform}-${process.arch}`;
 
+/** Of which each system has some. */
+const ptyFiles = ['pty.node', 'spawn-helper', 'conpty.node', 'conpty_console_list.node'];
+
 /** Absolute paths, as far as this platform has the package. */
 export function nativeFiles(): string[] {
-  const names = ['libsql', `@vscode/ripgrep-${platform}/bin/${process.platform === 'win32' ? 'rg.exe' : 'rg'}`];
+  const names = [
+    'libsql',
+    `@vscode/ripgrep-${platform}/bin/${process.platform === 'win32' ? 'rg.exe' : 'rg'}`,
+    ...ptyFiles.map((file) => `@lydell/node-pty-${platform}/${file}`),
+  ];
   return names.flatMap((name) => {
     try {
       return resolve(name);

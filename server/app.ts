@@ -41,6 +41,10 @@ import { createDocuments, type DocumentDrivers } from '#server/storage/documents
 import { acquireLease } from '#server/storage/lease.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';
 import { removeOldIndexes } from '#server/storage/old-indexes.ts';
+import { terminalsMounted } from '#server/terminals/mounted.ts';
+import { loadPty } from '#server/terminals/pty.ts';
+import { terminalFrames } from '#server/terminals/terminal-frames.ts';
+import { createTerminals, type Terminals } from '#server/terminals/terminals.ts';
 import { findShell } from '#server/tools/bash.ts';
 import { builtinTools } from '#server/tools/registry.ts';
 import { createAdditionalDirs, type AdditionalDirs } from '#server/workspaces/additional-dirs.ts';
@@ -106,6 +110,7 @@ export interface App {
   readonly trust: Trust;
   readonly additionalDirs: AdditionalDirs;
   readonly sessions: Sessions;
+  readonly terminals: Terminals;
   meta(): Meta;
   /** The home's token, for URLs shown to the user; undefined with `--dangerous-bypass-auth`. */
   token(): Promise<string | undefined>;
@@ -252,6 +257,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     env: options.env,
     log,
   });
+  const terminals = createTerminals({ runtime, loadPty, log });
   const sessions = createSessions({
     root: sessionsDir,
     index,
@@ -279,7 +285,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       }),
       log,
     }),
-    resources: [{ holds: (id) => bus.followers(id) > 0 }, watches],
+    resources: [{ holds: (id) => bus.followers(id) > 0 }, watches, terminals],
     flushEvents: bus.flush,
     models: createModelChecks({ config, providers, env: options.env, identity }),
     announceArchived: (sessionId, workspace_id) =>
@@ -296,6 +302,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     frames: [
       ...sessionFrames(sessions),
       ...watchFrames(watches),
+      ...terminalFrames({ terminals, sessions, mounted: terminalsMounted(bind) }),
       ...options.features.flatMap((feature) => feature.frames?.(useContext) ?? []),
     ],
     ...(options.bypassAuth ? {} : { auth: credentials }),
@@ -332,6 +339,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     trust: createTrust({ documents, log, clock }),
     additionalDirs,
     sessions,
+    terminals,
     meta,
     token: async () => (options.bypassAuth ? undefined : token.current()),
     async listening(boundPort) {

@@ -33,7 +33,7 @@ export const deliveryTimes: DeliveryTimes = { batchMs: 16, drainMs: 5, stallMs: 
 
 export interface DeliveryQueue {
   /** Writes an ack, a system frame or the like at once, behind what is queued. */
-  sendNow(text: string, lane?: SendLane): void;
+  sendNow(text: string | Uint8Array, lane?: SendLane): void;
   /**
    * Queues a live event; global ones and text, which waited to be joined, are written at once, others may wait for a
    * batch.
@@ -72,17 +72,27 @@ interface Lane {
   thinned: Map<string, Entry[]>;
 }
 
+/** The queued frames of which only the newest are kept, oldest first. */
+interface Newest {
+  id: string;
+  entries: Entry[];
+  bytes: number;
+}
+
 interface Entry {
   size: number;
   /** Absent when a merge has changed the frame: it is then encoded when it is written. */
-  bytes?: Buffer | string;
+  bytes?: Uint8Array | string;
   /** Of a delta: what its text takes of `size`. */
   textBytes?: number;
   /** Present on volatile events, which may still be changed or dropped. */
   frame?: EventFrame;
   lane?: Lane;
+  newest?: Newest;
   /** It counts among the unsent answers. */
   isAnswer?: boolean;
+  /** Bounded by who sent it. */
+  isReplay?: boolean;
   /** Nothing behind it may be merged into it. */
   sealed?: boolean;
   kind?: string;
@@ -99,6 +109,7 @@ export function createDeliveryQueue({
   onStalled,
 }: DeliveryQueueDeps): DeliveryQueue {
   const lanes = new Map<string, Lane>();
+  const streams = new Map<string, Newest>();
   let head: Entry | undefined;
   let tail: Entry | undefined;
   let queuedBytes = 0;
@@ -148,9 +159,12 @@ export function createDeliveryQueue({
     if (tail) tail.next = entry;
     else head = entry;
     tail = entry;
-    queuedBytes += entry.size;
     if (entry.isAnswer) answers.add(entry.size);
-    const { lane } = entry;
+    const { lane, newest } = entry;
+    if (newest) {
+      newest.entries.push(entry);
+      newest.bytes += entry.size;
+    } else if (!entry.isReplay) queuedBytes += entry.size;
     if (!lane) return;
     lane.frames += 1;
     lane.bytes += entry.size;
@@ -166,12 +180,17 @@ export function createDeliveryQueue({
 
   /** Takes an entry out of the list; its thinned kind is the caller's to correct. */
   function unlink(entry: Entry): void {
-    const { previous, next, lane } = entry;
+    const { previous, next, lane, newest } = entry;
     if (previous) previous.next = next;
     else head = next;
     if (next) next.previous = previous;
     else tail = previous;
-    queuedBytes -= entry.size;
+    if (newest) {
+      // Its oldest, whether it is written or dropped.
+      newest.entries.shift();
+      newest.bytes -= entry.size;
+      if (newest.entries.length === 0) streams.delete(newest.id);
+    } else if (!entry.isReplay) queuedBytes -= entry.size;
     if (entry.isAnswer) answers.remove(entry.size);
     if (lane) {
       lane.frames -= 1;
@@ -306,6 +325,22 @@ export function createDeliveryQueue({
     return largest;
   }
 
+  /** The stream with room for one more frame: its oldest ones are dropped for it. */
+  function newestOf(id: string, size: number): Newest {
+    let found = streams.get(id);
+    const isOver = () =>
+      found && (found.entries.length >= QUEUED_FRAMES_PER_SESSION || found.bytes + size > QUEUED_BYTES);
+    if (isOver() && !waiting) flush();
+    for (let oldest = found?.entries[0]; oldest && isOver(); oldest = found?.entries[0]) {
+      if (oldest.previous && oldest.sealed) oldest.previous.sealed = true;
+      unlink(oldest);
+    }
+    // Emptied, it was forgotten.
+    found = streams.get(id) ?? { id, entries: [], bytes: 0 };
+    streams.set(id, found);
+    return found;
+  }
+
   function enqueue(sessionId: string, position: StreamPosition, entry: Entry): void {
     if (waiting && tail && absorb(tail, entry)) return;
     if (!admit(laneOf(sessionId, position), entry.size)) return;
@@ -328,6 +363,7 @@ export function createDeliveryQueue({
     tail = undefined;
     queuedBytes = 0;
     lanes.clear();
+    streams.clear();
     stopWaiting();
     answers.close();
   }
@@ -335,7 +371,11 @@ export function createDeliveryQueue({
   return {
     sendNow(text, lane) {
       if (closed) return;
-      append({ size: text.length, bytes: text, isAnswer: lane === 'answer' });
+      const entry: Entry = { size: text.length, bytes: text };
+      if (lane === 'answer') entry.isAnswer = true;
+      else if (lane === 'replay') entry.isReplay = true;
+      else if (typeof lane === 'object') entry.newest = newestOf(lane.newestOf, entry.size);
+      append(entry);
       if (!waiting) flush();
     },
     sendEvent({ frame, bytes, textBytes }, global) {

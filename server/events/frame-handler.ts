@@ -1,6 +1,6 @@
 /** How a domain answers a request frame: the frame's declaration in `schema/`, and what handles it. */
 import type { z } from 'zod';
-import { ServiceError } from '#server/errors/service-error.ts';
+import { ServiceError, type ErrorDetail } from '#server/errors/service-error.ts';
 
 /**
  * Frames of one row are handled one after the other, rows do not wait for each other: so keystrokes keep their order,
@@ -10,15 +10,16 @@ export type FrameRow = 'terminal' | 'control' | 'ordinary';
 
 /**
  * What bounds a text while it waits: an `answer` counts among the unsent acks, above whose bound no frame is handled; who
- * sends an `event` waits for room after it and has no second one queued.
+ * sends an `event` waits for room after it and has no second one queued; a `replay` is bounded by its handler, which
+ * waited for room before (`atLength`). Of a stream that is named the newest are kept, and no session is cut off for it.
  */
-export type SendLane = 'answer' | 'event';
+export type SendLane = 'answer' | 'event' | 'replay' | { readonly newestOf: string };
 
 /** The connection that a frame came over, as a domain sees it. */
 export interface Client {
   readonly id: string;
-  /** Writes a text behind what is queued already; nothing once the connection is gone. */
-  send(lane: SendLane, text: string): void;
+  /** Writes a text, or its UTF-8, behind what is queued already; nothing once the connection is gone. */
+  send(lane: SendLane, text: string | Uint8Array): void;
   /** Resolves when the socket takes data, or never will. */
   room(): Promise<void>;
   /** Called once when the connection is gone, at once if it is: what the client opened ends there. */
@@ -53,8 +54,8 @@ interface Handling<P, A, R> {
   handle(payload: P, client: Client): A | Promise<A>;
 }
 
-function invalidPayload(error: z.ZodError): ServiceError {
-  const details = error.issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message }));
+/** The refusal of a payload, field by field. */
+export function invalidPayload(details: ErrorDetail[]): ServiceError {
   const [first] = details;
   const reason = first?.path ? `${first.path}: ${first.message}` : (first?.message ?? 'Invalid input');
   return new ServiceError('validation.failed', `Invalid payload: ${reason}`, { details });
@@ -72,7 +73,10 @@ export function defineFrame<P, A = void, R extends object = object>(
     refusal,
     async answer(given, client) {
       const parsed = payload.safeParse(given);
-      if (!parsed.success) throw invalidPayload(parsed.error);
+      if (!parsed.success) {
+        const { issues } = parsed.error;
+        throw invalidPayload(issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message })));
+      }
       return handle(parsed.data, client);
     },
   };

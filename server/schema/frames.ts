@@ -7,6 +7,13 @@ import { abortFrame } from './prompt-frames.ts';
 import { count, isoTime } from './scalars.ts';
 import { clientHelloFrame, pingFrame, subscribeFrame, unsubscribeFrame } from './subscription-frames.ts';
 import { watchAddFrame, watchRemoveFrame } from './watch-frames.ts';
+import {
+  terminalAttachFrame,
+  terminalCloseFrame,
+  terminalDetachFrame,
+  terminalInputFrame,
+  terminalResizeFrame,
+} from './terminal-frames.ts';
 
 /** What a client may send. One without an `ack` is answered in its own way and stands in no document. */
 export interface RequestFrame {
@@ -26,6 +33,11 @@ export const requestFrames = [
   abortFrame,
   watchAddFrame,
   watchRemoveFrame,
+  terminalAttachFrame,
+  terminalDetachFrame,
+  terminalInputFrame,
+  terminalResizeFrame,
+  terminalCloseFrame,
   pingFrame,
 ] as const;
 

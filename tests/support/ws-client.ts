@@ -10,6 +10,7 @@ const receivedSchema = z.looseObject({
   type: z.string(),
   id: z.union([z.string(), z.number()]).optional(),
   session_id: z.string().optional(),
+  terminal_id: z.string().optional(),
   seq: z.number().optional(),
   volatile: z.literal(true).optional(),
   offset: z.number().optional(),
@@ -97,6 +98,7 @@ export async function connect(
   function check(frame: ReceivedFrame): void {
     const { type, id, session_id: sessionId } = frame;
     if (type === 'event.fs.changed') schemas.check('event_fs_changed', frame);
+    else if (type.startsWith('terminal_')) schemas.check(type, frame);
     else if (sessionId !== undefined) schemas.check('session_event', frame);
     else if (type === 'ack') {
       const request = requested.get(id ?? '');
@@ -181,7 +183,10 @@ export async function connect(
     },
     sendRaw: (data) => socket.send(data),
     waitFor: (predicate, timeoutMs) => waitFor(predicate, timeoutMs),
-    durable: (sessionId) => frames.filter((frame) => frame.session_id === sessionId && !frame.volatile),
+    durable: (sessionId) =>
+      frames.filter(
+        ({ type, session_id, volatile }) => session_id === sessionId && !volatile && !type.startsWith('terminal_'),
+      ),
     pause: () => socket.pause(),
     resume: () => socket.resume(),
     async close() {

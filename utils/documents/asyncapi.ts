@@ -12,6 +12,7 @@ import {
 import { rewriteSchema, type JsonSchema } from '#schema/json-schema.ts';
 import { count, isoTime } from '#schema/scalars.ts';
 import { filesChangedSchema } from '#schema/watch-frames.ts';
+import { terminalExitSchema, terminalOutputSchema, terminalResizedSchema } from '#schema/terminal-frames.ts';
 
 interface Message {
   name: string;
@@ -107,6 +108,9 @@ export function asyncApiDocument({ version, host }: AsyncApiFacts) {
     add('resync_required', 'Events were missed that are not replayed: read the snapshot.', resyncRequiredSchema),
     add('error', 'A frame could not be read, or the connection is about to be closed.', errorFrameSchema),
     add('event.fs.changed', 'Files changed that the connection watches; its numbers are its own.', filesChangedSchema),
+    add('terminal_output', 'Output of a terminal, numbered without gaps from 1.', terminalOutputSchema),
+    add('terminal_exit', 'The last frame of a terminal: its program has ended.', terminalExitSchema),
+    add('terminal_resized', 'The screen of a terminal has another size.', terminalResizedSchema),
     add('session_event', 'An event of a session or of the global stream.', eventFrameSchema()),
   ];
 

@@ -19,7 +19,7 @@ describe('/asyncapi.json', () => {
     const { diagnostics } = await new Parser().parse(JSON.stringify(document));
     const errors = diagnostics.filter(({ severity }) => severity === 0);
     expect(errors.filter(({ code }) => code !== DEVIATION)).toEqual([]);
-    expect(errors).toHaveLength(17);
+    expect(errors).toHaveLength(30);
     expect(document.asyncapi).toBe('3.1.0');
   }, 60_000);
 
@@ -36,12 +36,20 @@ describe('/asyncapi.json', () => {
       'abort',
       'watch_fs_add',
       'watch_fs_remove',
+      'terminal_attach',
+      'terminal_detach',
+      'terminal_input',
+      'terminal_resize',
+      'terminal_close',
     ]);
     expect(ids(sendServerMessages.messages)).toEqual([
       'server_hello',
       'resync_required',
       'error',
       'event_fs_changed',
+      'terminal_output',
+      'terminal_exit',
+      'terminal_resized',
       'session_event',
       'client_hello_ack',
       'subscribe_ack',
@@ -49,6 +57,11 @@ describe('/asyncapi.json', () => {
       'abort_ack',
       'watch_fs_add_ack',
       'watch_fs_remove_ack',
+      'terminal_attach_ack',
+      'terminal_detach_ack',
+      'terminal_input_ack',
+      'terminal_resize_ack',
+      'terminal_close_ack',
     ]);
     expect(document.components.messages.client_hello_ack).toMatchObject({
       name: 'client_hello.ack',

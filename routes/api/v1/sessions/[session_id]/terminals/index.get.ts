@@ -1,0 +1,16 @@
+import { z } from 'zod';
+import { terminalsMounted } from '#server/terminals/mounted.ts';
+import { terminalSchema } from '#schema/terminal.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
+
+export default defineEndpoint({
+  summary: 'Terminals of a session, running and exited, as they were started',
+  tag: 'terminals',
+  mounted: terminalsMounted,
+  params: pathParams('session_id'),
+  data: z.object({ items: z.array(terminalSchema) }),
+  errors: ['session.not_found', 'runtime.unavailable'],
+  handler: ({ params: { session_id }, app }) =>
+    app.sessions.use(session_id, async () => ({ items: await app.terminals.list(session_id) })),
+});

@@ -1,0 +1,27 @@
+/** Where a terminal starts. */
+import { resolve } from 'node:path';
+import { ServiceError } from '#server/errors/service-error.ts';
+import { directoryFault } from '#server/files/file-kind.ts';
+import { isInside, isInsideAny } from '#server/files/paths.ts';
+import type { Runtime } from '#server/runtime/runtime.ts';
+
+const outside = (path: string) => new ServiceError('fs.path_escapes_session', `path ${path} is outside workspace`);
+const missing = (path: string) => new ServiceError('fs.path_not_found', `path not found: ${path}`);
+
+/**
+ * The directory of a path that is relative to the first root. It lies inside one of the roots as it is written, and with
+ * all links resolved, which is looked at first: what is outside is not told of. Throws 41304, 40409 for no directory.
+ */
+export async function startDirectory(
+  path: string,
+  roots: readonly [string, ...string[]],
+  runtime: Pick<Runtime, 'realpath' | 'stat'>,
+): Promise<string> {
+  const directory = resolve(roots[0], path);
+  if (!roots.some((root) => isInside(directory, root))) throw outside(path);
+  const real = await runtime.realpath(directory).catch(() => undefined);
+  if (real === undefined) throw missing(path);
+  if (!(await isInsideAny(real, roots, runtime))) throw outside(path);
+  if (await directoryFault(directory, runtime.stat)) throw missing(path);
+  return directory;
+}

@@ -1,0 +1,72 @@
+/** What clients ask of terminals over their WebSocket. No session is loaded for it: one that is cold has none. */
+import { defineFrame, invalidPayload, type FrameHandler } from '#server/events/frame-handler.ts';
+import {
+  terminalAttachFrame,
+  terminalCloseFrame,
+  terminalDetachFrame,
+  terminalInputFrame,
+  terminalResizeFrame,
+} from '#schema/terminal-frames.ts';
+import type { Terminal } from './terminal.ts';
+import { terminalNotFound, type Terminals } from './terminals.ts';
+
+export interface TerminalFramesDeps {
+  terminals: Pick<Terminals, 'find' | 'attach' | 'detach'>;
+  /** Throws 40401. */
+  sessions: { assertExists(id: string): Promise<void> };
+  /** Whether this bind has terminals at all. */
+  mounted: boolean;
+}
+
+const row = 'terminal';
+
+/** The handlers of the terminals' request frames. */
+export function terminalFrames({ terminals, sessions, mounted }: TerminalFramesDeps): FrameHandler[] {
+  async function find({ session_id, terminal_id }: { session_id: string; terminal_id: string }): Promise<Terminal> {
+    if (!mounted) throw terminalNotFound(session_id, terminal_id);
+    const found = terminals.find(session_id, terminal_id);
+    if (found) return found;
+    await sessions.assertExists(session_id);
+    throw terminalNotFound(session_id, terminal_id);
+  }
+
+  return [
+    defineFrame(terminalAttachFrame, {
+      row,
+      atLength: true,
+      async handle(payload, client) {
+        const replayed = terminals.attach(await find(payload), client, payload.since_seq);
+        return { attached: true as const, replayed };
+      },
+    }),
+    defineFrame(terminalDetachFrame, {
+      row,
+      async handle(payload, client) {
+        terminals.detach(await find(payload), client.id);
+        return { detached: true as const };
+      },
+    }),
+    defineFrame(terminalInputFrame, {
+      row,
+      async handle(payload) {
+        const accepted = await (await find(payload)).input(payload.data);
+        if (!accepted) throw invalidPayload([{ path: 'data', message: 'the program does not read its input' }]);
+        return { accepted: true as const };
+      },
+    }),
+    defineFrame(terminalResizeFrame, {
+      row,
+      async handle(payload) {
+        (await find(payload)).resize(payload.cols, payload.rows);
+        return { resized: true as const };
+      },
+    }),
+    defineFrame(terminalCloseFrame, {
+      row,
+      async handle(payload) {
+        void (await find(payload)).close();
+        return { closed: true as const };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,141 @@
+/** The terminals of all sessions, in the order in which they were started. */
+import { randomUUID } from 'node:crypto';
+import { ServiceError } from '#server/errors/service-error.ts';
+import type { Client } from '#server/events/frame-handler.ts';
+import type { Logger } from '#server/logging/log.ts';
+import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
+import type { Runtime } from '#server/runtime/runtime.ts';
+import type { CreateTerminal, Terminal as TerminalObject } from '#schema/terminal.ts';
+import { startDirectory } from './directory.ts';
+import type { OpenPty } from './pty.ts';
+import { userShell } from './shell.ts';
+import { startTerminal, type Terminal } from './terminal.ts';
+
+/** The session that a terminal belongs to. */
+export interface TerminalSession {
+  id: string;
+  workspaceId: string;
+  /** Its work directory, absolute. */
+  cwd: string;
+  /** Other directories that belong to the workspace. */
+  additionalDirs: () => Promise<readonly string[]>;
+}
+
+export interface Terminals {
+  /** Throws 40409, 40420, 40926, 41304. */
+  create(session: TerminalSession, request: CreateTerminal): Promise<TerminalObject>;
+  /** Throws 40926. */
+  list(sessionId: string): Promise<TerminalObject[]>;
+  /** Throws 40414, 40926. */
+  get(sessionId: string, id: string): Promise<TerminalObject>;
+  /** Ends it for clients at once, its processes follow. Throws 40414, 40926. */
+  close(sessionId: string, id: string): Promise<void>;
+  find(sessionId: string, id: string): Terminal | undefined;
+  /** Has the client see a terminal until it detaches or leaves; returns the number of replayed frames. */
+  attach(terminal: Terminal, client: Client, sinceSeq: number): number;
+  detach(terminal: Terminal, clientId: string): void;
+  /** A terminal of the session runs. */
+  holds(sessionId: string): boolean;
+  /** Ends the session's terminals and forgets them; settles when their processes are gone. */
+  release(sessionId: string): Promise<void>;
+}
+
+export interface TerminalsDeps {
+  runtime: Pick<Runtime, 'environment' | 'which' | 'realpath' | 'stat'>;
+  /** Loads what opens pseudo terminals; rejects where this machine has none. */
+  loadPty(): Promise<OpenPty>;
+  log: Logger;
+}
+
+export const terminalNotFound = (sessionId: string, id: string) =>
+  new ServiceError('terminal.not_found', `terminal ${id} does not exist in session ${sessionId}`);
+
+/** Creates the store; loads and starts nothing. */
+export function createTerminals({ runtime, loadPty, log }: TerminalsDeps): Terminals {
+  const sessions = new Map<string, Map<string, Terminal>>();
+  /** What each connection is attached to. */
+  const attached = new Map<string, Set<Terminal>>();
+  let loading: Promise<OpenPty | undefined> | undefined;
+
+  async function ptyOf(runtimeId: string): Promise<OpenPty> {
+    loading ??= loadPty().catch((error: unknown) => {
+      log.warn('terminals are not available', { err: error });
+      return undefined;
+    });
+    const openPty = await loading;
+    if (openPty) return openPty;
+    throw new ServiceError('runtime.unavailable', `runtime ${runtimeId} has no terminals on this machine`);
+  }
+
+  const find = (sessionId: string, id: string) => sessions.get(sessionId)?.get(id);
+  const terminalsOf = (sessionId: string) => [...(sessions.get(sessionId)?.values() ?? [])];
+
+  async function existing(sessionId: string, id: string): Promise<Terminal> {
+    await ptyOf(LOCAL_RUNTIME);
+    const terminal = find(sessionId, id);
+    if (!terminal) throw terminalNotFound(sessionId, id);
+    return terminal;
+  }
+
+  return {
+    async create(session, { runtime_id, cwd, shell, cols, rows }) {
+      if (runtime_id !== LOCAL_RUNTIME) {
+        throw new ServiceError(
+          'runtime.not_found',
+          `runtime ${runtime_id} does not exist in workspace ${session.workspaceId}`,
+        );
+      }
+      const openPty = await ptyOf(runtime_id);
+      const directory = await startDirectory(cwd, [session.cwd, ...(await session.additionalDirs())], runtime);
+      const program = shell ?? (await userShell(runtime));
+      const id = `term_${randomUUID()}`;
+      const terminal = startTerminal({
+        id,
+        sessionId: session.id,
+        openPty,
+        shell: program,
+        cwd: directory,
+        env: runtime.environment(),
+        cols,
+        rows,
+        report: (what, error) => log.error(what, { sessionId: session.id, err: error }),
+      });
+      const own = sessions.get(session.id) ?? new Map<string, Terminal>();
+      sessions.set(session.id, own.set(id, terminal));
+      return terminal.view();
+    },
+    async list(sessionId) {
+      await ptyOf(LOCAL_RUNTIME);
+      return terminalsOf(sessionId).map((terminal) => terminal.view());
+    },
+    get: async (sessionId, id) => (await existing(sessionId, id)).view(),
+    async close(sessionId, id) {
+      void (await existing(sessionId, id)).close();
+    },
+    find,
+    attach(terminal, client, sinceSeq) {
+      let seen = attached.get(client.id);
+      if (!seen) {
+        seen = new Set();
+        attached.set(client.id, seen);
+        client.onClose(() => {
+          for (const each of attached.get(client.id) ?? []) each.detach(client.id);
+          attached.delete(client.id);
+        });
+      }
+      seen.add(terminal);
+      return terminal.attach(client, sinceSeq);
+    },
+    detach(terminal, clientId) {
+      attached.get(clientId)?.delete(terminal);
+      terminal.detach(clientId);
+    },
+    holds: (sessionId) => terminalsOf(sessionId).some((terminal) => terminal.running()),
+    async release(sessionId) {
+      const own = terminalsOf(sessionId);
+      sessions.delete(sessionId);
+      await Promise.all(own.map((terminal) => terminal.close()));
+      for (const seen of attached.values()) for (const terminal of own) seen.delete(terminal);
+    },
+  };
+}
