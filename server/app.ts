@@ -11,6 +11,7 @@ import { createConfig, type Config } from '#server/config/config.ts';
 import { createEventBus } from '#server/events/bus.ts';
 import { createGateway } from '#server/events/gateway.ts';
 import { createGlobalStream } from '#server/events/global-stream.ts';
+import { createGit, type Git } from '#server/git/git.ts';
 import { createEngineLog } from '#server/logging/engine-log.ts';
 import type { Connections } from '#server/events/peer.ts';
 import { openHome } from '#server/home/home.ts';
@@ -96,6 +97,7 @@ export interface App {
   readonly providers: Providers;
   readonly workspaces: Workspaces;
   readonly sessions: Sessions;
+  readonly git: Git;
   meta(): Meta;
   /** The home's token, for URLs shown to the user; undefined with `--dangerous-bypass-auth`. */
   token(): Promise<string | undefined>;
@@ -222,6 +224,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   });
   const workspaces = opened.add(createWorkspaces({ documents, index, publish: globalStream.publish, log, clock }));
   const runtime = createLocalRuntime({ env: options.env });
+  const git = opened.add(createGit({ runtime, clock }));
   const tools = builtinTools();
   const sessions = createSessions({
     root: sessionsDir,
@@ -295,6 +298,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     providers,
     workspaces,
     sessions,
+    git,
     meta,
     token: async () => (options.bypassAuth ? undefined : token.current()),
     async listening(boundPort) {
