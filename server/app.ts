@@ -11,6 +11,7 @@ import { createConfig, type Config } from '#server/config/config.ts';
 import { createEventBus } from '#server/events/bus.ts';
 import { createGateway } from '#server/events/gateway.ts';
 import { createGlobalStream } from '#server/events/global-stream.ts';
+import { createGit, type Git } from '#server/git/git.ts';
 import { createEngineLog } from '#server/logging/engine-log.ts';
 import type { Connections } from '#server/events/peer.ts';
 import { openHome } from '#server/home/home.ts';
@@ -111,6 +112,7 @@ export interface App {
   readonly additionalDirs: AdditionalDirs;
   readonly sessions: Sessions;
   readonly terminals: Terminals;
+  readonly git: Git;
   meta(): Meta;
   /** The home's token, for URLs shown to the user; undefined with `--dangerous-bypass-auth`. */
   token(): Promise<string | undefined>;
@@ -249,6 +251,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const uploads = opened.add(createUploads({ home, documents, clock, log }));
   const runtime = createLocalRuntime({ env: options.env });
   const additionalDirs = createAdditionalDirs({ lock: registryLock, runtime, log });
+  const git = opened.add(createGit({ runtime, clock }));
   const tools = builtinTools();
   const trees = opened.add(createTrees({ windowMs: () => windowMs(options.env()), log }));
   const watches = createWatches({
@@ -340,6 +343,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     additionalDirs,
     sessions,
     terminals,
+    git,
     meta,
     token: async () => (options.bypassAuth ? undefined : token.current()),
     async listening(boundPort) {

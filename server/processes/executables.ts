@@ -1,7 +1,7 @@
 /** Finding programs to run. */
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { delimiter, isAbsolute, join } from 'node:path';
 
 /** Whether the path is a file that may be executed. */
 export async function isExecutable(path: string): Promise<boolean> {
@@ -13,10 +13,13 @@ export async function isExecutable(path: string): Promise<boolean> {
   );
 }
 
-/** The first executable of that name in the folders of `path`, a PATH variable; undefined when there is none. */
+/**
+ * The first executable of that name in the folders of `path`, a PATH variable; undefined when there is none. Relative
+ * folders are passed over: they would lie in whatever project a program is started in.
+ */
 export async function findOnPath(name: string, path = ''): Promise<string | undefined> {
   for (const folder of path.split(delimiter)) {
-    if (folder && (await isExecutable(join(folder, name)))) return join(folder, name);
+    if (isAbsolute(folder) && (await isExecutable(join(folder, name)))) return join(folder, name);
   }
   return undefined;
 }

@@ -1,0 +1,13 @@
+import { gitDiffSchema } from '#schema/git.ts';
+import { nonEmpty } from '#schema/scalars.ts';
+import { diffPath } from '#server/workspace-files/diff.ts';
+import { defineFilesEndpoint, fileFields } from '#utils/files-endpoint.ts';
+
+export default defineFilesEndpoint({
+  summary: 'How a file or directory differs from the last commit, as a unified diff',
+  description: 'Cut at 1 MiB. Of a directory, untracked files are left out.',
+  body: fileFields({ path: nonEmpty }),
+  data: gitDiffSchema,
+  errors: ['fs.git_unavailable', 'fs.path_not_found', 'fs.permission_denied', 'fs.is_directory', 'fs.already_exists'],
+  handler: ({ body, directory, app, signal }) => diffPath(app.git, directory, body.path, signal),
+});

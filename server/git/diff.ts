@@ -1,0 +1,56 @@
+/** Differences to the last commit as text. */
+import { cutBytes } from './cut-bytes.ts';
+import { DIFF_OPTIONS } from './status.ts';
+import { gitUnavailable, type WorkTree } from './work-tree.ts';
+
+/** Of the text, in UTF-8. */
+export const DIFF_MAX_BYTES = 1024 * 1024;
+const PATHS_MAX_BYTES = 64 * 1024;
+
+/** The tree without entries, which git knows without having it. */
+const EMPTY_TREES: Record<string, string> = {
+  sha1: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
+  sha256: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
+};
+
+export interface Diff {
+  text: string;
+  truncated: boolean;
+}
+
+async function text(tree: WorkTree, args: readonly string[], maxOutputBytes: number) {
+  const pieces: string[] = [];
+  const { cut } = await tree.read(args, { onText: (piece) => void pieces.push(piece), maxOutputBytes });
+  return { text: pieces.join(''), cut };
+}
+
+/** What `HEAD` can be compared as; undefined before the first commit. */
+export async function headOf(tree: WorkTree): Promise<string | undefined> {
+  const { exitCode } = await tree.run(['rev-parse', '--quiet', '--verify', 'HEAD'], {
+    onText: () => undefined,
+    maxOutputBytes: PATHS_MAX_BYTES,
+  });
+  return exitCode === 0 ? 'HEAD' : undefined;
+}
+
+async function emptyTree(tree: WorkTree): Promise<string> {
+  const { text: format } = await text(tree, ['rev-parse', '--show-object-format'], PATHS_MAX_BYTES);
+  const id = EMPTY_TREES[format.trim()];
+  if (id === undefined) throw gitUnavailable(tree.directory, `objects are named by ${format.trim()}`);
+  return id;
+}
+
+/** Index and work tree together against HEAD, tracked files alone; `path` is relative to the work directory. */
+export async function diffTracked(tree: WorkTree, path: string, head: string | undefined): Promise<Diff> {
+  const against = head ?? (await emptyTree(tree));
+  // A byte more than is kept shows that something was cut.
+  const found = await text(tree, ['diff', ...DIFF_OPTIONS, '--no-renames', against, '--', path], DIFF_MAX_BYTES);
+  const cut = cutBytes(found.text, DIFF_MAX_BYTES);
+  return { text: cut, truncated: found.cut || cut.length < found.text.length };
+}
+
+/** Whether a file is neither tracked nor ignored. */
+export async function isUntracked(tree: WorkTree, path: string): Promise<boolean> {
+  const args = ['ls-files', '-z', '--others', '--exclude-standard', '--', path];
+  return (await text(tree, args, PATHS_MAX_BYTES)).text !== '';
+}

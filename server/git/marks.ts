@@ -1,0 +1,55 @@
+/** What git says of each path, from the changes that it tells of. */
+import type { GitStatus } from '#schema/file-entry.ts';
+import type { StatusEntry } from './status-output.ts';
+
+/** The mark of a path relative to the work directory, links resolved. */
+export type GitMarks = (path: string, isDirectory: boolean) => GitStatus;
+
+const parents = function* (path: string): Generator<string> {
+  for (let end = path.lastIndexOf('/'); end !== -1; end = path.lastIndexOf('/', end - 1)) yield path.slice(0, end);
+};
+
+export interface MarkTable {
+  add(entry: StatusEntry): void;
+  /** Paths with a change of their own. */
+  known: { has(path: string): boolean };
+  of: GitMarks;
+}
+
+export function createMarks(): MarkTable {
+  /** Of files, and of directories that are untracked or ignored as a whole. */
+  const own = new Map<string, GitStatus>();
+  /** Of directories with changes beneath. */
+  const beneath = new Map<string, 'conflicted' | 'modified'>();
+
+  const inherited = (path: string): GitStatus | undefined => {
+    for (const parent of parents(path)) {
+      const status = own.get(parent);
+      if (status === 'untracked' || status === 'ignored') return status;
+    }
+    return own.get('.');
+  };
+
+  return {
+    known: own,
+    add({ path, status }) {
+      const name = path.replace(/\/$/, '');
+      own.set(name, status);
+      if (status === 'ignored') return;
+      const mark = status === 'conflicted' ? 'conflicted' : 'modified';
+      for (const parent of parents(name)) {
+        const known = beneath.get(parent);
+        // Those above it are marked as strongly.
+        if (known === mark || known === 'conflicted') break;
+        beneath.set(parent, mark);
+      }
+    },
+    of(path, isDirectory) {
+      const self = own.get(path);
+      if (!isDirectory) return self ?? inherited(path) ?? 'clean';
+      const whole = self === 'ignored' || self === 'untracked' ? self : inherited(path);
+      // A submodule is a directory that has a status as files have.
+      return whole ?? beneath.get(path) ?? (self === undefined ? 'clean' : 'modified');
+    },
+  };
+}

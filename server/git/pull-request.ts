@@ -1,0 +1,101 @@
+/** The pull request of a branch, asked of GitHub's own tool and remembered for a while. */
+import { z } from 'zod';
+import type { PullRequest } from '#schema/git.ts';
+import type { Clock } from '#server/clock.ts';
+import { runCommand } from '#server/processes/run-command.ts';
+import type { GitRuntime, WorkTree } from './work-tree.ts';
+
+export const GH_TIMEOUT_MS = 5000;
+const REMEMBERED_MS = 60_000;
+const MAX_REMEMBERED = 256;
+const GH_MAX_BYTES = 64 * 1024;
+
+const ghReply = z
+  .string()
+  .transform((text, context): unknown => {
+    try {
+      return JSON.parse(text);
+    } catch {
+      context.addIssue('no JSON');
+      return z.NEVER;
+    }
+  })
+  .pipe(
+    z.object({
+      number: z.int().min(1),
+      url: z.url({ protocol: /^https?$/ }),
+      state: z.enum(['OPEN', 'MERGED', 'CLOSED']),
+      isDraft: z.boolean(),
+    }),
+  );
+
+const STATES = { OPEN: 'open', MERGED: 'merged', CLOSED: 'closed' } as const;
+
+export interface PullRequests {
+  /** Of the branch that is checked out; null when there is none, without the tool, and when it fails. Never rejects. */
+  find(tree: WorkTree, branch: Promise<string>): Promise<PullRequest | null>;
+  close(): void;
+}
+
+interface Remembered {
+  askedAt: number;
+  /** What was checked out then; undefined where that is not known. */
+  branch: Promise<string | undefined>;
+  found: Promise<PullRequest | null>;
+}
+
+export function createPullRequests({
+  runtime,
+  clock,
+  timeoutMs = GH_TIMEOUT_MS,
+}: {
+  runtime: GitRuntime;
+  clock: Pick<Clock, 'now'>;
+  timeoutMs?: number;
+}): PullRequests {
+  /** By directory, longest known first. */
+  const remembered = new Map<string, Remembered>();
+  const closed = new AbortController();
+
+  async function ask({ directory, environment }: WorkTree): Promise<PullRequest | null> {
+    const gh = await runtime.which(process.platform === 'win32' ? 'gh.exe' : 'gh');
+    if (gh === undefined) return null;
+    let printed = '';
+    const { exitCode, stopped } = await runCommand(runtime.spawn, {
+      file: gh,
+      args: ['pr', 'view', '--json', 'number,url,state,isDraft'],
+      cwd: directory,
+      env: { ...environment, GH_PROMPT_DISABLED: '1', GH_NO_UPDATE_NOTIFIER: '1', NO_COLOR: '1', GH_PAGER: 'cat' },
+      signal: closed.signal,
+      timeoutMs,
+      maxOutputBytes: GH_MAX_BYTES,
+      graceMs: () => 0,
+      onText(stream, text) {
+        if (stream === 'stdout') printed += text;
+      },
+    });
+    const reply = exitCode === 0 && !stopped ? ghReply.safeParse(printed).data : undefined;
+    if (!reply) return null;
+    const { number, url, state, isDraft } = reply;
+    return { number, url, state: isDraft && state === 'OPEN' ? 'draft' : STATES[state] };
+  }
+
+  function askAnew(tree: WorkTree, branch: Promise<string>): Promise<PullRequest | null> {
+    const found = ask(tree).catch(() => null);
+    remembered.delete(tree.directory);
+    const [oldest] = remembered.keys();
+    if (remembered.size >= MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+    remembered.set(tree.directory, { askedAt: clock.now(), branch: branch.catch(() => undefined), found });
+    return found;
+  }
+
+  return {
+    async find(tree, branch) {
+      const known = remembered.get(tree.directory);
+      if (!known || clock.now() - known.askedAt >= REMEMBERED_MS) return askAnew(tree, branch);
+      const [then, now] = await Promise.all([known.branch, branch.catch(() => undefined)]);
+      return then === now ? known.found : askAnew(tree, branch);
+    },
+    close: () => closed.abort(),
+  };
+}

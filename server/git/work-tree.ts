@@ -1,0 +1,139 @@
+/** The work tree around a directory, and running git in it with nothing that it configures. */
+import { join } from 'node:path';
+import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
+import { runCommand } from '#server/processes/run-command.ts';
+import type { CommandEnd } from '#server/processes/run-command.ts';
+import type { Runtime } from '#server/runtime/runtime.ts';
+import { PROBE, gitEnvironment } from './environment.ts';
+
+/** Of all git processes of one request together. */
+export const GIT_TIMEOUT_MS = 30_000;
+const STDERR_MAX_CHARS = 4000;
+const FACTS_MAX_BYTES = 1024 * 1024;
+/** A repository with more of them is refused: each takes variables of the environment. */
+const MAX_FILTERS = 256;
+
+export type GitRuntime = Pick<Runtime, 'environment' | 'spawn' | 'which'>;
+
+export interface GitOptions {
+  /** Told the output as it comes. */
+  onText(text: string): void;
+  /** Where output is cut and git stopped. */
+  maxOutputBytes: number;
+}
+
+export interface GitEnd extends CommandEnd {
+  stderr: string;
+}
+
+export interface WorkTree {
+  /** Where git runs, as named. */
+  directory: string;
+  /** The directory below the top of the work tree, with a slash at its end; empty at the top. */
+  prefix: string;
+  /** The work tree that a directory below lies in; the time is that of this one. */
+  enter(path: string): Promise<WorkTree>;
+  /** For what else works in the repository. */
+  environment: NodeJS.ProcessEnv;
+  /** Runs git in the directory. Throws 40908 when it does not end in time, and the signal's reason. */
+  run(args: readonly string[], options: GitOptions): Promise<GitEnd>;
+  /** As `run`, for what must succeed: throws 40908 with what git says. Resolves to whether output was cut. */
+  read(args: readonly string[], options: GitOptions): Promise<{ cut: boolean }>;
+}
+
+export const gitUnavailable = (directory: string, why: string) =>
+  new ServiceError('fs.git_unavailable', `git unavailable at ${directory}: ${why}`);
+
+/** What git says of a failure, without its `fatal: `. */
+const reason = ({ stderr, exitCode }: GitEnd) => {
+  const lines = stderr.split('\n').filter((line) => line.trim() !== '');
+  const told = lines.find((line) => /^(fatal|error): /.test(line)) ?? lines[0];
+  return told?.replace(/^(fatal|error): /, '').trim() || `git ended with ${exitCode}`;
+};
+
+/** Names of the filters in `git config --get-regexp` with `-z --name-only`: a name may hold dots. */
+const filterNames = (keys: readonly string[]) => [
+  ...new Set(keys.flatMap((key) => /^filter\.([\s\S]+)\.[^.]+$/.exec(key)?.[1] ?? [])),
+];
+
+/**
+ * Looks for the work tree that a directory lies in. Throws 40908 where git is missing or too old, refuses the
+ * repository, or finds no work tree, and the signal's reason.
+ */
+export async function openWorkTree(
+  directory: string,
+  { runtime, signal, timeoutMs = GIT_TIMEOUT_MS }: { runtime: GitRuntime; signal: AbortSignal; timeoutMs?: number },
+): Promise<WorkTree> {
+  const git = await runtime.which(process.platform === 'win32' ? 'git.exe' : 'git');
+  if (git === undefined) throw gitUnavailable(directory, 'git is not installed');
+  const until = performance.now() + timeoutMs;
+
+  async function start(args: readonly string[], { onText, maxOutputBytes }: GitOptions, env: NodeJS.ProcessEnv) {
+    signal.throwIfAborted();
+    let stderr = '';
+    const end = await runCommand(runtime.spawn, {
+      file: git ?? '',
+      args: ['--no-pager', ...args],
+      cwd: directory,
+      env,
+      signal,
+      timeoutMs: Math.max(0, until - performance.now()),
+      maxOutputBytes,
+      graceMs: () => 0,
+      onText(stream, text) {
+        if (stream === 'stdout') onText(text);
+        else if (stderr.length < STDERR_MAX_CHARS) stderr += text.slice(0, STDERR_MAX_CHARS);
+      },
+    }).catch((error: unknown) => {
+      throw gitUnavailable(directory, errorMessage(error));
+    });
+    if (end.stopped === 'aborted') throw signal.reason;
+    if (end.stopped === 'timeout') throw gitUnavailable(directory, `it took more than ${timeoutMs / 1000} s`);
+    return { ...end, stderr };
+  }
+
+  async function facts(args: readonly string[]): Promise<GitEnd & { text: string }> {
+    let text = '';
+    const end = await start(
+      args,
+      { onText: (piece) => void (text += piece), maxOutputBytes: FACTS_MAX_BYTES },
+      gitEnvironment(runtime.environment()),
+    );
+    if (end.stopped) throw gitUnavailable(directory, 'its configuration is too large');
+    return { ...end, text };
+  }
+
+  const [place, config] = await Promise.all([
+    facts(['rev-parse', '--is-inside-work-tree', '--show-prefix']),
+    facts(['config', '-z', '--name-only', '--get-regexp', `^(filter\\.|${PROBE.replace('.', '\\.')}$)`]),
+  ]);
+  if (place.exitCode !== 0) throw gitUnavailable(directory, reason(place));
+  const [inside, prefix = ''] = place.text.split(/\n([\s\S]*)/);
+  // Also where `core.worktree` leads elsewhere.
+  if (inside !== 'true') throw gitUnavailable(directory, 'this is not in a work tree');
+  if (config.exitCode !== 0) throw gitUnavailable(directory, reason(config));
+  const keys = config.text.split('\0');
+  if (!keys.includes(PROBE)) throw gitUnavailable(directory, 'git 2.31 or newer is needed');
+  const filters = filterNames(keys);
+  if (filters.length > MAX_FILTERS) throw gitUnavailable(directory, 'it configures too many filters');
+  // A name that is no UTF-8 could not be named to git again.
+  if (filters.some((name) => name.includes('\uFFFD')))
+    throw gitUnavailable(directory, 'it has a filter with an unreadable name');
+  const environment = gitEnvironment(runtime.environment(), filters);
+
+  const run: WorkTree['run'] = (args, options) => start(args, options, environment);
+  return {
+    directory,
+    prefix: prefix.replace(/\n$/, ''),
+    environment,
+    enter: (path) =>
+      openWorkTree(join(directory, path), { runtime, signal, timeoutMs: Math.max(0, until - performance.now()) }),
+    run,
+    async read(args, options) {
+      const end = await run(args, options);
+      if (end.stopped === 'output') return { cut: true };
+      if (end.exitCode !== 0) throw gitUnavailable(directory, reason(end));
+      return { cut: false };
+    },
+  };
+}

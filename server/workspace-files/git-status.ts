@@ -1,0 +1,25 @@
+/** What has changed in a session's directory, and the pull request of its branch. */
+import type { GitStatusReply } from '#schema/git.ts';
+import { within } from '#server/files/open-within.ts';
+import { relativePath, type WorkDirectory } from '#server/files/work-directory.ts';
+import type { Git } from '#server/git/git.ts';
+import { gitStatus } from '#server/git/status.ts';
+
+/** `inputs` choose among the entries alone; none means all. Throws 40908, 41304. */
+export async function statusOf(
+  git: Git,
+  directory: WorkDirectory,
+  inputs: readonly string[],
+  signal: AbortSignal,
+): Promise<GitStatusReply> {
+  const paths = inputs.map((input, index) => relativePath(input, `paths.${index}`));
+  if (paths.length > 0) {
+    const inside = await within(directory);
+    for (const [index, path] of paths.entries()) await inside.check(path, inputs[index]);
+  }
+  const tree = await git.open(directory.root, signal);
+  const status = gitStatus(tree, paths);
+  const branch = status.then((found) => found.branch);
+  const [found, pullRequest] = await Promise.all([status, git.pullRequests.find(tree, branch)]);
+  return { ...found, pullRequest };
+}
