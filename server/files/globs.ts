@@ -52,13 +52,22 @@ type Fold = (char: string) => string;
 const keepCase: Fold = (char) => char;
 const ignoreCase: Fold = (char) => char.toLowerCase();
 
+const CLASS = /\[([!^]?)((?:\\[\s\S]|[^\\])(?:\\[\s\S]|[^\\\]])*)\]/y;
+
+/** The bracket expression that begins at `open`; undefined when it never closes. */
+function findClass(pattern: string, open: number): { negated: boolean; body: string; end: number } | undefined {
+  CLASS.lastIndex = open;
+  const found = CLASS.exec(pattern);
+  return found ? { negated: found[1] !== '', body: found[2] ?? '', end: CLASS.lastIndex - 1 } : undefined;
+}
+
 /** `[a-z]`, `[!a]`, `[^a]`; undefined when the bracket never closes and so is literal. */
 function readClass(pattern: string, open: number, fold: Fold): { matches: Matcher; end: number } | undefined {
-  const found = /^\[([!^]?)((?:\\[\s\S]|[^\\])(?:\\[\s\S]|[^\\\]])*)\]/.exec(pattern.slice(open));
+  const found = findClass(pattern, open);
   if (!found) return undefined;
-  const body = unescapeGlob(found[2] ?? '').replace(/[\\\]^[&~]/g, '\\$&');
-  const expression = new RegExp(`^[${found[1] ? '^' : ''}${body}]$`, fold === ignoreCase ? 'is' : 's');
-  return { matches: (char) => expression.test(char), end: open + found[0].length - 1 };
+  const body = unescapeGlob(found.body).replace(/[\\\]^[&~]/g, '\\$&');
+  const expression = new RegExp(`^[${found.negated ? '^' : ''}${body}]$`, fold === ignoreCase ? 'is' : 's');
+  return { matches: (char) => expression.test(char), end: found.end };
 }
 
 function tokenize(pattern: string, fold: Fold): Token[] {
@@ -127,8 +136,11 @@ function pathTokens(pattern: string, fold: Fold): Token[] {
   return belowStar ? tokens.toSpliced(-1, 0, () => true) : tokens;
 }
 
+const pathAlternatives = (pattern: string, fold: Fold) =>
+  expandBraces(pattern).map((alternative) => pathTokens(alternative, fold));
+
 function pathMatcher(pattern: string, fold: Fold): Matcher {
-  const alternatives = expandBraces(pattern).map((alternative) => pathTokens(alternative, fold));
+  const alternatives = pathAlternatives(pattern, fold);
   return (path) => {
     const segments = path.split('/');
     return alternatives.some((tokens) => matchTokens(tokens, segments));
@@ -141,6 +153,54 @@ function pathMatcher(pattern: string, fold: Fold): Matcher {
  * for themselves. Throws as `textGlob` does.
  */
 export const fileGlob = (pattern: string): Matcher => pathMatcher(pattern, keepCase);
+
+/** Whether some path below a directory, given by its segments, could match. */
+function reachesBelow(tokens: readonly Token[], segments: readonly string[]): boolean {
+  const add = (next: Set<number>, place: number) => {
+    for (let at = place; !next.has(at); at++) {
+      next.add(at);
+      if (tokens[at] !== STAR) break;
+    }
+  };
+  let places = new Set<number>();
+  add(places, 0);
+  for (const segment of segments) {
+    const next = new Set<number>();
+    for (const place of places) {
+      const token = tokens[place];
+      if (token === STAR) add(next, place);
+      else if (token?.(segment)) add(next, place + 1);
+    }
+    places = next;
+  }
+  return [...places].some((place) => place < tokens.length);
+}
+
+/** Whether a path below the given directory could match as `fileGlob` does. */
+export function fileGlobBelow(pattern: string): Matcher {
+  const alternatives = pathAlternatives(pattern, keepCase);
+  return (directory) => {
+    const segments = directory.split('/');
+    return alternatives.some((tokens) => reachesBelow(tokens, segments));
+  };
+}
+
+/** What makes a glob unreadable rather than literal to those who are strict about it; undefined for a sound one. */
+export function globFault(pattern: string): string | undefined {
+  let braces = 0;
+  for (let at = 0; at < pattern.length; at++) {
+    const char = pattern[at];
+    if (char === '\\' && ++at === pattern.length) return 'nothing follows the last backslash';
+    if (char === '{') braces++;
+    else if (char === '}' && braces > 0) braces--;
+    else if (char === '[') {
+      const found = findClass(pattern, at);
+      if (!found) return 'a bracket is never closed';
+      at = found.end;
+    }
+  }
+  return braces > 0 ? 'a brace is never closed' : undefined;
+}
 
 /** As `fileGlob`, without regard to case: what permission rules match paths with. */
 export const pathGlob = (pattern: string): Matcher => pathMatcher(pattern, ignoreCase);

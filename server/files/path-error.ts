@@ -4,6 +4,8 @@ import { errorCode } from './errno.ts';
 
 export const pathNotFound = (shown: string) => new ServiceError('fs.path_not_found', `path not found: ${shown}`);
 
+export const pathIsDirectory = (shown: string) => new ServiceError('fs.is_directory', `path is a directory: ${shown}`);
+
 /**
  * The failure to answer with: a missing path is 40409, a forbidden one 40411, one that is there already 40919, a
  * directory in place of a file 40906, anything else 50001. What has a code already keeps it.
@@ -20,7 +22,7 @@ export function pathError(error: unknown, shown: string): unknown {
     case 'EEXIST':
       return new ServiceError('fs.already_exists', `path already exists: ${shown}`);
     case 'EISDIR':
-      return new ServiceError('fs.is_directory', `path is a directory: ${shown}`);
+      return pathIsDirectory(shown);
     case undefined:
       return error;
     default:

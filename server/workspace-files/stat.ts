@@ -1,6 +1,7 @@
 /** The facts of paths. */
 import { ServiceError } from '#server/errors/service-error.ts';
 import { fileType } from '#server/files/file-types.ts';
+import { inBatches } from '#server/files/in-batches.ts';
 import { parentOf, within, type Place, type Within } from '#server/files/open-within.ts';
 import { onPath } from '#server/files/path-error.ts';
 import { relativePath, type RelativePath, type WorkDirectory } from '#server/files/work-directory.ts';
@@ -29,9 +30,8 @@ export async function entryAt(
   const { parent, name } = parentOf(path) ?? { parent: path, name: undefined };
   const place = await inside.open(parent, shown);
   try {
-    if (name === undefined) return await rootEntry(place, directory.root);
-    const entry = await readEntry(place, name, path);
-    if (entry.kind === 'symlink') await checkLink(inside, place, name, shown);
+    const entry = name === undefined ? await rootEntry(place, directory.root) : await readEntry(place, name, path);
+    if (name !== undefined && entry.kind === 'symlink') await checkLink(inside, place, name, shown);
     await place.confirm();
     return entry;
   } finally {
@@ -47,4 +47,30 @@ export async function statPath(directory: WorkDirectory, input: string): Promise
   if (entry.kind !== 'file') return entry;
   const { mime = PLAIN, languageId } = fileType(entry.name) ?? {};
   return { ...entry, mime, ...(languageId === undefined ? {} : { language_id: languageId }) };
+}
+
+/** Paths looked at side by side. */
+const WIDTH = 16;
+
+/**
+ * By the paths as they were sent; null for what is missing or cannot be read. Throws what the first path says that is
+ * refused: 40001, 41304.
+ */
+export async function statPaths(
+  directory: WorkDirectory,
+  inputs: readonly string[],
+): Promise<Record<string, FileEntry | null>> {
+  const inside = await within(directory);
+  let refused: { index: number; error: ServiceError } | undefined;
+  const entries = await inBatches(inputs, WIDTH, async (input, index): Promise<[string, FileEntry | null]> => {
+    if (refused && refused.index < index) return [input, null];
+    try {
+      return [input, await entryAt(directory, inside, relativePath(input, `paths.${index}`), input)];
+    } catch (error) {
+      if (error instanceof ServiceError && !(refused && refused.index < index)) refused = { index, error };
+      return [input, null];
+    }
+  });
+  if (refused) throw refused.error;
+  return Object.fromEntries(entries);
 }

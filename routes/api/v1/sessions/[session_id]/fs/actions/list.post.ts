@@ -1,0 +1,11 @@
+import { fileListSchema, listFields } from '#schema/file-list.ts';
+import { listFiles } from '#server/workspace-files/list.ts';
+import { defineFilesEndpoint, fileFields } from '#utils/files-endpoint.ts';
+
+export default defineFilesEndpoint({
+  summary: 'List a directory',
+  body: fileFields(listFields),
+  data: fileListSchema,
+  errors: ['fs.path_not_found', 'fs.permission_denied'],
+  handler: ({ body, directory, app, signal }) => listFiles(directory, body, { env: app.options.env(), signal }),
+});

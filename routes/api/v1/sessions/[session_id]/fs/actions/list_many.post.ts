@@ -1,0 +1,10 @@
+import { fileListsSchema, listManyFields } from '#schema/file-list.ts';
+import { listManyFiles } from '#server/workspace-files/list.ts';
+import { defineFilesEndpoint, fileFields } from '#utils/files-endpoint.ts';
+
+export default defineFilesEndpoint({
+  summary: 'List many directories',
+  body: fileFields(listManyFields),
+  data: fileListsSchema,
+  handler: ({ body, directory, app, signal }) => listManyFiles(directory, body, { env: app.options.env(), signal }),
+});

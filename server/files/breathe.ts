@@ -1,0 +1,20 @@
+/** Long work in pieces: other requests get their turn between them. */
+import { setImmediate } from 'node:timers/promises';
+
+/** Lets everything else that waits run once. */
+export const breathe = (): Promise<void> => setImmediate();
+
+/** How long work may hold the event loop before it lets others in, in ms. */
+const SLICE_MS = 8;
+
+/** To be awaited between pieces that are too small to breathe after each: true when the slice is used up. */
+export function createPace(): { due(): boolean; rest(): Promise<void> } {
+  let started = performance.now();
+  return {
+    due: () => performance.now() - started >= SLICE_MS,
+    async rest() {
+      await breathe();
+      started = performance.now();
+    },
+  };
+}

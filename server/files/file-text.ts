@@ -1,0 +1,119 @@
+/** Whether a file is text, in which encoding, and its text as UTF-8. */
+import { breathe } from './breathe.ts';
+
+/** What text is told from. */
+export const SAMPLE_BYTES = 4096;
+/** What a legacy encoding is guessed from. */
+export const LEGACY_SAMPLE_BYTES = 65_536;
+const ZERO_BYTES = 512;
+const MAX_CONTROL_SHARE = 0.3;
+const MIN_CONFIDENCE = 60;
+
+const LEGACY = ['gb18030', 'shift_jis', 'euc-jp', 'big5', 'euc-kr'] as const;
+const WESTERN = 'windows-1252';
+
+export type FileEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | (typeof LEGACY)[number] | typeof WESTERN;
+
+const isControl = (code: number) => (code < 0x20 && code !== 9 && code !== 10 && code !== 13) || code === 0x7f;
+
+/** By where the zero bytes of a head without a mark stand; undefined when there are none. */
+function byZeros(head: Uint8Array): FileEncoding | 'binary' | undefined {
+  let even = 0;
+  let odd = 0;
+  for (let at = 0; at < Math.min(head.length, ZERO_BYTES); at++) {
+    if (head[at] !== 0) continue;
+    if (at % 2 === 0) even++;
+    else odd++;
+  }
+  if (even + odd === 0) return undefined;
+  if (even + odd < 2) return 'binary';
+  if (even === 0) return 'utf-16le';
+  return odd === 0 ? 'utf-16be' : 'binary';
+}
+
+/** The text of a sample that may end within a character; undefined when it is no UTF-8. */
+function utf8Sample(sample: Uint8Array, whole: boolean): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(sample, { stream: !whole });
+  } catch {
+    return undefined;
+  }
+}
+
+function controlShare(sample: Uint8Array, text: string | undefined): number {
+  let controls = 0;
+  let total = 0;
+  if (text === undefined) {
+    for (const byte of sample) if (isControl(byte)) controls++;
+    total = sample.length;
+  } else {
+    for (const char of text) {
+      const code = char.codePointAt(0) ?? 0;
+      if (isControl(code) || (code >= 0x80 && code <= 0x9f)) controls++;
+      total++;
+    }
+  }
+  return total === 0 ? 0 : controls / total;
+}
+
+/** Byte values that text in windows-1252 has not. */
+function isWestern(bytes: Uint8Array): boolean {
+  const missing = new Set([0x81, 0x8d, 0x8f, 0x90, 0x9d]);
+  return bytes.every((byte) => !(isControl(byte) && byte !== 0x0c) && !missing.has(byte));
+}
+
+async function legacyEncoding(sample: Uint8Array): Promise<FileEncoding | 'binary'> {
+  const { analyse } = await import('chardet');
+  const guesses = analyse(sample).map(({ name, confidence }) => ({ name: name.toLowerCase(), confidence }));
+  for (const { name, confidence } of guesses) {
+    const found = LEGACY.find((encoding) => encoding === name);
+    if (found !== undefined) {
+      if (confidence >= MIN_CONFIDENCE) return found;
+      break;
+    }
+  }
+  return isWestern(sample) ? WESTERN : 'binary';
+}
+
+/** `head` is the first `LEGACY_SAMPLE_BYTES` of the file, or all of it. */
+export async function fileEncoding(head: Uint8Array): Promise<FileEncoding | 'binary'> {
+  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
+  if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
+  const sample = head.subarray(0, SAMPLE_BYTES);
+  const told = byZeros(sample);
+  if (told !== undefined) return told;
+  if (sample.includes(0)) return 'binary';
+  const text = utf8Sample(sample, head.length <= SAMPLE_BYTES);
+  if (controlShare(sample, text) > MAX_CONTROL_SHARE) return 'binary';
+  return text === undefined ? legacyEncoding(head) : 'utf-8';
+}
+
+/**
+ * Where the character ends that a cut at `at` would go through; `at` itself when it goes through none. Windows whose
+ * two ends are moved so join without loss, whatever the bytes are.
+ */
+export function characterEnd(bytes: Uint8Array, at: number): number {
+  for (let back = 1; back <= 3 && back <= at; back++) {
+    const byte = bytes[at - back] ?? 0;
+    if ((byte & 0xc0) === 0x80) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    let end = at;
+    while (end < at - back + length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end++;
+    return end;
+  }
+  return at;
+}
+
+const DECODED_AT_ONCE = 262_144;
+
+/** The file's bytes as UTF-8, without a byte order mark; what is invalid becomes U+FFFD. */
+export async function toUtf8(bytes: Uint8Array, encoding: Exclude<FileEncoding, 'utf-8'>): Promise<Buffer> {
+  const decoder = new TextDecoder(encoding);
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += DECODED_AT_ONCE) {
+    pieces.push(Buffer.from(decoder.decode(bytes.subarray(at, at + DECODED_AT_ONCE), { stream: true })));
+    await breathe();
+  }
+  pieces.push(Buffer.from(decoder.decode()));
+  return Buffer.concat(pieces);
+}

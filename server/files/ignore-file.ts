@@ -1,0 +1,83 @@
+/**
+ * What one ignore file says. Patterns are matched in a time that grows with pattern times name, whatever they hold:
+ * projects bring these files, and an expression made of `*a*a*a*` would backtrack for hours.
+ */
+import { onlyBelow } from './entry-globs.ts';
+import { fileGlob, globFault, type Matcher } from './globs.ts';
+
+/** What is longer is read so far; whole lines only. */
+export const IGNORE_FILE_MAX_BYTES = 131_072;
+
+export interface IgnoreFile {
+  /**
+   * True where the last pattern that fits ignores the entry, false where it re-includes it, undefined where none fits.
+   * `path` is relative to the directory of the file, `name` its last segment.
+   */
+  match(path: string, name: string, isDirectory: boolean): boolean | undefined;
+}
+
+interface Rule {
+  ignores: boolean;
+  directoriesOnly: boolean;
+  /** Compared with the name alone rather than with the path. */
+  ofName: boolean;
+  matches: Matcher;
+}
+
+const SPECIAL = /[\\*?[\]{}]/;
+
+/** Names and extensions, which most patterns are, need no glob. */
+function nameMatcher(pattern: string): Matcher {
+  if (!SPECIAL.test(pattern)) return (name) => name === pattern;
+  const [star, rest] = [pattern[0], pattern.slice(1)];
+  if (star === '*' && rest !== '' && !SPECIAL.test(rest)) return (name) => name.endsWith(rest);
+  return glob(pattern);
+}
+
+/** Braces stand for themselves in ignore files. */
+const glob = (pattern: string) =>
+  fileGlob(pattern.replace(/\\[\s\S]|[{}]/g, (part) => (part.length > 1 ? part : `\\${part}`)));
+
+/** Spaces at the end do not count unless a backslash is before them. */
+function trimmed(line: string): string {
+  const bare = line.replace(/ +$/, '');
+  return bare === line || !/(^|[^\\])(\\\\)*\\$/.test(bare) ? bare : `${bare} `;
+}
+
+function parseLine(line: string): Rule | undefined {
+  if (line.startsWith('#')) return undefined;
+  let pattern = trimmed(line);
+  const ignores = !pattern.startsWith('!');
+  if (!ignores) pattern = pattern.slice(1);
+  const directoriesOnly = pattern.endsWith('/');
+  if (directoriesOnly) pattern = pattern.slice(0, -1);
+  if (pattern === '' || pattern === '/' || globFault(pattern.replace(/[{}]/g, '')) !== undefined) return undefined;
+  const ofName = !pattern.includes('/');
+  try {
+    const matches = ofName ? nameMatcher(pattern) : glob(onlyBelow(pattern.replace(/^\//, '')));
+    return { ignores, directoriesOnly, ofName, matches };
+  } catch {
+    // A range that runs backwards matches nothing.
+    return undefined;
+  }
+}
+
+/** Undefined for a file without patterns. */
+export function parseIgnoreFile(text: string): IgnoreFile | undefined {
+  const rules: Rule[] = [];
+  for (const line of text.replace(/^\uFEFF/, '').split(/\r?\n/)) {
+    const rule = line === '' ? undefined : parseLine(line);
+    if (rule) rules.push(rule);
+  }
+  if (rules.length === 0) return undefined;
+  return {
+    match(path, name, isDirectory) {
+      for (let at = rules.length - 1; at >= 0; at--) {
+        const rule = rules[at];
+        if (!rule || (rule.directoriesOnly && !isDirectory)) continue;
+        if (rule.matches(rule.ofName ? name : path)) return rule.ignores;
+      }
+      return undefined;
+    },
+  };
+}

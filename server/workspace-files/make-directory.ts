@@ -1,0 +1,106 @@
+/** Making directories. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ServiceError } from '#server/errors/service-error.ts';
+import { errorCode } from '#server/files/errno.ts';
+import { lstatOf, parentOf, within, type Place, type Within } from '#server/files/open-within.ts';
+import { onPath } from '#server/files/path-error.ts';
+import { relativePath, type RelativePath, type WorkDirectory } from '#server/files/work-directory.ts';
+import type { FileEntry } from '#schema/file-entry.ts';
+import { readEntry, rootEntry } from './entry.ts';
+
+const alreadyExists = (shown: string) => new ServiceError('fs.already_exists', `path already exists: ${shown}`);
+const parentNotFound = (shown: string) => new ServiceError('fs.path_not_found', `parent not found: ${shown}`);
+
+const missing = (error: unknown) => ['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '');
+
+/** True when it was made, false when the name is taken. */
+async function makeEntry(parent: Place, name: string): Promise<boolean> {
+  try {
+    await mkdir(join(parent.at, name));
+    return true;
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+async function makeOne(inside: Within, path: RelativePath, shown: string): Promise<FileEntry> {
+  const target = parentOf(path);
+  if (!target) throw alreadyExists(shown);
+  let parent: Place;
+  try {
+    parent = await inside.open(target.parent, shown);
+  } catch (error) {
+    throw missing(error) ? parentNotFound(shown) : error;
+  }
+  try {
+    if (!(await parent.stat()).isDirectory()) throw parentNotFound(shown);
+    if (!(await makeEntry(parent, target.name))) throw alreadyExists(shown);
+    await parent.confirm();
+    return await readEntry(parent, target.name, path);
+  } finally {
+    await parent.close();
+  }
+}
+
+/** The directory `name` of `parent`, made if nothing is there. */
+async function enter(inside: Within, parent: Place, name: string, shown: string): Promise<Place> {
+  let place: Place;
+  try {
+    place = await inside.openEntry(parent, name, shown);
+  } catch (error) {
+    if (!missing(error)) throw error;
+    await makeEntry(parent, name);
+    // A link to nowhere has the name and is no parent.
+    place = await inside.openEntry(parent, name, shown).catch((again: unknown) => {
+      throw missing(again) ? parentNotFound(shown) : again;
+    });
+  }
+  if ((await place.stat()).isDirectory()) return place;
+  await place.close();
+  throw parentNotFound(shown);
+}
+
+async function makeAll(
+  directory: WorkDirectory,
+  inside: Within,
+  path: RelativePath,
+  shown: string,
+): Promise<FileEntry> {
+  const target = parentOf(path);
+  const segments = target && target.parent !== '.' ? target.parent.split('/') : [];
+  let place = await inside.open(relativePath('.'), shown);
+  try {
+    if (!target) return await rootEntry(place, directory.root);
+    for (const segment of segments) {
+      const next = await enter(inside, place, segment, shown);
+      await place.close();
+      place = next;
+    }
+    if (!(await makeEntry(place, target.name)) && !(await lstatOf(join(place.at, target.name))).isDirectory()) {
+      throw alreadyExists(shown);
+    }
+    await place.confirm();
+    return await readEntry(place, target.name, path);
+  } finally {
+    await place.close();
+  }
+}
+
+/**
+ * Makes a directory, with `recursive` also its missing parents; then one that is there already is no failure. Throws
+ * 40409, 40411, 40919, 41304.
+ */
+export async function makeDirectory(
+  directory: WorkDirectory,
+  request: { path: string; recursive: boolean },
+): Promise<FileEntry> {
+  const { path: shown, recursive } = request;
+  const path = relativePath(shown);
+  const inside = await within(directory);
+  return onPath(shown, async () => {
+    await inside.check(path, shown);
+    return recursive ? makeAll(directory, inside, path, shown) : makeOne(inside, path, shown);
+  });
+}

@@ -1,0 +1,142 @@
+/** Reading a window of a file, as text where it is text. */
+import { constants } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { ServiceError } from '#server/errors/service-error.ts';
+import { characterEnd, fileEncoding, LEGACY_SAMPLE_BYTES, toUtf8, type FileEncoding } from '#server/files/file-text.ts';
+import { fileType } from '#server/files/file-types.ts';
+import { within, type Place } from '#server/files/open-within.ts';
+import { onPath, pathIsDirectory, pathNotFound } from '#server/files/path-error.ts';
+import { relativePath, type WorkDirectory } from '#server/files/work-directory.ts';
+import type { FileContent, ReadFile } from '#schema/file-content.ts';
+import { etagOf } from './entry.ts';
+
+/** Larger files are not read here, not even in part. */
+export const READ_MAX_BYTES = 10_485_760;
+
+/** A window may end within a character of at most so many bytes. */
+const CHARACTER_BYTES = 4;
+
+/** Opening must neither wait for the other end of a pipe nor make a terminal the server's own. */
+const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
+
+/** The regular file of a place, opened for reading. Throws 40906 for a directory, 40409 for a pipe or device. */
+export async function openRegular(place: Place, shown: string): Promise<FileHandle> {
+  const stats = await place.stat();
+  if (stats.isDirectory()) throw pathIsDirectory(shown);
+  if (!stats.isFile()) throw pathNotFound(shown);
+  const file = await open(place.at, READ_FLAGS);
+  try {
+    // Elsewhere than on Linux it may have been exchanged since.
+    if (!(await file.stat()).isFile()) throw pathNotFound(shown);
+    await place.confirm();
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** Bytes from `from` on, fewer where the file ends before. */
+async function readBytes(file: FileHandle, from: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await file.read(buffer, filled, length - filled, from + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return buffer.subarray(0, filled);
+}
+
+interface Window {
+  text: string;
+  truncated: boolean;
+}
+
+/** The characters of a window of UTF-8 bytes; `base` is where `bytes` begin and `size` where the text ends. */
+function textWindow(bytes: Buffer, base: number, size: number, offset: number, length: number): Window {
+  const start = characterEnd(bytes, Math.min(offset - base, bytes.length));
+  const end = characterEnd(bytes, Math.min(offset - base + length, bytes.length));
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(start, end));
+  return { text, truncated: base + end < size };
+}
+
+async function readText(
+  file: FileHandle,
+  encoding: FileEncoding,
+  size: number,
+  { offset, length }: ReadFile,
+): Promise<Window> {
+  if (encoding !== 'utf-8') {
+    const bytes = await toUtf8(await readBytes(file, 0, size), encoding);
+    return textWindow(bytes, 0, bytes.length, offset, length);
+  }
+  if (offset >= size) return { text: '', truncated: false };
+  const base = Math.max(0, offset - CHARACTER_BYTES);
+  const wanted = Math.min(size, offset + length + CHARACTER_BYTES) - base;
+  return textWindow(await readBytes(file, base, wanted), base, size, offset, length);
+}
+
+/** A final line end adds none. */
+function countLines(text: string): number {
+  let lines = 0;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines++;
+  return text === '' || text.endsWith('\n') ? lines : lines + 1;
+}
+
+async function readContent(file: FileHandle, request: ReadFile, path: string): Promise<FileContent> {
+  const { offset, length, path: shown } = request;
+  const stats = await file.stat();
+  const { size } = stats;
+  if (size > READ_MAX_BYTES) {
+    throw new ServiceError('fs.too_large', `file too large: ${shown} (${size} bytes > ${READ_MAX_BYTES})`);
+  }
+  const encoding = await fileEncoding(await readBytes(file, 0, Math.min(size, LEGACY_SAMPLE_BYTES)));
+  if (encoding === 'binary' && request.encoding === 'utf-8') {
+    throw new ServiceError('fs.is_binary', `file is binary: ${shown}`);
+  }
+  const type = fileType(basename(path));
+  const facts = {
+    path,
+    size,
+    etag: etagOf(stats),
+    mime: type?.mime ?? (encoding === 'utf-8' ? 'text/plain' : 'application/octet-stream'),
+  };
+  if (encoding === 'binary' || request.encoding === 'base64') {
+    const bytes = offset < size ? await readBytes(file, offset, Math.min(length, size - offset)) : Buffer.alloc(0);
+    const content = bytes.toString('base64');
+    const truncated = offset + bytes.length < size && offset < size;
+    return { ...facts, content, encoding: 'base64', truncated, is_binary: encoding !== 'utf-8' };
+  }
+  const { text, truncated } = await readText(file, encoding, size, request);
+  return {
+    ...facts,
+    content: text,
+    encoding: 'utf-8',
+    truncated,
+    is_binary: false,
+    line_count: countLines(text),
+    ...(type?.languageId === undefined ? {} : { language_id: type.languageId }),
+  };
+}
+
+/** Throws 40409, 40411, 40906, 40907, 41302, 41304. */
+export async function readFileContent(directory: WorkDirectory, request: ReadFile): Promise<FileContent> {
+  const { path: shown } = request;
+  const path = relativePath(shown);
+  const inside = await within(directory);
+  return onPath(shown, async () => {
+    const place = await inside.open(path, shown);
+    try {
+      const file = await openRegular(place, shown);
+      try {
+        return await readContent(file, request, path);
+      } finally {
+        await file.close();
+      }
+    } finally {
+      await place.close();
+    }
+  });
+}
