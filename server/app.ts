@@ -229,6 +229,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const sessions = createSessions({
     root: sessionsDir,
     index,
+    uploads,
     workspaces,
     sink: bus,
     holder,
