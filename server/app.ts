@@ -264,6 +264,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const sessions = createSessions({
     root: sessionsDir,
     index,
+    uploads,
     workspaces,
     sink: bus,
     holder,

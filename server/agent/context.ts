@@ -25,6 +25,7 @@ import type { Profile, Profiles } from './profile.ts';
 import type { Roster } from './roster.ts';
 import type { Catalog } from './profiles/profiles.ts';
 import type { Instructions } from './prompt/instructions.ts';
+import type { StoredMediaReader } from './stored-media.ts';
 
 /** Where a session lives. */
 export interface SessionPlace {
@@ -123,6 +124,8 @@ export interface AgentProgram {
   /** Whether an experiment is on. */
   flag(name: Flag): boolean;
   stream(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
+  /** Messages with the files of the session that they name, as this model takes them. */
+  withStoredMedia: StoredMediaReader['resolve'];
   /** Context limit of the configured default model. */
   defaultLimit(): number | undefined;
   readInstructions(place: SessionPlace): Promise<Instructions>;

@@ -22,6 +22,7 @@ import { createAgentProfiles } from './profiles/profiles.ts';
 import { createInstructionFiles } from './prompt/instructions.ts';
 import { renderSystemPrompt } from './prompt/system-prompt.ts';
 import { DEFAULT_MAX_ATTEMPTS } from './retry.ts';
+import { createStoredMediaReader } from './stored-media.ts';
 
 const PRODUCT_NAME = 'Service Code';
 const DEFAULT_PERMISSION = 'manual';
@@ -61,6 +62,7 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
     log,
   });
   const serverHome = createServerHome(home);
+  const storedMedia = createStoredMediaReader();
   const policy = createPermissionPolicy({ reader: createCommandLineReader({ log }) });
   const reach = ({ cwd, dir }: SessionPlace) => ({
     runtime,
@@ -102,6 +104,7 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
     subagentTimeoutMs: () => config.effective().subagent.timeoutMs,
     flag: (name) => config.resolveFlags()[name],
     stream: client.streamModel,
+    withStoredMedia: storedMedia.resolve,
     defaultLimit() {
       const effective = config.effective();
       const found = effective.defaultModel ? findModel(effective, effective.defaultModel) : undefined;

@@ -160,7 +160,8 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
   async function request(frozen: TurnModel, at: OpenStep) {
     for (;;) {
       const begin = performance.now();
-      const history = toModelMessages(await log.load(messages()), shape);
+      const projected = toModelMessages(await log.load(messages()), shape);
+      const history = await program.withStoredMedia(projected, session.dir, frozen.model);
       const { received, response } = streamResponse(
         {
           model: frozen.model,

@@ -17,7 +17,7 @@ const signatures: [type: string, ...marks: [offset: number, bytes: string][]][] 
 ];
 
 /** How much of a file `mediaType` looks at. */
-const SIGNATURE_BYTES = 16;
+export const SIGNATURE_BYTES = 16;
 
 /** Image types that models take. */
 export const acceptedImageTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);

@@ -4,10 +4,8 @@ import type { ContextMessage, Part, ToolCall, ToolOutput } from '#schema/engine.
 import type { Message } from '#schema/message.ts';
 import { outputParts } from './projections/context.ts';
 import type { JournalRecord } from './records.ts';
+import { storedMediaId } from './stored-media.ts';
 import type { Stored } from './texts.ts';
-
-/** Media kept in the session's `media` folder are stored under this scheme and never shown with it. */
-const SESSION_MEDIA_SCHEME = 'service-file://';
 
 /** The message in a record; `message` is its number in a splice. A step without an answer has an empty one. */
 export function messageOf(record: JournalRecord | undefined, message = 0): Stored<ContextMessage> {
@@ -84,8 +82,7 @@ function contentPart(part: Part): ContentPart {
 }
 
 function source({ url, id }: { url: string; id?: string | undefined }): MediaSource {
-  if (url.startsWith(SESSION_MEDIA_SCHEME)) {
-    return { kind: 'session_media', file_id: url.slice(SESSION_MEDIA_SCHEME.length) };
-  }
+  const stored = storedMediaId(url);
+  if (stored !== undefined) return { kind: 'session_media', file_id: stored };
   return { kind: 'url', url, ...(id === undefined ? {} : { id }) };
 }

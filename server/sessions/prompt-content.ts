@@ -3,41 +3,62 @@
  * nothing; `storePromptMedia` writes the files the prompt needs.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, rm, stat } from 'node:fs/promises';
+import { mkdir, open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PromptInput } from '#server/agent/prompt-queue.ts';
 import { invalidField, ServiceError } from '#server/errors/service-error.ts';
 import type { Attachment } from '#server/journal/records.ts';
+import { STORED_MEDIA_SCHEME, storedMediaUrl } from '#server/journal/stored-media.ts';
 import type { Whole } from '#server/journal/texts.ts';
 import type { ContentPart } from '#schema/content.ts';
 import type { Part } from '#schema/engine.ts';
 import { writeFileAtomic } from '#server/files/atomic-write.ts';
 import { parseDataUrl } from '#server/files/data-url.ts';
-import { acceptedImageTypes, sniffImage, unsupportedImageUrl } from '#server/files/media-types.ts';
-
-/** URLs of stored media inside the journal; clients must not send them. */
-const INTERNAL_SCHEME = 'service-file:';
+import {
+  acceptedImageTypes,
+  mediaType,
+  SIGNATURE_BYTES,
+  sniffImage,
+  unsupportedImageUrl,
+} from '#server/files/media-types.ts';
+import { attachMedia, findSessionMedia, keepUpload, type SessionMedia } from '#server/uploads/session-media.ts';
+import type { Uploads } from '#server/uploads/uploads.ts';
 
 const usable = (part: ContentPart) => !['tool_use', 'tool_result', 'thinking'].includes(part.type);
 
-/** References to uploads, in content order: the server takes none, so none is found. */
-export function checkUploads(content: ContentPart[]): void {
+const notFound = (id: string) => new ServiceError('file.not_found', `file not found: ${id}`);
+
+/** The upload that a part names, if it names one. */
+function uploadOf(part: ContentPart): string | undefined {
+  if (part.type === 'file') return part.file_id;
+  return 'source' in part && part.source.kind === 'file' ? part.source.file_id : undefined;
+}
+
+/** References to uploads, in content order: each exists, and those of images and videos are of that kind. */
+export async function checkUploads(content: ContentPart[], uploads: Pick<Uploads, 'find'>): Promise<void> {
   for (const part of content) {
-    const id =
-      part.type === 'file' ? part.file_id : 'source' in part && part.source.kind === 'file' && part.source.file_id;
-    if (id) throw new ServiceError('file.not_found', `file not found: ${id}`);
+    const id = uploadOf(part);
+    if (id === undefined) continue;
+    const upload = await uploads.find(id);
+    if (!upload) throw notFound(id);
+    if (part.type === 'file' || upload.media_type.toLowerCase().startsWith(`${part.type}/`)) continue;
+    const what = part.type === 'image' ? 'an image' : 'a video';
+    throw new ServiceError('file.not_found', `file ${id} is ${upload.media_type}, not ${what}`);
   }
 }
 
-/** Refuses media of the session, internal URLs, and content that says nothing. */
-export function checkContent(content: ContentPart[]): void {
+/** Refuses media that the session has not, internal URLs, and content that says nothing. */
+export async function checkContent(content: ContentPart[], sessionDir: string): Promise<void> {
   for (const part of content) {
-    if ('source' in part && part.source.kind === 'session_media') {
-      throw new ServiceError('file.not_found', `file not found: ${part.source.file_id}`);
-    }
+    if (!('source' in part) || part.source.kind !== 'session_media') continue;
+    if (!(await findSessionMedia(sessionDir, part.source.file_id))) throw notFound(part.source.file_id);
   }
   content.forEach((part, index) => {
-    if ('source' in part && part.source.kind === 'url' && part.source.url.toLowerCase().startsWith(INTERNAL_SCHEME)) {
+    if (
+      'source' in part &&
+      part.source.kind === 'url' &&
+      part.source.url.toLowerCase().startsWith(STORED_MEDIA_SCHEME)
+    ) {
       throw invalidField(`content.${index}.source.url`, 'must not be an internal media address');
     }
   });
@@ -47,30 +68,41 @@ export function checkContent(content: ContentPart[]): void {
 type MediaPart = Extract<ContentPart, { type: 'image' | 'video' }>;
 type MediaUrl = { url: string; id?: string };
 
-const textContent = (text: string): { shown: ContentPart; part: Part } => ({
-  shown: { type: 'text', text },
-  part: { type: 'text', text },
-});
+/** Where the files of a prompt come from and go. */
+export interface MediaPlace {
+  uploads: Pick<Uploads, 'copy'>;
+  sessionDir: string;
+}
+
+interface Intake extends MediaPlace {
+  /** Files that this prompt made, to be removed when it cannot be stored. */
+  written: string[];
+}
+
+/** What one part becomes. */
+interface Taken {
+  shown: ContentPart;
+  part: Part;
+  attachment?: Attachment;
+}
+
+const textContent = (text: string): Taken => ({ shown: { type: 'text', text }, part: { type: 'text', text } });
 
 const mediaPart = (kind: 'image' | 'video', url: MediaUrl): Part =>
   kind === 'image' ? { type: 'image_url', imageUrl: url } : { type: 'video_url', videoUrl: url };
 
 /** Stores the parts' files in the session's folder and returns the prompt in its three forms. */
-export async function storePromptMedia(content: ContentPart[], sessionDir: string): Promise<Whole<PromptInput>> {
+export async function storePromptMedia(content: ContentPart[], place: MediaPlace): Promise<Whole<PromptInput>> {
   const written: string[] = [];
   try {
     const input: Whole<PromptInput> = { content: [], eventContent: [], parts: [], text: '', attachments: [] };
     for (const part of content.filter(usable)) {
-      const { shown, part: stored } = await intake(part, sessionDir, written);
+      const { shown, part: stored, attachment } = await intake(part, { ...place, written });
       input.content.push(shown);
       input.parts.push(stored);
-      if (shown.type === 'image' || shown.type === 'video') {
-        const inline = shown.source.kind === 'base64';
-        input.eventContent.push(inline ? { type: 'text', text: `[${shown.type}]` } : shown);
-        input.attachments.push(attachment(shown));
-      } else {
-        input.eventContent.push(shown);
-      }
+      const inline = 'source' in shown && shown.source.kind === 'base64';
+      input.eventContent.push(inline ? { type: 'text', text: `[${shown.type}]` } : shown);
+      if (attachment) input.attachments.push(attachment);
     }
     input.text = input.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
     return input;
@@ -81,43 +113,107 @@ export async function storePromptMedia(content: ContentPart[], sessionDir: strin
   }
 }
 
-function attachment(part: MediaPart): Attachment {
-  const { source } = part;
-  if (source.kind === 'base64') return { mediaType: source.media_type };
-  if (source.kind === 'url') return { mediaType: `${part.type}/*`, source: { kind: 'url', url: source.url } };
-  return { mediaType: `${part.type}/*`, source: { kind: source.kind, fileId: source.file_id } };
+async function intake(part: ContentPart, to: Intake): Promise<Taken> {
+  switch (part.type) {
+    case 'text':
+      return textContent(part.text);
+    case 'file':
+      return textContent(await attachedFile(await kept(part.file_id, to), to));
+    case 'image':
+    case 'video':
+      return intakeMedia(part, to);
+    default:
+      throw new Error(`unexpected part ${part.type}`);
+  }
 }
 
-async function intake(part: ContentPart, sessionDir: string, written: string[]) {
-  if (part.type === 'text') return textContent(part.text);
-  if (part.type !== 'image' && part.type !== 'video') throw new Error(`unexpected part ${part.type}`);
+async function intakeMedia(part: MediaPart, to: Intake): Promise<Taken> {
   const { source } = part;
-  if (source.kind === 'url') {
-    const unsupported = part.type === 'image' ? unsupportedImageUrl(source.url) : undefined;
-    if (unsupported) {
-      return textContent(`Image at ${source.url} has the unsupported type ${unsupported} and was not attached.`);
+  switch (source.kind) {
+    case 'url':
+      return intakeUrl(part, source);
+    case 'base64':
+      return part.type === 'image' ? intakeImage(source, to) : inlineMedia('video', source.media_type, source.data);
+    case 'file': {
+      const media = await kept(source.file_id, to);
+      const unsupported = part.type === 'image' ? await unsupportedType(media) : undefined;
+      if (unsupported === undefined) return storedMedia(part.type, media);
+      return textContent(`${await attachedFile(media, to, unsupported)}${NOT_SHOWN}`);
     }
-    const inline = parseDataUrl(source.url);
-    const shown: ContentPart = inline
-      ? { type: part.type, source: { kind: 'base64', media_type: inline.mimeType, data: inline.data } }
-      : part;
-    return { shown, part: mediaPart(part.type, { url: source.url, ...(source.id ? { id: source.id } : {}) }) };
+    case 'session_media': {
+      const media = await findSessionMedia(to.sessionDir, source.file_id);
+      if (!media) throw notFound(source.file_id);
+      return storedMedia(part.type, media);
+    }
   }
-  if (source.kind !== 'base64') throw new Error(`unexpected source ${source.kind}`);
-  if (part.type === 'video') {
-    return { shown: part, part: mediaPart('video', { url: `data:${source.media_type};base64,${source.data}` }) };
+}
+
+async function kept(id: string, { uploads, sessionDir, written }: Intake): Promise<SessionMedia> {
+  const media = await keepUpload(uploads, sessionDir, id, written);
+  // It was there when the references were checked.
+  if (!media) throw notFound(id);
+  return media;
+}
+
+function intakeUrl(part: MediaPart, { url, id }: MediaUrl & { id?: string | undefined }): Taken {
+  const unsupported = part.type === 'image' ? unsupportedImageUrl(url) : undefined;
+  if (unsupported) {
+    return textContent(`Image at ${url} has the unsupported type ${unsupported} and was not attached.`);
   }
-  const bytes = Buffer.from(source.data, 'base64');
-  const type = sniffImage(bytes) ?? source.media_type.toLowerCase();
-  if (!acceptedImageTypes.has(type)) return textContent(await storeAttachment(bytes, type, sessionDir, written));
+  const stored = mediaPart(part.type, { url, ...(id ? { id } : {}) });
+  const inline = parseDataUrl(url);
+  if (inline) return { ...inlineMedia(part.type, inline.mimeType, inline.data), part: stored };
+  const attachment: Attachment = { mediaType: `${part.type}/*`, source: { kind: 'url', url } };
+  return { shown: part, part: stored, attachment };
+}
+
+function inlineMedia(type: MediaPart['type'], media_type: string, data: string): Taken {
   return {
-    shown: { type: 'image', source: { kind: 'base64', media_type: type, data: source.data } } satisfies ContentPart,
-    part: mediaPart('image', { url: `data:${type};base64,${source.data}` }),
+    shown: { type, source: { kind: 'base64', media_type, data } },
+    part: mediaPart(type, { url: `data:${media_type};base64,${data}` }),
+    attachment: { mediaType: media_type },
   };
 }
 
+function storedMedia(type: MediaPart['type'], { id, name, media_type, size }: SessionMedia): Taken {
+  return {
+    shown: { type, source: { kind: 'session_media', file_id: id } },
+    part: mediaPart(type, { url: storedMediaUrl(id) }),
+    attachment: { mediaType: media_type, name, size, source: { kind: 'session_media', fileId: id } },
+  };
+}
+
+async function intakeImage({ media_type, data }: { media_type: string; data: string }, to: Intake): Promise<Taken> {
+  const bytes = Buffer.from(data, 'base64');
+  const type = sniffImage(bytes) ?? media_type.toLowerCase();
+  return acceptedImageTypes.has(type)
+    ? inlineMedia('image', type, data)
+    : textContent(await storeAttachment(bytes, type, to));
+}
+
+/** The type of an image that no model takes; its own bytes say more than what was declared. */
+async function unsupportedType({ path, media_type }: SessionMedia): Promise<string | undefined> {
+  const file = await open(path, 'r');
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(SIGNATURE_BYTES), 0, SIGNATURE_BYTES, 0);
+    const type = mediaType(buffer.subarray(0, bytesRead)) ?? media_type.toLowerCase();
+    return acceptedImageTypes.has(type) ? undefined : type;
+  } finally {
+    await file.close();
+  }
+}
+
+const NOT_SHOWN = ' — this image type cannot be shown to the model.';
+const notice = (name: string, type: string, size: number, path: string) =>
+  `Attached file "${name.replace(/\p{Cc}+/gu, ' ')}" (${type}, ${size} bytes): ${path}`;
+
+/** Puts an upload where the agent can read it, and says so. */
+async function attachedFile(media: SessionMedia, to: Intake, type = media.media_type): Promise<string> {
+  return notice(media.name, type, media.size, await attachMedia(to.sessionDir, media, to.written));
+}
+
 /** Keeps an image that no model takes as a file the agent can read, and says so in its place. */
-async function storeAttachment(bytes: Buffer, type: string, sessionDir: string, written: string[]): Promise<string> {
+async function storeAttachment(bytes: Buffer, type: string, { sessionDir, written }: Intake): Promise<string> {
   const { default: mime } = await import('mime');
   const stem = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
   const name = `${stem}-image.${mime.getExtension(type) ?? 'bin'}`;
@@ -129,5 +225,5 @@ async function storeAttachment(bytes: Buffer, type: string, sessionDir: string, 
     await writeFileAtomic(path, bytes);
     written.push(path);
   }
-  return `Attached file "${name}" (${type}, ${bytes.length} bytes): ${path} — this image type cannot be shown to the model.`;
+  return `${notice(name, type, bytes.length, path)}${NOT_SHOWN}`;
 }

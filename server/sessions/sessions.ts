@@ -18,6 +18,7 @@ import type { Prompt, SubmitPrompt } from '#schema/prompt.ts';
 import type { AgentConfigRequest, RuntimeBinding, Session } from '#schema/session.ts';
 import type { ToolDescriptor } from '#schema/tool.ts';
 import type { WorkDirectory } from '#server/files/work-directory.ts';
+import type { Uploads } from '#server/uploads/uploads.ts';
 import type { Workspaces } from '#server/workspaces/workspaces.ts';
 import { createColdFolds } from './cold-folds.ts';
 import { createLiveSessions, type LiveSessions, type LiveSessionsDeps } from './live-sessions.ts';
@@ -49,6 +50,8 @@ const LOADS = 8;
 export interface SessionsDeps extends Omit<LiveSessionsDeps, 'ensureWorkspace' | 'slots' | 'transcripts'> {
   workspaces: Workspaces;
   models: ModelChecks;
+  /** What prompts may name. */
+  uploads: Uploads;
   /** `event.session.archived` belongs to the global stream. */
   announceArchived(sessionId: string, workspaceId: string): void;
 }
@@ -354,7 +357,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       rowOf(id);
       return live.ifLoaded(id, work);
     },
-    submit: (id, body) => submitPrompt(id, body, { models: deps.models, use: live.use }),
+    submit: (id, body) => submitPrompt(id, body, { models: deps.models, uploads: deps.uploads, use: live.use }),
     updateProfile,
     switchRuntime,
     abortTurn,

@@ -7,6 +7,7 @@ import { internal, type Draft } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { Prompt, SubmitPrompt } from '#schema/prompt.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
+import type { Uploads } from '#server/uploads/uploads.ts';
 import type { LiveSession } from './session.ts';
 import { checkContent, checkUploads, storePromptMedia } from './prompt-content.ts';
 import { metadataText } from './prompt-text.ts';
@@ -14,12 +15,13 @@ import { metadataText } from './prompt-text.ts';
 export interface SubmitDeps {
   use<T>(sessionId: string, work: (session: LiveSession) => Promise<T>): Promise<T>;
   models: ModelChecks;
+  uploads: Pick<Uploads, 'find' | 'copy'>;
 }
 
 /** Accepts a prompt. The reply comes when its turn has begun, or it was refused or queued, never at the turn's end. */
 export async function submitPrompt(sessionId: string, body: SubmitPrompt, deps: SubmitDeps): Promise<Prompt> {
-  checkUploads(body.content);
-  const { prompt, starting } = await deps.use(sessionId, (session) => accept(session, body, deps.models));
+  await checkUploads(body.content, deps.uploads);
+  const { prompt, starting } = await deps.use(sessionId, (session) => accept(session, body, deps));
   // What a feature does first may take minutes: the session is held for it, and not by this request.
   return starting ? { ...prompt, status: await starting } : prompt;
 }
@@ -29,17 +31,17 @@ interface Accepted {
   starting: Promise<Prompt['status']> | undefined;
 }
 
-async function accept(session: LiveSession, body: SubmitPrompt, models: ModelChecks): Promise<Accepted> {
+async function accept(session: LiveSession, body: SubmitPrompt, deps: SubmitDeps): Promise<Accepted> {
   checkSkills(body);
-  checkContent(body.content);
-  return session.agents.use(body.agent_id ?? MAIN_AGENT, (agent) => acceptFor(agent, session, body, models));
+  await checkContent(body.content, session.log.dir);
+  return session.agents.use(body.agent_id ?? MAIN_AGENT, (agent) => acceptFor(agent, session, body, deps));
 }
 
 async function acceptFor(
   agent: Agent,
   session: LiveSession,
   body: SubmitPrompt,
-  models: ModelChecks,
+  { models, uploads }: SubmitDeps,
 ): Promise<Accepted> {
   const promptId = body.prompt_id ?? session.newPromptId();
   agent.queue.reserve(promptId);
@@ -53,7 +55,7 @@ async function acceptFor(
       : { profiles: program.profiles(session.context) };
     const change = overrides(body, facts, profiles, models);
     await session.log.claim();
-    const { content, ...journaled } = await storePromptMedia(body.content, session.log.dir);
+    const { content, ...journaled } = await storePromptMedia(body.content, { uploads, sessionDir: session.log.dir });
     const title = metadataText(content);
     const input = { content, ...(await session.log.store(journaled)) };
     await agent.context.config.change(change);

@@ -3,8 +3,8 @@
  * an upload: written last and removed first, and read at each use, so that all servers of a home see the same ones.
  */
 import { randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { constants, createWriteStream } from 'node:fs';
+import { copyFile, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -17,10 +17,13 @@ import type { Documents } from '#server/storage/documents.ts';
 import { iso } from '#schema/scalars.ts';
 import { uploadSchema, type Upload } from '#schema/upload.ts';
 
-/** Any other id names nothing and is not looked for. */
 const ID = /^f_[A-Za-z0-9][A-Za-z0-9_-]*$/;
 /** As long as names of files may be. */
 const MAX_ID_CHARS = 200;
+
+/** Whether an upload can have this id; any other is never made a key or a path. */
+export const isUploadId = (id: string): boolean => id.length <= MAX_ID_CHARS && ID.test(id);
+
 const FOLDER = 'files';
 const DEFAULT_TYPE = 'application/octet-stream';
 const LAST_TIME = 8_640_000_000_000_000;
@@ -52,6 +55,8 @@ export interface Uploads {
   find(id: string): Promise<Upload | undefined>;
   /** As `find`, with its bytes; undefined too where these have vanished. */
   open(id: string): Promise<OpenUpload | undefined>;
+  /** Copies its bytes to a new file, which will last; undefined as `open`. */
+  copy(id: string, path: string): Promise<Upload | undefined>;
   /** False when there was none. Throws 50003. */
   remove(id: string): Promise<boolean>;
   /** Removes in the background what expired, or was broken off, while no server ran. */
@@ -114,7 +119,7 @@ export function createUploads({ home, documents, clock, log }: UploadsDeps): Upl
   }
 
   async function lookUp(id: string): Promise<Upload | undefined> {
-    if (id.length > MAX_ID_CHARS || !ID.test(id)) return undefined;
+    if (!isUploadId(id)) return undefined;
     const upload = await documents.get(keyOf(id), uploadSchema);
     // On a file system that does not tell cases apart it may be another one's.
     if (upload?.id !== id) return undefined;
@@ -140,7 +145,7 @@ export function createUploads({ home, documents, clock, log }: UploadsDeps): Upl
     for (const name of names) {
       if (stopped) return;
       const id = name.replace(/\.json$/, '');
-      if (name !== id && ID.test(id)) {
+      if (name !== id && isUploadId(id)) {
         const upload = await documents.get(keyOf(id), uploadSchema).catch(() => undefined);
         if (upload?.expires_at !== undefined) expiring.set(id, Date.parse(upload.expires_at));
       } else if (!present.has(`${name}.json`)) {
@@ -207,6 +212,24 @@ export function createUploads({ home, documents, clock, log }: UploadsDeps): Upl
         const message = `upload ${id} cannot be read: ${errorMessage(error)}`;
         throw new ServiceError('persistence.failure', message, { cause: error });
       }
+    },
+
+    async copy(id, path) {
+      const upload = await lookUp(id);
+      if (!upload) return undefined;
+      try {
+        await copyFile(pathOf(id), path, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+      } catch (error) {
+        if (errorCode(error) === 'ENOENT') return undefined;
+        throw error;
+      }
+      const copy = await open(path, 'r+');
+      try {
+        await copy.sync();
+      } finally {
+        await copy.close();
+      }
+      return upload;
     },
 
     async remove(id) {

@@ -95,6 +95,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       flag: () => true,
       profiles: () => builtinProfiles,
       stream: nothing,
+      withStoredMedia: (messages) => Promise.resolve(messages),
       defaultLimit: () => undefined,
       readInstructions: () => Promise.resolve({ text: '', paths: [], warnings: [] }),
       nestedInstructions: () => Promise.resolve([]),

@@ -3,8 +3,12 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ContentPart } from '#schema/content.ts';
-import { storePromptMedia } from '#server/sessions/prompt-content.ts';
+import { storePromptMedia as store } from '#server/sessions/prompt-content.ts';
 import { temporaryDirectory } from '#support/server.ts';
+
+/** No prompt here names an upload. */
+const storePromptMedia = (content: ContentPart[], sessionDir: string) =>
+  store(content, { sessionDir, uploads: { copy: () => Promise.resolve(undefined) } });
 
 const svg = (text: string): ContentPart => ({
   type: 'image',

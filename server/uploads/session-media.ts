@@ -1,0 +1,155 @@
+/**
+ * What a session keeps of the uploads its prompts named: `media/<id><extension>` of its folder and a record beside it,
+ * so that nothing depends on the upload any more. A file without a record is none.
+ */
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { copyFile, link, mkdir, open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { cutText } from '#server/bounded-text.ts';
+import { writeFileAtomic } from '#server/files/atomic-write.ts';
+import { errorCode } from '#server/files/errno.ts';
+import { isUploadId, type Uploads } from './uploads.ts';
+
+const recordSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  media_type: z.string(),
+  size: z.number(),
+  /** Its name in the folder. */
+  file: z.string(),
+});
+
+const recordText = z
+  .string()
+  .transform((text, context) => {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      context.addIssue('no JSON');
+      return z.NEVER;
+    }
+  })
+  .pipe(recordSchema);
+
+export interface SessionMedia {
+  id: string;
+  name: string;
+  media_type: string;
+  size: number;
+  path: string;
+}
+
+const folderOf = (sessionDir: string) => join(sessionDir, 'media');
+/** An extension has no dot, so no file of another upload is called so. */
+const recordPath = (sessionDir: string, id: string) => join(folderOf(sessionDir), `${id}.meta.json`);
+
+/** Where a link stands in the place of a file there is none. */
+const ABSENT = new Set(['ENOENT', 'ELOOP']);
+
+async function absent<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (ABSENT.has(errorCode(error) ?? '')) return undefined;
+    throw error;
+  }
+}
+
+/** The session's copy; undefined where it has none, or its record is no more. Its bytes may be gone nevertheless. */
+export async function findSessionMedia(sessionDir: string, id: string): Promise<SessionMedia | undefined> {
+  if (!isUploadId(id)) return undefined;
+  const text = await absent(readFile(recordPath(sessionDir, id), 'utf8'));
+  if (text === undefined) return undefined;
+  const record = recordText.safeParse(text);
+  if (!record.success) return undefined;
+  const { file, ...facts } = record.data;
+  return { ...facts, path: join(folderOf(sessionDir), basename(file)) };
+}
+
+/** As `findSessionMedia`, open for reading; undefined too where the bytes are gone. No link is followed. */
+export async function openSessionMedia(
+  sessionDir: string,
+  id: string,
+): Promise<{ record: SessionMedia; file: FileHandle; size: number } | undefined> {
+  const record = await findSessionMedia(sessionDir, id);
+  if (!record) return undefined;
+  const file = await absent(open(record.path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK));
+  if (!file) return undefined;
+  try {
+    const facts = await file.stat();
+    if (facts.isFile()) return { record, file, size: facts.size };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+  await file.close();
+  return undefined;
+}
+
+/**
+ * Copies an upload into the session, unless it has it already; undefined when the upload is gone. What is written is
+ * added to `written`.
+ */
+export async function keepUpload(
+  uploads: Pick<Uploads, 'copy'>,
+  sessionDir: string,
+  id: string,
+  written: string[],
+): Promise<SessionMedia | undefined> {
+  const known = await findSessionMedia(sessionDir, id);
+  if (known && (await absent(stat(known.path)))?.size === known.size) return known;
+  const folder = folderOf(sessionDir);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const temporary = join(folder, `${id}.tmp-${randomUUID()}`);
+  try {
+    const upload = await uploads.copy(id, temporary);
+    if (!upload) return undefined;
+    const { default: mime } = await import('mime');
+    const extension = mime.getExtension(upload.media_type);
+    const file = extension === null ? id : `${id}.${extension}`;
+    const path = join(folder, file);
+    const { name, media_type, size } = upload;
+    await rename(temporary, path);
+    written.push(path);
+    await writeFileAtomic(recordPath(sessionDir, id), JSON.stringify({ id, name, media_type, size, file }));
+    written.push(recordPath(sessionDir, id));
+    return { id, name, media_type, size, path };
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+const MAX_NAME_CHARS = 100;
+/** With the id in front a name must fit into what file systems take. */
+const MAX_NAME_BYTES = 200;
+
+/** A name for a file that people and models see, which stays inside its folder. */
+function safeName(name: string): string {
+  const plain = name
+    .replace(/[/\\]/g, '_')
+    .replace(/\p{Cc}/gu, '')
+    .replace(/^\.+/, '');
+  let cut = cutText(plain, MAX_NAME_CHARS);
+  while (Buffer.byteLength(cut) > MAX_NAME_BYTES) cut = cutText(cut, cut.length - 1);
+  return cut || 'attachment';
+}
+
+/** The session's copy under its own name, where an agent finds it: `attachments/<id>-<name>`. Returns the path. */
+export async function attachMedia(sessionDir: string, media: SessionMedia, written: string[]): Promise<string> {
+  const folder = join(sessionDir, 'attachments');
+  const path = join(folder, `${media.id}-${safeName(media.name)}`);
+  if ((await absent(stat(path)))?.size === media.size) return path;
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const temporary = join(folder, `${media.id}.tmp-${randomUUID()}`);
+  try {
+    // The same bytes need no second place on the disk.
+    await link(media.path, temporary).catch(() => copyFile(media.path, temporary, constants.COPYFILE_FICLONE));
+    await rename(temporary, path);
+    written.push(path);
+    return path;
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
