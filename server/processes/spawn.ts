@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
+import { coveredDescriptors } from './hidden-descriptors.ts';
 import { groupGone, killAtExit, signalGroup } from './process-group.ts';
 
 /** How long the pipes are read after the program has ended: what it left running keeps them open. */
@@ -47,7 +48,12 @@ function start(request: SpawnRequest): Promise<ChildProcess & { pid: number }> {
   const { file, args, cwd, env, input, output = 'pipe' } = request;
   return new Promise((resolve, reject) => {
     const stdin = input === undefined ? 'ignore' : 'pipe';
-    const child = spawn(file, args, { cwd, env, detached: true, stdio: [stdin, output, output] });
+    const child = spawn(file, args, {
+      cwd,
+      env,
+      detached: true,
+      stdio: [stdin, output, output, ...coveredDescriptors()],
+    });
     // A program may end without having read it.
     child.stdin?.on('error', () => undefined).end(input);
     child.once('error', reject);

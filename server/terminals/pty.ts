@@ -6,6 +6,7 @@ import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { IPty } from 'node-pty';
 import { errorCode } from '#server/files/errno.ts';
+import { hideDescriptor } from '#server/processes/hidden-descriptors.ts';
 
 export interface PtyRequest {
   /** A path, or a name found on PATH. */
@@ -86,7 +87,7 @@ function writeTo({ fd, socket }: Descriptors, bytes: Uint8Array): number {
   }
 }
 
-/** Loads the library; undefined where it has no binary for this machine. */
+/** Loads the library; rejects where it has no binary for this machine. */
 export async function loadPty(): Promise<OpenPty> {
   const { spawn } = await import('node-pty');
   return ({ file, cwd, env, cols, rows }) => {
@@ -94,8 +95,11 @@ export async function loadPty(): Promise<OpenPty> {
     const descriptors = descriptorsOf(pty);
     // What it cannot read any more it closes by itself; unheard, the failure would end the server.
     descriptors?.socket.on('error', () => undefined);
-    const letGo = descriptors ? holdOpen(descriptors) : () => undefined;
-    pty.onExit(letGo);
+    if (descriptors) {
+      pty.onExit(holdOpen(descriptors));
+      // Whoever has it can read the screen and type.
+      pty.onExit(hideDescriptor(descriptors.fd));
+    }
     return {
       pid: pty.pid,
       write(bytes) {

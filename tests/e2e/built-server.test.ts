@@ -7,10 +7,13 @@ import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
+import { terminalSchema } from '#schema/terminal.ts';
 import { wasReleased } from '#server/journal/lock.ts';
+import { processAlive } from '#server/processes/process-alive.ts';
 import { rawRequest } from '#support/raw-request.ts';
 import { BUILT_ENTRY, spawnServer, temporaryDirectory } from '#support/server.ts';
 import type { SpawnOptions, SpawnedServer } from '#support/server.ts';
+import { PLAIN_SHELL, viewTerminal } from '#support/terminals.ts';
 import { connect } from '#support/ws-client.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -148,6 +151,27 @@ describe('start', () => {
     expect(payload['output']).toBe('allowed\ntoo\n');
     const { data } = await server.api('GET', '/sessions');
     expect(data).toMatchObject({ items: [{ id: session.id }] });
+    const opened = await server.api('POST', `/sessions/${session.id}/terminals`, { shell: PLAIN_SHELL });
+    const terminal = viewTerminal(session.events, terminalSchema.parse(opened.data));
+    await terminal.send('attach');
+    await terminal.send('input', { data: 'ls; echo $((6 * 7)); exit 5\n' });
+    expect(await terminal.exit()).toBe(5);
+    expect(terminal.text()).toMatch(/a\.txt\s+42/);
+  });
+
+  it('ends with its terminals and what runs in them', async () => {
+    const server = await start({ args: ['--demo'] });
+    const session = await demoSession(server);
+    const opened = await server.api('POST', `/sessions/${session.id}/terminals`, { shell: PLAIN_SHELL });
+    const terminal = viewTerminal(session.events, terminalSchema.parse(opened.data));
+    await terminal.send('attach');
+    await terminal.send('input', { data: `echo shell $$.; sh -c 'echo job $$.; sleep 60'\n` });
+    await terminal.until(/job \d+\./);
+    const pids = [/shell (\d+)\./, /job (\d+)\./].map((pattern) => Number(pattern.exec(terminal.text())?.[1]));
+    expect(pids.every(processAlive)).toBe(true);
+    expect(await server.stop()).toBe(0);
+    expect(await terminal.exit()).toBeNull();
+    expect(pids.filter(processAlive)).toEqual([]);
   });
 
   it('is not kept from starting by a broken configuration, and says where it is broken', async () => {

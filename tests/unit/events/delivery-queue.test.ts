@@ -362,3 +362,64 @@ describe('room', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 });
+
+describe('streams of which the newest are kept', () => {
+  const line = (n: number, size = 0) => JSON.stringify({ type: `line-${n}`, payload: { text: 'x'.repeat(size) } });
+
+  it('keep their place behind what waits', () => {
+    const { queue, publish, stall, unstall, after } = setup();
+    stall();
+    queue.sendNow(line(1), { newestOf: 't1' });
+    publish(frame('turn.started', 1));
+    queue.sendNow(Buffer.from(line(2)), { newestOf: 't1' });
+    unstall();
+    expect(after('waiting').map(({ type }) => type)).toEqual(['line-1', 'turn.started', 'line-2']);
+  });
+
+  it('lose their oldest above 1000 frames, each for itself', () => {
+    const { queue, stall, unstall, after } = setup();
+    stall();
+    queue.sendNow(line(1), { newestOf: 't2' });
+    for (let n = 1; n <= 1010; n += 1) queue.sendNow(line(n), { newestOf: 't1' });
+    unstall();
+    const left = after('waiting').map(({ type }) => type);
+    expect(left.slice(0, 2)).toEqual(['line-1', 'line-11']);
+    expect(left).toHaveLength(1001);
+  });
+
+  it('lose their oldest above 8 MiB and cut no session off', () => {
+    const { queue, publish, stall, unstall, after, cuts } = setup();
+    stall();
+    publish(frame('turn.started', 1));
+    for (let n = 1; n <= 20; n += 1) queue.sendNow(line(n, MIB), { newestOf: 't1' });
+    publish(frame('turn.ended', 2));
+    unstall();
+    expect(cuts).toEqual([]);
+    const left = after('waiting').map(({ type }) => type);
+    expect(left[0]).toBe('turn.started');
+    expect(left.at(-1)).toBe('turn.ended');
+    expect(left.slice(1, -1)).toEqual(Array.from({ length: 7 }, (_, n) => `line-${n + 14}`));
+  });
+
+  it('lose nothing of a replay, which counts for nobody', () => {
+    const { queue, publish, stall, unstall, after, cuts } = setup();
+    stall();
+    for (let n = 1; n <= 12; n += 1) queue.sendNow(line(n, MIB), 'replay');
+    publish(frame('turn.started', 1));
+    unstall();
+    expect(cuts).toEqual([]);
+    expect(after('waiting')).toHaveLength(13);
+  });
+
+  it('keep a text that was sealed apart, also when what stood behind it is dropped', () => {
+    const { queue, publish, stall, unstall, after } = setup();
+    stall();
+    publish(delta('a', 0));
+    queue.sendNow(line(1, 5 * MIB), { newestOf: 't1' });
+    queue.seal();
+    queue.sendNow(line(2, 5 * MIB), { newestOf: 't1' });
+    publish(delta('b', 1));
+    unstall();
+    expect(after('waiting').map(({ type }) => type)).toEqual(['assistant.delta', 'line-2', 'assistant.delta']);
+  });
+});

@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest';
+import { spawnGroup } from '#server/processes/spawn.ts';
+import { loadPty, type Pty, type PtyExit } from '#server/terminals/pty.ts';
+
+async function open(file: string): Promise<Pty> {
+  const openPty = await loadPty();
+  return openPty({ file, cwd: '/', env: { PATH: process.env.PATH }, cols: 80, rows: 24 });
+}
+const exitOf = (pty: Pty) => new Promise<PtyExit>((resolve) => pty.onExit(resolve));
+
+it('takes what the program’s side has room for, and never waits for more', async () => {
+  const pty = await open('sh');
+  let shown = '';
+  pty.onOutput((text) => (shown += text));
+  pty.write(Buffer.from('stty -echo; echo rea$((0))dy; sleep 60\n'));
+  await expect.poll(() => shown).toMatch(/rea0dy/);
+  const paste = Buffer.from('x\n'.repeat(500_000));
+  let written = 0;
+  for (let taken = pty.write(paste); taken > 0; taken = pty.write(paste.subarray(written))) written += taken;
+  expect(written).toBeLessThan(paste.length);
+  const exited = exitOf(pty);
+  process.kill(-pty.pid, 'SIGKILL');
+  expect(await exited).toEqual({ exitCode: 0, signal: 9 });
+  // The descriptor may be another file's by now.
+  expect(pty.write(paste)).toBe(0);
+  pty.resize(10, 10);
+});
+
+it.runIf(process.platform === 'linux')('is not handed on to the commands of a session', async () => {
+  const ptys = [await open('cat'), await open('cat')];
+  let listed = '';
+  const child = await spawnGroup({
+    file: 'ls',
+    args: ['-l', '/proc/self/fd'],
+    cwd: '/',
+    env: process.env,
+    onOutput: (_stream, chunk) => void (listed += chunk.toString()),
+  });
+  expect(await child.ended).toBe(0);
+  expect(listed).toContain('/dev/null');
+  expect(listed).not.toMatch(/ptmx|pts/);
+  const exits = ptys.map(exitOf);
+  for (const { pid } of ptys) process.kill(-pid, 'SIGKILL');
+  await Promise.all(exits);
+});
