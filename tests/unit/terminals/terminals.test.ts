@@ -9,7 +9,7 @@ import { createTerminalSchema } from '#schema/terminal.ts';
 
 const runtime = createLocalRuntime();
 const log = createLogger('silent');
-const session = { id: 's1', workspaceId: 'wd_x', cwd: tmpdir(), additionalDirs: [] };
+const session = { id: 's1', workspaceId: 'wd_x', cwd: tmpdir(), additionalDirs: () => Promise.resolve([]) };
 const request = (body: object) => createTerminalSchema.parse(body);
 
 it('are unavailable where the library has no binary, which is looked for once', async () => {
