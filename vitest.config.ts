@@ -14,7 +14,8 @@ const resolve = { alias: { '#endpoints': at('./tests/support/endpoints.ts') } };
 export default defineConfig({
   test: {
     projects: [
-      { resolve, test: { ...shared, name: 'unit', include: ['tests/unit/**/*.test.ts'] } },
+      // Files of a worker share their modules, whose loading took longer than the tests: each puts back what it changes.
+      { resolve, test: { ...shared, name: 'unit', include: ['tests/unit/**/*.test.ts'], isolate: false } },
       { resolve, test: { ...shared, name: 'api', include: ['tests/api/**/*.test.ts'] } },
       {
         resolve,

@@ -4,7 +4,11 @@ import { systemClock } from '#server/clock.ts';
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
-afterEach(() => vi.useRealTimers());
+afterEach(() => {
+  // In this order: a spy on a faked timer puts the fake one back.
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
 it('waits longer than one timer can', () => {
   const called = vi.fn<() => void>();
