@@ -262,6 +262,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   });
   const terminals = createTerminals({ runtime, loadPty, log });
   const sessions = createSessions({
+    home,
     root: sessionsDir,
     index,
     uploads,

@@ -69,6 +69,8 @@ export interface LiveSessions extends Omit<LiveCache<LiveSession>, 'add'> {
   patch(id: string, change: (header: SessionHeader) => Partial<ColdChange>): Promise<void>;
   /** Stores what the journal of a live session tells; its file follows within seconds. */
   persist(id: string): void;
+  /** All that a live session has to write is on the disk; a cold one has nothing. Throws 50003. */
+  flush(id: string): Promise<void>;
 }
 
 /** What changes without the session's lock. */
@@ -253,6 +255,10 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     create: (row) => live.add(row.id, () => createNow(row)),
     patch,
     persist,
+    async flush(id) {
+      await live.get(id)?.log.sync();
+      await files.flush(id);
+    },
     unload: live.unload,
     unloadIdle: live.unloadIdle,
     inTurn: live.inTurn,

@@ -27,6 +27,7 @@ import { listSessions, type SessionListQuery } from './session-list.ts';
 import { customMetadata, sessionOfHeader, type SessionHeader } from './session-header.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
 import { runtimeOf } from './session-views.ts';
+import { createSessionExport, type ExportSession } from './session-export.ts';
 import { createSessionReads, type ReadSession } from './session-reads.ts';
 import { createSessionRecovery } from './session-recovery.ts';
 import { submitPrompt } from './submit-prompt.ts';
@@ -48,6 +49,7 @@ export interface ProfileUpdate {
 const LOADS = 8;
 
 export interface SessionsDeps extends Omit<LiveSessionsDeps, 'ensureWorkspace' | 'slots' | 'transcripts'> {
+  home: string;
   workspaces: Workspaces;
   models: ModelChecks;
   /** What prompts may name. */
@@ -90,6 +92,7 @@ export interface Sessions {
   /** Puts waiting prompts into the turn that runs. Throws 40401, 40402 or 40901. */
   steer(id: string, promptIds: readonly string[]): Promise<void>;
   archive(id: string): Promise<{ archived: true }>;
+  export: ExportSession;
   restore(id: string): Promise<Session>;
   /** Present row of a session that is loaded in this process. */
   liveRow(id: string): SessionHeader | undefined;
@@ -363,6 +366,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     abortTurn,
     openSideConversation: sideConversation,
     archive,
+    export: createSessionExport({ ...deps, live }),
     restore,
     liveRow: (id) => live.get(id)?.row(),
     tools,

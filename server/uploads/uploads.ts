@@ -25,7 +25,6 @@ const MAX_ID_CHARS = 200;
 export const isUploadId = (id: string): boolean => id.length <= MAX_ID_CHARS && ID.test(id);
 
 const FOLDER = 'files';
-const DEFAULT_TYPE = 'application/octet-stream';
 const LAST_TIME = 8_640_000_000_000_000;
 /** What has not been written to for so long, and has no record, is of an upload that died. */
 const ABANDONED_MS = 24 * 60 * 60 * 1000;
@@ -173,7 +172,7 @@ export function createUploads({ home, documents, clock, log }: UploadsDeps): Upl
         const upload: Upload = {
           id,
           name: fields.get('name') || part.filename || 'file',
-          media_type: part.mediaType || DEFAULT_TYPE,
+          media_type: part.mediaType,
           size,
           created_at: iso(now),
           ...(expiresAt === undefined ? {} : { expires_at: iso(expiresAt) }),

@@ -118,6 +118,22 @@ describe('an upload', () => {
     expect(await kept()).toHaveLength(2);
   });
 
+  it.each<[string, string | undefined]>([
+    ['application/octet-stream', undefined],
+    ['application/octet-stream', 'rubbish'],
+    ['application/octet-stream', ''],
+    ['text/plain', 'text/plain; charset=utf-8'],
+    ['text/plain', 'TEXT/Plain'],
+    ['a/b', 'a/b'],
+  ])('is of type %s when its part says %j', async (type, said) => {
+    const disposition = 'content-disposition: form-data; name="file"; filename="a"';
+    const field = part('content-disposition: form-data; name="name"', 'b');
+    const file = part(said === undefined ? disposition : `${disposition}\r\ncontent-type: ${said}`, 'x');
+    expect((await post(field + file + END)).data).toMatchObject({ media_type: type });
+    const later = part(`${disposition}\r\ncontent-type: text/plain`, 'x');
+    expect((await post(file + later + END)).data).toMatchObject({ media_type: type });
+  });
+
   it('is there at once for another server of the home, and outlives a restart', async () => {
     const other = await startServer({ home, clock });
     const { id } = await upload(server);

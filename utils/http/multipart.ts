@@ -11,7 +11,7 @@ const LIMITS = { fields: 100, fieldSize: 65_536, parts: 1000 };
 export interface FilePart {
   /** Base name, no directories; empty when the client sent none. */
   filename: string;
-  /** `type/subtype` in lower case, of token characters only. */
+  /** `type/subtype` in lower case, of token characters only; `application/octet-stream` where the part names none. */
   mediaType: string;
   /** To be read to its end; fails when the body breaks off. */
   stream: Readable;
@@ -41,6 +41,23 @@ async function createParser({ headers }: IncomingMessage): Promise<Busboy> {
   }
 }
 
+/** The type of a part that names none, and of one whose type cannot be read. */
+const UNTYPED = 'application/octet-stream';
+/** What the parser says of such a part, which may also be its type. */
+const AMBIGUOUS = 'text/plain';
+/** Bytes in front of the file that are looked at for its headers. */
+const HEAD_BYTES = 262_144;
+
+/** Whether the first part with a file name says of what type it is; `head` are the bytes up to its content. */
+function namesType({ headers }: IncomingMessage, head: string): boolean {
+  const [, quoted, bare] = /boundary=(?:"([^"]*)"|([^\s;]*))/i.exec(headers['content-type'] ?? '') ?? [];
+  const parts = `\r\n${head}`.split(`\r\n--${quoted ?? bare}\r\n`).slice(1);
+  const own = parts
+    .map((part) => part.split('\r\n\r\n', 1)[0] ?? '')
+    .find((part) => /^content-disposition:.*filename/im.test(part));
+  return own === undefined || /^content-type:\s*[\w.+-]+\/[\w.+-]/im.test(own);
+}
+
 /** The body of this request as a form; nothing is read before it is asked for. */
 export function createForm(request: IncomingMessage): Form {
   return {
@@ -48,14 +65,26 @@ export function createForm(request: IncomingMessage): Form {
       const parser = await createParser(request);
       if (request.destroyed && !request.complete) throw new RequestAborted('the client closed the connection');
       const fields = new Map<string, string>();
+      const head: Buffer[] = [];
+      let headBytes = 0;
       let work: Promise<void> | undefined;
+
+      function onHead(chunk: Buffer): void {
+        head.push(chunk);
+        headBytes += chunk.length;
+        if (headBytes > HEAD_BYTES) request.off('data', onHead);
+      }
+      function typeOf(told: string): string {
+        request.off('data', onHead);
+        return told !== AMBIGUOUS || namesType(request, Buffer.concat(head).toString('latin1')) ? told : UNTYPED;
+      }
 
       return new Promise((resolve, reject) => {
         let failed = false;
         function fail(cause: Error): void {
           if (failed) return;
           failed = true;
-          request.unpipe(parser).off('error', onGone).off('close', onGone);
+          request.unpipe(parser).off('error', onGone).off('close', onGone).off('data', onHead);
           // The stream of the file fails with it.
           parser.destroy(cause);
           const refused = cause instanceof ServiceError ? new UnreadableBody(cause) : cause;
@@ -71,7 +100,7 @@ export function createForm(request: IncomingMessage): Form {
             stream.on('error', () => undefined);
             if (work) return void stream.resume();
             // The parser gives none for a name that is empty, whatever its types say.
-            work = onFile({ filename: filename || '', mediaType: mimeType, stream });
+            work = onFile({ filename: filename || '', mediaType: typeOf(mimeType), stream });
             work.catch(fail);
           })
           .on('field', (name, value, { valueTruncated }) => {
@@ -84,7 +113,7 @@ export function createForm(request: IncomingMessage): Form {
           .on('close', () => {
             if (!failed) void Promise.resolve(work).then(() => resolve(fields), fail);
           });
-        request.on('error', onGone).on('close', onGone);
+        request.on('error', onGone).on('close', onGone).on('data', onHead);
         request.pipe(parser);
       });
     },
