@@ -10,7 +10,7 @@ const LAYERS = [
   ['models', 'permissions', 'tools', 'interactions', 'tasks', 'hooks', 'watches'],
   ['agent'],
   ['features'],
-  ['sessions', 'workspaces', 'workspace-files'],
+  ['sessions', 'workspaces', 'workspace-files', 'host-files'],
   ['meta', 'disposers', 'app', 'cli'],
 ];
 
