@@ -4,19 +4,17 @@
  * repository `.gitignore` files count from the top of the work tree down, a nested repository begins anew, and
  * `.ignore` files count from the root of the disk; outside of one both count from the work directory down.
  */
-import { constants, type Stats } from 'node:fs';
-import { lstat, open, realpath } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { lstat, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, join, parse, resolve } from 'node:path';
 import { IGNORE_FILE_MAX_BYTES, parseIgnoreFile, type IgnoreFile } from './ignore-file.ts';
+import { openRegular, readBytes } from './open-regular.ts';
 import { parentOf, type Within } from './open-within.ts';
 import { directoriesDown, isInside } from './paths.ts';
 import type { RelativePath, WorkDirectory } from './work-directory.ts';
 
 const GIT_DIRECTORY = '.git';
-/** A pipe in place of an ignore file must not hold anything up. */
-const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
-
 /** What the files of one directory say; the nearest directory first. */
 interface Layer {
   /** Absolute, as paths are matched. */
@@ -42,20 +40,15 @@ export interface IgnoreRules {
   readonly top: string | undefined;
 }
 
-/** The beginning of a regular file; undefined when there is none. */
+/** The beginning of a regular file; undefined when there is none that can be read. */
 async function readText(path: string): Promise<string | undefined> {
-  const file = await open(path, READ_FLAGS).catch(() => undefined);
+  // A pipe in place of an ignore file must not hold anything up.
+  const file = await openRegular(path).catch(() => undefined);
   if (!file) return undefined;
   try {
-    if (!(await file.stat()).isFile()) return undefined;
-    const { buffer, bytesRead } = await file.read(
-      Buffer.allocUnsafe(IGNORE_FILE_MAX_BYTES),
-      0,
-      IGNORE_FILE_MAX_BYTES,
-      0,
-    );
-    const text = buffer.toString('utf8', 0, bytesRead);
-    return bytesRead < IGNORE_FILE_MAX_BYTES ? text : text.slice(0, text.lastIndexOf('\n') + 1);
+    const bytes = await readBytes(file, 0, IGNORE_FILE_MAX_BYTES);
+    const text = bytes.toString('utf8');
+    return bytes.length < IGNORE_FILE_MAX_BYTES ? text : text.slice(0, text.lastIndexOf('\n') + 1);
   } catch {
     // What cannot be read says nothing.
     return undefined;

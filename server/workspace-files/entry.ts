@@ -2,17 +2,13 @@
 import { basename, join } from 'node:path';
 import type { Stats } from 'node:fs';
 import { readlink } from 'node:fs/promises';
+import { etagOf } from '#server/files/etag.ts';
 import { lstatOf, type Place } from '#server/files/open-within.ts';
 import { iso } from '#schema/scalars.ts';
 import type { FileEntry } from '#schema/file-entry.ts';
 
-/** Changes when the file does; unquoted. */
-export function etagOf({ mtimeMs, size, ino }: Pick<Stats, 'mtimeMs' | 'size' | 'ino'>): string {
-  return [Math.floor(mtimeMs), size, ino].map((part) => part.toString(36)).join('-');
-}
-
 /** Pipes, sockets and devices are files here. */
-export const kindOf = (stats: Pick<Stats, 'isDirectory' | 'isSymbolicLink'>): FileEntry['kind'] =>
+const kindOf = (stats: Pick<Stats, 'isDirectory' | 'isSymbolicLink'>): FileEntry['kind'] =>
   stats.isSymbolicLink() ? 'symlink' : stats.isDirectory() ? 'directory' : 'file';
 
 /** `path` is shown as it is; `linkText` is what a link holds. */

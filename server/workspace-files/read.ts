@@ -1,15 +1,15 @@
 /** Reading a window of a file, as text where it is text. */
-import { constants } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { ServiceError } from '#server/errors/service-error.ts';
+import { etagOf } from '#server/files/etag.ts';
 import { characterEnd, fileEncoding, LEGACY_SAMPLE_BYTES, toUtf8, type FileEncoding } from '#server/files/file-text.ts';
 import { fileType } from '#server/files/file-types.ts';
+import { openRegular, readBytes } from '#server/files/open-regular.ts';
 import { within, type Place } from '#server/files/open-within.ts';
 import { onPath, pathIsDirectory, pathNotFound } from '#server/files/path-error.ts';
 import { relativePath, type WorkDirectory } from '#server/files/work-directory.ts';
 import type { FileContent, ReadFile } from '#schema/file-content.ts';
-import { etagOf } from './entry.ts';
 
 /** Larger files are not read here, not even in part. */
 export const READ_MAX_BYTES = 10_485_760;
@@ -17,36 +17,20 @@ export const READ_MAX_BYTES = 10_485_760;
 /** A window may end within a character of at most so many bytes. */
 const CHARACTER_BYTES = 4;
 
-/** Opening must neither wait for the other end of a pipe nor make a terminal the server's own. */
-const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
-
 /** The regular file of a place, opened for reading. Throws 40906 for a directory, 40409 for a pipe or device. */
-export async function openRegular(place: Place, shown: string): Promise<FileHandle> {
+export async function openFileOf(place: Place, shown: string): Promise<FileHandle> {
   const stats = await place.stat();
   if (stats.isDirectory()) throw pathIsDirectory(shown);
-  if (!stats.isFile()) throw pathNotFound(shown);
-  const file = await open(place.at, READ_FLAGS);
+  // Elsewhere than on Linux it may be exchanged before it is open.
+  const file = stats.isFile() ? await openRegular(place.at) : undefined;
+  if (!file) throw pathNotFound(shown);
   try {
-    // Elsewhere than on Linux it may have been exchanged since.
-    if (!(await file.stat()).isFile()) throw pathNotFound(shown);
     await place.confirm();
     return file;
   } catch (error) {
     await file.close();
     throw error;
   }
-}
-
-/** Bytes from `from` on, fewer where the file ends before. */
-async function readBytes(file: FileHandle, from: number, length: number): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafe(length);
-  let filled = 0;
-  while (filled < length) {
-    const { bytesRead } = await file.read(buffer, filled, length - filled, from + filled);
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return buffer.subarray(0, filled);
 }
 
 interface Window {
@@ -129,7 +113,7 @@ export async function readFileContent(directory: WorkDirectory, request: ReadFil
   return onPath(shown, async () => {
     const place = await inside.open(path, shown);
     try {
-      const file = await openRegular(place, shown);
+      const file = await openFileOf(place, shown);
       try {
         return await readContent(file, request, path);
       } finally {

@@ -175,7 +175,7 @@ function operation(route: string, endpoint: Endpoint, components: Components): J
 }
 
 /** `/sessions/:session_id/actions/fork` as `/sessions/{session_id}:fork`. */
-const templated = (route: string) => publicPath(route.replaceAll(/:([^/]+)/g, '{$1}'));
+const templated = (route: string) => publicPath(route.replaceAll(/(?:\*\*)?:([^/]+)/g, '{$1}'));
 
 /** The document of one server: every mounted endpoint of the table, paths in alphabetical order. */
 export async function openApiDocument(entries: EndpointEntry[], bind: BindFacts, version: string): Promise<JsonSchema> {

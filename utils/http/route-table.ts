@@ -5,7 +5,7 @@
 import type { Endpoint } from '../endpoint.ts';
 
 export interface EndpointEntry {
-  /** As nitro names it: `/api/v1/sessions/:session_id`, `/api/v1/sessions/:session_id/actions/fork`. */
+  /** As nitro names it: `/things/:id`, `/things/:id/actions/fork`; `/things/**:rest` takes the whole rest of a path. */
   route: string;
   /** Lower case. */
   method: string;
@@ -34,6 +34,11 @@ interface Node {
   endpoints: Map<string, { entry: EndpointEntry; names: string[] }>;
   /** Actions of the resource that ends here: method, then action. */
   actions: Map<string, Map<string, { entry: EndpointEntry; names: string[] }>>;
+  /**
+   * By method, the endpoint that takes everything behind this node as one parameter. Of an action the tail is part of it:
+   * the endpoint looks for it behind its query.
+   */
+  rest: Map<string, { entry: EndpointEntry; names: string[] }>;
 }
 
 const createNode = (): Node => ({
@@ -42,7 +47,10 @@ const createNode = (): Node => ({
   paramName: '',
   endpoints: new Map(),
   actions: new Map(),
+  rest: new Map(),
 });
+
+const CATCH_ALL = '**:';
 
 function child(node: Node, segment: string): Node {
   if (segment.startsWith(':')) {
@@ -63,11 +71,17 @@ export function publicPath(route: string): string {
 
 function insert(root: Node, entry: EndpointEntry): void {
   const segments = entry.route.split('/').slice(1);
-  const names = segments.filter((segment) => segment.startsWith(':')).map((segment) => segment.slice(1));
+  const names = segments.flatMap((segment) => /^(?:\*\*)?:(.*)$/.exec(segment)?.[1] ?? []);
   const action = segments.at(-2) === 'actions' ? segments.at(-1) : undefined;
   const resource = action === undefined ? segments : segments.slice(0, -2);
   let node = root;
-  for (const segment of resource) node = child(node, segment);
+  for (const segment of resource) {
+    if (segment.startsWith(CATCH_ALL)) {
+      node.rest.set(entry.method, { entry, names });
+      return;
+    }
+    node = child(node, segment);
+  }
   if (action === undefined) {
     node.endpoints.set(entry.method, { entry, names });
     return;
@@ -86,6 +100,23 @@ export function createRouteTable(entries: EndpointEntry[]): RouteTable {
   for (const entry of entries) insert(root, entry);
 
   function find(node: Node, method: string, segments: string[], at: number, values: string[]): RouteMatch | undefined {
+    const exact = findExact(node, method, segments, at, values);
+    const rest = exact ? undefined : node.rest.get(method);
+    if (!rest || at >= segments.length) return exact;
+    return {
+      kind: 'endpoint',
+      entry: rest.entry,
+      params: named(rest.names, [...values, segments.slice(at).join('/')]),
+    };
+  }
+
+  function findExact(
+    node: Node,
+    method: string,
+    segments: string[],
+    at: number,
+    values: string[],
+  ): RouteMatch | undefined {
     const segment = segments[at];
     if (segment === undefined) return undefined;
     const last = at === segments.length - 1;

@@ -20,6 +20,8 @@ const table = createRouteTable(
     'get /api/v1/fs/actions/browse',
     'get /api/v1/oauth/login',
     'delete /api/v1/oauth/:name',
+    'post /api/v1/sessions/:session_id/fs/actions/stat',
+    'get /api/v1/sessions/:session_id/fs/**:path/actions/download',
   ].map((line) => {
     const [method = '', route = ''] = line.split(' ');
     return { method, route, load: unused };
@@ -72,6 +74,21 @@ describe('route table', () => {
     expect(match('GET', '/api/v1/fs:browse')).toContain('/fs/actions/browse');
     expect(match('GET', '/api/v1/fs:foo')).toBe('!fs:foo @');
     expect(match('GET', '/api/v1/fs')).toBeUndefined();
+  });
+
+  it('gives the rest of a path to a catch-all, its tail included', () => {
+    const base = '/api/v1/sessions/s/fs';
+    const taken = (path: string) =>
+      `/api/v1/sessions/:session_id/fs/**:path/actions/download ${JSON.stringify({ session_id: 's', path })}`;
+    for (const path of ['a:download', 'a/b/../c:x', '', '/', '/x//', 'actions/stat']) {
+      expect(match('GET', `${base}/${path}`)).toBe(taken(path));
+    }
+    expect(match('HEAD', `${base}/a`)).toBe(taken('a'));
+    expect(match('POST', `${base}/a:download`)).toBeUndefined();
+    expect(match('GET', base)).toBeUndefined();
+    expect(match('GET', '/api/v1/sessions//fs/a:download')).toBeUndefined();
+    expect(match('POST', `${base}:stat`)).toContain('fs/actions/stat {"session_id":"s"}');
+    expect(match('POST', `${base}:nope`)).toBe('!fs:nope @');
   });
 
   it('never reaches an action by its file path', () => {

@@ -1,0 +1,31 @@
+/** Opening what may be anything, and keeping it only if it is a file. */
+import { constants } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+
+/** Opening must neither wait for the other end of a pipe nor make a terminal the server's own. */
+const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
+
+/** Undefined for what is no regular file by the time it is open. Rejects with the system's errors. */
+export async function openRegular(path: string): Promise<FileHandle | undefined> {
+  const file = await open(path, READ_FLAGS);
+  try {
+    if ((await file.stat()).isFile()) return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+  await file.close();
+  return undefined;
+}
+
+/** Bytes from `from` on, fewer where the file ends before. */
+export async function readBytes(file: FileHandle, from: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await file.read(buffer, filled, length - filled, from + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return buffer.subarray(0, filled);
+}

@@ -1,0 +1,34 @@
+/** The directories of this machine, for choosing one. */
+import { opendir, realpath } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { createPace } from '#server/files/breathe.ts';
+import { onPath } from '#server/files/path-error.ts';
+import { sortInPieces } from '#server/files/sort-in-pieces.ts';
+import type { HostDirectory } from '#schema/host-files.ts';
+import { assertAbsolute } from './host-path.ts';
+
+const byName = new Intl.Collator('en').compare;
+const READ_AHEAD = 512;
+
+const hiddenLast = (a: string, b: string) => Number(a.startsWith('.')) - Number(b.startsWith('.')) || byName(a, b);
+
+/** Real directories alone, hidden ones last. Throws 40001, 40409 for what is no directory, 40411. */
+export async function browse(path: string): Promise<HostDirectory> {
+  assertAbsolute(path);
+  return onPath(path, async () => {
+    const real = await realpath(path);
+    const names: string[] = [];
+    const pace = createPace();
+    for await (const entry of await opendir(real, { bufferSize: READ_AHEAD })) {
+      if (entry.isDirectory()) names.push(entry.name);
+      if (pace.due()) await pace.rest();
+    }
+    const entries = (await sortInPieces(names, hiddenLast)).map((name) => ({
+      name,
+      path: join(real, name),
+      is_dir: true as const,
+    }));
+    const parent = dirname(real);
+    return { path: real, parent: parent === real ? null : parent, entries };
+  });
+}

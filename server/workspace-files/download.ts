@@ -1,0 +1,20 @@
+/** Opening a file of a work directory for a client that wants its bytes. */
+import { openedFile, type OpenedFile } from '#server/files/opened-file.ts';
+import { within } from '#server/files/open-within.ts';
+import { onPath } from '#server/files/path-error.ts';
+import { relativePath, type WorkDirectory } from '#server/files/work-directory.ts';
+import { openFileOf } from './read.ts';
+
+/** Throws 40409, 40411, 40906, 41304. */
+export async function openDownload(directory: WorkDirectory, shown: string): Promise<OpenedFile> {
+  const path = relativePath(shown);
+  const inside = await within(directory);
+  return onPath(shown, async () => {
+    const place = await inside.open(path, shown);
+    try {
+      return await openedFile(await openFileOf(place, shown), path);
+    } finally {
+      await place.close();
+    }
+  });
+}
