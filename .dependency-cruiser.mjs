@@ -10,7 +10,7 @@ const LAYERS = [
   ['models', 'permissions', 'tools', 'interactions', 'tasks', 'hooks', 'watches'],
   ['agent'],
   ['features'],
-  ['sessions', 'workspaces', 'workspace-files', 'host-files', 'terminals'],
+  ['sessions', 'workspaces', 'workspace-files', 'file-search', 'host-files', 'terminals'],
   ['meta', 'disposers', 'app', 'cli'],
 ];
 

@@ -51,6 +51,7 @@ import { builtinTools } from '#server/tools/registry.ts';
 import { createAdditionalDirs, type AdditionalDirs } from '#server/workspaces/additional-dirs.ts';
 import { createTrust, type Trust } from '#server/workspaces/trust.ts';
 import { createUploads, type Uploads } from '#server/uploads/uploads.ts';
+import { createFileSearch, type FileSearch } from '#server/file-search/file-search.ts';
 import { createTrees } from '#server/watches/trees.ts';
 import { watchFrames } from '#server/watches/watch-frames.ts';
 import { createWatches, windowMs } from '#server/watches/watches.ts';
@@ -113,6 +114,7 @@ export interface App {
   readonly sessions: Sessions;
   readonly terminals: Terminals;
   readonly git: Git;
+  readonly fileSearch: FileSearch;
   meta(): Meta;
   /** The home's token, for URLs shown to the user; undefined with `--dangerous-bypass-auth`. */
   token(): Promise<string | undefined>;
@@ -254,6 +256,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const git = opened.add(createGit({ runtime, clock }));
   const tools = builtinTools();
   const trees = opened.add(createTrees({ windowMs: () => windowMs(options.env()), log }));
+  const fileSearch = opened.add(createFileSearch({ trees, runtime, env: options.env, clock, log }));
   const watches = createWatches({
     trees,
     use: (id, work) => sessions.use(id, ({ context }) => work({ workspaceId: context.workspaceId, root: context.cwd })),
@@ -346,6 +349,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     sessions,
     terminals,
     git,
+    fileSearch,
     meta,
     token: async () => (options.bypassAuth ? undefined : token.current()),
     async listening(boundPort) {

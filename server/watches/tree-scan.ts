@@ -3,10 +3,10 @@
  * is looked at next.
  */
 import { join } from 'node:path';
+import { createPace } from '#server/files/breathe.ts';
 import { kindOfEntry, seenOf, withSeen } from './entries.ts';
 import { inDirectory, isUnreachable } from './open-directory.ts';
 import type { OpenDirectory } from './open-directory.ts';
-import { createSlices } from './slices.ts';
 import type { SystemWatch } from './system-watch.ts';
 import { pathIn } from './tree.ts';
 import type { Directory, Tree } from './tree.ts';
@@ -78,7 +78,7 @@ export function createTreeScan({ root, tree, update, views, watch, isClosed }: T
   }
 
   async function scan(first: Scan[]): Promise<void> {
-    const slices = createSlices();
+    const pace = createPace();
     let turn: Promise<unknown> = Promise.resolve();
 
     async function look(one: Scan, opened: OpenDirectory): Promise<Scan[]> {
@@ -90,7 +90,7 @@ export function createTreeScan({ root, tree, update, views, watch, isClosed }: T
       const mine = turn.then(async () => {
         if (directory.gone) return [];
         for (const name of viewNames) await enterView(name, directory, found, opened);
-        return update.listed(one, found, slices);
+        return update.listed(one, found, pace);
       });
       turn = mine.catch(() => undefined);
       return mine;
@@ -123,7 +123,7 @@ export function createTreeScan({ root, tree, update, views, watch, isClosed }: T
 
   async function reconsider(name: ViewName): Promise<void> {
     const flag = viewFlags[name];
-    const slices = createSlices();
+    const pace = createPace();
     const scans: Scan[] = [];
     const waiting = [tree.root];
     for (let directory = waiting.pop(); directory && !isClosed(); directory = waiting.pop()) {
@@ -131,7 +131,7 @@ export function createTreeScan({ root, tree, update, views, watch, isClosed }: T
       for (const [entryName, entry] of directory.entries) {
         const kind = kindOfEntry(entry);
         const others = seenOf(entry) & ~flag;
-        const seen = directory[name]?.(pathIn(directory, entryName), kind) ? others | flag : others;
+        const seen = directory[name]?.(pathIn(directory, entryName), kind, entryName) ? others | flag : others;
         if (seen !== seenOf(entry)) directory.entries.set(entryName, withSeen(entry, seen));
         if (kind === 'directory') {
           const below = directory.directories?.get(entryName);
@@ -139,7 +139,7 @@ export function createTreeScan({ root, tree, update, views, watch, isClosed }: T
           else if (below) waiting.push(below);
           else if (seen !== 0) scans.push({ directory: tree.enter(directory, entryName), tell: false, deep: false });
         }
-        if (slices.over()) await slices.next();
+        if (pace.due()) await pace.rest();
       }
     }
     await scan(scans);

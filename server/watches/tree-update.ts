@@ -1,14 +1,16 @@
 /** What is there by now against what was known: changes the entries of a tree and tells of those that are reported. */
+import type { createPace } from '#server/files/breathe.ts';
 import type { ChangeType, EntryKind } from './changes.ts';
 import { kindOfEntry, REPORTED, SEARCHED, seenOf } from './entries.ts';
 import type { Seen } from './entries.ts';
-import type { Slices } from './slices.ts';
 import { pathIn } from './tree.ts';
 import type { Directory, Tree } from './tree.ts';
 
 export type ViewName = 'reported' | 'searched';
 export const viewNames: readonly ViewName[] = ['reported', 'searched'];
 export const viewFlags: Record<ViewName, Seen> = { reported: REPORTED, searched: SEARCHED };
+
+type Pace = ReturnType<typeof createPace>;
 
 /** A directory that has to be looked at. */
 export interface Scan {
@@ -23,7 +25,7 @@ export interface TreeUpdate {
   /** What an entry is by now, undefined for gone; `renamed`: it may be another one than before. */
   entry(directory: Directory, name: string, kind: EntryKind | undefined, renamed: boolean): Scan[];
   /** All that a directory holds by now. */
-  listed(scan: Scan, found: ReadonlyMap<string, EntryKind>, slices: Slices): Promise<Scan[]>;
+  listed(scan: Scan, found: ReadonlyMap<string, EntryKind>, pace: Pace): Promise<Scan[]>;
   /** The root is gone. */
   empty(): void;
 }
@@ -40,7 +42,7 @@ export function createTreeUpdate({ tree, tell }: TreeUpdateDeps): TreeUpdate {
   function seenIn(directory: Directory, name: string, kind: EntryKind): Seen {
     const path = pathIn(directory, name);
     let seen = 0;
-    for (const view of viewNames) if (directory[view]?.(path, kind)) seen |= viewFlags[view];
+    for (const view of viewNames) if (directory[view]?.(path, kind, name)) seen |= viewFlags[view];
     return seen;
   }
 
@@ -69,13 +71,13 @@ export function createTreeUpdate({ tree, tell }: TreeUpdateDeps): TreeUpdate {
     const path = pathIn(directory, name);
     if (kind === undefined) {
       if (known !== undefined) remove(directory, name);
-      else if (directory.partial && directory.reported?.(path, 'file')) tell(path, 'deleted', 'file');
+      else if (directory.partial && directory.reported?.(path, 'file', name)) tell(path, 'deleted', 'file');
       return [];
     }
     if (known === undefined) {
       // Among files that are not remembered only a new name is told from a changed content.
       if (!directory.partial || renamed) return add(directory, name, kind, true);
-      if (directory.reported?.(path, kind)) tell(path, 'modified', kind);
+      if (directory.reported?.(path, kind, name)) tell(path, 'modified', kind);
       return [];
     }
     if (kindOfEntry(known) !== kind) {
@@ -93,11 +95,11 @@ export function createTreeUpdate({ tree, tell }: TreeUpdateDeps): TreeUpdate {
 
   return {
     entry,
-    async listed({ directory, tell: told, deep }, found, slices) {
+    async listed({ directory, tell: told, deep }, found, pace) {
       const next: Scan[] = [];
       for (const name of directory.entries.keys()) {
         if (!found.has(name)) remove(directory, name);
-        if (slices.over()) await slices.next();
+        if (pace.due()) await pace.rest();
       }
       for (const [name, kind] of found) {
         const known = directory.entries.get(name);
@@ -105,7 +107,7 @@ export function createTreeUpdate({ tree, tell }: TreeUpdateDeps): TreeUpdate {
         if (known === undefined) next.push(...add(directory, name, kind, told));
         else if (kindOfEntry(known) !== kind) next.push(...entry(directory, name, kind, true));
         else if (deep && below) next.push({ directory: below, tell: told, deep });
-        if (slices.over()) await slices.next();
+        if (pace.due()) await pace.rest();
       }
       return next;
     },

@@ -1,8 +1,8 @@
 /** What a user of a tree sees of it. */
 import type { EntryKind } from './changes.ts';
 
-/** Whether an entry of a directory is seen; what lies below an unseen one is not asked for. */
-export type Sees = (path: string, kind: EntryKind) => boolean;
+/** Whether an entry is seen; `name` is the last segment of `path`. What lies below an unseen one is not asked for. */
+export type Sees = (path: string, kind: EntryKind, name: string) => boolean;
 
 /** A directory as its entries are about to be looked at. */
 export interface EnteredDirectory {

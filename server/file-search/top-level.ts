@@ -1,0 +1,45 @@
+/** What a search shows before anything is asked for: the entries of the work directory itself. */
+import type { EntryGlobs } from '#server/files/entry-globs.ts';
+import { createIgnoreRules } from '#server/files/ignore-rules.ts';
+import { within } from '#server/files/open-within.ts';
+import { onPath } from '#server/files/path-error.ts';
+import { relativePath, type WorkDirectory } from '#server/files/work-directory.ts';
+import { listDirectory } from '#server/workspace-files/list-directory.ts';
+import type { FileHits } from '#schema/file-search.ts';
+
+const ROOT = relativePath('.');
+
+export interface TopLevelOptions {
+  limit: number;
+  showHidden: boolean;
+  followIgnoreFiles: boolean;
+  /** What is left out. */
+  exclude: EntryGlobs;
+  env: NodeJS.ProcessEnv;
+  signal: AbortSignal;
+}
+
+/** Directories first, by name. Throws 40409 when the directory is gone. */
+export function listTopLevel(directory: WorkDirectory, options: TopLevelOptions): Promise<FileHits> {
+  const { limit, showHidden, followIgnoreFiles, exclude, env, signal } = options;
+  return onPath(ROOT, async () => {
+    const inside = await within(directory);
+    const place = await inside.open(ROOT);
+    try {
+      const rules = followIgnoreFiles ? await (await createIgnoreRules(directory, inside, env)).at(ROOT) : undefined;
+      const { entries, truncated } = await listDirectory(place, ROOT, {
+        limit,
+        sort: 'type_first',
+        showHidden,
+        rules,
+        exclude,
+        allowIgnored: undefined,
+        signal,
+      });
+      const items = entries.map(({ path, name, kind }) => ({ path, name, kind, score: 1, match_positions: [] }));
+      return { items, truncated };
+    } finally {
+      await place.close();
+    }
+  });
+}

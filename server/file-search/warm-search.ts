@@ -1,0 +1,58 @@
+/** Searching a tree that is known, in pieces that hold nobody up. */
+import { foldCase } from '#server/files/fold-case.ts';
+import { createPace } from '#server/files/breathe.ts';
+import { charactersOf, kindOfEntry, mayContain, SEARCHED, seenOf } from '#server/watches/entries.ts';
+import { pathIn, type Directory } from '#server/watches/tree.ts';
+import { enterDirectory, startOfPath, type Progress, type Query } from './query.ts';
+import type { Ranking } from './ranking.ts';
+
+export interface WarmSearch {
+  root: Directory;
+  query: Query;
+  ranking: Ranking;
+  /** Whether an entry of a directory is shown and, if it is a directory, looked into. */
+  admits(directory: string, name: string, isDirectory: boolean): boolean;
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+/** Entries between two looks at the clock. */
+const PIECE = 256;
+
+/** Offers what the search sees to the ranking. Resolves to false when time ran out. Rejects with the signal's reason. */
+export async function searchWarm({ root, query, ranking, admits, timeoutMs, signal }: WarmSearch): Promise<boolean> {
+  const flags = query.parts.map(charactersOf);
+  const end = performance.now() + timeoutMs;
+  const pace = createPace();
+  const waiting: [Directory, Progress][] = [[root, startOfPath]];
+  let piece = PIECE;
+
+  /** What a name must have to be a hit in a directory; undefined when none can be. */
+  function wanted({ matched }: Progress): number | undefined {
+    if (matched === flags.length) return 0;
+    return matched === flags.length - 1 ? flags[matched] : undefined;
+  }
+
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const [directory, progress] = next;
+    const flag = wanted(progress);
+    for (const [name, entry] of directory.entries) {
+      if ((piece -= 1) === 0) {
+        piece = PIECE;
+        if (pace.due()) {
+          signal.throwIfAborted();
+          if (performance.now() >= end) return false;
+          await pace.rest();
+        }
+      }
+      const below = directory.directories?.get(name);
+      const mayHit = flag !== undefined && mayContain(entry, flag);
+      if ((!mayHit && !below) || (seenOf(entry) & SEARCHED) === 0) continue;
+      const kind = kindOfEntry(entry);
+      if (!admits(directory.path, name, kind === 'directory')) continue;
+      if (mayHit) ranking.offer(progress, name, kind, () => pathIn(directory, name));
+      if (below) waiting.push([below, enterDirectory(query, progress, foldCase(name))]);
+    }
+  }
+  return true;
+}
