@@ -32,6 +32,7 @@ import { createModelClient } from '#server/models/stream.ts';
 import { INSTRUCTIONS_MAX_AGE_MS } from '#server/agent/prompt/instructions.ts';
 import { spawnGroup } from '#server/processes/spawn.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
+import type { Runtime } from '#server/runtime/runtime.ts';
 import { readSessionFolder } from '#server/sessions/session-folder.ts';
 import { sessionFrames } from '#server/sessions/session-frames.ts';
 import { indexSchema } from '#server/sessions/session-header.ts';
@@ -115,6 +116,7 @@ export interface App {
   readonly terminals: Terminals;
   readonly git: Git;
   readonly fileSearch: FileSearch;
+  readonly runtime: Runtime;
   meta(): Meta;
   /** The home's token, for URLs shown to the user; undefined with `--dangerous-bypass-auth`. */
   token(): Promise<string | undefined>;
@@ -350,6 +352,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     terminals,
     git,
     fileSearch,
+    runtime,
     meta,
     token: async () => (options.bypassAuth ? undefined : token.current()),
     async listening(boundPort) {

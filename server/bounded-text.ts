@@ -20,6 +20,14 @@ export function cutText(text: string, maxChars: number): string {
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? maxChars - 1 : maxChars);
 }
 
+/** The longest beginning of the text that has at most so many bytes of UTF-8, without a part of a character. */
+export function cutBytes(text: string, maxBytes: number): string {
+  // No character takes more than three bytes a unit.
+  if (text.length * 3 <= maxBytes) return text;
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(maxBytes));
+  return text.slice(0, read);
+}
+
 /**
  * Keeps at most `OUTPUT_MAX_CHARS`, marker included; over-long lines are cut to `maxLineChars`, marker included
  * (`Infinity` switches that off). Memory stays bounded whatever is written.

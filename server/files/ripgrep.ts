@@ -104,6 +104,10 @@ async function runOnce(ripgrep: string, args: readonly string[], request: Search
   return { ...output, ...end };
 }
 
+/** Whether ripgrep had no thread to start, which it has once it asks for one alone. */
+export const isStarved = ({ exitCode, stderr }: { exitCode: number; stderr: string }): boolean =>
+  exitCode === 2 && /os error 11\b|Resource temporarily unavailable/.test(stderr);
+
 /**
  * Runs a search; once more with a single thread when the system had none to give (EAGAIN). Throws `SearchError` when
  * there is no ripgrep, it does not start or it fails, and when time or the caller ends it without a result.
@@ -115,8 +119,7 @@ export async function runRipgrep(request: SearchRequest, options: SearchOptions 
   let found: Output;
   try {
     found = await runOnce(binary, request.args, request, timeoutMs);
-    const starved = found.exitCode === 2 && /os error 11\b|Resource temporarily unavailable/.test(found.stderr);
-    if (starved) found = await runOnce(binary, ['--threads=1', ...request.args], request, timeoutMs);
+    if (isStarved(found)) found = await runOnce(binary, ['--threads=1', ...request.args], request, timeoutMs);
   } catch (error) {
     throw new SearchError(`ripgrep could not be started: ${errorMessage(error)}`, { cause: error });
   }

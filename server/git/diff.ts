@@ -1,5 +1,5 @@
 /** Differences to the last commit as text. */
-import { cutBytes } from './cut-bytes.ts';
+import { cutBytes } from '#server/bounded-text.ts';
 import { DIFF_OPTIONS } from './status.ts';
 import { gitUnavailable, type WorkTree } from './work-tree.ts';
 

@@ -1,6 +1,7 @@
 /** Git as the file actions use it. */
 import type { Clock } from '#server/clock.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
+import type { WorkDirectory } from '#server/files/work-directory.ts';
 import { createMarks, type GitMarks } from './marks.ts';
 import { createPullRequests, type PullRequests } from './pull-request.ts';
 import { readStatus } from './status.ts';
@@ -11,7 +12,7 @@ export interface Git {
   /** Throws 40908 and the signal's reason. */
   open(directory: string, signal: AbortSignal): Promise<WorkTree>;
   /** Undefined without git and outside of a repository. Throws the signal's reason. */
-  marks(directory: string, signal: AbortSignal): Promise<GitMarks | undefined>;
+  marks(directory: Pick<WorkDirectory, 'root'>, signal: AbortSignal): Promise<GitMarks | undefined>;
   pullRequests: PullRequests;
   close(): void;
 }
@@ -21,10 +22,10 @@ export function createGit({ runtime, clock }: { runtime: GitRuntime; clock: Pick
   const open: Git['open'] = (directory, signal) => openWorkTree(directory, { runtime, signal });
   return {
     open,
-    async marks(directory, signal) {
+    async marks({ root }, signal) {
       try {
         const marks = createMarks();
-        const tree = await open(directory, signal);
+        const tree = await open(root, signal);
         await readStatus(tree, { ignored: true, onEntry: marks.add });
         for (const path of await dirtySubmodules(tree, marks.known)) {
           marks.add({ path, from: undefined, status: 'modified' });

@@ -1,9 +1,9 @@
 /** What git says of each path, from the changes that it tells of. */
-import type { GitStatus } from '#schema/file-entry.ts';
+import type { FileEntry, GitStatus } from '#schema/file-entry.ts';
 import type { StatusEntry } from './status-output.ts';
 
 /** The mark of a path relative to the work directory, links resolved. */
-export type GitMarks = (path: string, isDirectory: boolean) => GitStatus;
+export type GitMarks = (path: string, kind: FileEntry['kind']) => GitStatus;
 
 const parents = function* (path: string): Generator<string> {
   for (let end = path.lastIndexOf('/'); end !== -1; end = path.lastIndexOf('/', end - 1)) yield path.slice(0, end);
@@ -44,9 +44,9 @@ export function createMarks(): MarkTable {
         beneath.set(parent, mark);
       }
     },
-    of(path, isDirectory) {
+    of(path, kind) {
       const self = own.get(path);
-      if (!isDirectory) return self ?? inherited(path) ?? 'clean';
+      if (kind !== 'directory') return self ?? inherited(path) ?? 'clean';
       const whole = self === 'ignored' || self === 'untracked' ? self : inherited(path);
       // A submodule is a directory that has a status as files have.
       return whole ?? beneath.get(path) ?? (self === undefined ? 'clean' : 'modified');

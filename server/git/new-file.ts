@@ -3,7 +3,7 @@
  * again, and would ask the attributes of the project what to do with its content.
  */
 import { StringDecoder } from 'node:string_decoder';
-import { cutBytes } from './cut-bytes.ts';
+import { cutBytes } from '#server/bounded-text.ts';
 import { DIFF_MAX_BYTES, type Diff } from './diff.ts';
 
 /** As many bytes as git looks at. */

@@ -6,9 +6,9 @@ import { inBatches } from '#server/files/in-batches.ts';
 import { within, type Within } from '#server/files/open-within.ts';
 import { onPath, pathNotFound } from '#server/files/path-error.ts';
 import { relativePath, type RelativePath, type WorkDirectory } from '#server/files/work-directory.ts';
+import type { Git } from '#server/git/git.ts';
 import type { FileEntry } from '#schema/file-entry.ts';
 import type { FileList, FileLists, ListFiles, ListManyFiles } from '#schema/file-list.ts';
-import type { ReadGitMarks } from './git-marks.ts';
 import { listDirectory, type DirectoryList, type ListOptions } from './list-directory.ts';
 
 /** Of one answer, all its directories together. */
@@ -20,7 +20,7 @@ export interface ListDeps {
   /** The server's environment: it names the home of git's global excludes. */
   env: NodeJS.ProcessEnv;
   /** Absent: no marks. */
-  gitMarks?: ReadGitMarks | undefined;
+  gitMarks?: Git['marks'];
   signal: AbortSignal;
 }
 

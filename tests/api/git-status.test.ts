@@ -91,7 +91,7 @@ describe('entries', () => {
     await repository.git('checkout', '-q', 'main');
     await repository.write({ both: 'main\n', 'deleted there': 'main\n', 'added twice': 'main\n' });
     await repository.commit();
-    await expect(repository.git('merge', 'other')).rejects.toThrow();
+    await expect(repository.git('merge', 'other')).rejects.toThrow('Command failed');
     const { entries } = await status();
     expect(entries).toEqual({ both: 'conflicted', 'deleted there': 'conflicted', 'added twice': 'conflicted' });
   });

@@ -175,7 +175,7 @@ describe.each(Object.entries(attacks))('%s', (_name, attack) => {
     const { root, started } = await build(attack);
     const directory = { root, additionalDirs: () => [] };
     await statusOf(git, directory, [], signal).catch(refused);
-    await git.marks(root, signal);
+    await git.marks({ root }, signal);
     for (const path of ['.', 'a', 'inner', 'inner/b', '.gitattributes']) {
       await diffPath(git, directory, path, signal).catch((error: unknown) => {
         expect(error).toMatchObject({ name: expect.stringMatching(/^fs\.(git_unavailable|path_not_found)$/) });

@@ -7,5 +7,6 @@ export default defineFilesEndpoint({
   body: fileFields(listFields),
   data: fileListSchema,
   errors: ['fs.path_not_found', 'fs.permission_denied'],
-  handler: ({ body, directory, app, signal }) => listFiles(directory, body, { env: app.options.env(), signal }),
+  handler: ({ body, directory, app, signal }) =>
+    listFiles(directory, body, { env: app.options.env(), gitMarks: app.git.marks, signal }),
 });

@@ -6,5 +6,6 @@ export default defineFilesEndpoint({
   summary: 'List many directories',
   body: fileFields(listManyFields),
   data: fileListsSchema,
-  handler: ({ body, directory, app, signal }) => listManyFiles(directory, body, { env: app.options.env(), signal }),
+  handler: ({ body, directory, app, signal }) =>
+    listManyFiles(directory, body, { env: app.options.env(), gitMarks: app.git.marks, signal }),
 });

@@ -1,0 +1,13 @@
+import { grepFields, grepReplySchema } from '#schema/grep.ts';
+import { grep } from '#server/workspace-files/grep/grep.ts';
+import { defineFilesEndpoint, fileFields } from '#utils/files-endpoint.ts';
+
+export default defineFilesEndpoint({
+  summary: 'Search what files hold',
+  description:
+    'With ripgrep; `regex` is in the syntax of Rust. Hidden files are searched when an include glob names them.',
+  body: fileFields(grepFields),
+  data: grepReplySchema,
+  errors: ['fs.path_not_found', 'fs.permission_denied', 'fs.grep_timeout'],
+  handler: ({ body, directory, app, signal }) => grep(directory, body, { runtime: app.runtime, signal }),
+});

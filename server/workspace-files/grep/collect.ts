@@ -1,0 +1,147 @@
+/** Puts matches together from lines as they come, file by file, within the limits of one request. */
+import type { GrepFile, GrepMatch, GrepRequest } from '#schema/grep.ts';
+import { cutBytes } from '#server/bounded-text.ts';
+
+/** A longer line is cut there. */
+export const LINE_MAX_BYTES = 64 * 1024;
+/** Of all texts of a reply together, in UTF-8. */
+export const REPLY_MAX_BYTES = 32 * 1024 * 1024;
+
+export type GrepLimits = Pick<
+  GrepRequest,
+  'context_lines' | 'max_files' | 'max_matches_per_file' | 'max_total_matches'
+>;
+
+export interface FoundLine {
+  number: number;
+  /** Without its end; of a line above the limit at least more than that. */
+  text: string;
+  /** Of the first match in it, in UTF-16 units from 1; undefined for a line of context. */
+  col: number | undefined;
+}
+
+export interface Collector {
+  /** Begins a file. */
+  begin(path: string): void;
+  /** A line of the file, in ascending order. */
+  line(line: FoundLine): void;
+  /** The file is over; without `keep` it counts for nothing. */
+  end(keep: boolean): void;
+  /** A limit is reached: nothing that comes now changes the result. */
+  readonly full: boolean;
+  /** What was found, in the order in which it came. What a file that never ended had is not among it. */
+  result(): { files: GrepFile[]; truncated: boolean };
+}
+
+interface KeptLine {
+  number: number;
+  text: string;
+  bytes: number;
+  cut: boolean;
+}
+
+interface OpenFile {
+  path: string;
+  lines: KeptLine[];
+  /** Places in `lines`. */
+  matches: { place: number; col: number }[];
+  bytes: number;
+  dropped: boolean;
+  /** Nothing more of it is kept; its last matches may lack context. */
+  broken: boolean;
+}
+
+export function createCollector(limits: GrepLimits): Collector {
+  const { context_lines: context, max_files, max_matches_per_file, max_total_matches } = limits;
+  const files: GrepFile[] = [];
+  let total = 0;
+  let bytesLeft = REPLY_MAX_BYTES;
+  let truncated = false;
+  let full = false;
+  let file: OpenFile | undefined;
+
+  function keep(open: OpenFile, { number, text }: FoundLine): void {
+    const shown = cutBytes(text, LINE_MAX_BYTES);
+    const bytes = Buffer.byteLength(shown);
+    open.bytes += bytes;
+    // Every line that is kept is shown at least once.
+    if (open.bytes > bytesLeft) open.broken = true;
+    else open.lines.push({ number, text: shown, bytes, cut: shown.length < text.length });
+  }
+
+  /** The lines around a place, as far as they follow on each other. */
+  function around(lines: readonly KeptLine[], place: number): { before: KeptLine[]; after: KeptLine[] } {
+    const number = lines[place]?.number ?? 0;
+    const before = lines.slice(Math.max(0, place - context), place).filter((line) => line.number >= number - context);
+    const after = lines.slice(place + 1, place + 1 + context).filter((line) => line.number <= number + context);
+    return { before, after };
+  }
+
+  function assemble({ path, lines, matches, broken }: OpenFile): GrepFile | undefined {
+    const shown: GrepMatch[] = [];
+    const last = lines.at(-1)?.number ?? 0;
+    for (const { place, col } of matches) {
+      const line = lines[place];
+      if (!line) break;
+      const { before, after } = around(lines, place);
+      const all = [...before, line, ...after];
+      const bytes = all.reduce((sum, each) => sum + each.bytes, 0);
+      if (bytes > bytesLeft || (broken && line.number + context > last)) {
+        truncated = true;
+        full = true;
+        break;
+      }
+      bytesLeft -= bytes;
+      if (all.some(({ cut }) => cut)) truncated = true;
+      const texts = (some: KeptLine[]) => some.map(({ text }) => text);
+      shown.push({ line: line.number, col, text: line.text, before: texts(before), after: texts(after) });
+    }
+    return shown.length > 0 ? { path, matches: shown } : undefined;
+  }
+
+  return {
+    begin(path) {
+      file = { path, lines: [], matches: [], bytes: 0, dropped: false, broken: false };
+    },
+    line(line) {
+      if (!file || file.broken) return;
+      const isMatch = line.col !== undefined;
+      const room = file.matches.length < max_matches_per_file && total + file.matches.length < max_total_matches;
+      if (isMatch && !room) file.dropped = true;
+      const lastMatch = file.lines[file.matches.at(-1)?.place ?? -1]?.number ?? 0;
+      // Behind the last match that is kept only its context is.
+      if (!room && line.number > lastMatch + context) return;
+      keep(file, line);
+      if (line.col !== undefined && room && !file.broken) {
+        file.matches.push({ place: file.lines.length - 1, col: line.col });
+      }
+    },
+    end(kept) {
+      const ended = file;
+      file = undefined;
+      if (!ended || !kept || full) return;
+      if (ended.matches.length > 0 && files.length === max_files) {
+        truncated = true;
+        full = true;
+        return;
+      }
+      const found = assemble(ended);
+      if (found) {
+        files.push(found);
+        total += found.matches.length;
+      }
+      if (ended.dropped) {
+        truncated = true;
+        if (total >= max_total_matches) full = true;
+      }
+      if (ended.broken) {
+        truncated = true;
+        full = true;
+      }
+    },
+    get full() {
+      return full;
+    },
+    result: () => ({ files, truncated }),
+  };
+}

@@ -1,0 +1,69 @@
+/** Searching what the files of a work directory hold. */
+import { realpath, stat } from 'node:fs/promises';
+import type { GrepFile, GrepReply, GrepRequest } from '#schema/grep.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
+import { workTreeTop } from '#server/files/ignore-rules.ts';
+import { onPath } from '#server/files/path-error.ts';
+import { findRipgrep } from '#server/files/ripgrep.ts';
+import type { WorkDirectory } from '#server/files/work-directory.ts';
+import type { Runtime } from '#server/runtime/runtime.ts';
+import { createCollector } from './collect.ts';
+import { findFarColumns } from './far-columns.ts';
+import { searchInProcess } from './own-search.ts';
+import { RipgrepUnusable, searchWithRipgrep } from './ripgrep-search.ts';
+import { GREP_TIMEOUT_MS, TimedOut, type Search } from './search.ts';
+import { createSelection } from './selection.ts';
+
+export interface GrepDeps {
+  runtime: Pick<Runtime, 'environment' | 'spawn' | 'which'>;
+  signal: AbortSignal;
+  /** Where ripgrep is; undefined when there is none. */
+  ripgrep?: typeof findRipgrep;
+  timeoutMs?: number;
+}
+
+const byCodeUnits = (a: GrepFile, b: GrepFile) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0);
+
+/** Throws 40001 at `pattern` and at globs, 40409 when the directory is gone, 41305, and the signal's reason. */
+export async function grep(
+  directory: WorkDirectory,
+  request: GrepRequest,
+  { runtime, signal, ripgrep = findRipgrep, timeoutMs = GREP_TIMEOUT_MS }: GrepDeps,
+): Promise<GrepReply> {
+  const started = performance.now();
+  const selection = createSelection(request);
+  const collector = createCollector(request);
+  const { root } = directory;
+  await onPath('.', () => stat(root));
+  const search: Search = { root, request, selection, collector, signal, until: started + timeoutMs };
+  let scanned: number | undefined;
+  try {
+    // No line has a line break in it.
+    if (!request.pattern.includes('\n')) scanned = await run();
+  } catch (error) {
+    if (!(error instanceof TimedOut)) throw error;
+    throw new ServiceError('fs.grep_timeout', `grep timed out after ${timeoutMs}ms`);
+  }
+  const { files, truncated } = collector.result();
+  return {
+    files: files.sort(byCodeUnits),
+    files_scanned: Math.max(files.length, scanned ?? 0),
+    truncated,
+    elapsed_ms: Math.round(performance.now() - started),
+  };
+
+  async function run(): Promise<number | undefined> {
+    const binary = await ripgrep(runtime);
+    if (binary !== undefined) {
+      try {
+        const inRepository = (await workTreeTop(await realpath(root))) !== undefined;
+        const found = await searchWithRipgrep(search, { binary, runtime, inRepository });
+        await findFarColumns(directory, collector.result().files, found.far, signal);
+        return found.scanned;
+      } catch (error) {
+        if (!(error instanceof RipgrepUnusable)) throw error;
+      }
+    }
+    return searchInProcess(directory, search, runtime.environment());
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * A thread that looks for an expression in lines. JavaScript's expressions may take forever, and nothing but the end of
+ * their thread stops them.
+ */
+import { Worker } from 'node:worker_threads';
+import { z } from 'zod';
+import { TimedOut } from './search.ts';
+
+/** Text of a program, since the built server is one bundle that has no file for it. */
+const PROGRAM = `
+const { parentPort, workerData } = require('node:worker_threads');
+parentPort.on('message', (lines) => parentPort.postMessage(lines.map((line) => line.search(workerData))));
+`;
+
+const answerSchema = z.array(z.int());
+
+export interface MatchingThread {
+  /** Where the first match begins in each line, -1 without one. Throws `TimedOut` and the signal's reason. */
+  search(lines: readonly string[]): Promise<number[]>;
+  close(): Promise<void>;
+}
+
+export function startMatchingThread(
+  expression: RegExp,
+  { until, signal }: { until: number; signal: AbortSignal },
+): MatchingThread {
+  const worker = new Worker(PROGRAM, { eval: true, workerData: expression });
+  // What it throws is told to whoever waits.
+  worker.on('error', () => undefined);
+
+  return {
+    search: (lines) =>
+      new Promise((resolve, reject) => {
+        const timer = setTimeout(() => settle(() => reject(new TimedOut())), Math.max(0, until - performance.now()));
+        const onMessage = (answer: unknown) => settle(() => resolve(answerSchema.parse(answer)));
+        const onError = (error: unknown) => settle(() => reject(error));
+        const onAbort = () => settle(() => reject(signal.reason));
+        function settle(end: () => void): void {
+          clearTimeout(timer);
+          worker.off('message', onMessage).off('error', onError);
+          signal.removeEventListener('abort', onAbort);
+          try {
+            end();
+          } catch (error) {
+            reject(error);
+          }
+        }
+        worker.once('message', onMessage).once('error', onError);
+        signal.addEventListener('abort', onAbort, { once: true });
+        if (signal.aborted) onAbort();
+        // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+        else worker.postMessage(lines);
+      }),
+    async close() {
+      await worker.terminate();
+    },
+  };
+}
