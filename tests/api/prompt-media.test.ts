@@ -2,7 +2,7 @@
 import { lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { resumeTalk, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
+import { callThenText, resumeTalk, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
 import { upload } from '#support/uploads.ts';
 import { startWorld, type World } from '#support/world.ts';
 import type { Upload } from '#schema/upload.ts';
@@ -246,6 +246,15 @@ describe('a file part', () => {
     await removeUpload(file.id);
     expect(await readFile(path, 'utf8')).toBe('notes');
     expect(await (await world.server.fetch(mediaPath(talk, file.id))).text()).toBe('notes');
+  });
+
+  test('can be read by the agent without asking', async () => {
+    const file = await upload(world.server, { content: 'notes', filename: 'n.md' });
+    const talk = await startTalk(world);
+    const path = pathOf(talk, file, 'n.md');
+    const scripts = callThenText('Read', { path });
+    const { results } = await talk.turn('', scripts, { content: [filePart(file.id)] });
+    expect(results).toEqual([expect.objectContaining({ output: expect.stringContaining('notes'), isError: false })]);
   });
 
   test.each([
