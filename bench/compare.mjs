@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { createClient } from './client.mjs';
 import { measureCrowd } from './measures/crowd.mjs';
 import { measureDeltas } from './measures/deltas.mjs';
+import { measureFileSearch } from './measures/file-search.mjs';
 import { measureGrowth } from './measures/growth.mjs';
 import { measureMemory } from './measures/memory.mjs';
 import { measureSessions } from './measures/sessions.mjs';
@@ -28,6 +29,7 @@ const measures = {
   growth: measureGrowth,
   transcript: measureTranscript,
   crowd: measureCrowd,
+  files: measureFileSearch,
 };
 /** What is not begun by then is left out; nothing runs longer than `LATEST_MS`. */
 const ENOUGH_MS = 10 * 60_000;

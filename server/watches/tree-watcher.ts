@@ -6,6 +6,7 @@
 import type { Logger } from '#server/logging/log.ts';
 import { createChangeWindow } from './changes.ts';
 import type { Change } from './changes.ts';
+import { createEndings } from './endings.ts';
 import { inDirectory, isUnreachable } from './open-directory.ts';
 import { guardRoot } from './root-guard.ts';
 import type { SystemWatch, SystemWatcher } from './system-watch.ts';
@@ -64,7 +65,8 @@ const canWatchSubtrees = process.platform === 'darwin' || process.platform === '
 /** Creates it, watching nothing but whether the root comes and goes. */
 export function createTreeWatcher(deps: TreeWatcherDeps): TreeWatcher {
   const { root, system, log, subtree = canWatchSubtrees } = deps;
-  const tree = createTree(deps.maxEntries);
+  const ending = createEndings();
+  const tree = createTree(ending.add, deps.maxEntries);
   const views: Partial<Record<ViewName, View>> = {};
   const known = new Set<ViewName>();
   const listeners = new Set<(batch: ChangeBatch) => void>();
@@ -129,7 +131,7 @@ export function createTreeWatcher(deps: TreeWatcherDeps): TreeWatcher {
       at,
       (name, renamed) => {
         if (closed || lost) return;
-        if (name === undefined) noteLoss();
+        if (!name) noteLoss();
         else if (subtree) noteBelow(name, renamed);
         else note(directory, name, renamed);
       },
@@ -274,6 +276,7 @@ export function createTreeWatcher(deps: TreeWatcherDeps): TreeWatcher {
       offLoss();
       await last;
       tree.leave(tree.root);
+      await ending.done();
     },
   };
 }

@@ -62,7 +62,8 @@ const emptyDirectory = (path: string, name: string, parent: Directory | undefine
   gone: false,
 });
 
-export function createTree(maxEntries = MAX_ENTRIES): Tree {
+/** `end` takes the watches of directories that are forgotten. */
+export function createTree(end: (watch: SystemWatch) => void, maxEntries = MAX_ENTRIES): Tree {
   const root = emptyDirectory('', '', undefined);
   let size = 0;
   let partial = 0;
@@ -72,7 +73,7 @@ export function createTree(maxEntries = MAX_ENTRIES): Tree {
     // The root is always there, if empty.
     directory.gone = directory.parent !== undefined;
     for (const below of directory.directories?.values() ?? []) leave(below);
-    directory.watch?.close();
+    if (directory.watch) end(directory.watch);
     directory.watch = undefined;
     size -= directory.entries.size;
     directory.entries.clear();

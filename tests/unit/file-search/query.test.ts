@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { enterDirectory, matchEntry, parseQuery, positionsIn, scoreOf, startOfPath } from '#server/file-search/query.ts';
+import {
+  enterDirectory,
+  matchEntry,
+  parseQuery,
+  positionsIn,
+  scoreOf,
+  startOfPath,
+} from '#server/file-search/query.ts';
 import { foldCase } from '#server/files/fold-case.ts';
 
 /** How a path answers a query. */

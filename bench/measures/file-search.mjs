@@ -1,0 +1,143 @@
+// File search in a project of 100,000 files: cold against ripgrep's own list, warm by itself; and what it takes to watch
+// 20,000 directories.
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { rgPath } from '@vscode/ripgrep';
+import { WebSocket } from 'ws';
+import { heapMiB, within } from '../client.mjs';
+import { makeFileTree } from '../file-tree.mjs';
+import { temporaryFolder } from '../processes.mjs';
+import { median } from '../rounds.mjs';
+import { openTarget } from './turns.mjs';
+
+const FILES = 100_000;
+const DIRECTORIES = 20_000;
+const QUERIES = ['index', 'page-task', 'core/user', 'a', 'zzz', 'evnt.test', 'stt/ordr.md', 'node-12'];
+
+/** Runs `source` in the server; what it returns. */
+async function inServer(inspectorUrl, source) {
+  const socket = new WebSocket(inspectorUrl);
+  await within(new Promise((resolve) => socket.once('open', resolve)), 'the inspector');
+  const answer = new Promise((resolve) => socket.once('message', (data) => resolve(JSON.parse(data.toString()))));
+  socket.send(
+    JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression: source, returnByValue: true } }),
+  );
+  const { result } = await within(answer, 'the inspector');
+  socket.terminate();
+  return result?.result?.value;
+}
+
+/** The longest time between two ticks that was CPU time of the loop's thread as well, in ms. */
+const WATCH_LOOP = `(() => {
+  const { readFileSync } = process.getBuiltinModule('node:fs');
+  const cpu = () => Number(readFileSync('/proc/self/task/' + process.pid + '/schedstat', 'utf8').split(' ')[0]) / 1e6;
+  let last = [performance.now(), cpu()];
+  globalThis.longestBlock = 0;
+  setInterval(() => {
+    const now = [performance.now(), cpu()];
+    globalThis.longestBlock = Math.max(globalThis.longestBlock, Math.min(now[0] - last[0], now[1] - last[1]));
+    last = now;
+  }, 5).unref();
+})()`;
+
+async function timed(work) {
+  const begun = performance.now();
+  await work();
+  return performance.now() - begun;
+}
+
+/** What a client that lists the files itself has to wait for. */
+function ripgrep(cwd) {
+  return timed(async () => {
+    const child = spawn(rgPath, ['--files', '--hidden', '--no-ignore'], { cwd, stdio: ['ignore', 'pipe', 'ignore'] });
+    child.stdout.resume();
+    await new Promise((resolve) => child.once('close', resolve));
+  });
+}
+
+async function send(socket, type, payload) {
+  const acked = new Promise((resolve) => {
+    socket.on('message', function look(data) {
+      const frame = JSON.parse(data.toString());
+      if (frame.type !== 'ack') return;
+      socket.off('message', look);
+      resolve(frame);
+    });
+  });
+  socket.send(JSON.stringify({ type, id: 1, payload }));
+  const { code, msg } = await within(acked, type);
+  if (code !== 0) throw new Error(`${type}: ${code} ${msg}`);
+}
+
+export async function measureFileSearch({ builds: [directory], model, quick, report }) {
+  const folder = await temporaryFolder();
+  const target = await openTarget({ directory, model }, { inspect: true });
+  const { client, server } = target;
+  const { inspectorUrl } = server;
+  const block = async () => {
+    const longest = await inServer(inspectorUrl, 'globalThis.longestBlock');
+    await inServer(inspectorUrl, 'globalThis.longestBlock = 0');
+    return longest;
+  };
+  try {
+    const root = join(folder, 'files');
+    mkdirSync(root);
+    makeFileTree(root, { files: FILES, perDirectory: 25 });
+    execFileSync('git', ['init', '--quiet', root]);
+    await inServer(inspectorUrl, WATCH_LOOP);
+    const { id } = await client.api('POST', '/sessions', { metadata: { cwd: root } });
+    const search = (query, more) => client.api('POST', `/sessions/${id}/fs:search`, { query, ...more });
+
+    // Without ignore files every answer is cold, and no tree is made.
+    const cold = [];
+    const listed = [];
+    await search('warm-up', { follow_gitignore: false });
+    for (let round = 0; round < (quick ? 3 : 8); round += 1) {
+      listed.push(await ripgrep(root));
+      cold.push(await timed(() => search('page-task', { follow_gitignore: false })));
+    }
+    const name = `file search, cold, ${FILES.toLocaleString('en')} files`;
+    const against = { name: 'rg --files', values: listed };
+    report.line({ name, unit: 'ms', now: cold, against, aim: { most: 1.5, of: 'rg --files' } });
+    report.line({ name: 'longest block of the loop, cold', unit: 'ms', now: [await block()], aim: { most: 50 } });
+
+    const before = await heapMiB(inspectorUrl);
+    await search('begins to watch');
+    const begun = performance.now();
+    // Empty directories are known to a tree alone.
+    mkdirSync(join(root, 'known-tree-mark'));
+    while ((await search('known-tree-mark')).items.length === 0 && performance.now() - begun < 60_000) await delay(100);
+    report.line({ name: 'until the tree is known', unit: 'ms', now: [performance.now() - begun] });
+    report.line({ name: 'longest block meanwhile', unit: 'ms', now: [await block()], aim: { most: 50 } });
+    const bytes = ((await heapMiB(inspectorUrl)) - before) * 2 ** 20;
+    report.line({ name: 'heap of an entry', unit: 'B', now: [bytes / (FILES * 1.04)], aim: { most: 300 } });
+
+    const warm = [];
+    for (let round = 0; round < (quick ? 3 : 12); round += 1) {
+      for (const query of QUERIES) warm.push(await timed(() => search(query)));
+    }
+    report.line({ name: 'file search, warm', unit: 'ms', now: [median(warm)], aim: { most: 30 } });
+    report.line({ name: 'longest block of the loop, warm', unit: 'ms', now: [await block()], aim: { most: 50 } });
+
+    const wide = join(folder, 'directories');
+    mkdirSync(wide);
+    makeFileTree(wide, { files: DIRECTORIES, perDirectory: 1 });
+    const { id: watched } = await client.api('POST', '/sessions', { metadata: { cwd: wide } });
+    const socket = new WebSocket(`${server.url.replace('http', 'ws')}/api/v1/ws`, {
+      headers: { authorization: `Bearer ${server.token}` },
+    });
+    await within(new Promise((resolve) => socket.once('open', resolve)), 'the socket');
+    await block();
+    const armed = await timed(() => send(socket, 'watch_fs_add', { session_id: watched, paths: ['.'] }));
+    report.line({ name: `watch_fs_add, ${DIRECTORIES.toLocaleString('en')} directories`, unit: 'ms', now: [armed] });
+    report.line({ name: 'longest block meanwhile', unit: 'ms', now: [await block()], aim: { most: 50 } });
+    socket.terminate();
+    await delay(500);
+    report.line({ name: 'longest block when they are let go', unit: 'ms', now: [await block()], aim: { most: 50 } });
+  } finally {
+    await target.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
