@@ -278,6 +278,8 @@ export function defineEndpoint<
       /** Payload of the success envelope; left out only with 204. */
       data?: Data;
       status?: 201 | 204;
+      /** The payload may have many MiB: plain values, written piece by piece. */
+      large?: boolean;
     } & Steps<Params, Query, Body, Resource, Stateless, z.input<Data>>,
 ): Endpoint {
   return {
@@ -287,7 +289,7 @@ export function defineEndpoint<
         const data = await definition.handler(await prepare(definition, input));
         if (validateReplies() && definition.data) assertReply(definition.data, data);
         if (definition.status === 204) return { status: 204, headers: {} };
-        return success(data, input.requestId, definition.status ?? 200);
+        return success(data, input.requestId, definition.status ?? 200, definition.large);
       }),
   };
 }

@@ -56,6 +56,8 @@ interface FilesDefinition<Body extends z.ZodType, Data extends z.ZodType> {
   /** Made with `fileFields`. */
   body: Body;
   data: Data;
+  /** As of `defineEndpoint`. */
+  large?: boolean;
   /** Beside those that every action has. */
   errors?: ErrorName[];
   /** How the session's place in the URL becomes a directory; loads the session unless given. */

@@ -1,10 +1,13 @@
 /** Listing directories, with what lies below them if that is wanted. */
+import { realpath } from 'node:fs/promises';
+import { dirname, relative, sep } from 'node:path';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { entryGlobs } from '#server/files/entry-globs.ts';
 import { createIgnoreRules, type IgnoreRules } from '#server/files/ignore-rules.ts';
 import { inBatches } from '#server/files/in-batches.ts';
 import { within, type Within } from '#server/files/open-within.ts';
 import { onPath, pathNotFound } from '#server/files/path-error.ts';
+import { isInside } from '#server/files/paths.ts';
 import { relativePath, type RelativePath, type WorkDirectory } from '#server/files/work-directory.ts';
 import type { Git } from '#server/git/git.ts';
 import type { FileEntry } from '#schema/file-entry.ts';
@@ -42,6 +45,9 @@ async function createLister(directory: WorkDirectory, request: Request, deps: Li
   const marks = request.include_git_status ? deps.gitMarks?.(directory, deps.signal) : undefined;
   // It is waited for at the end; until then nobody else would notice.
   marks?.catch(() => undefined);
+  const root = marks && (await onPath('.', () => realpath(directory.root)));
+  /** Where listed directories really are, below the root: git knows no path through a link. */
+  const places = new Map<string, string>();
 
   async function options(path: RelativePath): Promise<ListOptions> {
     if (request.follow_gitignore) rules ??= createIgnoreRules(directory, inside, deps.env);
@@ -55,6 +61,9 @@ async function createLister(directory: WorkDirectory, request: Request, deps: Li
         const place = await inside.open(path, shown);
         try {
           if (!(await place.stat()).isDirectory()) throw pathNotFound(shown);
+          if (root !== undefined && isInside(place.real, root)) {
+            places.set(path, relative(root, place.real).split(sep).join('/'));
+          }
           return await listDirectory(place, path, await options(path));
         } finally {
           await place.close();
@@ -62,7 +71,12 @@ async function createLister(directory: WorkDirectory, request: Request, deps: Li
       }),
     async mark(entries) {
       const markOf = await marks;
-      if (markOf) for (const entry of entries) entry.git_status = markOf(entry.path, entry.kind);
+      if (!markOf) return;
+      for (const entry of entries) {
+        const place = places.get(dirname(entry.path));
+        if (place !== undefined)
+          entry.git_status = markOf(place === '' ? entry.name : `${place}/${entry.name}`, entry.kind);
+      }
     },
   };
 }

@@ -4,6 +4,7 @@ import { Transform, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { errorEntry } from '#server/errors/catalogue.ts';
 import type { ServiceError } from '#server/errors/service-error.ts';
+import { jsonBody } from './json-pieces.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -17,9 +18,10 @@ export interface Reply {
   code?: number;
 }
 
-/** Keys in the order that clients and log readers rely on. */
-export function success(data: unknown, requestId: string, status: number): Reply {
-  const body = JSON.stringify({ code: 0, msg: 'success', data: data ?? null, request_id: requestId });
+/** Keys in the order that clients and log readers rely on; `large` data is written piece by piece. */
+export function success(data: unknown, requestId: string, status: number, large = false): Reply {
+  const envelope = { code: 0, msg: 'success', data: data ?? null, request_id: requestId };
+  const body = large ? jsonBody(envelope) : JSON.stringify(envelope);
   return { status, headers: { 'content-type': JSON_TYPE }, body, code: 0 };
 }
 

@@ -9,6 +9,7 @@ export default defineFilesEndpoint({
   description: '`paths` choose among the entries: a file itself, of a directory everything beneath it.',
   body: fileFields({ paths: clientArray(nonEmpty).optional() }),
   data: gitStatusReplySchema,
+  large: true,
   errors: ['fs.git_unavailable'],
   handler: ({ body, directory, app, signal }) => statusOf(app.git, directory, body.paths ?? [], signal),
 });

@@ -8,6 +8,7 @@ export default defineFilesEndpoint({
     'With ripgrep; `regex` is in the syntax of Rust. Hidden files are searched when an include glob names them.',
   body: fileFields(grepFields),
   data: grepReplySchema,
+  large: true,
   errors: ['fs.path_not_found', 'fs.permission_denied', 'fs.grep_timeout'],
   handler: ({ body, directory, app, signal }) => grep(directory, body, { runtime: app.runtime, signal }),
 });

@@ -1,0 +1,37 @@
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { jsonBody } from '#utils/http/json-pieces.ts';
+
+const written = async (value: unknown) => {
+  const body = jsonBody(value);
+  return typeof body === 'string' ? body : text(body);
+};
+/** As `JSON.stringify` writes objects without a prototype. */
+const bare = (value: object) => Object.assign(Object.create(null), value);
+
+describe('JSON in pieces', () => {
+  it.each([
+    null,
+    1,
+    'a"\u0000\n中😀',
+    [],
+    {},
+    [1, [2, []], { a: {} }],
+    { a: undefined, b: null, c: [undefined], 'd"': { e: { f: { g: { h: { i: [1, { j: undefined }] } } } } } },
+    bare({ ['__proto__']: 1 }),
+  ])('is what JSON.stringify writes (%#)', async (value) => {
+    expect(await written(value)).toBe(JSON.stringify(value));
+  });
+
+  it('is a stream where it is long, of pieces that are not', async () => {
+    const value = { data: Array.from({ length: 10_000 }, (_, index) => ({ index, text: '中'.repeat(50) })) };
+    expect(await written(value)).toBe(JSON.stringify(value));
+    const body = jsonBody(value);
+    expect(body).toBeInstanceOf(Readable);
+    const lengths: number[] = [];
+    for await (const piece of body as Readable) lengths.push((piece as Buffer).length);
+    expect(lengths.length).toBeGreaterThan(5);
+    expect(Math.max(...lengths)).toBeLessThan(300_000);
+  });
+});

@@ -1,0 +1,54 @@
+/** JSON written piece by piece, so that a large value does not hold the event loop up. */
+import { Readable } from 'node:stream';
+
+const PIECE_CHARS = 64 * 1024;
+/** What lies deeper is written at once. */
+const DEPTH = 5;
+
+function* members(value: unknown, depth: number): Generator<string> {
+  if (depth === 0 || typeof value !== 'object' || value === null) {
+    yield JSON.stringify(value);
+    return;
+  }
+  if (Array.isArray(value)) {
+    yield '[';
+    for (const [index, item] of value.entries()) {
+      if (index > 0) yield ',';
+      yield* members(item ?? null, depth - 1);
+    }
+    yield ']';
+    return;
+  }
+  let separator = '{';
+  for (const key of Object.keys(value)) {
+    const member: unknown = Reflect.get(value, key);
+    if (member === undefined) continue;
+    yield `${separator}${JSON.stringify(key)}:`;
+    yield* members(member, depth - 1);
+    separator = ',';
+  }
+  yield separator === '{' ? '{}' : '}';
+}
+
+function* joined(value: unknown): Generator<string> {
+  let piece = '';
+  for (const part of members(value, DEPTH)) {
+    piece += part;
+    if (piece.length < PIECE_CHARS) continue;
+    yield piece;
+    piece = '';
+  }
+  yield piece;
+}
+
+/** The text of a plain value (no `toJSON`), or a stream of it where it is long. */
+export function jsonBody(value: unknown): string | Readable {
+  const pieces = joined(value);
+  const first = pieces.next();
+  if (first.done || first.value.length < PIECE_CHARS) return first.value ?? '';
+  function* rest() {
+    yield first.value ?? '';
+    yield* pieces;
+  }
+  return Readable.from(rest(), { objectMode: false });
+}
