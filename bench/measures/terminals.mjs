@@ -72,10 +72,10 @@ async function echo(target) {
 /** Pings on a connection of its own until the work is done; returns the longest wait for an answer. */
 async function longestWait(target, work) {
   const { socket, next } = await openSocket(target.server);
-  let done = false;
-  const working = work().finally(() => (done = true));
+  const over = new AbortController();
+  const working = work().finally(() => over.abort());
   let longest = 0;
-  while (!done) {
+  while (!over.signal.aborted) {
     const begun = performance.now();
     const answered = next('"pong"');
     socket.send('{"type":"ping"}');

@@ -1,6 +1,6 @@
 /** The WebSocket, kept open: requests with acks, events out, reconnect and probes. */
 import { ApiError, ConnectionError } from './errors.ts';
-import type { Ack, AckPayload, EventFrame, FilesChanged, RequestPayload, RequestType } from './types.ts';
+import type { Ack, AckPayload, EventFrame, FilesChanged, RequestPayload, RequestType, TerminalFrame } from './types.ts';
 
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 30_000;
@@ -35,6 +35,7 @@ export interface SocketListener {
   event?(frame: EventFrame): void;
   filesChanged?(frame: FilesChanged): void;
   resync?(resync: Resync): void;
+  terminal?(frame: TerminalFrame): void;
 }
 
 export interface SocketOptions {
@@ -114,6 +115,8 @@ export function createSocket(options: SocketOptions): Socket {
     const frame: unknown = JSON.parse(text);
     if (isFilesChanged(frame)) {
       for (const listener of listeners) listener.filesChanged?.(frame);
+    } else if (isTerminal(frame)) {
+      for (const listener of listeners) listener.terminal?.(frame);
     } else if (isEvent(frame)) {
       for (const listener of listeners) listener.event?.(frame);
     } else if (isAck(frame)) {
@@ -196,6 +199,10 @@ function isEvent(frame: unknown): frame is EventFrame {
 
 function isFilesChanged(frame: unknown): frame is FilesChanged {
   return isSystem(frame, 'event.fs.changed');
+}
+
+function isTerminal(frame: unknown): frame is TerminalFrame {
+  return isObject(frame) && typeof frame['terminal_id'] === 'string';
 }
 
 function isAck(frame: unknown): frame is Ack & { id: string } {

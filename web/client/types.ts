@@ -32,6 +32,9 @@ export type { AuthSummary, CreateProvider } from '#schema/provider.ts';
 export type { Prompt, SubmitPrompt } from '#schema/prompt.ts';
 export type { AgentConfigRequest, Session, SessionStatus } from '#schema/session.ts';
 export type { SessionTask } from '#schema/task.ts';
+export type { Terminal } from '#schema/terminal.ts';
+/** Only those who are attached to a terminal get it; it belongs to no stream of events. */
+export type { TerminalFrame } from '#schema/terminal-frames.ts';
 export type { TranscriptPage } from '#schema/transcript.ts';
 export type { Upload } from '#schema/upload.ts';
 export type { Workspace } from '#schema/workspace.ts';

@@ -9,8 +9,9 @@ import { questions } from './questions/index.ts';
 import { shell } from './shell/index.ts';
 import { subagents } from './subagents/index.ts';
 import { tasks } from './tasks/index.ts';
-import { workspace } from './workspace/index.ts';
+import { terminals } from './terminals/index.ts';
 import { todoList } from './todo-list/index.ts';
+import { workspace } from './workspace/index.ts';
 
 export const features: readonly Feature[] = [
   subagents,
@@ -24,4 +25,5 @@ export const features: readonly Feature[] = [
   files,
   displays,
   workspace,
+  terminals,
 ];
