@@ -14,6 +14,7 @@ import { measureGrowth } from './measures/growth.mjs';
 import { measureMemory } from './measures/memory.mjs';
 import { measureSessions } from './measures/sessions.mjs';
 import { measureStart } from './measures/start.mjs';
+import { measureTerminals } from './measures/terminals.mjs';
 import { measureTranscript } from './measures/transcript.mjs';
 import { measureTurns } from './measures/turns.mjs';
 import { cpuMs, startProgram } from './processes.mjs';
@@ -30,6 +31,7 @@ const measures = {
   transcript: measureTranscript,
   crowd: measureCrowd,
   files: measureFileSearch,
+  terminals: measureTerminals,
 };
 /** What is not begun by then is left out; nothing runs longer than `LATEST_MS`. */
 const ENOUGH_MS = 10 * 60_000;

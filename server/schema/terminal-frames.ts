@@ -61,3 +61,7 @@ export const terminalResizedSchema = z.object({
   timestamp: isoTime,
   payload: z.object({ cols: screenSide, rows: screenSide }),
 });
+
+/** What those who are attached receive. */
+export type TerminalFrame =
+  z.infer<typeof terminalOutputSchema> | z.infer<typeof terminalExitSchema> | z.infer<typeof terminalResizedSchema>;

@@ -9,7 +9,9 @@ import { questions } from './questions/index.ts';
 import { shell } from './shell/index.ts';
 import { subagents } from './subagents/index.ts';
 import { tasks } from './tasks/index.ts';
+import { terminals } from './terminals/index.ts';
 import { todoList } from './todo-list/index.ts';
+import { workspace } from './workspace/index.ts';
 
 export const features: readonly Feature[] = [
   subagents,
@@ -22,4 +24,6 @@ export const features: readonly Feature[] = [
   shell,
   files,
   displays,
+  workspace,
+  terminals,
 ];

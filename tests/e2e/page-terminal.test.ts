@@ -1,0 +1,170 @@
+/** The terminal of the page: the built page on the built server with the demo model, in a real browser. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { z } from 'zod';
+import { terminalSchema } from '#schema/terminal.ts';
+import { launchBrowser, openPage, type OpenedPage } from '#support/browser.ts';
+import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { PLAIN_SHELL } from '#support/terminals.ts';
+import { connect } from '#support/ws-client.ts';
+
+let browser: Browser;
+let server: SpawnedServer;
+let home: string;
+let opened: OpenedPage;
+let page: Page;
+let session: string;
+/** Breaks the page's line to the server. */
+let cut: () => Promise<void>;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'service-code-page-'));
+  server = await spawnServer({ args: ['--demo'], home, env: { SHELL: PLAIN_SHELL, ENV: '' } });
+  opened = await openPage(browser, server);
+  page = opened.page;
+  await page.routeWebSocket(/\/api\/v1\/ws$/, (line) => {
+    line.connectToServer();
+    cut = () => line.close();
+  });
+  const { data } = await server.api('POST', '/sessions', { metadata: { cwd: home } });
+  session = z.object({ id: z.string() }).parse(data).id;
+  await page.goto(`${server.url}/#/s/${session}`);
+  await page.reload();
+  await field().waitFor(visible);
+});
+afterEach(async () => {
+  await page.close();
+  await server.close();
+  await rm(home, { recursive: true, force: true });
+  if (opened.errors.length) throw new Error(opened.errors.join('\n'));
+});
+
+const visible = { state: 'visible', timeout: 15_000 } as const;
+const hidden = { state: 'hidden', timeout: 15_000 } as const;
+const field = () => page.getByRole('textbox', { name: 'Prompt' });
+const screen = () => page.getByRole('tabpanel').filter({ visible: true });
+const panelButton = () => page.getByRole('button', { name: 'Terminal', exact: true });
+const tabs = () => page.getByRole('tablist', { name: 'Terminals' }).getByRole('tab');
+/** Lines of the screen, the empty ones left out. */
+const lines = async () =>
+  (await screen().locator('.xterm-rows > div').allInnerTexts())
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+
+async function openPanel() {
+  await panelButton().click();
+  await screen().locator('.xterm-rows').waitFor(visible);
+  await expect.poll(lines, { timeout: 15_000 }).not.toEqual([]);
+}
+async function type(text: string) {
+  await page.keyboard.type(text);
+  await page.keyboard.press('Enter');
+}
+const shows = (line: string) => expect.poll(lines, { timeout: 15_000 }).toContain(line);
+
+it('loads when it is opened, runs the shell, and is there again after a reload and a broken line', async () => {
+  const chunks = () => opened.requests.filter((request) => /TerminalPanel/.test(request));
+  expect(chunks()).toEqual([]);
+  await openPanel();
+  expect(chunks()).not.toEqual([]);
+  await type('pwd; echo a$((6 * 7))b');
+  await shows('a42b');
+  await shows(home);
+
+  await page.reload();
+  await shows('a42b');
+  await screen().click();
+  await type('echo c$((6 * 8))d');
+  await shows('c48d');
+  expect(await tabs().count()).toBe(1);
+
+  await type('sleep 2; echo e$((6 * 9))f');
+  await cut();
+  await shows('e54f');
+  await type('echo g$((6 * 10))h');
+  await shows('g60h');
+  // Nothing is there twice.
+  expect((await lines()).filter((line) => line === 'c48d')).toHaveLength(1);
+});
+
+it('has the size of its place, and follows it', async () => {
+  await openPanel();
+  const size = async () => {
+    const { data } = await server.api('GET', `/sessions/${session}/terminals`);
+    const [terminal] = z.object({ items: z.array(z.object({ cols: z.number(), rows: z.number() })) }).parse(data).items;
+    return terminal ?? { cols: 0, rows: 0 };
+  };
+  await expect.poll(size, { timeout: 15_000 }).not.toEqual({ cols: 80, rows: 24 });
+  const before = await size();
+  await page.setViewportSize({ width: 1600, height: 600 });
+  await expect.poll(async () => (await size()).cols, { timeout: 15_000 }).toBeGreaterThan(before.cols);
+  await expect.poll(async () => (await size()).rows).toBeLessThan(before.rows);
+  const { cols, rows } = await size();
+  await type('stty size');
+  await shows(`${rows} ${cols}`);
+});
+
+it('shows several, how they end, and closes them', async () => {
+  await openPanel();
+  await page.getByRole('button', { name: 'New terminal' }).click();
+  await expect.poll(() => tabs().count()).toBe(2);
+  await expect.poll(lines, { timeout: 15_000 }).not.toEqual([]);
+  await type('exit 3');
+  await page.getByText('It has exited with 3.').waitFor(visible);
+  await tabs().first().click();
+  await page.getByText('It has exited with 3.').waitFor(hidden);
+  await page.getByRole('button', { name: 'Close terminal' }).click();
+  await expect.poll(() => tabs().count()).toBe(1);
+  await page.getByText('It has exited with 3.').waitFor(visible);
+  const statuses = async () => {
+    const { data } = await server.api('GET', `/sessions/${session}/terminals`);
+    return z
+      .object({ items: z.array(z.object({ status: z.string() })) })
+      .parse(data)
+      .items.map(({ status }) => status);
+  };
+  expect(await statuses()).toEqual(['exited', 'exited']);
+});
+
+it('keeps its keys to itself: none answers an approval or stops a turn', async () => {
+  await openPanel();
+  await field().fill('write a.txt: needle');
+  await page.keyboard.press('Enter');
+  const approval = page.getByRole('group', { name: /^Approval:/ });
+  await approval.waitFor(visible);
+  await screen().click();
+  for (const key of ['Alt+y', 'Alt+r', 'Escape', 'Alt+n']) await page.keyboard.press(key);
+  await page.keyboard.press('Control+u');
+  await type('echo a$((6 * 7))b');
+  await expect.poll(async () => (await lines()).join('\n'), { timeout: 15_000 }).toMatch(/a42b/);
+  expect(await approval.count()).toBe(1);
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  // Shift+Escape leaves it; from there the keys are the page's again.
+  await page.keyboard.press('Shift+Escape');
+  await page.keyboard.press('Alt+y');
+  await approval.waitFor(hidden);
+});
+
+it('keeps up with a program that writes without end, and stops it', async () => {
+  await openPanel();
+  await type('yes');
+  await shows('y');
+  // Some megabytes more than a screen draws at a time.
+  const { data } = await server.api('GET', `/sessions/${session}/terminals`);
+  const [terminal] = z.object({ items: z.array(terminalSchema) }).parse(data).items;
+  const other = await connect(server);
+  await other.send({ type: 'terminal_attach', payload: { session_id: session, terminal_id: terminal?.id } });
+  await other.waitFor(({ seq }) => (seq ?? 0) > 300, 30_000);
+  await other.close();
+  await page.keyboard.press('Control+c');
+  await type('echo a$((6 * 7))b');
+  await expect.poll(lines, { timeout: 30_000 }).toContain('a42b');
+});

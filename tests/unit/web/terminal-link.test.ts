@@ -1,0 +1,179 @@
+import { expect, it } from 'vitest';
+import { ApiError } from '../../../web/client/errors.ts';
+import type { Socket, SocketListener } from '../../../web/client/socket.ts';
+import type { TerminalFrame } from '../../../web/client/types.ts';
+import { followTerminal } from '../../../web/features/terminals/link.ts';
+
+const ids = { session_id: 's1', terminal_id: 't1' };
+
+/** A terminal of the page on a server that answers when it is told to. */
+function setup({ isNew = false } = {}) {
+  const asked: { type: string; payload: object; answer(error?: Error): Promise<void> }[] = [];
+  let listener: SocketListener = {};
+  const socket: Socket = {
+    connection: { kind: 'open' },
+    listen(given) {
+      listener = given;
+      return () => (listener = {});
+    },
+    request(type, payload) {
+      return new Promise((resolve, reject) => {
+        const answer = async (error?: Error) => {
+          if (error) reject(error);
+          // What an ack says nobody reads here.
+          else resolve(undefined as never);
+          await new Promise((done) => setImmediate(done));
+        };
+        asked.push({ type, payload, answer });
+      });
+    },
+    probe: () => undefined,
+    hold: () => undefined,
+    close: () => undefined,
+  };
+  const screen: string[] = [];
+  const undrawn: (() => void)[] = [];
+  const told: unknown[] = [];
+  const link = followTerminal(
+    socket,
+    { session_id: 's1', id: 't1', isNew },
+    {
+      cols: 100,
+      rows: 40,
+      write(text, drawn) {
+        screen.push(text);
+        undrawn.push(drawn);
+      },
+      clear: () => void screen.splice(0, screen.length, '<clear>'),
+      resize: (cols, rows) => void told.push([cols, rows]),
+    },
+    {
+      exited: (code) => void told.push(code),
+      gone: () => void told.push('gone'),
+      failed: (error) => void told.push(error),
+    },
+  );
+  return {
+    link,
+    asked,
+    screen,
+    told,
+    /** Answers the oldest request, which must be of this type. */
+    async answer(type: string, error?: Error) {
+      const next = asked.shift();
+      expect(next?.type).toBe(type);
+      await next?.answer(error);
+      return next?.payload;
+    },
+    output: (seq: number, data = `${seq} `) =>
+      listener.terminal?.({ type: 'terminal_output', seq, ...ids, timestamp: '', payload: { data } }),
+    frame: (frame: TerminalFrame) => listener.terminal?.(frame),
+    draw: () => {
+      for (const drawn of undrawn.splice(0)) drawn();
+    },
+    line: (kind: 'open' | 'connecting') => listener.connection?.({ kind }),
+    inputs: () => asked.filter(({ type }) => type === 'terminal_input').map(({ payload }) => payload),
+  };
+}
+
+it('attaches, draws what is replayed and what comes, and gives its size', async () => {
+  const { answer, output, screen } = setup();
+  output(1);
+  output(2);
+  expect(await answer('terminal_attach')).toEqual({ ...ids, since_seq: 0 });
+  output(3);
+  expect(screen.join('')).toBe('1 2 3 ');
+  expect(await answer('terminal_resize')).toEqual({ ...ids, cols: 100, rows: 40 });
+});
+
+it('goes on behind what it has when the line is back', async () => {
+  const { answer, output, screen, line, asked } = setup();
+  output(1);
+  await answer('terminal_attach');
+  await answer('terminal_resize');
+  line('connecting');
+  output(2);
+  line('open');
+  expect(await answer('terminal_attach')).toEqual({ ...ids, since_seq: 1 });
+  output(2);
+  expect(screen.join('')).toBe('1 2 ');
+  expect(asked.map(({ type }) => type)).toEqual(['terminal_resize']);
+});
+
+it('clears the screen when the replay begins later, and has the program draw it anew', async () => {
+  const { answer, output, screen } = setup();
+  output(7);
+  output(8);
+  expect(screen.join('')).toBe('<clear>7 8 ');
+  await answer('terminal_attach');
+  expect(await answer('terminal_resize')).toMatchObject({ rows: 39 });
+  expect(await answer('terminal_resize')).toMatchObject({ rows: 40 });
+});
+
+it('attaches again where frames are missing, and takes none that was sent before', async () => {
+  const { answer, output, screen } = setup();
+  output(1);
+  await answer('terminal_attach');
+  await answer('terminal_resize');
+  output(5);
+  output(6);
+  expect(await answer('terminal_detach')).toEqual(ids);
+  output(2);
+  output(3);
+  expect(await answer('terminal_attach')).toEqual({ ...ids, since_seq: 1 });
+  expect(screen.join('')).toBe('1 2 3 ');
+});
+
+it('stops following while the screen is behind', async () => {
+  const { answer, output, asked, draw, screen } = setup();
+  await answer('terminal_attach');
+  await answer('terminal_resize');
+  output(1, 'x'.repeat(2_500_000));
+  output(2);
+  await answer('terminal_detach');
+  expect(asked).toEqual([]);
+  draw();
+  expect(await answer('terminal_attach')).toEqual({ ...ids, since_seq: 1 });
+  expect(screen).toHaveLength(1);
+});
+
+it('does not let the screen answer what was asked of an earlier one', async () => {
+  const { link, answer, output, draw, inputs } = setup();
+  output(1, '\u001b[c');
+  link.input('\u001b[?1;2c');
+  await answer('terminal_attach');
+  draw();
+  link.input('ls\r');
+  expect(inputs()).toEqual([{ ...ids, data: 'ls\r' }]);
+});
+
+it('lets the first screen of a new terminal answer', () => {
+  const { link, output, inputs } = setup({ isNew: true });
+  output(1, '\u001b[c');
+  link.input('\u001b[?1;2c');
+  expect(inputs()).toEqual([{ ...ids, data: '\u001b[?1;2c' }]);
+});
+
+it('takes the size that another viewer gave, unless its own is on its way', async () => {
+  const { link, answer, frame, told } = setup();
+  const resized = (cols: number): TerminalFrame => ({
+    type: 'terminal_resized',
+    ...ids,
+    timestamp: '',
+    payload: { cols, rows: 10 },
+  });
+  await answer('terminal_attach');
+  frame(resized(1));
+  await answer('terminal_resize');
+  frame(resized(2));
+  link.resized();
+  frame(resized(3));
+  expect(told).toEqual([[2, 10]]);
+});
+
+it('tells of the end, and of a terminal that is gone', async () => {
+  const { answer, frame, told } = setup();
+  frame({ type: 'terminal_exit', ...ids, timestamp: '', payload: { exit_code: 3 } });
+  await answer('terminal_attach', new ApiError(40414, 'no such terminal', { status: 200 }));
+  expect(told).toEqual([3, 'gone']);
+});
