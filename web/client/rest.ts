@@ -18,6 +18,7 @@ import type {
   SessionStatus,
   Snapshot,
   SubmitPrompt,
+  Upload,
   Workspace,
 } from './types.ts';
 
@@ -42,25 +43,58 @@ export function createRest(options: RestOptions) {
   const base = new URL('api/v1/', options.baseUrl);
   const send = options.fetch ?? fetch;
 
-  async function call<T>(method: string, path: string, input: { body?: object; query?: object } = {}): Promise<T> {
+  async function ask(method: string, path: string, query: object = {}, body?: string | FormData, type?: string) {
     const url = new URL(path, base);
-    for (const [key, value] of Object.entries((input.query ?? {}) as Query)) {
+    for (const [key, value] of Object.entries(query as Query)) {
       if (value !== undefined) url.searchParams.set(key, String(value));
     }
     const headers: Record<string, string> = {};
     const token = options.token();
     if (token !== undefined) headers['authorization'] = `Bearer ${token}`;
-    if (input.body) headers['content-type'] = 'application/json';
+    if (type !== undefined) headers['content-type'] = type;
+    return send(url, { method, headers, ...(body !== undefined && { body }) });
+  }
+
+  const silent = (error: unknown) => new ConnectionError(`The server does not answer: ${reasonOf(error)}`);
+
+  /** Calls with a JSON body, or with a form. */
+  async function call<T>(
+    method: string,
+    path: string,
+    { body, query }: { body?: object; query?: object } = {},
+  ): Promise<T> {
     let status: number;
     let text: string;
     try {
-      const response = await send(url, { method, headers, ...(input.body && { body: JSON.stringify(input.body) }) });
+      const response = await (body === undefined || body instanceof FormData
+        ? ask(method, path, query, body)
+        : ask(method, path, query, JSON.stringify(body), 'application/json'));
       status = response.status;
       text = await response.text();
     } catch (error) {
-      throw new ConnectionError(`The server does not answer: ${reasonOf(error)}`);
+      throw silent(error);
     }
     return unwrap<T>(status, text);
+  }
+
+  /** What answers with bytes, and with an envelope only when it fails. */
+  async function bytes(path: string): Promise<Blob> {
+    let response: Response;
+    try {
+      response = await ask('GET', path);
+      if (response.ok && !response.headers.get('content-type')?.startsWith('application/json'))
+        return await response.blob();
+    } catch (error) {
+      throw silent(error);
+    }
+    return unwrap<Blob>(response.status, await response.text());
+  }
+
+  function upload(file: Blob, name: string, expiresInSec: number): Promise<Upload> {
+    const form = new FormData();
+    form.set('expires_in_sec', String(expiresInSec));
+    form.set('file', file, name);
+    return call<Upload>('POST', 'files', { body: form });
   }
 
   const get = <T>(path: string, query?: object) => call<T>('GET', path, query && { query });
@@ -70,6 +104,10 @@ export function createRest(options: RestOptions) {
   return {
     /** Any other endpoint, by its path below `/api/v1/`: features make their calls of it. */
     request: call,
+    bytes,
+    /** Keeps a file on the server, for a prompt to name it; it goes by itself when no prompt has. */
+    upload,
+    deleteUpload: (id: string) => call<{ deleted: true }>('DELETE', `files/${encodeURIComponent(id)}`),
     meta: () => get<Meta>('meta'),
     auth: () => get<AuthSummary>('auth'),
     config: () => get<Config>('config'),

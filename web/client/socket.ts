@@ -1,6 +1,6 @@
 /** The WebSocket, kept open: requests with acks, events out, reconnect and probes. */
 import { ApiError, ConnectionError } from './errors.ts';
-import type { Ack, AckPayload, EventFrame, RequestPayload, RequestType } from './types.ts';
+import type { Ack, AckPayload, EventFrame, FilesChanged, RequestPayload, RequestType } from './types.ts';
 
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 30_000;
@@ -33,6 +33,7 @@ export interface Resync {
 export interface SocketListener {
   connection?(state: Connection): void;
   event?(frame: EventFrame): void;
+  filesChanged?(frame: FilesChanged): void;
   resync?(resync: Resync): void;
 }
 
@@ -111,7 +112,9 @@ export function createSocket(options: SocketOptions): Socket {
 
   function receive(text: string) {
     const frame: unknown = JSON.parse(text);
-    if (isEvent(frame)) {
+    if (isFilesChanged(frame)) {
+      for (const listener of listeners) listener.filesChanged?.(frame);
+    } else if (isEvent(frame)) {
       for (const listener of listeners) listener.event?.(frame);
     } else if (isAck(frame)) {
       const waiter = waiters.get(frame.id);
@@ -189,6 +192,10 @@ function isEvent(frame: unknown): frame is EventFrame {
     typeof frame['seq'] === 'number' &&
     isObject(frame['payload'])
   );
+}
+
+function isFilesChanged(frame: unknown): frame is FilesChanged {
+  return isSystem(frame, 'event.fs.changed');
 }
 
 function isAck(frame: unknown): frame is Ack & { id: string } {

@@ -15,6 +15,12 @@ export type { ContentPart } from '#schema/content.ts';
 export type { Display } from '#schema/display.ts';
 export type { AckPayload, RequestPayload, RequestType } from '#schema/frames.ts';
 export type { Cursor } from '#schema/subscription-frames.ts';
+export type { FileContent } from '#schema/file-content.ts';
+export type { FileEntry, GitStatus } from '#schema/file-entry.ts';
+export type { FileLists } from '#schema/file-list.ts';
+export type { GitDiff, GitStatusReply } from '#schema/git.ts';
+/** Only those who watch files get it; it belongs to no stream of events. */
+export type { FilesChanged } from '#schema/watch-frames.ts';
 export type { ToolOutput } from '#schema/engine.ts';
 export type { PermissionMode } from '#schema/scalars.ts';
 export type { Phase } from '#schema/events/volatile.ts';
@@ -27,7 +33,14 @@ export type { Prompt, SubmitPrompt } from '#schema/prompt.ts';
 export type { AgentConfigRequest, Session, SessionStatus } from '#schema/session.ts';
 export type { SessionTask } from '#schema/task.ts';
 export type { TranscriptPage } from '#schema/transcript.ts';
+export type { Upload } from '#schema/upload.ts';
 export type { Workspace } from '#schema/workspace.ts';
+
+export interface FileHit {
+  path: string;
+  kind: 'file' | 'directory' | 'symlink';
+  match_positions: number[];
+}
 
 /** The agent that a session always has; the others are its subagents. */
 export const MAIN_AGENT: typeof mainAgent = 'main';

@@ -24,6 +24,21 @@ export interface Feature extends ToolViews {
   strip?: Component;
   /** Drawn behind the pickers of model and mode; prop `view`. */
   picker?: Component;
+  /** Tabs of the panel beside the conversation. */
+  panels?: readonly Panel[];
+  /** Drawn once a session, whatever is shown; prop `session`. For what opens over the page. */
+  overlay?: Component;
+}
+
+export interface Panel {
+  /** Names the tab in what the browser remembers. */
+  id: string;
+  label: string;
+  /**
+   * Made when its tab is first opened and kept until the session is left; props `session` and `shown`, whether it can be
+   * seen now.
+   */
+  component: Component;
 }
 
 export interface Pending {
@@ -49,6 +64,8 @@ export function gatherFeatures(list: readonly Feature[]) {
     approvalCards: new Map<string, Component>(list.flatMap((feature) => Object.entries(feature.approvalCards ?? {}))),
     strips: list.flatMap((feature) => feature.strip ?? []),
     pickers: list.flatMap((feature) => feature.picker ?? []),
+    panels: list.flatMap((feature) => feature.panels ?? []),
+    overlays: list.flatMap((feature) => feature.overlay ?? []),
     pending: (view: SessionView): Pending[] => list.flatMap((feature) => feature.pending?.(view) ?? []),
   };
 }

@@ -9,6 +9,7 @@ import { questions } from './questions/index.ts';
 import { shell } from './shell/index.ts';
 import { subagents } from './subagents/index.ts';
 import { tasks } from './tasks/index.ts';
+import { workspace } from './workspace/index.ts';
 import { todoList } from './todo-list/index.ts';
 
 export const features: readonly Feature[] = [
@@ -22,4 +23,5 @@ export const features: readonly Feature[] = [
   shell,
   files,
   displays,
+  workspace,
 ];

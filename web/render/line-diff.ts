@@ -2,7 +2,8 @@
 import { diffLines } from 'diff';
 
 export interface DiffLine {
-  kind: 'same' | 'added' | 'removed';
+  /** `place`: where in a file the following lines are. */
+  kind: 'same' | 'added' | 'removed' | 'place';
   text: string;
 }
 

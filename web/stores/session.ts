@@ -1,5 +1,5 @@
 /** One open session: the feed folded into a view, and the reads that the view asks for. */
-import { shallowRef } from 'vue';
+import { shallowRef, type InjectionKey } from 'vue';
 import { ConnectionError } from '../client/errors.ts';
 import type { Action } from '../state/session-reducer.ts';
 import { doneSteps, emptyView, factsOf, type Facts, type SessionView } from '../state/session-view.ts';
@@ -8,6 +8,9 @@ import type { Workbench } from './workbench.ts';
 const PAGE_SIZE = 100;
 /** How often a hidden page still draws. */
 const HIDDEN_DRAW_MS = 250;
+
+/** The session that a part of the page belongs to. */
+export const sessionIdKey: InjectionKey<string> = Symbol('session');
 
 export type OpenSession = ReturnType<typeof openSession>;
 

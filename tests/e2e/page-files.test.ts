@@ -1,0 +1,120 @@
+/** The panel of files and what a prompt brings along: the built page on the built server, with a scripted model. */
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from '@decimalturn/toml-patch';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { z } from 'zod';
+import { launchBrowser, openPage, type OpenedPage } from '#support/browser.ts';
+import { startModelServer, type ModelServer } from '#support/model-server.ts';
+import { spawnServer, type SpawnedServer } from '#support/server.ts';
+
+let browser: Browser;
+let model: ModelServer;
+let server: SpawnedServer;
+let root: string;
+let project: string;
+let opened: OpenedPage;
+let page: Page;
+
+const git = (...args: string[]) =>
+  execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@example.org', ...args], { cwd: project });
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  root = await realpath(await mkdtemp(join(tmpdir(), 'service-code-files-')));
+  project = join(root, 'project');
+  await mkdir(join(project, 'src/deep'), { recursive: true });
+  await writeFile(join(project, 'src/hello.ts'), 'export const hello = 1;\n');
+  await writeFile(join(project, 'src/deep/other.py'), 'print(1)\n');
+  await writeFile(join(project, '.gitignore'), 'ignored/\n');
+  git('init', '-q', '-b', 'main');
+  git('add', '.');
+  git('commit', '-q', '-m', 'first');
+  await writeFile(join(project, 'src/hello.ts'), 'export const hello = 2;\n');
+  model = await startModelServer();
+  await mkdir(join(root, 'home'));
+  await writeFile(join(root, 'home/config.toml'), stringify(model.providerConfig()));
+  server = await spawnServer({ home: join(root, 'home') });
+  opened = await openPage(browser, server);
+  page = opened.page;
+});
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+  await model.close();
+  await rm(root, { recursive: true, force: true });
+  expect(opened.errors).toEqual([]);
+});
+
+const visible = { state: 'visible', timeout: 15_000 } as const;
+const field = () => page.getByRole('textbox', { name: 'Prompt' });
+const item = (name: string) => page.getByRole('treeitem', { name, exact: true });
+const viewer = (path: string) => page.getByRole('region', { name: path });
+
+beforeEach(async () => {
+  const { data } = await server.api('POST', '/sessions', { metadata: { cwd: project } });
+  const { id } = z.object({ id: z.string() }).parse(data);
+  await page.goto(`${server.url}/#/s/${id}`);
+  await field().waitFor(visible);
+  const files = page.getByRole('button', { name: 'Files', exact: true });
+  if ((await files.getAttribute('aria-pressed')) !== 'true') await files.click();
+  await item('src').waitFor(visible);
+});
+
+it('shows the tree, a file with colours, and its difference', async () => {
+  expect(await item('.git').count()).toBe(0);
+  await item('src').getByRole('button').click();
+  await item('hello.ts').getByRole('button').click();
+  await viewer('src/hello.ts').getByText('export const hello = 2;').waitFor(visible);
+  await viewer('src/hello.ts').locator('.hljs-keyword').first().waitFor(visible);
+  await viewer('src/hello.ts').getByRole('button', { name: 'Diff' }).click();
+  await viewer('src/hello.ts').locator('.removed').getByText('export const hello = 1;').waitFor(visible);
+  await page.getByRole('button', { name: 'Changed', exact: true }).click();
+  await page.getByRole('list', { name: 'Changed files' }).getByText('src/hello.ts').waitFor(visible);
+  await page.getByText('main', { exact: true }).waitFor(visible);
+  await page.getByRole('button', { name: 'Close the file' }).click();
+});
+
+it('follows what changes on the disk', async () => {
+  await item('src').getByRole('button').click();
+  await item('deep').waitFor(visible);
+  await writeFile(join(project, 'src/new.txt'), 'first\n');
+  await item('new.txt').getByRole('button').click();
+  await viewer('src/new.txt').getByText('first').waitFor(visible);
+  await writeFile(join(project, 'src/new.txt'), 'second\n');
+  await viewer('src/new.txt').getByText('second').waitFor(visible);
+  await rm(join(project, 'src/new.txt'));
+  await item('new.txt').waitFor({ state: 'detached', timeout: 15_000 });
+  await viewer('src/new.txt').getByRole('alert').waitFor(visible);
+  await page.getByRole('button', { name: 'Close the file' }).click();
+});
+
+it('brings dropped files along with a prompt', async () => {
+  const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+  const data = await page.evaluateHandle(`(() => {
+    const transfer = new DataTransfer();
+    const bytes = Uint8Array.from(atob('${png}'), (unit) => unit.charCodeAt(0));
+    transfer.items.add(new File([bytes], 'dot.png', { type: 'image/png' }));
+    transfer.items.add(new File(['a note'], 'note.txt', { type: 'text/plain' }));
+    transfer.items.add(new File(['another'], 'unwanted.txt', { type: 'text/plain' }));
+    return transfer;
+  })()`);
+  for (const type of ['dragenter', 'dragover', 'drop']) await field().dispatchEvent(type, { dataTransfer: data });
+  const list = page.getByRole('list', { name: 'Attachments' });
+  await list.getByText('note.txt').waitFor(visible);
+  await list.getByRole('button', { name: 'Remove unwanted.txt' }).click();
+  await list.locator('[aria-busy="true"]').first().waitFor({ state: 'detached', timeout: 15_000 });
+  model.enqueue({ text: 'Seen.' });
+  await field().fill('look');
+  await field().press('Enter');
+  await page.getByRole('log').getByText('Seen.').waitFor(visible);
+  await page.getByRole('log').getByRole('img', { name: 'Attached image' }).waitFor(visible);
+  const sent = JSON.stringify(model.requests.at(-1)?.body['messages']);
+  expect(sent).toContain(png);
+  expect(sent).toContain('note.txt');
+  expect(sent).not.toContain('unwanted.txt');
+  expect(await list.count()).toBe(0);
+});

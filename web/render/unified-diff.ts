@@ -1,0 +1,27 @@
+/** A unified diff, as git writes it, as lines to draw. */
+import type { DiffLine } from './line-diff.ts';
+
+const kinds: Record<string, DiffLine['kind']> = { '+': 'added', '-': 'removed', ' ': 'same', '@': 'place' };
+
+/**
+ * The changed lines with what stands around them. Of the headers only the files' names remain, where there are several,
+ * and what git says of a file instead of lines.
+ */
+export function unifiedLines(diff: string): DiffLine[] {
+  const lines = diff.replace(/\n$/, '').split('\n');
+  const several = lines.filter((line) => line.startsWith('diff ')).length > 1;
+  let inHeader = true;
+  return lines.flatMap((line): DiffLine[] => {
+    if (line.startsWith('diff ')) {
+      inHeader = true;
+      return several ? [{ kind: 'place', text: line.replace(/^diff --\S+ /, '') }] : [];
+    }
+    if (line.startsWith('@@')) inHeader = false;
+    if (inHeader)
+      return /^(Binary files|old mode|new mode|rename|similarity)/.test(line) ? [{ kind: 'place', text: line }] : [];
+    const kind = kinds[line[0] ?? ''];
+    if (kind === 'place') return [{ kind, text: line }];
+    // `\ No newline at end of file`
+    return kind ? [{ kind, text: line.slice(1) }] : [{ kind: 'place', text: line.replace(/^\\ /, '') }];
+  });
+}
