@@ -17,7 +17,7 @@ const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 /** A prompt that is still being written a day later has to be given its files anew. */
 const KEPT_S = 86_400;
 
-export type Attachments = ReturnType<typeof createAttachments>;
+type Attachments = ReturnType<typeof createAttachments>;
 
 /** Empty. `close` forgets what was not sent. */
 export function createAttachments(rest: Pick<Rest, 'upload' | 'deleteUpload'>) {

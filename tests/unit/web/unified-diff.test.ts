@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,14 +11,8 @@ it('draws what git prints', () => {
   for (const side of ['old', 'new']) mkdirSync(join(root, side));
   writeFileSync(join(root, 'old/a'), 'same\n-- gone\n');
   writeFileSync(join(root, 'new/a'), 'same\n++ came');
-  const git = (...args: string[]) => {
-    try {
-      return execFileSync('git', ['diff', '--no-index', ...args], { cwd: root, encoding: 'utf8' });
-    } catch (error) {
-      // 1: there is a difference.
-      return String((error as { stdout: string }).stdout);
-    }
-  };
+  const git = (...args: string[]) =>
+    spawnSync('git', ['diff', '--no-index', ...args], { cwd: root, encoding: 'utf8' }).stdout;
   expect(unifiedLines(git('old/a', 'new/a'))).toEqual([
     { kind: 'place', text: '@@ -1,2 +1,2 @@' },
     { kind: 'same', text: 'same' },

@@ -282,18 +282,19 @@ describe('servers in processes of their own', () => {
     const home = await temporaryHome();
     const program = await buildProgram('registry-writer', home);
     const names = ['one', 'two', 'three'];
-    const children = [...names, 'killed'].map((name) => startProgram(program, [home, name]));
-    const killed = children.pop();
+    const start = (name: string) => startProgram(program, [home, name]);
+    const children = names.map(start);
+    const killed = start('killed');
     try {
-      await Promise.all([...children, killed].map((child) => child && once(child, 'message')));
-      killed?.send('keep');
-      expect(killed && (await once(killed, 'message'))[0]).toBe('held');
+      await Promise.all([...children, killed].map((child) => once(child, 'message')));
+      killed.send('keep');
+      expect((await once(killed, 'message'))[0]).toBe('held');
       const answers = children.map(async (child) => String((await once(child, 'message'))[0]));
       for (const child of children) child.send(20);
-      killed?.kill('SIGKILL');
+      killed.kill('SIGKILL');
       expect(await Promise.all(answers)).toEqual(['done', 'done', 'done']);
     } finally {
-      for (const child of [...children, killed]) child?.kill('SIGKILL');
+      for (const child of [...children, killed]) child.kill('SIGKILL');
     }
     const { workspaces, deleted_workspace_ids } = await stored(home);
     const kept = names.flatMap((name) => Array.from({ length: 20 }, (_, at) => at % 3 !== 2 && `/x/${name}-${at}`));
