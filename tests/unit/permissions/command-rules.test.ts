@@ -105,7 +105,9 @@ describe('cd at the head', () => {
     expect(await kind(space.bash(`cd ${space.path('sub')} && make`, { rules }))).toBe('approve');
     const line = `cd ${space.outside} && make`;
     expect(await kind(space.bash(line, { rules }))).toBe('ask');
-    expect(await kind(space.bash(line, { rules, places: { additionalDirs: async () => [space.outside] } }))).toBe('approve');
+    expect(await kind(space.bash(line, { rules, places: { additionalDirs: async () => [space.outside] } }))).toBe(
+      'approve',
+    );
   });
 
   test('back into the workspace from elsewhere', async () => {
