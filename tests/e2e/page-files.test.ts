@@ -64,9 +64,10 @@ beforeEach(async () => {
   await item('src').waitFor(visible);
 });
 
-it('shows the tree, a file with colours, and its difference', async () => {
+it('shows the tree with git marks, a file with colours, and its difference', async () => {
   expect(await item('.git').count()).toBe(0);
   await item('src').getByRole('button').click();
+  await item('hello.ts').getByTitle('modified').waitFor(visible);
   await item('hello.ts').getByRole('button').click();
   await viewer('src/hello.ts').getByText('export const hello = 2;').waitFor(visible);
   await viewer('src/hello.ts').locator('.hljs-keyword').first().waitFor(visible);
@@ -82,6 +83,7 @@ it('follows what changes on the disk', async () => {
   await item('src').getByRole('button').click();
   await item('deep').waitFor(visible);
   await writeFile(join(project, 'src/new.txt'), 'first\n');
+  await item('new.txt').getByTitle('untracked').waitFor(visible);
   await item('new.txt').getByRole('button').click();
   await viewer('src/new.txt').getByText('first').waitFor(visible);
   await writeFile(join(project, 'src/new.txt'), 'second\n');
@@ -90,6 +92,35 @@ it('follows what changes on the disk', async () => {
   await item('new.txt').waitFor({ state: 'detached', timeout: 15_000 });
   await viewer('src/new.txt').getByRole('alert').waitFor(visible);
   await page.getByRole('button', { name: 'Close the file' }).click();
+});
+
+it('finds a file by parts of its path', async () => {
+  await page.keyboard.press('Control+p');
+  const input = page.getByRole('combobox', { name: 'File name' });
+  await input.fill('dp/oth');
+  const found = page.getByRole('listbox', { name: 'Found files' }).getByRole('option');
+  await expect.poll(() => found.allTextContents(), { timeout: 15_000 }).toEqual(['src/deep/other.py']);
+  await page.keyboard.press('Enter');
+  await input.waitFor({ state: 'detached' });
+  await viewer('src/deep/other.py').getByText('print(1)').waitFor(visible);
+  await page.getByRole('button', { name: 'Close the file' }).click();
+});
+
+it('completes a path behind an @, by keyboard alone', async () => {
+  await field().fill('look at ');
+  await field().press('End');
+  await page.keyboard.type('@hel');
+  const list = page.getByRole('listbox', { name: 'Files to mention' });
+  await list.getByRole('option', { name: 'src/hello.ts' }).waitFor(visible);
+  await page.keyboard.press('Tab');
+  expect(await field().inputValue()).toBe('look at @src/hello.ts ');
+  await list.waitFor({ state: 'detached' });
+  await page.keyboard.type('@de');
+  await list.getByRole('option', { name: 'src/deep/' }).waitFor(visible);
+  // Put away, the list stays away, and the turn's key is not meant.
+  await page.keyboard.press('Escape');
+  await list.waitFor({ state: 'detached' });
+  expect(await field().inputValue()).toBe('look at @src/hello.ts @de');
 });
 
 it('brings dropped files along with a prompt', async () => {

@@ -1,5 +1,6 @@
 /** The wire as a client reads it. All of it comes from the server's own schemas, as types only. */
 import type { MAIN_AGENT as mainAgent } from '#schema/agents.ts';
+import type { FileHits } from '#schema/file-search.ts';
 import type { CreateProvider } from '#schema/provider.ts';
 import type {
   DurableFields,
@@ -18,6 +19,7 @@ export type { Cursor } from '#schema/subscription-frames.ts';
 export type { FileContent } from '#schema/file-content.ts';
 export type { FileEntry, GitStatus } from '#schema/file-entry.ts';
 export type { FileLists } from '#schema/file-list.ts';
+export type { FileHits } from '#schema/file-search.ts';
 export type { GitDiff, GitStatusReply } from '#schema/git.ts';
 /** Only those who watch files get it; it belongs to no stream of events. */
 export type { FilesChanged } from '#schema/watch-frames.ts';
@@ -39,11 +41,7 @@ export type { TranscriptPage } from '#schema/transcript.ts';
 export type { Upload } from '#schema/upload.ts';
 export type { Workspace } from '#schema/workspace.ts';
 
-export interface FileHit {
-  path: string;
-  kind: 'file' | 'directory' | 'symlink';
-  match_positions: number[];
-}
+export type FileHit = FileHits['items'][number];
 
 /** The agent that a session always has; the others are its subagents. */
 export const MAIN_AGENT: typeof mainAgent = 'main';

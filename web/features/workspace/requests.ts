@@ -1,6 +1,6 @@
 /** The calls of the panel of files. */
 import type { Rest } from '../../client/rest.ts';
-import type { FileContent, FileHit, FileLists, GitDiff, GitStatusReply } from '../../client/types.ts';
+import type { FileContent, FileHits, FileLists, GitDiff, GitStatusReply } from '../../client/types.ts';
 
 /** Entries of a directory that are shown. */
 const LIST_LIMIT = 1000;
@@ -51,4 +51,4 @@ export const gitDiff = (rest: Calls, sessionId: string, path: string) =>
   act<GitDiff>(rest, sessionId, 'diff', { path });
 
 export const searchFiles = (rest: Calls, sessionId: string, query: string) =>
-  act<{ items: FileHit[]; truncated: boolean }>(rest, sessionId, 'search', { query, limit: 50 });
+  act<FileHits>(rest, sessionId, 'search', { query, limit: 50 });

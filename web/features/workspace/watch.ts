@@ -1,20 +1,44 @@
 /** Word of changed files of a session, over connections that come and go. */
 import type { Client } from '../../client/client.ts';
 
+/** Each word makes the server ask git, so that a build that writes all the time is told of once in a while. */
+const PAUSE_MS = 1000;
+
 /**
- * Calls back with the paths that changed, undefined where they are too many to tell, or where changes may have been
- * missed. Ends with the returned function.
+ * Calls back with the paths that changed, at once and then at most every second; undefined where they are too many to
+ * tell, or where changes may have been missed. Ends with the returned function.
  */
 export function watchFiles(
   { socket }: Pick<Client, 'socket'>,
   sessionId: string,
   changed: (paths: readonly string[] | undefined) => void,
+  pauseMs = PAUSE_MS,
 ): () => void {
   const watched = { session_id: sessionId, paths: ['.'], recursive: true, runtime_id: 'local' };
+  let waiting: Set<string> | 'any' | undefined;
+  let pause: ReturnType<typeof setTimeout> | undefined;
+  let ended = false;
+
+  function tell(paths: readonly string[] | undefined) {
+    if (ended) return;
+    if (!paths || waiting === 'any') waiting = 'any';
+    else waiting = new Set([...(waiting ?? []), ...paths]);
+    if (pause === undefined) pass();
+  }
+
+  function pass() {
+    pause = undefined;
+    if (!waiting) return;
+    const paths = waiting === 'any' ? undefined : [...waiting];
+    waiting = undefined;
+    pause = setTimeout(pass, pauseMs);
+    changed(paths);
+  }
+
   // A line that broke is told of elsewhere, and what cannot be watched is still read anew with each turn.
   const arm = () =>
     socket.request('watch_fs_add', watched).then(
-      () => changed(undefined),
+      () => tell(undefined),
       () => undefined,
     );
   const stop = socket.listen({
@@ -24,12 +48,14 @@ export function watchFiles(
     filesChanged(frame) {
       if (frame.session_id !== sessionId) return;
       const { changes, truncated } = frame.payload;
-      changed(truncated ? undefined : changes.map(({ path }) => path));
+      tell(truncated ? undefined : changes.map(({ path }) => path));
     },
   });
   if (socket.connection.kind === 'open') void arm();
   return () => {
+    ended = true;
     stop();
+    clearTimeout(pause);
     if (socket.connection.kind === 'open') socket.request('watch_fs_remove', watched).catch(() => undefined);
   };
 }

@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { Connection, Socket, SocketListener } from '../../../web/client/socket.ts';
+import { watchFiles } from '../../../web/features/workspace/watch.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function openWatch(connection: Connection = { kind: 'open' }) {
+  const requests: string[] = [];
+  let listener: SocketListener | undefined;
+  const socket: Socket = {
+    connection,
+    listen(given) {
+      listener = given;
+      return () => (listener = undefined);
+    },
+    // The answers are not looked at.
+    request: (type) => {
+      requests.push(type);
+      return Promise.resolve() as Promise<never>;
+    },
+    probe: () => undefined,
+    hold: () => undefined,
+    close: () => undefined,
+  };
+  const told: (readonly string[] | undefined)[] = [];
+  const stop = watchFiles({ socket }, 'session_1', (paths) => void told.push(paths));
+  const change = (paths: string[], more: { truncated?: true; session_id?: string } = {}) =>
+    listener?.filesChanged?.({
+      type: 'event.fs.changed',
+      seq: 1,
+      session_id: more.session_id ?? 'session_1',
+      timestamp: '',
+      volatile: true,
+      payload: {
+        changes: paths.map((path) => ({ path, change: 'modified', kind: 'file' })),
+        coalesced_window_ms: 200,
+        ...(more.truncated && { truncated: true, count: 501 }),
+      },
+    });
+  return { requests, told, stop, change, reconnect: () => listener?.connection?.({ kind: 'open' }) };
+}
+
+it('tells at once, then gathers for a second', async () => {
+  const { requests, told, change } = openWatch();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(requests).toEqual(['watch_fs_add']);
+  expect(told).toEqual([undefined]);
+  change(['a']);
+  change(['b', 'a']);
+  change(['c'], { session_id: 'session_2' });
+  expect(told).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(told.slice(1)).toEqual([['a', 'b']]);
+  await vi.advanceTimersByTimeAsync(5000);
+  change(['d']);
+  expect(told.slice(2)).toEqual([['d']]);
+  change(['e']);
+  change([], { truncated: true });
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(told.slice(3)).toEqual([undefined]);
+});
+
+it('watches again over a new connection, and nothing after its end', async () => {
+  const { requests, told, stop, change, reconnect } = openWatch({ kind: 'connecting' });
+  expect(requests).toEqual([]);
+  reconnect();
+  reconnect();
+  expect(requests).toEqual(['watch_fs_add', 'watch_fs_add']);
+  stop();
+  await vi.advanceTimersByTimeAsync(5000);
+  change(['a']);
+  expect(told).toEqual([]);
+});
