@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createClient } from './client.mjs';
+import { measureContents } from './measures/contents.mjs';
 import { measureCrowd } from './measures/crowd.mjs';
 import { measureDeltas } from './measures/deltas.mjs';
 import { measureGrowth } from './measures/growth.mjs';
@@ -28,6 +29,7 @@ const measures = {
   growth: measureGrowth,
   transcript: measureTranscript,
   crowd: measureCrowd,
+  contents: measureContents,
 };
 /** What is not begun by then is left out; nothing runs longer than `LATEST_MS`. */
 const ENOUGH_MS = 10 * 60_000;
