@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createClient } from './client.mjs';
+import { measureContents } from './measures/contents.mjs';
 import { measureCrowd } from './measures/crowd.mjs';
 import { measureDeltas } from './measures/deltas.mjs';
 import { measureFileSearch } from './measures/file-search.mjs';
@@ -32,6 +33,7 @@ const measures = {
   crowd: measureCrowd,
   files: measureFileSearch,
   terminals: measureTerminals,
+  contents: measureContents,
 };
 /** What is not begun by then is left out; nothing runs longer than `LATEST_MS`. */
 const ENOUGH_MS = 10 * 60_000;

@@ -51,8 +51,8 @@ export function createSelection(request: Pick<GrepRequest, 'include_globs' | 'ex
   };
 }
 
-/** Globs that ripgrep reads as we do; names and paths with stars, classes and choices, which nearly all are. */
-const COMMON = /^(?![!#])(?:[\w.@+~/?-]|\*|\[[\w.-]+\]|\{[\w.@+~?*,-]+\})+$/;
+/** Names and paths with stars, classes and choices, which nearly all globs are; `?` is one byte to ripgrep. */
+const COMMON = /^(?![!#])(?:[\w.@+~/-]|\*|\[[\w.-]+\]|\{[\w.@+~*,-]+\})+$/;
 
 /** Only globs of which ripgrep certainly leaves out no more than we do; ours decide about what it finds. */
 export const commonGlobs = (globs: readonly string[] = []): string[] =>
