@@ -1,6 +1,6 @@
 /** Searching a tree that is not known: ripgrep lists its files, of which the directories follow. */
 import { foldCase } from '#server/files/fold-case.ts';
-import { runRipgrep } from '#server/files/ripgrep.ts';
+import { runRipgrep, type SearchOptions } from '#server/files/ripgrep.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { enterDirectory, startOfPath, type Progress, type Query } from './query.ts';
 import type { Ranking } from './ranking.ts';
@@ -20,6 +20,7 @@ export interface ColdSearch {
   /** Ignore files of git count without a repository, and those above the root do not. */
   outsideRepository: boolean;
   runtime: Pick<Runtime, 'environment' | 'spawn' | 'which'>;
+  ripgrep?: SearchOptions['ripgrep'];
   timeoutMs: number;
   signal: AbortSignal;
 }
@@ -82,7 +83,7 @@ export async function searchCold(search: ColdSearch): Promise<boolean> {
         separator: '\0',
         keep: take,
       },
-      { timeoutMs },
+      { timeoutMs, ...(search.ripgrep ? { ripgrep: search.ripgrep } : {}) },
     );
     return stopped === undefined;
   } catch (error) {
