@@ -40,8 +40,9 @@ function createFilter(request: SearchFiles, showHidden: boolean): Filter {
   const exclude = entryGlobs(request.exclude_globs, 'exclude_globs');
   return {
     admits(directory, name, isDirectory) {
-      if (VERSION_CONTROL.has(name) || (!showHidden && name.startsWith('.'))) return false;
-      return !exclude?.matches(directory === '' ? name : `${directory}/${name}`, isDirectory);
+      // Asked of every entry there is; what is not wanted begins with a dot.
+      if (name.startsWith('.') && (!showHidden || VERSION_CONTROL.has(name))) return false;
+      return !exclude || !exclude.matches(directory === '' ? name : `${directory}/${name}`, isDirectory);
     },
     includes: include?.matches,
   };
