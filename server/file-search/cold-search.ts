@@ -1,6 +1,6 @@
 /** Searching a tree that is not known: ripgrep lists its files, of which the directories follow. */
 import { foldCase } from '#server/files/fold-case.ts';
-import { runRipgrep } from '#server/files/ripgrep.ts';
+import { runRipgrep, type SearchOptions } from '#server/files/ripgrep.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { enterDirectory, startOfPath, type Progress, type Query } from './query.ts';
 import type { Ranking } from './ranking.ts';
@@ -20,6 +20,7 @@ export interface ColdSearch {
   /** Ignore files of git count without a repository, and those above the root do not. */
   outsideRepository: boolean;
   runtime: Pick<Runtime, 'environment' | 'spawn' | 'which'>;
+  ripgrep?: SearchOptions['ripgrep'];
   timeoutMs: number;
   signal: AbortSignal;
 }
@@ -43,28 +44,29 @@ export async function searchCold(search: ColdSearch): Promise<boolean> {
     const slash = path.lastIndexOf('/');
     const name = path.slice(slash + 1);
     const above = slash === -1 ? '' : path.slice(0, slash);
-    const parent = directory(above);
-    let progress: Progress | undefined;
-    if (parent && admits(above, name, true)) {
-      ranking.offer(parent, name, 'directory', () => path);
-      progress = enterDirectory(query, parent, foldCase(name));
+    const around = directory(above);
+    let own: Progress | undefined;
+    if (around && admits(above, name, true)) {
+      ranking.offer(around, name, 'directory', () => path);
+      own = enterDirectory(query, around, foldCase(name));
     }
-    directories.set(path, progress);
-    return progress;
+    directories.set(path, own);
+    return own;
   }
 
-  let lastPath: string | undefined;
-  let lastProgress: Progress | undefined;
+  /** Of the last file: those of a directory come together. */
+  let parent = '';
+  let progress: Progress | undefined = startOfPath;
 
   function take(record: string): boolean {
     const path = process.platform === 'win32' ? record.replaceAll('\\', '/') : record;
     const slash = path.lastIndexOf('/');
-    const parent = slash === -1 ? '' : path.slice(0, slash);
-    // Files of a directory come together.
-    if (parent !== lastPath) lastProgress = directory(parent);
-    lastPath = parent;
+    if (Math.max(slash, 0) !== parent.length || !path.startsWith(parent)) {
+      parent = slash === -1 ? '' : path.slice(0, slash);
+      progress = directory(parent);
+    }
     const name = path.slice(slash + 1);
-    if (lastProgress && admits(parent, name, false)) ranking.offer(lastProgress, name, 'file', () => path);
+    if (progress && admits(parent, name, false)) ranking.offer(progress, name, 'file', () => path);
     return false;
   }
 
@@ -82,7 +84,7 @@ export async function searchCold(search: ColdSearch): Promise<boolean> {
         separator: '\0',
         keep: take,
       },
-      { timeoutMs },
+      { timeoutMs, ...(search.ripgrep ? { ripgrep: search.ripgrep } : {}) },
     );
     return stopped === undefined;
   } catch (error) {

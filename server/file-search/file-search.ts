@@ -2,7 +2,7 @@
 import { realpath } from 'node:fs/promises';
 import { entryGlobs, type EntryGlobs } from '#server/files/entry-globs.ts';
 import { workTreeTop } from '#server/files/ignore-rules.ts';
-import type { SearchOptions } from '#server/files/ripgrep.ts';
+import { SearchError, type SearchOptions } from '#server/files/ripgrep.ts';
 import type { WorkDirectory } from '#server/files/work-directory.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import type { FileHits, SearchFiles, SuggestFiles } from '#schema/file-search.ts';
@@ -40,8 +40,9 @@ function createFilter(request: SearchFiles, showHidden: boolean): Filter {
   const exclude = entryGlobs(request.exclude_globs, 'exclude_globs');
   return {
     admits(directory, name, isDirectory) {
-      if (VERSION_CONTROL.has(name) || (!showHidden && name.startsWith('.'))) return false;
-      return !exclude?.matches(directory === '' ? name : `${directory}/${name}`, isDirectory);
+      // Asked of every entry there is; what is not wanted begins with a dot.
+      if (name.startsWith('.') && (!showHidden || VERSION_CONTROL.has(name))) return false;
+      return !exclude || !exclude.matches(directory === '' ? name : `${directory}/${name}`, isDirectory);
     },
     includes: include?.matches,
   };
@@ -94,9 +95,21 @@ export function createFileSearch(deps: FileSearchDeps): FileSearch {
     }
 
     if (!followIgnoreFiles) return cold();
-    const found = (await warm(await known.find(root))) ?? (await cold());
-    known.keep(root);
-    return found;
+    const found = await warm(await known.find(root));
+    if (found) {
+      known.keep(root);
+      return found;
+    }
+    try {
+      return await cold();
+    } catch (error) {
+      // Without ripgrep the tree answers, as soon as it is known.
+      const waited = error instanceof SearchError ? await warm(await known.wait(root)) : undefined;
+      if (!waited) throw error;
+      return waited;
+    } finally {
+      known.keep(root);
+    }
   }
 
   return {

@@ -9,7 +9,6 @@ import type { Clock } from '#server/clock.ts';
 import { createIgnoreRules } from '#server/files/ignore-rules.ts';
 import { within } from '#server/files/open-within.ts';
 import type { Logger } from '#server/logging/log.ts';
-import { realPath } from '#server/runtime/real-path.ts';
 import type { Directory } from '#server/watches/tree.ts';
 import type { Lease, Trees } from '#server/watches/trees.ts';
 import { searchedView } from './searched-view.ts';
@@ -18,6 +17,7 @@ const KEPT_MS = 5 * 60 * 1000;
 /** A tree that changes all the time is not waited for. */
 const SETTLE_MS = 100;
 
+/** Directories are named by their real paths. */
 export interface KnownTrees {
   /** The root of the tree if all of it is known, and true at this moment. */
   find(directory: string): Promise<Directory | undefined>;
@@ -90,10 +90,14 @@ export function createKnownTrees({ trees, env, clock, log }: KnownTreesDeps): Kn
     if (!found) return;
     kept.delete(root);
     found.callOff();
-    void found.lease.then(async (lease) => {
-      await lease.watcher.hide('searched');
-      lease.release();
-    });
+    // One that could not be had needs no release.
+    found.lease.then(
+      async (lease) => {
+        await lease.watcher.hide('searched');
+        lease.release();
+      },
+      () => undefined,
+    );
   }
 
   function begin(root: string): Kept {
@@ -116,8 +120,11 @@ export function createKnownTrees({ trees, env, clock, log }: KnownTreesDeps): Kn
   }
 
   async function rootOf(root: string, { lease, outside }: Kept): Promise<Directory | undefined> {
-    const { watcher } = await lease;
-    if (!watcher.knows('searched')) return undefined;
+    const watcher = await lease.then(
+      (held) => held.watcher,
+      () => undefined,
+    );
+    if (!watcher?.knows('searched')) return undefined;
     if ((await outside) !== (await stampOf(root, env()))) {
       forget(root);
       return undefined;
@@ -132,14 +139,12 @@ export function createKnownTrees({ trees, env, clock, log }: KnownTreesDeps): Kn
   }
 
   return {
-    async find(directory) {
-      const root = await realPath(directory);
+    async find(root) {
       const found = kept.get(root);
       return found && rootOf(root, found);
     },
-    keep: (directory) => void realPath(directory).then(keepReal),
-    async wait(directory) {
-      const root = await realPath(directory);
+    keep: (root) => void keepReal(root),
+    async wait(root) {
       const found = keepReal(root);
       return (await found.shown) ? rootOf(root, found) : undefined;
     },

@@ -1,7 +1,7 @@
 /** Searching a tree that is known, in pieces that hold nobody up. */
 import { foldCase } from '#server/files/fold-case.ts';
 import { createPace } from '#server/files/breathe.ts';
-import { charactersOf, kindOfEntry, mayContain, SEARCHED, seenOf } from '#server/watches/entries.ts';
+import { charactersOf, isDirectoryEntry, kindOfEntry, mayContain, SEARCHED, seenOf } from '#server/watches/entries.ts';
 import { pathIn, type Directory } from '#server/watches/tree.ts';
 import { enterDirectory, startOfPath, type Progress, type Query } from './query.ts';
 import type { Ranking } from './ranking.ts';
@@ -45,7 +45,7 @@ export async function searchWarm({ root, query, ranking, admits, timeoutMs, sign
           await pace.rest();
         }
       }
-      const below = directory.directories?.get(name);
+      const below = isDirectoryEntry(entry) ? directory.directories?.get(name) : undefined;
       const mayHit = flag !== undefined && mayContain(entry, flag);
       if ((!mayHit && !below) || (seenOf(entry) & SEARCHED) === 0) continue;
       const kind = kindOfEntry(entry);

@@ -3,6 +3,7 @@ import type { EntryKind } from './changes.ts';
 
 const KINDS: readonly EntryKind[] = ['file', 'directory', 'symlink'];
 const KIND_BITS = 0b11;
+const DIRECTORY = KINDS.indexOf('directory');
 /** Who may see an entry; both flags may be set. */
 export const REPORTED = 0b01_00;
 export const SEARCHED = 0b10_00;
@@ -28,6 +29,7 @@ export const entryOf = (kind: EntryKind, seen: Seen, characters: number): Entry 
   (characters << CHARACTERS_SHIFT) | seen | KINDS.indexOf(kind);
 
 export const kindOfEntry = (entry: Entry): EntryKind => KINDS[entry & KIND_BITS] ?? 'file';
+export const isDirectoryEntry = (entry: Entry): boolean => (entry & KIND_BITS) === DIRECTORY;
 export const seenOf = (entry: Entry): Seen => entry & SEEN_BITS;
 export const withSeen = (entry: Entry, seen: Seen): Entry => (entry & ~SEEN_BITS) | seen;
 /** Whether the name may contain a text with these flags. */

@@ -110,6 +110,8 @@ export function createTreeScan({ root, tree, update, views, watch, isClosed }: T
     }
 
     for (let level = first; level.length > 0 && !isClosed();) {
+      // A part of a tree is of use for reports alone.
+      if (!tree.whole() && !views.reported) throw new Error('the directory has too many entries');
       const queue = level[Symbol.iterator]();
       const next: Scan[] = [];
       const work = async () => {

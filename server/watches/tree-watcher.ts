@@ -33,7 +33,10 @@ export interface ChangeBatch {
 
 export interface TreeWatcher {
   readonly tree: Pick<Tree, 'root' | 'size'>;
-  /** Resolves when all that the view sees is watched. Rejects with what the system refuses; nothing is shown then. */
+  /**
+   * Resolves when all that the view sees is watched. Rejects with what the system refuses, and for a search
+   * when there are too many entries; nothing is shown then.
+   */
   show(name: ViewName, view: View): Promise<void>;
   /** Forgets what only that view saw. */
   hide(name: ViewName): Promise<void>;
@@ -232,6 +235,7 @@ export function createTreeWatcher(deps: TreeWatcherDeps): TreeWatcher {
     views[name] = view;
     try {
       await (first ? scanRoot(false) : reconsider(name));
+      if (name === 'searched' && !tree.whole()) throw new Error('the directory has too many entries');
       known.add(name);
     } catch (error) {
       await conceal(name);

@@ -293,6 +293,26 @@ describe('event.fs.changed', () => {
 });
 
 describe('a watch', () => {
+  test('that takes long to arm holds up nobody else, and no other row of its connection', () =>
+    watching((other) =>
+      watching(async ({ client, add, until }) => {
+        const script = 'for i in $(seq 40); do mkdir d$i; for j in $(seq 50); do mkdir d$i/e$j; done; done';
+        execFileSync('sh', ['-c', script], { cwd: project });
+        let armed = false;
+        const adding = add(['.']).then((ack) => {
+          armed = true;
+          return ack;
+        });
+        client.sendRaw(JSON.stringify({ type: 'ping', payload: { nonce: 'meanwhile' } }));
+        await client.waitFor(({ type }) => type === 'pong');
+        await other.client.send({ type: 'subscribe', payload: { session_ids: [sessionId] } });
+        expect(armed).toBe(false);
+        expect(await adding).toMatchObject({ code: 0 });
+        await put('d40/e50/x');
+        await until('created d40/e50/x');
+      }),
+    ));
+
   test('ends with its connection and with its session, and loads a cold one', async () => {
     const { sessions } = world.server.app;
     await watching(async ({ add }) => {
