@@ -38,6 +38,15 @@ function nameMatcher(pattern: string): Matcher {
 const glob = (pattern: string) =>
   fileGlob(pattern.replace(/\\[\s\S]|[{}]/g, (part) => (part.length > 1 ? part : `\\${part}`)));
 
+const asBytes = (text: string) => Buffer.from(text, 'utf8').toString('latin1');
+
+/** `?` and a bracket stand for one byte, as in git and ripgrep; no other sign of a pattern sees the difference. */
+function byteWise(pattern: string, compile: (pattern: string) => Matcher): Matcher {
+  if (!/[?[]/.test(pattern)) return compile(pattern);
+  const matches = compile(asBytes(pattern));
+  return (text) => matches(asBytes(text));
+}
+
 /** Spaces at the end do not count unless a backslash is before them. */
 function trimmed(line: string): string {
   const bare = line.replace(/ +$/, '');
@@ -54,7 +63,7 @@ function parseLine(line: string): Rule | undefined {
   if (pattern === '' || pattern === '/' || globFault(pattern.replace(/[{}]/g, '')) !== undefined) return undefined;
   const ofName = !pattern.includes('/');
   try {
-    const matches = ofName ? nameMatcher(pattern) : glob(onlyBelow(pattern.replace(/^\//, '')));
+    const matches = ofName ? byteWise(pattern, nameMatcher) : byteWise(onlyBelow(pattern.replace(/^\//, '')), glob);
     return { ignores, directoriesOnly, ofName, matches };
   } catch {
     // A range that runs backwards matches nothing.

@@ -23,7 +23,10 @@ interface LaunchRequest {
 }
 
 /** Where the path leads, links resolved. Throws 40409, 40411, 41304. */
-async function findTarget(directory: WorkDirectory, { path: shown, line }: LaunchRequest): Promise<LaunchTarget> {
+export async function findTarget(
+  directory: WorkDirectory,
+  { path: shown, line }: LaunchRequest,
+): Promise<LaunchTarget> {
   const path = relativePath(shown);
   const inside = await within(directory);
   return onPath(shown, async () => {

@@ -147,6 +147,8 @@ export interface SpawnOptions {
   cwd?: string;
   /** The built output's entry; this project's unless given. */
   entry?: string;
+  /** Whom the server runs as, where the test may choose; the home must be theirs. */
+  user?: { uid: number; gid: number };
   /** Mounts that only the server sees (see `namespace.ts`): shell commands, the home is `$1`. `home` must be given. */
   mounts?: string;
 }
@@ -156,13 +158,23 @@ export const BUILT_ENTRY = resolve(import.meta.dirname, '../../.output/server/in
 
 /** Starts the built server on a free port and waits until it says where it listens. */
 export async function spawnServer(options: SpawnOptions = {}): Promise<SpawnedServer> {
-  const { args = [], env = {}, browser = false, home: givenHome, cwd, entry = BUILT_ENTRY, mounts } = options;
+  const {
+    args = [],
+    env = {},
+    browser = false,
+    home: givenHome,
+    cwd,
+    entry = BUILT_ENTRY,
+    mounts,
+    user = {},
+  } = options;
   const home = givenHome ?? (await temporaryDirectory());
   const command = [process.execPath, entry, '--port', '0', ...(browser ? [] : ['--no-open']), ...args];
   const [program = '', ...rest] = mounts === undefined ? command : inNamespace(mounts, home, command);
   const child = spawn(program, rest, {
     env: { ...process.env, SERVICE_CODE_HOME: home, ...env },
     cwd,
+    ...user,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let printed = '';

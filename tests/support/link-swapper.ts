@@ -1,0 +1,59 @@
+/**
+ * A thread that swaps things for links and back, as fast as it can.
+ */
+import { Worker } from 'node:worker_threads';
+
+const source = `
+const { renameSync, symlinkSync, unlinkSync } = require('node:fs');
+const { workerData, parentPort } = require('node:worker_threads');
+const { pairs, turns } = workerData;
+const view = new Int32Array(turns);
+let made = 0;
+while (Atomics.load(view, 1) === 0) {
+  for (const [place, link] of pairs) {
+    renameSync(place, place + '.away');
+    // Whoever makes missing directories may have been faster.
+    for (;;) {
+      try {
+        symlinkSync(link, place);
+        break;
+      } catch (error) {
+        if (error.code !== 'EEXIST') throw error;
+        renameSync(place, place + '.made' + made++);
+      }
+    }
+    for (let spin = Math.random() * 20000; spin > 0; spin--);
+    unlinkSync(place);
+    renameSync(place + '.away', place);
+    for (let spin = Math.random() * 20000; spin > 0; spin--);
+  }
+  Atomics.add(view, 0, 1);
+}
+parentPort.postMessage('done');
+`;
+
+export interface LinkSwapper {
+  /** How often everything was swapped. */
+  turns(): number;
+  /** Everything is in its place again afterwards. */
+  stop(): Promise<void>;
+}
+
+/** Swaps each place for a link with that text, until it is stopped. */
+export function startLinkSwapper(pairs: [place: string, link: string][]): LinkSwapper {
+  const turns = new SharedArrayBuffer(8);
+  const view = new Int32Array(turns);
+  const worker = new Worker(source, { eval: true, workerData: { pairs, turns } });
+  const done = new Promise<void>((resolve, reject) => {
+    worker.once('message', () => resolve());
+    worker.once('error', reject);
+  });
+  return {
+    turns: () => Atomics.load(view, 0),
+    async stop() {
+      Atomics.store(view, 1, 1);
+      await done;
+      await worker.terminate();
+    },
+  };
+}
