@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { createClient } from './client.mjs';
 import { measureCrowd } from './measures/crowd.mjs';
 import { measureDeltas } from './measures/deltas.mjs';
+import { measureFileList } from './measures/file-list.mjs';
 import { measureFileSearch } from './measures/file-search.mjs';
 import { measureGrowth } from './measures/growth.mjs';
 import { measureMemory } from './measures/memory.mjs';
@@ -30,6 +31,7 @@ const measures = {
   growth: measureGrowth,
   transcript: measureTranscript,
   crowd: measureCrowd,
+  list: measureFileList,
   files: measureFileSearch,
   terminals: measureTerminals,
 };
