@@ -10,6 +10,7 @@ import { createClient } from './client.mjs';
 import { measureContents } from './measures/contents.mjs';
 import { measureCrowd } from './measures/crowd.mjs';
 import { measureDeltas } from './measures/deltas.mjs';
+import { measureFileList } from './measures/file-list.mjs';
 import { measureFileSearch } from './measures/file-search.mjs';
 import { measureGrowth } from './measures/growth.mjs';
 import { measureMemory } from './measures/memory.mjs';
@@ -31,6 +32,7 @@ const measures = {
   growth: measureGrowth,
   transcript: measureTranscript,
   crowd: measureCrowd,
+  list: measureFileList,
   files: measureFileSearch,
   terminals: measureTerminals,
   contents: measureContents,

@@ -8,6 +8,7 @@ import { rgPath } from '@vscode/ripgrep';
 import { WebSocket } from 'ws';
 import { heapMiB, within } from '../client.mjs';
 import { makeFileTree } from '../file-tree.mjs';
+import { watchLoop } from '../loop-blocks.mjs';
 import { temporaryFolder } from '../processes.mjs';
 import { median } from '../rounds.mjs';
 import { openTarget } from './turns.mjs';
@@ -15,32 +16,6 @@ import { openTarget } from './turns.mjs';
 const FILES = 100_000;
 const DIRECTORIES = 20_000;
 const QUERIES = ['index', 'page-task', 'core/user', 'a', 'zzz', 'evnt.test', 'stt/ordr.md', 'node-12'];
-
-/** Runs `source` in the server; what it returns. */
-async function inServer(inspectorUrl, source) {
-  const socket = new WebSocket(inspectorUrl);
-  await within(new Promise((resolve) => socket.once('open', resolve)), 'the inspector');
-  const answer = new Promise((resolve) => socket.once('message', (data) => resolve(JSON.parse(data.toString()))));
-  socket.send(
-    JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression: source, returnByValue: true } }),
-  );
-  const { result } = await within(answer, 'the inspector');
-  socket.terminate();
-  return result?.result?.value;
-}
-
-/** The longest time between two ticks that was CPU time of the loop's thread as well, in ms. */
-const WATCH_LOOP = `(() => {
-  const { readFileSync } = process.getBuiltinModule('node:fs');
-  const cpu = () => Number(readFileSync('/proc/self/task/' + process.pid + '/schedstat', 'utf8').split(' ')[0]) / 1e6;
-  let last = [performance.now(), cpu()];
-  globalThis.longestBlock = 0;
-  setInterval(() => {
-    const now = [performance.now(), cpu()];
-    globalThis.longestBlock = Math.max(globalThis.longestBlock, Math.min(now[0] - last[0], now[1] - last[1]));
-    last = now;
-  }, 5).unref();
-})()`;
 
 async function timed(work) {
   const begun = performance.now();
@@ -76,17 +51,12 @@ export async function measureFileSearch({ builds: [directory], model, quick, rep
   const target = await openTarget({ directory, model }, { inspect: true });
   const { client, server } = target;
   const { inspectorUrl } = server;
-  const block = async () => {
-    const longest = await inServer(inspectorUrl, 'globalThis.longestBlock');
-    await inServer(inspectorUrl, 'globalThis.longestBlock = 0');
-    return longest;
-  };
   try {
     const root = join(folder, 'files');
     mkdirSync(root);
     makeFileTree(root, { files: FILES, perDirectory: 25 });
     execFileSync('git', ['init', '--quiet', root]);
-    await inServer(inspectorUrl, WATCH_LOOP);
+    const block = await watchLoop(inspectorUrl);
     const { id } = await client.api('POST', '/sessions', { metadata: { cwd: root } });
     const search = (query, more) => client.api('POST', `/sessions/${id}/fs:search`, { query, ...more });
 
