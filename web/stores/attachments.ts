@@ -17,8 +17,6 @@ const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 /** A prompt that is still being written a day later has to be given its files anew. */
 const KEPT_S = 86_400;
 
-type Attachments = ReturnType<typeof createAttachments>;
-
 /** Empty. `close` forgets what was not sent. */
 export function createAttachments(rest: Pick<Rest, 'upload' | 'deleteUpload'>) {
   const list = shallowRef<readonly Attachment[]>([]);
