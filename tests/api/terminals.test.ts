@@ -13,7 +13,14 @@ let world: World;
 let sessionId: string;
 beforeAll(async () => {
   world = await startWorld({
-    env: () => ({ ...process.env, SERVICE_CODE_PASSWORD: 'hunter2', SERVICE_MODEL_API_KEY: 'sk-1', VISIBLE: 'yes' }),
+    env: () => ({
+      ...process.env,
+      // What the machine's user has a shell do at its start is nobody's affair here.
+      HOME: '/nonexistent',
+      SERVICE_CODE_PASSWORD: 'hunter2',
+      SERVICE_MODEL_API_KEY: 'sk-1',
+      VISIBLE: 'yes',
+    }),
   });
   ({ id: sessionId } = await world.session());
 });
