@@ -28,7 +28,7 @@ export function createGit({ runtime, clock }: { runtime: GitRuntime; clock: Pick
         const tree = await open(root, signal);
         await readStatus(tree, { ignored: true, onEntry: marks.add });
         for (const path of await dirtySubmodules(tree, marks.known)) {
-          marks.add({ path, from: undefined, status: 'modified' });
+          marks.add({ path, status: 'modified' });
         }
         return marks.of;
       } catch (error) {

@@ -10,7 +10,7 @@ const parents = function* (path: string): Generator<string> {
 };
 
 export interface MarkTable {
-  add(entry: StatusEntry): void;
+  add(entry: Pick<StatusEntry, 'path' | 'status'>): void;
   /** Paths with a change of their own. */
   known: { has(path: string): boolean };
   of: GitMarks;

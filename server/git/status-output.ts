@@ -15,6 +15,9 @@ export interface StatusEntry {
   /** Where a renamed file was before. */
   from: string | undefined;
   status: GitChange;
+  /** The index differs from HEAD, the work tree from the index; of a conflict both are true. */
+  inIndex: boolean;
+  inWorkTree: boolean;
 }
 
 const CONFLICTS = new Set(['DD', 'AU', 'UD', 'UA', 'DU', 'AA', 'UU']);
@@ -67,7 +70,13 @@ export function createStatusReader(onEntry: (entry: StatusEntry) => void): {
     }
     const status = statusOf(xy);
     if (status === undefined) return;
-    const entry: StatusEntry = { path, from: undefined, status };
+    const entry: StatusEntry = {
+      path,
+      from: undefined,
+      status,
+      inIndex: xy[0] !== ' ',
+      inWorkTree: xy[1] !== ' ',
+    };
     if (/[RC]/.test(xy)) renamed = entry;
     else onEntry(entry);
   }

@@ -21,11 +21,11 @@ export async function readStatus(
 ): Promise<BranchFacts> {
   const { prefix } = tree;
   const inside = (path: string) => (path.startsWith(prefix) ? path.slice(prefix.length) : undefined);
-  const reader = createStatusReader(({ path, from, status }) => {
+  const reader = createStatusReader(({ path, from, ...entry }) => {
     const own = inside(path);
     if (own === undefined) return;
     // The work directory itself, where it is untracked as a whole.
-    onEntry({ path: own === '' ? './' : own, from: from === undefined ? undefined : inside(from), status });
+    onEntry({ path: own === '' ? './' : own, from: from === undefined ? undefined : inside(from), ...entry });
   });
   const args = [
     'status',
@@ -69,13 +69,22 @@ function createNumstatReader(): { write(text: string): void; counts: LineCounts 
   };
 }
 
-/** Lines of the work tree and the index against HEAD, of the paths alone unless there are too many. */
-async function countLines(tree: WorkTree, paths: readonly string[]): Promise<LineCounts> {
+interface Changed {
+  /** Undefined when there are too many to name. */
+  paths: string[] | undefined;
+  inIndex: boolean;
+  inWorkTree: boolean;
+}
+
+/**
+ * Lines of the work tree and the index against HEAD. Only where both have changes are the two compared, which walks all
+ * of HEAD; where one has none, the index stands for it.
+ */
+async function countLines(tree: WorkTree, { paths, inIndex, inWorkTree }: Changed): Promise<LineCounts> {
   const reader = createNumstatReader();
-  const { cut } = await tree.read(
-    ['diff', '--numstat', ...DIFF_OPTIONS, '-M', 'HEAD', '--', ...(paths.length > MAX_COMPARED_PATHS ? ['.'] : paths)],
-    { onText: reader.write, maxOutputBytes: NUMSTAT_MAX_BYTES },
-  );
+  const sides = inIndex && inWorkTree ? ['HEAD'] : inIndex ? ['--cached', 'HEAD'] : [];
+  const args = ['diff', '--numstat', ...DIFF_OPTIONS, '-M', ...sides, '--', ...(paths ?? ['.'])];
+  const { cut } = await tree.read(args, { onText: reader.write, maxOutputBytes: NUMSTAT_MAX_BYTES });
   if (cut) throw gitUnavailable(tree.directory, 'too many changes');
   return reader.counts;
 }
@@ -115,17 +124,21 @@ export async function gitStatus(
   // A file may be called `__proto__`.
   const entries: GitStatusReply['entries'] = Object.create(null);
   const known = new Set<string>();
-  const changed: string[] = [];
+  const changed = { paths: Array.of<string>(), inIndex: false, inWorkTree: false };
   const chosen = paths.length === 0 ? () => true : isAmong(paths);
-  const onEntry = ({ path, from, status }: StatusEntry) => {
+  const onEntry = ({ path, from, status, inIndex, inWorkTree }: StatusEntry) => {
     known.add(path);
     if (chosen(path)) entries[path] = status;
-    if (status === 'untracked' || changed.length > MAX_COMPARED_PATHS) return;
-    changed.push(path);
-    if (from !== undefined) changed.push(from);
+    if (status === 'untracked') return;
+    changed.inIndex ||= inIndex;
+    changed.inWorkTree ||= inWorkTree;
+    if (changed.paths.length <= MAX_COMPARED_PATHS) changed.paths.push(path, ...(from === undefined ? [] : [from]));
   };
   const { branch, ahead, behind, unborn } = await readStatus(tree, { onEntry });
   for (const path of await dirtySubmodules(tree, known)) if (chosen(path)) entries[path] = 'modified';
-  const counts = unborn || changed.length === 0 ? { additions: 0, deletions: 0 } : await countLines(tree, changed);
+  const { length } = changed.paths;
+  const named = length > MAX_COMPARED_PATHS ? undefined : changed.paths;
+  const counts =
+    unborn || length === 0 ? { additions: 0, deletions: 0 } : await countLines(tree, { ...changed, paths: named });
   return { branch, ahead, behind, entries, ...counts };
 }

@@ -114,6 +114,24 @@ describe('entries', () => {
     });
   });
 
+  it.each<[string, string[], Record<string, string>]>([
+    ['the work tree', [], { a: 'a\nb\nc\n', b: '' }],
+    ['the index', ['a', 'b'], {}],
+    ['both, in other files', ['a'], { b: '' }],
+    ['both, in one file', ['a'], { a: 'a\n' }],
+  ])('counts lines of changes in %s as a diff against HEAD does', async (_name, staged, changed) => {
+    await repository.write({ a: 'x\ny\n', b: 'one\ntwo\n', c: 'c\n' });
+    await repository.commit();
+    await repository.write({ a: 'x\nz\nz\n', b: 'one\n' });
+    if (staged.length > 0) await repository.git('add', ...staged);
+    await repository.write(changed);
+    const numstat = await repository.git('diff', '--numstat', 'HEAD');
+    const counts = [...numstat.matchAll(/^(\d+)\t(\d+)\t/gm)];
+    const sum = (column: number) => counts.reduce((total, found) => total + Number(found[column]), 0);
+    const { additions, deletions } = await status();
+    expect({ additions, deletions }).toEqual({ additions: sum(1), deletions: sum(2) });
+  });
+
   it('leaves the index as it is', async () => {
     await repository.write({ a: 'a\n', b: 'b\n' });
     await repository.commit();

@@ -1,5 +1,6 @@
 /** JSON written piece by piece, so that a large value does not hold the event loop up. */
 import { Readable } from 'node:stream';
+import { breathe } from '#server/files/breathe.ts';
 
 const PIECE_CHARS = 64 * 1024;
 /** What lies deeper is written at once. */
@@ -46,9 +47,12 @@ export function jsonBody(value: unknown): string | Readable {
   const pieces = joined(value);
   const first = pieces.next();
   if (first.done || first.value.length < PIECE_CHARS) return first.value ?? '';
-  function* rest() {
+  async function* rest() {
     yield first.value ?? '';
-    yield* pieces;
+    for (const piece of pieces) {
+      await breathe();
+      yield piece;
+    }
   }
   return Readable.from(rest(), { objectMode: false });
 }

@@ -121,7 +121,8 @@ export function createRecordReader(onRecord: (record: Buffer) => void): RecordRe
   }
 
   function close(): void {
-    const record = shortener ? shortener.end() : Buffer.concat(pieces, length);
+    const [only] = pieces;
+    const record = shortener?.end() ?? (only && pieces.length === 1 ? only : Buffer.concat(pieces, length));
     pieces = [];
     length = 0;
     shortener = undefined;
