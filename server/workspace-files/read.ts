@@ -3,7 +3,14 @@ import type { FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { etagOf } from '#server/files/etag.ts';
-import { characterEnd, fileEncoding, LEGACY_SAMPLE_BYTES, toUtf8, type FileEncoding } from '#server/files/file-text.ts';
+import {
+  characterEnd,
+  decodeUtf8,
+  fileEncoding,
+  LEGACY_SAMPLE_BYTES,
+  toUtf8,
+  type FileEncoding,
+} from '#server/files/file-text.ts';
 import { fileType } from '#server/files/file-types.ts';
 import { openRegular, readBytes } from '#server/files/open-regular.ts';
 import { within, type Place } from '#server/files/open-within.ts';
@@ -35,38 +42,52 @@ export async function openFileOf(place: Place, shown: string): Promise<FileHandl
 
 interface Window {
   text: string;
+  lines: number;
   truncated: boolean;
 }
 
+function countLineEnds(text: string): number {
+  let ends = 0;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) ends++;
+  return ends;
+}
+
 /** The characters of a window of UTF-8 bytes; `base` is where `bytes` begin and `size` where the text ends. */
-function textWindow(bytes: Buffer, base: number, size: number, offset: number, length: number): Window {
+async function textWindow(
+  bytes: Buffer,
+  base: number,
+  size: number,
+  { offset, length }: Pick<ReadFile, 'offset' | 'length'>,
+): Promise<Window> {
   const start = characterEnd(bytes, Math.min(offset - base, bytes.length));
   const end = characterEnd(bytes, Math.min(offset - base + length, bytes.length));
-  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(start, end));
-  return { text, truncated: base + end < size };
+  const pieces: string[] = [];
+  let ends = 0;
+  for await (const piece of decodeUtf8(bytes.subarray(start, end))) {
+    pieces.push(piece);
+    ends += countLineEnds(piece);
+  }
+  const text = pieces.join('');
+  // A final line end adds no line.
+  const lines = text === '' || text.endsWith('\n') ? ends : ends + 1;
+  return { text, lines, truncated: base + end < size };
 }
 
 async function readText(
   file: FileHandle,
   encoding: FileEncoding,
   size: number,
-  { offset, length }: ReadFile,
+  window: Pick<ReadFile, 'offset' | 'length'>,
 ): Promise<Window> {
   if (encoding !== 'utf-8') {
     const bytes = await toUtf8(await readBytes(file, 0, size), encoding);
-    return textWindow(bytes, 0, bytes.length, offset, length);
+    return textWindow(bytes, 0, bytes.length, window);
   }
-  if (offset >= size) return { text: '', truncated: false };
+  const { offset, length } = window;
+  if (offset >= size) return { text: '', lines: 0, truncated: false };
   const base = Math.max(0, offset - CHARACTER_BYTES);
   const wanted = Math.min(size, offset + length + CHARACTER_BYTES) - base;
-  return textWindow(await readBytes(file, base, wanted), base, size, offset, length);
-}
-
-/** A final line end adds none. */
-function countLines(text: string): number {
-  let lines = 0;
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines++;
-  return text === '' || text.endsWith('\n') ? lines : lines + 1;
+  return textWindow(await readBytes(file, base, wanted), base, size, window);
 }
 
 async function readContent(file: FileHandle, request: ReadFile, path: string): Promise<FileContent> {
@@ -93,14 +114,14 @@ async function readContent(file: FileHandle, request: ReadFile, path: string): P
     const truncated = offset + bytes.length < size && offset < size;
     return { ...facts, content, encoding: 'base64', truncated, is_binary: encoding !== 'utf-8' };
   }
-  const { text, truncated } = await readText(file, encoding, size, request);
+  const { text, lines, truncated } = await readText(file, encoding, size, request);
   return {
     ...facts,
     content: text,
     encoding: 'utf-8',
     truncated,
     is_binary: false,
-    line_count: countLines(text),
+    line_count: lines,
     ...(type?.languageId === undefined ? {} : { language_id: type.languageId }),
   };
 }

@@ -9,7 +9,7 @@ import { startFilesSession, type FilesSession } from '#support/files-session.ts'
 let session: FilesSession;
 let root: string;
 beforeAll(async () => {
-  session = await startFilesSession({ mayStall: 'replies of 10 MiB are checked' });
+  session = await startFilesSession();
   ({ root } = session);
 });
 afterAll(() => session.close());

@@ -6,7 +6,23 @@ const PIECE_CHARS = 64 * 1024;
 /** What lies deeper is written at once. */
 const DEPTH = 5;
 
+function* longText(text: string): Generator<string> {
+  yield '"';
+  for (let at = 0; at < text.length;) {
+    let end = at + PIECE_CHARS;
+    // Both halves of a pair together.
+    if (/[\uD800-\uDBFF]/.test(text.charAt(end - 1))) end += 1;
+    yield JSON.stringify(text.slice(at, end)).slice(1, -1);
+    at = end;
+  }
+  yield '"';
+}
+
 function* members(value: unknown, depth: number): Generator<string> {
+  if (typeof value === 'string' && value.length > PIECE_CHARS) {
+    yield* longText(value);
+    return;
+  }
   if (depth === 0 || typeof value !== 'object' || value === null) {
     yield JSON.stringify(value);
     return;

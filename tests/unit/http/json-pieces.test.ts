@@ -34,4 +34,13 @@ describe('JSON in pieces', () => {
     expect(lengths.length).toBeGreaterThan(5);
     expect(Math.max(...lengths)).toBeLessThan(300_000);
   });
+
+  it('divides a long text, but no character of it', async () => {
+    for (const value of [{ text: `x${'😀"\n'.repeat(60_000)}` }, { text: '\uD83D'.repeat(200_000) }]) {
+      expect(await written(value)).toBe(JSON.stringify(value));
+      const lengths: number[] = [];
+      for await (const piece of jsonBody(value) as Readable) lengths.push((piece as Buffer).length);
+      expect(Math.max(...lengths)).toBeLessThan(500_000);
+    }
+  });
 });

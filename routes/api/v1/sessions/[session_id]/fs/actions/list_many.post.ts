@@ -6,6 +6,7 @@ export default defineFilesEndpoint({
   summary: 'List many directories',
   body: fileFields(listManyFields),
   data: fileListsSchema,
+  large: true,
   handler: ({ body, directory, app, signal }) =>
     listManyFiles(directory, body, { env: app.options.env(), gitMarks: app.git.marks, signal }),
 });

@@ -7,5 +7,6 @@ export default defineFilesEndpoint({
   body: fileFields(readFileFields),
   data: fileContentSchema,
   errors: ['fs.path_not_found', 'fs.permission_denied', 'fs.is_directory', 'fs.is_binary', 'fs.too_large'],
+  large: true,
   handler: ({ body, directory }) => readFileContent(directory, body),
 });
