@@ -1,6 +1,6 @@
 // Everything that must hold before a change lands, in the order of what fails fastest. The last line counts the steps
 // and the tests.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +18,19 @@ function step(title, command, args) {
   const ok = run(title, command, args);
   totals[ok ? 'passed' : 'failed'] += 1;
   return ok;
+}
+
+/** Steps that only read, side by side; what each prints stays together. */
+async function together(steps) {
+  const runs = steps.map(async ([title, command, args]) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const printed = [];
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => printed.push(piece));
+    const status = await new Promise((resolve) => child.on('close', resolve).on('error', () => resolve(1)));
+    totals[status === 0 ? 'passed' : 'failed'] += 1;
+    console.log(`\n== ${title}\n${Buffer.concat(printed)}`);
+  });
+  await Promise.all(runs);
 }
 
 /** A vitest project; its tests are counted one by one. */
@@ -47,11 +60,13 @@ function ensureBrowser() {
   });
 }
 
-step('lint', 'npm', ['run', '--silent', 'lint']);
-step('format', 'npx', ['prettier', '--check', '--log-level', 'warn', '.']);
-step('layers', 'npm', ['run', '--silent', 'layers']);
-step('unused exports', 'npm', ['run', '--silent', 'unused']);
-step('types', 'npm', ['run', '--silent', 'typecheck']);
+await together([
+  ['types', 'npm', ['run', '--silent', 'typecheck']],
+  ['lint', 'npm', ['run', '--silent', 'lint']],
+  ['format', 'npx', ['prettier', '--check', '--log-level', 'warn', '.']],
+  ['layers', 'npm', ['run', '--silent', 'layers']],
+  ['unused exports', 'npm', ['run', '--silent', 'unused']],
+]);
 tests('unit');
 tests('api');
 if (step('build', 'npm', ['run', '--silent', 'build'])) {
