@@ -1,6 +1,6 @@
 /** Searching a tree that is known, in pieces that hold nobody up. */
 import { foldCase } from '#server/files/fold-case.ts';
-import { createPace } from '#server/files/breathe.ts';
+import { createPace } from '#server/breathe.ts';
 import { charactersOf, isDirectoryEntry, kindOfEntry, mayContain, SEARCHED, seenOf } from '#server/watches/entries.ts';
 import { pathIn, type Directory } from '#server/watches/tree.ts';
 import { enterDirectory, startOfPath, type Progress, type Query } from './query.ts';

@@ -1,5 +1,5 @@
 /** Whether a file is text, in which encoding, and its text as UTF-8. */
-import { breathe } from './breathe.ts';
+import { breathe } from '#server/breathe.ts';
 
 /** What text is told from. */
 export const SAMPLE_BYTES = 4096;

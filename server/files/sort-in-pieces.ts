@@ -1,4 +1,4 @@
-import { createPace } from './breathe.ts';
+import { createPace } from '#server/breathe.ts';
 
 const RUN = 500;
 

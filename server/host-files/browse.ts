@@ -1,7 +1,7 @@
 /** The directories of this machine, for choosing one. */
 import { opendir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { createPace } from '#server/files/breathe.ts';
+import { createPace } from '#server/breathe.ts';
 import { onPath } from '#server/files/path-error.ts';
 import { sortInPieces } from '#server/files/sort-in-pieces.ts';
 import type { HostDirectory } from '#schema/host-files.ts';

@@ -1,5 +1,5 @@
 /** Ending many watches: each is quick, all of a large tree at once would hold everything up. */
-import { createPace } from '#server/files/breathe.ts';
+import { createPace } from '#server/breathe.ts';
 import type { SystemWatch } from './system-watch.ts';
 
 export interface Endings {

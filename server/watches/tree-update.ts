@@ -1,5 +1,5 @@
 /** What is there by now against what was known: changes the entries of a tree and tells of those that are reported. */
-import type { createPace } from '#server/files/breathe.ts';
+import type { createPace } from '#server/breathe.ts';
 import type { ChangeType, EntryKind } from './changes.ts';
 import { kindOfEntry, REPORTED, SEARCHED, seenOf } from './entries.ts';
 import type { Seen } from './entries.ts';

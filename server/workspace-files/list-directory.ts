@@ -2,7 +2,7 @@
 import { lstat, type Dirent, type Stats } from 'node:fs';
 import { opendir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createPace } from '#server/files/breathe.ts';
+import { createPace } from '#server/breathe.ts';
 import type { EntryGlobs } from '#server/files/entry-globs.ts';
 import type { DirectoryRules } from '#server/files/ignore-rules.ts';
 import { inBatches } from '#server/files/in-batches.ts';

@@ -1,6 +1,6 @@
 /** JSON written piece by piece, so that a large value does not hold the event loop up. */
 import { Readable } from 'node:stream';
-import { breathe } from '#server/files/breathe.ts';
+import { breathe } from '#server/breathe.ts';
 
 const PIECE_CHARS = 64 * 1024;
 /** What lies deeper is written at once. */
