@@ -3,6 +3,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rgPath } from '@vscode/ripgrep';
+import { watchLoop } from '../loop-blocks.mjs';
 import { temporaryFolder } from '../processes.mjs';
 import { inTurn } from '../rounds.mjs';
 import { openTarget } from './turns.mjs';
@@ -44,7 +45,7 @@ const program = (file, args, cwd) => () =>
 
 export async function measureContents({ builds, model, quick, report }) {
   const folder = await temporaryFolder();
-  const targets = await Promise.all(builds.map((directory) => openTarget({ directory, model })));
+  const targets = await Promise.all(builds.map((directory) => openTarget({ directory, model }, { inspect: true })));
   const rounds = quick ? 3 : 9;
   try {
     const root = join(folder, 'tree');
@@ -63,6 +64,9 @@ export async function measureContents({ builds, model, quick, report }) {
       }),
     );
 
+    const [block] = await Promise.all(targets.map(({ server }) => watchLoop(server.inspectorUrl)));
+    const tellBlock = async (name) => report.line({ name, unit: 'ms', now: [await block()], aim: { most: 50 } });
+
     async function compare(name, of, own, action, body) {
       const works = [own, ...actions.map((act) => () => act(action, body))];
       for (const work of works) await work();
@@ -76,11 +80,23 @@ export async function measureContents({ builds, model, quick, report }) {
     const all = { pattern: 'compute(77,', max_files: 10_000, max_total_matches: 100_000 };
     await compare('grep: 8,000 matches with their lines', 'rg', rg(all.pattern, 51), 'grep', all);
 
+    await tellBlock('longest block of the loop meanwhile');
+    const long = join(folder, 'long');
+    mkdirSync(long);
+    const text = `needle ${'word '.repeat(12_000)}\n`.repeat(40);
+    for (let file = 0; file < 20; file += 1) writeFileSync(join(long, `${file}.txt`), text);
+    const { id } = await targets[0].client.api('POST', '/sessions', { metadata: { cwd: long } });
+    const most = { pattern: 'needle', max_files: 10_000, max_matches_per_file: 10_000 };
+    const whole = await timed(() => targets[0].client.api('POST', `/sessions/${id}/fs:grep`, most));
+    report.line({ name: 'grep: a reply of 32 MiB', unit: 'ms', now: [whole] });
+    await tellBlock('longest block of the loop meanwhile');
+
     await compare('git_status of 100,000 files, clean', 'git', program('git', STATUS, root), 'git_status', {});
     for (let at = 0; at < CHANGED; at += 1) {
       appendFileSync(join(root, `part-${at % 40}`, `module-${at}`, 'file-0.ts'), '// changed\n');
     }
     await compare(`git_status, ${CHANGED} of them changed`, 'git', program('git', STATUS, root), 'git_status', {});
+    await tellBlock('longest block of the loop meanwhile');
   } finally {
     await Promise.all(targets.map((target) => target.close()));
     rmSync(folder, { recursive: true, force: true });

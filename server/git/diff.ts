@@ -1,6 +1,6 @@
 /** Differences to the last commit as text. */
 import { cutBytes } from '#server/bounded-text.ts';
-import { DIFF_OPTIONS } from './status.ts';
+import { DIFF_OPTIONS } from './diff-options.ts';
 import { gitUnavailable, type WorkTree } from './work-tree.ts';
 
 /** Of the text, in UTF-8. */

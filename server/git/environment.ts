@@ -29,6 +29,8 @@ const SETTINGS: readonly (readonly [key: string, value: string])[] = [
   ['diff.external', ''],
   // Would take the lock of the index, whatever is said about optional locks.
   ['diff.autoRefreshIndex', 'false'],
+  // An index of ours would have a part in the repository.
+  ['core.splitIndex', 'false'],
   ['protocol.allow', 'never'],
   // Else a directory in the project that looks like a bare repository is one.
   ['safe.bareRepository', 'explicit'],

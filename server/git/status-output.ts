@@ -1,4 +1,4 @@
-/** Reading what `git status --porcelain=v1 -z --branch` prints, as it comes. */
+/** Reading what `git status --porcelain=v2 -z --branch` prints, as it comes. */
 import type { GitChange } from '#schema/git.ts';
 
 export interface BranchFacts {
@@ -12,76 +12,81 @@ export interface BranchFacts {
 export interface StatusEntry {
   /** Below the top of the work tree; a directory that is untracked or ignored as a whole ends with a slash. */
   path: string;
-  /** Where a renamed file was before. */
-  from: string | undefined;
   status: GitChange;
-  /** The index differs from HEAD, the work tree from the index; of a conflict both are true. */
-  inIndex: boolean;
-  inWorkTree: boolean;
+  /** What HEAD has at this path; undefined where index and HEAD do not have the same paths there. */
+  head: { mode: string; id: string } | undefined;
 }
 
-const CONFLICTS = new Set(['DD', 'AU', 'UD', 'UA', 'DU', 'AA', 'UU']);
-
+/** Of the two letters, of which the first is of the index and the second of the work tree. */
 function statusOf(xy: string): GitChange | undefined {
-  if (xy === '??') return 'untracked';
-  if (xy === '!!') return 'ignored';
-  if (CONFLICTS.has(xy)) return 'conflicted';
   if (xy.includes('D')) return 'deleted';
   if (/[MT]/.test(xy)) return 'modified';
   if (/[RC]/.test(xy)) return 'renamed';
   return xy.includes('A') ? 'added' : undefined;
 }
 
-/** Of the first record; no name of a branch has a space or two dots. */
-export function parseBranch(header: string): BranchFacts {
-  if (header === 'HEAD (no branch)') return { branch: '', ahead: 0, behind: 0, unborn: false };
-  const unborn = /^(No commits yet|Initial commit) on /.exec(header)?.[0];
-  const [name = '', ...facts] = header.slice(unborn?.length ?? 0).split(' ');
-  const count = (word: string) => Number(new RegExp(`\\b${word} (\\d+)`).exec(facts.join(' '))?.[1] ?? 0);
-  return {
-    branch: name.split('...', 1)[0] ?? '',
-    ahead: count('ahead'),
-    behind: count('behind'),
-    unborn: unborn !== undefined,
-  };
+/** Changes of the index that leave it the paths of HEAD. */
+const SAME_PATH = /^[.MT]/;
+const NO_OBJECT = /^0+$/;
+
+/** Splits off so many words; the rest is a path, which may have spaces. */
+function words(record: string, count: number): { fields: string[]; path: string } {
+  const fields = record.split(' ', count);
+  return { fields, path: record.slice(fields.join(' ').length + 1) };
+}
+
+function takeHeader(line: string, branch: BranchFacts): void {
+  const [name, ...values] = line.split(' ');
+  if (name === 'branch.oid') branch.unborn = values[0] === '(initial)';
+  else if (name === 'branch.head') branch.branch = values[0] === '(detached)' ? '' : (values[0] ?? '');
+  else if (name === 'branch.ab') {
+    branch.ahead = Math.abs(Number(values[0]));
+    branch.behind = Math.abs(Number(values[1]));
+  }
+}
+
+/** The entry of a record; undefined for what is none. */
+function entryOf(record: string): StatusEntry | undefined {
+  const [kind] = record;
+  if (kind === '?' || kind === '!') {
+    return { path: record.slice(2), status: kind === '?' ? 'untracked' : 'ignored', head: undefined };
+  }
+  if (kind === 'u') return { path: words(record, 10).path, status: 'conflicted', head: undefined };
+  if (kind !== '1' && kind !== '2') return undefined;
+  const { fields, path } = words(record, kind === '1' ? 8 : 9);
+  const [, xy = '', , mode = '', , , id = ''] = fields;
+  const status = statusOf(xy);
+  const samePath = kind === '1' && SAME_PATH.test(xy) && !NO_OBJECT.test(id);
+  return status && { path, status, head: samePath ? { mode, id } : undefined };
 }
 
 /** Takes the output in pieces and hands each entry over when it is whole. */
 export function createStatusReader(onEntry: (entry: StatusEntry) => void): {
   write(text: string): void;
-  branch(): BranchFacts;
+  /** Whole when git has ended. */
+  branch: BranchFacts;
 } {
-  let branch: BranchFacts = { branch: '', ahead: 0, behind: 0, unborn: false };
-  /** Its former name is the next record. */
-  let renamed: StatusEntry | undefined;
+  const branch: BranchFacts = { branch: '', ahead: 0, behind: 0, unborn: false };
+  /** The next record is the former name of what was renamed. */
+  let skip = false;
   let rest = '';
 
   function take(record: string): void {
-    if (renamed) {
-      onEntry({ ...renamed, from: record });
-      renamed = undefined;
+    if (skip) {
+      skip = false;
       return;
     }
-    const xy = record.slice(0, 2);
-    const path = record.slice(3);
-    if (xy === '##') {
-      branch = parseBranch(path);
+    if (record.startsWith('# ')) {
+      takeHeader(record.slice(2), branch);
       return;
     }
-    const status = statusOf(xy);
-    if (status === undefined) return;
-    const entry: StatusEntry = {
-      path,
-      from: undefined,
-      status,
-      inIndex: xy[0] !== ' ',
-      inWorkTree: xy[1] !== ' ',
-    };
-    if (/[RC]/.test(xy)) renamed = entry;
-    else onEntry(entry);
+    skip = record.startsWith('2 ');
+    const entry = entryOf(record);
+    if (entry) onEntry(entry);
   }
 
   return {
+    branch,
     write(text) {
       let start = 0;
       for (let end = text.indexOf('\0'); end !== -1; end = text.indexOf('\0', start)) {
@@ -91,6 +96,5 @@ export function createStatusReader(onEntry: (entry: StatusEntry) => void): {
       }
       rest += text.slice(start);
     },
-    branch: () => branch,
   };
 }

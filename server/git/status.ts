@@ -1,15 +1,13 @@
 /** What has changed in a work directory since the last commit. */
 import type { GitStatusReply } from '#schema/git.ts';
 import type { RelativePath } from '#server/files/work-directory.ts';
+import { createLineCounter } from './line-counts.ts';
 import { createStatusReader, type BranchFacts, type StatusEntry } from './status-output.ts';
 import { dirtySubmodules } from './submodules.ts';
 import { gitUnavailable, type WorkTree } from './work-tree.ts';
 
 /** Some 300,000 paths; a reply is held in memory. */
-const STATUS_MAX_BYTES = 32 * 1024 * 1024;
-const NUMSTAT_MAX_BYTES = 64 * 1024 * 1024;
-/** Above this many the whole directory is compared instead of the paths that are known to have changed. */
-const MAX_COMPARED_PATHS = 500;
+const STATUS_MAX_BYTES = 64 * 1024 * 1024;
 
 /**
  * One run of git for everything below the work directory. `onEntry` is told each change as git tells it, with paths
@@ -21,15 +19,15 @@ export async function readStatus(
 ): Promise<BranchFacts> {
   const { prefix } = tree;
   const inside = (path: string) => (path.startsWith(prefix) ? path.slice(prefix.length) : undefined);
-  const reader = createStatusReader(({ path, from, ...entry }) => {
+  const reader = createStatusReader(({ path, ...entry }) => {
     const own = inside(path);
     if (own === undefined) return;
     // The work directory itself, where it is untracked as a whole.
-    onEntry({ path: own === '' ? './' : own, from: from === undefined ? undefined : inside(from), ...entry });
+    onEntry({ path: own === '' ? './' : own, ...entry });
   });
   const args = [
     'status',
-    '--porcelain=v1',
+    '--porcelain=v2',
     '-z',
     '--branch',
     '--ahead-behind',
@@ -43,66 +41,8 @@ export async function readStatus(
   ];
   const { cut } = await tree.read(args, { onText: reader.write, maxOutputBytes: STATUS_MAX_BYTES });
   if (cut) throw gitUnavailable(tree.directory, 'too many changes');
-  return reader.branch();
+  return reader.branch;
 }
-
-interface LineCounts {
-  additions: number;
-  deletions: number;
-}
-
-/** Adds up `git diff --numstat`, line by line; binary files have `-` there. */
-function createNumstatReader(): { write(text: string): void; counts: LineCounts } {
-  const counts: LineCounts = { additions: 0, deletions: 0 };
-  let rest = '';
-  return {
-    counts,
-    write(text) {
-      const lines = (rest + text).split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) {
-        const [, added, deleted] = /^(\d+)\t(\d+)\t/.exec(line) ?? [];
-        counts.additions += Number(added ?? 0);
-        counts.deletions += Number(deleted ?? 0);
-      }
-    },
-  };
-}
-
-interface Changed {
-  /** Undefined when there are too many to name. */
-  paths: string[] | undefined;
-  inIndex: boolean;
-  inWorkTree: boolean;
-}
-
-/**
- * Lines of the work tree and the index against HEAD. Only where both have changes are the two compared, which walks all
- * of HEAD; where one has none, the index stands for it.
- */
-async function countLines(tree: WorkTree, { paths, inIndex, inWorkTree }: Changed): Promise<LineCounts> {
-  const reader = createNumstatReader();
-  const sides = inIndex && inWorkTree ? ['HEAD'] : inIndex ? ['--cached', 'HEAD'] : [];
-  const args = ['diff', '--numstat', ...DIFF_OPTIONS, '-M', ...sides, '--', ...(paths ?? ['.'])];
-  const { cut } = await tree.read(args, { onText: reader.write, maxOutputBytes: NUMSTAT_MAX_BYTES });
-  if (cut) throw gitUnavailable(tree.directory, 'too many changes');
-  return reader.counts;
-}
-
-/** For every `git diff`: nothing is started, and no configuration changes what it prints. */
-export const DIFF_OPTIONS = [
-  '--no-ext-diff',
-  '--no-textconv',
-  '--no-color',
-  '--ignore-submodules=dirty',
-  '--submodule=short',
-  '--no-relative',
-  '--src-prefix=a/',
-  '--dst-prefix=b/',
-  '--unified=3',
-  '--inter-hunk-context=0',
-  '-O/dev/null',
-];
 
 /** Whether the entry is one of the paths or lies below one. */
 const isAmong = (paths: readonly RelativePath[]) => {
@@ -124,21 +64,15 @@ export async function gitStatus(
   // A file may be called `__proto__`.
   const entries: GitStatusReply['entries'] = Object.create(null);
   const known = new Set<string>();
-  const changed = { paths: Array.of<string>(), inIndex: false, inWorkTree: false };
+  const lines = createLineCounter(tree);
   const chosen = paths.length === 0 ? () => true : isAmong(paths);
-  const onEntry = ({ path, from, status, inIndex, inWorkTree }: StatusEntry) => {
-    known.add(path);
-    if (chosen(path)) entries[path] = status;
-    if (status === 'untracked') return;
-    changed.inIndex ||= inIndex;
-    changed.inWorkTree ||= inWorkTree;
-    if (changed.paths.length <= MAX_COMPARED_PATHS) changed.paths.push(path, ...(from === undefined ? [] : [from]));
+  const onEntry = (entry: StatusEntry) => {
+    known.add(entry.path);
+    if (chosen(entry.path)) entries[entry.path] = entry.status;
+    lines.add(entry);
   };
   const { branch, ahead, behind, unborn } = await readStatus(tree, { onEntry });
   for (const path of await dirtySubmodules(tree, known)) if (chosen(path)) entries[path] = 'modified';
-  const { length } = changed.paths;
-  const named = length > MAX_COMPARED_PATHS ? undefined : changed.paths;
-  const counts =
-    unborn || length === 0 ? { additions: 0, deletions: 0 } : await countLines(tree, { ...changed, paths: named });
+  const counts = unborn ? { additions: 0, deletions: 0 } : await lines.count();
   return { branch, ahead, behind, entries, ...counts };
 }

@@ -20,6 +20,10 @@ export interface GitOptions {
   onText(text: string): void;
   /** Where output is cut and git stopped. */
   maxOutputBytes: number;
+  /** What git reads. */
+  input?: string;
+  /** Another index than that of the repository. */
+  index?: string | undefined;
 }
 
 export interface GitEnd extends CommandEnd {
@@ -68,14 +72,16 @@ export async function openWorkTree(
   if (git === undefined) throw gitUnavailable(directory, 'git is not installed');
   const until = performance.now() + timeoutMs;
 
-  async function start(args: readonly string[], { onText, maxOutputBytes }: GitOptions, env: NodeJS.ProcessEnv) {
+  async function start(args: readonly string[], options: GitOptions, environment: NodeJS.ProcessEnv) {
+    const { onText, maxOutputBytes, input, index } = options;
     signal.throwIfAborted();
     let stderr = '';
     const end = await runCommand(runtime.spawn, {
       file: git ?? '',
       args: ['--no-pager', ...args],
       cwd: directory,
-      env,
+      env: index === undefined ? environment : { ...environment, GIT_INDEX_FILE: index },
+      ...(input === undefined ? {} : { input }),
       signal,
       timeoutMs: Math.max(0, until - performance.now()),
       maxOutputBytes,

@@ -1,0 +1,26 @@
+/** The files that a search of contents looks into are those of the one table of ignore rules, hidden ones left out. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { grepFields } from '#schema/grep.ts';
+import { createLocalRuntime } from '#server/runtime/local.ts';
+import { grep, type GrepDeps } from '#server/workspace-files/grep/grep.ts';
+import { growIgnoreTree, ignoreTrees } from '#support/ignore-trees.ts';
+
+const request = z.object(grepFields).parse({ pattern: 'needle' });
+const isHidden = (path: string) => path.split('/').some((name) => name.startsWith('.'));
+
+describe.each<[string, Partial<GrepDeps>]>([
+  ['with ripgrep', {}],
+  ['without ripgrep', { ripgrep: async () => undefined }],
+])('%s', (_engine, engine) => {
+  it.each(ignoreTrees.map((tree) => [tree.name, tree] as const))('%s', async (_name, tree) => {
+    const { work, env, seen } = await growIgnoreTree(tree);
+    await Promise.all(tree.files.map((path) => writeFile(join(work, path), 'needle')));
+    const runtime = createLocalRuntime({ env: () => env });
+    const { signal } = new AbortController();
+    const { files } = await grep({ root: work, additionalDirs: () => [] }, request, { runtime, signal, ...engine });
+    expect(files.map(({ path }) => path)).toEqual(seen.filter((path) => !isHidden(path)));
+  });
+});
