@@ -28,7 +28,7 @@ async function together(steps) {
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => printed.push(piece));
     const status = await new Promise((resolve) => child.on('close', resolve).on('error', () => resolve(1)));
     totals[status === 0 ? 'passed' : 'failed'] += 1;
-    console.log(`\n== ${title}\n${Buffer.concat(printed)}`);
+    console.log(`\n== ${title}\n${Buffer.concat(printed).toString()}`);
   });
   await Promise.all(runs);
 }

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { chmod, cp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { terminalSchema } from '#schema/terminal.ts';
@@ -171,7 +171,8 @@ describe('start', () => {
     expect(pids.every(processAlive)).toBe(true);
     expect(await server.stop()).toBe(0);
     expect(await terminal.exit()).toBeNull();
-    expect(pids.filter(processAlive)).toEqual([]);
+    // Killed, they are there until the system has taken them away.
+    await vi.waitFor(() => expect(pids.filter(processAlive)).toEqual([]), 10_000);
   });
 
   it('is not kept from starting by a broken configuration, and says where it is broken', async () => {

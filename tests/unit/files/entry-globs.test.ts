@@ -39,7 +39,7 @@ describe('entryGlobs', () => {
   });
 
   it('names the pattern that makes no sense', () => {
-    for (const pattern of ['', '/', '[a', 'a{b,c', 'x\\', '[z-a]', `${'{a,b}'.repeat(9)}`]) {
+    for (const pattern of ['', '/', '[a', 'a{b,c', 'x\\', '[z-a]', '{a,b}'.repeat(9)]) {
       expect(() => globs('ok', pattern)).toThrow(/^globs\.1: invalid glob: /);
     }
     expect(entryGlobs([], 'globs')).toBeUndefined();

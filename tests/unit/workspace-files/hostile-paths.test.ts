@@ -165,7 +165,7 @@ describe.runIf(process.platform === 'linux')('a thread that swaps components for
           makeDirectory(directory, { path: `a/b/made-${round}`, recursive: false }),
           makeDirectory(directory, { path: `a/deep-${round}/x/y`, recursive: true }),
         ];
-        for (const result of await Promise.allSettled(tries)) {
+        for (const result of await Promise.allSettled(tries.map((tried) => Promise.resolve(tried)))) {
           if (result.status === 'fulfilled') expect(JSON.stringify(result.value)).not.toContain(SECRET);
           else if (!(result.reason instanceof ServiceError)) throw result.reason;
           const outcome = result.status === 'fulfilled' ? 'done' : (result.reason as ServiceError).name;
