@@ -33,13 +33,14 @@ async function together(steps) {
   await Promise.all(runs);
 }
 
-/** A vitest project; its tests are counted one by one. */
-function tests(project) {
+/** A vitest project; its tests are counted one by one. `workers` is how many of its files run at once. */
+function tests(project, workers) {
   const report = join(reports, `${project}.json`);
-  const args = ['vitest', 'run', '--project', project, '--reporter=default', '--reporter=json'];
+  const args = ['vitest', 'run', '--project', project, `--maxWorkers=${workers}`];
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   // A server that blocks the event loop fails its test here; elsewhere it is only told.
   const env = { SERVICE_CODE_STALLS: 'fail' };
-  const ok = run(`${project} tests`, 'npx', [...args, `--outputFile.json=${report}`], env);
+  const ok = run(`${project} tests`, 'npx', [...args, ...reporters], env);
   if (!existsSync(report)) {
     totals.failed += 1;
     return;
@@ -67,11 +68,12 @@ await together([
   ['layers', 'npm', ['run', '--silent', 'layers']],
   ['unused exports', 'npm', ['run', '--silent', 'unused']],
 ]);
-tests('unit');
-tests('api');
+tests('unit', '100%');
+tests('api', '100%');
 if (step('build', 'npm', ['run', '--silent', 'build'])) {
   ensureBrowser();
-  tests('e2e');
+  // A browser and a server of its own for each file are enough for a small machine.
+  tests('e2e', 1);
 }
 rmSync(reports, { recursive: true, force: true });
 
