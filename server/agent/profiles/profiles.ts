@@ -8,7 +8,7 @@ import type { Clock } from '#server/clock.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { SessionWarning } from '#schema/session.ts';
 import { builtinProfiles, mainProfile, type Profile, type Profiles } from '../profile.ts';
-import { parseAgentFile, type AgentFile } from './agent-file.ts';
+import type { AgentFile } from './agent-file.ts';
 import {
   findAgentFiles,
   readAgentFile,
@@ -100,6 +100,8 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
     const known = before.get(seen.path);
     if (known?.mtimeMs === seen.mtimeMs && known.size === seen.size) return known;
     try {
+      // Most homes and projects have none, and the YAML parser takes long to load.
+      const { parseAgentFile } = await import('./agent-file.ts');
       const file = parseAgentFile(await readAgentFile(seen.path, files), basename(seen.path, '.md'));
       if (file.override || !builtinProfiles.has(file.name)) return { ...seen, file };
       throw new Error(`"${file.name}" is a built-in profile; a file takes its place with override: true`);
