@@ -1,6 +1,7 @@
 /** The pull request of a branch, asked of GitHub's own tool and remembered for a while. */
 import { z } from 'zod';
 import type { PullRequest } from '#schema/git.ts';
+import { jsonText } from '#schema/json-text.ts';
 import type { Clock } from '#server/clock.ts';
 import { runCommand } from '#server/processes/run-command.ts';
 import type { GitRuntime, WorkTree } from './work-tree.ts';
@@ -10,24 +11,14 @@ const REMEMBERED_MS = 60_000;
 const MAX_REMEMBERED = 256;
 const GH_MAX_BYTES = 64 * 1024;
 
-const ghReply = z
-  .string()
-  .transform((text, context): unknown => {
-    try {
-      return JSON.parse(text);
-    } catch {
-      context.addIssue('no JSON');
-      return z.NEVER;
-    }
-  })
-  .pipe(
-    z.object({
-      number: z.int().min(1),
-      url: z.url({ protocol: /^https?$/ }),
-      state: z.enum(['OPEN', 'MERGED', 'CLOSED']),
-      isDraft: z.boolean(),
-    }),
-  );
+const ghReply = jsonText.pipe(
+  z.object({
+    number: z.int().min(1),
+    url: z.url({ protocol: /^https?$/ }),
+    state: z.enum(['OPEN', 'MERGED', 'CLOSED']),
+    isDraft: z.boolean(),
+  }),
+);
 
 const STATES = { OPEN: 'open', MERGED: 'merged', CLOSED: 'closed' } as const;
 

@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { cutText } from '#server/bounded-text.ts';
 import { writeFileAtomic } from '#server/files/atomic-write.ts';
 import { errorCode } from '#server/files/errno.ts';
+import { jsonText } from '#schema/json-text.ts';
 import { isUploadId, type Uploads } from './uploads.ts';
 
 const recordSchema = z.object({
@@ -21,17 +22,7 @@ const recordSchema = z.object({
   file: z.string(),
 });
 
-const recordText = z
-  .string()
-  .transform((text, context) => {
-    try {
-      return JSON.parse(text) as unknown;
-    } catch {
-      context.addIssue('no JSON');
-      return z.NEVER;
-    }
-  })
-  .pipe(recordSchema);
+const recordText = jsonText.pipe(recordSchema);
 
 export interface SessionMedia {
   id: string;

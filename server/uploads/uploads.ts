@@ -145,7 +145,10 @@ export function createUploads({ home, documents, clock, log }: UploadsDeps): Upl
       if (stopped) return;
       const id = name.replace(/\.json$/, '');
       if (name !== id && isUploadId(id)) {
-        const upload = await documents.get(keyOf(id), uploadSchema).catch(() => undefined);
+        const upload = await documents.get(keyOf(id), uploadSchema).catch((error: unknown) => {
+          log.warn('the record of an upload cannot be read', { id, err: error });
+          return undefined;
+        });
         if (upload?.expires_at !== undefined) expiring.set(id, Date.parse(upload.expires_at));
       } else if (!present.has(`${name}.json`)) {
         const facts = await stat(join(folder, name)).catch(() => undefined);

@@ -36,6 +36,11 @@ interface Lister {
   mark(entries: FileEntry[]): Promise<void>;
 }
 
+/** Of a directory below: what cannot be read is left out. */
+function unreadable(error: unknown): undefined {
+  if (!(error instanceof ServiceError)) throw error;
+}
+
 async function createLister(directory: WorkDirectory, request: Request, deps: ListDeps): Promise<Lister> {
   const exclude = entryGlobs(request.exclude_globs, 'exclude_globs');
   const allowIgnored = entryGlobs(request.allow_ignored_globs, 'allow_ignored_globs');
@@ -96,7 +101,7 @@ async function listBelow(lister: Lister, top: DirectoryList, depth: number, sign
       const batch = directories.slice(start, start + WIDTH);
       // Its path was made of names that the system gave.
       const lists = await inBatches(batch, WIDTH, ({ path }) =>
-        lister.list(path as RelativePath, path).catch(() => undefined),
+        lister.list(path as RelativePath, path).catch(unreadable),
       );
       for (const [index, list] of lists.entries()) {
         const directory = batch[index];
