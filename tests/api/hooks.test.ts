@@ -419,6 +419,27 @@ describe('a turn', () => {
     expect(await told.nth('StopFailure')).toMatchObject(failure);
   });
 
+  test('that a prompt is steered into asks no hook about it', async () => {
+    const told = recorded('UserPromptSubmit', 'UserPromptQueued');
+    const refuses = { event: 'UserPromptSubmit', matcher: '^steered$', command: 'exit 2' };
+    await configure(refuses, ...told.entries);
+    const talk = await startTalk(world);
+    const first = world.model.enqueue({ text: 'One.', hold: true });
+    await talk.prompt('first', [], { prompt_id: 'p0' });
+    await first.sent;
+    await talk.prompt('steered', [], { prompt_id: 'p1' });
+    await told.nth('UserPromptQueued');
+    await world.ok('POST', `${talk.path}/prompts/p1:steer`);
+    world.model.enqueue({ text: 'Two.' });
+    first.release();
+    await talk.settled('p0');
+    expect(wireText(wireMessages(world, -1).at(-1) ?? { role: '' })).toBe('steered');
+    expect(talk.all('hook.result')).toEqual([]);
+    // The hooks of the next prompt come behind those of that one.
+    await talk.turn('last', [{ text: 'Three.' }]);
+    expect(await told.nth('UserPromptSubmit', 2)).toMatchObject({ prompt: 'last', is_steer: false });
+  });
+
   test('kills on abort what it was told of', async () => {
     const pid = fresh('pid');
     await configure({ event: 'TurnStarted', command: hangs(pid) });
