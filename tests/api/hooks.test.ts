@@ -176,7 +176,10 @@ describe('a prompt', () => {
     const begin = performance.now();
     const { ended } = await talk.turn('go', [{ text: 'Done.' }]);
     expect(ended).toMatchObject({ reason: 'completed' });
-    expect(performance.now() - begin).toBeGreaterThan(1000);
+    const took = performance.now() - begin;
+    expect(took).toBeGreaterThan(1000);
+    // Its time, and not that of a hook that says none, which is 30 s.
+    expect(took).toBeLessThan(10_000);
     await gone(Number(await written(pid)));
   });
 
@@ -545,6 +548,21 @@ describe('a session', () => {
     await writeFile(inProject(gate), '');
     expect(await reply).toMatchObject({ data: { status: 'running' } });
     expect((await talk.settled('p0')).payload).toMatchObject({ reason: 'completed' });
+  });
+});
+
+test.each([
+  [1, 0],
+  [600, 0],
+  [0.5, 40001],
+  [0, 40001],
+  [601, 40001],
+  ['30', 40001],
+])('a time of %j s is answered with %i', async (timeout, code) => {
+  const hooks = [{ event: 'Stop', command: 'true', timeout }];
+  expect(await world.api('POST', '/config', { hooks })).toMatchObject({
+    code,
+    ...(code === 0 ? {} : { details: [{ path: 'hooks.0.timeout' }] }),
   });
 });
 
