@@ -118,19 +118,20 @@ export function createTaskOutput(deps: TaskOutputDeps): TaskOutput {
     opening = made.catch(() => undefined);
     const opened = await made;
     file = opened;
+    const lookLater = () => (watch = setTimeout(() => void look(), SIZE_CHECK_MS).unref());
     const look = async () => {
-      const { size } = await opened.stat();
-      if (size > maxBytes) tooMuch();
-      else if (file === opened) watch = setTimeout(lookAgain, SIZE_CHECK_MS).unref();
-    };
-    const lookAgain = () =>
-      void look().catch((error: unknown) => {
+      try {
+        const { size } = await opened.stat();
+        if (size > maxBytes) tooMuch();
+        else if (file === opened) lookLater();
+      } catch (error) {
         // Its end closed the file meanwhile.
         if (file !== opened) return;
         report(`the size of the output of ${taskId} cannot be watched`, error);
         tooMuch();
-      });
-    await look();
+      }
+    };
+    lookLater();
     return opened.fd;
   }
 

@@ -267,6 +267,7 @@ test('while a retry waits: ends at once, no further attempt', async () => {
     'prompt.aborted',
   ]);
   expect(talk.all('turn.step.interrupted')[0]?.payload).toMatchObject({ step: 1, reason: 'aborted' });
+  expect(talk.all('turn.ended')[0]?.payload).toMatchObject({ reason: 'cancelled', interruptReason: 'user_cancelled' });
   await goesOn(talk);
 });
 

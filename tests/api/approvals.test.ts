@@ -272,6 +272,29 @@ test('an approval that nobody answers expires, and the turn goes on', async () =
   }
 });
 
+test('a second answer minutes and days later is told that there was a first', async () => {
+  const clock = manualClock();
+  const slow = await startWorld({ clock });
+  try {
+    const talk = await startTalk(slow);
+    const turn = talk.turn('go', bash('echo once'));
+    const { approval_id: id } = await talk.approval();
+    await talk.answer(id, { decision: 'approved' });
+    expect((await turn).results).toMatchObject([{ output: 'once\n' }]);
+    for (const wait of [10 * 60_000, INTERACTION_LIFETIME_MS]) {
+      clock.advance(wait);
+      expect(await slow.api('POST', `${talk.path}/approvals/${id}`, { decision: 'rejected' })).toMatchObject({
+        code: 40902,
+        msg: `approval ${id} already resolved`,
+        data: { resolved: false },
+      });
+    }
+    expect(talk.all('event.approval.resolved')).toHaveLength(1);
+  } finally {
+    await slow.close();
+  }
+});
+
 test('archiving the session ends the approval', async () => {
   const talk = await startTalk(world);
   await talk.prompt('go', bash('echo x'));
@@ -305,9 +328,17 @@ describe('permission modes', () => {
     ['Write outside', 'Write', { path: `${outside}.new`, content: 'new' }],
     ['Write to .git', 'Write', { path: '.git/hooks/new', content: 'x' }],
     ['Bash', 'Bash', { command: 'echo x' }],
+    ['TodoList', 'TodoList', { todos: [] }],
+    ['TaskList', 'TaskList', {}],
+    ['TaskOutput', 'TaskOutput', { task_id: 'bash-00000000' }],
+    ['TaskStop', 'TaskStop', { task_id: 'bash-00000000' }],
+    ['WaitFor', 'WaitFor', { timeout: 1 }],
+    ['GetGoal', 'GetGoal', {}],
+    ['SetGoalBudget', 'SetGoalBudget', { value: 1, unit: 'turns' }],
+    ['UpdateGoal', 'UpdateGoal', { status: 'blocked' }],
   ];
   const asked: Record<string, string[]> = {
-    manual: ['Read outside', 'Grep outside', 'Write outside', 'Write to .git', 'Bash'],
+    manual: ['Read outside', 'Grep outside', 'Write outside', 'Write to .git', 'Bash', 'TaskStop'],
     yolo: ['Write to .git'],
     auto: [],
   };

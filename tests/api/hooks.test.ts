@@ -176,7 +176,10 @@ describe('a prompt', () => {
     const begin = performance.now();
     const { ended } = await talk.turn('go', [{ text: 'Done.' }]);
     expect(ended).toMatchObject({ reason: 'completed' });
-    expect(performance.now() - begin).toBeGreaterThan(1000);
+    const took = performance.now() - begin;
+    expect(took).toBeGreaterThan(1000);
+    // Its time, and not that of a hook that says none, which is 30 s.
+    expect(took).toBeLessThan(10_000);
     await gone(Number(await written(pid)));
   });
 
@@ -419,6 +422,27 @@ describe('a turn', () => {
     expect(await told.nth('StopFailure')).toMatchObject(failure);
   });
 
+  test('that a prompt is steered into asks no hook about it', async () => {
+    const told = recorded('UserPromptSubmit', 'UserPromptQueued');
+    const refuses = { event: 'UserPromptSubmit', matcher: '^steered$', command: 'exit 2' };
+    await configure(refuses, ...told.entries);
+    const talk = await startTalk(world);
+    const first = world.model.enqueue({ text: 'One.', hold: true });
+    await talk.prompt('first', [], { prompt_id: 'p0' });
+    await first.sent;
+    await talk.prompt('steered', [], { prompt_id: 'p1' });
+    await told.nth('UserPromptQueued');
+    await world.ok('POST', `${talk.path}/prompts/p1:steer`);
+    world.model.enqueue({ text: 'Two.' });
+    first.release();
+    await talk.settled('p0');
+    expect(wireText(wireMessages(world, -1).at(-1) ?? { role: '' })).toBe('steered');
+    expect(talk.all('hook.result')).toEqual([]);
+    // The hooks of the next prompt come behind those of that one.
+    await talk.turn('last', [{ text: 'Three.' }]);
+    expect(await told.nth('UserPromptSubmit', 2)).toMatchObject({ prompt: 'last', is_steer: false });
+  });
+
   test('kills on abort what it was told of', async () => {
     const pid = fresh('pid');
     await configure({ event: 'TurnStarted', command: hangs(pid) });
@@ -524,6 +548,21 @@ describe('a session', () => {
     await writeFile(inProject(gate), '');
     expect(await reply).toMatchObject({ data: { status: 'running' } });
     expect((await talk.settled('p0')).payload).toMatchObject({ reason: 'completed' });
+  });
+});
+
+test.each([
+  [1, 0],
+  [600, 0],
+  [0.5, 40001],
+  [0, 40001],
+  [601, 40001],
+  ['30', 40001],
+])('a time of %j s is answered with %i', async (timeout, code) => {
+  const hooks = [{ event: 'Stop', command: 'true', timeout }];
+  expect(await world.api('POST', '/config', { hooks })).toMatchObject({
+    code,
+    ...(code === 0 ? {} : { details: [{ path: 'hooks.0.timeout' }] }),
   });
 });
 

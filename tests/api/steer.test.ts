@@ -1,7 +1,14 @@
 /** Waiting prompts that are put into the turn that runs. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { callThenText, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
+import { z } from 'zod';
+import { call, callThenText, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
+import { upload } from '#support/uploads.ts';
 import { startWorld, type World } from '#support/world.ts';
+
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 let world: World;
 beforeAll(async () => {
@@ -86,6 +93,123 @@ test('waits for the results of the step, and ends no approval', async () => {
   await talk.answer(approval_id, { decision: 'approved' });
   await talk.settled('p0');
   expect((await shown(talk)).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'user', 'assistant']);
+});
+
+test('leaves a question of the turn open, and enters behind its answer', async () => {
+  const talk = await startTalk(world);
+  const questions = [{ question: 'Which?', options: [{ label: 'A' }, { label: 'B' }] }];
+  await talk.prompt('Ask', [{ calls: [call('AskUserQuestion', { questions })] }], { prompt_id: 'p0' });
+  const { question_id } = (await talk.nth('event.question.requested', 1)).payload;
+  await talk.prompt('hurry', [], { prompt_id: 'p1' });
+  expect(await steer(talk, ['p1'])).toMatchObject({ code: 0 });
+  expect(talk.all('event.question.dismissed')).toEqual([]);
+  expect(await world.ok('GET', `${talk.path}/questions?status=pending`)).toMatchObject({ items: [{ question_id }] });
+  world.model.enqueue({ text: 'Done.' });
+  const answers = { q_0: { kind: 'single', option_id: 'opt_0_0' } };
+  await world.ok('POST', `${talk.path}/questions/${String(question_id)}`, { answers });
+  await talk.settled('p0');
+  expect((await shown(talk)).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'user', 'assistant']);
+  expect(talk.all('event.question.dismissed')).toEqual([]);
+});
+
+test('brings images and files along: the texts and media of all, in the order of the queue', async () => {
+  const { talk, held } = await holdTurn([]);
+  const file = await upload(world.server, { content: 'name,count\n', filename: 'list.csv', type: 'text/csv' });
+  const png = await upload(world.server, { content: Uint8Array.from(PIXEL), filename: 'a.png', type: 'image/png' });
+  const image = { type: 'image', source: { kind: 'file', file_id: png.id } };
+  const shownImage = { type: 'image', source: { kind: 'session_media', file_id: png.id } };
+  const submit = (prompt_id: string, ...content: unknown[]) =>
+    world.ok('POST', `${talk.path}/prompts`, { content, prompt_id });
+  await submit('p1', { type: 'text', text: 'Look at' }, image);
+  await submit('p2', { type: 'file', file_id: file.id, name: '', media_type: 'x/y', size: 0 });
+  expect(await steer(talk, ['p2', 'p1'])).toMatchObject({ code: 0 });
+  const attached = { type: 'text', text: expect.stringContaining('Attached file "list.csv"') };
+  expect((await talk.nth('prompt.steered', 1)).payload.content).toMatchObject([
+    { text: 'Look at' },
+    shownImage,
+    attached,
+  ]);
+  world.model.enqueue({ text: 'A pixel and a list.' });
+  held.release();
+  await talk.settled('p0');
+  expect(wireMessages(world, -1).at(-1)?.content).toMatchObject([
+    { type: 'text', text: 'Look at' },
+    { type: 'image_url', image_url: { url: `data:image/png;base64,${PIXEL.toString('base64')}` } },
+    attached,
+  ]);
+  expect((await shown(talk))[2]).toMatchObject({
+    id: 'p1',
+    content: [{ text: 'Look at' }, shownImage, attached],
+  });
+});
+
+describe('of several agents', () => {
+  /** The main agent in a turn with `m1` behind it, another in one with `s1` and `s2`. */
+  async function twoAgents(other: (talk: Talk) => Promise<string>) {
+    const talk = await startTalk(world);
+    const agent_id = await other(talk);
+    const turns = [];
+    for (const [prompt_id, more] of [['m0', {}] as const, ['s0', { agent_id }] as const]) {
+      const held = world.model.enqueue({ text: `text of ${prompt_id}`, hold: true });
+      await talk.prompt(prompt_id, [], { prompt_id, ...more });
+      await held.sent;
+      turns.push(held);
+    }
+    await talk.prompt('text of m1', [], { prompt_id: 'm1' });
+    for (const prompt_id of ['s1', 's2']) await talk.prompt(`text of ${prompt_id}`, [], { prompt_id, agent_id });
+    return { talk, agent_id, turns };
+  }
+  const side = async ({ path }: Talk) =>
+    z.object({ agent_id: z.string() }).parse(await world.ok('POST', `${path}:btw`)).agent_id;
+  const sub = async (talk: Talk) => {
+    const task = { prompt: 'Plan', description: 'plan', subagent_type: 'plan' };
+    await talk.turn('Go', [{ calls: [call('Agent', task)] }, { text: 'A plan.' }, { text: 'Done.' }]);
+    return 'agent-1';
+  };
+
+  test.each([
+    ['a side conversation', side],
+    ['a subagent', sub],
+  ])('the ids must stand in one queue; those of %s enter its own turn', async (_what, other) => {
+    const { talk, agent_id, turns } = await twoAgents(other);
+    for (const ids of [
+      ['s1', 'm1'],
+      ['m1', 's1'],
+      ['s1', 'm0'],
+    ]) {
+      expect(await steer(talk, ids)).toMatchObject({ ...refused, msg: 'one or more prompts are not pending' });
+    }
+    expect(talk.all('prompt.steered')).toEqual([]);
+    expect(await steer(talk, ['s1'])).toMatchObject({ code: 0, data: { prompt_ids: ['s1'] } });
+    expect((await talk.nth('prompt.steered', 1)).payload).toMatchObject({ agentId: agent_id, activePromptId: 's0' });
+    expect(await world.ok('GET', `${talk.path}/prompts`)).toMatchObject({
+      active: { prompt_id: 'm0' },
+      queued: [{ prompt_id: 'm1' }],
+    });
+    for (const text of ['steered', 'second']) world.model.enqueue({ text });
+    turns[1]?.release();
+    await talk.settled('s2');
+    expect(wireMessages(world, -2).map(wireText).at(-1)).toBe('text of s1');
+    expect(wireMessages(world, -1).map(wireText).at(-1)).toBe('text of s2');
+    expect(wireMessages(world, -1).map(wireText)).not.toContain('text of m1');
+    await world.ok('POST', `${talk.path}/prompts/m1:abort`);
+    turns[0]?.release();
+    await talk.settled('m0');
+    expect((await shown(talk)).map(({ id }) => id)).not.toContain('s1');
+  });
+
+  test('that of the other runs, the main one does not: only its own turn is steered into', async () => {
+    const { talk, turns } = await twoAgents(side);
+    await world.ok('POST', `${talk.path}/prompts/m1:abort`);
+    turns[0]?.release();
+    await talk.settled('m0');
+    expect(await steer(talk, ['nobody'])).toMatchObject({ ...refused, msg: 'no active prompt to steer into' });
+    expect(await steer(talk, ['s2', 's1'])).toMatchObject({ code: 0 });
+    world.model.enqueue({ text: 'steered' });
+    turns[1]?.release();
+    await talk.settled('s0');
+    expect(wireText(wireMessages(world, -1).at(-1) ?? { role: '' })).toMatch(/text of s1\s*text of s2/);
+  });
 });
 
 describe('is refused', () => {

@@ -10,7 +10,7 @@ import { z } from 'zod';
 import type { Session } from '#schema/session.ts';
 import { recordEvents, type EventLogOptions, type Recorder } from '#support/event-log.ts';
 import { manualClock } from '#support/manual-clock.ts';
-import type { ModelServer } from '#support/model-server.ts';
+import type { ModelServer, Script } from '#support/model-server.ts';
 import { startWorld, type World, type WorldOptions } from '#support/world.ts';
 import { connect, type ReceivedFrame, type WsClient } from '#support/ws-client.ts';
 
@@ -118,6 +118,38 @@ scenarios('a turn', {}, (add) => {
     await recorder.act('POST prompts/{id}:abort', () => post(`/prompts/${second}:abort`));
     await recorder.act('the model goes on', async () => first.release());
     await until('prompt.completed');
+  });
+});
+
+scenarios('a turn that is steered', {}, (add) => {
+  /** A turn that streams, with a prompt of its queue put into it. */
+  async function steered({ model, prompt, post, until, recorder }: Stage, first: Script) {
+    const held = model.enqueue({ ...first, hold: true });
+    await prompt('First');
+    await held.sent;
+    await until('assistant.delta');
+    const second = await recorder.act('second prompt', () => prompt('Second'));
+    await recorder.act('POST prompts:steer', () => post('/prompts:steer', { prompt_ids: [second] }));
+    return held;
+  }
+
+  add('steer', async (stage) => {
+    const held = await steered(stage, { text: 'One.' });
+    stage.model.enqueue({ text: 'Two.' });
+    await stage.recorder.act('the model goes on', async () => held.release());
+    await stage.until('prompt.completed');
+  });
+
+  add('steer-then-abort', async (stage) => {
+    await steered(stage, { text: 'One.' });
+    await stage.recorder.act('POST :abort', () => stage.post(':abort'));
+    await stage.until('prompt.aborted');
+  });
+
+  add('steer-then-failure', async (stage) => {
+    const held = await steered(stage, { text: 'I will not', finish: 'content_filter' });
+    await stage.recorder.act('the model goes on', async () => held.release());
+    await stage.until('prompt.completed');
   });
 });
 
@@ -346,6 +378,43 @@ scenarios('a subagent', {}, (add) => {
     await until('assistant.delta');
     await recorder.act('POST :abort', () => post(':abort'));
     await until('prompt.aborted', 2);
+  });
+});
+
+/** A subagent begins when the test lets it: beside a turn of its caller no order would be sure. */
+const subagentGate = { event: 'SubagentStart', command: 'until test -e begin; do sleep 0.01; done; rm begin' };
+
+scenarios('a subagent in the background', { config: { hooks: [subagentGate] } }, (add) => {
+  const starts = {
+    name: 'Agent',
+    args: { prompt: 'Count the words of a.txt', description: 'count words', subagent_type: 'plan' },
+  };
+  const letBegin = ({ world }: Stage) => writeFile(join(world.project, 'begin'), '');
+
+  add('subagent-in-the-background', async (stage) => {
+    const { model, prompt, until, recorder } = stage;
+    model.enqueue({ calls: [{ ...starts, args: { ...starts.args, run_in_background: true } }] });
+    for (const text of ['It counts.', 'One word.', 'It is one.']) model.enqueue({ text });
+    await prompt('Count the words');
+    await until('prompt.completed');
+    await recorder.act('the subagent may begin', () => letBegin(stage));
+    await until('turn.ended', 3);
+  });
+
+  add('subagent-detached', async (stage) => {
+    const { model, prompt, post, until, recorder } = stage;
+    model.enqueue({ calls: [starts] });
+    const held = model.enqueue({ text: 'One word.', hold: true });
+    for (const text of ['It counts.', 'It is one.']) model.enqueue({ text });
+    await letBegin(stage);
+    await prompt('Count the words');
+    await held.sent;
+    await until('assistant.delta');
+    const { taskId } = (await until('subagent.spawned')).payload;
+    await recorder.act('POST tasks/{id}:detach', () => post(`/tasks/${String(taskId)}:detach`));
+    await until('prompt.completed');
+    await recorder.act('the model goes on', async () => held.release());
+    await until('turn.ended', 3);
   });
 });
 

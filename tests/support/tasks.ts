@@ -1,5 +1,5 @@
 /** Tasks for tests of what runs as one. */
-import { systemClock } from '#server/clock.ts';
+import { systemClock, type Clock } from '#server/clock.ts';
 import type { Draft } from '#server/journal/records.ts';
 import { createTasks, KILL_GRACE_MS, type Tasks, type TaskSettings } from '#server/tasks/tasks.ts';
 
@@ -12,12 +12,17 @@ export const defaultTaskSettings: TaskSettings = {
 };
 
 /** Of a session without a journal; `records` gets what they would append. */
-export function tasksOf(dir: string, settings: Partial<TaskSettings> = {}, records: Draft[] = []): Tasks {
+export function tasksOf(
+  dir: string,
+  settings: Partial<TaskSettings> = {},
+  records: Draft[] = [],
+  clock: Clock = systemClock,
+): Tasks {
   const append = (drafts: Draft[]) => records.push(...drafts);
   return createTasks({
     log: { append, attempt: (drafts) => append(drafts) > 0 },
     dir,
-    clock: systemClock,
+    clock,
     settings: () => ({ ...defaultTaskSettings, ...settings }),
     report: (what, error) => {
       throw new Error(what, { cause: error });

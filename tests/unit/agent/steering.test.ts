@@ -1,28 +1,42 @@
-/** Steering where no client can bring it about: a turn without a prompt, a server that died before a step took it. */
+/**
+ * Steering at moments that no client can hit: a turn without a prompt, one that has just ended, is about to end or fails,
+ * a server that died before a step took it.
+ */
 import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import type { Feature } from '#server/agent/feature.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
 import { foldJournal } from '#server/journal/cold-fold.ts';
-import { openTalk, scriptedModel } from '#support/agent-session.ts';
+import { ModelError } from '#server/models/types.ts';
+import { openTalk, scriptedModel, textOf } from '#support/agent-session.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
 import { temporaryFolder } from '#support/session-logs.ts';
 
-/** An agent in a turn that waits for its first answer. */
-async function runningTurn(begin: (talk: Awaited<ReturnType<typeof openTalk>>) => void) {
+type Talk = Awaited<ReturnType<typeof openTalk>>;
+
+/** An agent in a turn that waits for its first answer, which `answer` gives and `fail` refuses. */
+async function runningTurn(begin: (talk: Talk) => void, features?: readonly Feature[]) {
   const { path, remove } = await temporaryFolder();
   onTestFinished(remove);
   let answer = () => {};
-  const waits = new Promise<void>((resolve) => (answer = resolve));
+  let fail = (_error: Error) => {};
+  const waits = new Promise<void>((resolve, reject) => {
+    answer = resolve;
+    fail = reject;
+  });
   const first = async () => {
     await waits;
     return { parts: [{ type: 'text' as const, text: 'first' }], calls: [], finishReason: 'completed' as const };
   };
-  const { program } = scriptedModel(first, { text: 'second' });
-  const talk = await openTalk({ dir: path, program });
+  const { program, requests } = scriptedModel(first, { text: 'second' }, { text: 'third' });
+  const talk = await openTalk({ dir: path, program, ...(features ? { features } : {}) });
   begin(talk);
   await talk.nth('turn.step.started');
-  return { talk, answer, path };
+  return { talk, answer, fail, path, requests };
 }
+
+const queuedOf = async ({ session }: Talk) => (await session.agents.main.prompts()).queued.map((one) => one.prompt_id);
 
 it('makes the first prompt that of a turn without one: it is shown as active and settled with it', async () => {
   const { talk, answer } = await runningTurn(({ main }) =>
@@ -54,5 +68,87 @@ it('loses no text when the server dies before a step takes it', async () => {
   expect(fold.state.prompts.get('main')).toMatchObject({ active: undefined, entering: [] });
   answer();
   await talk.idle();
+  await talk.close();
+});
+
+it('is refused once the end of the turn is recorded; what waits runs in its old order', async () => {
+  const { talk, answer } = await runningTurn((opened) => void opened.submit('go'));
+  const { main } = talk.session.agents;
+  const [p1, p2] = [talk.submit('one'), talk.submit('two')];
+  let refused: unknown;
+  let waiting: Promise<string[]> | undefined;
+  const stop = talk.log.listen({
+    line({ records }) {
+      if (waiting || !records.some(({ type }) => type === 'turn.ended')) return;
+      try {
+        main.steer([p2, p1]);
+      } catch (error) {
+        refused = error;
+      }
+      waiting = queuedOf(talk);
+    },
+    volatile: () => undefined,
+    restarted: () => undefined,
+  });
+  answer();
+  await talk.nth('turn.ended');
+  stop();
+  expect(refused).toEqual(new ServiceError('prompt.not_found', 'no active prompt to steer into'));
+  expect(await waiting).toEqual([p1, p2]);
+  await talk.idle();
+  expect(talk.all('prompt.steered')).toEqual([]);
+  expect(talk.all('turn.started').map(({ payload }) => payload['promptId'])).toEqual(['p0', p1, p2]);
+  await talk.close();
+});
+
+it('enters the context of a turn that fails before a step takes it, on its last line', async () => {
+  const { talk, fail, requests } = await runningTurn((opened) => void opened.submit('go'));
+  const steered = [talk.submit('one'), talk.submit('two')];
+  talk.session.agents.main.steer(steered);
+  const later = talk.submit('later');
+  fail(new ModelError('bad thing', { code: 'provider.api_error', retry: false, name: 'APIStatusError' }));
+  await talk.idle();
+  const lines = await talk.lines();
+  expect(lines.find((line) => line.includes('error'))).toEqual([
+    'turn.step.interrupted',
+    'turn.ended',
+    'error',
+    'context.spliced',
+    'event.session.work_changed',
+    'prompt.completed',
+  ]);
+  expect(talk.all('prompt.completed').map(({ payload }) => [payload['promptId'], payload['reason']])).toEqual([
+    ['p0', 'failed'],
+    [later, 'completed'],
+  ]);
+  expect(requests.at(-1)?.messages.map(textOf).join('|')).toMatch(/go.*one.*two.*later/s);
+  await talk.close();
+});
+
+it('keeps a turn going that is about to end: features are asked whether it may', async () => {
+  let asked = () => {};
+  let mayGo = () => {};
+  const isAsked = new Promise<void>((resolve) => (asked = resolve));
+  const go = new Promise<void>((resolve) => (mayGo = resolve));
+  const slow: Feature = {
+    name: 'slow',
+    open: () => ({
+      async mayEnd() {
+        asked();
+        await go;
+        return [];
+      },
+    }),
+  };
+  const { talk, answer, requests } = await runningTurn((opened) => void opened.submit('go'), [slow]);
+  const waiting = talk.submit('by the way');
+  answer();
+  await isAsked;
+  talk.session.agents.main.steer([waiting]);
+  mayGo();
+  await talk.idle();
+  expect(talk.all('turn.started')).toHaveLength(1);
+  expect(talk.all('turn.step.started')).toHaveLength(2);
+  expect(requests.at(-1)?.messages.map(textOf).at(-1)).toBe('by the way');
   await talk.close();
 });

@@ -1,5 +1,17 @@
 /** What a task writes: memory, file, bounds, and files that are not what they were. */
-import { appendFile, mkdir, mkdtemp, readFile, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  open,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -96,6 +108,41 @@ describe('a file that a program writes itself', () => {
     await vi.waitFor(() => expect(tooMuch).toHaveBeenCalledTimes(1));
     expect(await output.end()).toEqual({ path: path(), bytes: 100 });
     expect((await stat(path())).size).toBe(100);
+  });
+
+  test('whose size cannot be watched ends the program: nobody would see it grow', async () => {
+    const output = outputOf();
+    const tooMuch = vi.fn();
+    await output.open(tooMuch);
+    const any = await open(path());
+    await any.close();
+    const stat = vi.spyOn(Object.getPrototypeOf(any) as typeof any, 'stat').mockRejectedValueOnce(new Error('EIO'));
+    await vi.waitFor(() => expect(tooMuch).toHaveBeenCalledTimes(1));
+    stat.mockRestore();
+    expect(output.reports).toEqual([`the size of the output of ${TASK} cannot be watched`]);
+    expect(await output.end()).toEqual({ path: path(), bytes: 0 });
+    expect(tooMuch).toHaveBeenCalledTimes(1);
+  });
+
+  test('that ends while its size is looked at is no error', async () => {
+    const output = outputOf();
+    const tooMuch = vi.fn();
+    await output.open(tooMuch);
+    const any = await open(path());
+    await any.close();
+    let refuse = (_error: Error) => {};
+    const looks = new Promise<void>((looking) => {
+      vi.spyOn(Object.getPrototypeOf(any) as typeof any, 'stat').mockImplementationOnce(() => {
+        looking();
+        return new Promise((_resolve, reject) => (refuse = reject));
+      });
+    });
+    await looks;
+    vi.restoreAllMocks();
+    await output.end();
+    refuse(new Error('EBADF'));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([output.reports, tooMuch.mock.calls]).toEqual([[], []]);
   });
 
   test('what comes behind its end, of a program that left the group, is not shown', async () => {

@@ -3,10 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Clock } from '#server/clock.ts';
 import { event, type Draft } from '#server/journal/records.ts';
 import type { RunningTask, TaskEnd, TaskSpec, TaskStop, WaitingCall } from '#server/tasks/task.ts';
 import type { TaskSettings } from '#server/tasks/tasks.ts';
 import type { TaskMembers } from '#schema/events/tasks.ts';
+import { manualClock } from '#support/manual-clock.ts';
 import { tasksOf } from '#support/tasks.ts';
 
 let dir: string;
@@ -37,9 +39,9 @@ function child() {
   };
 }
 
-function setUp(settings: Partial<TaskSettings> = {}) {
+function setUp(settings: Partial<TaskSettings> = {}, clock?: Clock) {
   const records: Draft[] = [];
-  const tasks = tasksOf(dir, settings, records);
+  const tasks = tasksOf(dir, settings, records, clock);
   const turn = new AbortController();
   const waiting = (more: Partial<WaitingCall> = {}): WaitingCall => ({
     signal: turn.signal,
@@ -164,13 +166,19 @@ describe('a task in the background', () => {
     });
   });
 
-  test('is given up when it does not end', async () => {
-    const { tasks, spec, types } = setUp({ killGraceMs: -1990 });
+  test('is given up when it has not ended 2 s after the grace time, which is 5 s unless configured', async () => {
+    const clock = manualClock();
+    const { tasks, spec, types } = setUp({}, clock);
     const { info } = await tasks.run(spec(), (task) => {
       task.started(members);
       return new Promise(() => {});
     });
-    await tasks.stop(info.taskId, BY_USER);
+    const stopped = tasks.stop(info.taskId, BY_USER);
+    expect(clock.waits()).toEqual([7000]);
+    clock.advance(6999);
+    expect(tasks.get(info.taskId)?.info().status).toBe('running');
+    clock.advance(1);
+    await stopped;
     expect(tasks.get(info.taskId)?.info().status).toBe('killed');
     expect(types().filter((type) => type === 'task.terminated')).toHaveLength(1);
   });

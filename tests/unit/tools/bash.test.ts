@@ -259,6 +259,33 @@ describe('Bash', () => {
       expect(pids.filter(isAlive)).toEqual([]);
     });
 
+    test('one that is stopped has 5 s to end, unless configured; a flood has none', async () => {
+      const graces: number[] = [];
+      const { runtime } = space.environment;
+      const spawn: typeof runtime.spawn = async (request) => {
+        const running = await runtime.spawn(request);
+        const stop = (graceMs: number) => {
+          graces.push(graceMs);
+          running.stop(0);
+        };
+        return { ...running, stop };
+      };
+      const environment = { ...space.environment, activeTools, runtime: { ...runtime, spawn } };
+      const settings = {};
+      for (const [command, more] of [
+        ['sleep 30', settings],
+        ['sleep 30', { killGraceMs: 700 }],
+        ['yes', settings],
+      ] as const) {
+        const tasks = tasksOf(space.environment.sessionDir, more);
+        await runTool(bashTool, environment, { command, description: 'Do it', run_in_background: true }, { tasks });
+        const [task = expect.unreachable()] = tasks.all();
+        if (command !== 'yes') await tasks.stop(task.info().taskId, byUser);
+        await task.ended;
+      }
+      expect(graces).toEqual([5000, 700, 0]);
+    });
+
     test('what it forks twice is in its group and goes with it', async () => {
       const command = `( (echo $BASHPID > pids; trap '' HUP; while :; do sleep 0.05; done) & ) ; echo ready; sleep 30`;
       const { tasks, task, id } = await start(command);

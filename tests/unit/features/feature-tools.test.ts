@@ -1,0 +1,254 @@
+/** The tools that features bring, one by one: what they refuse, what rules see of them, and how they are shown. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { accessesConflict } from '#server/agent/calls/resource-access.ts';
+import { ToolInputError, type ToolPermission } from '#server/tools/tool.ts';
+import type { Display } from '#schema/display.ts';
+import { openTalk, scriptedModel } from '#support/agent-session.ts';
+import { temporaryFolder } from '#support/session-logs.ts';
+
+let talk: Awaited<ReturnType<typeof openTalk>>;
+let remove: () => Promise<void>;
+beforeAll(async () => {
+  const folder = await temporaryFolder();
+  ({ remove } = folder);
+  talk = await openTalk({ dir: folder.path, program: scriptedModel().program });
+});
+afterAll(async () => {
+  await talk.close();
+  await remove();
+});
+
+const toolOf = (name: string) =>
+  talk.main.tools().find(({ tool }) => tool.name === name)?.tool ?? expect.unreachable(name);
+
+async function prepared(name: string, args: unknown) {
+  const checked = toolOf(name).check(args);
+  if ('problem' in checked) throw new Error(checked.problem);
+  return checked.prepare(talk.main.context.environment());
+}
+
+interface Shown {
+  args: object;
+  label: string;
+  /** What a rule's argument is matched against; absent where only the bare name matches. */
+  subject?: string;
+  display?: Display;
+}
+interface Refused {
+  args: unknown;
+  problem: RegExp;
+}
+interface Row {
+  /** What it needs when no rule says otherwise. */
+  permission: ToolPermission;
+  shown: Shown[];
+  refused: Refused[];
+  /** Other calls of the response may run at the same time. */
+  besideOthers?: true;
+}
+
+const question = (more: object = {}) => ({ question: 'Which?', options: [{ label: 'A' }, { label: 'B' }], ...more });
+const option = (label: string) => ({ options: [{ label }] });
+const task = { prompt: 'Count', description: 'count words' };
+
+const table: Record<string, Row> = {
+  TodoList: {
+    permission: 'free',
+    shown: [
+      { args: {}, label: 'Read the todo list' },
+      { args: { todos: [] }, label: 'Clear the todo list' },
+      { args: { todos: [{ title: 'x', status: 'done' }] }, label: 'Write a todo list of 1 items' },
+    ],
+    refused: [
+      { args: { todos: [{ title: '', status: 'done' }] }, problem: /^todos\.0\.title: / },
+      { args: { todos: [{ title: 'x', status: 'doing' }] }, problem: /^todos\.0\.status: / },
+    ],
+  },
+  AskUserQuestion: {
+    permission: 'free',
+    shown: [
+      { args: { questions: [question()] }, label: 'Asking: Which?' },
+      {
+        args: { questions: [question(), question({ question: 'When?' })], background: true },
+        label: 'Asking: Which? (+1 more)',
+      },
+    ],
+    refused: [
+      { args: {}, problem: /^questions: / },
+      { args: { questions: [] }, problem: /^questions: / },
+      {
+        args: { questions: Array.from({ length: 5 }, (_, n) => question({ question: `${n}` })) },
+        problem: /^questions/,
+      },
+      { args: { questions: [question({ options: [{ label: 'A' }] })] }, problem: /^questions\.0\.options: / },
+      { args: { questions: [question({ question: '' })] }, problem: /^questions\.0\.question: / },
+      { args: { questions: [question(), question()] }, problem: /asked twice/ },
+      { args: { questions: [question({ options: [{ label: 'A' }, { label: 'A' }] })] }, problem: /stands twice/ },
+    ],
+  },
+  EnterPlanMode: {
+    permission: 'free',
+    shown: [{ args: {}, label: 'Entering plan mode' }],
+    refused: [{ args: { id: 'mine' }, problem: /Unrecognized key/ }],
+  },
+  ExitPlanMode: {
+    permission: 'free',
+    shown: [{ args: {}, label: 'Presenting plan and exiting plan mode' }],
+    refused: [
+      { args: { plan: 'x' }, problem: /Unrecognized key/ },
+      { args: { options: [] }, problem: /^options: / },
+      { args: { options: ['a', 'b', 'c', 'd'].map((label) => ({ label })) }, problem: /^options: / },
+      { args: { options: [{ label: 'a' }, { label: 'a' }] }, problem: /^options: each label must be there once/ },
+      { args: { options: [{ label: 'a', more: 1 }] }, problem: /^options\.0: Unrecognized key/ },
+      { args: option(''), problem: /^options\.0\.label: / },
+      { args: option('x'.repeat(81)), problem: /^options\.0\.label: / },
+      ...['Approve', 'Reject', 'Revise', 'Reject and Exit'].map((label) => ({
+        args: option(label),
+        problem: /^options\.0\.label: must not be one of/,
+      })),
+    ],
+  },
+  Agent: {
+    permission: 'free',
+    besideOthers: true,
+    shown: [
+      {
+        args: task,
+        label: 'Launching coder agent: count words',
+        subject: 'coder',
+        display: { kind: 'agent_call', agent_name: 'coder', prompt: 'Count' },
+      },
+      {
+        args: { ...task, subagent_type: 'plan', run_in_background: true },
+        label: 'Launching background plan agent: count words',
+        subject: 'plan',
+        display: { kind: 'agent_call', agent_name: 'plan', prompt: 'Count', background: true },
+      },
+    ],
+    refused: [
+      { args: {}, problem: /^prompt: .*; description: / },
+      { args: { ...task, prompt: '' }, problem: /^prompt: / },
+      { args: { ...task, run_in_background: 'yes' }, problem: /^run_in_background: / },
+      { args: { ...task, subagent_type: 'nobody' }, problem: /Allowed types: coder, explore, plan/ },
+      { args: { ...task, subagent_type: 'plan', resume: 'agent-1' }, problem: /exclude each other/ },
+      { args: { ...task, resume: 'agent-1' }, problem: /no subagent/ },
+    ],
+  },
+  TaskList: {
+    permission: 'free',
+    shown: [
+      { args: {}, label: 'Listing running tasks', subject: 'active' },
+      { args: { active_only: false, limit: 100 }, label: 'Listing all tasks', subject: 'all' },
+    ],
+    refused: [
+      { args: { limit: 0 }, problem: /^limit: / },
+      { args: { limit: 101 }, problem: /^limit: / },
+      { args: { limit: 1.5, active_only: 1 }, problem: /^active_only: .*; limit: / },
+    ],
+  },
+  TaskOutput: {
+    permission: 'free',
+    shown: [{ args: { task_id: 'bash-1' }, label: 'Reading the output of bash-1', subject: 'bash-1' }],
+    refused: [
+      { args: {}, problem: /^task_id: / },
+      { args: { task_id: '' }, problem: /^task_id: / },
+    ],
+  },
+  TaskStop: {
+    permission: 'ask',
+    shown: [{ args: { task_id: 'bash-1', reason: 'done' }, label: 'Stopping bash-1', subject: 'bash-1' }],
+    refused: [
+      { args: {}, problem: /^task_id: / },
+      { args: { task_id: '', reason: 1 }, problem: /^task_id: .*; reason: / },
+    ],
+  },
+  WaitFor: {
+    permission: 'free',
+    shown: [
+      { args: { timeout: 600 }, label: 'Waiting for any task', subject: 'any' },
+      { args: { timeout: 1, task_id: 'bash-1' }, label: 'Waiting for bash-1', subject: 'bash-1' },
+    ],
+    refused: [
+      { args: {}, problem: /^timeout: / },
+      { args: { timeout: 0 }, problem: /^timeout: / },
+      { args: { timeout: 601 }, problem: /^timeout: / },
+      { args: { timeout: 1.5, task_id: '' }, problem: /^timeout: .*; task_id: / },
+    ],
+  },
+  CreateGoal: {
+    permission: 'free',
+    shown: [
+      {
+        args: { objective: ' Ship it ', completionCriterion: 'It runs' },
+        label: 'Creating a goal',
+        display: { kind: 'goal_start', objective: 'Ship it', completionCriterion: 'It runs', mode: 'manual' },
+      },
+    ],
+    refused: [
+      { args: {}, problem: /^objective: / },
+      { args: { objective: '  ' }, problem: /must not be empty/ },
+      { args: { objective: 'x'.repeat(4001) }, problem: /at most 4000 characters/ },
+      { args: { objective: 'x', replace: 'yes' }, problem: /^replace: / },
+    ],
+  },
+  GetGoal: { permission: 'free', shown: [{ args: {}, label: 'Read the goal' }], refused: [{ args: 1, problem: /./ }] },
+  SetGoalBudget: {
+    permission: 'free',
+    shown: [{ args: { value: 2, unit: 'hours' }, label: 'Set a goal budget of 2 hours' }],
+    refused: [
+      { args: {}, problem: /^value: .*; unit: / },
+      { args: { value: 0, unit: 'turns' }, problem: /^value: / },
+      { args: { value: '2', unit: 'turns' }, problem: /^value: / },
+      { args: { value: 1, unit: 'years' }, problem: /^unit: / },
+      { args: { value: 25, unit: 'hours' }, problem: /at most 24 hours/ },
+      { args: { value: 999, unit: 'milliseconds' }, problem: /at least 1 second/ },
+    ],
+  },
+  UpdateGoal: {
+    permission: 'free',
+    shown: [{ args: { status: 'complete' }, label: 'Set the goal to complete' }],
+    refused: [
+      { args: {}, problem: /^status: / },
+      { args: { status: 'paused' }, problem: /^status: / },
+    ],
+  },
+};
+
+test('each has a row', () => {
+  expect(Object.keys(table).toSorted()).toEqual(
+    talk.main
+      .tools()
+      .map(({ tool }) => tool.name)
+      .toSorted(),
+  );
+});
+
+test.each(Object.entries(table))(
+  '%s: class, label, display, rule subject, and what runs beside it',
+  async (name, row) => {
+    expect(toolOf(name).permission).toBe(row.permission);
+    const reads = [{ kind: 'file', path: '/x', mode: 'read' } as const];
+    for (const { args, label, subject, display } of row.shown) {
+      const call = await prepared(name, args);
+      expect(call.label).toBe(label);
+      expect(call.display).toEqual(display);
+      expect(call.subject).toEqual(subject === undefined ? { match: 'literal' } : { text: subject, match: 'glob' });
+      expect(accessesConflict(call.accesses, reads)).toBe(row.besideOthers !== true);
+    }
+  },
+);
+
+test.each(
+  Object.entries(table).flatMap(([name, { refused }]) => refused.map(({ args, problem }) => ({ name, args, problem }))),
+)('$name refuses $args', async ({ name, args, problem }) => {
+  const checked = toolOf(name).check(args);
+  if ('problem' in checked) {
+    expect(checked.problem).toMatch(problem);
+    return;
+  }
+  const refusal = await Promise.resolve()
+    .then(() => checked.prepare(talk.main.context.environment()))
+    .catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(ToolInputError);
+  expect(String(refusal)).toMatch(problem);
+});
