@@ -186,6 +186,17 @@ describe('in the background', () => {
     await talk.answer(approval.approval_id, { decision: 'approved' });
     const { payload } = await talk.nth('task.terminated', 1);
     expect(payload.info).toMatchObject({ taskId, status: 'completed' });
+    // Its caller was idle, so that the end opens a turn.
+    await expect.poll(() => own(talk, 'main', 'turn.ended').length).toBe(2);
+    expect(own(talk, 'main', 'turn.started')[1]?.payload).toMatchObject({
+      origin: { kind: 'task', taskId, status: 'completed' },
+    });
+    expect(said(-1).at(-1)).toMatch(new RegExp(`^<notification id="task:${taskId}:completed"[^]*${LONG.slice(0, 40)}`));
+    expect(await world.ok('GET', `${talk.path}/tasks/${taskId}?with_output=1`)).toMatchObject({
+      status: 'completed',
+      output_preview: LONG,
+    });
+    expect(await world.ok('GET', talk.path)).toMatchObject({ busy: false });
   });
 });
 
@@ -372,11 +383,28 @@ describe('after a crash', () => {
     try {
       const taskId = await taskOf(talk);
       await server.api('GET', `${talk.path}/prompts`);
+      const client = await connect(server);
+      await client.send({
+        type: 'subscribe',
+        payload: { session_ids: [talk.session.id], cursors: { [talk.session.id]: { seq: 0 } } },
+      });
+      const turns = () => client.durable(talk.session.id).filter(({ type }) => type === 'turn.started').length;
+      const before = turns();
+      expect(client.durable(talk.session.id).filter(({ type }) => type === 'task.notified')).toHaveLength(1);
       const { data: task } = await server.api('GET', `${talk.path}/tasks/${taskId}`);
       expect(task).toMatchObject({ status: 'failed', agent_id: 'agent-1' });
       const { data: page } = await server.api('GET', `${talk.path}/transcript?agent_id=main`);
       expect(page).toMatchObject({ tasks: [{ taskId, state: 'lost', detached: true }] });
       expect((await server.api('GET', talk.path)).data).toMatchObject({ busy: false });
+      // No turn begins with the notice: the next prompt brings it.
+      const { length } = world.model.requests;
+      world.model.enqueue({ text: 'I see.' });
+      await server.api('POST', `${talk.path}/prompts`, { content: [{ type: 'text', text: 'Go on' }] });
+      await client.waitFor(({ type, payload }) => type === 'turn.ended' && payload.reason === 'completed');
+      expect([world.model.requests.length - length, turns() - before]).toEqual([1, 1]);
+      expect(said(-1).filter((text) => text.includes(`<notification id="task:${taskId}:lost"`))).toHaveLength(1);
+      expect(said(-1).at(-1)).toBe('Go on');
+      await client.close();
     } finally {
       await server.close();
       await rm(home, { recursive: true, force: true });

@@ -1,10 +1,10 @@
 /** What the model does with its tasks: list, read, stop, wait; and questions that nobody waits for. */
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { sessionTaskSchema } from '#schema/task.ts';
-import { call, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
+import { call, resumeTalk, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 
 let world: World;
@@ -35,6 +35,14 @@ async function started(talk: Talk, ...commands: string[]): Promise<string[]> {
 async function result(talk: Talk, name: string, args: object) {
   const { results } = await talk.turn('go', [{ calls: [call(name, args)] }, { text: 'Done.' }]);
   return results[0] ?? expect.unreachable('no result');
+}
+
+/** What `end` ends is told of in a turn of its own. */
+async function endedBehind(talk: Talk, end: () => unknown): Promise<void> {
+  world.model.enqueue({ text: 'I see.' });
+  const turns = talk.all('turn.ended').length;
+  await end();
+  await talk.nth('turn.ended', turns + 1);
 }
 
 /** Everything that the model was told of so far, in its last request. */
@@ -68,6 +76,74 @@ describe('TaskList and TaskOutput', () => {
     expect((await result(talk, 'TaskList', {})).output).not.toContain(first);
     expect((await result(talk, 'TaskList', { active_only: false })).output).toContain(first);
     await stopAll(talk);
+  });
+
+  test('the output is the end of what the file holds', async () => {
+    const talk = await startTalk(world);
+    const { command, open } = gated('seq 1 20000');
+    const [id = ''] = await started(talk, command);
+    await endedBehind(talk, open);
+    const { output } = await result(talk, 'TaskOutput', { task_id: id });
+    const [, path = ''] = /\noutput_path: (.+)\n/.exec(output) ?? [];
+    const file = await readFile(path, 'utf8');
+    expect(file).toMatch(/^1\n2\n/);
+    expect(file.length).toBeGreaterThan(100_000);
+    expect(output.split('\n[output]\n')[1]).toBe(file.slice(-32 * 1024));
+    expect(await world.ok('GET', `${talk.path}/tasks/${id}?with_output=1`)).toMatchObject({
+      output_preview: file.slice(-32 * 1024),
+    });
+  });
+
+  test('a task that did not complete says why', async () => {
+    const talk = await startTalk(world);
+    const failing = gated('exit 3');
+    const slow = { command: 'sleep 30', description: 'Slow', run_in_background: true, timeout: 1 };
+    const calls = [inBackground(failing.command), call('Bash', slow)];
+    const { results } = await talk.turn('go', [{ calls }, { text: 'Started.' }]);
+    const [failed = '', late = ''] = results.map(({ output }) => /^task_id: (\S+)/.exec(output)?.[1] ?? '');
+    world.model.answerBy(({ body }) =>
+      JSON.stringify(body).includes('<notification') ? { text: 'I see.' } : undefined,
+    );
+    await failing.open();
+    await talk.nth('task.notified', 2);
+    await expect.poll(() => world.ok('GET', talk.path)).toMatchObject({ busy: false });
+    world.model.answerBy(() => undefined);
+    const [stopped = ''] = await started(talk, 'sleep 60');
+    await result(talk, 'TaskStop', { task_id: stopped });
+    for (const [task_id, status, reason] of [
+      [failed, 'failed', 'failed'],
+      [late, 'timed_out', 'timed_out'],
+      [stopped, 'killed', 'stopped'],
+    ] as const) {
+      const { output } = await result(talk, 'TaskOutput', { task_id });
+      expect(output).toMatch(/^retrieval_status: success\n/);
+      expect(output).toContain(`\nstatus: ${status}\n`);
+      expect(output).toContain(`\nterminal_reason: ${reason}\n\n[output]\n`);
+    }
+  });
+
+  test('of a subagent it is what that said at its end, also after a restart', async () => {
+    const talk = await startTalk(world);
+    const task = { prompt: 'Count', description: 'count words', subagent_type: 'plan', run_in_background: true };
+    world.model.enqueue({ calls: [call('Agent', task)] });
+    // Either may ask first.
+    const held = [world.model.enqueue({ text: 'Two.', hold: true }), world.model.enqueue({ text: 'Two.', hold: true })];
+    const { prompt_id } = await talk.prompt('go');
+    await Promise.all(held.map(({ sent }) => sent));
+    const { taskId } = (await talk.nth('subagent.spawned', 1)).payload;
+    world.model.enqueue({ text: 'I see.' });
+    for (const one of held) one.release();
+    await talk.settled(prompt_id);
+    await talk.nth('task.notified', 1);
+    await expect.poll(() => world.ok('GET', talk.path)).toMatchObject({ busy: false });
+    const read = async (on: Talk) => (await result(on, 'TaskOutput', { task_id: taskId })).output;
+    const output = await read(talk);
+    expect(output).toMatch(
+      /^retrieval_status: success\ntask_id: agent-.+\nkind: agent\nstatus: completed\n(.+\n)*agent_id: agent-1\nsubagent_type: plan\n\n\[output\]\nTwo\.$/,
+    );
+    expect(output).not.toContain('output_path');
+    await world.restart();
+    expect(await read(await resumeTalk(world, talk.session))).toBe(output);
   });
 
   test.each([['TaskOutput'], ['TaskStop'], ['WaitFor']])('%s of an id that is a path, or of nobody', async (name) => {
@@ -123,6 +199,32 @@ describe('WaitFor', () => {
     await stopAll(talk);
   });
 
+  test('for one of them, tells of the others that ended meanwhile; none is told again', async () => {
+    const talk = await startTalk(world);
+    const [one, other] = [gated('printf one'), gated('printf other; exit 4')];
+    const [first = '', second = '', third = ''] = await started(talk, one.command, other.command, 'sleep 60');
+    const wait = { calls: [call('WaitFor', { timeout: 60, task_id: first })] };
+    const { prompt_id } = await talk.prompt('wait', [wait, { text: 'Done.' }]);
+    await talk.events.waitFor(
+      ({ type, payload }) => type === 'tool.progress' && JSON.stringify(payload).includes(`Waiting for ${first}: 0 s`),
+    );
+    await other.open();
+    await talk.nth('task.terminated', 1);
+    await one.open();
+    await talk.settled(prompt_id);
+    const sections = String(talk.all('tool.result').at(-1)?.payload.output).split('\n\n');
+    expect(sections.map((section) => section.split('\n').slice(0, 2))).toEqual([
+      ['wait_status: completed'],
+      ['[finished]', `task_id: ${first}`],
+      ['[completed_during_wait]', `task_id: ${second}`],
+      ['[still_running]', `task_id: ${third}`],
+    ]);
+    expect(sections[2]).toMatch(/\nstatus: failed\n(.+\n)*terminal_reason: failed\noutput:\nother$/);
+    await talk.turn('more', [{ text: 'Yes.' }]);
+    expect(talk.all('task.notified')).toEqual([]);
+    await stopAll(talk);
+  });
+
   test('reaches its time without an error; an ended task is reported at once', async () => {
     const talk = await startTalk(world);
     const { command, open } = gated();
@@ -155,16 +257,20 @@ describe('WaitFor', () => {
   });
 });
 
-test('no more commands start in the background than are allowed', async () => {
+test.each([
+  ['Bash', { command: 'sleep 63' }],
+  ['Agent', { prompt: 'Count', subagent_type: 'plan' }],
+  ['AskUserQuestion', { questions: [{ question: 'Which?', options: [{ label: 'A' }, { label: 'B' }] }] }],
+])('no more start in the background than are allowed: %s', async (name, args) => {
   const talk = await startTalk(world);
   await started(talk, 'sleep 60', 'sleep 61', 'sleep 62');
-  const { output, isError } = await result(talk, 'Bash', {
-    command: 'sleep 63',
-    description: 'Sleep',
-    run_in_background: true,
-  });
+  const background = { description: 'More', run_in_background: true, background: true };
+  const { output, isError } = await result(talk, name, { ...args, ...background });
   expect(isError).toBe(true);
   expect(output).toContain('[task.limit_exceeded] 3 background tasks run already');
+  expect(talk.all('task.started')).toHaveLength(3);
+  expect(talk.all('agent.created')).toHaveLength(1);
+  expect(talk.all('event.question.requested')).toEqual([]);
   await stopAll(talk);
 });
 
@@ -194,6 +300,9 @@ describe('a question in the background', () => {
     await talk.nth('turn.ended', 2);
     expect(await read(talk, id)).toMatchObject({ status: 'completed', output_preview: '{"answers":{"Which?":"A"}}' });
     expect(told()).toContain('{"answers":{"Which?":"A"}}');
+    expect((await result(talk, 'TaskOutput', { task_id: id })).output).toMatch(
+      /^retrieval_status: success\n(.+\n)*question_count: 1\n\n\[output\]\n\{"answers":\{"Which\?":"A"\}\}$/,
+    );
     await world.restart();
     await world.ok('POST', `${talk.path}/profile`, { title: 'Loaded' });
     expect(await read(talk, id)).toMatchObject({ status: 'completed', output_preview: '{"answers":{"Which?":"A"}}' });

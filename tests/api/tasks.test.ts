@@ -289,6 +289,45 @@ describe('the endpoints', () => {
     });
   });
 
+  test('the list is filtered by status; what has ended cannot be cancelled, and says how it ended', async () => {
+    const talk = await startTalk(world);
+    const [good, bad] = [gated(), gated('', 'exit 3')];
+    const calls = [
+      inBackground('sleep 60'),
+      inBackground('sleep 61'),
+      ...[good, bad].map((one) => inBackground(one.command)),
+    ];
+    const { results } = await talk.turn('go', [{ calls }, { text: 'Started.' }]);
+    const [running = '', cancelled = '', completed = '', failed = ''] = results.map(
+      ({ output }) => /^task_id: (\S+)/.exec(output)?.[1] ?? expect.unreachable(output),
+    );
+    world.model.answerBy(({ body }) =>
+      JSON.stringify(body).includes('<notification') ? { text: 'I see.' } : undefined,
+    );
+    try {
+      await Promise.all([good.open(), bad.open(), post(talk, cancelled, 'cancel')]);
+      await talk.nth('task.notified', 3);
+      await expect.poll(() => world.ok('GET', talk.path)).toMatchObject({ main_turn_active: false });
+    } finally {
+      world.model.answerBy(() => undefined);
+    }
+    const ids = async (query: string) => (await tasksOf(talk, query)).map(({ id }) => id);
+    const byStatus = { running, completed, failed, cancelled };
+    expect(await ids('')).toEqual([running, cancelled, completed, failed]);
+    for (const [status, id] of Object.entries(byStatus)) {
+      expect(await ids(`?status=${status}`)).toEqual([id]);
+      if (status === 'running') continue;
+      expect(await post(talk, id, 'cancel')).toMatchObject({
+        code: 40904,
+        msg: `task ${id} already finished (status: ${status})`,
+        data: { cancelled: false },
+        details: { current_status: status },
+      });
+      expect((await post(talk, id, 'detach')).data).toEqual({ detached: false, status });
+    }
+    await world.ok('POST', `${talk.path}:archive`);
+  });
+
   test('the tail of an output is cut at a character', async () => {
     const talk = await startTalk(world);
     const { command, open } = gated('', 'printf aé😀z');
