@@ -4,7 +4,14 @@
  */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { internal, event, type AgentConfigFields, type Draft, type InternalFields } from '#server/journal/records.ts';
+import {
+  internal,
+  event,
+  type AgentConfigFields,
+  type CompleteDraft,
+  type Draft,
+  type InternalFields,
+} from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { SessionWarning } from '#schema/session.ts';
@@ -36,9 +43,11 @@ export interface AgentConfig {
   create(change?: AgentChange): void;
   /** Applies a change; binds an unbound agent when a profile is given. */
   change(change: AgentChange): Promise<void>;
-  /** Re-renders the system prompt; `cause` says why. */
-  refreshPrompt(cause: string): Promise<void>;
-  /** Model, effort and system prompt of the turn that begins. */
+  /** Renders the system prompt anew: the records that tell what is new of it; `cause` says why. */
+  renderPrompt(cause: string): Promise<CompleteDraft[]>;
+  /** Model, effort and system prompt as they are. */
+  present(): Promise<TurnModel>;
+  /** Those of the turn that begins, the prompt being brought up to date first. */
   freeze(): Promise<TurnModel>;
   /** Instruction files that the system prompt already shows. */
   shownInstructions(): Promise<string[]>;
@@ -104,7 +113,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     return { instructions, additionalDirs, shown };
   }
 
-  async function renderedPrompt(cause: string, profile: Profile, frozen: boolean): Promise<Draft[]> {
+  async function renderedPrompt(cause: string, profile: Profile, frozen: boolean): Promise<CompleteDraft[]> {
     const { shown, ...facts } = await lookAround();
     rendered = shown;
     const { instructions } = facts;
@@ -136,7 +145,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
   }
 
   /** Warnings are told once, when they change. */
-  function warn(next: SessionWarning[]): Draft[] {
+  function warn(next: SessionWarning[]): CompleteDraft[] {
     const fresh = next.filter((warning) => !warnings.some((known) => known.message === warning.message));
     warnings = next;
     return fresh.map(({ message, code }) => event(id, 'warning', { message, code }));
@@ -228,17 +237,23 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     return (name === undefined ? undefined : program.profiles(session).get(name)) ?? mainProfile;
   }
 
+  const renderPrompt = (cause: string): Promise<CompleteDraft[]> => renderedPrompt(cause, ownProfile(), false);
+
   async function refreshPrompt(cause: string): Promise<void> {
-    const drafts = await renderedPrompt(cause, ownProfile(), false);
-    if (drafts.length === 0) return;
-    log.append(drafts);
+    const drafts = await renderPrompt(cause);
+    if (drafts.length > 0) log.append(drafts);
   }
 
-  async function freeze(): Promise<TurnModel> {
+  function modelSide(): Omit<TurnModel, 'system'> {
     const alias = bound();
     if (!alias) throw new EngineError('model.not_configured', 'No model is bound to this agent.');
     const model = program.resolveModel(alias);
     const effort = program.effort(model, state().config.thinkingEffort);
+    return { model, settings: program.settings(model, effort) };
+  }
+
+  async function freeze(): Promise<TurnModel> {
+    const { model, settings } = modelSide();
     const limit = contextLimit(model);
     if (limit !== maxContextTokens()) log.append([internal(id, 'agent.config', { maxContextTokens: limit ?? null })]);
     const [{ instructions, additionalDirs, shown }, catalog] = await Promise.all([
@@ -251,7 +266,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     else if (rendered.tools !== shown.tools) await refreshPrompt('tools');
     const told = [...warn(instructions.warnings), ...warnOfFiles(catalog.warnings), ...patternWarnings()];
     if (told.length > 0) log.append(told);
-    return { model, settings: program.settings(model, effort), system: await system() };
+    return { model, settings, system: await system() };
   }
 
   /** Instruction files that the system prompt already shows. */
@@ -269,7 +284,10 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     warnings: () => [...warnings, ...fileWarnings],
     create,
     change,
-    refreshPrompt,
+    renderPrompt,
+    async present() {
+      return { ...modelSide(), system: await system() };
+    },
     freeze,
     shownInstructions,
   };

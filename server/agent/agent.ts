@@ -44,7 +44,7 @@ export interface Agent {
   abortPrompt(id: string): void;
   /** Puts waiting prompts into the turn that runs, all or none. Throws 40402, 50003. */
   steer(ids: readonly string[]): void;
-  /** Cancels the running turn, if any; as the user's wish unless it says another reason. */
+  /** Cancels the running turn or what it waits for, if any; as the user's wish unless it says another reason. */
   cancelTurn(reason?: TurnAborted): void;
   /** The running turn was cancelled, and its end is on the way. */
   readonly cancelling: boolean;
@@ -53,6 +53,11 @@ export interface Agent {
    * reason is a `TurnAborted`. The session must be claimed. Throws 40901 while the session is being closed, and 50003.
    */
   runTurn(request: TurnRequest, signal: AbortSignal): Promise<TurnEnd>;
+  /**
+   * Work that the agent's conversation has to stand still for: no turn begins meanwhile, what is asked of the agent waits.
+   * `cancelTurn` fires its signal. Resolves at its end; undefined when a turn runs or anything waits already.
+   */
+  exclusively(work: (signal: AbortSignal) => Promise<void>): Promise<void> | undefined;
   /** Every registered tool with the verdict of the tool policy; all are active while no profile is bound. */
   tools(): { tool: Tool; active: boolean }[];
   inFlight(): InFlightTurn | null;
@@ -80,13 +85,16 @@ export interface AgentOptions extends AgentLife {
   onIdle?: () => void;
 }
 
-/** A prompt whose turn waits for features. */
-interface StartingTurn {
+/** What no turn may begin beside. */
+interface Occupation<Result = void> {
   controller: AbortController;
-  done: Promise<Prompt['status']>;
-  /** What enters the turn, or opens one of its own when there is none. */
+  done: Promise<Result>;
+  /** What enters the next turn, or opens one of its own when there is none. */
   input: TurnRequest[];
 }
+
+/** A prompt whose turn waits for features. */
+type StartingTurn = Occupation<Prompt['status']>;
 
 /** Creates the agent over a loaded journal; appends nothing. */
 export function createAgent(session: SessionContext, id: string, options: AgentOptions = {}): Agent {
@@ -99,6 +107,9 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
   /** What may open a turn when the present one is cleared away, oldest first. */
   let woken: (() => TurnRequest | undefined)[] = [];
   let starting: StartingTurn | undefined;
+  let exclusive: Occupation | undefined;
+
+  const occupied = () => turn ?? starting ?? exclusive;
 
   const gather = () => [...program.tools, ...features.flatMap((feature) => feature.tools?.(context) ?? [])];
   const tools = createAgentTools(program, gather, state);
@@ -121,9 +132,9 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
     }),
     tellFacts: frames.facts,
     request(request) {
-      const input = turn?.input ?? starting?.input;
-      if (input) {
-        input.push(request);
+      const occupation = occupied();
+      if (occupation) {
+        occupation.input.push(request);
         return;
       }
       assertOpen();
@@ -132,7 +143,7 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
     },
     wake(next) {
       woken.push(next);
-      if (!turn && !starting) startNext([]);
+      if (!occupied()) startNext([]);
     },
   };
   const config = createAgentConfig(context, frames, options);
@@ -277,6 +288,17 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
     return end;
   }
 
+  async function standStill(own: Occupation, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    try {
+      await work(own.controller.signal);
+    } finally {
+      exclusive = undefined;
+      session.changed();
+      startNext(own.input);
+      if (!turn) options.onIdle?.();
+    }
+  }
+
   /** The next prompt, what came too late for the turn that has ended, or what woke the agent. */
   function startNext(late: TurnRequest[]): void {
     if (closing || log.readOnly) return;
@@ -318,7 +340,7 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
 
     submit(prompt, head) {
       assertOpen();
-      const waits = turn !== undefined || starting !== undefined || queue.waiting().length > 0;
+      const waits = occupied() !== undefined || queue.waiting().length > 0;
       const status = waits ? 'queued' : 'running';
       const { content, eventContent } = prompt.input;
       const createdAt = iso(prompt.createdAt);
@@ -372,11 +394,12 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
     cancelTurn(reason = new TurnAborted('user', 'interrupted by the user')) {
       turn?.controller.abort(reason);
       starting?.controller.abort(reason);
+      exclusive?.controller.abort(reason);
     },
 
     async runTurn(request, signal) {
       // What waits goes first; the next one begins with the end of the one before.
-      for (let work = turn ?? starting; work && !signal.aborted; work = turn ?? starting) {
+      for (let work = occupied(); work && !signal.aborted; work = occupied()) {
         await Promise.race([Promise.allSettled([work.done]), aborted(signal)]);
       }
       if (signal.aborted) return CANCELLED;
@@ -386,6 +409,16 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
       const onAbort = () => controller.abort(signal.reason);
       signal.addEventListener('abort', onAbort, { once: true });
       return done.finally(() => signal.removeEventListener('abort', onAbort));
+    },
+
+    exclusively(work) {
+      if (occupied() || queue.waiting().length > 0) return undefined;
+      assertOpen();
+      const controller = new AbortController();
+      const own: Occupation = { controller, input: [], done: Promise.resolve() };
+      exclusive = own;
+      own.done = standStill(own, work);
+      return own.done;
     },
 
     tools() {
@@ -401,17 +434,14 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
         ...(phase ? [{ type: 'agent.status.updated' as const, fields: { phase } }] : []),
       ];
     },
-    idle: () => turn === undefined && starting === undefined && queue.waiting().length === 0,
+    idle: () => occupied() === undefined && queue.waiting().length === 0,
 
     async close(reason, message) {
       closing = true;
-      const running = turn;
-      const begins = starting;
+      const occupations = [turn, starting, exclusive];
       const aborted = new TurnAborted('server', message);
-      running?.controller.abort(aborted);
-      begins?.controller.abort(aborted);
-      await running?.done;
-      await begins?.done.catch(() => undefined);
+      for (const occupation of occupations) occupation?.controller.abort(aborted);
+      await Promise.allSettled(occupations.map((occupation) => occupation?.done));
       if (!config.created || log.readOnly) return [];
       const abortedAt = iso(session.clock.now());
       const left = queue

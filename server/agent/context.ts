@@ -118,6 +118,8 @@ export interface AgentProgram {
   /** Completion cap in tokens when this many are already used. */
   budget(model: ResolvedModel, used: number): number | undefined;
   limits(): { maxSteps: number; maxAttempts: number };
+  /** When a context is compacted by itself: at this part of the window, or with less than `reserved` tokens left. */
+  compaction(): { triggerRatio: number; reserved: number | undefined };
   tasks(): TaskSettings;
   /** How long a subagent may run, in ms; 0 is without end. */
   subagentTimeoutMs(): number;

@@ -7,8 +7,10 @@ import type { LogState } from '#server/journal/fold.ts';
 import type { FeatureProjection } from '#server/journal/projections/feature-projection.ts';
 import type { Draft } from '#server/journal/records.ts';
 import type { Text } from '#server/journal/texts.ts';
+import type { ModelError } from '#server/models/types.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
 import type { ContextMessage, ErrorPayload, ToolCall } from '#schema/engine.ts';
+import type { CompactionTrigger } from '#schema/events/compaction.ts';
 import type { InterruptReason } from '#schema/events/turns.ts';
 import type { StatusFacts } from '#schema/events/volatile.ts';
 import type { Snapshot } from '#schema/message.ts';
@@ -16,6 +18,7 @@ import type { TurnOutcome } from '#schema/scalars.ts';
 import type { AgentConfigRequest, SessionStatus } from '#schema/session.ts';
 import type { PreparedCall, Tool, ToolResult } from '#server/tools/tool.ts';
 import type { TranscriptRows } from '#server/transcript/transcript-rows.ts';
+import type { TurnModel } from './agent-config.ts';
 import type { StoredResult } from './calls/call-records.ts';
 import type { AgentChange, AgentContext, AgentProgram, SessionContext, TurnInput } from './context.ts';
 
@@ -69,6 +72,19 @@ export interface LiveFeature {
     prompt: StartingPrompt,
   ): ((signal: AbortSignal) => Promise<PromptStart>) | undefined;
   /**
+   * A step is near, and waits for what is returned, which may replace the context. Nothing, as usual, lets it begin at
+   * once.
+   */
+  stepNears?(agent: AgentContext, step: NearStep): Promise<void> | undefined;
+  /** The request of a step failed; whether it is too long, so that there will be room for it in front of the next step. */
+  overflowed?(agent: AgentContext, failure: FailedRequest): boolean;
+  /** The context is about to be compacted, which waits for what is returned. */
+  compacting?(agent: AgentContext, context: CompactedContext, signal: AbortSignal): Promise<void> | undefined;
+  /** It was compacted. */
+  compacted?(agent: AgentContext, context: CompactedContext): void;
+  /** What a summary of the agent's conversation has to say of this feature; empty for nothing. */
+  summary?(agent: AgentContext): string;
+  /**
    * A step's head is written: messages enter it, `before` stands in front of `turn.step.started`, `after` behind it.
    */
   stepBegins?(agent: AgentContext, step: StepHead): { messages?: ContextMessage[]; before?: Draft[]; after?: Draft[] };
@@ -120,6 +136,26 @@ export interface PromptStart {
   records?: Draft[];
   /** The prompt is kept in the context, but opens no turn. */
   refused?: boolean;
+}
+
+export interface NearStep {
+  turnId: number;
+  /** What the turn's requests are made with. */
+  frozen: TurnModel;
+  /** The turn's. */
+  signal: AbortSignal;
+}
+
+export interface FailedRequest {
+  turnId: number;
+  frozen: TurnModel;
+  error: ModelError;
+}
+
+export interface CompactedContext {
+  trigger: CompactionTrigger;
+  /** Its size, before or afterwards. */
+  tokens: number;
 }
 
 export interface StepHead {

@@ -26,6 +26,7 @@ import { createStoredMediaReader } from './stored-media.ts';
 
 const PRODUCT_NAME = 'Service Code';
 const DEFAULT_PERMISSION = 'manual';
+const COMPACTION_TRIGGER_RATIO = 0.85;
 
 export interface AgentProgramDeps {
   runtime: Runtime;
@@ -89,6 +90,10 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
     limits() {
       const { maxStepsPerTurn = 0, maxAttemptsPerStep = DEFAULT_MAX_ATTEMPTS } = config.effective().loopControl;
       return { maxSteps: maxStepsPerTurn, maxAttempts: Math.max(1, maxAttemptsPerStep) };
+    },
+    compaction() {
+      const { compactionTriggerRatio = COMPACTION_TRIGGER_RATIO, reservedContextSize } = config.effective().loopControl;
+      return { triggerRatio: compactionTriggerRatio, reserved: reservedContextSize };
     },
     tasks() {
       const { maxRunningTasks, killGracePeriodMs, bashTaskTimeoutS, bashAutoBackgroundOnTimeout, keepAliveOnExit } =

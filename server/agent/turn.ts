@@ -46,6 +46,9 @@ export interface TurnEnd {
   truncated?: true;
 }
 
+/** Requests in a row that may be too long for the model. */
+const MAX_OVERFLOWS = 3;
+
 interface OpenStep {
   step: number;
   stepId: string;
@@ -63,6 +66,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
   let open: OpenStep | undefined;
   let stepsDone = 0;
   let failedAttempts = 0;
+  let overflows = 0;
   /** What arrived of an answer that no record has yet. */
   let unrecorded: { frozen: TurnModel; at: OpenStep; received: Received } | undefined;
   let continuation: TurnInput[] = [];
@@ -71,7 +75,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
   const messages = () => requestMessages(agent.state());
 
   try {
-    const frozen = await agent.config.freeze();
+    let frozen = await agent.config.freeze();
     for (let step = 1; ; step++) {
       signal.throwIfAborted();
       const { maxSteps, maxAttempts } = program.limits();
@@ -79,6 +83,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
         const error = new EngineError('loop.max_steps_exceeded', `The turn reached its limit of ${maxSteps} steps.`);
         return fail(error, { step: step - 1, reason: 'max_steps' });
       }
+      frozen = await prepareStep(frozen);
       open = await beginStep(step);
       stepsDone = step;
       let response: ModelResponse;
@@ -87,14 +92,24 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
       try {
         ({ response, timings, projection } = await request(frozen, open));
       } catch (error) {
-        const retry = !signal.aborted && error instanceof ModelError && error.facts.retry;
+        if (signal.aborted || !(error instanceof ModelError)) throw error;
+        if (overflowed(frozen, error)) {
+          overflows++;
+          if (overflows >= MAX_OVERFLOWS)
+            throw new ModelError(error.message, { ...error.facts, code: 'context.overflow' });
+          unrecorded = undefined;
+          retryLater(error, open, { failedAttempt: overflows, maxAttempts: MAX_OVERFLOWS, delayMs: 0 });
+          continue;
+        }
         failedAttempts++;
-        if (!retry || failedAttempts >= maxAttempts) throw error;
+        if (!error.facts.retry || failedAttempts >= maxAttempts) throw error;
         unrecorded = undefined;
-        await waitForRetry(error, open, maxAttempts);
+        const delayMs = retryDelay(error, failedAttempts);
+        retryLater(error, open, { failedAttempt: failedAttempts, maxAttempts, delayMs });
+        await sleep(delayMs, signal, session.clock);
         continue;
       }
-      failedAttempts = 0;
+      failedAttempts = overflows = 0;
       const answered = await answer(frozen, open, response, timings, projection);
       open = undefined;
       if (answered) return answered;
@@ -104,6 +119,23 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     const partial = await partialResponse();
     if (signal.aborted) return cancel(partial);
     return fail(error, open ? { ...open, reason: 'error' } : undefined, { partial });
+  }
+
+  /** Waits for what features do before the next step; one that replaces the context leaves another system prompt. */
+  async function prepareStep(frozen: TurnModel): Promise<TurnModel> {
+    let system: string | undefined;
+    for (const feature of features) {
+      const work = feature.stepNears?.(agent, { turnId, frozen, signal });
+      if (!work) continue;
+      await work;
+      system = await log.load(agent.state().system);
+    }
+    return system === undefined ? frozen : { ...frozen, system };
+  }
+
+  /** Whether there will be room for it. */
+  function overflowed(frozen: TurnModel, error: ModelError): boolean {
+    return features.some((feature) => feature.overflowed?.(agent, { turnId, frozen, error }));
   }
 
   /** The step's head: input and reminders enter, the prompt goes to work, the step is announced; one line. */
@@ -323,19 +355,20 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     return [...ended(line, 'completed'), ...settledPrompt('completed')];
   }
 
-  async function waitForRetry(error: ModelError, at: OpenStep, maxAttempts: number): Promise<void> {
-    const delayMs = retryDelay(error, failedAttempts);
+  function retryLater(
+    { message, facts: { name, statusCode } }: ModelError,
+    at: OpenStep,
+    { failedAttempt, ...limits }: { failedAttempt: number; maxAttempts: number; delayMs: number },
+  ): void {
     const facts = {
-      failedAttempt: failedAttempts,
-      nextAttempt: failedAttempts + 1,
-      maxAttempts,
-      delayMs,
-      errorName: error.facts.name,
-      ...(error.facts.statusCode === undefined ? {} : { statusCode: error.facts.statusCode }),
+      failedAttempt,
+      nextAttempt: failedAttempt + 1,
+      ...limits,
+      errorName: name,
+      ...(statusCode === undefined ? {} : { statusCode }),
     };
-    log.append([event(id, 'turn.step.retrying', { turnId, ...at, ...facts, errorMessage: error.message })]);
+    log.append([event(id, 'turn.step.retrying', { turnId, ...at, ...facts, errorMessage: message })]);
     stream.retrying(facts);
-    await sleep(delayMs, signal, session.clock);
   }
 
   /** Calls of the open step that have no result yet: they never started. */

@@ -14,12 +14,21 @@ export function contextSize(state: ContextState): number {
   return state.entries.length === 0 ? 0 : baseSize(state) + estimatedTail(state);
 }
 
+/** Tokens of these messages behind this system prompt and the tools, all estimated. */
+export function estimatedSize(
+  { tools }: Pick<ContextState, 'tools'>,
+  system: Text,
+  messages: readonly Stored<ContextMessage>[],
+): number {
+  return estimateMessages([systemMessage(system)]) + tools.tokens + estimateMessages(messages);
+}
+
 function measured(state: ContextState) {
   return state.anchors.findLast((one) => one.length <= state.entries.length);
 }
 
 function baseSize(state: ContextState): number {
-  return measured(state)?.tokens ?? estimateMessages([systemMessage(state.system)]) + state.tools.tokens;
+  return measured(state)?.tokens ?? estimatedSize(state, state.system, []);
 }
 
 function estimatedTail(state: ContextState): number {

@@ -6,6 +6,7 @@ import { directoryFault } from '#server/files/file-kind.ts';
 import type { AgentChange } from '#server/agent/context.ts';
 import { DEFAULT_PROFILE } from '#server/agent/profile.ts';
 import { openSideConversation } from '#server/features/btw/btw.ts';
+import { compaction } from '#server/features/compaction/compaction.ts';
 import type { StreamPosition } from '#server/events/frame.ts';
 import type { StreamSource } from '#server/events/stream-source.ts';
 import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
@@ -85,6 +86,8 @@ export interface Sessions {
   /** The runtime that the main agent works on from its next call on. Throws 40401, 40420, 40901, 50003. */
   switchRuntime(id: string, runtimeId: string): Promise<RuntimeBinding>;
   abortTurn(id: string): Promise<{ aborted: true }>;
+  /** Begins to compact the main agent's context. Throws 40401, 40901, 40910, 50003. */
+  compact(id: string, instruction: string | undefined): Promise<Record<never, never>>;
   /** Opens a side conversation. Throws 40110 to 40113, 40401, 40901, 50003. */
   openSideConversation(id: string): Promise<{ agent_id: string }>;
   /** Aborts a prompt; `at_seq` is the watermark at acceptance. Throws 40401, 40402 or 40903. */
@@ -260,6 +263,14 @@ export function createSessions(deps: SessionsDeps): Sessions {
     });
   }
 
+  async function compact(id: string, instruction = ''): Promise<Record<never, never>> {
+    return live.use(id, async ({ log, context }) => {
+      await log.claim();
+      context.feature(compaction).start(instruction.trim() || undefined);
+      return {};
+    });
+  }
+
   async function sideConversation(id: string): Promise<{ agent_id: string }> {
     return live.use(id, async (session) => {
       await deps.models.assertReady(session.mainFacts().model);
@@ -364,6 +375,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     updateProfile,
     switchRuntime,
     abortTurn,
+    compact,
     openSideConversation: sideConversation,
     archive,
     export: createSessionExport({ ...deps, live }),

@@ -90,6 +90,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       settings: nothing,
       budget: () => undefined,
       limits: () => ({ maxSteps: 0, maxAttempts: 1 }),
+      compaction: () => ({ triggerRatio: 0.85, reserved: undefined }),
       tasks: () => defaultTaskSettings,
       subagentTimeoutMs: () => 0,
       flag: () => true,

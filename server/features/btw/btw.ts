@@ -8,7 +8,7 @@ import type { AgentContext, SessionContext } from '#server/agent/context.ts';
 import type { Feature } from '#server/agent/feature.ts';
 import { mainProfile } from '#server/agent/profile.ts';
 import { reminder } from '#server/agent/prompt/reminders.ts';
-import { readContext } from '#server/journal/projections/context.ts';
+import { beginsAnew, readContext } from '#server/journal/projections/context.ts';
 import { entering, internal, type Draft } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 
@@ -45,7 +45,9 @@ export async function openSideConversation(session: SessionContext, defaultModel
   });
 }
 
-const told = (agentId: string): Draft => entering(agentId, [reminder('btw', REMINDER)], { cause: 'reminder' });
+const sideReminder = () => reminder('btw', REMINDER);
+
+const told = (agentId: string): Draft => entering(agentId, [sideReminder()], { cause: 'reminder' });
 
 /** What the agent is bound to and what was said, as they are now. */
 function copyOfMain({ log }: SessionContext, agentId: string): Draft[] {
@@ -72,6 +74,7 @@ function copyOfMain({ log }: SessionContext, agentId: string): Draft[] {
 export const btw: Feature = {
   name: 'btw',
   open: () => ({
+    reminders: (agent) => (beginsAnew(agent.state()) && isSide(agent) ? [sideReminder()] : []),
     guard: (agent, { call }) => (isSide(agent) && !READING_TOOLS.has(call.name) ? DENIED : undefined),
   }),
 };

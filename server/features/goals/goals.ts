@@ -5,6 +5,7 @@
 import type { AgentContext, SessionContext } from '#server/agent/context.ts';
 import type { Feature, LiveFeature, StepHead, TurnEnding } from '#server/agent/feature.ts';
 import type { LogState } from '#server/journal/fold.ts';
+import { beginsAnew } from '#server/journal/projections/context.ts';
 import type { Draft } from '#server/journal/records.ts';
 import type { Tool } from '#server/tools/tool.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
@@ -44,6 +45,7 @@ function open(session: SessionContext): LiveFeature {
     const messages = untoldCancel(state());
     if (!goal) return { messages };
     if (step === 1) return turnBegins(goal, turnId, messages);
+    if (beginsAnew(agent.state())) messages.push(goalReminder(goal));
     const turn = drivenTurn(state());
     if (!turn || goal.status !== 'active' || !goal.budget.tokenBudgetReached) return { messages };
     // Without calls it is the user's word that makes the turn go on, and that has its own right.

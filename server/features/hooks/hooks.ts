@@ -8,6 +8,7 @@ import { entering, event, type Draft } from '#server/journal/records.ts';
 import type { HookEvent } from '#schema/config.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { ContextMessage, ToolCall } from '#schema/engine.ts';
+import type { CompactionTrigger } from '#schema/events/compaction.ts';
 import type { TaskInfo } from '#schema/events/tasks.ts';
 import { createHookRuns } from './hook-runs.ts';
 import { createSessionLife } from './session-life.ts';
@@ -38,6 +39,15 @@ function open(session: SessionContext): LiveFeature {
     if (blocked !== undefined) return { refused: true, records: refusal(agent.id, blocked, id) };
     const content = cutText(texts.join('\n\n'), OUTPUT_MAX_CHARS);
     return content === '' ? {} : { records: addition(agent.id, content, id) };
+  }
+
+  async function askBeforeCompaction(
+    agentId: string,
+    fields: { trigger: CompactionTrigger; token_count: number },
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (agentId === MAIN_AGENT) await life.begun(signal);
+    if (!signal.aborted) await runs.ask('PreCompact', fields.trigger, fields, signal);
   }
 
   async function mayCall({ call, signal }: GuardedCall): Promise<string | undefined> {
@@ -90,6 +100,15 @@ function open(session: SessionContext): LiveFeature {
       return (signal) => askAboutPrompt(agent, prompt, signal);
     },
     guard: (_agent, call) => (hooks.wanted('PreToolUse', call.call.name) ? mayCall(call) : undefined),
+    compacting({ id }, { trigger, tokens }, signal) {
+      if (!hooks.wanted('PreCompact', trigger)) return undefined;
+      return askBeforeCompaction(id, { trigger, token_count: tokens }, signal);
+    },
+    compacted: ({ id }, { trigger, tokens }) =>
+      runs.tell(id, 'PostCompact', trigger, () => ({
+        match: trigger,
+        fields: { trigger, estimated_token_count: tokens },
+      })),
     callEnds(agent, call, result) {
       tellOfCall(agent, call, result);
       return {};

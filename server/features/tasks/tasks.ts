@@ -1,7 +1,9 @@
 /** Tasks in the background: the agent's tools for them, and telling it of their ends. */
 import type { AgentContext, SessionContext, TurnInput, TurnRequest } from '#server/agent/context.ts';
 import type { Feature } from '#server/agent/feature.ts';
-import type { KnownTask } from '#server/journal/projections/tasks.ts';
+import { reminder } from '#server/agent/prompt/reminders.ts';
+import { beginsAnew } from '#server/journal/projections/context.ts';
+import { runningTasks, type KnownTask } from '#server/journal/projections/tasks.ts';
 import { taskNotice, untoldTasks } from '#server/journal/task-notices.ts';
 import type { Task } from '#server/tasks/task.ts';
 import type { Tool } from '#server/tools/tool.ts';
@@ -10,6 +12,7 @@ import { createTaskListTool } from './tools/task-list.ts';
 import { createTaskOutputTool } from './tools/task-output.ts';
 import { createTaskStopTool } from './tools/task-stop.ts';
 import { createWaitForTool } from './tools/wait-for.ts';
+import type { ContextMessage } from '#schema/engine.ts';
 import { tasksTranscript } from './transcript.ts';
 
 function makeTools({ id, session }: AgentContext) {
@@ -22,6 +25,13 @@ function makeTools({ id, session }: AgentContext) {
 function inputOf(task: KnownTask): TurnInput {
   const { record, message } = taskNotice(task);
   return { messages: [message], before: [record] };
+}
+
+/** Restated when the conversation that began them is gone. */
+function stillRunning(running: readonly KnownTask[]): ContextMessage {
+  const lines = running.map(({ info: { taskId, kind, description } }) => `- ${taskId} (${kind}): ${description}`);
+  const text = `These background tasks of yours are still running; you are told when one ends:\n${lines.join('\n')}`;
+  return reminder('background_task_status', text);
 }
 
 function open(session: SessionContext) {
@@ -47,6 +57,11 @@ function open(session: SessionContext) {
       const made = tools.get(agent.id) ?? makeTools(agent);
       tools.set(agent.id, made);
       return session.program.flag('wait_for') ? made.all : made.withoutWait;
+    },
+    reminders(agent: AgentContext) {
+      const running = beginsAnew(agent.state()) ? runningTasks(log.state.tasks) : [];
+      const own = running.filter((task) => task.agent === agent.id);
+      return own.length === 0 ? [] : [stillRunning(own)];
     },
     input: (agent: AgentContext) => untoldTasks(log.state, agent.id).map(inputOf),
   };

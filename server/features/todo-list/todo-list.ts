@@ -25,6 +25,10 @@ export const todoList: Feature = {
         tools.set(agent.id, made);
         return made;
       },
+      summary(agent) {
+        const { todos } = listOf(agent);
+        return todos.length === 0 ? '' : `## TODO List\n${listed(todos)}`;
+      },
       reminders(agent) {
         const { todos, answersSinceWrite, answersSinceReminder } = listOf(agent);
         if (agent.id !== MAIN_AGENT || todos.length === 0) return [];

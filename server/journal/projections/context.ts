@@ -49,6 +49,8 @@ export interface ContextState {
   /** Size as shown to people. */
   contextTokens: number;
   anchors: TokenAnchor[];
+  /** So many entries, up to the newest summary, stand for a compacted past: no undo goes behind it. 0 without one. */
+  barrier: number;
   /** Ids of the notifications that the model was told, in order. */
   delivered: Set<string>;
   /** Stale-file guard: path -> mtime in ms when last read or written. */
@@ -89,6 +91,13 @@ export function isUndoAnchor(message: Pick<Stored<ContextMessage>, 'role' | 'ori
   return (origin.kind === 'skill_activation' || origin.kind === 'plugin_command') && origin.trigger === 'user-slash';
 }
 
+/** Nothing was asked of the model since its context was compacted: what reminders had told it is gone. */
+export function beginsAnew({ barrier, entries }: Pick<ContextState, 'barrier' | 'entries'>): boolean {
+  if (barrier === 0) return false;
+  for (let at = barrier; at < entries.length; at += 1) if (entries[at]?.step !== undefined) return false;
+  return true;
+}
+
 /** The agent's context; an empty one, not kept, before the agent is first named. */
 export function readContext(contexts: Contexts, agent: string): ContextState {
   return contexts.agents.get(agent) ?? emptyContext(contexts);
@@ -111,6 +120,7 @@ function emptyContext(contexts: Contexts): ContextState {
     config: {},
     contextTokens: 0,
     anchors: [],
+    barrier: 0,
     delivered: new Set(),
     files: new Map(),
     agentsMd: new Set(),
@@ -144,6 +154,7 @@ function splice(contexts: Contexts, record: EventRecord<'context.spliced'>): voi
     context.entries = entries.map(withoutCheckpoint);
     context.anchors = [...anchors];
     context.tools = tools;
+    context.barrier = 0;
   }
   const added = messages.map((message): ContextEntry => {
     const anchored = x?.cause !== 'compaction' && isUndoAnchor(message);
@@ -156,7 +167,10 @@ function splice(contexts: Contexts, record: EventRecord<'context.spliced'>): voi
   // They ascend.
   if ((anchors.at(-1)?.length ?? 0) > start) context.anchors = anchors.filter(({ length }) => length <= start);
   context.contextTokens = record.tokens;
-  if (x?.cause === 'compaction') context.entries = context.entries.map(withoutCheckpoint);
+  if (x?.cause === 'compaction') {
+    context.entries = context.entries.map(withoutCheckpoint);
+    context.barrier = start + added.length;
+  }
   if (x?.cause === 'undo') context.undoing = removed.find((entry) => entry.checkpoint)?.checkpoint;
 }
 
@@ -252,7 +266,7 @@ export const contextProjection = {
         undone(contexts, record.agent);
         break;
       case 'context.cleared':
-        Object.assign(at(), { entries: [], anchors: [], contextTokens: 0, open: undefined });
+        Object.assign(at(), { entries: [], anchors: [], barrier: 0, contextTokens: 0, open: undefined });
         break;
       case 'agent.prompt': {
         const context = at();

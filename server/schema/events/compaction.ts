@@ -2,8 +2,11 @@
 import { z } from 'zod';
 import { count } from '../scalars.ts';
 
+const trigger = z.enum(['manual', 'auto']);
+export type CompactionTrigger = z.infer<typeof trigger>;
+
 export const compactionEvents = {
-  'compaction.started': z.object({ trigger: z.enum(['manual', 'auto']), instruction: z.string().optional() }),
+  'compaction.started': z.object({ trigger, instruction: z.string().optional() }),
   'compaction.blocked': z.object({ turnId: count.optional() }),
   'compaction.completed': z.object({
     result: z.object({

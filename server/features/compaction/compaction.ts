@@ -1,0 +1,105 @@
+/**
+ * Compaction: a summary takes the place of a conversation that has grown too long for its model, by itself in front of a
+ * step, after a request that did not fit, or when a person asks for it.
+ */
+import type { TurnModel } from '#server/agent/agent-config.ts';
+import type { AgentContext, SessionContext } from '#server/agent/context.ts';
+import type { Feature, LiveFeature, NearStep } from '#server/agent/feature.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
+import { contextSize } from '#server/journal/context-size.ts';
+import type { ContextEntry } from '#server/journal/projections/context.ts';
+import { contextLimit } from '#server/models/budget.ts';
+import { compact } from './compact.ts';
+import { exceedsKept } from './kept.ts';
+import { compactionTranscript } from './transcript.ts';
+import { createObservedWindows, isFull, isOverflow } from './window.ts';
+
+interface CompactionPart extends LiveFeature {
+  /**
+   * Begins to compact the main agent's context; the session must be claimed. Events tell how it goes on. Throws 40910 where
+   * that cannot be, and 40901 while the session is being closed.
+   */
+  start(instruction: string | undefined): void;
+}
+
+/** What a turn has seen of its context. */
+interface TurnContext {
+  turnId: number;
+  /** Right after its last compaction. */
+  compactedTo: number;
+  /** A request of it did not fit. */
+  overflowed: boolean;
+}
+
+function open(session: SessionContext): CompactionPart {
+  const windows = createObservedWindows();
+  /** By agent, of the turn that runs. */
+  const turns = new Map<string, TurnContext>();
+
+  const windowOf = ({ model }: TurnModel) => windows.of(model.alias, contextLimit(model) ?? 0);
+
+  function turnOf(agentId: string, turnId: number): TurnContext {
+    const known = turns.get(agentId);
+    return known?.turnId === turnId ? known : { turnId, compactedTo: 0, overflowed: false };
+  }
+
+  function isDue(agent: AgentContext, { turnId, frozen }: NearStep): boolean {
+    const { overflowed, compactedTo } = turnOf(agent.id, turnId);
+    if (overflowed) return true;
+    const { entries } = agent.state();
+    const size = contextSize(agent.state());
+    return isFull(size, windowOf(frozen), session.program.compaction()) && size > compactedTo && isWorthIt(entries);
+  }
+
+  async function compactInTurn(agent: AgentContext, { turnId, frozen, signal }: NearStep): Promise<void> {
+    await compact(agent, { turnId, frozen: () => frozen, window: windowOf, signal });
+    turns.set(agent.id, { turnId, compactedTo: contextSize(agent.state()), overflowed: false });
+  }
+
+  return {
+    stepNears: (agent, step) => (isDue(agent, step) ? compactInTurn(agent, step) : undefined),
+    overflowed({ id, state }, { turnId, frozen, error }) {
+      const size = contextSize(state());
+      if (!isOverflow(error, size, windowOf(frozen))) return false;
+      windows.refused(frozen.model.alias, size);
+      turns.set(id, { ...turnOf(id, turnId), overflowed: true });
+      return true;
+    },
+    turnEnds({ id }) {
+      turns.delete(id);
+      return {};
+    },
+
+    start(instruction) {
+      const { main } = session.agents;
+      const { context } = main;
+      if (session.log.state.activity.compactions.has(main.id)) throw unable('A compaction is running already.');
+      if (!hasHistory(context.state().entries)) throw unable('No messages to compact in current history.');
+      const work = main.exclusively(async (signal) => {
+        // Who asked for it is answered first.
+        await new Promise<void>((resolve) => setImmediate(resolve));
+        context.config.create();
+        await compact(context, { instruction, frozen: () => context.config.present(), window: windowOf, signal });
+      });
+      if (!work) throw unable('A turn is active or queued. Wait for it to finish, then retry.');
+      // Its end is in the journal; only what could not be written has nobody to hear of it.
+      work.catch((error: unknown) => {
+        if (session.log.readOnly) session.report(`a compaction of ${session.id} could not be recorded`, error);
+      });
+    },
+  };
+}
+
+const unable = (message: string) => new ServiceError('compaction.unable', message);
+
+/** There is more than what the server itself said. */
+const hasHistory = (entries: readonly ContextEntry[]): boolean =>
+  entries.some(({ message: { origin } }) => origin?.kind !== 'injection');
+
+/** A summary would make it smaller: the model has said something, or the user more than what is kept of it. */
+const isWorthIt = (entries: readonly ContextEntry[]): boolean =>
+  entries.some(
+    ({ message: { role, content, toolCalls } }) => role === 'assistant' && content.length + toolCalls.length > 0,
+  ) || exceedsKept(entries.map(({ message }) => message));
+
+export const compaction: Feature<CompactionPart> = { name: 'compaction', transcript: compactionTranscript, open };

@@ -1,0 +1,172 @@
+/**
+ * The request for a summary: the conversation as the model knows it, with one more message. It gets shorter where it does
+ * not fit or its answer is of no use, and is sent again where that may help; nothing of it enters the conversation.
+ */
+import type { TurnModel } from '#server/agent/agent-config.ts';
+import type { AgentContext } from '#server/agent/context.ts';
+import { EngineError } from '#server/agent/errors.ts';
+import { degrade } from '#server/agent/request-recovery.ts';
+import { retryDelay, sleep } from '#server/agent/retry.ts';
+import { estimatedSize } from '#server/journal/context-size.ts';
+import { estimateMessages } from '#server/journal/token-estimate.ts';
+import { toModelMessages, type RequestShape } from '#server/models/request-history.ts';
+import { ModelError, type ModelResponse, type StreamPart } from '#server/models/types.ts';
+import type { ContextMessage, TokenUsage } from '#schema/engine.ts';
+import { textHead } from './cut.ts';
+import { recentMessages, withoutOldest } from './recent.ts';
+import { summaryRequest } from './texts.ts';
+import { isOverflow } from './window.ts';
+
+/** Parts of the history, in tokens, that are tried one after the other when it is too long. */
+const SHORTER_PARTS = [0.7, 0.5, 0.35];
+/** Messages that are left out, one after the other, for an answer that is empty or cut off. */
+const MAX_DROPPED = 5;
+const MAX_ATTEMPTS = 5;
+/** Of an answer, where the model does not say how much it can write. */
+const MAX_OUTPUT_TOKENS = 131_072;
+/** What a summary needs, however full the window is: a provider that has no room for it says that the request is too long. */
+const LEAST_OUTPUT_TOKENS = 4096;
+/** An answer that goes on beyond this is none. */
+const MAX_ANSWER_CHARS = 2_000_000;
+/** A summary takes at most this part of the window, else nothing would be won. */
+const SUMMARY_PART = 1 / 4;
+const LARGEST_SUMMARY_TOKENS = 50_000;
+
+export interface SummaryWanted {
+  frozen: TurnModel;
+  /** With its texts. */
+  history: readonly ContextMessage[];
+  instruction: string | undefined;
+  /** In tokens; 0 where it is not known. */
+  window: number;
+  signal: AbortSignal;
+  /** Told of what each answer has cost, also of those that were of no use. */
+  spent(usage: TokenUsage): void;
+}
+
+export interface Summary {
+  text: string;
+  /** Messages of the history that the model was not shown. */
+  dropped: number;
+}
+
+/**
+ * Asks until there is a summary. Throws the signal's reason, a `ModelError` when the credentials are refused, else
+ * `compaction.failed`.
+ */
+export async function summarize(agent: AgentContext, wanted: SummaryWanted): Promise<Summary> {
+  const { history: whole, signal, window } = wanted;
+  const { clock } = agent.session;
+  const shape: RequestShape = {};
+  let history = whole.filter((message) => !message.tools?.length);
+  const all = history.length;
+  const tokens = estimateMessages(history);
+  let shorter = 0;
+  let dropped = 0;
+  let failures = 0;
+
+  for (;;) {
+    if (history.length === 0) throw compactionFailed('nothing of the conversation is left to summarize');
+    try {
+      const answer = await ask(agent, wanted, history, shape);
+      if (answer !== undefined) return { text: bounded(answer, window), dropped: all - history.length };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof ModelError)) throw compactionFailed(error);
+      const { recovery, retry } = error.facts;
+      if (recovery && degrade(shape, recovery, history.length)) continue;
+      if (isOverflow(error, Infinity, window)) {
+        const part = SHORTER_PARTS[shorter++];
+        if (part === undefined) throw compactionFailed(error);
+        history = recentMessages(history, part * tokens);
+        continue;
+      }
+      if (!isEmptyAnswer(error)) {
+        failures += 1;
+        if (!retry || failures >= MAX_ATTEMPTS) throw compactionFailed(error);
+        await sleep(retryDelay(error, failures), signal, clock);
+        continue;
+      }
+    }
+    dropped += 1;
+    if (dropped > MAX_DROPPED) throw compactionFailed('the model gave no usable summary');
+    history = withoutOldest(history);
+  }
+}
+
+/** One request; undefined when its answer is empty or cut off. */
+async function ask(
+  agent: AgentContext,
+  { frozen, instruction, window, signal, spent }: SummaryWanted,
+  history: readonly ContextMessage[],
+  shape: RequestShape,
+): Promise<string | undefined> {
+  const { program, dir } = agent.session;
+  const projected = toModelMessages([...history, summaryRequest(instruction)], shape);
+  const messages = await program.withStoredMedia(projected, dir, frozen.model);
+  signal.throwIfAborted();
+  const flood = new AbortController();
+  let received = 0;
+  const onPart = (part: StreamPart) => {
+    if ('text' in part) received += part.text.length;
+    if (received > MAX_ANSWER_CHARS) flood.abort();
+  };
+  let response: ModelResponse;
+  try {
+    response = await program.stream(
+      {
+        ...frozen,
+        messages,
+        tools: agent.tools().list.tools,
+        maxTokens: outputTokens(agent, frozen, window, estimatedSize(agent.state(), frozen.system, messages)),
+        cacheKey: agent.log.sessionId,
+        signal: AbortSignal.any([signal, flood.signal]),
+      },
+      onPart,
+    );
+  } catch (error) {
+    if (flood.signal.aborted && !signal.aborted) return undefined;
+    throw error;
+  }
+  signal.throwIfAborted();
+  const { parts, finishReason, usage } = response;
+  if (usage) spent(usage);
+  if (finishReason === 'filtered')
+    throw compactionFailed('the answer was stopped by the safety filter of the provider');
+  // What it calls is not run: it was asked for words.
+  const text = parts
+    .flatMap((part) => (part.type === 'text' ? [part.text] : []))
+    .join('')
+    .trim();
+  return finishReason === 'truncated' || text === '' ? undefined : text;
+}
+
+/** Cap of the answer when so many tokens go in; undefined where none is to be sent. */
+function outputTokens(
+  { session: { program } }: AgentContext,
+  { model }: TurnModel,
+  window: number,
+  used: number,
+): number | undefined {
+  const budget = program.budget(model, used);
+  if (budget === undefined) return undefined;
+  const most = model.maxOutputTokens ?? (window > 0 ? Math.min(window, MAX_OUTPUT_TOKENS) : MAX_OUTPUT_TOKENS);
+  return Math.min(most, Math.max(budget, LEAST_OUTPUT_TOKENS));
+}
+
+function bounded(text: string, window: number): string {
+  const tokens = window > 0 ? Math.min(LARGEST_SUMMARY_TOKENS, window * SUMMARY_PART) : LARGEST_SUMMARY_TOKENS;
+  return textHead(text, tokens);
+}
+
+const isEmptyAnswer = ({ facts }: ModelError) => facts.name === 'APIEmptyResponseError';
+
+const AS_THEY_ARE: ReadonlySet<string> = new Set(['compaction.failed', 'auth.login_required', 'provider.auth_error']);
+
+/** What clients are told of a compaction that came to nothing; refused credentials speak for themselves. */
+export function compactionFailed(cause: unknown): Error {
+  if (cause instanceof EngineError && AS_THEY_ARE.has(cause.code)) return cause;
+  if (cause instanceof ModelError && AS_THEY_ARE.has(cause.facts.code)) return cause;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new EngineError('compaction.failed', `The conversation could not be compacted: ${reason}`);
+}
