@@ -5,8 +5,8 @@
 import type { SessionContext } from '#server/agent/context.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { contextSize } from '#server/journal/context-size.ts';
-import { readContext } from '#server/journal/projections/context.ts';
-import { event } from '#server/journal/records.ts';
+import { readContext, type ContextState } from '#server/journal/projections/context.ts';
+import { event, type Draft } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { cutOf } from './cut.ts';
@@ -42,15 +42,19 @@ export async function undoTurns(session: SessionContext, count: number, promptTe
 
 function undoFrom({ log, agents }: SessionContext, start: number, turns: number, lastPrompt: string): void {
   agents.main.context.config.create();
-  const context = readContext(log.state.context, MAIN_AGENT);
+  log.append(undoRecords(readContext(log.state.context, MAIN_AGENT), start, turns, lastPrompt));
+}
+
+/** The line of an undo: what is behind `start` leaves the main agent's context. */
+export function undoRecords(context: ContextState, start: number, turns: number, lastPrompt: string): Draft[] {
   const { entries } = context;
   const tokens = contextSize({ ...context, entries: entries.slice(0, start) });
   const removed = { start, deleteCount: entries.length - start, messages: [], tokens };
-  log.append([
+  return [
     event(MAIN_AGENT, 'context.spliced', removed, { cause: 'undo' }),
     event(MAIN_AGENT, 'session.meta.updated', { patch: { lastPrompt } }),
     event(MAIN_AGENT, 'context.undone', { turns }),
-  ]);
+  ];
 }
 
 /** Throws 40901 while anything could still add to the conversation. */
