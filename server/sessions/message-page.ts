@@ -44,6 +44,15 @@ export async function pageOfMessages(source: MessageSource, query: MessageQuery)
   return { items: await source.readMessages(items), has_more: matching.length > items.length };
 }
 
+/** The newest of what the model sees, newest first; what a compaction stands for is not among it. */
+export async function contextMessages(
+  { state, readMessages }: MessageSource,
+  page_size = DEFAULT_PAGE,
+): Promise<MessagePage> {
+  const { places } = state.messages;
+  return { items: await readMessages(places.slice(-page_size).toReversed()), has_more: places.length > page_size };
+}
+
 /** Throws 40403. */
 export async function findMessage({ id, state, readMessages }: MessageSource, messageId: string): Promise<Message> {
   const [message] = await readMessages([placeOfMessage(state.messages, messageId)]);

@@ -1,5 +1,7 @@
 /** The text that stands for a prompt in lists and titles. */
+import { shownMessage } from '#server/journal/message-view.ts';
 import type { ContentPart } from '#schema/content.ts';
+import type { ContextMessage } from '#schema/engine.ts';
 
 const METADATA_TEXT_CHARS = 4000;
 /** Only this much of a prompt is looked at; redaction and white space may shorten it. */
@@ -59,4 +61,14 @@ export function metadataText(content: ContentPart[]): string {
     .replace(controlsAndSpace, ' ')
     .trim()
     .slice(0, METADATA_TEXT_CHARS);
+}
+
+/** The same of a prompt as the model has it. */
+export function promptText(prompt: ContextMessage): string {
+  const { origin } = prompt;
+  const typed = (name: string, args: string | undefined) =>
+    metadataText([{ type: 'text', text: `/${name} ${args ?? ''}` }]);
+  if (origin?.kind === 'skill_activation') return typed(origin.skillName, origin.skillArgs);
+  if (origin?.kind === 'plugin_command') return typed(origin.commandName, origin.commandArgs);
+  return metadataText(shownMessage(prompt).content);
 }

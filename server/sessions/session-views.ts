@@ -16,6 +16,7 @@ import type { InFlightTurn, Message, Snapshot } from '#schema/message.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { RuntimeBinding, Session, SessionStatus, SessionWarning } from '#schema/session.ts';
 import {
+  contextMessages,
   findMessage,
   pageOfMessages,
   placesBetween,
@@ -73,6 +74,8 @@ export interface SessionReader {
   snapshot(): Promise<Snapshot>;
   /** Newest first. */
   messages(query: MessageQuery): Promise<MessagePage>;
+  /** The newest that the model still sees, newest first. */
+  contextMessages(pageSize?: number): Promise<MessagePage>;
   /** Throws 40403. */
   message(id: string): Promise<Message>;
   runtime(): RuntimeBinding;
@@ -96,6 +99,7 @@ export function createSessionReader(source: SessionSource, configuration: ViewCo
     status: () => statusOf(source, configuration),
     snapshot: () => snapshotOf(source, configuration),
     messages: (query) => pageOfMessages(source, query),
+    contextMessages: (pageSize) => contextMessages(source, pageSize),
     message: (id) => findMessage(source, id),
     runtime: () => runtimeOf(source),
     // None before the instruction files were read in this process.

@@ -7,6 +7,7 @@ import type { AgentChange } from '#server/agent/context.ts';
 import { DEFAULT_PROFILE } from '#server/agent/profile.ts';
 import { openSideConversation } from '#server/features/btw/btw.ts';
 import { compaction } from '#server/features/compaction/compaction.ts';
+import { undoTurns } from '#server/features/undo/undo.ts';
 import type { StreamPosition } from '#server/events/frame.ts';
 import type { StreamSource } from '#server/events/stream-source.ts';
 import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
@@ -16,7 +17,7 @@ import { transcriptProjection } from '#server/transcript/fold.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
 import { createOpJournals } from '#server/transcript/op-journal.ts';
 import type { Prompt, SubmitPrompt } from '#schema/prompt.ts';
-import type { AgentConfigRequest, RuntimeBinding, Session } from '#schema/session.ts';
+import type { AgentConfigRequest, RuntimeBinding, Session, SessionStatus } from '#schema/session.ts';
 import type { ToolDescriptor } from '#schema/tool.ts';
 import type { WorkDirectory } from '#server/files/work-directory.ts';
 import type { Uploads } from '#server/uploads/uploads.ts';
@@ -27,7 +28,9 @@ import { createLoadSlots } from './load-slots.ts';
 import { listSessions, type SessionListQuery } from './session-list.ts';
 import { customMetadata, sessionOfHeader, type SessionHeader } from './session-header.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
-import { runtimeOf } from './session-views.ts';
+import type { MessagePage } from './message-page.ts';
+import { promptText } from './prompt-text.ts';
+import { createSessionReader, runtimeOf } from './session-views.ts';
 import { createSessionExport, type ExportSession } from './session-export.ts';
 import { createSessionReads, type ReadSession } from './session-reads.ts';
 import { createSessionRecovery } from './session-recovery.ts';
@@ -44,6 +47,19 @@ export interface ProfileUpdate {
   title?: string | undefined;
   metadata?: Record<string, unknown> | undefined;
   agent_config?: AgentConfigRequest | undefined;
+}
+
+export interface UndoRequest {
+  /** Turns; 1 unless given. */
+  count?: number | undefined;
+  /** Messages of the reply. */
+  page_size?: number | undefined;
+}
+
+/** What remains of the conversation. */
+export interface Undone {
+  messages: MessagePage;
+  status: SessionStatus;
 }
 
 /** Sessions being loaded or folded at the same time. */
@@ -94,6 +110,8 @@ export interface Sessions {
   abort(id: string, promptId: string): Promise<{ aborted: true; at_seq: number }>;
   /** Puts waiting prompts into the turn that runs. Throws 40401, 40402 or 40901. */
   steer(id: string, promptIds: readonly string[]): Promise<void>;
+  /** Takes back turns of the conversation, all or none. Throws 40401, 40901, 40911, 50003. */
+  undo(id: string, request: UndoRequest): Promise<Undone>;
   archive(id: string): Promise<{ archived: true }>;
   export: ExportSession;
   restore(id: string): Promise<Session>;
@@ -295,6 +313,16 @@ export function createSessions(deps: SessionsDeps): Sessions {
     });
   }
 
+  async function undo(id: string, { count = 1, page_size }: UndoRequest): Promise<Undone> {
+    return live.use(id, async (session) => {
+      await undoTurns(session.context, count, promptText);
+      const { contextMessages, status } = createSessionReader(session, deps);
+      // As of one moment: nothing is awaited between the two.
+      const [messages, rollup] = [contextMessages(page_size), status()];
+      return { messages: await messages, status: rollup };
+    });
+  }
+
   async function archive(id: string): Promise<{ archived: true }> {
     return live.inTurn(id, async () => {
       const row = rowOf(id);
@@ -377,6 +405,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     abortTurn,
     compact,
     openSideConversation: sideConversation,
+    undo,
     archive,
     export: createSessionExport({ ...deps, live }),
     restore,

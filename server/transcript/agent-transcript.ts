@@ -4,9 +4,11 @@ import type { Attachment, EventRecord } from '#server/journal/records.ts';
 import type { Stored } from '#server/journal/texts.ts';
 import type { ContextMessage, TokenUsage } from '#schema/engine.ts';
 import { iso } from '#schema/scalars.ts';
+import type { MetaPlan, Todo } from '#schema/transcript.ts';
 import { sameValue } from './reducer/equal.ts';
 import {
   emptyTranscript,
+  type Held,
   type HeldFrame,
   type HeldOp,
   type HeldState,
@@ -19,6 +21,21 @@ import {
 export interface Entered {
   message: Stored<ContextMessage>;
   attachments: readonly Stored<Attachment>[];
+  /** Number of its record, and of the step's that took it; kept then while an undo may take the step alone. */
+  at: number;
+  takenAt?: number;
+  /** What the step showed of it. */
+  text?: string | object;
+}
+
+/** A message that an undo may cut at. */
+export interface CutPoint {
+  /** Its place in the agent's context. */
+  index: number;
+  /** Number of the record where its part of the transcript begins. */
+  at: number;
+  /** Of one that opened a turn: what was set when it came. */
+  saved?: { todos: readonly Held<Todo>[]; plan: Held<MetaPlan> | undefined };
 }
 
 export interface AgentTranscript {
@@ -30,6 +47,13 @@ export interface AgentTranscript {
   attachments: number;
   userFrames: number;
   entered: Entered[];
+  /** Records folded so far, and the number of that which made an item or a step; those of a compacted past have none. */
+  records: number;
+  readonly madeAt: Map<string, number>;
+  /** In the order of the context. */
+  cutPoints: CutPoint[];
+  /** Between the splice of an undo and its end. */
+  undoing: { start: number; tokens: number } | undefined;
   /** Texts of notifications of background tasks, by task, until they enter. */
   notices: Map<string, string>;
   /** Context limit as it is now; null is unknown. */
@@ -62,6 +86,10 @@ export const newAgentTranscript = (sessionId: string, id: string, live: boolean)
   attachments: 0,
   userFrames: 0,
   entered: [],
+  records: 0,
+  madeAt: new Map(),
+  cutPoints: [],
+  undoing: undefined,
   notices: new Map(),
   limit: undefined,
   usage: new Map(),

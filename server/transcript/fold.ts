@@ -47,6 +47,8 @@ export function foldRecord(fold: TranscriptFold, mapper: Mapper, record: Journal
   for (const op of ops) {
     if (op.op === 'prompt.upsert' && op.prompt.finishedAt !== undefined) agent.state.prompts.delete(op.prompt.promptId);
   }
+  // Nothing waits or runs in a copy.
+  if (record.type === 'forked') for (const { state } of fold.agents.values()) state.prompts.clear();
   return ops;
 }
 

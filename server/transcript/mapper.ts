@@ -13,6 +13,7 @@ import { promptRows } from './rows/prompts.ts';
 import { stepRows } from './rows/steps.ts';
 import { toolRows } from './rows/tools.ts';
 import { turnRows } from './rows/turns.ts';
+import { noteMade, undoRows } from './rows/undo.ts';
 import type { TranscriptRows } from './transcript-rows.ts';
 
 /** Maps a record and applies what it makes; the operations of one record are one batch. */
@@ -27,6 +28,7 @@ const coreRows: readonly TranscriptRows[] = [
   approvalRows,
   noticeRows,
   agentRows,
+  undoRows,
 ];
 
 /** The mapper of a program with these features. */
@@ -34,9 +36,11 @@ export function createMapper(features: readonly TranscriptRows[]): Mapper {
   const rows = rowsByType([...coreRows, ...features]);
   return (agent, record, t) => {
     const ops: HeldOp[] = [];
+    agent.records += 1;
     for (const row of rows.get(record.type) ?? []) {
       for (const op of row(agent, record, t)) {
         applyOps(agent.state, [op]);
+        noteMade(agent, op);
         add(ops, op);
       }
     }

@@ -1,4 +1,6 @@
 /** Random but lawful session histories: what holds for every journal is tested over them. */
+import { cutOf } from '#server/features/undo/cut.ts';
+import { undoRecords } from '#server/features/undo/undo.ts';
 import { planOf, plans } from '#server/features/plan-mode/projection.ts';
 import { newGoal, withBudgets, withUsage } from '#server/features/goals/goal.ts';
 import { goalAt, goalProjection } from '#server/features/goals/projection.ts';
@@ -459,21 +461,12 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     } else respond(turnId, step, stepId);
   }
 
-  /** Removes everything from the newest anchor on, as far as a checkpoint reaches. */
+  /** Takes back as many turns as it may, up to a few. */
   function undo(): void {
     const { entries } = context();
-    const start = entries.findLastIndex((entry) => entry.checkpoint);
-    if (start === -1) return;
-    log.append([
-      event(
-        'main',
-        'context.spliced',
-        { start, deleteCount: entries.length - start, messages: [], tokens: start },
-        { cause: 'undo' },
-      ),
-      event('main', 'session.meta.updated', { patch: { lastPrompt: '' } }),
-      event('main', 'context.undone', { turns: 1 }),
-    ]);
+    const most = entries.filter(({ checkpoint }) => checkpoint).length;
+    const count = Math.min(1 + Math.floor(random() * 3), most);
+    if (count > 0) log.append(undoRecords(context(), cutOf(entries, count).start, count, ''));
   }
 
   async function compact(): Promise<void> {

@@ -13,8 +13,9 @@ export interface RememberedRule {
 
 /** What an undo of this anchor restores. */
 export interface Checkpoint {
-  /** How many notifications had been delivered. */
+  /** How many notifications had been delivered, and nested instruction files named. */
   delivered: number;
+  agentsMd: number;
   /** What features saved, by name. */
   features: Record<string, unknown>;
 }
@@ -134,12 +135,12 @@ function emptyContext(contexts: Contexts): ContextState {
 }
 
 function checkpointNow(contexts: Contexts, agent: string): Checkpoint {
-  const { delivered } = contextOf(contexts, agent);
+  const { delivered, agentsMd } = contextOf(contexts, agent);
   const { projections } = contexts.features;
   const features = Object.fromEntries(
     projections.map((projection) => [projection.name, projection.checkpoint(contexts.features, agent)]),
   );
-  return { delivered: delivered.size, features };
+  return { delivered: delivered.size, agentsMd: agentsMd.size, features };
 }
 
 function withoutCheckpoint({ checkpoint: _checkpoint, ...entry }: ContextEntry): ContextEntry {
@@ -217,6 +218,9 @@ function toolTokens({ tools = [], text }: InternalFields['agent.tools']): number
   return text === undefined ? estimateTools(tools) : estimateText(text);
 }
 
+/** Sets keep the order in which they grew. */
+const firstOf = <T>(grown: ReadonlySet<T>, size: number): Set<T> => new Set([...grown].slice(0, size));
+
 function undone(contexts: Contexts, agent: string): void {
   const context = contextOf(contexts, agent);
   const { undoing } = context;
@@ -225,7 +229,8 @@ function undone(contexts: Contexts, agent: string): void {
   for (const projection of contexts.features.projections) {
     projection.restore(contexts.features, agent, undoing.features[projection.name]);
   }
-  context.delivered = new Set([...context.delivered].slice(0, undoing.delivered));
+  context.delivered = firstOf(context.delivered, undoing.delivered);
+  context.agentsMd = firstOf(context.agentsMd, undoing.agentsMd);
 }
 
 export const contextProjection = {

@@ -41,7 +41,9 @@ function booked(agent: AgentTranscript, record: JournalRecord, t: number): HeldO
 
 export const agentRows: TranscriptRows = {
   'agent.config': configured,
-  'context.spliced': (agent, { tokens }) => agentFacts(agent, { contextTokens: tokens }),
+  // What an undo leaves is told with the rest of it.
+  'context.spliced': (agent, { tokens, x }) =>
+    x?.cause === 'undo' ? [] : agentFacts(agent, { contextTokens: tokens }),
   'step.response': booked,
   'usage.recorded': booked,
   'turn.started'(agent, record, t) {

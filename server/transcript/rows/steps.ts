@@ -56,8 +56,13 @@ function joined(pieces: readonly Text[]): string | object {
 }
 
 function entered(agent: AgentTranscript, turnId: string, step: StepHeader): HeldOp[] {
-  return agent.entered.splice(0).flatMap(({ message, attachments }) => {
-    const text = enteredText(agent, message);
+  const entering = agent.entered.filter(({ takenAt }) => takenAt === undefined);
+  const lastCut = agent.cutPoints.at(-1)?.at ?? 0;
+  const shown = entering.map((one) => ({ ...one, text: one.text ?? enteredText(agent, one.message) }));
+  agent.entered = agent.entered.filter(({ takenAt }) => takenAt !== undefined);
+  // An undo that stops behind one takes only its step away.
+  for (const one of shown) if (one.at < lastCut) agent.entered.push({ ...one, takenAt: agent.records });
+  return shown.flatMap(({ message, attachments, text }) => {
     if (text === undefined) return [];
     const { ops, ids } = attached(agent, turnId, attachments);
     agent.userFrames += 1;
@@ -207,7 +212,7 @@ function interrupted(agent: AgentTranscript, record: EventRecord<'turn.step.inte
 function entering(agent: AgentTranscript, { messages, x }: EventRecord<'context.spliced'>): HeldOp[] {
   if (x?.cause === 'input' && x.enters === 'step') {
     messages.forEach((message, index) => {
-      agent.entered.push({ message, attachments: index === 0 ? (x.attachments ?? []) : [] });
+      agent.entered.push({ message, attachments: index === 0 ? (x.attachments ?? []) : [], at: agent.records });
     });
   }
   return [];

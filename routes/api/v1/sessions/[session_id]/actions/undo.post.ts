@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { messageSchema } from '#schema/message.ts';
+import { statusSchema } from '#schema/session.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
+import { PAGE_SIZE_MAX } from '#utils/query.ts';
+
+export default defineEndpoint({
+  summary: 'Take back the last turns of the conversation; what they did to files and tasks stays',
+  tag: 'sessions',
+  params: pathParams('session_id'),
+  body: z.object({
+    count: z.int().min(1).optional(),
+    page_size: z.int().min(1).max(PAGE_SIZE_MAX).optional(),
+  }),
+  bodyRequired: false,
+  data: z.object({
+    messages: z.object({ items: z.array(messageSchema), has_more: z.boolean() }),
+    status: statusSchema,
+  }),
+  errors: ['session.not_found', 'session.busy', 'session.undo_unavailable', 'persistence.failure'],
+  load: ({ params, app }) => app.sessions.assertExists(params.session_id),
+  handler: ({ params, body, app }) => app.sessions.undo(params.session_id, body),
+});

@@ -1,0 +1,157 @@
+/**
+ * What an undo takes out of the timeline. It cuts at a message: what was recorded from there on goes, and a turn that holds
+ * the cut keeps what it had done before.
+ */
+import { isUndoAnchor } from '#server/journal/projections/context.ts';
+import type { EventRecord } from '#server/journal/records.ts';
+import type { Stored } from '#server/journal/texts.ts';
+import type { ContextMessage } from '#schema/engine.ts';
+import { agentFacts, markerOp, openTurn, turnUsage, type AgentTranscript, type CutPoint } from '../agent-transcript.ts';
+import { sameValue } from '../reducer/equal.ts';
+import { itemId, type HeldItem, type HeldOp, type HeldStep, type HeldTurn } from '../reducer/state.ts';
+import type { TranscriptRows } from '../transcript-rows.ts';
+
+/** Notes where an item or a step came from, when it comes. */
+export function noteMade({ madeAt, records }: AgentTranscript, op: HeldOp): void {
+  const id = madeBy(op);
+  if (id !== undefined && !madeAt.has(id)) madeAt.set(id, records);
+}
+
+function madeBy(op: HeldOp): string | undefined {
+  switch (op.op) {
+    case 'turn.upsert':
+      return op.turn.turnId;
+    case 'step.upsert':
+      return op.step.stepId;
+    case 'marker.upsert':
+    case 'taskref.upsert':
+      return itemId(op.item);
+    default:
+      return undefined;
+  }
+}
+
+/** What a compaction has passed is never cut: it counts as made before all. */
+const numberOf = ({ madeAt }: AgentTranscript, id: string) => madeAt.get(id) ?? 0;
+
+function spliced(agent: AgentTranscript, { start, messages, tokens, x }: EventRecord<'context.spliced'>): HeldOp[] {
+  if (x?.cause === 'undo') agent.undoing = { start, tokens };
+  else if (x?.cause === 'compaction') forgetCuts(agent);
+  else {
+    const turn = x?.enters === 'turn' ? openTurn(agent) : undefined;
+    const at = turn ? numberOf(agent, turn.turnId) : agent.records;
+    messages.forEach((message, index) => {
+      const place = { index: start + index, at };
+      if (isUndoAnchor(message)) agent.cutPoints.push({ ...place, saved: savedNow(agent) });
+      else if (isOwned(message)) agent.cutPoints.push(place);
+    });
+  }
+  return [];
+}
+
+const savedNow = ({ state }: AgentTranscript): CutPoint['saved'] => ({
+  todos: [...state.todos.values()],
+  plan: state.meta.modes?.plan,
+});
+
+const isOwned = ({ origin }: Stored<ContextMessage>) =>
+  (origin?.kind === 'injection' || origin?.kind === 'hook_result') && origin.ownerPromptId !== undefined;
+
+function forgetCuts(agent: AgentTranscript): HeldOp[] {
+  agent.cutPoints = [];
+  agent.madeAt.clear();
+  agent.entered = agent.entered.filter(({ takenAt }) => takenAt === undefined);
+  return [];
+}
+
+function undone(agent: AgentTranscript, { turns }: EventRecord<'context.undone'>, t: number): HeldOp[] {
+  const { undoing, cutPoints } = agent;
+  agent.undoing = undefined;
+  const removed = undoing ? cutPoints.filter(({ index }) => index >= undoing.start) : [];
+  const cut = Math.min(...removed.map(({ at }) => at));
+  agent.cutPoints = cutPoints.slice(0, cutPoints.length - removed.length);
+  agent.entered = agent.entered
+    .filter(({ at }) => at < cut)
+    .map(({ takenAt, ...one }) => (takenAt === undefined || takenAt >= cut ? one : { ...one, takenAt }));
+  return [
+    ...itemsBehind(agent, cut),
+    ...broughtBack(agent, removed.find(({ saved }) => saved)?.saved),
+    ...(undoing ? agentFacts(agent, { contextTokens: undoing.tokens }) : []),
+    markerOp(agent, 'undo', { agentId: agent.id, turns }, t),
+  ];
+}
+
+/** The cut's turn and all behind it, but for what was there before. */
+function itemsBehind(agent: AgentTranscript, cut: number): HeldOp[] {
+  const { items } = agent.state;
+  const goes = (id: string) => numberOf(agent, id) >= cut;
+  const at = items.findLastIndex((item) => item.kind === 'turn' && !goes(item.turnId));
+  const last = items[at];
+  const held = last?.kind === 'turn' && last.steps.some(({ stepId }) => goes(stepId)) ? last : undefined;
+  const behind = items.slice(at + 1);
+  // A turn that comes back must not come behind what followed it.
+  const removed = held ? [held, ...behind] : behind.filter((item) => goes(itemId(item)));
+  if (removed.length === 0) return [];
+  const kept = held ? behind.filter((item) => !goes(itemId(item))) : [];
+  const steps = held ? held.steps.filter(({ stepId }) => !goes(stepId)) : [];
+  return [
+    { op: 'items.remove', ids: removed.map(itemId) },
+    ...(held ? beginningOf(held, steps) : []),
+    ...kept.flatMap((item) => pointOps(item, held?.ordinal)),
+    ...interactionsOf(agent, steps),
+  ];
+}
+
+/** The turn as far as these steps. */
+function beginningOf(
+  { error: _error, durationMs: _ms, usage: _usage, ...turn }: HeldTurn,
+  steps: HeldStep[],
+): HeldOp[] {
+  const { turnId, startedAt } = turn;
+  const { steps: _steps, endedAt: _endedAt, ...header } = turn;
+  const endedAt = steps.at(-1)?.endedAt ?? startedAt;
+  const usage = turnUsage(steps);
+  const ended = { ...(endedAt === undefined ? {} : { endedAt }), ...(usage ? { usage } : {}) };
+  return [
+    { op: 'turn.upsert', turn: { ...header, state: 'completed', ...ended } },
+    ...steps.flatMap(({ frames, ...step }): HeldOp[] => [
+      { op: 'step.upsert', turnId, step },
+      ...frames.map((frame): HeldOp => ({ op: 'frame.upsert', turnId, stepId: step.stepId, frame })),
+    ]),
+  ];
+}
+
+/** Behind the turn of this number. */
+function pointOps(item: HeldItem, ordinal = -1): HeldOp[] {
+  const beforeTurn = ordinal + 1;
+  if (item.kind === 'marker') return [{ op: 'marker.upsert', item, beforeTurn }];
+  return item.kind === 'taskref' ? [{ op: 'taskref.upsert', item, beforeTurn }] : [];
+}
+
+/** What people were asked in these steps, which went with the items. */
+function interactionsOf({ state }: AgentTranscript, steps: readonly HeldStep[]): HeldOp[] {
+  const calls = new Set(
+    steps.flatMap(({ frames }) => frames.flatMap((frame) => (frame.kind === 'tool' ? frame.toolCallId : []))),
+  );
+  return [...state.interactions.values()]
+    .filter(({ toolCallId }) => toolCallId !== undefined && calls.has(toolCallId))
+    .map((interaction) => ({ op: 'interaction.upsert', interaction }));
+}
+
+/** Lists and modes as they were when the message came. */
+function broughtBack({ state }: AgentTranscript, saved: CutPoint['saved']): HeldOp[] {
+  if (!saved) return [];
+  const { plan } = saved;
+  const todos = [...state.todos.values()].flatMap((todo): HeldOp[] => {
+    const before = saved.todos.find(({ todoId }) => todoId === todo.todoId) ?? { todoId: todo.todoId, items: [] };
+    return sameValue(before, todo) ? [] : [{ op: 'todo.upsert', todo: before }];
+  });
+  if (sameValue(plan, state.meta.modes?.plan)) return todos;
+  return [...todos, { op: 'meta.merge', meta: { modes: { plan: plan ?? null } } }];
+}
+
+export const undoRows: TranscriptRows = {
+  'context.spliced': spliced,
+  'context.undone': undone,
+  'context.cleared': forgetCuts,
+};
