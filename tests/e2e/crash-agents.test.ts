@@ -98,7 +98,7 @@ test(`${KILLS} kills beside subagents, commands and questions in the background`
     await page.idle();
     await nothingRuns(id);
     const begunAlone = page.applied.filter(
-      ({ type, timestamp = '' }) => type === 'turn.started' && Date.parse(timestamp) >= killed,
+      ({ type, timestamp = '' }) => type === 'turn.started' && !(Date.parse(timestamp) < killed),
     );
     expect(begunAlone).toEqual([]);
   }

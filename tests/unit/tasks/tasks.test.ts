@@ -98,6 +98,20 @@ describe('a task that a call waits for', () => {
     expect(told).toEqual(['failed']);
   });
 
+  test('keeps its output in memory afterwards, unless 50 others have ended since', async () => {
+    const { tasks, waiting, spec } = setUp();
+    for (let n = 0; n <= 50; n += 1) {
+      await tasks.run(spec({ kind: 'process', waiting: waiting() }), async (task) => {
+        task.started(() => ({ kind: 'process', command: 'x', pid: 1, exitCode: 0 }));
+        task.output.write(Buffer.from(`output ${n}`));
+        return { status: 'completed' };
+      });
+    }
+    const kept = await Promise.all(tasks.all().map(({ output }) => output.tail(100)));
+    expect(kept.slice(0, 3)).toEqual([undefined, 'output 1', 'output 2']);
+    expect(kept.at(-1)).toBe('output 50');
+  });
+
   test('ends with its turn', async () => {
     const { tasks, waiting, spec, turn, types } = setUp();
     const one = child();
