@@ -170,6 +170,20 @@ describe('a task in the background', () => {
     expect(records[3]).toMatchObject({ info: { taskId, status: 'completed' }, x: { outputTail: 'yes' } });
   });
 
+  test('has the last 4 KiB of what it wrote or said on the record of its end, in whole characters', async () => {
+    const { tasks, spec, records } = setUp();
+    const text = `${'x'.repeat(10_000)}end é`;
+    for (const kind of ['process', 'agent'] as const) {
+      const { info } = await tasks.run(spec({ kind }), async (task) => {
+        task.started(() => (kind === 'agent' ? members() : { kind, command: 'x', pid: 1, exitCode: 0 }));
+        if (kind === 'process') task.output.write(Buffer.from(text));
+        return { status: 'completed', ...(kind === 'agent' ? { result: text } : {}) };
+      });
+      await tasks.get(info.taskId)?.ended;
+      expect(records.at(-2)).toMatchObject({ type: 'task.terminated', x: { outputTail: text.slice(-4095) } });
+    }
+  });
+
   test('is stopped with a reason, and tells nobody when it shall not', async () => {
     const { tasks, spec, records } = setUp();
     const one = child();
