@@ -278,6 +278,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     program: createAgentProgram({
       runtime,
       additionalDirs: additionalDirs.of,
+      agentFolders: () => [],
       instructionsMaxAgeMs: options.instructionsMaxAgeMs,
       clock,
       home,

@@ -18,6 +18,7 @@ import type { Tool } from '#server/tools/tool.ts';
 import { findNestedInstructions } from './calls/nested-instructions.ts';
 import type { AgentProgram, SessionPlace } from './context.ts';
 import { mainProfile } from './profile.ts';
+import type { AgentFolder } from './profiles/agent-folders.ts';
 import { createAgentProfiles } from './profiles/profiles.ts';
 import { createInstructionFiles } from './prompt/instructions.ts';
 import { renderSystemPrompt } from './prompt/system-prompt.ts';
@@ -40,6 +41,8 @@ export interface AgentProgramDeps {
   env: () => NodeJS.ProcessEnv;
   identity: Identity;
   client: ModelClient;
+  /** Folders of agent files beside those of the user and the project. */
+  agentFolders: () => readonly AgentFolder[];
   /** Those that every agent has; features bring more. */
   tools: readonly Tool[];
   hooks: Hooks;
@@ -56,6 +59,7 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
     files: runtime,
     home,
     homeDirectory: runtime.homeDirectory,
+    addedFolders: deps.agentFolders,
     extraDirs: () => config.effective().extraAgentDirs ?? [],
     gitRoot: files.gitRoot,
     clock: deps.clock,

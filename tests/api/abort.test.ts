@@ -179,7 +179,9 @@ describe('while a tool runs', () => {
       (file) => `trap '' TERM; echo $$ > ${file}; echo ready; while :; do sleep 0.1; done`,
     );
     const began = performance.now();
-    await abort(talk);
+    expect(await abort(talk)).toEqual({ aborted: true });
+    // Again before the end, it has no second effect.
+    expect(await abort(talk)).toEqual({ aborted: true });
     await talk.settled('p0');
     const took = performance.now() - began;
     expect(took).toBeGreaterThan(1500);
@@ -188,6 +190,7 @@ describe('while a tool runs', () => {
       isError: true,
       output: 'ready\nInterrupted by user',
     });
+    for (const type of ['tool.result', 'turn.ended', 'prompt.aborted']) expect(talk.all(type)).toHaveLength(1);
     // The next turn never meets it.
     expect(await Promise.all(pids.map(alive))).toEqual(pids.map(() => false));
     await goesOn(talk);

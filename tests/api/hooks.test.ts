@@ -526,6 +526,8 @@ describe('a session', () => {
     expect((await told.text('SessionStart')).trimEnd().split('\n')).toHaveLength(1);
     await talk.turn('more', [{ text: 'Done.' }]);
     expect(await told.nth('SessionStart', 2)).toMatchObject({ source: 'resume', profile: 'agent' });
+    await world.restart();
+    expect(await told.nth('SessionEnd', 2)).toMatchObject({ reason: 'exit' });
   });
 
   test('that was only read has no end', async () => {

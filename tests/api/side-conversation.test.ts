@@ -106,6 +106,10 @@ test('asks for what lies outside under its own name', async () => {
   });
   const approval = await talk.approval();
   expect(approval).toMatchObject({ agent_id: agent, turn_id: 0, tool_name: 'Read' });
+  // The list is that of the main agent.
+  await talk.prompt('Later', [], { agent_id: agent, prompt_id: 'later' });
+  expect(await world.ok('GET', `${talk.path}/prompts`)).toEqual({ active: null, queued: [] });
+  await world.ok('POST', `${talk.path}/prompts/later:abort`);
   // A turn of another agent with the same number ends.
   world.model.enqueue({ text: 'Done.' });
   const main = await talk.prompt('Beside');

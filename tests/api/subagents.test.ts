@@ -1,6 +1,7 @@
 /** The Agent tool: tasks handed to other agents, waited for, in the background, resumed. */
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { crashedHome } from '#support/crash.ts';
 import type { Script } from '#support/model-server.ts';
 import { startServer } from '#support/server.ts';
@@ -198,6 +199,35 @@ describe('in the background', () => {
     });
     expect(await world.ok('GET', talk.path)).toMatchObject({ busy: false });
   });
+});
+
+test('what it runs in the background is its own: not listed, of no id, and over with its run', async () => {
+  const talk = await startTalk(world);
+  const server = call('Bash', { command: 'exec sleep 60', description: 'Serve', run_in_background: true });
+  world.model.enqueue({ calls: [agentCall()] });
+  world.model.enqueue({ calls: [server] });
+  const held = world.model.enqueue({ text: LONG, hold: true });
+  const { prompt_id } = await talk.prompt('Count', [], { permission_mode: 'yolo' });
+  await held.sent;
+  const [started] = own(talk, 'agent-1', 'task.started');
+  const { taskId } = z.object({ taskId: z.string() }).parse(started?.payload.info);
+  expect(await world.ok('GET', `${talk.path}/tasks`)).toMatchObject({ items: [{ kind: 'subagent' }] });
+  for (const [method, tail] of [
+    ['GET', ''],
+    ['POST', ':cancel'],
+    ['POST', ':detach'],
+  ] as const) {
+    expect(await world.api(method, `${talk.path}/tasks/${taskId}${tail}`)).toMatchObject({ code: 40406 });
+  }
+  world.model.enqueue({ text: 'Done.' });
+  held.release();
+  await talk.settled(prompt_id);
+  expect((await talk.nth('task.terminated', 1)).payload).toMatchObject({
+    agentId: 'agent-1',
+    info: { taskId, status: 'killed', stopReason: 'subagent ended' },
+  });
+  await expect.poll(() => world.ok('GET', talk.path)).toMatchObject({ busy: false });
+  expect(talk.all('task.notified')).toEqual([]);
 });
 
 test('cancelled over REST, the call says so and the turn goes on', async () => {

@@ -21,6 +21,7 @@ const put = (name: string) => writeFile(join(world.project, name), '');
 const statusOf = async ({ path }: Talk, id: string) =>
   z.object({ status: z.string() }).parse(await world.ok('GET', `${path}/tasks/${id}`)).status;
 
+const listSchema = z.object({ items: z.array(z.object({ id: z.string() })) });
 const pidSchema = z.object({ taskId: z.string(), pid: z.number() });
 
 /** A turn that starts a command in the background. */
@@ -30,8 +31,8 @@ async function started(talk: Talk, command: string) {
   return pidSchema.parse(talk.all('task.started').at(-1)?.payload.info);
 }
 
-test('bash_auto_background_on_timeout: false kills a command at its time-out', async () => {
-  const talk = await begin({ bash_auto_background_on_timeout: false });
+test('bash_auto_background_on_timeout: false kills a command at its time-out; a detach gives it bash_task_timeout_s', async () => {
+  const talk = await begin({ bash_auto_background_on_timeout: false, bash_task_timeout_s: 77 });
   const { results } = await talk.turn('go', [
     { calls: [call('Bash', { command: 'echo so far; sleep 30', timeout: 1 })] },
     { text: 'Oh.' },
@@ -40,6 +41,13 @@ test('bash_auto_background_on_timeout: false kills a command at its time-out', a
     { isError: true, output: expect.stringMatching(/^so far\nThe command was killed after its time limit of 1 s/) },
   ]);
   expect(talk.all('task.started')).toEqual([]);
+  await talk.prompt('more', [{ calls: [call('Bash', { command: 'sleep 30' })] }, { text: 'It goes on.' }]);
+  const running = async () => listSchema.parse(await world.ok('GET', `${talk.path}/tasks?status=running`)).items;
+  await expect.poll(running).toHaveLength(1);
+  const [task] = await running();
+  await world.ok('POST', `${talk.path}/tasks/${task?.id}:detach`);
+  expect((await talk.nth('task.started', 1)).payload.info).toMatchObject({ timeoutMs: 77_000 });
+  await talk.nth('turn.ended', 2);
 });
 
 describe('keep_alive_on_exit', () => {
@@ -51,10 +59,7 @@ describe('keep_alive_on_exit', () => {
     await talk.prompt('wait', [{ calls: [call('Bash', { command: works('moved') })] }]);
     await expect.poll(() => textOf('moved.pid')).not.toBe('');
     const running = await world.ok('GET', `${talk.path}/tasks?status=running`);
-    const [, moved = ''] = z
-      .object({ items: z.array(z.object({ id: z.string() })) })
-      .parse(running)
-      .items.map(({ id }) => id);
+    const [, moved = ''] = listSchema.parse(running).items.map(({ id }) => id);
     world.model.enqueue({ text: 'Both go on.' });
     const ended = talk.nth('turn.ended', 2);
     await world.ok('POST', `${talk.path}/tasks/${moved}:detach`);

@@ -291,7 +291,11 @@ describe('a question in the background', () => {
   test('outlives its turn; the answer completes its task and opens a turn', async () => {
     const talk = await startTalk(world);
     const { id, path } = await asked(talk);
-    expect((await talk.status()).busy).toBe(true);
+    expect(await world.ok('GET', talk.path)).toMatchObject({
+      busy: true,
+      main_turn_active: false,
+      pending_interaction: 'question',
+    });
     const running = await read(talk, id);
     expect(running).toMatchObject({ kind: 'tool', status: 'running', description: 'Which?' });
     expect(running).not.toHaveProperty('output_preview');

@@ -1,6 +1,6 @@
 /**
  * The built server killed while a subagent works, commands run in the background and a question waits: every part of it
- * ends, is told of once, and the session goes on.
+ * ends, is told of once without a turn of its own, and the session goes on.
  */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -91,11 +91,16 @@ test(`${KILLS} kills beside subagents, commands and questions in the background`
     });
     await moment;
     await server.stop('SIGKILL');
+    const killed = Date.now();
     server = await spawnServer({ home: base.home });
     await page.disconnected();
     await page.connect();
     await page.idle();
     await nothingRuns(id);
+    const begunAlone = page.applied.filter(
+      ({ type, timestamp = '' }) => type === 'turn.started' && !(Date.parse(timestamp) < killed),
+    );
+    expect(begunAlone).toEqual([]);
   }
 
   const told = page.applied.filter(({ type }) => type === 'task.notified').map(({ payload }) => payload['sourceId']);

@@ -24,7 +24,7 @@ const MAX_LOGGED = 5;
 const MAX_KEPT = 200;
 
 /** Of several profiles of a name that of the highest priority counts; built-in ones have the lowest. */
-const PRIORITY = { user: 10, extra: 20, workspace: 30 } as const;
+const PRIORITY = { added: 5, user: 10, extra: 20, workspace: 30 } as const;
 
 export interface Catalog {
   profiles: Profiles;
@@ -45,6 +45,8 @@ export interface AgentProfilesDeps {
   home: string;
   /** `~` of the user. */
   homeDirectory(): string;
+  /** Folders that others bring, such as plugins; asked at each look. Of equal names the first one counts. */
+  addedFolders(): readonly AgentFolder[];
   /** `extra_agent_dirs` */
   extraDirs(): readonly string[];
   /** Root of the git work tree that holds a directory, if any. */
@@ -87,6 +89,7 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
       return isAbsolute(expanded) ? expanded : join(root, expanded);
     });
     return [
+      ...deps.addedFolders().map((folder) => ({ ...folder, priority: PRIORITY.added })),
       { path: join(home, 'agents'), priority: PRIORITY.user },
       { path: join(deps.homeDirectory(), '.agents', 'agents'), priority: PRIORITY.user },
       ...extra.map((path) => ({ path, priority: PRIORITY.extra })),

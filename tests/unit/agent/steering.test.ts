@@ -152,3 +152,18 @@ it('keeps a turn going that is about to end: features are asked whether it may',
   expect(requests.at(-1)?.messages.map(textOf).at(-1)).toBe('by the way');
   await talk.close();
 });
+
+it('is taken by a turn that is aborted already but has not ended: its text stays in the context', async () => {
+  const { talk, answer, requests } = await runningTurn((opened) => void opened.submit('go'));
+  const { main } = talk.session.agents;
+  const waiting = talk.submit('by the way');
+  main.cancelTurn();
+  expect(main.cancelling).toBe(true);
+  main.steer([waiting]);
+  answer();
+  await talk.nth('prompt.aborted');
+  await talk.turn('next');
+  expect(talk.all('turn.ended').map(({ payload }) => payload['reason'])).toEqual(['cancelled', 'completed']);
+  expect(requests.at(-1)?.messages.map(textOf).join('|')).toMatch(/go.*by the way.*next/s);
+  await talk.close();
+});

@@ -107,6 +107,22 @@ describe('a connection', () => {
     expect(bus.followers('s1')).toBe(0);
   });
 
+  it('on which nothing happens gets nothing and stays open', async () => {
+    vi.useFakeTimers();
+    try {
+      const { connect } = setup({ s1: { frames: [], live: true } });
+      const { peer, say, types } = connect();
+      say({ type: 'subscribe', id: 'a', payload: { session_ids: ['s1'] } });
+      await vi.advanceTimersByTimeAsync(1000);
+      expect(types()).toEqual(['server_hello', 'ack']);
+      await vi.advanceTimersByTimeAsync(180_000);
+      expect(types()).toEqual(['server_hello', 'ack']);
+      expect([peer.closes, peer.terminated]).toEqual([[], false]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('is closed with 1001 when the gateway closes', async () => {
     const { gateway, connect } = setup();
     const { peer, handle } = connect();

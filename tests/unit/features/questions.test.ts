@@ -131,6 +131,40 @@ it('expired: dismissed for everybody, the turn goes on, a late answer is told so
   await again.close();
 });
 
+describe('in the background', () => {
+  const behind = { calls: [{ id: 'c1', name: 'AskUserQuestion', args: { ...args, background: true } }] };
+
+  it('expired: its task has completed with the dismissal, which is told; a late answer is told so', async () => {
+    const clock = manualClock();
+    const talk = await asking({ answers: [behind, done, done], clock });
+    await talk.nth('prompt.completed');
+    clock.advance(INTERACTION_LIFETIME_MS);
+    await talk.nth('turn.ended', 2);
+    await talk.idle();
+    expect(talk.all('task.terminated')[0]?.payload.info).toMatchObject({ kind: 'question', status: 'completed' });
+    expect(talk.requests.at(-1)?.messages.map(textOf).join()).toMatch(/<notification [^]*dismissed/);
+    await expect(talk.answer()).rejects.toEqual(failsWith(41002));
+    await talk.close();
+  });
+
+  it('the end of the session dismisses it, and nobody is told', async () => {
+    const talk = await asking({ answers: [behind, done] });
+    await talk.nth('prompt.completed');
+    const last = await talk.session.end('archive');
+    await talk.log.close('archive', last);
+    expect(talk.since().filter((type) => /question|task\.term|notified|turn\.started/.test(type))).toEqual([
+      'event.question.dismissed',
+      'task.terminated',
+      'background.task.terminated',
+    ]);
+    expect(talk.all('task.terminated')[0]?.payload.info).toMatchObject({
+      status: 'killed',
+      stopReason: 'session closed',
+      terminalNotificationSuppressed: true,
+    });
+  });
+});
+
 it('aborted: dismissal and result are one line, in front of the end of the step', async () => {
   const talk = await asking({ answers: [ask()] });
   talk.main.cancelTurn();

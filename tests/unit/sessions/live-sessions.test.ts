@@ -61,6 +61,7 @@ beforeEach(async () => {
     transcripts: { mapper: createMapper([]), journals: createOpJournals() },
     program: createAgentProgram({
       additionalDirs: async () => [],
+      agentFolders: () => [],
       runtime: createLocalRuntime(),
       instructionsMaxAgeMs: 0,
       clock,

@@ -98,6 +98,20 @@ describe('a task that a call waits for', () => {
     expect(told).toEqual(['failed']);
   });
 
+  test('keeps its output in memory afterwards, unless 50 others have ended since', async () => {
+    const { tasks, waiting, spec } = setUp();
+    for (let n = 0; n <= 50; n += 1) {
+      await tasks.run(spec({ kind: 'process', waiting: waiting() }), async (task) => {
+        task.started(() => ({ kind: 'process', command: 'x', pid: 1, exitCode: 0 }));
+        task.output.write(Buffer.from(`output ${n}`));
+        return { status: 'completed' };
+      });
+    }
+    const kept = await Promise.all(tasks.all().map(({ output }) => output.tail(100)));
+    expect(kept.slice(0, 3)).toEqual([undefined, 'output 1', 'output 2']);
+    expect(kept.at(-1)).toBe('output 50');
+  });
+
   test('ends with its turn', async () => {
     const { tasks, waiting, spec, turn, types } = setUp();
     const one = child();
@@ -154,6 +168,20 @@ describe('a task in the background', () => {
     end();
     await tasks.get(taskId)?.ended;
     expect(records[3]).toMatchObject({ info: { taskId, status: 'completed' }, x: { outputTail: 'yes' } });
+  });
+
+  test('has the last 4 KiB of what it wrote or said on the record of its end, in whole characters', async () => {
+    const { tasks, spec, records } = setUp();
+    const text = `${'x'.repeat(10_000)}end é`;
+    for (const kind of ['process', 'agent'] as const) {
+      const { info } = await tasks.run(spec({ kind }), async (task) => {
+        task.started(() => (kind === 'agent' ? members() : { kind, command: 'x', pid: 1, exitCode: 0 }));
+        if (kind === 'process') task.output.write(Buffer.from(text));
+        return { status: 'completed', ...(kind === 'agent' ? { result: text } : {}) };
+      });
+      await tasks.get(info.taskId)?.ended;
+      expect(records.at(-2)).toMatchObject({ type: 'task.terminated', x: { outputTail: text.slice(-4095) } });
+    }
   });
 
   test('is stopped with a reason, and tells nobody when it shall not', async () => {

@@ -5,7 +5,7 @@ import { editTool } from '#server/tools/edit.ts';
 import { createGlobTool } from '#server/tools/glob.ts';
 import { readTool } from '#server/tools/read.ts';
 import { builtinTools, toolSchemas } from '#server/tools/registry.ts';
-import type { Tool } from '#server/tools/tool.ts';
+import type { Tool, ToolPermission } from '#server/tools/tool.ts';
 
 const tools = builtinTools();
 const checked = (tool: Tool, text: string | null) => tool.check(parseArguments(text));
@@ -45,4 +45,60 @@ test('arguments: empty, malformed, several errors at once', () => {
   expect(checked(editTool, '{"path":1,"old_string":""}')).toEqual({
     problem: expect.stringMatching(/^path: .+; old_string: .+; new_string: .+$/),
   });
+});
+
+test.each<[string, ToolPermission, [object, RegExp][]]>([
+  [
+    'Read',
+    'read',
+    [
+      [{}, /^path: /],
+      [{ path: 'x', line_offset: 0 }, /^line_offset: /],
+      [{ path: 'x', n_lines: 0 }, /^n_lines: /],
+    ],
+  ],
+  [
+    'Write',
+    'write',
+    [
+      [{}, /^path: .*; content: /],
+      [{ path: 'x', content: '', mode: 'insert' }, /^mode: /],
+    ],
+  ],
+  [
+    'Edit',
+    'write',
+    [
+      [{ path: 'x', new_string: '' }, /^old_string: /],
+      [{ path: 'x', old_string: '', new_string: 'x' }, /^old_string: /],
+      [{ path: 'x', old_string: 'x', new_string: 'y', replace_all: 1 }, /^replace_all: /],
+    ],
+  ],
+  [
+    'Bash',
+    'ask',
+    [
+      [{ command: '' }, /^command: /],
+      [{ command: 'x', timeout: 301 }, /^timeout: /],
+      [{ command: 'x', timeout: 0.5 }, /^timeout: /],
+      [{ command: 'x', description: 'X', run_in_background: true, timeout: 86_401 }, /^timeout: /],
+      [{ command: 'x', disable_timeout: true }, /^disable_timeout: needs run_in_background/],
+      [{ command: 'x', run_in_background: true }, /^description: /],
+    ],
+  ],
+  [
+    'Grep',
+    'read',
+    [
+      [{}, /^pattern: /],
+      [{ pattern: 'x', output_mode: 'lines' }, /^output_mode: /],
+      [{ pattern: 'x', '-A': -1 }, /^-A: /],
+      [{ pattern: 'x', head_limit: -1, offset: -1 }, /^head_limit: .*; offset: /],
+    ],
+  ],
+  ['Glob', 'read', [[{}, /^pattern: /]]],
+])('%s needs a "%s" permission, and says what is wrong with its arguments', (name, permission, refused) => {
+  const tool = tools.find((one) => one.name === name) ?? expect.unreachable(name);
+  expect(tool.permission).toBe(permission);
+  for (const [args, problem] of refused) expect(tool.check(args)).toEqual({ problem: expect.stringMatching(problem) });
 });

@@ -4,13 +4,14 @@ import { mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { builtinProfiles } from '#server/agent/profile.ts';
-import { AGENT_FILE_BYTES } from '#server/agent/profiles/agent-folders.ts';
+import { AGENT_FILE_BYTES, type AgentFolder } from '#server/agent/profiles/agent-folders.ts';
 import { createAgentProfiles, type AgentProfiles } from '#server/agent/profiles/profiles.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { temporaryFolder } from '#support/session-logs.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let profiles: AgentProfiles;
+let addedFolders: AgentFolder[];
 let extraDirs: string[];
 let logged: unknown[];
 let reads: string[];
@@ -21,6 +22,7 @@ const project = (...names: string[]) => at('project', ...names);
 
 beforeEach(async () => {
   folder = await temporaryFolder();
+  addedFolders = [];
   extraDirs = [];
   logged = [];
   reads = [];
@@ -37,6 +39,7 @@ beforeEach(async () => {
     },
     home: at('home'),
     homeDirectory: () => at('person'),
+    addedFolders: () => addedFolders,
     extraDirs: () => extraDirs,
     gitRoot: () => Promise.resolve(project()),
     clock: { now: () => now },
@@ -127,9 +130,14 @@ describe('files', () => {
 });
 
 describe('of several of a name', () => {
-  it('that of the project counts, then extra ones, then the own', async () => {
+  it('that of the project counts, then extra ones, then the own, then those that others bring', async () => {
     extraDirs = [at('extra'), at('second')];
     const template = async () => (await look()).profiles.get('a')?.template;
+    addedFolders = [{ path: at('plugin') }, { path: at('other-plugin') }];
+    await put(at('other-plugin', 'a.md'), agent('', 'of the other plugin'));
+    expect(await template()).toBe('of the other plugin');
+    await put(at('plugin', 'deep', 'a.md'), agent('', 'of the plugin'));
+    expect(await template()).toBe('of the plugin');
     await put(at('person', '.agents', 'agents', 'a.md'), agent('', 'of the person'));
     expect(await template()).toBe('of the person');
     await put(at('home', 'agents', 'a.md'), agent('', 'of the home'));
@@ -141,6 +149,22 @@ describe('of several of a name', () => {
     expect(await template()).toBe('of the project');
     await put(workspace('z.md'), agent('name: a', 'of its own folder'));
     expect(await template()).toBe('of its own folder');
+  });
+
+  it('those that others bring come and go without a restart; a built-in one gives way to an override alone', async () => {
+    await put(at('plugin', 'b.md'), agent());
+    await put(at('plugin', 'coder.md'), agent());
+    await put(at('plugin', 'plan.md'), agent('override: true', 'Plan as the plugin says.'));
+    expect(await names()).toEqual([]);
+    addedFolders = [{ path: at('plugin') }];
+    expect(await names()).toEqual(['b']);
+    const { profiles: found, warnings } = await look();
+    expect(found.get('coder')).toBe(builtinProfiles.get('coder'));
+    expect(found.get('plan')?.template).toBe('Plan as the plugin says.');
+    expect(warnings).toMatchObject([{ message: expect.stringContaining('override') }]);
+    addedFolders = [];
+    expect(await names()).toEqual([]);
+    expect((await look()).profiles.get('plan')).toBe(builtinProfiles.get('plan'));
   });
 
   it('a built-in one gives way only to an override, and hands on its subagents', async () => {
@@ -196,6 +220,14 @@ describe('a hostile project', () => {
     await symlink(at('secrets'), project('.service-code'));
     expect(await names()).toEqual([]);
     expect(reads).toEqual([]);
+  });
+
+  it('or plugin cannot link out of what it was installed as', async () => {
+    await mkdir(at('plugin', 'agents'), { recursive: true });
+    await symlink(at('secrets', 'key.md'), at('plugin', 'agents', 'a.md'));
+    await put(at('plugin', 'agents', 'b.md'), agent());
+    addedFolders = [{ path: at('plugin', 'agents'), within: at('plugin') }];
+    expect(await names()).toEqual(['b']);
   });
 
   it('may link within itself, and in circles', async () => {
