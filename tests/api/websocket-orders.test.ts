@@ -430,6 +430,112 @@ scenarios('a side conversation', {}, (add) => {
   });
 });
 
+const fills = { input: 90_000, output: 10 };
+const tooLong = { status: 400, error: 'This model has a maximum context length of 100000 tokens.' };
+const summarized = { text: ['## Task\n', 'Say hello.'], usage: { input: 95_000, output: 20 } };
+
+scenarios('a compaction', { modelRecord: { max_context_size: 100_000 } }, (add) => {
+  async function spoken({ model, prompt, until }: Stage, usage = { input: 900, output: 10 }): Promise<void> {
+    model.enqueue({ text: 'Hello.', usage });
+    await prompt('Say hello');
+    await until('prompt.completed');
+  }
+
+  add(
+    'compaction',
+    async (stage) => {
+      await spoken(stage);
+      stage.model.enqueue(summarized);
+      const body = { instruction: ' Keep the greeting. ' };
+      await stage.recorder.act('POST :compact', () => stage.post(':compact', body));
+      await stage.until('compaction.completed');
+    },
+    { facts: true },
+  );
+
+  add('compaction-with-a-queued-prompt', async (stage) => {
+    const { model, prompt, post, until, recorder } = stage;
+    await spoken(stage);
+    const held = model.enqueue({ ...summarized, hold: true });
+    model.enqueue({ text: 'Again.' });
+    await recorder.act('POST :compact', () => post(':compact'));
+    await held.sent;
+    await recorder.act('second prompt', () => prompt('Say it again'));
+    await recorder.act('the model goes on', async () => held.release());
+    await until('prompt.completed', 2);
+  });
+
+  add('compaction-failed', async (stage) => {
+    const { model, post, until, recorder } = stage;
+    await spoken(stage);
+    model.enqueue({ status: 400, error: 'bad thing' });
+    await recorder.act('POST :compact', () => post(':compact'));
+    await until('error');
+  });
+
+  add('compaction-aborted', async (stage) => {
+    const { model, post, until, recorder } = stage;
+    await spoken(stage);
+    model.enqueue({ hang: true });
+    await recorder.act('POST :compact', () => post(':compact'));
+    await model.waitForRequest(model.requests.length + 1);
+    await recorder.act('POST :abort', () => post(':abort'));
+    await until('compaction.cancelled');
+  });
+
+  add('compaction-before-a-turn', async (stage) => {
+    const { model, prompt, until, recorder } = stage;
+    await spoken(stage, fills);
+    for (const script of [summarized, { text: 'Again.' }]) model.enqueue(script);
+    await recorder.act('second prompt', () => prompt('Say it again'));
+    await until('prompt.completed', 2);
+  });
+
+  add('compaction-between-steps', async ({ model, prompt, until }) => {
+    for (const script of [{ calls: [reads], usage: fills }, summarized, { text: 'It says hello.' }])
+      model.enqueue(script);
+    await prompt('Read a.txt');
+    await until('prompt.completed');
+  });
+
+  add('compaction-fails-a-turn', async (stage) => {
+    const { model, prompt, until, recorder } = stage;
+    await spoken(stage, fills);
+    model.enqueue({ status: 400, error: 'bad thing' });
+    await recorder.act('second prompt', () => prompt('Say it again'));
+    await until('prompt.completed', 2);
+  });
+});
+
+scenarios('a request that is too long', { modelRecord: { max_context_size: 100_000 } }, (add) => {
+  add('overflow', async ({ model, prompt, until }) => {
+    for (const script of [tooLong, summarized, { text: 'Hello.' }]) model.enqueue(script);
+    await prompt('Say hello');
+    await until('prompt.completed');
+  });
+
+  add('overflow-three-times', async ({ model, prompt, until }) => {
+    for (const script of [tooLong, summarized, tooLong, summarized, tooLong]) model.enqueue(script);
+    await prompt('Say hello');
+    await until('prompt.completed');
+  });
+
+  add('overflow-that-cannot-be-compacted', async ({ model, prompt, until }) => {
+    for (const script of [tooLong, { status: 400, error: 'bad thing' }]) model.enqueue(script);
+    await prompt('Say hello');
+    await until('prompt.completed');
+  });
+
+  add('abort-after-an-overflow', async ({ model, prompt, post, until, recorder }) => {
+    for (const script of [tooLong, { hang: true as const }]) model.enqueue(script);
+    const before = model.requests.length;
+    await prompt('Say hello');
+    await model.waitForRequest(before + 2);
+    await recorder.act('POST :abort', () => post(':abort'));
+    await until('prompt.aborted');
+  });
+});
+
 scenarios('a plan', {}, (add) => {
   const exits = { name: 'ExitPlanMode', args: { options: [{ label: 'Fast' }, { label: 'Thorough' }] } };
 

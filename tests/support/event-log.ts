@@ -40,7 +40,15 @@ const idKinds = [
 
 /** Members of a payload that only say when, and what the line shows already. */
 const left = new Set(['type', 'sessionId', 'time', 'since', 'at']);
-const sizes = new Set(['tokens', 'contextTokens', 'contextUsage', 'durationMs', 'delayMs']);
+const sizes = new Set([
+  'tokens',
+  'tokensBefore',
+  'tokensAfter',
+  'contextTokens',
+  'contextUsage',
+  'durationMs',
+  'delayMs',
+]);
 
 /** Records what the client receives from now on; `answers` must be the client's alone while it does. */
 export function recordEvents(client: WsClient, options: EventLogOptions = {}): Recorder {
@@ -147,11 +155,16 @@ const maskedInfo = (info: object) =>
     Object.entries(info).map(([key, member]) => [key, varying.has(key) && member !== null ? '<n>' : member]),
   );
 
+/** A compaction's. */
+const maskedSizes = (result: object) =>
+  Object.fromEntries(Object.entries(result).map(([key, member]) => [key, sizes.has(key) ? '<n>' : member]));
+
 /** Without times and sizes; the timings of a step are left out. */
 function shown(payload: object): string {
   const members = Object.entries(payload).flatMap(([key, member]) => {
     if (left.has(key) || key.startsWith('llm')) return [];
     if (key === 'info' && typeof member === 'object' && member) return [[key, maskedInfo(member)]];
+    if (key === 'result' && typeof member === 'object' && member) return [[key, maskedSizes(member)]];
     return [[key, sizes.has(key) ? '<n>' : member]];
   });
   const options = { depth: null, breakLength: Infinity, compact: true, maxArrayLength: null, maxStringLength: null };

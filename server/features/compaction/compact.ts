@@ -79,10 +79,10 @@ async function replacement(
   const kept = keptMessages(history);
   const blocks = session.features.flatMap((feature) => feature.summary?.(agent) || []);
   const messages = [...kept.messages, { message: summaryMessage(text, blocks), from: null }];
-  const stored = await log.store(messages.map(({ message }) => message));
   const from = messages.map((one) => one.from);
   const prompt = await renderedPrompt(agent);
   const system = prompt.find((draft) => draft.type === 'agent.prompt')?.text;
+  const stored = await log.store(messages.map(({ message }) => message));
 
   // Made when nothing is awaited any more: what is behind the history is counted now.
   return () => {

@@ -21,6 +21,8 @@ export interface DemoAnswer {
 export interface DemoInput {
   /** The user's last words. */
   prompt: string;
+  /** All of them, oldest first. */
+  prompts: string[];
   /** Results of the tools called for this prompt so far, in order. */
   results: { name: string; output: string }[];
   /** Names of the tools the request offers. */
@@ -31,6 +33,8 @@ const TOUR_FILE = 'demo-tour.txt';
 const MAX_COUNT = 2000;
 const COUNT_PACE_MS = 40;
 const QUOTED_LINES = 12;
+const SUMMARY_PROMPTS = 20;
+const SUMMARY_CHARS = 200;
 
 const HELP = `I am the **demo model**: a short list of rules that runs inside this server, not a real model. I do not understand language; I look for a few words:
 
@@ -68,6 +72,8 @@ interface Rule {
 
 /** The first pattern that matches the prompt decides. */
 const RULES: Rule[] = [
+  // Asked by the server, when it puts a summary in place of the conversation.
+  { pattern: /^Write a summary of the conversation so far\./, answer: (_, input) => summary(input) },
   { pattern: /^tour\b/i, answer: (_, input) => tour(input) },
   { pattern: /^(?:an? )?error\b/i, answer: () => ({ error: 'The demo model was asked to fail, and does.' }) },
   { pattern: /^count(?: to)? (\d+)/i, answer: ([, n]) => count(Number(n)) },
@@ -121,6 +127,16 @@ const RULES: Rule[] = [
       ),
   },
 ];
+
+/** A real model would say what was done; the demo model repeats what it was asked. */
+function summary({ prompts }: DemoInput): DemoAnswer {
+  const asked = prompts.slice(0, -1).slice(-SUMMARY_PROMPTS);
+  const lines = asked.map((prompt) => `- ${prompt.trim().split('\n', 1).join('').slice(0, SUMMARY_CHARS)}`);
+  return {
+    think: 'The conversation is to be summarized.',
+    text: `## Task\nThe user tries out the demo model, which is a list of rules and cannot summarize. These were the last prompts:\n${lines.join('\n')}`,
+  };
+}
 
 /** The answer to a request; the same input always gives the same. */
 export function demoAnswer(input: DemoInput): DemoAnswer {

@@ -106,14 +106,17 @@ function authorized(header: string | undefined, key: string): boolean {
   return given.length === wanted.length && timingSafeEqual(given, wanted);
 }
 
-/** The last words of the user, reminders aside, and what the tools have answered since. */
+/** First words of what the server puts in place of a conversation. */
+const SUMMARY = 'The conversation up to here was replaced by the summary below';
+
+/** The words of the user, reminders aside, and what the tools have answered since. */
 function inputOf({ messages, tools }: DemoRequest): DemoInput {
-  let prompt = '';
+  const prompts: string[] = [];
   let since = 0;
   for (const [i, message] of messages.entries()) {
     const text = textOf(message);
-    if (message.role !== 'user' || text.startsWith('<system')) continue;
-    prompt = text;
+    if (message.role !== 'user' || text.startsWith('<system') || text.startsWith(SUMMARY)) continue;
+    prompts.push(text);
     since = i;
   }
   const names = new Map<string, string>();
@@ -123,7 +126,7 @@ function inputOf({ messages, tools }: DemoRequest): DemoInput {
     if (message.role !== 'tool') continue;
     results.push({ name: names.get(message.tool_call_id ?? '') ?? '', output: textOf(message) });
   }
-  return { prompt, results, tools: new Set(tools.map((tool) => tool.function.name)) };
+  return { prompt: prompts.at(-1) ?? '', prompts, results, tools: new Set(tools.map((tool) => tool.function.name)) };
 }
 
 function textOf({ content }: DemoRequest['messages'][number]): string {
