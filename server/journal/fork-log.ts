@@ -31,13 +31,15 @@ export async function forkSessionLog(options: ForkSessionLogOptions): Promise<Se
   const { state } = view;
   const { session, titleKind } = await options.begin(state);
   const more = state.features.projections.flatMap((projection) => projection.copied(state.features));
-  const t = Math.max(now, state.lastTime);
+  // What ran is closed as of the last that is known of it.
+  const { lastTime } = state;
+  const t = Math.max(now, lastTime);
   const head = [
     recordOf(event(MAIN_AGENT, 'event.session.created', { session }, { titleKind }), 1),
     recordOf(internal(MAIN_AGENT, 'forked', { source: source.sessionId, kind }), undefined),
   ];
   applyBatch(state, { t, records: head }, view.length);
-  const closing = placeSplices(state, [...settleCrash(state), ...more]);
+  const closing = placeSplices(state, [...settleCrash({ ...state, lastTime }), ...more]);
   const line = `${view.blobs.encode({ t, r: [...head, ...closing.map((draft) => recordOf(draft, undefined))] })}\n`;
   const file = files.openToWrite(stage);
   try {
