@@ -34,6 +34,8 @@ export interface SessionPlace {
   cwd: string;
   /** The session's own folder. */
   dir: string;
+  /** Those of the sessions that it was copied from. */
+  readonly ancestorDirs?: readonly string[];
 }
 
 /** A loaded session as its agents and features see it. */
@@ -153,7 +155,10 @@ export interface AgentProgram {
   /** Roots that count as the workspace or are readable without asking. */
   reach(
     place: SessionPlace,
-  ): Pick<ToolEnvironment, 'runtime' | 'cwd' | 'additionalDirs' | 'skillDirs' | 'sessionDir' | 'home'>;
+  ): Pick<
+    ToolEnvironment,
+    'runtime' | 'cwd' | 'additionalDirs' | 'skillDirs' | 'sessionDir' | 'ancestorDirs' | 'home'
+  >;
   decide(tool: Pick<Tool, 'name' | 'permission'>, prepared: PreparedCall, facts: DecisionFacts): Promise<Decision>;
 }
 

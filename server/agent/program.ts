@@ -69,10 +69,11 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
   const serverHome = createServerHome(home);
   const storedMedia = createStoredMediaReader();
   const policy = createPermissionPolicy({ reader: createCommandLineReader({ log }) });
-  const reach = ({ cwd, dir }: SessionPlace) => ({
+  const reach = ({ cwd, dir, ancestorDirs }: SessionPlace) => ({
     runtime,
     cwd,
     sessionDir: dir,
+    ...(ancestorDirs ? { ancestorDirs } : {}),
     home: serverHome,
     additionalDirs: () => deps.additionalDirs(cwd),
     skillDirs: [],

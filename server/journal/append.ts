@@ -29,8 +29,8 @@ export interface Appender {
   write(t: number, drafts: CompleteDraft[]): void;
   /** Folds drafts for the view only, until something is written anyway. */
   settleLater(drafts: CompleteDraft[]): void;
-  /** Folds and publishes a line that stands at the view's end already. */
-  follow(line: string): void;
+  /** Folds and publishes a line that stands at the view's end already; so many of its records were folded before. */
+  follow(line: string, before?: number): void;
 }
 
 /** `version` of this program, for `session.opened`. */
@@ -96,11 +96,11 @@ export function createAppender(journal: OpenJournal, version: string): Appender 
   }
 
   /** The line is decoded again, so that a live state comes from the same bytes as a loaded one. */
-  function follow(line: string): void {
+  function follow(line: string, before = 0): void {
     const { view } = journal;
     const offset = view.length;
     const batch = encodedBatch(line, blobs);
-    const sent = foldLine(view, batch, offset, offset + Buffer.byteLength(line));
+    const sent = foldLine(view, batch, offset, offset + Buffer.byteLength(line), before);
     journal.listeners.tell((listener) => listener.line(batch));
     const stream = journal.stream();
     journal.outbox.publish(sent.map((one) => recordFrame(blobs.encoded(sendable(one)), batch.t, stream)));

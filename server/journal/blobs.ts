@@ -48,6 +48,8 @@ export interface BlobStore {
    */
   load<T>(value: T): Promise<Whole<T>>;
   forget(): void;
+  /** The session's folder has another name now. */
+  moved(to: string): void;
   /** Forces the blobs written so far to the disk. */
   sync(): Promise<void>;
 }
@@ -63,8 +65,9 @@ interface OpenReference {
   whole: boolean;
 }
 
-/** `dir` is the session folder; `blobs/` is made when first needed. */
-export function createBlobStore(dir: string, files: JournalFiles = journalFiles): BlobStore {
+/** `from` is the session folder; `blobs/` is made when first needed. */
+export function createBlobStore(from: string, files: JournalFiles = journalFiles): BlobStore {
+  let dir = from;
   const known = new Set<string>();
   let unsynced: string[] = [];
   /** By hash: of what was encoded since the last `forget`. */
@@ -244,6 +247,9 @@ export function createBlobStore(dir: string, files: JournalFiles = journalFiles)
     encoded: (value) => withTexts(value, encodedText, texts.size > 0),
     load,
     forget: () => texts.clear(),
+    moved(to) {
+      dir = to;
+    },
     async sync() {
       const hashes = unsynced;
       unsynced = [];

@@ -21,6 +21,10 @@ import {
 export interface JournalFiles {
   /** Makes the folder and the file of a new session. Throws EEXIST when there is one. */
   create(dir: string, text: string): void;
+  /** Makes the file of a folder that is there: `head`, then these bytes of another folder's. */
+  copy(from: CopiedBytes, dir: string, head: string): Promise<void>;
+  /** Gives a finished folder its name. */
+  rename(from: string, to: string): Promise<void>;
   /** Throws ENOENT when there is none. */
   openToRead(dir: string): Promise<JournalReader>;
   /** Makes the file when it is missing. */
@@ -44,6 +48,12 @@ export interface JournalFiles {
   lockReleased(dir: string): Promise<boolean>;
   /** Takes the lock, or tells which live server has it. */
   takeLock(dir: string, holder: LeaseHolder): Promise<{ lease: Lease } | { owner: LeaseOwner }>;
+}
+
+export interface CopiedBytes {
+  dir: string;
+  start: number;
+  end: number;
 }
 
 export interface JournalReader {
@@ -81,6 +91,9 @@ export interface JournalFs extends Pick<
   promises: Pick<typeof nodeFs.promises, 'mkdir' | 'open' | 'readFile' | 'rename' | 'rm' | 'stat' | 'writeFile'>;
 }
 
+/** Copied at once. */
+const COPY_BYTES = 1024 * 1024;
+
 const journalPath = (dir: string) => join(dir, 'journal.ndjson');
 const lockPath = (dir: string) => join(dir, 'lock');
 const blobFolder = (dir: string) => join(dir, 'blobs');
@@ -91,11 +104,36 @@ export function createJournalFiles(fs: JournalFs = nodeFs): JournalFiles {
   const { promises } = fs;
   const datasync = promisify(fs.fdatasync);
 
+  async function copyBytes(source: string, start: number, end: number, to: nodeFs.promises.FileHandle): Promise<void> {
+    const from = await promises.open(journalPath(source), 'r');
+    try {
+      const piece = Buffer.allocUnsafe(Math.min(COPY_BYTES, end - start));
+      for (let at = start; at < end;) {
+        const { bytesRead } = await from.read(piece, 0, Math.min(piece.length, end - at), at);
+        if (bytesRead === 0) throw new Error('a journal is shorter than it was');
+        await to.writeFile(piece.subarray(0, bytesRead));
+        at += bytesRead;
+      }
+    } finally {
+      await from.close();
+    }
+  }
+
   return {
     create(dir, text) {
       fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
       fs.writeFileSync(journalPath(dir), text, { flag: 'wx', mode: 0o600 });
     },
+    async copy({ dir: source, start, end }, dir, head) {
+      const to = await promises.open(journalPath(dir), 'wx', 0o600);
+      try {
+        await to.write(head);
+        if (end > start) await copyBytes(source, start, end, to);
+      } finally {
+        await to.close();
+      }
+    },
+    rename: (from, to) => promises.rename(from, to),
     async openToRead(dir) {
       const file = await promises.open(journalPath(dir), 'r');
       return {

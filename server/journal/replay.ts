@@ -51,19 +51,22 @@ export async function* replayLines(range: ReplayRange): AsyncGenerator<string> {
   }
 }
 
-/** Epoch and last number of a session that is not loaded, read from both ends of its journal. Throws 50001, ENOENT. */
-export async function readPosition(dir: string): Promise<StreamPosition> {
+/**
+ * Epoch and last number of a session that is not loaded, read from both ends of its journal, or of its beginning up to
+ * `end`. Throws 50001, ENOENT.
+ */
+export async function readPosition(dir: string, end?: number): Promise<StreamPosition> {
   const file = await journalFiles.openToRead(dir);
   try {
     const head = await readHeader(file);
     if (!head) return { seq: 0, epoch: '' };
     const { header } = head;
     const linesStart = head.end + (header.history ?? 0);
-    const size = await file.size();
+    const size = end ?? (await file.size());
     const blobs = createBlobStore(dir);
     for (let bytes = TAIL_BYTES; ; bytes *= 2) {
       const whole = size - bytes <= linesStart;
-      const seq = await lastSeq(file, whole ? linesStart : size - bytes, whole, blobs);
+      const seq = await lastSeq(file, { start: whole ? linesStart : size - bytes, end }, whole, blobs);
       if (seq !== undefined || whole) return { seq: seq ?? 0, epoch: header.epoch };
     }
   } finally {
@@ -74,13 +77,13 @@ export async function readPosition(dir: string): Promise<StreamPosition> {
 /** Highest number of the lines from there on; without `exact` the first line is cut and left out. */
 async function lastSeq(
   file: JournalReader,
-  start: number,
+  { start, end }: { start: number; end: number | undefined },
   exact: boolean,
   blobs: BlobStore,
 ): Promise<number | undefined> {
   let last: number | undefined;
   let skip = !exact;
-  for await (const lines of readLines(file, start)) {
+  for await (const lines of readLines(file, start, end)) {
     for (const line of lines) {
       if (skip) {
         skip = false;

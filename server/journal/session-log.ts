@@ -162,10 +162,11 @@ interface OpenedLog {
   /** Folds what the file holds, as known to everybody, and settles what a dead process left open. */
   load(): Promise<void>;
   /** Folds and publishes a line that stands at the view's end already. */
-  follow(line: string): void;
+  follow(line: string, before?: number): void;
 }
 
-function openLog(options: SessionLogOptions, blobs: BlobStore, view: JournalView): OpenedLog {
+/** A log over a view of its file; reads nothing. */
+export function openLog(options: SessionLogOptions, blobs: BlobStore, view: JournalView): OpenedLog {
   const { dir, sessionId, holder, files, version } = options;
   const journal = createOpenJournal(options, blobs, view);
   const appender = createAppender(journal, version);

@@ -46,14 +46,17 @@ export function emptyView(header: JournalHeader, projections: readonly FeaturePr
 const sentIn = (view: JournalView, { records }: Batch, offset: number): SentRecord[] =>
   offset < view.ownStart ? [] : records.filter(isSent);
 
-/** Folds a line that is in the file at that place; throws 50001 when it cannot, and then the view is broken. */
-export function foldLine(view: JournalView, batch: Batch, offset: number, end: number): SentRecord[] {
+/**
+ * Folds a line that is in the file at that place, of which so many records were folded before; throws 50001 when it
+ * cannot, and then the view is broken.
+ */
+export function foldLine(view: JournalView, batch: Batch, offset: number, end: number, before = 0): SentRecord[] {
   const sent = sentIn(view, batch, offset);
   const [first] = sent;
   const mark = view.marks.at(-1);
   if (first && (!mark || offset - mark.offset >= MARK_BYTES)) view.marks.push({ seq: first.seq, offset });
   try {
-    applyBatch(view.state, batch, offset);
+    applyBatch(view.state, { t: batch.t, records: batch.records.slice(before) }, offset, before);
   } catch (error) {
     view.broken = true;
     throw damagedAt(offset, error);

@@ -30,7 +30,7 @@ export interface PermissionCall {
 
 export type PermissionPlaces = Pick<
   ToolEnvironment,
-  'runtime' | 'cwd' | 'additionalDirs' | 'skillDirs' | 'sessionDir' | 'home'
+  'runtime' | 'cwd' | 'additionalDirs' | 'skillDirs' | 'sessionDir' | 'ancestorDirs' | 'home'
 >;
 
 /** A declared file access, also with its links resolved. */

@@ -8,7 +8,7 @@ import { findServerFiles } from './server-files.ts';
 /** As `resolveTarget`; throws `PathError` for sensitive files and the server's own secrets too. */
 export async function resolveFile(
   input: string,
-  environment: Reach & Pick<ToolEnvironment, 'home' | 'sessionDir'>,
+  environment: Reach & Pick<ToolEnvironment, 'home' | 'sessionDir' | 'ancestorDirs'>,
 ): Promise<Target> {
   const target = await resolveTarget(input, environment);
   const { isSecret } = await findServerFiles(environment);

@@ -23,7 +23,7 @@ export interface SearchFilter {
   hidden(): number;
 }
 
-interface Place extends Pick<ToolEnvironment, 'cwd' | 'home' | 'sessionDir'> {
+interface Place extends Pick<ToolEnvironment, 'cwd' | 'home' | 'sessionDir' | 'ancestorDirs'> {
   runtime: Pick<Runtime, 'realpath'>;
 }
 

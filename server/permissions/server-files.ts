@@ -5,7 +5,10 @@ import type { ToolEnvironment } from '#server/tools/tool.ts';
 import { CREDENTIALS, SESSIONS, SETTINGS, TOKEN } from './server-home.ts';
 
 export interface ServerFiles {
-  /** Token, credentials, the folders of other sessions: no tool reads or writes them. */
+  /**
+   * Token, credentials, the folders of other sessions but those that this one was copied from: no tool reads or writes
+   * them.
+   */
   isSecret(path: string): boolean;
   /** Files of the home that hold keys among the settings. */
   isSettings(path: string): boolean;
@@ -15,7 +18,7 @@ export interface ServerFiles {
   isOwn(path: string): boolean;
 }
 
-type Places = Pick<ToolEnvironment, 'home' | 'sessionDir'>;
+type Places = Pick<ToolEnvironment, 'home' | 'sessionDir' | 'ancestorDirs'>;
 
 /** Of the session's folder this is its agents' own; journal, state and lock beside it hold what was approved. */
 const AGENTS = 'agents';
@@ -32,15 +35,19 @@ const inside = (path: string, folder: string) => isInside(path.toLowerCase(), fo
  * The server's files as they are for one decision. Every question takes a path as named or with its links
  * resolved; ask for both.
  */
-export async function findServerFiles({ home, sessionDir }: Places): Promise<ServerFiles> {
+export async function findServerFiles({ home, sessionDir, ancestorDirs = [] }: Places): Promise<ServerFiles> {
   const { real, links } = await home.look();
   const homes = [...new Set([home.path, real])];
   const linked = (names: readonly string[]) => names.flatMap((name) => links.get(name) ?? []);
   const secrets = linked([TOKEN, CREDENTIALS]);
   const settings = linked(SETTINGS);
   const sessions = [...homes.map((folder) => join(folder, SESSIONS)), ...linked([SESSIONS])];
-  const below = relative(join(home.path, SESSIONS), sessionDir);
-  const own = [sessionDir, ...sessions.map((folder) => join(folder, below))];
+  const inEveryHome = (folder: string) => {
+    const below = relative(join(home.path, SESSIONS), folder);
+    return [folder, ...sessions.map((one) => join(one, below))];
+  };
+  const own = inEveryHome(sessionDir);
+  const ancestors = ancestorDirs.flatMap(inEveryHome);
 
   const isInAny = (path: string, folders: readonly string[]) => folders.some((folder) => inside(path, folder));
   const isOwn = (path: string) => isInAny(path, own);
@@ -52,7 +59,7 @@ export async function findServerFiles({ home, sessionDir }: Places): Promise<Ser
     isOwn,
     isSecret(path) {
       if (PROCESS_ENVIRONMENT.test(path) || isInAny(path, secrets)) return true;
-      if (isOwn(path)) return false;
+      if (isOwn(path) || isInAny(path, ancestors)) return false;
       const deep = (folder: string) => segmentsBelow(path, folder).length >= SESSION_DEPTH;
       if (sessions.some((folder) => inside(path, folder) && deep(folder))) return true;
       return homes.some((folder) => {

@@ -67,6 +67,9 @@ export const agentConfigSchema = z.object({
 });
 export type AgentConfigRequest = z.infer<typeof agentConfigSchema>;
 
+/** What a copy of a session may be told. */
+export const copyRequestSchema = z.object({ title: nonEmpty.optional(), metadata: z.looseObject({}).optional() });
+
 export const statusSchema = z
   .object({
     busy: z.boolean(),

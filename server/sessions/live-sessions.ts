@@ -8,7 +8,10 @@ import type { Feature, UnloadReason } from '#server/agent/feature.ts';
 import type { Clock } from '#server/clock.ts';
 import { errorMessage, ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import type { EventSink } from '#server/events/frame.ts';
+import { forkSessionLog } from '#server/journal/fork-log.ts';
+import type { LogState } from '#server/journal/fold.ts';
 import { journalFiles } from '#server/journal/journal-files.ts';
+import { lockOwner } from '#server/journal/lock.ts';
 import {
   createSessionLog,
   openSessionLog,
@@ -19,9 +22,18 @@ import type { Logger } from '#server/logging/log.ts';
 import { errorCode } from '#server/files/errno.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import { createLiveCache, type LiveCache } from './live-cache.ts';
+import { copySessionFolder } from './copy-folder.ts';
 import type { LoadSlots } from './load-slots.ts';
 import type { SessionIndex } from './session-index.ts';
-import { foldedHeader, sessionOfHeader, type ColdFacts, type SessionHeader } from './session-header.ts';
+import {
+  copiedHeader,
+  foldedHeader,
+  newSessionId,
+  sessionOfHeader,
+  type ColdFacts,
+  type SessionHeader,
+} from './session-header.ts';
+import { unfinishedPath } from './unfinished-folders.ts';
 import { createLiveSession, type LiveSession, type LiveSessionDeps } from './session.ts';
 import { createStateFiles } from './state-files.ts';
 
@@ -65,6 +77,11 @@ export interface LiveSessions extends Omit<LiveCache<LiveSession>, 'add'> {
   ifLoaded<T>(id: string, work: (session: LiveSession) => T | Promise<T>): Promise<T | undefined>;
   /** Writes a new session, tells of it and keeps it live. Throws 50003, and then nothing is left of it. */
   create(row: SessionHeader): Promise<LiveSession>;
+  /**
+   * As `create`, of a session that begins as a copy of another; to be called in the other's turn. Throws 40901 while a
+   * turn runs there, 50001 of a damaged journal.
+   */
+  fork(source: SessionHeader, wanted: WantedCopy): Promise<LiveSession>;
   /** Stores facts of the cold view, of a live or a cold session. Throws 50003, and then nothing has changed. */
   patch(id: string, change: (header: SessionHeader) => Partial<ColdChange>): Promise<void>;
   /** Stores what the journal of a live session tells; its file follows within seconds. */
@@ -170,6 +187,36 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     }
   }
 
+  async function forkNow(source: SessionHeader, id: string, { kind, describe }: WantedCopy): Promise<LiveSession> {
+    const { workspaceId } = source;
+    const dir = directory({ id, workspaceId });
+    const stage = unfinishedPath(dir);
+    const from = directory(source);
+    const loaded = live.get(source.id);
+    await loaded?.log.refresh();
+    if (loaded) assertNoTurn(source.id, loaded.state);
+    // What is appended from here on is no part of the copy.
+    const end = loaded?.log.claimed ? loaded.log.length : undefined;
+    let row: SessionHeader | undefined;
+    const begin = async (state: LogState) => {
+      if (!loaded && (await lockOwner(from, deps.holder))) assertNoTurn(source.id, state);
+      row = describe(copiedHeader(state, source, { id, createdAt: clock.now() }));
+      return { session: sessionOfHeader(row, undefined), titleKind: row.titleKind ?? 'replaceable' };
+    };
+    try {
+      await copySessionFolder(from, stage);
+      const copied = { dir: from, sessionId: source.id, end };
+      const options = { ...logOptions({ id, workspaceId }), source: copied, stage, kind, begin };
+      const sessionLog = await deps.slots.run(() => forkSessionLog(options));
+      const made = row ?? source;
+      index.upsert(foldedHeader(sessionLog.state, made, made), sessionLog.length);
+      return activate(sessionLog, made);
+    } catch (error) {
+      await Promise.allSettled([journalFiles.remove(stage), journalFiles.remove(dir)]);
+      throw error instanceof ServiceError ? error : unwritable(id, error);
+    }
+  }
+
   async function patch(id: string, change: (header: SessionHeader) => Partial<ColdChange>): Promise<void> {
     const session = live.get(id);
     // Its row may have gone with the index.
@@ -253,6 +300,11 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     ifLoaded: async (id, work) => (live.get(id) ? use(id, work) : undefined),
     open: (id) => use(id, (session) => session),
     create: (row) => live.add(row.id, () => createNow(row)),
+    async fork(source, wanted) {
+      const id = newSessionId();
+      await deps.ensureWorkspace(source.workspaceId, source.cwd);
+      return live.add(id, () => forkNow(source, id, wanted));
+    },
     patch,
     persist,
     async flush(id) {
@@ -269,6 +321,19 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       await files.close();
     },
   };
+}
+
+/** What a copy of a session is to be. */
+export interface WantedCopy {
+  kind: 'fork' | 'child';
+  /** The header of a copy that is like the original, changed. */
+  describe(copy: SessionHeader): SessionHeader;
+}
+
+function assertNoTurn(id: string, { activity }: LogState): void {
+  if (activity.turns.size > 0) {
+    throw new ServiceError('session.busy', `Session "${id}" cannot be forked while a turn is running`);
+  }
 }
 
 /** The reason without the paths that messages of the file system carry. */

@@ -1,6 +1,7 @@
 /**
  * The repair pass of the session index: compares `sessions/<workspace id>/<session id>/` with the rows and reads only
- * what the index cannot know. A session whose row is current costs one `stat`. Nothing is written but rows.
+ * what the index cannot know. A session whose row is current costs one `stat`. Nothing is written but rows; folders that
+ * a dead server did not finish are removed.
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,6 +12,7 @@ import type { IndexDb } from '#server/storage/index-db.ts';
 import type { StoredHeader } from './session-header.ts';
 import type { SessionFolder } from './session-folder.ts';
 import type { SessionRows } from './session-rows.ts';
+import { isUnfinished, removeAbandoned } from './unfinished-folders.ts';
 import { stateStamp, type FileStamp } from './state-file.ts';
 
 /** What is to be stored of a folder's session; undefined when it holds none. Throws when it cannot be read. */
@@ -74,7 +76,9 @@ async function scanWorkspace(pass: RepairPass, workspaceId: string): Promise<voi
   const known = new Map(
     knownRows.parse(db.run(({ all }) => all(sql, { workspace_id: workspaceId }))).map((row) => [row.id, row]),
   );
-  const ids = await directories(join(sessionsDir, workspaceId));
+  const names = await directories(join(sessionsDir, workspaceId));
+  await sweep(pass, workspaceId, names.filter(isUnfinished));
+  const ids = names.filter((name) => !isUnfinished(name));
   for (let start = 0; start < ids.length && !stopped(); start += FOLDERS_AT_ONCE) {
     const batch = ids.slice(start, start + FOLDERS_AT_ONCE);
     const changes = await Promise.all(batch.map((id) => readFolder(pass, workspaceId, id, known.get(id))));
@@ -90,6 +94,17 @@ async function scanWorkspace(pass: RepairPass, workspaceId: string): Promise<voi
   for (const { id, revision } of known.values()) {
     if (present.has(id)) continue;
     db.run(({ run }) => run('DELETE FROM sessions WHERE id = @id AND revision = @revision', { id, revision }));
+  }
+}
+
+async function sweep({ sessionsDir, log }: RepairPass, workspaceId: string, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const dir = join(sessionsDir, workspaceId, name);
+    await removeAbandoned(dir).catch((err: unknown) => {
+      // Finished just now.
+      if (errorCode(err) !== 'ENOENT')
+        log.warn('what a dead server left unfinished could not be removed', { dir, err });
+    });
   }
 }
 

@@ -3,9 +3,10 @@
  * and as the Session object of replies and events. A member is added here, where it comes from (the index projection of
  * the journal) and, when clients see it, in their schema.
  */
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { LogState } from '#server/journal/fold.ts';
-import { isBusy } from '#server/journal/projections/activity.ts';
+import { isBusy, mainTurnActive } from '#server/journal/projections/activity.ts';
 import { iso, turnOutcome } from '#schema/scalars.ts';
 import { zeroUsage, type Session } from '#schema/session.ts';
 import type { SqlParameters, IndexSchema } from '#server/storage/index-db.ts';
@@ -67,6 +68,31 @@ export function foldedHeader(
   };
 }
 
+export const newSessionId = (): string => `session_${randomUUID()}`;
+
+/** A header for the copy of a session that is as the fold of what was copied, under its own id and time. */
+export function copiedHeader(
+  state: LogState,
+  source: SessionHeader,
+  own: Pick<SessionHeader, 'id' | 'createdAt'>,
+): SessionHeader {
+  const { title, titleKind, lastPrompt, ...folded } = foldedHeader(state, source, source);
+  return {
+    ...source,
+    title: title || source.title,
+    titleKind,
+    lastPrompt: lastPrompt ?? source.lastPrompt,
+    // A turn that is still open there ends in the copy.
+    lastTurnReason: mainTurnActive(state.activity) ? 'cancelled' : folded.lastTurnReason,
+    updatedAt: folded.updatedAt,
+    archived: false,
+    archivedAt: undefined,
+    open: false,
+    forkedFrom: source.id,
+    ...own,
+  };
+}
+
 // --- Row of the index
 
 /** Column types by member. */
@@ -101,13 +127,17 @@ export const HEADER_MEMBERS = Object.keys(columns)
   .map((member) => `${columnOf(member)} AS ${member}`)
   .join(', ');
 
+/** Expressions over a row, which an index serves where they are written alike. */
+export const PARENT_OF = `json_extract(custom, '$.parent_session_id')`;
+export const IS_CHILD = `json_extract(custom, '$.child_session_kind') = 'child'`;
+
 /**
  * Ids are compared as bytes (BINARY), and a page in list order comes straight from an index. Counts are kept, for
  * counting rows takes longer with each session.
  */
 export const indexSchema: IndexSchema = {
   /** Rises with every change of the tables. */
-  version: 2,
+  version: 3,
   sql: `
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE sessions (
@@ -124,6 +154,7 @@ export const indexSchema: IndexSchema = {
   CREATE INDEX sessions_created ON sessions (archived, created_at, id);
   CREATE INDEX sessions_prompted ON sessions (archived, updated_at, id) WHERE last_prompt IS NOT NULL;
   CREATE INDEX sessions_workspace ON sessions (workspace_id, updated_at, id);
+  CREATE INDEX sessions_children ON sessions (${PARENT_OF}, updated_at, id) WHERE ${IS_CHILD};
   CREATE INDEX sessions_open ON sessions (id) WHERE open = 1;
   CREATE TABLE session_counts (workspace_id TEXT PRIMARY KEY, sessions INTEGER NOT NULL) WITHOUT ROWID;
   CREATE TRIGGER session_added AFTER INSERT ON sessions BEGIN
@@ -212,6 +243,15 @@ const RESERVED = ['cwd', 'goal'];
 /** Custom metadata without the keys that a request may not set. */
 export function customMetadata(metadata: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(metadata).filter(([key]) => !RESERVED.includes(key)));
+}
+
+/** `child_session_kind` of a session's children. */
+export const CHILD_KIND = 'child';
+
+/** Custom metadata without whose child the session is. */
+export function withoutParent(metadata: Record<string, unknown>): Record<string, unknown> {
+  const { parent_session_id: _parent, child_session_kind: _kind, ...rest } = metadata;
+  return rest;
 }
 
 /** What goes on in a session. */

@@ -12,6 +12,8 @@ export interface SessionListQuery {
   archived_only?: boolean | undefined;
   exclude_empty?: boolean | undefined;
   workspace_id?: string | undefined;
+  /** Children of this session alone. */
+  parent?: string | undefined;
 }
 
 export interface SessionListDeps {
@@ -47,6 +49,7 @@ export async function listSessions(query: SessionListQuery, deps: SessionListDep
   return deps.index.list({
     workspaceIds,
     archived: archivedOf(query),
+    parent: query.parent,
     excludeEmpty: query.exclude_empty,
     cursor: cursorOf(query),
     busy: busy === undefined ? undefined : { wanted: busy, ids: deps.busyIds() },

@@ -1,13 +1,15 @@
 /** Pages of the session list, straight from SQLite. */
 import { z } from 'zod';
 import type { Connection, SqlParameters } from '#server/storage/index-db.ts';
-import type { SessionHeader } from './session-header.ts';
+import { IS_CHILD, PARENT_OF, type SessionHeader } from './session-header.ts';
 import { sessionRows } from './session-rows.ts';
 
 export interface PageQuery {
   /** Ids of one workspace, aliases included. Absent: all workspaces. */
   workspaceIds?: readonly string[] | undefined;
   archived: 'exclude' | 'include' | 'only';
+  /** Children of this session alone. */
+  parent?: string | undefined;
   /** Drops sessions without a prompt. */
   excludeEmpty?: boolean | undefined;
   /** Strictly older than `before`, or strictly newer than `after`; still newest first. Any existing session will do. */
@@ -32,13 +34,17 @@ const inList = (column: string, name: string) => `${column} IN (SELECT value FRO
  * a page after a cursor is the newest part of what is newer. An unknown cursor gives an empty page.
  */
 export function readPage(db: Connection, query: PageQuery): SessionPage {
-  const { workspaceIds, archived, excludeEmpty, cursor, busy, limit } = query;
+  const { workspaceIds, archived, parent, excludeEmpty, cursor, busy, limit } = query;
   const where: string[] = [];
   const binding: SqlParameters = { limit: limit === undefined ? -1 : limit + 1 };
 
   // The plus keeps SQLite from walking the whole list in its order where the other filters leave few sessions.
-  const few = workspaceIds !== undefined || busy?.wanted === true;
+  const few = workspaceIds !== undefined || parent !== undefined || busy?.wanted === true;
   if (archived !== 'include') where.push(`${few ? '+' : ''}archived = ${archived === 'only' ? 1 : 0}`);
+  if (parent !== undefined) {
+    where.push(`${PARENT_OF} = @parent`, IS_CHILD);
+    binding.parent = parent;
+  }
   if (excludeEmpty) where.push('last_prompt IS NOT NULL');
   if (workspaceIds?.length === 1) {
     // An equality lets the index give the order too; a set would be sorted whole.

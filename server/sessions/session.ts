@@ -1,4 +1,5 @@
 /** A session that is loaded in this process: its journal, its agents, its features. */
+import { dirname, join } from 'node:path';
 import { cutText } from '#server/bounded-text.ts';
 import type { AgentProgram, SessionContext, SessionPlace } from '#server/agent/context.ts';
 import type { Feature, LiveFeature, UnloadReason } from '#server/agent/feature.ts';
@@ -61,6 +62,9 @@ export interface LiveSessionDeps {
   flushEvents(): void;
 }
 
+/** Nothing else names a folder beside this one's. */
+const SESSION_ID = /^session_[\w-]+$/;
+
 const ends = {
   exit: { disposed: 'closed', message: 'server stopping' },
   archive: { disposed: 'archived', message: 'session archived' },
@@ -90,6 +94,10 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
         ?.context.wake(next),
     changed: deps.changed,
     report: deps.report,
+    get ancestorDirs() {
+      const ids = log.state.status.ancestors.filter((ancestor) => SESSION_ID.test(ancestor));
+      return ids.map((ancestor) => join(dirname(place.dir), ancestor));
+    },
     features: features.all,
     feature: features.get,
     get agents() {

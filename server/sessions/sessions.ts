@@ -1,5 +1,4 @@
 /** What clients can do with sessions. */
-import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { invalidField, ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import { directoryFault } from '#server/files/file-kind.ts';
@@ -23,10 +22,11 @@ import type { WorkDirectory } from '#server/files/work-directory.ts';
 import type { Uploads } from '#server/uploads/uploads.ts';
 import type { Workspaces } from '#server/workspaces/workspaces.ts';
 import { createColdFolds } from './cold-folds.ts';
-import { createLiveSessions, type LiveSessions, type LiveSessionsDeps } from './live-sessions.ts';
+import { createLiveSessions, type LiveSessions, type LiveSessionsDeps, type WantedCopy } from './live-sessions.ts';
 import { createLoadSlots } from './load-slots.ts';
 import { listSessions, type SessionListQuery } from './session-list.ts';
-import { customMetadata, sessionOfHeader, type SessionHeader } from './session-header.ts';
+import { copyChanges, type CopyRequest } from './copy-changes.ts';
+import { customMetadata, newSessionId, sessionOfHeader, type SessionHeader } from './session-header.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
 import type { MessagePage } from './message-page.ts';
 import { promptText } from './prompt-text.ts';
@@ -48,6 +48,10 @@ export interface ProfileUpdate {
   metadata?: Record<string, unknown> | undefined;
   agent_config?: AgentConfigRequest | undefined;
 }
+
+export type ChildrenQuery = Pick<SessionListQuery, 'before_id' | 'after_id' | 'page_size' | 'busy'>;
+
+const CHILDREN_PAGE_SIZE = 100;
 
 export interface UndoRequest {
   /** Turns; 1 unless given. */
@@ -112,6 +116,12 @@ export interface Sessions {
   steer(id: string, promptIds: readonly string[]): Promise<void>;
   /** Takes back turns of the conversation, all or none. Throws 40401, 40901, 40911, 50003. */
   undo(id: string, request: UndoRequest): Promise<Undone>;
+  /** A new session that begins as this one is. Throws 40401, 40901, 50001, 50003. */
+  fork(id: string, request: CopyRequest): Promise<Session>;
+  /** The same, listed as a child of it. */
+  createChild(id: string, request: CopyRequest): Promise<Session>;
+  /** Its children that are not archived. Throws 40401. */
+  children(id: string, query: ChildrenQuery): Promise<{ items: Session[]; has_more: boolean }>;
   archive(id: string): Promise<{ archived: true }>;
   export: ExportSession;
   restore(id: string): Promise<Session>;
@@ -198,7 +208,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     const workspace = await workspaces.register(cwd);
     const created = clock.now();
     const row: SessionHeader = {
-      id: `session_${randomUUID()}`,
+      id: newSessionId(),
       workspaceId: workspace.id,
       cwd: workspace.root,
       title: request.title ?? '',
@@ -220,6 +230,22 @@ export function createSessions(deps: SessionsDeps): Sessions {
   }
 
   /** Not a transaction: what was stored before a failure stays. */
+  async function copyOf(id: string, kind: WantedCopy['kind'], request: CopyRequest): Promise<Session> {
+    await index.ready();
+    rowOf(id);
+    return live.inTurn(id, async () => {
+      const describe = (copy: SessionHeader) => ({ ...copy, ...copyChanges(kind, rowOf(id), copy, request) });
+      const source = live.get(id)?.row() ?? rowOf(id);
+      return (await live.fork(source, { kind, describe })).view();
+    });
+  }
+
+  async function children(id: string, { page_size = CHILDREN_PAGE_SIZE, ...query }: ChildrenQuery) {
+    await index.ready();
+    rowOf(id);
+    return list({ ...query, page_size, parent: id });
+  }
+
   async function updateProfile(id: string, body: ProfileUpdate): Promise<Session> {
     return live.use(id, async (session) => {
       const { title, metadata, agent_config } = body;
@@ -406,6 +432,9 @@ export function createSessions(deps: SessionsDeps): Sessions {
     compact,
     openSideConversation: sideConversation,
     undo,
+    fork: (id, request) => copyOf(id, 'fork', request),
+    createChild: (id, request) => copyOf(id, 'child', request),
+    children,
     archive,
     export: createSessionExport({ ...deps, live }),
     restore,

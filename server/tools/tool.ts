@@ -48,6 +48,8 @@ export interface ToolEnvironment {
   skillDirs: string[];
   /** The session's own folder: readable without asking. */
   sessionDir: string;
+  /** Those of the sessions that it was copied from, which what was said names: readable without asking. */
+  ancestorDirs?: readonly string[];
   /** The server's own folder: its secrets are no tool's business, its settings only with approval. */
   home: ServerHome;
   /** Names of the tools active for this agent right now. */

@@ -1,6 +1,7 @@
 /** The goal of a session's main agent, and how far the running turn works for it. Undo does not take it back. */
+import { reminder } from '#server/agent/prompt/reminders.ts';
 import { defineFeatureProjection } from '#server/journal/projections/feature-projection.ts';
-import { recordOf, unsent, type Draft, type JournalRecord } from '#server/journal/records.ts';
+import { entering, recordOf, unsent, type Draft, type JournalRecord } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { Goal } from '#schema/events/modes.ts';
 import { withUsage } from './goal.ts';
@@ -15,6 +16,16 @@ export interface GoalState {
   turn: GoalTurn | undefined;
   /** A goal was cancelled, and the model does not know. */
   cancelUntold: boolean;
+  /** Goals cancelled so far. */
+  cancelled: number;
+}
+
+/** What an undo takes back: not the goal, but what the model was told of it. */
+interface ToldOfGoal {
+  /** The model knew of a goal, or was about to. */
+  known: boolean;
+  cancelUntold: boolean;
+  cancelled: number;
 }
 
 export interface GoalTurn {
@@ -34,10 +45,24 @@ export interface GoalTurn {
 /** Variant of the reminder that tells of a cancelled goal. */
 export const GOAL_CANCELLED = 'goal_cancelled';
 
-export const goalProjection = defineFeatureProjection<GoalState>({
+/** What the copy of a session with a goal is told. */
+const notForked = () =>
+  reminder(
+    'goal_fork_cleared',
+    'This session was copied from one that works towards a goal. The goal stayed there: do not work on it here unless the user asks for that.',
+  );
+
+export const goalProjection = defineFeatureProjection<GoalState, ToldOfGoal>({
   name: 'goals',
-  initial: () => ({ goal: undefined, since: 0, turn: undefined, cancelUntold: false }),
+  initial: () => ({ goal: undefined, since: 0, turn: undefined, cancelUntold: false, cancelled: 0 }),
   apply,
+  undo: {
+    checkpoint: ({ goal, cancelUntold, cancelled }) => ({ known: goal !== undefined, cancelUntold, cancelled }),
+    restore(state, agent, { known, cancelUntold, cancelled }) {
+      if (agent === MAIN_AGENT && (cancelUntold || (known && state.cancelled > cancelled))) state.cancelUntold = true;
+    },
+  },
+  copied: ({ goal }) => (goal ? [unsent(entering(MAIN_AGENT, [notForked()], { cause: 'reminder' }))] : []),
   settle(state, at) {
     const goal = goalAt(state, at);
     if (goal?.status !== 'active') return [];
@@ -51,7 +76,10 @@ function apply(state: GoalState, record: JournalRecord, t: number): void {
   switch (record.type) {
     case 'goal.updated': {
       const { snapshot, x } = record;
-      state.cancelUntold ||= snapshot === null && state.goal !== undefined && state.goal.status !== 'complete';
+      if (snapshot === null && state.goal !== undefined && state.goal.status !== 'complete') {
+        state.cancelUntold = true;
+        state.cancelled += 1;
+      }
       state.goal = snapshot ?? undefined;
       state.since = t;
       if (turn && snapshot && x?.turnId === turn.turnId) {

@@ -1,6 +1,6 @@
 /** Folds that features bring: kept beside the core's, by name, and taken back with an undo where they say how. */
 import type { JournalHeader } from '../header.ts';
-import type { CompleteDraft, JournalRecord } from '../records.ts';
+import type { CompleteDraft, Draft, JournalRecord } from '../records.ts';
 
 /** What a feature folds. States and saved values are plain data. */
 export interface FeatureFold<State, Saved> {
@@ -14,6 +14,8 @@ export interface FeatureFold<State, Saved> {
     checkpoint(state: State, agent: string): Saved;
     restore(state: State, agent: string, saved: Saved): void;
   };
+  /** What the copy of a session is told of it, asked in front of its `forked`: what follows is no part of the original. */
+  copied?(state: State): Draft[];
   /** Records that close what a dead process left open of it; `at` is the time of the last line, in ms. */
   settle?(state: State, at: number): CompleteDraft[];
 }
@@ -25,6 +27,7 @@ export interface FeatureProjection {
   apply(folds: FeatureFolds, record: JournalRecord, t: number): void;
   checkpoint(folds: FeatureFolds, agent: string): unknown;
   restore(folds: FeatureFolds, agent: string, saved: unknown): void;
+  copied(folds: FeatureFolds): Draft[];
   settle(folds: FeatureFolds, at: number): CompleteDraft[];
 }
 
@@ -49,6 +52,7 @@ export function defineFeatureProjection<State, Saved = undefined>(
     apply: (folds, record, t) => fold.apply(of(folds), record, t),
     checkpoint: (folds, agent) => undo?.checkpoint(of(folds), agent),
     restore: (folds, agent, saved) => undo?.restore(of(folds), agent, saved as Saved),
+    copied: (folds) => fold.copied?.(of(folds)) ?? [],
     settle: (folds, at) => fold.settle?.(of(folds), at) ?? [],
   };
 }

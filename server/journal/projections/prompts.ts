@@ -93,7 +93,6 @@ export const promptsProjection: Projection<PromptsState> = {
         for (const own of state.values()) {
           own.open.clear();
           own.active = undefined;
-          own.entering = [];
         }
         break;
     }

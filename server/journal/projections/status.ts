@@ -37,6 +37,8 @@ export interface StatusState {
   subagents: Map<string, { caller: string }>;
   /** Running user shell commands, oldest first, by command id. */
   shells: Map<string, { agent: string } & InternalFields['shell.begun']>;
+  /** Ids of the sessions that this one was copied from, oldest first. */
+  ancestors: string[];
 }
 
 function agentOf(state: StatusState, agent: string): AgentStatus {
@@ -72,6 +74,7 @@ export const statusProjection: Projection<StatusState> = {
     agents: new Map(),
     subagents: new Map(),
     shells: new Map(),
+    ancestors: [],
   }),
   apply(state, record, t) {
     switch (record.type) {
@@ -138,6 +141,9 @@ export const statusProjection: Projection<StatusState> = {
         break;
       case 'swarm.left':
         delete agentOf(state, record.agent).swarm;
+        break;
+      case 'forked':
+        state.ancestors.push(record.source);
         break;
     }
   },

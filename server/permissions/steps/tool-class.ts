@@ -19,7 +19,7 @@ export const toolClass: PermissionStep = async ({ permission }, context) => {
     case 'free':
       return { kind: 'approve' };
     case 'read': {
-      const readable = [places.sessionDir, ...places.skillDirs];
+      const readable = [places.sessionDir, ...(places.ancestorDirs ?? []), ...places.skillDirs];
       return (await allInside(await context.files(), places, readable)) ? { kind: 'approve' } : context.ask(OUTSIDE);
     }
     case 'write': {

@@ -1,0 +1,15 @@
+import { copyRequestSchema, sessionSchema } from '#schema/session.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
+
+export default defineEndpoint({
+  summary: 'Begin a new session as a copy of this one',
+  tag: 'sessions',
+  params: pathParams('session_id'),
+  body: copyRequestSchema,
+  bodyRequired: false,
+  data: sessionSchema,
+  errors: ['session.not_found', 'session.busy', 'persistence.failure'],
+  load: ({ params, app }) => app.sessions.assertExists(params.session_id),
+  handler: ({ params, body, app }) => app.sessions.fork(params.session_id, body),
+});

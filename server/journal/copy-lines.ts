@@ -1,0 +1,81 @@
+/** The lines of a journal as the beginning of another one. */
+import { ServiceError } from '#server/errors/service-error.ts';
+import { errorCode } from '#server/files/errno.ts';
+import { createBlobStore, type BlobStore } from './blobs.ts';
+import { JOURNAL_FORMAT, type JournalHeader } from './header.ts';
+import type { JournalFiles, JournalReader } from './journal-files.ts';
+import type { FeatureProjection } from './projections/feature-projection.ts';
+import { readHeader, readPosition } from './replay.ts';
+import { emptyView, readOn, type JournalView } from './view.ts';
+
+const LINE_FEED = 10;
+const LOOK_BYTES = 64 * 1024;
+
+/** A journal that is copied, whoever writes it meanwhile. */
+export interface CopiedJournal {
+  dir: string;
+  sessionId: string;
+  /** Bytes of its lines that count; up to its last whole one unless given. */
+  end?: number | undefined;
+}
+
+export interface LineCopy {
+  source: CopiedJournal;
+  /** Holds all that the lines refer to. */
+  stage: string;
+  /** Of the copy; says afterwards what it was copied from. */
+  header: JournalHeader;
+  projections: readonly FeatureProjection[];
+  files: JournalFiles;
+}
+
+/**
+ * Writes the copy's file and folds it; a journal that is not there is an empty one. Throws 50001 of a damaged line, 50003
+ * of a newer format.
+ */
+export async function copyLines(copy: LineCopy): Promise<JournalView & { blobs: BlobStore }> {
+  const { source, stage, header, projections, files } = copy;
+  const found = await bounds(source, files);
+  const { seq, epoch } = found ? await readPosition(source.dir, found.end) : { seq: 0, epoch: '' };
+  const { start = 0, end = 0 } = found ?? {};
+  const forked_from = { session_id: source.sessionId, epoch, seq };
+  const head = `${JSON.stringify({ ...header, history: end - start, forked_from })}\n`;
+  await files.copy({ dir: source.dir, start, end }, stage, head);
+  const blobs = createBlobStore(stage, files);
+  const view = emptyView(header, projections);
+  await readOn(view, stage, blobs);
+  return Object.assign(view, { blobs });
+}
+
+/** Where the lines behind the header begin and end; undefined where there is no header. */
+async function bounds({ dir, end }: CopiedJournal, files: JournalFiles) {
+  const file = await files.openToRead(dir).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (!file) return undefined;
+  try {
+    const head = await readHeader(file);
+    if (!head) return undefined;
+    if (head.header.format > JOURNAL_FORMAT) {
+      const format = `journal format ${head.header.format}`;
+      throw new ServiceError('persistence.failure', `the session was written by a newer version (${format})`);
+    }
+    return { start: head.end, end: end ?? (await lastLineEnd(file, head.end)) };
+  } finally {
+    await file.close();
+  }
+}
+
+/** Behind the last line feed; what follows is torn, or just being written. */
+async function lastLineEnd(file: JournalReader, start: number): Promise<number> {
+  const piece = Buffer.allocUnsafe(LOOK_BYTES);
+  for (let end = await file.size(); end > start;) {
+    const from = Math.max(start, end - LOOK_BYTES);
+    const read = await file.read(piece, end - from, from);
+    const at = piece.subarray(0, read).lastIndexOf(LINE_FEED);
+    if (at !== -1) return from + at + 1;
+    end = from;
+  }
+  return start;
+}

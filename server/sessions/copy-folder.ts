@@ -1,0 +1,92 @@
+/** What a session's folder holds beside its journal, as the beginning of another session's. */
+import { copyFile, link, mkdir, readdir, realpath } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { join } from 'node:path';
+import { ServiceError } from '#server/errors/service-error.ts';
+import { errorCode } from '#server/files/errno.ts';
+import { inBatches } from '#server/files/in-batches.ts';
+import { within, type Within } from '#server/files/open-within.ts';
+import { relativePath } from '#server/files/work-directory.ts';
+
+const AT_ONCE = 16;
+const BLOBS = 'blobs';
+const blobName = /^[0-9a-f]{64}$/;
+/** A session's own: its journal, who writes it, its facts, its logs. */
+const notCopied = /^(?:journal\.ndjson|lock\.|state\.json|logs$)/;
+/** On its way to the disk. */
+const unfinished = /\.tmp-/;
+
+/**
+ * Copies into a folder that is made. Long texts never change, so the copy links them; links and whatever else is no file
+ * stay behind, for agents may have made them.
+ */
+export async function copySessionFolder(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true, mode: 0o700 });
+  await shareBlobs(join(from, BLOBS), join(to, BLOBS));
+  const inside = await within({ root: from, additionalDirs: () => [] });
+  const tree = { inside, from: await realpath(from), to };
+  for (const { name, directory } of await entriesOf(from)) {
+    if (name === BLOBS || notCopied.test(name)) continue;
+    if (directory) await copyTree(tree, name);
+    else if (!unfinished.test(name)) await copyOne(tree, name);
+  }
+}
+
+async function shareBlobs(from: string, to: string): Promise<void> {
+  const names = (await entriesOf(from)).flatMap(({ name }) => (blobName.test(name) ? name : []));
+  if (names.length === 0) return;
+  await mkdir(to, { mode: 0o700 });
+  await inBatches(names, AT_ONCE, async (name) => {
+    const [source, target] = [join(from, name), join(to, name)];
+    try {
+      await link(source, target);
+    } catch {
+      // Another file system, one without links, or too many of them.
+      await copyFile(source, target, constants.COPYFILE_FICLONE);
+    }
+  });
+}
+
+interface Tree {
+  inside: Within;
+  from: string;
+  to: string;
+}
+
+async function copyTree(tree: Tree, path: string): Promise<void> {
+  await mkdir(join(tree.to, path), { mode: 0o700 });
+  const entries = await entriesOf(join(tree.from, path));
+  const below = entries.map((entry) => ({ ...entry, at: join(path, entry.name) }));
+  const files = below.filter(({ name, directory }) => !directory && !unfinished.test(name));
+  await inBatches(files, AT_ONCE, ({ at }) => copyOne(tree, at));
+  for (const { directory, at } of below) if (directory) await copyTree(tree, at);
+}
+
+/** Unless a link leads to it by now, or it has gone. */
+async function copyOne({ inside, from, to }: Tree, path: string): Promise<void> {
+  try {
+    const place = await inside.open(relativePath(path));
+    try {
+      if (place.real !== join(from, path) || !(await place.stat()).isFile()) return;
+      await copyFile(place.at, join(to, path), constants.COPYFILE_FICLONE);
+      await place.confirm();
+    } finally {
+      await place.close();
+    }
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT' && !(error instanceof ServiceError)) throw error;
+  }
+}
+
+/** Files and directories; none of a folder that is not there. */
+async function entriesOf(path: string): Promise<{ name: string; directory: boolean }[]> {
+  try {
+    const entries = await readdir(path, { withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isFile() || entry.isDirectory())
+      .map((entry) => ({ name: entry.name, directory: entry.isDirectory() }));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
