@@ -48,6 +48,8 @@ export interface LiveSessionsDeps {
   resources: readonly SessionResource[];
   slots: LoadSlots;
   transcripts: LiveSessionDeps['transcripts'];
+  /** Told of each session that is loaded or made. */
+  loaded(session: LiveSession): void;
   /** Hands over the events of a session that wait to be joined. */
   flushEvents(sessionId: string): void;
   version: string;
@@ -163,7 +165,9 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
         titleKind,
       });
       index.upsert(row, sessionLog.length);
-      return activate(sessionLog, row);
+      const session = activate(sessionLog, row);
+      deps.loaded(session);
+      return session;
     } catch (error) {
       await journalFiles.remove(dir).catch(() => undefined);
       throw unwritable(row.id, error);
@@ -208,6 +212,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       index.upsert(folded, sessionLog.length);
       if (sessionLog.claimed) files.writeSoon(id, sessionLog.dir);
     }
+    deps.loaded(session);
     return session;
   }
 

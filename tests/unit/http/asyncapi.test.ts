@@ -33,6 +33,8 @@ describe('/asyncapi.json', () => {
       'client_hello',
       'subscribe',
       'unsubscribe',
+      'subscribe_v2',
+      'unsubscribe_v2',
       'abort',
       'watch_fs_add',
       'watch_fs_remove',
