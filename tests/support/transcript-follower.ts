@@ -49,8 +49,8 @@ export interface TranscriptFollowing {
   readonly failures: unknown[];
   /** Opens a new connection in place of the present one. */
   reconnect(): Promise<void>;
-  /** Resolves when the agent's state is that of a page read meanwhile; its `seq` is returned. */
-  caughtUp(agentId?: string): Promise<void>;
+  /** Resolves when the agent's state contains a batch: unless one is named, the last one that there is now. */
+  caughtUp(agentId?: string, seq?: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -93,10 +93,10 @@ export async function followTranscripts(world: World, sessionId: string): Promis
       client = await open();
       await feed.connected();
     },
-    async caughtUp(agentId = 'main') {
-      const { seq } = await pageOf(world, sessionId, agentId, { page_size: 1 });
+    async caughtUp(agentId = 'main', seq = undefined) {
+      const wanted = seq ?? (await pageOf(world, sessionId, agentId, { page_size: 1 })).seq ?? 0;
       await expect
-        .poll(() => feed.settled(agentId) && (feed.mark(agentId) ?? -1) >= (seq ?? 0), { interval: 2, timeout: 10_000 })
+        .poll(() => feed.settled(agentId) && (feed.mark(agentId) ?? -1) >= wanted, { interval: 2, timeout: 10_000 })
         .toBe(true);
     },
     async close() {
