@@ -14,8 +14,8 @@ const LAYERS = [
   ['meta', 'disposers', 'app', 'cli'],
 ];
 
-/** What makes the state of a transcript of its operations. */
-const REDUCER = '^server/transcript/reducer/';
+/** What makes the state of a transcript of its operations, and what follows it as a client. */
+const REDUCER = '^server/transcript/(reducer|client)/';
 
 const inServer = (names) => `^server/(${names.join('|')})(/|\\.ts$)`;
 
@@ -62,7 +62,8 @@ export default {
     },
     {
       name: 'page-takes-only-types',
-      comment: 'The page bundles no schema; it knows their types. The reducer of transcripts is its own.',
+      comment:
+        'The page bundles no schema; it knows their types. The reducer of transcripts and their client are its own.',
       severity: 'error',
       from: { path: '^web/' },
       to: { path: '^(server|utils|routes|plugins)/', pathNot: REDUCER, dependencyTypesNot: ['type-only'] },
@@ -76,7 +77,7 @@ export default {
     {
       name: 'reducer-runs-anywhere',
       comment:
-        'Server, page and scripts apply operations with the same code: it needs nothing, and knows schemas by type.',
+        'Server, page and scripts apply operations and follow them with the same code: it needs nothing, and knows schemas by type.',
       severity: 'error',
       from: { path: REDUCER },
       to: { pathNot: REDUCER, dependencyTypesNot: ['type-only'] },

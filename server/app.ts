@@ -47,6 +47,7 @@ import { terminalsMounted } from '#server/terminals/mounted.ts';
 import { loadPty } from '#server/terminals/pty.ts';
 import { terminalFrames } from '#server/terminals/terminal-frames.ts';
 import { createTerminals, type Terminals } from '#server/terminals/terminals.ts';
+import { transcriptFrames } from '#server/transcript/transcript-frames.ts';
 import { findShell } from '#server/tools/bash.ts';
 import { builtinTools } from '#server/tools/registry.ts';
 import { createAdditionalDirs, type AdditionalDirs } from '#server/workspaces/additional-dirs.ts';
@@ -312,6 +313,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     globalStream,
     frames: [
       ...sessionFrames(sessions),
+      ...transcriptFrames(sessions.followers),
       ...watchFrames(watches),
       ...terminalFrames({ terminals, sessions, mounted: terminalsMounted(bind) }),
       ...options.features.flatMap((feature) => feature.frames?.(useContext) ?? []),

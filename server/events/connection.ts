@@ -160,6 +160,7 @@ export function createConnection(deps: ConnectionDeps): LiveConnection {
       if (over) attempt(released);
       else releases.add(released);
     },
+    session: subscriptions.channel,
   };
 
   function refuse(frameId: FrameId, { error, msg, payload }: Refusal): void {

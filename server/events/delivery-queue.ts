@@ -39,8 +39,11 @@ export interface DeliveryQueue {
    * batch.
    */
   sendEvent(event: OutgoingEvent, global: boolean): void;
-  /** Queues one frame of a replay that ends at `position`. Wait for `room()` before. */
-  sendReplayed(sessionId: string, text: string, position: StreamPosition): void;
+  /**
+   * Queues a frame of a session that is text already; `position` is that of the session's events then. It waits for a
+   * batch unless it is to go at once. Wait for `room()` before one of a replay.
+   */
+  sendEncoded(sessionId: string, text: string | Uint8Array, position: StreamPosition, atOnce?: boolean): void;
   /** Keeps what is queued so far apart from what follows: a client may read here how far a text has come. */
   seal(): void;
   /** Drops what is queued of a session in favour of one `resync_required`. */
@@ -386,10 +389,11 @@ export function createDeliveryQueue({
       if (!global && deltaText(frame) === undefined) batch();
       else if (!waiting) flush();
     },
-    sendReplayed(sessionId, text, position) {
+    sendEncoded(sessionId, text, position, atOnce = false) {
       if (closed) return;
       enqueue(sessionId, position, { size: Buffer.byteLength(text), bytes: text });
-      batch();
+      if (!atOnce) batch();
+      else if (!waiting) flush();
     },
     seal() {
       if (tail) tail.sealed = true;

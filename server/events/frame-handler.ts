@@ -1,6 +1,7 @@
 /** How a domain answers a request frame: the frame's declaration in `schema/`, and what handles it. */
 import type { z } from 'zod';
 import { ServiceError, type ErrorDetail } from '#server/errors/service-error.ts';
+import type { StreamPosition } from './frame.ts';
 
 /**
  * Frames of one row are handled one after the other, rows do not wait for each other: so keystrokes keep their order,
@@ -24,6 +25,32 @@ export interface Client {
   room(): Promise<void>;
   /** Called once when the connection is gone, at once if it is: what the client opened ends there. */
   onClose(release: () => void): void;
+  /** What the connection has of a session. */
+  session(id: string): SessionChannel;
+}
+
+/** A connection's subscription to a session, for a domain that tells of the session in frames of its own. */
+export interface SessionChannel {
+  /** Subscribes to the session's events; the agent filter stays. Undefined for an unknown session. */
+  subscribe(): Promise<StreamPosition | undefined>;
+  /** Goes with the subscription until it ends, or until another one or nothing takes its place. */
+  attach(companion: Companion | undefined): void;
+  /**
+   * Queues a frame among the session's events: a client that reads too slowly loses it with them. One that has waited
+   * already is written at once.
+   */
+  send(text: Uint8Array, position: StreamPosition, atOnce: boolean): void;
+  /** Drops what is queued of the session in favour of one `resync_required`. */
+  cut(position: StreamPosition): void;
+}
+
+export interface Companion {
+  /** Whether an event is not sent because the companion tells of it. */
+  hides(event: { type: string; payload: { agentId?: unknown } }): boolean;
+  /** What was queued of the session is gone, and the client was told so. */
+  cut(): void;
+  /** The subscription is over, or the connection. */
+  end(): void;
 }
 
 export interface FrameHandler {

@@ -11,6 +11,7 @@ import type { AgentFilter } from './agent-filter.ts';
 import { decideCursor } from './cursor.ts';
 import { QUEUED_BYTES, QUEUED_FRAMES_PER_SESSION } from './delivery-queue.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
+import type { Companion, SessionChannel } from './frame-handler.ts';
 import { GLOBAL_STREAM, isGlobalEvent } from './frame.ts';
 import type { StreamPosition } from './frame.ts';
 import { resyncText } from './outgoing.ts';
@@ -31,6 +32,8 @@ export interface Subscriptions {
    */
   subscribe(sessionId: string, cursor?: Cursor, filter?: AgentFilter): Promise<SubscribeOutcome | undefined>;
   unsubscribe(sessionId: string): void;
+  /** The session's events as a domain uses them that tells of it besides. */
+  channel(sessionId: string): SessionChannel;
   /** Queues a live event, or holds it back behind a running replay of its stream. */
   deliver(event: OutgoingEvent): void;
   /** The queue dropped what it had of the session: a running replay of it is pointless now. */
@@ -51,6 +54,11 @@ interface SubscriptionsDeps {
   log: Logger;
 }
 
+interface Subscription {
+  filter: AgentFilter;
+  companion: Companion | undefined;
+}
+
 /** A running replay, and what must not overtake it. */
 interface Replay {
   position: StreamPosition;
@@ -63,8 +71,9 @@ const replayedFrame = z.object({ type: z.string(), payload: z.looseObject({}) })
 
 /** Creates the subscriptions of one connection. */
 export function createSubscriptions({ queue, streams, flush, onChange, log }: SubscriptionsDeps): Subscriptions {
-  const filters = new Map<string, AgentFilter>();
+  const subscribed = new Map<string, Subscription>();
   const replays = new Map<string, Replay>();
+  let closed = false;
 
   /** Durable events up to the switch are the replay's, also when they are published only after it. */
   function isAhead({ frame }: OutgoingEvent, position: StreamPosition): boolean {
@@ -74,9 +83,7 @@ export function createSubscriptions({ queue, streams, flush, onChange, log }: Su
   function send(event: OutgoingEvent): void {
     const { frame } = event;
     if (isGlobalEvent(frame.type)) queue.sendEvent(event, true);
-    else if (filters.has(frame.sessionId) && passesFilter(frame, filters.get(frame.sessionId))) {
-      queue.sendEvent(event, false);
-    }
+    else if (passes(subscribed.get(frame.sessionId), frame)) queue.sendEvent(event, false);
   }
 
   function hold(replay: Replay, event: OutgoingEvent): void {
@@ -98,7 +105,8 @@ export function createSubscriptions({ queue, streams, flush, onChange, log }: Su
    */
   async function replayAfter(source: StreamSource, sessionId: string, after: number, replay: Replay): Promise<boolean> {
     const { position } = replay;
-    const filter = filters.get(sessionId);
+    const subscription = subscribed.get(sessionId);
+    const isWhole = !subscription?.filter && !subscription?.companion;
     let missing = position.seq - after;
     let failed = false;
     try {
@@ -106,8 +114,8 @@ export function createSubscriptions({ queue, streams, flush, onChange, log }: Su
         await queue.room();
         if (replay.isCut) return true;
         missing -= 1;
-        if (!filter || passesFilter(replayedFrame.parse(JSON.parse(text)), filter)) {
-          queue.sendReplayed(sessionId, text, position);
+        if (isWhole || passes(subscription, replayedFrame.parse(JSON.parse(text)))) {
+          queue.sendEncoded(sessionId, text, position);
         }
       }
     } catch (error) {
@@ -122,6 +130,7 @@ export function createSubscriptions({ queue, streams, flush, onChange, log }: Su
   }
 
   function cut(sessionId: string): void {
+    subscribed.get(sessionId)?.companion?.cut();
     const replay = replays.get(sessionId);
     if (!replay) return;
     replay.isCut = true;
@@ -129,19 +138,28 @@ export function createSubscriptions({ queue, streams, flush, onChange, log }: Su
     replays.delete(sessionId);
   }
 
-  return {
+  function forget(sessionId: string): void {
+    const subscription = subscribed.get(sessionId);
+    if (!subscription) return;
+    subscribed.delete(sessionId);
+    onChange(sessionId, false);
+    subscription.companion?.end();
+  }
+
+  const subscriptions: Subscriptions = {
     async subscribe(sessionId, cursor, filter) {
       const source = streams(sessionId);
       if (!(await source.exists(sessionId))) return undefined;
       const cold = await source.position(sessionId);
+      if (closed) return undefined;
       // From here to the start of the replay nothing is awaited: this is the point of the switch. What was joined
       // before it is not for this subscription.
       flush(sessionId);
       const position = source.livePosition(sessionId) ?? cold;
       if (sessionId !== GLOBAL_STREAM) {
-        const isNew = !filters.has(sessionId);
-        filters.set(sessionId, filter);
-        if (isNew) onChange(sessionId, true);
+        const known = subscribed.get(sessionId);
+        subscribed.set(sessionId, { filter, companion: known?.companion });
+        if (!known) onChange(sessionId, true);
       }
       const decision = cursor ? decideCursor(cursor, position) : 'current';
       if (decision === 'current') return { position, resync: false };
@@ -150,20 +168,39 @@ export function createSubscriptions({ queue, streams, flush, onChange, log }: Su
       replays.set(sessionId, replay);
       return { position, resync: await replayAfter(source, sessionId, cursor?.seq ?? 0, replay) };
     },
-    unsubscribe(sessionId) {
-      if (filters.delete(sessionId)) onChange(sessionId, false);
-    },
+    unsubscribe: forget,
+    channel: (sessionId) => ({
+      async subscribe() {
+        // Global events need no subscription, and nothing else is told of them.
+        if (sessionId === GLOBAL_STREAM) return undefined;
+        return (await subscriptions.subscribe(sessionId, undefined, subscribed.get(sessionId)?.filter))?.position;
+      },
+      attach(companion) {
+        const subscription = subscribed.get(sessionId);
+        if (subscription) subscription.companion = companion;
+        else companion?.end();
+      },
+      send: (text, position, atOnce) => queue.sendEncoded(sessionId, text, position, atOnce),
+      cut: (position) => queue.cut(sessionId, position),
+    }),
     deliver(event) {
       const replay = replays.get(event.frame.sessionId);
       if (replay) hold(replay, event);
       else send(event);
     },
     cut,
-    list: () => [...filters.keys()].sort(),
+    list: () => [...subscribed.keys()].sort(),
     close() {
+      closed = true;
       for (const sessionId of replays.keys()) cut(sessionId);
-      for (const sessionId of filters.keys()) onChange(sessionId, false);
-      filters.clear();
+      for (const sessionId of subscribed.keys()) forget(sessionId);
     },
   };
+  return subscriptions;
+}
+
+function passes(subscription: Subscription | undefined, event: Parameters<Companion['hides']>[0]): boolean {
+  return (
+    subscription !== undefined && passesFilter(event, subscription.filter) && !subscription.companion?.hides(event)
+  );
 }

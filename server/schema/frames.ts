@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { abortFrame } from './prompt-frames.ts';
 import { count, isoTime } from './scalars.ts';
 import { clientHelloFrame, pingFrame, subscribeFrame, unsubscribeFrame } from './subscription-frames.ts';
+import { subscribeV2Frame, unsubscribeV2Frame } from './transcript-frames.ts';
 import { watchAddFrame, watchRemoveFrame } from './watch-frames.ts';
 import {
   terminalAttachFrame,
@@ -30,6 +31,8 @@ export const requestFrames = [
   clientHelloFrame,
   subscribeFrame,
   unsubscribeFrame,
+  subscribeV2Frame,
+  unsubscribeV2Frame,
   abortFrame,
   watchAddFrame,
   watchRemoveFrame,

@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { count } from './scalars.ts';
 
 /** Members of one array or table in a client's frame: a longer one would hold up all other connections. */
-const MAX_FRAME_MEMBERS = 1000;
+export const MAX_FRAME_MEMBERS = 1000;
 
 /** The last durable event that a client has applied. */
 export const cursorSchema = z.object({ seq: count, epoch: z.string().optional() });
 export type Cursor = z.infer<typeof cursorSchema>;
 
-/** A table by session id, its size looked at before its members are. */
-function bySession<T extends z.ZodType>(member: T) {
+/** A table whose size is looked at before its members are. */
+export function boundedRecord<T extends z.ZodType>(member: T) {
   return z.preprocess(
     (value, context) => {
       if (typeof value === 'object' && value && Object.keys(value).length > MAX_FRAME_MEMBERS) {
@@ -22,9 +22,11 @@ function bySession<T extends z.ZodType>(member: T) {
   );
 }
 
-const cursors = bySession(cursorSchema).optional();
+const cursors = boundedRecord(cursorSchema).optional();
 /** An empty or malformed entry, also one that is too long, counts as absent, which means every agent. */
-const agentFilter = bySession(z.array(z.string()).min(1).max(MAX_FRAME_MEMBERS).optional().catch(undefined)).optional();
+const agentFilter = boundedRecord(
+  z.array(z.string()).min(1).max(MAX_FRAME_MEMBERS).optional().catch(undefined),
+).optional();
 const requestedIds = z.array(z.string()).max(MAX_FRAME_MEMBERS);
 const sessionIds = z.array(z.string());
 const watermarks = z.record(z.string(), z.object({ seq: count, epoch: z.string() }));

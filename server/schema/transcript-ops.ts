@@ -21,7 +21,7 @@ import {
 } from './transcript.ts';
 
 /** A whole state; what a client builds of a page. */
-const snapshotSchema = z.object({
+export const snapshotSchema = z.object({
   items: z.array(itemSchema),
   tasks: z.array(taskSchema),
   interactions: z.array(interactionSchema).default([]),

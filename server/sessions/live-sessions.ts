@@ -60,6 +60,8 @@ export interface LiveSessionsDeps {
   resources: readonly SessionResource[];
   slots: LoadSlots;
   transcripts: LiveSessionDeps['transcripts'];
+  /** Told of each session that is loaded or made. */
+  loaded(session: LiveSession): void;
   /** Hands over the events of a session that wait to be joined. */
   flushEvents(sessionId: string): void;
   version: string;
@@ -180,7 +182,9 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
         titleKind,
       });
       index.upsert(row, sessionLog.length);
-      return activate(sessionLog, row);
+      const session = activate(sessionLog, row);
+      deps.loaded(session);
+      return session;
     } catch (error) {
       await journalFiles.remove(dir).catch(() => undefined);
       throw unwritable(row.id, error);
@@ -255,6 +259,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       index.upsert(folded, sessionLog.length);
       if (sessionLog.claimed) files.writeSoon(id, sessionLog.dir);
     }
+    deps.loaded(session);
     return session;
   }
 

@@ -13,6 +13,8 @@ import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
 import { lockOwner } from '#server/journal/lock.ts';
 import { readPosition, replayCold } from '#server/journal/replay.ts';
 import { transcriptProjection } from '#server/transcript/fold.ts';
+import type { FollowedSession } from '#server/transcript/following/feed.ts';
+import { createTranscriptFollowers, type TranscriptFollowers } from '#server/transcript/following/followers.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
 import { createOpJournals } from '#server/transcript/op-journal.ts';
 import type { Prompt, SubmitPrompt } from '#schema/prompt.ts';
@@ -30,6 +32,7 @@ import { customMetadata, newSessionId, sessionOfHeader, type SessionHeader } fro
 import type { ModelChecks } from '#server/models/model-checks.ts';
 import type { MessagePage } from './message-page.ts';
 import { promptText } from './prompt-text.ts';
+import type { LiveSession } from './session.ts';
 import { createSessionReader, runtimeOf } from './session-views.ts';
 import { createSessionExport, type ExportSession } from './session-export.ts';
 import { createSessionReads, type ReadSession } from './session-reads.ts';
@@ -69,7 +72,7 @@ export interface Undone {
 /** Sessions being loaded or folded at the same time. */
 const LOADS = 8;
 
-export interface SessionsDeps extends Omit<LiveSessionsDeps, 'ensureWorkspace' | 'slots' | 'transcripts'> {
+export interface SessionsDeps extends Omit<LiveSessionsDeps, 'ensureWorkspace' | 'slots' | 'transcripts' | 'loaded'> {
   home: string;
   workspaces: Workspaces;
   models: ModelChecks;
@@ -130,6 +133,8 @@ export interface Sessions {
   /** Of a live session, of the one created last unless named; empty for an unknown or cold one. Loads none. */
   tools(id: string | undefined): Promise<ToolDescriptor[]>;
   streams: StreamSource;
+  /** Who follows the transcripts. */
+  followers: TranscriptFollowers;
   /** Begins to settle what dead servers left open. */
   startRecovery(): void;
   close(): Promise<void>;
@@ -141,7 +146,21 @@ export function createSessions(deps: SessionsDeps): Sessions {
   const slots = createLoadSlots(LOADS);
   const mapper = createMapper(deps.features.flatMap((feature) => feature.transcript ?? []));
   const transcripts = { mapper, journals: createOpJournals() };
-  const live = createLiveSessions({ ...deps, slots, transcripts, ensureWorkspace });
+  const followers = createTranscriptFollowers({
+    session(id) {
+      const session = live.get(id);
+      return session && followed(session);
+    },
+    clock,
+    log: deps.log,
+  });
+  const live: LiveSessions = createLiveSessions({
+    ...deps,
+    slots,
+    transcripts,
+    loaded: (session) => followers.loaded(followed(session)),
+    ensureWorkspace,
+  });
   const projections = deps.features.flatMap((feature) => feature.projection ?? []);
   const folds = createColdFolds({ slots, holder: deps.holder, projections });
   const read = createSessionReads({ ...deps, live, folds });
@@ -441,6 +460,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     liveRow: (id) => live.get(id)?.row(),
     tools,
     streams,
+    followers,
     abort,
     steer,
     startRecovery: recovery.start,
@@ -450,6 +470,13 @@ export function createSessions(deps: SessionsDeps): Sessions {
     },
   };
 }
+
+const followed = ({ id, log, transcripts }: LiveSession): FollowedSession => ({
+  id,
+  transcripts,
+  load: log.load,
+  position: log.position,
+});
 
 /** What an update applies of `agent_config`, in this order; an empty model is none. */
 function agentChanges({ model, thinking, permission_mode }: AgentConfigRequest): AgentChange[] {

@@ -52,6 +52,10 @@ export function foldRecord(fold: TranscriptFold, mapper: Mapper, record: Journal
   return ops;
 }
 
+/** Whether the record brings an agent into the roster. */
+export const isBirth = ({ roster }: TranscriptFold, { type, agent }: JournalRecord): boolean =>
+  type === 'agent.created' && !roster.has(agent);
+
 function enlist(roster: Map<string, RosterEntry>, record: JournalRecord, t: number): void {
   switch (record.type) {
     case 'event.session.created':

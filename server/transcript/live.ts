@@ -6,10 +6,11 @@ import type { Clock } from '#server/clock.ts';
 import { followLog, type FollowedLog } from '#server/journal/follow-log.ts';
 import type { Batch } from '#server/journal/records.ts';
 import type { VolatileFact } from '#server/journal/log-listeners.ts';
-import { foldRecord, startTranscripts, transcriptOf, type TranscriptFold } from './fold.ts';
+import { foldRecord, isBirth, startTranscripts, transcriptOf, type TranscriptFold } from './fold.ts';
 import type { Mapper } from './mapper.ts';
 import type { HeldBatch, OpJournal, OpJournals } from './op-journal.ts';
 import { mapVolatile } from './stream.ts';
+import type { HeldOp } from './reducer/state.ts';
 import { startThinning } from './thinning.ts';
 
 /** Transcripts that are open: what is read of them without an await in between is as of one moment. */
@@ -19,6 +20,17 @@ export interface OpenTranscripts {
   seq(agentId: string): number;
   /** The batches behind a number, oldest first; undefined when they do not lead to `seq`. */
   since(agentId: string, seq: number): HeldBatch[] | undefined;
+  /** Told of all that follows, in place of who was before; undefined tells nobody. Over at once where nothing follows. */
+  tell(listener: TranscriptListener | undefined): void;
+}
+
+/** Must neither wait nor throw. */
+export interface TranscriptListener {
+  /** The agent enters the roster now: what the transcript has of it is what it had before. */
+  appears(agentId: string): void;
+  batch(agentId: string, batch: HeldBatch): void;
+  /** Nothing is kept up any more: the session goes, or it has to be opened `again`. */
+  over(again: boolean): void;
 }
 
 export interface LiveTranscripts {
@@ -38,7 +50,8 @@ export interface LiveTranscriptsDeps {
 }
 
 interface Opened extends OpenTranscripts {
-  close(): void;
+  /** Nothing is kept up any more; `again` when the session stays. */
+  close(again: boolean): void;
 }
 
 /** Creates them; nothing is read before they are opened. */
@@ -56,7 +69,7 @@ export function createLiveTranscripts(deps: LiveTranscriptsDeps): LiveTranscript
       const opened: Promise<Opened> = openNow(deps, () => forget(opened));
       opening = opened;
       opened.then(
-        (made) => closed && made.close(),
+        (made) => closed && made.close(false),
         () => forget(opened),
       );
       return opened;
@@ -64,7 +77,7 @@ export function createLiveTranscripts(deps: LiveTranscriptsDeps): LiveTranscript
     close() {
       closed = true;
       opening?.then(
-        (opened) => opened.close(),
+        (opened) => opened.close(false),
         () => undefined,
       );
       opening = undefined;
@@ -77,6 +90,8 @@ async function openNow(deps: LiveTranscriptsDeps, lost: () => void): Promise<Ope
   const fold = startTranscripts({ session_id: log.sessionId });
   const kept = new Map<string, OpJournal>();
   let stop = () => {};
+  let listener: TranscriptListener | undefined;
+  let closed = false;
 
   /** An agent that nothing was told of yet begins at 1; the others go on above all numbers of earlier lives. */
   function journalOf(agentId: string, base = 0): OpJournal {
@@ -85,24 +100,34 @@ async function openNow(deps: LiveTranscriptsDeps, lost: () => void): Promise<Ope
     return known;
   }
 
-  const thinning = startThinning(clock, (agentId, ops) => void journalOf(agentId).add(ops));
+  function add(agentId: string, ops: HeldOp[]): void {
+    const batch = journalOf(agentId).add(ops);
+    listener?.batch(agentId, batch);
+  }
+
+  const thinning = startThinning(clock, add);
 
   function line({ t, records }: Batch): void {
     for (const record of records) {
       const { agent } = record;
+      if (fold.live && isBirth(fold, record)) listener?.appears(agent);
       const ops = foldRecord(fold, mapper, record, t);
       if (!fold.live || ops.length === 0) continue;
       thinning.flush(agent);
-      journalOf(agent).add(ops);
+      add(agent, ops);
     }
   }
 
-  function close(): void {
+  function close(again: boolean): void {
+    if (closed) return;
+    closed = true;
     stop();
     thinning.close();
     for (const journal of kept.values()) journal.close();
     kept.clear();
     lost();
+    listener?.over(again);
+    listener = undefined;
   }
 
   /** A state that could not be kept up is read anew by whoever asks next. */
@@ -110,7 +135,7 @@ async function openNow(deps: LiveTranscriptsDeps, lost: () => void): Promise<Ope
     try {
       call();
     } catch (error) {
-      close();
+      close(true);
       throw error;
     }
   }
@@ -121,7 +146,7 @@ async function openNow(deps: LiveTranscriptsDeps, lost: () => void): Promise<Ope
       // Before, it is among what is untold.
       if (fold.live) keepUp(() => thinning.take(agentId, mapVolatile(transcriptOf(fold, agentId), fact)));
     },
-    restarted: close,
+    restarted: () => close(true),
   });
   fold.live = true;
   const base = Math.max(clock.now(), journals.highest + 1);
@@ -142,6 +167,10 @@ async function openNow(deps: LiveTranscriptsDeps, lost: () => void): Promise<Ope
       const journal = kept.get(agentId);
       if (!journal) return seq === 0 ? [] : undefined;
       return journal.since(seq);
+    },
+    tell(next) {
+      listener = next;
+      if (closed) listener?.over(false);
     },
     close,
   };

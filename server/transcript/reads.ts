@@ -1,11 +1,12 @@
 /** What clients read of the transcripts of a session, whether it is loaded or only folded. */
 import type { Whole } from '#server/journal/texts.ts';
 import type { Item, TranscriptPage, UserMessages } from '#schema/transcript.ts';
+import type { TranscriptReset } from '#schema/transcript-frames.ts';
 import type { TranscriptOps } from '#schema/transcript-ops.ts';
 import type { TranscriptFold } from './fold.ts';
 import type { OpenTranscripts } from './live.ts';
 import { selectPage, type PageQuery, type Segment } from './page.ts';
-import { emptyTranscript, type HeldState, type HeldTurn } from './reducer/state.ts';
+import { emptyTranscript, type HeldItem, type HeldState, type HeldTurn } from './reducer/state.ts';
 import { shownAttachment, shownItem, shownOp, shownPrompt, shownText } from './shown.ts';
 
 /** The transcripts of a session. All of it is as of one moment while nothing is awaited in between. */
@@ -19,6 +20,9 @@ export interface TranscriptSource {
 
 /** JSON of the turns of a page; fewer turns are given above it, but one. */
 const PAGE_BYTES = 4 * 1024 * 1024;
+/** The turns that a follower begins with, and their JSON; a newest turn that is longer is left to a page. */
+const RESET_TURNS = 20;
+const RESET_BYTES = 512 * 1024;
 
 /** The state of an agent; an empty one where there is no such agent. */
 export const stateOf = ({ fold }: TranscriptSource, agentId: string): HeldState =>
@@ -26,11 +30,58 @@ export const stateOf = ({ fold }: TranscriptSource, agentId: string): HeldState 
 
 /** A page of an agent's transcript, newest turns first unless a cursor says otherwise. */
 export async function readPage(source: TranscriptSource, agentId: string, query: PageQuery): Promise<TranscriptPage> {
-  const { fold, live, load } = source;
+  const { seq, part, meta, pending, agents } = take(source, agentId, query);
+  const { items, hasMore, ...side } = await loadPart(part, source.load, {
+    forwards: query.after !== undefined,
+    bytes: PAGE_BYTES,
+    least: 1,
+  });
+  return {
+    agent_id: agentId,
+    items,
+    has_more: hasMore,
+    ...side,
+    meta,
+    agents,
+    pending_interactions: pending,
+    ...(seq === undefined ? {} : { seq }),
+  };
+}
+
+/** What a follower begins with: the agent's state up to a batch. */
+export interface TakenReset {
+  /** The number of that batch. */
+  readonly seq: number;
+  /** Reads the long texts. */
+  load(): Promise<TranscriptReset>;
+}
+
+/** Takes the present state, without steps unless they are wanted: what happens from here on does not change it. */
+export function takeReset(source: TranscriptSource, agentId: string, withSteps: boolean): TakenReset {
+  const { seq = 0, part, meta } = take(source, agentId, { size: RESET_TURNS });
+  const taken = withSteps ? part : { ...part, segments: part.segments.map((segment) => segment.map(withoutSteps)) };
+  return {
+    seq,
+    async load() {
+      const { items, hasMore, ...side } = await loadPart(taken, source.load, {
+        forwards: false,
+        bytes: RESET_BYTES,
+        least: 0,
+      });
+      const snapshot = { items, ...side, meta, hasMoreOlder: hasMore };
+      return { type: 'transcript.reset', agent_id: agentId, snapshot, has_more_older: hasMore, seq };
+    },
+  };
+}
+
+const withoutSteps = (item: HeldItem): HeldItem => (item.kind === 'turn' ? { ...item, steps: [] } : item);
+
+/** The state as of one moment: nothing of it is looked at later, where it may have changed. */
+function take(source: TranscriptSource, agentId: string, query: PageQuery) {
+  const { fold, live } = source;
   // The number first: what it hands over is in the state already.
-  const seq = live ? { seq: live.seq(agentId) } : {};
+  const seq = live?.seq(agentId);
   const state = stateOf(source, agentId);
-  const { segments, head, hasMore } = selectPage(state, query);
   const used = usedAttachments(state);
   const side = {
     tasks: [...state.tasks.values()],
@@ -39,35 +90,45 @@ export async function readPage(source: TranscriptSource, agentId: string, query:
     todos: [...state.todos.values()],
     prompts: live ? [...state.prompts.values()] : [],
   };
-  const { meta } = state;
-  const agents = [...fold.roster.values()];
-  const pending = [...state.pending];
-  // Nothing of the state is looked at from here on: it may change meanwhile.
-  const { items, cut } = await loadSegments(segments, load, query.after !== undefined);
+  const part = { ...selectPage(state, query), side };
+  return { seq, part, meta: state.meta, pending: [...state.pending], agents: [...fold.roster.values()] };
+}
+
+interface PartBounds {
+  /** The part grows from its oldest turn. */
+  forwards: boolean;
+  /** Of the turns' JSON. */
+  bytes: number;
+  /** Turns that are given however long they are. */
+  least: number;
+}
+
+async function loadPart(
+  { segments, head, hasMore, side }: ReturnType<typeof take>['part'],
+  load: TranscriptSource['load'],
+  bounds: PartBounds,
+) {
+  const { items, cut } = await loadSegments(segments, load, bounds);
   const { attachments, prompts, ...rest } = await load(side);
-  const has_more = hasMore || cut;
+  const more = hasMore || cut;
   return {
-    agent_id: agentId,
-    items: [...(has_more ? [] : (await load(head)).map(shownItem)), ...items],
-    has_more,
+    items: [...(more ? [] : (await load(head)).map(shownItem)), ...items],
+    hasMore: more,
     ...rest,
     attachments: attachments.map(shownAttachment),
     prompts: prompts.map(shownPrompt),
-    meta,
-    agents,
-    pending_interactions: pending,
-    ...seq,
   };
 }
 
-/** From the end that the page grows from, as many as are allowed; a turn at a time, so that few texts are in memory. */
-async function loadSegments(segments: Segment[], load: TranscriptSource['load'], forwards: boolean) {
+/** From the end that the part grows from, as many as are allowed; a turn at a time, so that few texts are in memory. */
+async function loadSegments(segments: Segment[], load: TranscriptSource['load'], bounds: PartBounds) {
+  const { forwards, bytes: most, least } = bounds;
   const loaded: Item[][] = [];
   let bytes = 0;
   for (const segment of forwards ? segments : segments.toReversed()) {
     const items = (await load(segment)).map(shownItem);
     bytes += Buffer.byteLength(JSON.stringify(items));
-    if (bytes > PAGE_BYTES && loaded.length > 0) break;
+    if (bytes > most && loaded.length >= least) break;
     loaded.push(items);
   }
   return { items: (forwards ? loaded : loaded.toReversed()).flat(), cut: loaded.length < segments.length };

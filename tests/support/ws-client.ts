@@ -40,6 +40,8 @@ export interface WsClient {
   sendRaw(data: string | Uint8Array): void;
   /** The first frame, received already or yet to come, that `predicate` is true for. */
   waitFor(predicate: (frame: ReceivedFrame) => boolean, timeoutMs?: number): Promise<ReceivedFrame>;
+  /** Called with each frame that comes from here on. */
+  onFrame(listener: (frame: ReceivedFrame) => void): void;
   /** Frames of one session's stream, volatile ones left out. */
   durable(sessionId: string): ReceivedFrame[];
   /** Stops and resumes reading from the socket. */
@@ -90,6 +92,7 @@ export async function connect(
   const frames: ReceivedFrame[] = [];
   const requested = new Map<string | number, string>();
   const listeners = new Set<() => void>();
+  const followers = new Set<(frame: ReceivedFrame) => void>();
   /** The first frame that is not as documented. */
   let violation: Error | undefined;
   let ended: Error | undefined;
@@ -122,6 +125,7 @@ export async function connect(
       const frame = receivedSchema.parse(JSON.parse(data.toString()));
       frames.push(frame);
       check(frame);
+      for (const follower of followers) follower(frame);
     } catch (error) {
       violation ??= error instanceof Error ? error : new Error(String(error));
     }
@@ -183,6 +187,7 @@ export async function connect(
     },
     sendRaw: (data) => socket.send(data),
     waitFor: (predicate, timeoutMs) => waitFor(predicate, timeoutMs),
+    onFrame: (listener) => void followers.add(listener),
     durable: (sessionId) =>
       frames.filter(
         ({ type, session_id, volatile }) => session_id === sessionId && !volatile && !type.startsWith('terminal_'),

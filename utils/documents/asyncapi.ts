@@ -12,6 +12,7 @@ import {
 import { rewriteSchema, type JsonSchema } from '#schema/json-schema.ts';
 import { count, isoTime } from '#schema/scalars.ts';
 import { filesChangedSchema } from '#schema/watch-frames.ts';
+import { transcriptBatchSchema, transcriptResetSchema } from '#schema/transcript-frames.ts';
 import { terminalExitSchema, terminalOutputSchema, terminalResizedSchema } from '#schema/terminal-frames.ts';
 
 interface Message {
@@ -53,7 +54,11 @@ function eventFrameSchema(): z.ZodObject {
     seq: count,
     session_id: z.string().optional(),
     timestamp: isoTime,
-    payload: z.union(Object.entries<z.ZodType>(events).map(eventPayload)),
+    payload: z.union([
+      ...Object.entries<z.ZodType>(events).map(eventPayload),
+      transcriptResetSchema,
+      transcriptBatchSchema,
+    ]),
     epoch: z.string().optional(),
     volatile: z.literal(true).optional(),
     offset: count.optional(),

@@ -58,6 +58,7 @@ beforeEach(async () => {
     index,
     sink: { publish: ({ type, sessionId }) => void events.push(`${sessionId} ${type}`) },
     features: [],
+    loaded: () => undefined,
     transcripts: { mapper: createMapper([]), journals: createOpJournals() },
     program: createAgentProgram({
       additionalDirs: async () => [],

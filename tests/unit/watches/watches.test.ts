@@ -24,6 +24,7 @@ function fakeClient() {
     send: (_lane, text) => void sent.push(text.toString()),
     room: () => new Promise((resolve) => (take = resolve)),
     onClose: (callback) => void (release = callback),
+    session: () => expect.unreachable(),
   };
   const frames = () => sent.map((text) => filesChangedSchema.parse(JSON.parse(text)));
   const drain = async () => {

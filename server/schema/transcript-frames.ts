@@ -1,0 +1,52 @@
+/** Frames of the WebSocket that carry transcripts: how a client asks for them, and what it is sent. */
+import { z } from 'zod';
+import { count } from './scalars.ts';
+import { snapshotSchema, transcriptOpSchema } from './transcript-ops.ts';
+import { boundedRecord, MAX_FRAME_MEMBERS, subscribeFrame } from './subscription-frames.ts';
+
+/** How much of an agent's operations a connection gets, from nothing to each piece of a text. */
+export const gradeSchema = z.enum(['off', 'turn', 'block', 'delta']).meta({ id: 'TranscriptGrade' });
+export type Grade = z.infer<typeof gradeSchema>;
+
+const sessionId = z.string().min(1);
+
+export const subscribeV2Frame = {
+  type: 'subscribe_v2',
+  summary: "Subscribes to a session and its agents' transcripts, each with as much detail as its grade says.",
+  payload: z.object({
+    session_id: sessionId,
+    /** By agent; `*` is for those that are not named. Replaces what was asked before. */
+    transcript: boundedRecord(gradeSchema),
+    /** The number of the last batch that the client has, by agent. */
+    transcript_since: boundedRecord(count).optional(),
+  }),
+  ack: subscribeFrame.ack,
+} as const;
+
+export const unsubscribeV2Frame = {
+  type: 'unsubscribe_v2',
+  summary: "Ends a session's transcripts, of all agents or of some; the subscription to its events stays.",
+  payload: z.object({
+    session_id: sessionId,
+    agent_ids: z.array(z.string().min(1)).min(1).max(MAX_FRAME_MEMBERS).optional(),
+  }),
+  ack: subscribeFrame.ack.omit({ cursors: true }),
+} as const;
+
+export const transcriptResetSchema = z.object({
+  type: z.literal('transcript.reset'),
+  agent_id: z.string(),
+  snapshot: snapshotSchema,
+  has_more_older: z.boolean(),
+  /** The last batch that the snapshot contains. */
+  seq: count.optional(),
+});
+export type TranscriptReset = z.infer<typeof transcriptResetSchema>;
+
+export const transcriptBatchSchema = z.object({
+  type: z.literal('transcript.ops'),
+  agent_id: z.string(),
+  ops: z.array(transcriptOpSchema),
+  seq: count.optional(),
+});
+export type TranscriptBatch = z.infer<typeof transcriptBatchSchema>;

@@ -1,0 +1,182 @@
+/** From the transcripts of a loaded session to those who follow them, in the order of the batches. */
+import { createPace } from '#server/breathe.ts';
+import type { Clock } from '#server/clock.ts';
+import type { StreamPosition } from '#server/events/frame.ts';
+import { blobTexts } from '#server/journal/texts.ts';
+import type { Logger } from '#server/logging/log.ts';
+import type { LiveTranscripts, OpenTranscripts } from '../live.ts';
+import type { HeldBatch } from '../op-journal.ts';
+import { takeReset, type TranscriptSource } from '../reads.ts';
+import { shownOp } from '../shown.ts';
+import type { Baseline, Follower } from './follower.ts';
+import { admits, entryOf, gradeOf, hasSteps, isHigher, type Grades } from './grades.ts';
+import { outgoingBatch, outgoingReset, type Outgoing, type Stamp } from './outgoing.ts';
+
+/** A session that is loaded. */
+export interface FollowedSession {
+  readonly id: string;
+  readonly transcripts: Pick<LiveTranscripts, 'open'>;
+  readonly load: TranscriptSource['load'];
+  /** Of its events. */
+  position(): StreamPosition;
+}
+
+export interface Feed {
+  readonly open: OpenTranscripts;
+  /**
+   * Gives a follower these grades from here on, with a baseline of each agent of which it has none or not enough.
+   * `since` has the last batches of the client, by agent. Resolves when all of it is queued.
+   */
+  begin(follower: Follower, grades: Grades, since: ReadonlyMap<string, number>): Promise<void>;
+  /** Tells nobody any more. */
+  close(): void;
+}
+
+export interface FeedDeps {
+  session: FollowedSession;
+  open: OpenTranscripts;
+  followers(): Iterable<Follower>;
+  /** Nothing is told any more; `again` when the same session is to be opened anew. */
+  over(again: boolean): void;
+  clock: Clock;
+  log: Logger;
+}
+
+/** A reset that all who need it at one moment share. */
+type Resets = Map<string, Baseline>;
+
+const noneSince: ReadonlyMap<string, number> = new Map();
+
+/** Begins to tell; who follows already, but for one, gets a baseline of everything. */
+export function startFeed({ session, open, followers, over, clock, log }: FeedDeps, but?: Follower): Feed {
+  const source: TranscriptSource = { fold: open.fold, live: open, load: session.load };
+  /** Of batches whose long texts are being read: who comes later waits for them. */
+  let last: Promise<void> | undefined;
+
+  const stamp = (): Stamp => ({ sessionId: session.id, time: clock.now(), position: session.position() });
+
+  function tell(outgoing: Outgoing): void {
+    for (const follower of followers()) follower.send(outgoing);
+  }
+
+  /** Runs it behind what waits, at once if nothing does. */
+  function inOrder(run: () => void, ready?: Promise<void>): void {
+    if (!last && !ready) return run();
+    const behind = Promise.all([last, ready])
+      .then(run)
+      .catch((error: unknown) => log.error('a transcript could not be sent', { sessionId: session.id, err: error }))
+      .finally(() => {
+        if (last === behind) last = undefined;
+      });
+    last = behind;
+  }
+
+  /** What any of the followers gets of a batch. */
+  function wanted(agentId: string, { ops }: HeldBatch) {
+    const grades = new Set([...followers()].map((follower) => gradeOf(follower.grades, agentId)));
+    return ops.filter((op) => [...grades].some((grade) => admits(grade, op)));
+  }
+
+  function batch(agentId: string, held: HeldBatch): void {
+    const ops = wanted(agentId, held);
+    if (ops.length === 0) return;
+    const now = stamp();
+    if (blobTexts(ops).length === 0) {
+      inOrder(() => tell(outgoingBatch(now, agentId, held.seq, ops.map(shownOp))));
+      return;
+    }
+    let shown: Outgoing | undefined;
+    // Begun now, while the texts of the record are at hand.
+    const loaded = session.load(ops).then((whole) => {
+      shown = outgoingBatch(now, agentId, held.seq, whole.map(shownOp));
+    });
+    inOrder(() => shown && tell(shown), loaded);
+  }
+
+  /** An agent has nothing before it is in the roster. */
+  function appears(agentId: string): void {
+    const snapshot = {
+      items: [],
+      tasks: [],
+      interactions: [],
+      attachments: [],
+      todos: [],
+      prompts: [],
+      meta: {},
+      hasMoreOlder: false,
+    };
+    const seq = open.seq(agentId);
+    const outgoing = outgoingReset(stamp(), seq, {
+      type: 'transcript.reset',
+      agent_id: agentId,
+      snapshot,
+      has_more_older: false,
+      seq,
+    });
+    inOrder(() => {
+      for (const follower of followers()) {
+        if (follower.marks.has(agentId) || gradeOf(follower.grades, agentId) === 'off') continue;
+        follower.marks.set(agentId, seq - 1);
+        follower.send(outgoing);
+      }
+    });
+  }
+
+  function resetOf(agentId: string, withSteps: boolean, resets: Resets): Baseline {
+    const key = `${withSteps} ${agentId}`;
+    const known = resets.get(key);
+    if (known) return known;
+    const now = stamp();
+    const taken = takeReset(source, agentId, withSteps);
+    let made: Promise<Outgoing> | undefined;
+    const baseline: Baseline = {
+      async *[Symbol.asyncIterator]() {
+        made ??= taken.load().then((reset) => outgoingReset(now, taken.seq, reset));
+        yield await made;
+      },
+    };
+    resets.set(key, baseline);
+    return baseline;
+  }
+
+  async function* replayOf(agentId: string, batches: readonly HeldBatch[], now: Stamp): AsyncGenerator<Outgoing> {
+    const pace = createPace();
+    for (const { seq, ops } of batches) {
+      if (pace.due()) await pace.rest();
+      yield outgoingBatch(now, agentId, seq, (await session.load(ops)).map(shownOp));
+    }
+  }
+
+  function begin(follower: Follower, grades: Grades, since: ReadonlyMap<string, number>, resets: Resets) {
+    const agents = [...open.fold.roster.keys()];
+    // What waits to be joined is told by what was wanted before.
+    for (const agentId of agents) open.seq(agentId);
+    const before = follower.grades;
+    follower.grades = grades;
+    const baselines = agents.flatMap((agentId): Baseline[] => {
+      const grade = gradeOf(grades, agentId);
+      if (grade === 'off') return [];
+      const asked = entryOf(since, agentId);
+      const batches = asked === undefined ? undefined : open.since(agentId, asked);
+      const isNew = !follower.marks.has(agentId) || isHigher(grade, gradeOf(before, agentId));
+      if (!batches && asked === undefined && !isNew) return [];
+      follower.marks.set(agentId, open.seq(agentId));
+      return [batches ? replayOf(agentId, batches, stamp()) : resetOf(agentId, hasSteps(grade), resets)];
+    });
+    return follower.begin(baselines, session.position());
+  }
+
+  const resets: Resets = new Map();
+  for (const follower of followers()) {
+    // All of them belong to an earlier life of the session.
+    follower.marks.clear();
+    if (follower !== but) void begin(follower, follower.grades, noneSince, resets);
+  }
+  open.tell({ appears, batch, over });
+
+  return {
+    open,
+    begin: (follower, grades, since) => begin(follower, grades, since, new Map()),
+    close: () => open.tell(undefined),
+  };
+}

@@ -1,0 +1,147 @@
+/**
+ * Who follows the transcripts of which session. It is kept for sessions that are not loaded too: when one is, all who
+ * follow it begin anew. Nothing is opened for a session that nobody follows.
+ */
+import type { Clock } from '#server/clock.ts';
+import type { Client } from '#server/events/frame-handler.ts';
+import type { StreamPosition } from '#server/events/frame.ts';
+import type { Logger } from '#server/logging/log.ts';
+import type { RequestPayload } from '#schema/frames.ts';
+import type { OpenTranscripts } from '../live.ts';
+import { startFeed, type Feed, type FollowedSession } from './feed.ts';
+import { createFollower, type Follower } from './follower.ts';
+import { followsAny, withoutAgents } from './grades.ts';
+
+export interface TranscriptFollowers {
+  /**
+   * Subscribes a connection to a session and gives it these grades, in place of those that it had. Resolves to the
+   * position of the session's events when everything up to the switch is queued; undefined for an unknown session.
+   * Throws 50001 of a damaged journal.
+   */
+  follow(client: Client, request: RequestPayload<'subscribe_v2'>): Promise<StreamPosition | undefined>;
+  /** Takes grades away, of some agents or all. */
+  unfollow(client: Client, request: RequestPayload<'unsubscribe_v2'>): void;
+  /** To be told of each session that is loaded. */
+  loaded(session: FollowedSession): void;
+}
+
+export interface TranscriptFollowersDeps {
+  /** Undefined unless it is loaded. */
+  session(id: string): FollowedSession | undefined;
+  clock: Clock;
+  log: Logger;
+}
+
+interface Following {
+  /** By connection. */
+  followers: Map<string, Follower>;
+  feed: Feed | undefined;
+}
+
+export function createTranscriptFollowers({ session: find, clock, log }: TranscriptFollowersDeps): TranscriptFollowers {
+  const sessions = new Map<string, Following>();
+
+  function forget(sessionId: string, following: Following, clientId: string): void {
+    following.followers.delete(clientId);
+    if (following.followers.size > 0 || sessions.get(sessionId) !== following) return;
+    following.feed?.close();
+    sessions.delete(sessionId);
+  }
+
+  function followerOf(client: Client, sessionId: string): { following: Following; follower: Follower } {
+    const following = sessions.get(sessionId) ?? { followers: new Map(), feed: undefined };
+    const known = following.followers.get(client.id);
+    if (known) return { following, follower: known };
+    const channel = client.session(sessionId);
+    const follower = createFollower({
+      channel,
+      room: client.room,
+      ended: () => forget(sessionId, following, client.id),
+      log,
+    });
+    sessions.set(sessionId, following);
+    following.followers.set(client.id, follower);
+    channel.attach(follower.companion);
+    return { following, follower };
+  }
+
+  /** What tells of these transcripts; begun now, for all but one, unless it is. */
+  function feedOf(
+    following: Following,
+    session: FollowedSession,
+    open: OpenTranscripts,
+    but?: Follower,
+  ): Feed | undefined {
+    if (following.feed?.open === open) return following.feed;
+    following.feed = undefined;
+    let isOver = false;
+    const feed = startFeed(
+      {
+        session,
+        open,
+        followers: () => following.followers.values(),
+        over(again) {
+          isOver = true;
+          following.feed = undefined;
+          if (again) resume(session);
+        },
+        clock,
+        log,
+      },
+      but,
+    );
+    if (!isOver) following.feed = feed;
+    return following.feed;
+  }
+
+  /** Tells those who follow the session from its present state on. */
+  function resume(session: FollowedSession): void {
+    if (!sessions.has(session.id)) return;
+    session.transcripts.open().then(
+      (open) => {
+        const following = sessions.get(session.id);
+        if (following) feedOf(following, session, open);
+      },
+      (error: unknown) => log.error('transcripts cannot be followed', { sessionId: session.id, err: error }),
+    );
+  }
+
+  return {
+    async follow(client, { session_id: id, transcript, transcript_since = {} }) {
+      // Before the events are subscribed: reading takes its time, and they are told in one way or the other.
+      await find(id)?.transcripts.open();
+      const position = await client.session(id).subscribe();
+      if (!position) return undefined;
+      const session = find(id);
+      const open = await session?.transcripts.open();
+      const grades = new Map(Object.entries(transcript));
+      if (!followsAny(grades)) {
+        drop(client, id);
+        return position;
+      }
+      const { following, follower } = followerOf(client, id);
+      // The connection may have gone meanwhile.
+      if (!following.followers.has(client.id)) return position;
+      const feed = session && open ? feedOf(following, session, open, follower) : undefined;
+      if (feed) await feed.begin(follower, grades, new Map(Object.entries(transcript_since)));
+      else follower.grades = grades;
+      return position;
+    },
+    unfollow(client, { session_id: id, agent_ids }) {
+      const follower = sessions.get(id)?.followers.get(client.id);
+      if (!follower) return;
+      const grades = withoutAgents(follower.grades, agent_ids ?? []);
+      if (agent_ids && followsAny(grades)) follower.grades = grades;
+      else drop(client, id);
+    },
+    loaded: resume,
+  };
+
+  function drop(client: Client, id: string): void {
+    const following = sessions.get(id);
+    const follower = following?.followers.get(client.id);
+    if (!follower) return;
+    client.session(id).attach(undefined);
+    follower.companion.end();
+  }
+}

@@ -1,0 +1,48 @@
+/** How much of an agent's operations a connection gets. */
+import type { Grade } from '#schema/transcript-frames.ts';
+import type { TranscriptOp } from '#schema/transcript-ops.ts';
+import type { HeldOp } from '../reducer/state.ts';
+
+/** By agent; `*` is for those that are not named. */
+export type Grades = ReadonlyMap<string, Grade>;
+
+const ANY = '*';
+const ranks: Record<Grade, number> = { off: 0, turn: 1, block: 2, delta: 3 };
+
+/** The entry of the agent, else that of all others. */
+export const entryOf = <T>(entries: ReadonlyMap<string, T>, agentId: string): T | undefined =>
+  entries.get(agentId) ?? entries.get(ANY);
+
+export const gradeOf = (grades: Grades, agentId: string): Grade => entryOf(grades, agentId) ?? 'off';
+
+export const isHigher = (grade: Grade, than: Grade): boolean => ranks[grade] > ranks[than];
+
+/** Whether a turn's steps are shown. */
+export const hasSteps = (grade: Grade): boolean => ranks[grade] >= ranks.block;
+
+export const followsAny = (grades: Grades): boolean => [...grades.values()].some((grade) => grade !== 'off');
+
+/** The grades when nothing is wanted any more of these agents; of `*`, what was wanted of those that are not named. */
+export function withoutAgents(grades: Grades, agentIds: readonly string[]): Grades {
+  const rest = new Map(grades);
+  for (const id of agentIds) {
+    if (id === ANY) rest.delete(ANY);
+    else rest.set(id, 'off');
+  }
+  return rest;
+}
+
+/** The lowest grade that admits an operation. */
+function least({ op }: { op: TranscriptOp['op'] }): Grade {
+  switch (op) {
+    case 'append':
+      return 'delta';
+    case 'step.upsert':
+    case 'frame.upsert':
+      return 'block';
+    default:
+      return 'turn';
+  }
+}
+
+export const admits = (grade: Grade, op: TranscriptOp | HeldOp): boolean => ranks[grade] >= ranks[least(op)];

@@ -1,0 +1,59 @@
+/** Transcript frames on their way to clients: encoded once a grade, whoever receives them. */
+import { frameText, type StreamPosition } from '#server/events/frame.ts';
+import type { Grade, TranscriptBatch, TranscriptReset } from '#schema/transcript-frames.ts';
+import type { TranscriptOp } from '#schema/transcript-ops.ts';
+import { admits } from './grades.ts';
+
+/** Of a session, when something was told of it: the point of its event stream. */
+export interface Stamp {
+  sessionId: string;
+  time: number;
+  position: StreamPosition;
+}
+
+export interface Outgoing {
+  readonly agentId: string;
+  /** Of the last batch that the receiver has then. */
+  readonly seq: number;
+  readonly position: StreamPosition;
+  /** It has waited to be joined, and goes at once. */
+  readonly atOnce: boolean;
+  /** UTF-8 of the frame; undefined when the grade admits nothing of it. */
+  bytes(grade: Grade): Buffer | undefined;
+}
+
+function encoded({ sessionId, time, position }: Stamp, payload: TranscriptReset | TranscriptBatch): Buffer {
+  const { seq, epoch } = position;
+  return Buffer.from(frameText({ type: payload.type, seq, sessionId, time, payload, epoch, volatile: true }));
+}
+
+export function outgoingBatch(stamp: Stamp, agentId: string, seq: number, ops: readonly TranscriptOp[]): Outgoing {
+  /** By the number of operations: a higher grade admits what a lower one does, and more. */
+  const texts = new Map<number, Buffer>();
+  return {
+    agentId,
+    seq,
+    position: stamp.position,
+    atOnce: ops.some(({ op }) => op === 'append'),
+    bytes(grade) {
+      const admitted = ops.filter((op) => admits(grade, op));
+      if (admitted.length === 0) return undefined;
+      const text =
+        texts.get(admitted.length) ?? encoded(stamp, { type: 'transcript.ops', agent_id: agentId, ops: admitted, seq });
+      texts.set(admitted.length, text);
+      return text;
+    },
+  };
+}
+
+/** `reset`, of the batch `seq`, is what the grades of its receivers show. */
+export function outgoingReset(stamp: Stamp, seq: number, reset: TranscriptReset): Outgoing {
+  let text: Buffer | undefined;
+  return {
+    agentId: reset.agent_id,
+    seq,
+    position: stamp.position,
+    atOnce: false,
+    bytes: (grade) => (grade === 'off' ? undefined : (text ??= encoded(stamp, reset))),
+  };
+}

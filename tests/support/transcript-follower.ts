@@ -1,0 +1,108 @@
+/** A client that follows a session's transcripts over its own connections, and keeps what it was sent. */
+import { expect } from 'vitest';
+import { transcriptPageSchema } from '#schema/transcript.ts';
+import { transcriptOpsSchema } from '#schema/transcript-ops.ts';
+import {
+  transcriptBatchSchema,
+  transcriptResetSchema,
+  type TranscriptBatch,
+  type TranscriptReset,
+} from '#schema/transcript-frames.ts';
+import { createTranscriptFeed, type TranscriptFeed } from '#server/transcript/client/feed.ts';
+import type { World } from './world.ts';
+import { connect, type ReceivedFrame, type WsClient } from './ws-client.ts';
+
+export type TranscriptFrame = TranscriptReset | TranscriptBatch;
+
+/** The payload of a transcript frame of the session. */
+export function transcriptFrame(frame: ReceivedFrame, sessionId: string): TranscriptFrame | undefined {
+  if (frame.session_id !== sessionId) return undefined;
+  if (frame.type === 'transcript.reset') return transcriptResetSchema.parse(frame.payload);
+  return frame.type === 'transcript.ops' ? transcriptBatchSchema.parse(frame.payload) : undefined;
+}
+
+/** All transcript frames of a session that came over a connection. */
+export const transcriptFrames = (client: WsClient, sessionId: string): TranscriptFrame[] =>
+  client.frames.flatMap((frame) => transcriptFrame(frame, sessionId) ?? []);
+
+export const pageOf = async (
+  world: World,
+  id: string,
+  agentId = 'main',
+  query: Record<string, string | number> = {},
+) => {
+  const text = new URLSearchParams({ agent_id: agentId });
+  for (const [name, value] of Object.entries(query)) text.set(name, String(value));
+  return transcriptPageSchema.parse(await world.ok('GET', `/sessions/${id}/transcript?${text.toString()}`));
+};
+
+export const opsOf = async (world: World, id: string, since: number, agentId = 'main') =>
+  transcriptOpsSchema.parse(
+    await world.ok('GET', `/sessions/${id}/transcript/ops?agent_id=${agentId}&since_seq=${since}`),
+  );
+
+export interface TranscriptFollowing {
+  readonly feed: TranscriptFeed;
+  /** The connection of the moment. */
+  readonly client: WsClient;
+  /** What failed; empty unless something did. */
+  readonly failures: unknown[];
+  /** Opens a new connection in place of the present one. */
+  reconnect(): Promise<void>;
+  /** Resolves when the agent's state contains a batch: unless one is named, the last one that there is now. */
+  caughtUp(agentId?: string, seq?: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Connects; follows nothing yet. */
+export async function followTranscripts(world: World, sessionId: string): Promise<TranscriptFollowing> {
+  const failures: unknown[] = [];
+  let client = await open();
+  const feed = createTranscriptFeed({
+    sessionId,
+    link: {
+      page: (agentId, query) => pageOf(world, sessionId, agentId, query),
+      ops: (agentId, since) => opsOf(world, sessionId, since, agentId),
+      async subscribe(payload) {
+        const ack = await client.send({ type: 'subscribe_v2', payload });
+        if (ack.code !== 0) throw new Error(ack.msg);
+      },
+    },
+    listener: { changed: () => undefined, failed: (error) => failures.push(error) },
+    pageSize: 5,
+  });
+
+  async function open(): Promise<WsClient> {
+    const opened = await connect(world.server);
+    opened.onFrame((frame) => {
+      const payload = transcriptFrame(frame, sessionId);
+      if (payload) feed.frame(payload);
+      if (frame.type === 'resync_required') void feed.resync();
+    });
+    return opened;
+  }
+
+  return {
+    feed,
+    get client() {
+      return client;
+    },
+    failures,
+    async reconnect() {
+      await client.close();
+      client = await open();
+      await feed.connected();
+    },
+    async caughtUp(agentId = 'main', seq = undefined) {
+      const wanted = seq ?? (await pageOf(world, sessionId, agentId, { page_size: 1 })).seq ?? 0;
+      await expect
+        .poll(() => feed.settled(agentId) && (feed.mark(agentId) ?? -1) >= wanted, { interval: 2, timeout: 10_000 })
+        .toBe(true);
+    },
+    async close() {
+      feed.close();
+      await client.close();
+      expect(failures).toEqual([]);
+    },
+  };
+}
