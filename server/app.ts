@@ -27,6 +27,7 @@ import { createHooks } from '#server/hooks/hooks.ts';
 import { createIdentity } from '#server/models/providers/identity.ts';
 import { createProviders, type Providers } from '#server/models/providers/providers.ts';
 import { systemClock, type Clock } from './clock.ts';
+import { createMcpConfig, type McpConfig } from '#server/mcp/config/mcp-config.ts';
 import { createModelChecks } from '#server/models/model-checks.ts';
 import { createModelClient } from '#server/models/stream.ts';
 import { INSTRUCTIONS_MAX_AGE_MS } from '#server/agent/prompt/instructions.ts';
@@ -56,6 +57,7 @@ import { createFileSearch, type FileSearch } from '#server/file-search/file-sear
 import { createTrees } from '#server/watches/trees.ts';
 import { watchFrames } from '#server/watches/watch-frames.ts';
 import { createWatches, windowMs } from '#server/watches/watches.ts';
+import { projectRootOf } from '#server/workspaces/local-config.ts';
 import { createWorkspaces, type Workspaces } from '#server/workspaces/workspaces.ts';
 import { SERVER_VERSION } from './version.ts';
 
@@ -112,6 +114,7 @@ export interface App {
   readonly workspaces: Workspaces;
   readonly trust: Trust;
   readonly additionalDirs: AdditionalDirs;
+  readonly mcpConfig: McpConfig;
   readonly sessions: Sessions;
   readonly terminals: Terminals;
   readonly git: Git;
@@ -255,6 +258,17 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const uploads = opened.add(createUploads({ home, documents, clock, log }));
   const runtime = createLocalRuntime({ env: options.env });
   const additionalDirs = createAdditionalDirs({ lock: registryLock, runtime, log });
+  const trust = createTrust({ documents, changed: () => mcpConfig.reload(), log, clock });
+  const mcpConfig = opened.add(
+    createMcpConfig({
+      home,
+      projectRootOf,
+      trusted: trust.trusted,
+      isWorkspace: workspaces.isRoot,
+      lock: createChangeLock({ path: join(home, 'mcp.json.lock'), holder }),
+      log,
+    }),
+  );
   const git = opened.add(createGit({ runtime, clock }));
   const tools = builtinTools();
   const trees = opened.add(createTrees({ windowMs: () => windowMs(options.env()), log }));
@@ -346,8 +360,9 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     providers,
     uploads,
     workspaces,
-    trust: createTrust({ documents, log, clock }),
+    trust,
     additionalDirs,
+    mcpConfig,
     sessions,
     terminals,
     git,
