@@ -46,7 +46,7 @@ export interface ConnectOptions {
 export interface ListedTool {
   name: string;
   description: string;
-  inputSchema: unknown;
+  inputSchema?: unknown;
 }
 
 export interface ToolCallOptions {
