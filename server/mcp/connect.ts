@@ -1,6 +1,6 @@
 /** One connection to an MCP server, from its start to its list of tools. */
 import { pathToFileURL } from 'node:url';
-import type { CallToolResult, Client, OAuthClientProvider, Progress, Transport } from '@modelcontextprotocol/client';
+import type { AuthProvider, CallToolResult, Client, Progress, Transport } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { cutText } from '#server/bounded-text.ts';
 import type { Fetch } from '#server/net/http-client.ts';
@@ -36,7 +36,7 @@ export interface ConnectOptions {
   /** For all of it: start, handshake, list of tools. */
   timeoutMs: number;
   /** Grants that are stored for a remote server without a bearer variable, if there are any. */
-  authProvider?: OAuthClientProvider | undefined;
+  authProvider?: AuthProvider | undefined;
   /** Directories that the server is told of when it asks. */
   roots(): Promise<readonly string[]>;
   signal?: AbortSignal;

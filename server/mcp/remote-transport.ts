@@ -1,6 +1,6 @@
 /** MCP over HTTP: what the library's transports need around them. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { OAuthClientProvider, Transport } from '@modelcontextprotocol/client';
+import type { AuthProvider, Transport } from '@modelcontextprotocol/client';
 import type { Fetch } from '#server/net/http-client.ts';
 import type { McpRemoteConfig } from '#schema/mcp-server.ts';
 import { boundedBody, MAX_MESSAGE_BYTES } from './bounded-body.ts';
@@ -20,7 +20,7 @@ export interface RemoteTransportOptions {
   url: URL;
   /** Go to the server itself alone, and give way to those of the protocol. */
   headers: Record<string, string>;
-  authProvider: OAuthClientProvider | undefined;
+  authProvider: AuthProvider | undefined;
   fetch: Fetch;
   /** The transport will not come back by itself. */
   onLost(error: unknown): void;

@@ -55,9 +55,16 @@ export type McpServerInput = z.output<typeof mcpServerInputSchema>;
 
 const keyNames = z.array(z.string()).optional();
 
-/** Without the values of `env` and `headers`. */
+/** Without the values of `env` and `headers`, whose names are sorted. */
 export const redactedMcpServerSchema = z.discriminatedUnion('transport', [
-  z.object({ ...stdioBase, ...common, envKeys: keyNames }),
-  z.object({ ...remoteBase, ...common, headerKeys: keyNames }),
+  z.strictObject({ ...stdioBase, ...common, envKeys: keyNames }),
+  z.strictObject({ ...remoteBase, ...common, headerKeys: keyNames }),
 ]);
 export type RedactedMcpServer = z.output<typeof redactedMcpServerSchema>;
+
+/** As replies show it: whole where it may be edited. */
+export const shownMcpServerSchema = z.union([
+  z.strictObject(stdioShape),
+  z.strictObject(remoteShape),
+  redactedMcpServerSchema,
+]);

@@ -5,7 +5,8 @@ import { oneLine } from './causes.ts';
 import { askForChallenge, type Challenge } from './challenge.ts';
 import type { CredentialStore, Stored, Tokens } from './credentials.ts';
 import { discover, type Discovered } from './discover.ts';
-import { isAllowed, oauthFetch, type Fetch } from './oauth-fetch.ts';
+import type { Fetch } from '#server/net/http-client.ts';
+import { isAllowed, oauthFetch } from './oauth-fetch.ts';
 
 /** A remote server as it is connected to. */
 export interface AuthTarget {

@@ -1,5 +1,5 @@
 /** What a server says of its sign-in when it refuses a request, and nowhere else. */
-import type { Fetch } from './oauth-fetch.ts';
+import type { Fetch } from '#server/net/http-client.ts';
 
 export interface Challenge {
   /** Where it describes its sign-in. */

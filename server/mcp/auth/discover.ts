@@ -1,7 +1,8 @@
 /** Who signs people in to a server: RFC 9728, then RFC 8414 or OpenID. */
 import type { AuthorizationServerMetadata } from '@modelcontextprotocol/client';
 import type { Challenge } from './challenge.ts';
-import { isAllowed, type Fetch } from './oauth-fetch.ts';
+import type { Fetch } from '#server/net/http-client.ts';
+import { isAllowed } from './oauth-fetch.ts';
 
 export interface Discovered {
   issuer: string;

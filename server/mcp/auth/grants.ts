@@ -9,7 +9,8 @@ import type { Logger } from '#server/logging/log.ts';
 import type { ChangeLock } from '#server/storage/change-lock.ts';
 import { causeText } from './causes.ts';
 import type { CredentialStore, Tokens } from './credentials.ts';
-import { oauthFetch, type Fetch } from './oauth-fetch.ts';
+import type { Fetch } from '#server/net/http-client.ts';
+import { oauthFetch } from './oauth-fetch.ts';
 
 /** How long before its end a token is renewed, at most. */
 const MARGIN_MS = 120_000;

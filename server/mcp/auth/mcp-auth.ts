@@ -13,7 +13,7 @@ import { challengeOf, type Challenge } from './challenge.ts';
 import { createCredentialStore, credentialId } from './credentials.ts';
 import { createFlows, WAIT_MS, type CompleteOptions, type OpenFlow } from './flows.ts';
 import { createGrants, type GrantChange, type GrantState } from './grants.ts';
-import type { Fetch } from './oauth-fetch.ts';
+import type { Fetch } from '#server/net/http-client.ts';
 
 /** A renewal by another server of the home is waited for. */
 const LOCK_WAIT_MS = 35_000;

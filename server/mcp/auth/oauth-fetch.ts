@@ -2,9 +2,7 @@
  * Requests of a sign-in go to addresses that a server names, which may be hostile: they must not make this program look
  * into the network of its user, wait for ever, or hold whatever is sent.
  */
-
-/** As the library and the clients of this program have it; redirects are the caller's. */
-export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+import type { Fetch } from '#server/net/http-client.ts';
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 1024 * 1024;
