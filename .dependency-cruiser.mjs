@@ -7,7 +7,7 @@ const LAYERS = [
   ['events'],
   ['journal'],
   ['config', 'auth', 'transcript', 'uploads'],
-  ['models', 'permissions', 'tools', 'interactions', 'tasks', 'hooks', 'watches'],
+  ['models', 'permissions', 'tools', 'interactions', 'tasks', 'hooks', 'watches', 'mcp'],
   ['agent'],
   ['features'],
   ['sessions', 'workspaces', 'workspace-files', 'file-search', 'host-files', 'terminals'],

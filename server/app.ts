@@ -27,6 +27,11 @@ import { createHooks } from '#server/hooks/hooks.ts';
 import { createIdentity } from '#server/models/providers/identity.ts';
 import { createProviders, type Providers } from '#server/models/providers/providers.ts';
 import { systemClock, type Clock } from './clock.ts';
+import { createMcpAuth, type McpAuth } from '#server/mcp/auth/mcp-auth.ts';
+import { createMcpConfig, type McpConfig } from '#server/mcp/config/mcp-config.ts';
+import { createMcpManagement, type McpManagement } from '#server/mcp/management/management.ts';
+import { createProber } from '#server/mcp/management/probe.ts';
+import { createHttpClient } from '#server/net/http-client.ts';
 import { createModelChecks } from '#server/models/model-checks.ts';
 import { createModelClient } from '#server/models/stream.ts';
 import { INSTRUCTIONS_MAX_AGE_MS } from '#server/agent/prompt/instructions.ts';
@@ -57,6 +62,7 @@ import { createFileSearch, type FileSearch } from '#server/file-search/file-sear
 import { createTrees } from '#server/watches/trees.ts';
 import { watchFrames } from '#server/watches/watch-frames.ts';
 import { createWatches, windowMs } from '#server/watches/watches.ts';
+import { projectRootOf } from '#server/workspaces/local-config.ts';
 import { createWorkspaces, type Workspaces } from '#server/workspaces/workspaces.ts';
 import { SERVER_VERSION } from './version.ts';
 
@@ -113,6 +119,9 @@ export interface App {
   readonly workspaces: Workspaces;
   readonly trust: Trust;
   readonly additionalDirs: AdditionalDirs;
+  readonly mcpConfig: McpConfig;
+  readonly mcpAuth: McpAuth;
+  readonly mcpManagement: McpManagement;
   readonly sessions: Sessions;
   readonly terminals: Terminals;
   readonly git: Git;
@@ -256,6 +265,37 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const uploads = opened.add(createUploads({ home, documents, clock, log }));
   const runtime = createLocalRuntime({ env: options.env });
   const additionalDirs = createAdditionalDirs({ lock: registryLock, runtime, log });
+  const trust = createTrust({ documents, changed: () => mcpConfig.reload(), log, clock });
+  const mcpConfig = opened.add(
+    createMcpConfig({
+      home,
+      projectRootOf,
+      trusted: trust.trusted,
+      isWorkspace: workspaces.isRoot,
+      lock: createChangeLock({ path: join(home, 'mcp.json.lock'), holder }),
+      log,
+    }),
+  );
+  const { fetch } = opened.add(createHttpClient());
+  const clientName = () => identity.slug(config.effective().identity);
+  const mcpAuth = opened.add(createMcpAuth({ home, documents, holder, fetch, clientName, clock, log }));
+  const prober = opened.add(
+    createProber({
+      auth: mcpAuth,
+      env: options.env,
+      spawn: spawnGroup,
+      fetch,
+      clientName,
+      startupMs: () => config.effective().mcp.startupTimeoutMs,
+    }),
+  );
+  const mcpManagement = createMcpManagement({
+    config: mcpConfig,
+    auth: mcpAuth,
+    prober,
+    env: options.env,
+    now: clock.now,
+  });
   const git = opened.add(createGit({ runtime, clock }));
   const tools = builtinTools();
   const trees = opened.add(createTrees({ windowMs: () => windowMs(options.env()), log }));
@@ -349,8 +389,11 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     providers,
     uploads,
     workspaces,
-    trust: createTrust({ documents, log, clock }),
+    trust,
     additionalDirs,
+    mcpConfig,
+    mcpAuth,
+    mcpManagement,
     sessions,
     terminals,
     git,
@@ -363,6 +406,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       // In the background: the first answer does not wait for the index.
       sessions.startRecovery();
       uploads.startSweep();
+      mcpAuth.start().catch((error: unknown) => log.warn('MCP grants could not be looked at', { err: error }));
       void removeOldIndexes({
         home,
         version: indexSchema.version,

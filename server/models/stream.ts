@@ -1,6 +1,7 @@
 /** The agent's way to a model: picks the wire protocol, loads its SDK on first use, refuses empty answers. */
+import type { Timeouts } from '#server/net/dispatcher.ts';
+import { createTransport, type Transport } from '#server/net/fetch.ts';
 import { emptyResponse } from './errors.ts';
-import { createTransport, type Timeouts, type Transport } from '#server/net/fetch.ts';
 import type { ModelRequest, ModelResponse, Protocol, ProtocolName, StreamPart } from './types.ts';
 
 export interface ModelClient {

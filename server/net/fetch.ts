@@ -3,15 +3,8 @@
  * place of theirs, goes through one dispatcher with our time-outs and proxy rules, and keeps what errors need.
  */
 import type { EnvHttpProxyAgent } from 'undici';
+import { dispatcherOptions, type Timeouts } from './dispatcher.ts';
 import { send, type SentRequest } from './send.ts';
-
-export interface Timeouts {
-  connectMs: number;
-  /** From the request sent to the first byte of the answer. */
-  firstByteMs: number;
-  /** Between two bytes of the answer. */
-  idleMs: number;
-}
 
 export const DEFAULT_TIMEOUTS: Timeouts = { connectMs: 30_000, firstByteMs: 300_000, idleMs: 120_000 };
 
@@ -156,23 +149,6 @@ function ownHeaders(
   }
   if (auth) sent[auth.name] = auth.value;
   return sent;
-}
-
-/** Proxies come from the environment; loopback never goes through one, or a local model would not be reached. */
-function dispatcherOptions({ connectMs, firstByteMs, idleMs }: Timeouts) {
-  const env = process.env;
-  const all = env.all_proxy ?? env.ALL_PROXY;
-  const fallback = all?.startsWith('http') ? all : undefined;
-  const httpProxy = env.http_proxy ?? env.HTTP_PROXY ?? fallback;
-  const httpsProxy = env.https_proxy ?? env.HTTPS_PROXY ?? fallback;
-  return {
-    connect: { timeout: connectMs },
-    headersTimeout: firstByteMs,
-    bodyTimeout: idleMs,
-    noProxy: [env.no_proxy ?? env.NO_PROXY, 'localhost', '127.0.0.1', '[::1]'].filter(Boolean).join(','),
-    ...(httpProxy && { httpProxy }),
-    ...(httpsProxy && { httpsProxy }),
-  };
 }
 
 async function readBounded(response: Response, limitBytes: number): Promise<string> {

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { coveredDescriptors } from './hidden-descriptors.ts';
 import { groupGone, killAtExit, signalGroup } from './process-group.ts';
 
@@ -19,6 +19,11 @@ export interface SpawnRequest {
   env: NodeJS.ProcessEnv;
   /** What the program reads from its standard input; closed without it. */
   input?: string;
+  /**
+   * The program is talked with for as long as it runs: `pipes` are the caller's, `onOutput` is told its errors alone, and
+   * what it leaves running when it exits is killed.
+   */
+  talks?: boolean;
   /** Told what the program writes, as it comes; nothing after `ended`. */
   onOutput(stream: 'stdout' | 'stderr', chunk: Buffer): void;
   /** A file of this process that is open for appending: both streams go there, and `onOutput` is told nothing. */
@@ -27,6 +32,8 @@ export interface SpawnRequest {
 
 export interface RunningProcess {
   readonly pid: number;
+  /** Of a program that is talked with. */
+  readonly pipes?: { input: Writable; output: Readable };
   /**
    * The exit code, 128 + its number for death by a signal. Settles once the program has exited, its output is read and,
    * after `stop`, the whole group is gone. What it left running behind is not waited for and left alone. Never rejects.
@@ -45,9 +52,9 @@ export interface RunningProcess {
 export type Spawn = (request: SpawnRequest) => Promise<RunningProcess>;
 
 function start(request: SpawnRequest): Promise<ChildProcess & { pid: number }> {
-  const { file, args, cwd, env, input, output = 'pipe' } = request;
+  const { file, args, cwd, env, input, talks = false, output = 'pipe' } = request;
   return new Promise((resolve, reject) => {
-    const stdin = input === undefined ? 'ignore' : 'pipe';
+    const stdin = input === undefined && !talks ? 'ignore' : 'pipe';
     const child = spawn(file, args, {
       cwd,
       env,
@@ -55,7 +62,8 @@ function start(request: SpawnRequest): Promise<ChildProcess & { pid: number }> {
       stdio: [stdin, output, output, ...coveredDescriptors()],
     });
     // A program may end without having read it.
-    child.stdin?.on('error', () => undefined).end(input);
+    child.stdin?.on('error', () => undefined);
+    if (!talks) child.stdin?.end(input);
     child.once('error', reject);
     child.once('spawn', () => {
       const { pid } = child;
@@ -93,7 +101,7 @@ export const spawnGroup: Spawn = async (request) => {
   const exited = new Promise<number>((resolve) =>
     child.once('exit', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0))),
   );
-  child.stdout?.on('data', (chunk: Buffer) => request.onOutput('stdout', chunk));
+  if (!request.talks) child.stdout?.on('data', (chunk: Buffer) => request.onOutput('stdout', chunk));
   child.stderr?.on('data', (chunk: Buffer) => request.onOutput('stderr', chunk));
 
   let running = true;
@@ -123,6 +131,7 @@ export const spawnGroup: Spawn = async (request) => {
   async function end(): Promise<number> {
     const exitCode = await Promise.race([exited, abandoned]);
     running = false;
+    if (request.talks && !stopped) signalGroup(groupId, 'SIGKILL');
     // Children that outlive the shell of a stopped command are still in its group.
     await stopped;
     survive();
@@ -133,8 +142,10 @@ export const spawnGroup: Spawn = async (request) => {
     return exitCode;
   }
 
+  const { stdin: input, stdout: output } = child;
   return {
     pid: groupId,
+    ...(request.talks && input && output ? { pipes: { input, output } } : {}),
     ended: end(),
     stop,
     outlive() {

@@ -20,6 +20,8 @@ export interface Trust {
 
 export interface TrustDeps {
   documents: Documents;
+  /** Called after a change; who made it waits for what comes of it. */
+  changed(root: string): Promise<void>;
   log: Logger;
   clock: Clock;
 }
@@ -38,7 +40,7 @@ async function place(root: string): Promise<{ real: string; key: string }> {
 }
 
 /** Reads at every question; several servers share the markers. */
-export function createTrust({ documents, log, clock }: TrustDeps): Trust {
+export function createTrust({ documents, changed, log, clock }: TrustDeps): Trust {
   async function isTrusted({ real, key }: { real: string; key: string }): Promise<boolean> {
     try {
       const marker = await documents.get(key, markerSchema);
@@ -56,9 +58,12 @@ export function createTrust({ documents, log, clock }: TrustDeps): Trust {
       const at = await place(root);
       if (await isTrusted(at)) return;
       await documents.set(at.key, markerSchema, { root: at.real, trustedAt: clock.now() });
+      await changed(at.real);
     },
     async untrust(root) {
-      await documents.remove((await place(root)).key);
+      const at = await place(root);
+      await documents.remove(at.key);
+      await changed(at.real);
     },
   };
 }

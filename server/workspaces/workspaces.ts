@@ -3,7 +3,7 @@
  * read again when it changed, operations of this process run one after the other, a change holds a lock from reading to
  * replacing, and an id whose root has the same key as another's is an alias of it.
  */
-import { stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import type { Clock } from '#server/clock.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
@@ -35,6 +35,8 @@ export interface Workspaces {
   rename(id: string, name: string): Promise<Workspace>;
   /** Removes it with its aliases; sessions and files stay. */
   unregister(id: string): Promise<void>;
+  /** Whether the root of a workspace leads to this real path. */
+  isRoot(real: string): Promise<boolean>;
   /** All ids of the workspace, its own included: what a filter by workspace must accept. */
   aliases(id: string): Promise<string[]>;
   /** Writes what is still in memory. */
@@ -273,6 +275,15 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
         await load();
         return [...resolve(id).ids];
       }),
+    async isRoot(real) {
+      const roots = await inTurn(async () => {
+        await load();
+        return known().map(({ entry }) => entry.root);
+      });
+      if (roots.includes(real)) return true;
+      const reals = await Promise.all(roots.map((root) => realpath(root).catch(() => undefined)));
+      return reals.includes(real);
+    },
     close: flush,
   };
 }

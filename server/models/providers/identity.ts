@@ -19,6 +19,8 @@ export interface Identity {
   deviceId: string;
   /** The complete set; only toward the service's own hosts. */
   headers(): Record<string, string>;
+  /** How this program calls itself, in one word. */
+  slug(identity: EffectiveConfig['identity']): string;
   /** All that third parties get. */
   userAgent(identity: EffectiveConfig['identity']): string;
 }
@@ -43,8 +45,8 @@ export async function createIdentity({ documents, log }: IdentityDeps): Promise<
       'X-Service-Os-Version': headerText(release()),
       'X-Service-Device-Id': headerText(deviceId),
     }),
-    userAgent: ({ name, slug }) =>
-      `${slugOf(slug ?? '') || slugOf(name ?? '') || DEFAULT_NAME}/${headerText(SERVER_VERSION)}`,
+    slug: slugOfIdentity,
+    userAgent: (identity) => `${slugOfIdentity(identity)}/${headerText(SERVER_VERSION)}`,
   };
 }
 
@@ -82,6 +84,9 @@ function slugOf(name: string): string {
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+|-+$/g, '');
 }
+
+const slugOfIdentity = ({ name, slug }: EffectiveConfig['identity']) =>
+  slugOf(slug ?? '') || slugOf(name ?? '') || DEFAULT_NAME;
 
 /** `Name: value` lines of a variable; lines without a colon or name are skipped. */
 export function headerLines(text: string | undefined): Record<string, string> {

@@ -13,7 +13,12 @@ async function openTrust() {
   const clock = manualClock();
   const root = join(home, 'project');
   await mkdir(root);
-  const trust = createTrust({ documents: createDocuments({ home }), log: createLogger('silent'), clock });
+  const trust = createTrust({
+    documents: createDocuments({ home }),
+    changed: async () => undefined,
+    log: createLogger('silent'),
+    clock,
+  });
   return { home, clock, root, trust, marker: join(home, 'trust', `${workspaceIdOf(root)}.json`) };
 }
 

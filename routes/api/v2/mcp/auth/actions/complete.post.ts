@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { nonEmpty } from '#schema/scalars.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+
+const MAX_MS = 2_147_483_647;
+
+export default defineEndpoint({
+  summary: 'Wait until a sign-in is through',
+  description:
+    'The wait ends with the connection, and the sign-in with it. `redirectUrl` is the address that a browser on another machine has ended on.',
+  tag: 'v2-mcp',
+  body: z.object({
+    flowId: nonEmpty,
+    timeoutMs: z.int().min(1).max(MAX_MS).optional(),
+    redirectUrl: nonEmpty.optional(),
+  }),
+  data: z.null(),
+  errors: ['mcp.oauth_failed'],
+  async handler({ body: { flowId, timeoutMs, redirectUrl }, signal, app }) {
+    await app.mcpAuth.complete(flowId, { timeoutMs, redirectUrl, signal });
+    return null;
+  },
+});

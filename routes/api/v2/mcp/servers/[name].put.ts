@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { directoryQuery, managedServerSchema } from '#schema/mcp-management.ts';
+import { mcpServerConfigSchema } from '#schema/mcp-server.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
+
+export default defineEndpoint({
+  summary: "Replace an MCP server of the user's file",
+  description: 'As a whole; a name in the body is ignored.',
+  tag: 'v2-mcp',
+  params: pathParams('name'),
+  query: directoryQuery,
+  body: mcpServerConfigSchema,
+  data: z.array(managedServerSchema),
+  errors: ['mcp.server_not_found'],
+  handler: ({ params, query, body, app }) => app.mcpManagement.replace(params.name, body, query.cwd),
+});

@@ -1,0 +1,11 @@
+import { z } from 'zod';
+import { directoryQuery, managedServerSchema } from '#schema/mcp-management.ts';
+import { defineEndpoint } from '#utils/endpoint.ts';
+
+export default defineEndpoint({
+  summary: 'List the configured MCP servers',
+  tag: 'v2-mcp',
+  query: directoryQuery,
+  data: z.array(managedServerSchema),
+  handler: ({ query, app }) => app.mcpManagement.list(query.cwd),
+});

@@ -1,0 +1,208 @@
+/** One authorization: from the question who signs people in to the tokens. Several flows may wait for the same one. */
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { listenForCallback, type CallbackListener } from './callback.ts';
+import { oneLine } from './causes.ts';
+import { askForChallenge, type Challenge } from './challenge.ts';
+import type { CredentialStore, Stored, Tokens } from './credentials.ts';
+import { discover, type Discovered } from './discover.ts';
+import type { Fetch } from '#server/net/http-client.ts';
+import { isAllowed, oauthFetch } from './oauth-fetch.ts';
+
+/** A remote server as it is connected to. */
+export interface AuthTarget {
+  name: string;
+  url: string;
+  transport: 'http' | 'sse';
+  headers: Record<string, string>;
+}
+
+export interface Authorization {
+  authorizationUrl: string;
+  callbackUrl: string;
+  /** Settles once; rejects with the reason for people. */
+  result: Promise<void>;
+  /** Takes an address that a browser ended on as the callback. */
+  arrive(query: URLSearchParams): boolean;
+  /** Ends it; `result` rejects with the reason unless it is settled. */
+  end(reason: string): void;
+}
+
+export interface AuthorizationDeps {
+  id: string;
+  target: AuthTarget;
+  /** What the server has said when it refused a connection. */
+  challenge: Challenge | undefined;
+  store: CredentialStore;
+  save(tokens: Omit<Tokens, 'obtained_at'>): Promise<void>;
+  fetch: Fetch;
+  clientName: string;
+  now(): number;
+}
+
+const OFFLINE_ACCESS = 'offline_access';
+const words = (scope: string | undefined) => (scope ?? '').split(' ').filter(Boolean);
+
+const CLOSED = 'the sign-in is over';
+
+function scopeOf({ scopesSupported, metadata }: Discovered, asked: string | undefined, meta?: Stored<'meta'>) {
+  const extra = [...words(meta?.granted), ...words(meta?.missing)];
+  const base = words(asked);
+  const wanted = new Set([
+    ...(base.length > 0 || meta?.missing !== undefined ? base : (scopesSupported ?? [])),
+    ...extra,
+  ]);
+  // Without it there may be no refresh token.
+  if (wanted.size > 0 && metadata?.scopes_supported?.includes(OFFLINE_ACCESS)) wanted.add(OFFLINE_ACCESS);
+  return wanted.size === 0 ? undefined : [...wanted].join(' ');
+}
+
+function usable(client: Stored<'client'> | undefined, issuer: string, now: number): client is Stored<'client'> {
+  const expires = client?.client_secret_expires_at ?? 0;
+  return client?.issuer === issuer && (expires === 0 || expires * 1000 > now);
+}
+
+/** Throws with the reason; nothing stays open then. */
+export async function startAuthorization(deps: AuthorizationDeps): Promise<Authorization> {
+  const { id, target, store, now } = deps;
+  const ended = new AbortController();
+  const server = new URL(target.url);
+  const fetch = oauthFetch(deps.fetch, server, ended.signal);
+  let listener: CallbackListener | undefined;
+  let settled = false;
+  let accepted = false;
+  let settle: { resolve(): void; reject(error: Error): void } | undefined;
+  const result = new Promise<void>((resolve, reject) => (settle = { resolve, reject }));
+  // Whoever waits hears of it; there may be nobody.
+  result.catch(() => undefined);
+
+  function end(reason: string): void {
+    settled = true;
+    settle?.reject(new Error(reason));
+    ended.abort(new Error(reason));
+    listener?.close();
+  }
+
+  try {
+    const library = await import('@modelcontextprotocol/client');
+    const challenge =
+      deps.challenge?.resourceMetadataUrl !== undefined || deps.challenge?.scope !== undefined
+        ? deps.challenge
+        : await askForChallenge({ ...target, url: server }, deps.fetch, ended.signal);
+    const found = await discover(server, challenge, fetch);
+    const { issuer, metadata, resource, authorizationServerUrl } = found;
+    const [known, meta] = await Promise.all([store.read(id, 'client'), store.read(id, 'meta')]);
+    const before = usable(known, issuer, now()) ? known : undefined;
+
+    const state = randomBytes(32).toString('base64url');
+    let exchange: ((code: string, iss: string | undefined) => Promise<void>) | undefined;
+
+    function arrive(query: URLSearchParams): boolean {
+      // A page that is loaded again shows the same.
+      if (settled || !exchange) return accepted;
+      settled = true;
+      const fail = (reason: string) => {
+        settle?.reject(new Error(reason));
+        return false;
+      };
+      const given = Buffer.from(query.get('state') ?? '');
+      const expected = Buffer.from(state);
+      // Before all else: an answer to another question says nothing.
+      if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+        return fail('the callback has another state');
+      }
+      const error = query.get('error');
+      if (error !== null) {
+        const description = query.get('error_description');
+        return fail(`OAuth error: ${oneLine(error)}${description ? ` — ${oneLine(description)}` : ''}`);
+      }
+      const code = query.get('code');
+      if (code === null || code === '') return fail('the callback has no code');
+      accepted = true;
+      exchange(code, query.get('iss') ?? undefined).then(
+        () => settle?.resolve(),
+        (reason: unknown) => settle?.reject(reason instanceof Error ? reason : new Error(String(reason))),
+      );
+      return true;
+    }
+
+    // A registration names its callback, so the port that it has is taken again where it is free.
+    listener = await listenForCallback(arrive, before ? Number(new URL(before.redirect_uri).port) : 0);
+    const redirectUrl = listener.url;
+    const scope = scopeOf(found, challenge.scope, meta);
+
+    async function register(): Promise<Stored<'client'>> {
+      const registered = await library.registerClient(authorizationServerUrl, {
+        ...(metadata && { metadata }),
+        clientMetadata: {
+          client_name: deps.clientName,
+          redirect_uris: [redirectUrl],
+          grant_types: ['authorization_code', 'refresh_token'],
+          response_types: ['code'],
+          token_endpoint_auth_method: 'none',
+          application_type: 'native',
+        },
+        ...(scope !== undefined && { scope }),
+        fetchFn: fetch,
+      });
+      const { client_id, client_secret, client_secret_expires_at, token_endpoint_auth_method } = registered;
+      return {
+        issuer,
+        client_id,
+        redirect_uri: redirectUrl,
+        ...(client_secret !== undefined && { client_secret }),
+        ...(client_secret_expires_at !== undefined && { client_secret_expires_at }),
+        ...(token_endpoint_auth_method !== undefined && { token_endpoint_auth_method }),
+      };
+    }
+    const client = before?.redirect_uri === redirectUrl ? before : await register();
+
+    const { authorizationUrl, codeVerifier } = await library.startAuthorization(authorizationServerUrl, {
+      ...(metadata && { metadata }),
+      clientInformation: client,
+      redirectUrl,
+      state,
+      ...(scope !== undefined && { scope }),
+      ...(resource !== undefined && { resource }),
+    });
+    if (!isAllowed(authorizationUrl, server)) {
+      throw new Error(`a sign-in does not go to ${authorizationUrl.protocol}//${authorizationUrl.host}`);
+    }
+
+    exchange = async (code, iss) => {
+      const tokens = await library.exchangeAuthorization(authorizationServerUrl, {
+        ...(metadata && { metadata }),
+        clientInformation: client,
+        authorizationCode: code,
+        ...(iss !== undefined && { iss }),
+        codeVerifier,
+        redirectUri: redirectUrl,
+        ...(resource !== undefined && { resource }),
+        fetchFn: fetch,
+      });
+      if (ended.signal.aborted) throw new Error(CLOSED);
+      const { access_token, refresh_token, expires_in } = tokens;
+      // A server that grants what was asked for need not say so.
+      const granted = tokens.scope ?? scope;
+      const methods = metadata?.token_endpoint_auth_methods_supported;
+      await store.write(id, 'client', client);
+      await store.write(id, 'discovery', {
+        issuer,
+        authorization_server: authorizationServerUrl,
+        token_endpoint: metadata?.token_endpoint ?? new URL('/token', authorizationServerUrl).href,
+        ...(methods && { token_endpoint_auth_methods_supported: methods }),
+        ...(resource !== undefined && { resource }),
+      });
+      await store.write(id, 'meta', granted === undefined ? {} : { granted });
+      await deps.save({
+        access_token,
+        ...(refresh_token !== undefined && { refresh_token }),
+        ...(granted !== undefined && { scope: granted }),
+        ...(expires_in !== undefined && { expires_in }),
+      });
+    };
+    return { authorizationUrl: authorizationUrl.href, callbackUrl: redirectUrl, result, arrive, end };
+  } catch (error) {
+    end(CLOSED);
+    throw error;
+  }
+}

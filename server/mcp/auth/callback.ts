@@ -1,0 +1,74 @@
+/** Where a browser of this machine comes back to after a sign-in. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { errorCode } from '#server/files/errno.ts';
+
+const HOST = '127.0.0.1';
+const PATH = '/callback';
+
+export interface CallbackListener {
+  /** `http://127.0.0.1:<port>/callback`. */
+  url: string;
+  /** Later calls do nothing. */
+  close(): void;
+}
+
+const page = (title: string, text: string) =>
+  `<!doctype html><meta charset="utf-8"><title>${title}</title><h1>${title}</h1><p>${text}</p>\n`;
+const DONE = page('Signed in', 'You can close this window.');
+const FAILED = page('Sign-in failed', 'The program that asked for it knows why. You can close this window.');
+
+function answer(response: ServerResponse, status: 200 | 400 | 404, text: string): void {
+  response.writeHead(status, {
+    'content-type': status === 404 ? 'text/plain' : 'text/html; charset=utf-8',
+    'content-security-policy': "default-src 'none'",
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+    connection: 'close',
+  });
+  response.end(text);
+}
+
+/**
+ * Listens on loopback: on `port` where that is free, else on any. `arrived` gets the query of a callback and says whether
+ * it was a success.
+ */
+export async function listenForCallback(
+  arrived: (query: URLSearchParams) => boolean,
+  port = 0,
+): Promise<CallbackListener> {
+  const server = createServer({ requestTimeout: 30_000 }, (request: IncomingMessage, response: ServerResponse) => {
+    const target = request.url ?? '';
+    const url = URL.canParse(target, `http://${HOST}`) ? new URL(target, `http://${HOST}`) : undefined;
+    if (request.method !== 'GET' || url?.pathname !== PATH) answer(response, 404, 'not found\n');
+    else if (arrived(url.searchParams)) answer(response, 200, DONE);
+    else answer(response, 400, FAILED);
+  });
+  server.unref();
+  const listen = (on: number) =>
+    new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(on, HOST, () => {
+        server.off('error', reject);
+        resolve();
+      });
+    });
+  try {
+    await listen(port);
+  } catch (error) {
+    const code = errorCode(error);
+    if (port === 0 || (code !== 'EADDRINUSE' && code !== 'EACCES')) throw error;
+    await listen(0);
+  }
+  server.on('error', () => undefined);
+  // It listens on an address of its own.
+  const { port: bound } = server.address() as AddressInfo;
+  return {
+    url: `http://${HOST}:${bound}${PATH}`,
+    close() {
+      server.close();
+      server.closeIdleConnections();
+    },
+  };
+}

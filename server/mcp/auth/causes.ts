@@ -1,0 +1,29 @@
+/** Why a sign-in failed, in a line for people. What servers of others say is shortened, and none of their bodies shown. */
+import { cutText } from '#server/bounded-text.ts';
+import { errorMessage } from '#server/errors/service-error.ts';
+import { isRecord } from '#server/json.ts';
+
+const MAX_CHARS = 300;
+
+/** Text of others as one line. */
+export function oneLine(text: string): string {
+  return cutText(text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim(), MAX_CHARS);
+}
+
+/** By names: the library is loaded with the first sign-in. */
+export function causeText(error: unknown): string {
+  if (!isRecord(error)) return oneLine(errorMessage(error));
+  const { name, status, code, cause } = error;
+  const message = errorMessage(error);
+  if (name === 'RegistrationRejectedError') return `the client registration was refused with HTTP ${String(status)}`;
+  if (name === 'ZodError') return 'the authorization server sent what cannot be understood';
+  if (name === 'SyntaxError') return 'the authorization server sent what is not JSON';
+  if (name === 'TimeoutError') return 'the authorization server did not answer in time';
+  if (name === 'OAuthError') {
+    const raw = /^(?:HTTP (\d+): )?Invalid OAuth error response/.exec(message);
+    if (raw) return `the authorization server answered with HTTP ${raw[1] ?? 'an error'}`;
+    return oneLine(message === '' || message === code ? String(code) : `${String(code)}: ${message}`);
+  }
+  if (isRecord(cause) && typeof cause.code === 'string') return oneLine(`${message} (${cause.code})`);
+  return oneLine(message === '' && typeof code === 'string' ? code : message);
+}

@@ -1,0 +1,38 @@
+/** Who signs people in to a server: RFC 9728, then RFC 8414 or OpenID. */
+import type { AuthorizationServerMetadata } from '@modelcontextprotocol/client';
+import type { Challenge } from './challenge.ts';
+import type { Fetch } from '#server/net/http-client.ts';
+import { isAllowed } from './oauth-fetch.ts';
+
+export interface Discovered {
+  issuer: string;
+  authorizationServerUrl: string;
+  /** Absent where the server publishes none: then the usual paths count. */
+  metadata: AuthorizationServerMetadata | undefined;
+  /** What tokens are asked for, as the server spells it. */
+  resource: string | undefined;
+  scopesSupported: string[] | undefined;
+}
+
+/** Throws with the reason; what it takes from a hostile server leads to no address that is not allowed. */
+export async function discover(server: URL, { resourceMetadataUrl }: Challenge, fetch: Fetch): Promise<Discovered> {
+  const { checkResourceAllowed, discoverOAuthServerInfo, resourceUrlFromServerUrl } =
+    await import('@modelcontextprotocol/client');
+  const found = await discoverOAuthServerInfo(server, {
+    ...(resourceMetadataUrl && isAllowed(resourceMetadataUrl, server) ? { resourceMetadataUrl } : {}),
+    fetchFn: fetch,
+  });
+  const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = found;
+  const requestedResource = resourceUrlFromServerUrl(server);
+  const configuredResource = resourceMetadata?.resource;
+  if (configuredResource !== undefined && !checkResourceAllowed({ requestedResource, configuredResource })) {
+    throw new Error('the server describes the sign-in of another resource');
+  }
+  return {
+    issuer: metadata?.issuer ?? authorizationServerUrl,
+    authorizationServerUrl,
+    metadata,
+    resource: configuredResource,
+    scopesSupported: resourceMetadata?.scopes_supported,
+  };
+}

@@ -1,0 +1,281 @@
+/**
+ * Stored grants and their renewal. A refresh token may be good for one use, and servers take back a grant whose old one
+ * is used again: so there is one renewal at a time, also among the servers of a home.
+ */
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Clock } from '#server/clock.ts';
+import type { Logger } from '#server/logging/log.ts';
+import type { ChangeLock } from '#server/storage/change-lock.ts';
+import { causeText } from './causes.ts';
+import type { CredentialStore, Tokens } from './credentials.ts';
+import type { Fetch } from '#server/net/http-client.ts';
+import { oauthFetch } from './oauth-fetch.ts';
+
+/** How long before its end a token is renewed, at most. */
+const MARGIN_MS = 120_000;
+const SECOND_MS = 1000;
+/** Between attempts, where the authorization server cannot be reached. */
+const RETRY_MS = 60_000;
+/** A server may say that its tokens last no time at all. */
+const MIN_GAP_MS = 10_000;
+/** Refused requests that were sent before a renewal arrive for a while after it. */
+const SETTLE_MS = 5000;
+
+/** Answers after which the grant is of no use any more. */
+const FINAL = new Set(['invalid_grant', 'invalid_client', 'unauthorized_client']);
+
+export type GrantState = 'none' | 'valid' | 'expired';
+export interface GrantChange {
+  /** As `credentialId` makes it. */
+  id: string;
+  kind: 'saved' | 'removed';
+}
+
+export interface Grants {
+  /** The tokens to be used now, renewed where they end soon. Undefined: none that the server could take. */
+  current(id: string): Promise<Tokens | undefined>;
+  /** After the server has refused this token: whether there is another one now. */
+  replaceRefused(id: string, accessToken: string | undefined): Promise<boolean>;
+  /** Whether a sign-in can be spared, after a silent renewal if need be. */
+  settle(id: string): Promise<boolean>;
+  /** Nobody is asked. */
+  state(id: string): Promise<GrantState>;
+  save(id: string, tokens: Omit<Tokens, 'obtained_at'>): Promise<void>;
+  /** Forgets all of a credential; a renewal under way does not bring it back. */
+  remove(id: string): Promise<void>;
+  /** Renews all stored grants in time from now on. */
+  start(): Promise<void>;
+  /** Told of tokens that a person or time has brought, and of those that were taken away. */
+  onChanged(listener: (change: GrantChange) => void): () => void;
+  close(): void;
+}
+
+export interface GrantsDeps {
+  store: CredentialStore;
+  /** Of the renewals of one credential, among the servers of the home. */
+  lockOf(id: string): { lock: ChangeLock; path: string };
+  fetch: Fetch;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Undefined: never. */
+function endOf({ expires_in: seconds, obtained_at: at }: Tokens): number | undefined {
+  return seconds === undefined ? undefined : at + seconds * SECOND_MS;
+}
+
+function renewalAt(tokens: Tokens): number | undefined {
+  const end = endOf(tokens);
+  return end === undefined ? undefined : end - Math.min(MARGIN_MS, ((tokens.expires_in ?? 0) * SECOND_MS) / 2);
+}
+
+/** Reads nothing yet. */
+export function createGrants({ store, lockOf, fetch, clock, log }: GrantsDeps): Grants {
+  const listeners = new Set<(change: GrantChange) => void>();
+  const renewals = new Map<string, Promise<Tokens | undefined>>();
+  const timers = new Map<string, () => void>();
+  /** Tokens that their server has refused for good. */
+  const refused = new Map<string, string>();
+  /** Counts removals, so that what began before one does not write after it. */
+  const removals = new Map<string, number>();
+  const ended = new AbortController();
+
+  const tell = (change: GrantChange) => {
+    for (const listener of listeners) listener(change);
+  };
+  const isOver = (tokens: Tokens) => (endOf(tokens) ?? Infinity) <= clock.now();
+  const isDue = (tokens: Tokens) => (renewalAt(tokens) ?? Infinity) <= clock.now();
+
+  function arm(id: string, tokens: Tokens, earliest = 0): void {
+    timers.get(id)?.();
+    timers.delete(id);
+    const at = renewalAt(tokens);
+    if (at === undefined || tokens.refresh_token === undefined || ended.signal.aborted) return;
+    const wait = Math.max(at - clock.now(), earliest);
+    timers.set(
+      id,
+      clock.setTimeout(() => void renewInTime(id), wait),
+    );
+  }
+
+  async function renewInTime(id: string): Promise<void> {
+    try {
+      if (await renew(id)) tell({ id, kind: 'saved' });
+    } catch (error) {
+      if (ended.signal.aborted) return;
+      log.warn(`an MCP grant could not be renewed: ${causeText(error)}`, { id });
+      const tokens = await store.read(id, 'tokens');
+      if (tokens) arm(id, tokens, RETRY_MS);
+    }
+  }
+
+  async function put(id: string, tokens: Tokens): Promise<void> {
+    await store.write(id, 'tokens', tokens);
+    refused.delete(id);
+    arm(id, tokens, MIN_GAP_MS);
+  }
+
+  async function ask(id: string, tokens: Tokens, refreshToken: string): Promise<Tokens | undefined> {
+    const [client, discovery] = await Promise.all([store.read(id, 'client'), store.read(id, 'discovery')]);
+    if (!client || !discovery) return undefined;
+    const { issuer, token_endpoint, token_endpoint_auth_methods_supported, resource } = discovery;
+    const { refreshAuthorization } = await import('@modelcontextprotocol/client');
+    const renewed = await refreshAuthorization(discovery.authorization_server, {
+      metadata: {
+        issuer,
+        authorization_endpoint: token_endpoint,
+        token_endpoint,
+        response_types_supported: ['code'],
+        token_endpoint_auth_methods_supported,
+      },
+      clientInformation: client,
+      refreshToken,
+      ...(resource === undefined ? {} : { resource }),
+      fetchFn: oauthFetch(fetch, new URL(token_endpoint), ended.signal),
+    });
+    return {
+      access_token: renewed.access_token,
+      refresh_token: renewed.refresh_token ?? refreshToken,
+      scope: renewed.scope ?? tokens.scope,
+      expires_in: renewed.expires_in,
+      obtained_at: clock.now(),
+    };
+  }
+
+  /** Under the lock. Undefined when the grant is of no use. Throws where that cannot be told. */
+  async function renewAlone(id: string, seen: Tokens | undefined): Promise<Tokens | undefined> {
+    const removal = removals.get(id);
+    const tokens = await store.read(id, 'tokens');
+    // Another server of the home was faster.
+    if (tokens && seen && tokens.access_token !== seen.access_token && !isOver(tokens)) {
+      arm(id, tokens);
+      return tokens;
+    }
+    if (tokens?.refresh_token === undefined) return undefined;
+    try {
+      const renewed = await ask(id, tokens, tokens.refresh_token);
+      if (!renewed || removals.get(id) !== removal) return undefined;
+      await put(id, renewed);
+      return renewed;
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      if (removals.get(id) !== removal) return undefined;
+      if (typeof code !== 'string' || !FINAL.has(code)) throw error;
+      log.info(`an MCP grant is over: ${causeText(error)}`, { id });
+      await forget(id, tokens, code !== 'invalid_grant');
+      return undefined;
+    }
+  }
+
+  async function forget(id: string, { scope }: Tokens, client: boolean): Promise<void> {
+    timers.get(id)?.();
+    timers.delete(id);
+    const meta = await store.read(id, 'meta');
+    const granted = scope ?? meta?.granted;
+    if (granted !== undefined) await store.write(id, 'meta', { ...meta, granted });
+    await store.remove(id, 'tokens', ...(client ? (['client'] as const) : []));
+    tell({ id, kind: 'removed' });
+  }
+
+  /** Whoever asks while one is under way gets its outcome. */
+  function renew(id: string): Promise<Tokens | undefined> {
+    const running = renewals.get(id);
+    if (running) return running;
+    const { lock, path } = lockOf(id);
+    const work = async () => {
+      const seen = await store.read(id, 'tokens');
+      if (seen?.refresh_token === undefined) return undefined;
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      return lock.hold(() => renewAlone(id, seen));
+    };
+    const renewal = work().finally(() => renewals.delete(id));
+    renewals.set(id, renewal);
+    return renewal;
+  }
+
+  async function current(id: string): Promise<Tokens | undefined> {
+    const tokens = await store.read(id, 'tokens');
+    if (!tokens || !isDue(tokens) || tokens.refresh_token === undefined) {
+      return tokens && !isOver(tokens) ? tokens : undefined;
+    }
+    try {
+      return await renew(id);
+    } catch (error) {
+      log.warn(`an MCP grant could not be renewed: ${causeText(error)}`, { id });
+      return isOver(tokens) ? undefined : tokens;
+    }
+  }
+
+  return {
+    current,
+
+    async replaceRefused(id, accessToken) {
+      const tokens = await store.read(id, 'tokens');
+      if (!tokens) return false;
+      if (tokens.access_token !== accessToken) return !isOver(tokens);
+      if (tokens.refresh_token !== undefined) {
+        if (clock.now() - tokens.obtained_at < SETTLE_MS && refused.get(id) !== accessToken) {
+          refused.set(id, tokens.access_token);
+          return true;
+        }
+        try {
+          if (await renew(id)) return true;
+        } catch (error) {
+          log.warn(`an MCP grant could not be renewed: ${causeText(error)}`, { id });
+        }
+      }
+      refused.set(id, tokens.access_token);
+      return false;
+    },
+
+    async settle(id) {
+      const [tokens, meta] = await Promise.all([store.read(id, 'tokens'), store.read(id, 'meta')]);
+      // A renewal never widens a grant.
+      if (!tokens || meta?.missing !== undefined) return false;
+      const good = !isDue(tokens) && refused.get(id) !== tokens.access_token;
+      if (!good && !(await renew(id).catch(() => undefined))) return false;
+      tell({ id, kind: 'saved' });
+      return true;
+    },
+
+    async state(id) {
+      const tokens = await store.read(id, 'tokens');
+      if (!tokens) return 'none';
+      return !isOver(tokens) || tokens.refresh_token !== undefined ? 'valid' : 'expired';
+    },
+
+    async save(id, tokens) {
+      await put(id, { ...tokens, obtained_at: clock.now() });
+      tell({ id, kind: 'saved' });
+    },
+
+    async remove(id) {
+      removals.set(id, (removals.get(id) ?? 0) + 1);
+      timers.get(id)?.();
+      timers.delete(id);
+      refused.delete(id);
+      await store.remove(id);
+      tell({ id, kind: 'removed' });
+    },
+
+    async start() {
+      for (const id of await store.ids()) {
+        const tokens = await store.read(id, 'tokens');
+        if (tokens && !timers.has(id)) arm(id, tokens);
+      }
+    },
+
+    onChanged(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+
+    close() {
+      ended.abort(new Error('the server is shutting down'));
+      for (const callOff of timers.values()) callOff();
+      timers.clear();
+      listeners.clear();
+    },
+  };
+}

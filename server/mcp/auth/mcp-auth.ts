@@ -1,0 +1,177 @@
+/** Sign-in to remote MCP servers: what connections authenticate with, and the flows that bring it. */
+import { join } from 'node:path';
+import type { AuthProvider } from '@modelcontextprotocol/client';
+import type { Clock } from '#server/clock.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
+import type { Logger } from '#server/logging/log.ts';
+import { createChangeLock } from '#server/storage/change-lock.ts';
+import type { Documents } from '#server/storage/documents.ts';
+import type { LeaseHolder } from '#server/storage/lease.ts';
+import { startAuthorization, type AuthTarget } from './authorization.ts';
+import { causeText } from './causes.ts';
+import { challengeOf, type Challenge } from './challenge.ts';
+import { createCredentialStore, credentialId } from './credentials.ts';
+import { createFlows, WAIT_MS, type CompleteOptions, type OpenFlow } from './flows.ts';
+import { createGrants, type GrantChange, type GrantState } from './grants.ts';
+import type { Fetch } from '#server/net/http-client.ts';
+
+/** A renewal by another server of the home is waited for. */
+const LOCK_WAIT_MS = 35_000;
+
+/** A server by its name and its address, placeholders replaced. */
+export type AuthServer = Pick<AuthTarget, 'name' | 'url'>;
+
+export type BeginOutcome =
+  | { status: 'already-authorized' }
+  | ({ status: 'authorization-required' } & Pick<OpenFlow, 'flowId' | 'authorizationUrl'>);
+
+export interface McpAuth {
+  /** For the connections of a server: its stored grant, renewed in time. It asks nobody to sign in. */
+  authProviderFor(name: string, url: string): AuthProvider;
+  /** The server has refused a request for lack of these scopes; the next sign-in asks for them, too. */
+  scopeMissing(server: AuthServer, scope: string): Promise<void>;
+  /** Nobody is asked. */
+  grant(server: AuthServer): Promise<GrantState>;
+  /** Throws 40929 with the reason why no sign-in can begin. */
+  begin(target: AuthTarget): Promise<BeginOutcome>;
+  /** Waits until the tokens are stored. Throws 40001 for an unknown flow, 40929 for one that failed. */
+  complete(flowId: string, options: CompleteOptions): Promise<void>;
+  cancel(flowId: string): void;
+  /** Both in one: resolves when there is a grant, and ends with the signal. */
+  authenticate(
+    target: AuthTarget,
+    options: {
+      signal: AbortSignal;
+      /** Someone has to open the address. */
+      onSignIn(signIn: Pick<OpenFlow, 'authorizationUrl' | 'expiresAt'>): void;
+    },
+  ): Promise<void>;
+  /** Forgets everything of it. */
+  reset(server: AuthServer): Promise<void>;
+  /** Told of grants that servers may be connected with now, and of those that are gone. Returns what ends it. */
+  onChanged(listener: (change: GrantChange) => void): () => void;
+  /** Renews all stored grants in time from now on. */
+  start(): Promise<void>;
+  close(): void;
+}
+
+export interface McpAuthDeps {
+  home: string;
+  documents: Documents;
+  holder: LeaseHolder;
+  fetch: Fetch;
+  /** How this program calls itself toward authorization servers. */
+  clientName(): string;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Reads and opens nothing yet. */
+export function createMcpAuth(deps: McpAuthDeps): McpAuth {
+  const { home, documents, holder, fetch, clientName, clock, log } = deps;
+  const store = createCredentialStore({ documents, log });
+  const flows = createFlows({ clock });
+  /** The last of each credential. */
+  const challenges = new Map<string, Challenge>();
+  const grants = createGrants({
+    store,
+    lockOf(id) {
+      const path = join(home, 'credentials', 'mcp', `${id}.lock`);
+      return { path, lock: createChangeLock({ path, holder, maxWaitMs: LOCK_WAIT_MS }) };
+    },
+    fetch,
+    clock,
+    log,
+  });
+  const idOf = ({ name, url }: AuthServer) => credentialId(name, url);
+
+  async function open(target: AuthTarget): Promise<OpenFlow | undefined> {
+    const { name } = target;
+    try {
+      const id = idOf(target);
+      if (await grants.settle(id)) return undefined;
+      return await flows.begin(id, name, () =>
+        startAuthorization({
+          id,
+          target,
+          challenge: challenges.get(id),
+          store,
+          save: (tokens) => grants.save(id, tokens),
+          fetch,
+          clientName: clientName(),
+          now: clock.now,
+        }),
+      );
+    } catch (error) {
+      throw new ServiceError('mcp.oauth_failed', `failed to start OAuth flow for "${name}": ${causeText(error)}`);
+    }
+  }
+
+  return {
+    authProviderFor(name, url) {
+      const id = credentialId(name, url);
+      let used: string | undefined;
+      return {
+        async token() {
+          used = (await grants.current(id))?.access_token;
+          return used;
+        },
+        async onUnauthorized({ response }) {
+          challenges.set(id, await challengeOf(response));
+          if (await grants.replaceRefused(id, used)) return;
+          const { UnauthorizedError } = await import('@modelcontextprotocol/client');
+          throw new UnauthorizedError(`${name} requires OAuth`);
+        },
+      };
+    },
+
+    async scopeMissing(server, scope) {
+      const id = idOf(server);
+      const [tokens, meta] = await Promise.all([store.read(id, 'tokens'), store.read(id, 'meta')]);
+      const granted = meta?.granted ?? tokens?.scope;
+      await store.write(id, 'meta', { ...(granted !== undefined && { granted }), missing: scope });
+    },
+
+    grant: (server) => grants.state(idOf(server)),
+
+    async begin(target) {
+      const flow = await open(target);
+      if (!flow) return { status: 'already-authorized' };
+      const { flowId, authorizationUrl } = flow;
+      return { status: 'authorization-required', flowId, authorizationUrl };
+    },
+
+    complete: flows.complete,
+    cancel: flows.cancel,
+
+    async authenticate(target, { signal, onSignIn }) {
+      const flow = await open(target);
+      if (!flow) return;
+      if (signal.aborted) flows.cancel(flow.flowId);
+      signal.throwIfAborted();
+      onSignIn({ authorizationUrl: flow.authorizationUrl, expiresAt: clock.now() + WAIT_MS });
+      // The other flows of the credential go on without this one.
+      const onAbort = () => flows.cancel(flow.flowId);
+      signal.addEventListener('abort', onAbort, { once: true });
+      try {
+        await flows.complete(flow.flowId, {});
+      } finally {
+        signal.removeEventListener('abort', onAbort);
+      }
+    },
+
+    async reset(server) {
+      const id = idOf(server);
+      flows.end(id, 'the credentials were reset');
+      challenges.delete(id);
+      await grants.remove(id);
+    },
+
+    onChanged: grants.onChanged,
+    start: grants.start,
+    close() {
+      flows.close();
+      grants.close();
+    },
+  };
+}

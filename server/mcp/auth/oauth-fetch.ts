@@ -1,0 +1,43 @@
+/**
+ * Requests of a sign-in go to addresses that a server names, which may be hostile: they must not make this program look
+ * into the network of its user, wait for ever, or hold whatever is sent.
+ */
+import type { Fetch } from '#server/net/http-client.ts';
+
+const TIMEOUT_MS = 30_000;
+const MAX_BYTES = 1024 * 1024;
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+export const isLoopback = ({ hostname }: URL): boolean => LOOPBACK.test(hostname);
+
+/** Encrypted, or unencrypted on the machine or host where the server itself is. */
+export function isAllowed(url: URL, server: URL): boolean {
+  if (url.protocol === 'https:') return !isLoopback(url) || isLoopback(server);
+  if (url.protocol !== 'http:' || server.protocol !== 'http:') return false;
+  return url.hostname === server.hostname || (isLoopback(url) && isLoopback(server));
+}
+
+async function readWhole(response: Response): Promise<Uint8Array<ArrayBuffer> | null> {
+  if (!response.body) return null;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  // Leaving the loop ends the body.
+  for await (const chunk of response.body) {
+    chunks.push(chunk);
+    size += chunk.byteLength;
+    if (size > MAX_BYTES) throw new Error(`the answer is larger than ${MAX_BYTES} bytes`);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** A `fetch` for the sign-in to a server: 30 s for all of an answer, 1 MiB of it, no redirect. */
+export function oauthFetch(fetch: Fetch, server: URL, ended: AbortSignal): Fetch {
+  return async (input, init = {}) => {
+    const url = new URL(input);
+    if (!isAllowed(url, server)) throw new Error(`a sign-in does not go to ${url.protocol}//${url.host}`);
+    const signals = [ended, AbortSignal.timeout(TIMEOUT_MS), ...(init.signal ? [init.signal] : [])];
+    const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.any(signals) });
+    const { status, statusText, headers } = response;
+    return new Response(await readWhole(response), { status, statusText, headers });
+  };
+}

@@ -1,0 +1,90 @@
+/** A file that names MCP servers: `{"mcpServers": {name: entry}}`. */
+import { z } from 'zod';
+import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
+import { errorCode } from '#server/files/errno.ts';
+import { openRegular, readBytes } from '#server/files/open-regular.ts';
+import { isRecord } from '#server/json.ts';
+import { mcpServerConfigSchema, type McpServerConfig } from '#schema/mcp-server.ts';
+
+const MAX_BYTES = 1024 * 1024;
+
+/** Codes of a file that is not there. */
+const ABSENT = new Set(['ENOENT', 'ENOTDIR']);
+
+export interface ServerFile {
+  /** All that the file holds, also what is not known here. */
+  document: Record<string, unknown>;
+  /** In the order of the file. */
+  servers: ReadonlyMap<string, McpServerConfig>;
+}
+
+const unreadable = (path: string, reason: string) =>
+  new ServiceError('validation.failed', `Invalid MCP server config in ${path}: ${reason}`);
+
+/** Where the parser stopped. Its own message quotes the text, which may hold a secret. */
+function place(error: unknown, text: string): string {
+  const position = /at position (\d+)/.exec(errorMessage(error))?.[1];
+  if (position === undefined) return 'the text is not valid JSON';
+  const lines = text.slice(0, Number(position)).split('\n');
+  return `syntax error at line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
+}
+
+/** Files may leave the transport out where another member tells it. */
+function withTransport(entry: unknown): unknown {
+  if (!isRecord(entry) || entry.transport !== undefined) return entry;
+  if (entry.command !== undefined) return { ...entry, transport: 'stdio' };
+  return entry.url === undefined ? entry : { ...entry, transport: 'http' };
+}
+
+/** The text, empty where there is no file. Throws 40001 for what is no readable file of sensible size. */
+async function readText(path: string): Promise<string> {
+  const opened = await openRegular(path).then(
+    (file) => ({ file }),
+    (error: unknown) => {
+      if (ABSENT.has(errorCode(error) ?? '')) return undefined;
+      throw unreadable(path, `the file cannot be read (${errorCode(error) ?? errorMessage(error)})`);
+    },
+  );
+  if (!opened) return '';
+  const { file } = opened;
+  if (!file) throw unreadable(path, 'it is no regular file');
+  try {
+    const bytes = await readBytes(file, 0, MAX_BYTES + 1);
+    if (bytes.length > MAX_BYTES) throw unreadable(path, `it is larger than ${MAX_BYTES} bytes`);
+    return bytes.toString('utf8').replace(/^\uFEFF/, '');
+  } finally {
+    await file.close();
+  }
+}
+
+/** Throws 40001 for what is no such document, or has a single entry that is none. */
+function parseServerFile(text: string, path: string): ServerFile {
+  if (text.trim() === '') return { document: {}, servers: new Map() };
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch (error) {
+    throw new ServiceError('validation.failed', `Invalid JSON in ${path}: ${place(error, text)}`);
+  }
+  if (!isRecord(document)) throw unreadable(path, 'the document is no object');
+  const { mcpServers = {} } = document;
+  if (!isRecord(mcpServers)) throw unreadable(path, 'mcpServers is no object');
+  const servers = new Map<string, McpServerConfig>();
+  for (const [name, entry] of Object.entries(mcpServers)) {
+    const parsed = mcpServerConfigSchema.safeParse(withTransport(entry));
+    if (!parsed.success) throw unreadable(path, `mcpServers.${name}: ${firstIssue(parsed.error)}`);
+    servers.set(name, parsed.data);
+  }
+  return { document, servers };
+}
+
+function firstIssue({ issues: [issue] }: z.ZodError): string {
+  if (!issue) return 'invalid';
+  const at = issue.path.join('.');
+  return at === '' ? issue.message : `${at}: ${issue.message}`;
+}
+
+/** A missing or empty file names none. Throws 40001 when one entry is bad; its message has no value of the file. */
+export async function readServerFile(path: string): Promise<ServerFile> {
+  return parseServerFile(await readText(path), path);
+}

@@ -1,0 +1,69 @@
+/** Changes of the user's `mcp.json`. What they do not concern stays: unknown members, other entries as they were written. */
+import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
+import { writeThroughLinks } from '#server/files/atomic-write.ts';
+import { isRecord } from '#server/json.ts';
+import type { ChangeLock } from '#server/storage/change-lock.ts';
+import type { McpServerConfig } from '#schema/mcp-server.ts';
+import { userFile } from './layers.ts';
+import { readServerFile } from './server-file.ts';
+
+export interface UserServers {
+  /** Throws 40001 where the name is taken. */
+  add(name: string, config: McpServerConfig): Promise<void>;
+  /** Throws 40408 where there is none of that name. */
+  replace(name: string, config: McpServerConfig): Promise<void>;
+  /** Throws 40408 where there is none of that name. */
+  remove(name: string): Promise<void>;
+}
+
+type Entries = [name: string, entry: unknown][];
+
+export const serverNotFound = (name: string) =>
+  new ServiceError('mcp.server_not_found', `MCP server "${name}" was not found`);
+
+/** One change at a time, also among the servers of a home. A file that cannot be read is not written: 40001. */
+export function createUserServers({ home, lock }: { home: string; lock: ChangeLock }): UserServers {
+  const path = userFile(home);
+  let queue: Promise<unknown> = Promise.resolve();
+
+  async function write(change: (entries: Entries) => Entries, fence: () => void): Promise<void> {
+    const { document } = await readServerFile(path);
+    const { mcpServers } = document;
+    const entries = change(isRecord(mcpServers) ? Object.entries(mcpServers) : []);
+    // A name may be `__proto__`, which no assignment would make a member.
+    const text = `${JSON.stringify({ ...document, mcpServers: Object.fromEntries(entries) }, null, 2)}\n`;
+    fence();
+    try {
+      await writeThroughLinks(path, text);
+    } catch (error) {
+      const reason = errorMessage(error);
+      throw new ServiceError('persistence.failure', `Failed to write ${path}: ${reason}`, { cause: error });
+    }
+  }
+
+  function edit(change: (entries: Entries) => Entries): Promise<void> {
+    const done = queue.then(() => lock.hold((fence) => write(change, fence)));
+    queue = done.catch(() => undefined);
+    return done;
+  }
+
+  const has = (entries: Entries, name: string) => entries.some(([known]) => known === name);
+
+  return {
+    add: (name, config) =>
+      edit((entries) => {
+        if (has(entries, name)) throw new ServiceError('validation.failed', `MCP server "${name}" already exists`);
+        return [...entries, [name, config]];
+      }),
+    replace: (name, config) =>
+      edit((entries) => {
+        if (!has(entries, name)) throw serverNotFound(name);
+        return entries.map(([known, entry]) => (known === name ? [known, config] : [known, entry]));
+      }),
+    remove: (name) =>
+      edit((entries) => {
+        if (!has(entries, name)) throw serverNotFound(name);
+        return entries.filter(([known]) => known !== name);
+      }),
+  };
+}

@@ -1,0 +1,279 @@
+/** One connection to an MCP server, from its start to its list of tools. */
+import { pathToFileURL } from 'node:url';
+import type { AuthProvider, CallToolResult, Client, Progress, Transport } from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import { cutText } from '#server/bounded-text.ts';
+import type { Fetch } from '#server/net/http-client.ts';
+import { childEnvironment } from '#server/processes/child-environment.ts';
+import type { Spawn } from '#server/processes/spawn.ts';
+
+import { SERVER_VERSION } from '#server/version.ts';
+import type { McpRemoteConfig, McpServerConfig } from '#schema/mcp-server.ts';
+import { childOf } from './child.ts';
+import { failureKind, failureText } from './failures.ts';
+import { createRemoteTransport } from './remote-transport.ts';
+import { createStdioTransport } from './stdio-transport.ts';
+
+/** The only runtime that there is. */
+const LOCAL_RUNTIME = 'local';
+
+/** What a server may list. */
+const MAX_PAGES = 64;
+const MAX_TOOLS = 2000;
+const MAX_DESCRIPTION_CHARS = 65_536;
+
+const PING_MS = 5000;
+
+export interface ConnectOptions {
+  /** Absolute; stdio servers run in it. */
+  root: string;
+  /** The server's own environment. */
+  env: NodeJS.ProcessEnv;
+  spawn: Spawn;
+  fetch: Fetch;
+  /** How this program calls itself. */
+  clientName: string;
+  /** For all of it: start, handshake, list of tools. */
+  timeoutMs: number;
+  /** Grants that are stored for a remote server without a bearer variable, if there are any. */
+  authProvider?: AuthProvider | undefined;
+  /** Directories that the server is told of when it asks. */
+  roots(): Promise<readonly string[]>;
+  signal?: AbortSignal;
+}
+
+/** A tool as its server lists it; the schema is not checked yet. */
+export interface ListedTool {
+  name: string;
+  description: string;
+  inputSchema?: unknown;
+}
+
+export interface ToolCallOptions {
+  timeoutMs: number;
+  signal?: AbortSignal;
+  onProgress?(progress: Progress): void;
+}
+
+/** How a connection ended that nobody has closed. */
+export interface Lost {
+  error: string;
+  needsAuth: boolean;
+}
+
+export interface McpConnection {
+  /** As they were when it was opened. */
+  readonly tools: readonly ListedTool[];
+  /** Rejects with what `failureKind` tells apart, and with the signal's reason. */
+  callTool(name: string, args: Record<string, unknown>, options: ToolCallOptions): Promise<CallToolResult>;
+  /** Whether the server answers within five seconds. */
+  alive(): Promise<boolean>;
+  /** Settles when the connection is over and nobody has closed it. */
+  readonly lost: Promise<Lost>;
+  /** Ends it, and the program with all that it has started. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** Why there is no connection, for people. */
+export class McpConnectError extends Error {
+  override readonly name = 'McpConnectError';
+  /** The server wants somebody to sign in. */
+  readonly needsAuth: boolean;
+  constructor(message: string, { needsAuth = false, cause }: { needsAuth?: boolean; cause?: unknown } = {}) {
+    super(message, { cause });
+    this.needsAuth = needsAuth;
+  }
+}
+
+const toolPage = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
+const listedTool = z.object({
+  name: z.string().min(1),
+  description: z.string().default(''),
+  inputSchema: z.unknown().optional(),
+});
+
+type Library = typeof import('@modelcontextprotocol/client');
+
+/**
+ * Connects to a server and reads its tools; all within `timeoutMs`, and nothing is left running when it fails. The config
+ * has its placeholders expanded. Rejects with `McpConnectError`, or with the reason of the signal.
+ */
+export async function connectServer(config: McpServerConfig, options: ConnectOptions): Promise<McpConnection> {
+  options.signal?.throwIfAborted();
+  const library = await import('@modelcontextprotocol/client');
+  let breakOff: (error: unknown) => void = () => undefined;
+  const broken = new Promise<{ error: unknown }>((resolve) => (breakOff = (error) => resolve({ error })));
+  const { transport, errorOutput, failure, end } = transportOf(library, config, options, (error) => breakOff(error));
+  // What the program itself said is behind what went wrong.
+  const told = (error: unknown) => [failure() ?? failureText(error), errorOutput()].filter(Boolean).join('\n');
+
+  const client = clientOf(library, options);
+  let closing: Promise<void> | undefined;
+  const close = () => (closing ??= end(client));
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no event target
+  client.onclose = () => {
+    if (!closing) breakOff(new Error('the connection was closed'));
+  };
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no event target
+  client.onerror = (error) => {
+    // A stream of events that breaks off takes its session with it; a program tells by its exit.
+    if (config.transport === 'sse' || (config.transport === 'http' && failureKind(error) === 'unauthorized')) {
+      breakOff(error);
+    }
+  };
+
+  const deadline = AbortSignal.timeout(options.timeoutMs);
+  const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
+  try {
+    const request = { signal, timeout: options.timeoutMs };
+    const opening = client.connect(transport, request).then(() => listTools(client, request));
+    const tools = await Promise.race([opening, aborted(signal), broken.then(({ error }) => Promise.reject(error))]);
+    return {
+      tools,
+      close,
+      lost: broken.then(({ error }) => ({ error: told(error), needsAuth: needsAuth(config, error) })),
+      callTool: (name, args, { timeoutMs, signal: abort, onProgress }) =>
+        client.callTool(
+          { name, arguments: args },
+          {
+            timeout: timeoutMs,
+            ...(abort ? { signal: abort } : {}),
+            ...(onProgress ? { onprogress: onProgress } : {}),
+          },
+        ),
+      alive: () =>
+        client.ping({ timeout: PING_MS }).then(
+          () => true,
+          () => false,
+        ),
+    };
+  } catch (error) {
+    const reason = deadline.aborted ? new Error(`the server did not answer within ${options.timeoutMs} ms`) : error;
+    const message = told(reason);
+    await close();
+    options.signal?.throwIfAborted();
+    throw new McpConnectError(message, { needsAuth: needsAuth(config, error), cause: error });
+  }
+}
+
+interface OpenTransport {
+  transport: Transport;
+  errorOutput(): string;
+  failure(): string | undefined;
+  end(client: Client): Promise<void>;
+}
+
+function transportOf(
+  library: Library,
+  config: McpServerConfig,
+  options: ConnectOptions,
+  onLost: (error: unknown) => void,
+): OpenTransport {
+  if (config.transport === 'stdio') {
+    const { runtime_id: runtime = LOCAL_RUNTIME } = config;
+    if (runtime !== LOCAL_RUNTIME) throw new McpConnectError(`runtime ${runtime} does not exist`);
+    const transport = createStdioTransport({
+      ...childOf(config, options.root, options.env),
+      spawn: options.spawn,
+      parse: library.deserializeMessage,
+    });
+    const { errorOutput, failure } = transport;
+    return { transport, errorOutput, failure, end: () => transport.close() };
+  }
+  const transport = createRemoteTransport(library, {
+    transport: config.transport,
+    url: remoteUrl(config.url),
+    headers: headersOf(config, options.env),
+    authProvider: config.bearerTokenEnvVar === undefined ? options.authProvider : undefined,
+    fetch: options.fetch,
+    onLost,
+  });
+  return {
+    transport,
+    errorOutput: () => '',
+    failure: () => undefined,
+    async end(client) {
+      if (transport instanceof library.StreamableHTTPClientTransport) await farewell(transport.terminateSession());
+      await client.close().catch(() => undefined);
+    },
+  };
+}
+
+function remoteUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw new McpConnectError('the URL of the server is not one of http or https');
+  }
+  url.hash = '';
+  return url;
+}
+
+/** The variable of a bearer token is one of those that children get: a server must not be sent the others. */
+function headersOf({ headers = {}, bearerTokenEnvVar }: McpRemoteConfig, env: NodeJS.ProcessEnv) {
+  if (bearerTokenEnvVar === undefined) return headers;
+  const token = childEnvironment(env)[bearerTokenEnvVar];
+  if (!token) throw new McpConnectError(`environment variable ${bearerTokenEnvVar} is not set`);
+  const others = Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'authorization');
+  return { ...Object.fromEntries(others), authorization: `Bearer ${token}` };
+}
+
+/** How long the end of a session is told to a server that may be gone. */
+const FAREWELL_MS = 1000;
+
+async function farewell(telling: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, FAREWELL_MS)));
+  await Promise.race([telling.catch(() => undefined), late]);
+  clearTimeout(timer);
+}
+
+function clientOf({ Client }: Library, { clientName, roots }: ConnectOptions): Client {
+  const client = new Client(
+    { name: clientName, version: SERVER_VERSION },
+    {
+      capabilities: { roots: {} },
+      // Schemas of results are the server's promise; compiling them would let it hold the event loop.
+      jsonSchemaValidator: {
+        getValidator: () => () => ({ valid: false, data: undefined, errorMessage: 'not checked' }),
+      },
+    },
+  );
+  client.setRequestHandler('roots/list', async () => ({
+    roots: (await roots()).map((path) => ({ uri: pathToFileURL(path).href })),
+  }));
+  return client;
+}
+
+/** Page by page, each tool for itself: one that is malformed does not hide the others. */
+async function listTools(client: Client, request: { signal: AbortSignal; timeout: number }): Promise<ListedTool[]> {
+  if (!client.getServerCapabilities()?.tools) return [];
+  const found: ListedTool[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const params = cursor === undefined ? {} : { cursor };
+    const { tools, nextCursor } = await client.request({ method: 'tools/list', params }, toolPage, request);
+    for (const tool of tools) {
+      const parsed = listedTool.safeParse(tool);
+      if (!parsed.success) continue;
+      const { description, ...rest } = parsed.data;
+      found.push({ ...rest, description: cutText(description, MAX_DESCRIPTION_CHARS) });
+    }
+    if (found.length > MAX_TOOLS) throw new Error(`the server lists more than ${MAX_TOOLS} tools`);
+    if (nextCursor === undefined || nextCursor === cursor) return found;
+    cursor = nextCursor;
+  }
+  throw new Error(`the list of tools has more than ${MAX_PAGES} pages`);
+}
+
+/** A sign-in helps where nothing else was to identify us. */
+function needsAuth(config: McpServerConfig, error: unknown): boolean {
+  if (config.transport === 'stdio' || config.bearerTokenEnvVar !== undefined) return false;
+  const fixed = config.auth !== 'oauth' && Object.keys(config.headers ?? {}).length > 0;
+  return !fixed && failureKind(error) === 'unauthorized';
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}

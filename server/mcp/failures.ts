@@ -1,0 +1,61 @@
+/** What went wrong with a server, as its tools and its state have to know it. */
+import { errorMessage } from '#server/errors/service-error.ts';
+import { isRecord } from '#server/json.ts';
+
+/**
+ * `refused`: the server answered with an error, or with what is no answer. `unauthorized`: it wants a sign-in, or more of
+ * one. `timeout`: it was given up; what it has done meanwhile is not known. `lost`: the request or its answer did not get
+ * through.
+ */
+export type FailureKind = 'aborted' | 'refused' | 'unauthorized' | 'timeout' | 'lost';
+
+const REFUSED = new Set(['INVALID_RESULT', 'UNSUPPORTED_RESULT_TYPE', 'INPUT_REQUIRED_ROUNDS_EXCEEDED']);
+const UNAUTHORIZED = 401;
+
+/** By names and codes: the library is loaded with the first connection, and its errors may be wrapped. */
+export function failureKind(error: unknown, signal?: AbortSignal): FailureKind {
+  if (signal?.aborted) return 'aborted';
+  for (const one of causes(error)) {
+    if (asksForSignIn(one)) return 'unauthorized';
+    if (one.code === 'REQUEST_TIMEOUT') return 'timeout';
+    if (typeof one.code === 'string' && REFUSED.has(one.code)) return 'refused';
+    if (one.name === 'ProtocolError') return 'refused';
+  }
+  return 'lost';
+}
+
+/** A 403 that names the scope which is missing. */
+export function missingScope(error: unknown): string | undefined {
+  for (const one of causes(error)) {
+    if (one.name === 'InsufficientScopeError') return typeof one.requiredScope === 'string' ? one.requiredScope : '';
+  }
+  return undefined;
+}
+
+const asksForSignIn = ({ name, status, code }: Facts) =>
+  name === 'UnauthorizedError' || name === 'InsufficientScopeError' || status === UNAUTHORIZED || code === UNAUTHORIZED;
+
+type Facts = Record<string, unknown>;
+
+/** The error and what caused it, a few deep. */
+function causes(error: unknown): Facts[] {
+  const found: Facts[] = [];
+  for (let at = error; isRecord(at) && found.length < 5; at = at.cause) {
+    found.push({
+      name: at.name,
+      code: at.code,
+      status: at.status,
+      message: at.message,
+      requiredScope: at.requiredScope,
+    });
+  }
+  return found;
+}
+
+/** One line for people. The reason of a failed `fetch` is in its cause. */
+export function failureText(error: unknown): string {
+  const texts = causes(error).flatMap(({ message, code }) =>
+    typeof message === 'string' && message !== '' ? [message] : typeof code === 'string' ? [code] : [],
+  );
+  return [...new Set(texts)].join(': ') || errorMessage(error);
+}

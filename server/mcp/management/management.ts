@@ -1,0 +1,278 @@
+/** MCP servers as they are configured: what is there, changed, tried out and signed in to, apart from any session. */
+import { cutText } from '#server/bounded-text.ts';
+import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
+import type { AuthStatus, Inspection, Locator, ManagedServer, TestOutcome } from '#schema/mcp-management.ts';
+import type { McpRemoteConfig, McpServerConfig, McpServerInput } from '#schema/mcp-server.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { BeginOutcome, McpAuth } from '../auth/mcp-auth.ts';
+import { expandConfig } from '../config/expand.ts';
+import type { McpServerEntry } from '../config/layers.ts';
+import type { McpConfig } from '../config/mcp-config.ts';
+import { serverNotFound } from '../config/user-servers.ts';
+import { requiresSignIn } from '../sign-in-text.ts';
+import type { Prober, ProbeOutcome } from './probe.ts';
+import { inspected, locatorOf, managed } from './view.ts';
+
+const LOCAL_RUNTIME = 'local';
+/** A server may list thousands of tools, each with pages of text. */
+const MAX_OUTPUT_CHARS = 1_000_000;
+
+export interface McpManagement {
+  /** All of these throw 40001 where a file that they read is broken. */
+  list(cwd: string | undefined): Promise<ManagedServer[]>;
+  /** Throws 40408. */
+  get(name: string, cwd: string | undefined): Promise<ManagedServer>;
+  /** Throws 40001 for a name that is empty, taken, or of a project; resolves when sessions have taken it over. */
+  add(input: McpServerInput, cwd: string | undefined): Promise<ManagedServer[]>;
+  /** As `add`; throws 40408 where the user's file has none of that name. */
+  replace(name: string, config: McpServerConfig, cwd: string | undefined): Promise<ManagedServer[]>;
+  remove(name: string, cwd: string | undefined): Promise<ManagedServer[]>;
+  /** Of an entry, or of a config that is not stored. */
+  test(
+    target: { name?: string | undefined; server?: McpServerInput | undefined },
+    cwd: string | undefined,
+  ): Promise<TestOutcome>;
+  /** All entries, or those of the locators in their order. Throws 40408 when one of them is none. */
+  inspect(targets: readonly Locator[] | undefined, cwd: string | undefined): Promise<Inspection[]>;
+  /** `verify` true tries every server that may want a sign-in, false none, undefined those that nothing is known of. */
+  authStatuses(
+    cwd: string | undefined,
+    verify: boolean | undefined,
+  ): Promise<{ name: string; authStatus: AuthStatus }[]>;
+  /** Throws 40001 where no sign-in applies, 40408, and 40929 with the reason why none can begin. */
+  beginAuth(locator: Locator, cwd: string | undefined): Promise<BeginOutcome>;
+  resetAuth(locator: Locator, cwd: string | undefined): Promise<void>;
+}
+
+const refuse = (message: string) => new ServiceError('validation.failed', message);
+
+const isEnabled = ({ config }: McpServerEntry) => config.enabled !== false;
+
+/** What the config alone tells; undefined where a sign-in may be wanted. */
+function fixedStatus({ config }: McpServerEntry): AuthStatus | undefined {
+  if (config.enabled === false || config.transport === 'stdio') return 'not-applicable';
+  if (config.bearerTokenEnvVar !== undefined) return 'bearer-token';
+  return hasStaticHeaders(config) ? 'not-applicable' : undefined;
+}
+
+const hasStaticHeaders = ({ headers, auth }: McpRemoteConfig) => headers !== undefined && auth !== 'oauth';
+
+function assertNotShared(name: string, others: readonly McpServerEntry[]): void {
+  if (others.some((other) => other.name === name && isEnabled(other))) {
+    throw refuse(`MCP runtime name "${name}" is shared by multiple enabled servers`);
+  }
+}
+
+function find(catalog: readonly McpServerEntry[], locator: Locator): McpServerEntry {
+  const found = catalog.find((entry) => isDeepStrictEqual(locatorOf(entry), locator));
+  if (found) return found;
+  throw serverNotFound(locator.source === 'global' ? locator.name : `${locator.pluginId}/${locator.serverName}`);
+}
+
+export interface McpManagementDeps {
+  config: Pick<McpConfig, 'catalog' | 'user' | 'reload'>;
+  auth: Pick<McpAuth, 'begin' | 'grant' | 'reset'>;
+  prober: Pick<Prober, 'probe'>;
+  env(): NodeJS.ProcessEnv;
+  now(): number;
+}
+
+/** Keeps nothing: the files are read at every question. */
+export function createMcpManagement({ config: files, auth, prober, env, now }: McpManagementDeps): McpManagement {
+  const list = async (cwd: string | undefined) => (await files.catalog(cwd)).map(managed);
+
+  /** The name as it is stored. */
+  async function writable(given: string, cwd: string | undefined): Promise<string> {
+    const name = given.trim();
+    if (name === '') throw refuse('MCP server name cannot be empty');
+    const defined = (await files.catalog(cwd)).find((entry) => entry.name === name && entry.source === 'global');
+    if (defined && !defined.mutable) {
+      throw refuse(`MCP server "${name}" is read-only: it is defined in ${defined.origin} — edit that file instead`);
+    }
+    return name;
+  }
+
+  async function written(cwd: string | undefined): Promise<ManagedServer[]> {
+    await files.reload();
+    return list(cwd);
+  }
+
+  /** Of a remote server; undefined where its address cannot be made out. */
+  function addressOf({ name, config }: McpServerEntry): { name: string; url: string } | undefined {
+    try {
+      const expanded = expandConfig(config, env());
+      return expanded.transport === 'stdio' ? undefined : { name, url: expanded.url };
+    } catch {
+      // Whoever connects to it is told why.
+      return undefined;
+    }
+  }
+
+  async function grantOf(entry: McpServerEntry) {
+    const server = addressOf(entry);
+    return server ? auth.grant(server) : 'none';
+  }
+
+  const probe = ({ name, config }: McpServerEntry, cwd: string | undefined) => prober.probe(name, config, cwd);
+
+  async function inspectEntry(
+    entry: McpServerEntry,
+    catalog: readonly McpServerEntry[],
+    cwd: string | undefined,
+    checkedAt: number,
+  ): Promise<Inspection> {
+    const seen = inspected(entry);
+    const fixed = fixedStatus(entry);
+    if (fixed) return { ...seen, authStatus: fixed };
+    if (catalog.some((other) => other !== entry && other.name === entry.name && isEnabled(other))) {
+      const error = `MCP runtime name "${entry.name}" is not unique`;
+      return { ...seen, authStatus: 'unavailable', checkedAt, error };
+    }
+    const had = (await grantOf(entry)) !== 'none';
+    const outcome = await probe(entry, cwd);
+    if (outcome.kind === 'failed') return { ...seen, authStatus: 'unavailable', checkedAt, error: outcome.error };
+    return { ...seen, authStatus: probedStatus(outcome, had), checkedAt };
+  }
+
+  async function statusOf(
+    entry: McpServerEntry,
+    cwd: string | undefined,
+    verify: boolean | undefined,
+  ): Promise<AuthStatus> {
+    const fixed = fixedStatus(entry);
+    if (fixed) return fixed;
+    const grant = await grantOf(entry);
+    const pinned = entry.config.transport !== 'stdio' && entry.config.auth === 'oauth';
+    if (verify ?? !(grant !== 'none' || pinned)) {
+      const outcome = await probe(entry, cwd);
+      if (outcome.kind !== 'failed') return probedStatus(outcome, grant !== 'none');
+    }
+    if (grant !== 'none') return grant === 'valid' ? 'oauth-authorized' : 'oauth-expired';
+    return pinned ? 'oauth-required' : 'not-applicable';
+  }
+
+  /** A remote entry that no other one shares its name with. */
+  async function remote(locator: Locator, cwd: string | undefined): Promise<{ name: string; config: McpRemoteConfig }> {
+    const catalog = await files.catalog(cwd);
+    const entry = find(catalog, locator);
+    const { name, config } = entry;
+    assertNotShared(
+      name,
+      catalog.filter((other) => other !== entry),
+    );
+    if (config.transport === 'stdio') throw refuse(`MCP server "${name}" does not use a remote transport`);
+    return { name, config };
+  }
+
+  return {
+    list,
+
+    async get(name, cwd) {
+      const found = (await files.catalog(cwd)).find((entry) => entry.name === name);
+      if (!found) throw serverNotFound(name);
+      return managed(found);
+    },
+
+    async add({ name: given, ...config }, cwd) {
+      await files.user.add(await writable(given, cwd), config);
+      return written(cwd);
+    },
+
+    async replace(given, config, cwd) {
+      await files.user.replace(await writable(given, cwd), config);
+      return written(cwd);
+    },
+
+    async remove(given, cwd) {
+      await files.user.remove(await writable(given, cwd));
+      return written(cwd);
+    },
+
+    async test({ name, server }, cwd) {
+      if (name !== undefined && server) {
+        throw refuse('Pass either an MCP server name or an inline server config, not both');
+      }
+      if (server) {
+        const { name: inline, ...config } = server;
+        return tried(inline, config, cwd);
+      }
+      if (name === undefined) throw refuse('Pass an MCP server name or an inline server config');
+      const all = (await files.catalog(cwd)).filter((entry) => entry.name === name);
+      const [first, second] = all.filter(isEnabled);
+      const entry = first ?? all[0];
+      if (!entry) throw serverNotFound(name);
+      if (second) assertNotShared(name, [second]);
+      return tried(name, entry.config, cwd);
+    },
+
+    async inspect(targets, cwd) {
+      const catalog = await files.catalog(cwd);
+      const entries = targets ? targets.map((locator) => find(catalog, locator)) : catalog;
+      const checkedAt = now();
+      const once = new Map<McpServerEntry, Promise<Inspection>>();
+      for (const entry of entries) {
+        if (!once.has(entry)) once.set(entry, inspectEntry(entry, catalog, cwd, checkedAt));
+      }
+      const known = await Promise.all([...once].map(async ([entry, inspection]) => [entry, await inspection] as const));
+      const found = new Map(known);
+      return entries.flatMap((entry) => found.get(entry) ?? []);
+    },
+
+    async authStatuses(cwd, verify) {
+      const catalog = await files.catalog(cwd);
+      return Promise.all(
+        catalog.map(async (entry) => ({ name: entry.name, authStatus: await statusOf(entry, cwd, verify) })),
+      );
+    },
+
+    async beginAuth(locator, cwd) {
+      const { name, config } = await remote(locator, cwd);
+      if (config.bearerTokenEnvVar !== undefined) throw refuse(`MCP server "${name}" uses a static bearer token`);
+      if (hasStaticHeaders(config)) {
+        throw refuse(`MCP server "${name}" uses static headers and is not marked for OAuth`);
+      }
+      return auth.begin(targetOf(name, config));
+    },
+
+    async resetAuth(locator, cwd) {
+      const { name, config } = await remote(locator, cwd);
+      const server = addressOf({ name, config, source: 'global', origin: '', mutable: false });
+      if (server) await auth.reset(server);
+    },
+  };
+
+  function targetOf(name: string, config: McpRemoteConfig) {
+    try {
+      const expanded = expandConfig(config, env());
+      if (expanded.transport === 'stdio') throw new Error('the server is not remote');
+      return { name, url: expanded.url, transport: expanded.transport, headers: expanded.headers ?? {} };
+    } catch (error) {
+      throw new ServiceError('mcp.oauth_failed', `failed to start OAuth flow for "${name}": ${errorMessage(error)}`);
+    }
+  }
+
+  async function tried(name: string, config: McpServerConfig, cwd: string | undefined): Promise<TestOutcome> {
+    if (config.transport === 'stdio' && (config.runtime_id ?? LOCAL_RUNTIME) !== LOCAL_RUNTIME) {
+      throw refuse(`runtime ${config.runtime_id} does not exist`);
+    }
+    if (config.enabled === false) {
+      return { success: false, output: `MCP server "${name}" finished with status disabled` };
+    }
+    const outcome = await prober.probe(name, config, cwd);
+    return { success: outcome.kind === 'connected', output: cutText(outputOf(name, outcome), MAX_OUTPUT_CHARS) };
+  }
+}
+
+function probedStatus({ kind }: Exclude<ProbeOutcome, { kind: 'failed' }>, had: boolean): AuthStatus {
+  if (kind === 'connected') return had ? 'oauth-authorized' : 'not-applicable';
+  return had ? 'oauth-expired' : 'oauth-required';
+}
+
+function outputOf(name: string, outcome: ProbeOutcome): string {
+  if (outcome.kind === 'failed') return outcome.error;
+  if (outcome.kind === 'needs-auth') return requiresSignIn(name);
+  const tools = outcome.tools.map(({ name: tool, description }) =>
+    description === '' ? `- ${tool}` : `- ${tool}: ${description}`,
+  );
+  return [`Connected to MCP server "${name}".`, `Available tools: ${tools.length}`, ...tools].join('\n');
+}

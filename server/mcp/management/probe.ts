@@ -1,0 +1,76 @@
+/** Throw-away connections: whether a server can be reached and what it offers. Nothing of them stays. */
+import { resolve } from 'node:path';
+import { errorMessage } from '#server/errors/service-error.ts';
+import type { Fetch } from '#server/net/http-client.ts';
+import type { Spawn } from '#server/processes/spawn.ts';
+import type { McpServerConfig } from '#schema/mcp-server.ts';
+import type { McpAuth } from '../auth/mcp-auth.ts';
+import { expandConfig } from '../config/expand.ts';
+import { connectServer, McpConnectError, type ListedTool } from '../connect.ts';
+
+const STARTUP_MS = 30_000;
+
+export type ProbeOutcome =
+  { kind: 'connected'; tools: readonly ListedTool[] } | { kind: 'needs-auth' } | { kind: 'failed'; error: string };
+
+export interface Prober {
+  /** Ends at the start-up time-out of the server at the latest. `directory` is where a program is run. */
+  probe(name: string, config: McpServerConfig, directory: string | undefined): Promise<ProbeOutcome>;
+  /** Ends those under way. */
+  close(): Promise<void>;
+}
+
+export interface ProberDeps {
+  auth: Pick<McpAuth, 'authProviderFor'>;
+  env(): NodeJS.ProcessEnv;
+  spawn: Spawn;
+  fetch: Fetch;
+  clientName(): string;
+  /** Of servers that name none. */
+  startupMs(): number | undefined;
+}
+
+/** Nothing is open yet. */
+export function createProber({ auth, env, spawn, fetch, clientName, startupMs }: ProberDeps): Prober {
+  const running = new Set<Promise<unknown>>();
+  const ended = new AbortController();
+
+  async function run(name: string, given: McpServerConfig, directory: string | undefined): Promise<ProbeOutcome> {
+    try {
+      const variables = env();
+      const config = expandConfig(given, variables);
+      const connection = await connectServer(config, {
+        root: resolve(directory ?? '.'),
+        env: variables,
+        spawn,
+        fetch,
+        clientName: clientName(),
+        timeoutMs: config.startupTimeoutMs ?? startupMs() ?? STARTUP_MS,
+        ...(config.transport !== 'stdio' && { authProvider: auth.authProviderFor(name, config.url) }),
+        roots: async () => [],
+        signal: ended.signal,
+      });
+      await connection.close();
+      return { kind: 'connected', tools: connection.tools };
+    } catch (error) {
+      if (error instanceof McpConnectError && error.needsAuth) return { kind: 'needs-auth' };
+      return { kind: 'failed', error: errorMessage(error) };
+    }
+  }
+
+  return {
+    async probe(name, config, directory) {
+      const probing = run(name, config, directory);
+      running.add(probing);
+      try {
+        return await probing;
+      } finally {
+        running.delete(probing);
+      }
+    },
+    async close() {
+      ended.abort(new Error('the server is shutting down'));
+      await Promise.all(running);
+    },
+  };
+}

@@ -1,0 +1,55 @@
+/** Entries as replies show them. */
+import type { Inspection, Locator, ManagedServer } from '#schema/mcp-management.ts';
+import { hasPlaceholder, type McpServerConfig, type RedactedMcpServer } from '#schema/mcp-server.ts';
+import { canonicalUrl } from '../auth/credentials.ts';
+import type { McpServerEntry } from '../config/layers.ts';
+
+/** By code unit. */
+const names = (map: Record<string, string>) => Object.keys(map).toSorted((a, b) => (a < b ? -1 : 1));
+
+/** Without the values of `env` and `headers`. */
+export function redacted(config: McpServerConfig): RedactedMcpServer {
+  if (config.transport === 'stdio') {
+    const { env, ...rest } = config;
+    return { ...rest, ...(env && { envKeys: names(env) }) };
+  }
+  const { headers, ...rest } = config;
+  return { ...rest, ...(headers && { headerKeys: names(headers) }) };
+}
+
+export function managed({ name, config, source, origin, mutable, plugin }: McpServerEntry): ManagedServer {
+  return {
+    name,
+    config: mutable ? config : redacted(config),
+    source,
+    origin,
+    mutable,
+    ...(plugin && { plugin }),
+  };
+}
+
+export function locatorOf({ name, plugin }: McpServerEntry): Locator {
+  return plugin ? { source: 'plugin', pluginId: plugin.id, serverName: plugin.name } : { source: 'global', name };
+}
+
+/** Placeholders as written. */
+function shownUrl(url: string): string {
+  return hasPlaceholder(url) ? url.replace(/#.*$/, '') : canonicalUrl(url);
+}
+
+/** All of an inspection but what the probe tells. */
+export function inspected(entry: McpServerEntry): Omit<Inspection, 'authStatus'> {
+  const { name, config, source, mutable } = entry;
+  const locator = locatorOf(entry);
+  const ids = locator.source === 'global' ? [locator.name] : [locator.pluginId, locator.serverName];
+  return {
+    serverId: [locator.source, ...ids.map(encodeURIComponent)].join(':'),
+    locator,
+    runtimeName: name,
+    ...(config.transport !== 'stdio' && { canonicalUrl: shownUrl(config.url) }),
+    origin: source,
+    config: redacted(config),
+    enabled: config.enabled !== false,
+    editable: mutable,
+  };
+}

@@ -1,0 +1,88 @@
+/** MCP over HTTP: what the library's transports need around them. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AuthProvider, Transport } from '@modelcontextprotocol/client';
+import type { Fetch } from '#server/net/http-client.ts';
+import type { McpRemoteConfig } from '#schema/mcp-server.ts';
+import { boundedBody, MAX_MESSAGE_BYTES } from './bounded-body.ts';
+
+type Library = typeof import('@modelcontextprotocol/client');
+
+/** Attempts to get a broken stream of events back before the connection is given up. */
+const MAX_RECONNECTIONS = 5;
+/** A server may ask for shorter waits; it gets no more than this. */
+const MIN_STREAM_GAP_MS = 1000;
+/** Of each request of a sign-in. */
+const OAUTH_TIMEOUT_MS = 30_000;
+const OAUTH_BODY_BYTES = 1024 * 1024;
+
+export interface RemoteTransportOptions {
+  transport: McpRemoteConfig['transport'];
+  url: URL;
+  /** Go to the server itself alone, and give way to those of the protocol. */
+  headers: Record<string, string>;
+  authProvider: AuthProvider | undefined;
+  fetch: Fetch;
+  /** The transport will not come back by itself. */
+  onLost(error: unknown): void;
+}
+
+/** Opens nothing before it is started. */
+export function createRemoteTransport(
+  { StreamableHTTPClientTransport, SSEClientTransport }: Library,
+  { transport, url, headers, authProvider, fetch, onLost }: RemoteTransportOptions,
+): Transport {
+  const options = {
+    fetch: serverFetch(fetch, url, transport, headers),
+    ...(authProvider ? { authProvider } : {}),
+  };
+  if (transport === 'sse') return new SSEClientTransport(url, options);
+  return new StreamableHTTPClientTransport(url, {
+    ...options,
+    // Who lacks a scope signs in again when somebody asks for it.
+    onInsufficientScope: 'throw',
+    reconnectionOptions: {
+      initialReconnectionDelay: MIN_STREAM_GAP_MS,
+      maxReconnectionDelay: 30_000,
+      reconnectionDelayGrowFactor: 1.5,
+      // Counted below, where the end of it can be told.
+      maxRetries: Number.MAX_SAFE_INTEGER,
+    },
+    reconnectionScheduler(reconnect, delayMs, attempt) {
+      if (attempt >= MAX_RECONNECTIONS) {
+        onLost(new Error('the stream of the server broke and could not be opened again'));
+        return undefined;
+      }
+      const timer = setTimeout(reconnect, delayMs);
+      return () => clearTimeout(timer);
+    },
+  });
+}
+
+/** Requests of a sign-in go through the same function, to other addresses; they get neither headers nor endless time. */
+function serverFetch(fetch: Fetch, server: URL, transport: string, own: Record<string, string>): Fetch {
+  let nextStream = 0;
+
+  function isServers(url: URL, method: string, headers: Headers): boolean {
+    if (url.origin !== server.origin || url.pathname.includes('/.well-known/')) return false;
+    if (headers.get('content-type')?.startsWith('application/x-www-form-urlencoded')) return false;
+    return transport === 'sse' || method === 'DELETE' || headers.get('accept')?.includes('text/event-stream') === true;
+  }
+
+  return async (input, init = {}) => {
+    const url = new URL(input);
+    const method = init.method?.toUpperCase() ?? 'GET';
+    const headers = new Headers(init.headers);
+    if (!isServers(url, method, headers)) {
+      const limit = AbortSignal.timeout(OAUTH_TIMEOUT_MS);
+      const signal = init.signal ? AbortSignal.any([init.signal, limit]) : limit;
+      return boundedBody(await fetch(url, { ...init, signal }), OAUTH_BODY_BYTES);
+    }
+    for (const [name, value] of Object.entries(own)) if (!headers.has(name)) headers.set(name, value);
+    if (method === 'GET') {
+      const wait = nextStream - performance.now();
+      nextStream = Math.max(nextStream, performance.now()) + MIN_STREAM_GAP_MS;
+      if (wait > 0) await delay(wait, undefined, init.signal ? { signal: init.signal } : {});
+    }
+    return boundedBody(await fetch(url, { ...init, headers }), MAX_MESSAGE_BYTES);
+  };
+}

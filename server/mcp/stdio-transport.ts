@@ -1,0 +1,174 @@
+/** MCP over the standard streams of a program: one JSON message a line. */
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { createPace } from '#server/breathe.ts';
+import { tailText } from '#server/bounded-text.ts';
+import type { RunningProcess, Spawn, SpawnRequest } from '#server/processes/spawn.ts';
+
+/** A longer line ends the connection: it is held in memory whole before it is read. */
+export const MAX_LINE_BYTES = 16 * 1024 * 1024;
+const LINE_TOO_LONG = 'the server sent a message of more than 16 MiB';
+
+/** Answers that wait for the program to read them; while there are more, nothing it writes is read. */
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+
+/** How much of the end of the program's errors is kept. */
+export const ERROR_OUTPUT_BYTES = 4096;
+
+/** Between SIGTERM and SIGKILL. */
+const STOP_GRACE_MS = 5000;
+
+export interface StdioTransport extends Transport {
+  /** The end of what the program has written to its standard error. */
+  errorOutput(): string;
+  /** Why it is over, when nobody has closed it. */
+  failure(): string | undefined;
+}
+
+export interface StdioTransportOptions extends Pick<SpawnRequest, 'file' | 'args' | 'cwd' | 'env'> {
+  spawn: Spawn;
+  /** Throws for what is no message. */
+  parse(line: string): JSONRPCMessage;
+}
+
+/** Starts nothing before `start`. The program has a process group of its own, which ends with the transport. */
+export function createStdioTransport({ spawn, parse, ...program }: StdioTransportOptions): StdioTransport {
+  let running: RunningProcess | undefined;
+  let errors = Buffer.alloc(0);
+  let failure: string | undefined;
+  let closing = false;
+  let over = false;
+
+  function keepErrors(chunk: Buffer): void {
+    // One byte more than is shown tells whether the first character is whole.
+    errors = Buffer.concat([errors, chunk.subarray(-ERROR_OUTPUT_BYTES - 1)]).subarray(-ERROR_OUTPUT_BYTES - 1);
+  }
+
+  function end(): void {
+    if (over) return;
+    over = true;
+    transport.onclose?.();
+  }
+
+  function take(line: Buffer): void {
+    const text = line.toString('utf8').trim();
+    if (text === '') return;
+    let message: JSONRPCMessage;
+    try {
+      message = parse(text);
+    } catch {
+      // Programs that print other things between their messages are common.
+      transport.onerror?.(new Error('the server wrote a line that is no message'));
+      return;
+    }
+    transport.onmessage?.(message);
+  }
+
+  /** Reads no faster than messages are handled. */
+  async function read(output: AsyncIterable<Buffer>, input: Writable): Promise<void> {
+    let held: Buffer[] = [];
+    let bytes = 0;
+    const pace = createPace();
+    for await (const chunk of output) {
+      let from = 0;
+      for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, from)) {
+        take(held.length === 0 ? chunk.subarray(from, at) : Buffer.concat([...held, chunk.subarray(from, at)]));
+        held = [];
+        bytes = 0;
+        from = at + 1;
+        if (pace.due()) await pace.rest();
+        if (input.writableLength > MAX_WAITING_BYTES && !input.destroyed) await drained(input);
+        if (over) return;
+      }
+      if (from < chunk.length) held.push(chunk.subarray(from));
+      bytes += chunk.length - from;
+      if (bytes > MAX_LINE_BYTES) {
+        failure = LINE_TOO_LONG;
+        return;
+      }
+    }
+  }
+
+  async function follow({ pipes, ended, stop }: RunningProcess): Promise<void> {
+    if (!pipes) throw new Error('the program has no pipes');
+    const { output, input } = pipes;
+    const reading = read(output, input).catch(() => undefined);
+    const exited = ended.then((code) => {
+      failure ??= `the server exited with code ${code}`;
+      // Whoever has left the group may keep it open.
+      output.destroy();
+    });
+    await Promise.race([reading, exited]);
+    // A program that closes its output without ending is of no use any more.
+    input.end();
+    if (failure === LINE_TOO_LONG) stop(STOP_GRACE_MS);
+    else await settledSoon(exited);
+    failure ??= 'the server closed its output';
+    stop(STOP_GRACE_MS);
+    await reading;
+    end();
+  }
+
+  const transport: StdioTransport = {
+    errorOutput: () => tailText(errors, ERROR_OUTPUT_BYTES).trim(),
+    failure: () => (closing ? undefined : failure),
+
+    async start() {
+      running = await spawn({
+        ...program,
+        talks: true,
+        onOutput: (_stream, chunk) => keepErrors(chunk),
+      });
+      if (closing) {
+        running.stop(0);
+        return;
+      }
+      void follow(running);
+    },
+
+    async send(message) {
+      const input = running?.pipes?.input;
+      if (!input || over || input.writableEnded || input.destroyed) throw new Error('the connection is closed');
+      if (input.write(`${JSON.stringify(message)}\n`)) return;
+      await drained(input);
+      if (input.destroyed) throw new Error('the connection is closed');
+    },
+
+    async close() {
+      closing = true;
+      end();
+      if (!running) return;
+      running.pipes?.input.end();
+      running.stop(STOP_GRACE_MS);
+      await running.ended;
+    },
+  };
+  return transport;
+}
+
+/** All that waits has been read, or nobody reads it any more. */
+async function drained(input: Writable): Promise<void> {
+  const done = new AbortController();
+  const { signal } = done;
+  try {
+    await Promise.race([once(input, 'drain', { signal }), once(input, 'close', { signal })]);
+  } catch {
+    // A pipe that broke: `destroyed` tells.
+  } finally {
+    done.abort();
+  }
+}
+
+/** An exit is told a moment after the output has ended. */
+const EXIT_WAIT_MS = 500;
+
+function settledSoon(promise: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, EXIT_WAIT_MS);
+    void promise.then(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,58 @@
+/**
+ * A `fetch` for peers whose protocols stand on a library of their own: every header passes, redirects are the caller's,
+ * and nothing is cut for being silent, since a stream of events may be so for hours. Proxies and certificates are those
+ * of all requests.
+ */
+import type { EnvHttpProxyAgent } from 'undici';
+import { dispatcherOptions } from './dispatcher.ts';
+import { send } from './send.ts';
+
+const CONNECT_MS = 30_000;
+
+/** Of `fetch` what such libraries use. */
+export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+export interface HttpClient {
+  /** Follows no redirect. A body is a text, bytes or form fields. */
+  fetch: Fetch;
+  /** Breaks off what is still running and closes the sockets. */
+  close(): Promise<void>;
+}
+
+/** Creates it; nothing is loaded or opened before the first request. */
+export function createHttpClient(): HttpClient {
+  let opened: Promise<{ undici: typeof import('undici'); dispatcher: EnvHttpProxyAgent }> | undefined;
+
+  async function open() {
+    const undici = await import('undici');
+    const timeouts = { connectMs: CONNECT_MS, firstByteMs: 0, idleMs: 0 };
+    return { undici, dispatcher: new undici.EnvHttpProxyAgent(dispatcherOptions(timeouts)) };
+  }
+
+  return {
+    async fetch(url, init = {}) {
+      const { undici, dispatcher } = await (opened ??= open());
+      const headers = new Headers(init.headers);
+      const { body } = init;
+      if (body instanceof URLSearchParams && !headers.has('content-type')) {
+        headers.set('content-type', 'application/x-www-form-urlencoded;charset=UTF-8');
+      }
+      return send(undici, dispatcher, String(url), {
+        method: init.method ?? 'GET',
+        headers: Object.fromEntries(headers),
+        body: bodyOf(body),
+        signal: init.signal ?? undefined,
+      });
+    },
+    async close() {
+      if (opened) await (await opened).dispatcher.destroy();
+    },
+  };
+}
+
+function bodyOf(body: RequestInit['body']): string | Uint8Array | null {
+  if (body === undefined || body === null) return null;
+  if (typeof body === 'string' || body instanceof Uint8Array) return body;
+  if (body instanceof URLSearchParams) return body.toString();
+  throw new TypeError('a request body is a text, bytes or form fields');
+}

@@ -1,0 +1,49 @@
+/** A home and a project with MCP files. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { createLogger } from '#server/logging/log.ts';
+import { createMcpConfig } from '#server/mcp/config/mcp-config.ts';
+import { createChangeLock } from '#server/storage/change-lock.ts';
+import { leaseHolder } from './lease-holder.ts';
+import { temporaryHome } from './temporary-home.ts';
+
+/** Writes a file and the directories above it. */
+export async function putFile(path: string, content: unknown): Promise<string> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+export const serversOf = (...names: string[]) => ({
+  mcpServers: Object.fromEntries(names.map((name) => [name, { command: name }])),
+});
+
+export async function openMcpConfig() {
+  const base = await temporaryHome();
+  const home = join(base, 'home');
+  const root = join(base, 'repository', 'project');
+  await mkdir(home);
+  await mkdir(root, { recursive: true });
+  const facts = { trusted: true, workspace: true };
+  const lines: string[] = [];
+  const config = createMcpConfig({
+    home,
+    projectRootOf: async () => dirname(root),
+    trusted: async () => facts.trusted,
+    isWorkspace: async () => facts.workspace,
+    lock: createChangeLock({ path: join(home, 'mcp.json.lock'), holder: leaseHolder() }),
+    log: createLogger('debug', (line) => lines.push(line)),
+  });
+  onTestFinished(() => config.close());
+  return {
+    home,
+    root,
+    facts,
+    lines,
+    config,
+    user: join(home, 'mcp.json'),
+    shared: join(dirname(root), '.mcp.json'),
+    local: join(root, '.service-code', 'mcp.json'),
+  };
+}

@@ -1,0 +1,212 @@
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { expect, it, vi } from 'vitest';
+import type { McpServerSet } from '#server/mcp/config/workspace-servers.ts';
+import { openMcpConfig, putFile, serversOf } from '#support/mcp-config.ts';
+
+async function openWorkspace() {
+  const opened = await openMcpConfig();
+  const servers = opened.config.workspace(opened.root);
+  const sets: McpServerSet[] = [];
+  servers.onChange((set) => void sets.push(set));
+  const names = async () => (await servers.load()).entries.map(({ name }) => name);
+  return { ...opened, servers, sets, names };
+}
+
+it('a later file replaces a server of the same name at its place', async () => {
+  const { home, root, user, shared, local, servers } = await openWorkspace();
+  await putFile(user, { mcpServers: { a: { command: 'a' }, b: { command: 'b' }, c: { command: 'c', cwd: 'sub' } } });
+  await putFile(shared, { mcpServers: { b: { command: 'b2' }, d: { command: 'd', cwd: 'sub' } } });
+  await putFile(local, { mcpServers: { a: { url: 'https://a.example' }, e: { command: 'e', cwd: 'sub' } } });
+  const top = dirname(root);
+  expect(await servers.load()).toEqual({
+    problems: [],
+    entries: [
+      {
+        name: 'a',
+        config: { transport: 'http', url: 'https://a.example' },
+        source: 'global',
+        origin: local,
+        mutable: false,
+      },
+      {
+        name: 'b',
+        config: { transport: 'stdio', command: 'b2', cwd: top },
+        source: 'global',
+        origin: shared,
+        mutable: false,
+      },
+      {
+        name: 'c',
+        config: { transport: 'stdio', command: 'c', cwd: 'sub' },
+        source: 'global',
+        origin: join(home, 'mcp.json'),
+        mutable: true,
+      },
+      {
+        name: 'd',
+        config: { transport: 'stdio', command: 'd', cwd: join(top, 'sub') },
+        source: 'global',
+        origin: shared,
+        mutable: false,
+      },
+      {
+        name: 'e',
+        config: { transport: 'stdio', command: 'e', cwd: 'sub' },
+        source: 'global',
+        origin: local,
+        mutable: false,
+      },
+    ],
+  });
+});
+
+it("a project's servers count while its directory is trusted", async () => {
+  const { facts, user, shared, local, servers, sets, names } = await openWorkspace();
+  facts.trusted = false;
+  await putFile(user, serversOf('a'));
+  await putFile(shared, serversOf('b'));
+  await putFile(local, '{ no JSON');
+  expect(await servers.load()).toMatchObject({ entries: [{ name: 'a' }], problems: [] });
+  facts.trusted = true;
+  await servers.reload();
+  expect(await names()).toEqual(['a', 'b']);
+  facts.trusted = false;
+  await servers.reload();
+  expect(await names()).toEqual(['a']);
+  expect(sets.map(({ entries }) => entries.length)).toEqual([1, 2, 1]);
+});
+
+it('a reload ends when the listeners have taken over', async () => {
+  const { user, servers } = await openWorkspace();
+  await servers.load();
+  const order: string[] = [];
+  servers.onChange(async () => {
+    await new Promise((resolve) => setImmediate(resolve));
+    order.push('taken over');
+  });
+  await putFile(user, serversOf('a'));
+  await servers.reload();
+  order.push('reloaded');
+  expect(order).toEqual(['taken over', 'reloaded']);
+});
+
+it('a listener that fails stops neither the others nor the next change', async () => {
+  const { user, lines, servers, sets } = await openWorkspace();
+  servers.onChange(() => {
+    throw new Error('no');
+  });
+  await putFile(user, serversOf('a'));
+  await servers.load();
+  await putFile(user, serversOf('b'));
+  await servers.reload();
+  expect(sets.map(({ entries }) => entries[0]?.name)).toEqual(['a', 'b']);
+  expect(lines.join()).toContain('could not be taken over');
+});
+
+const bad: [string, unknown, RegExp][] = [
+  ['text that is no JSON', '{"mcpServers": {"x": {"command": "secret"}', /^Invalid JSON in .*mcp\.json: /],
+  ['a list', [], /the document is no object/],
+  ['mcpServers that is no object', { mcpServers: [] }, /mcpServers is no object/],
+  ['an entry without command and url', { mcpServers: { x: { args: ['secret'] } } }, /mcpServers\.x: transport: /],
+  ['an entry that is no object', { mcpServers: { x: 'secret' } }, /mcpServers\.x: /],
+  ['a URL that is none', { mcpServers: { x: { url: 'secret' } } }, /mcpServers\.x: url: Invalid URL/],
+  ['a time-out of 0', { mcpServers: { x: { command: 'secret', toolTimeoutMs: 0 } } }, /mcpServers\.x: toolTimeoutMs/],
+  ['too much', `{"mcpServers": {}, "x": "${'secret'.repeat(200_000)}"}`, /larger than/],
+];
+it.each(bad)('%s: the servers of that file stay, the other files count', async (_name, content, message) => {
+  const { user, shared, lines, servers, names } = await openWorkspace();
+  await putFile(user, serversOf('a'));
+  await putFile(shared, serversOf('b'));
+  await servers.load();
+  await putFile(user, content);
+  await putFile(shared, serversOf('c'));
+  await servers.reload();
+  expect(await names()).toEqual(['a', 'c']);
+  const { problems } = await servers.load();
+  expect(problems).toEqual([{ file: user, message: expect.stringMatching(message) }]);
+  expect(problems[0]?.message).toContain(user);
+  expect(`${JSON.stringify(problems)}${lines.join()}`).not.toContain('secret');
+  expect(lines).toHaveLength(1);
+});
+
+it('a file that was never readable names no servers', async () => {
+  const { user, shared, names } = await openWorkspace();
+  await putFile(user, '{');
+  await putFile(shared, serversOf('b'));
+  expect(await names()).toEqual(['b']);
+});
+
+it('an empty file and a file without mcpServers name none', async () => {
+  const { user, shared, servers } = await openWorkspace();
+  await putFile(user, ' \n');
+  await putFile(shared, { other: true });
+  expect(await servers.load()).toEqual({ entries: [], problems: [] });
+});
+
+it('a directory, and a link to a device, are no files', async () => {
+  const { user, shared, servers } = await openWorkspace();
+  await mkdir(user);
+  await symlink('/dev/zero', shared);
+  const { problems } = await servers.load();
+  expect(problems.map(({ file }) => file).toSorted()).toEqual([shared, user].toSorted());
+});
+
+it('tells of a change by hand, of each file, also where there was no directory for it', async () => {
+  const { user, shared, local, sets, names } = await openWorkspace();
+  expect(await names()).toEqual([]);
+  const until = (expected: string[]) =>
+    vi.waitFor(async () => expect(sets.at(-1)?.entries.map(({ name }) => name)).toEqual(expected), 5000);
+  await putFile(user, serversOf('a'));
+  await until(['a']);
+  await putFile(local, serversOf('l'));
+  await until(['a', 'l']);
+  // As editors do it.
+  await writeFile(`${local}.new`, JSON.stringify(serversOf('m')));
+  await rename(`${local}.new`, local);
+  await putFile(shared, serversOf('s'));
+  await until(['a', 's', 'm']);
+  await rm(dirname(local), { recursive: true });
+  await until(['a', 's']);
+  await putFile(local, serversOf('n'));
+  await until(['a', 's', 'n']);
+});
+
+it("tells of a change of the file behind a link, and of the link's", async () => {
+  const { home, user, sets, names } = await openWorkspace();
+  const until = (expected: string[]) =>
+    vi.waitFor(async () => expect(sets.at(-1)?.entries.map(({ name }) => name)).toEqual(expected), 5000);
+  await putFile(join(dirname(home), 'elsewhere', 'servers.json'), serversOf('a'));
+  await symlink(join('..', 'elsewhere', 'servers.json'), user);
+  expect(await names()).toEqual(['a']);
+  await putFile(join(dirname(home), 'elsewhere', 'servers.json'), serversOf('b'));
+  await until(['b']);
+});
+
+it('many changes in a row are one', async () => {
+  const { user, sets, servers } = await openWorkspace();
+  await servers.load();
+  for (let at = 0; at < 20; at++) await putFile(user, serversOf(`s${at}`));
+  await vi.waitFor(() => expect(sets.at(-1)?.entries[0]?.name).toBe('s19'), 5000);
+  expect(sets).toHaveLength(1);
+});
+
+it('nothing is told after the end', async () => {
+  const { user, servers, sets } = await openWorkspace();
+  await servers.load();
+  servers.close();
+  await putFile(user, serversOf('a'));
+  await servers.reload();
+  expect(sets).toEqual([]);
+});
+
+it('workspaces that nobody asked for are not read by a reload of all', async () => {
+  const { config, user, servers, sets } = await openWorkspace();
+  await putFile(user, serversOf('a'));
+  await config.reload();
+  expect(sets).toEqual([]);
+  await servers.load();
+  await putFile(user, serversOf('b'));
+  await config.reload();
+  expect(sets).toHaveLength(2);
+});
