@@ -17,6 +17,7 @@ import { measureMemory } from './measures/memory.mjs';
 import { measureSessions } from './measures/sessions.mjs';
 import { measureStart } from './measures/start.mjs';
 import { measureTerminals } from './measures/terminals.mjs';
+import { measureFork } from './measures/fork.mjs';
 import { measureTranscript } from './measures/transcript.mjs';
 import { measureTurns } from './measures/turns.mjs';
 import { cpuMs, startProgram } from './processes.mjs';
@@ -31,6 +32,7 @@ const measures = {
   memory: measureMemory,
   growth: measureGrowth,
   transcript: measureTranscript,
+  fork: measureFork,
   crowd: measureCrowd,
   list: measureFileList,
   files: measureFileSearch,
