@@ -11,6 +11,10 @@ const ptyFiles = ['pty.node', 'spawn-helper', 'conpty.node', 'conpty_console_lis
 export function nativeFiles(): string[] {
   const names = [
     'libsql',
+    // Loaded in a thread.
+    'ajv',
+    'ajv/dist/2019.js',
+    'ajv/dist/2020.js',
     `@vscode/ripgrep-${platform}/bin/${process.platform === 'win32' ? 'rg.exe' : 'rg'}`,
     ...ptyFiles.map((file) => `@lydell/node-pty-${platform}/${file}`),
   ];

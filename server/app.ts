@@ -31,6 +31,7 @@ import { createMcpAuth, type McpAuth } from '#server/mcp/auth/mcp-auth.ts';
 import { createMcpConfig, type McpConfig } from '#server/mcp/config/mcp-config.ts';
 import { createMcpManagement, type McpManagement } from '#server/mcp/management/management.ts';
 import { createProber } from '#server/mcp/management/probe.ts';
+import { createMcp } from '#server/mcp/mcp.ts';
 import { createHttpClient } from '#server/net/http-client.ts';
 import { createModelChecks } from '#server/models/model-checks.ts';
 import { createModelClient } from '#server/models/stream.ts';
@@ -297,6 +298,19 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     env: options.env,
     now: clock.now,
   });
+  const mcp = opened.add(
+    createMcp({
+      configured: mcpConfig,
+      auth: mcpAuth,
+      settings: () => config.effective().mcp,
+      clientName,
+      env: options.env,
+      spawn: spawnGroup,
+      fetch,
+      additionalDirs: additionalDirs.of,
+      log,
+    }),
+  );
   const git = opened.add(createGit({ runtime, clock }));
   const tools = builtinTools();
   const trees = opened.add(createTrees({ windowMs: () => windowMs(options.env()), log }));
@@ -321,6 +335,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       runtime,
       additionalDirs: additionalDirs.of,
       agentFolders: () => [],
+      mcp,
       instructionsMaxAgeMs: options.instructionsMaxAgeMs,
       clock,
       home,

@@ -8,6 +8,7 @@ import type { SessionLog } from '#server/journal/session-log.ts';
 import type { Stored, Text } from '#server/journal/texts.ts';
 import type { ContextState, RememberedRule } from '#server/journal/projections/context.ts';
 import type { Attachment, Draft, InternalFields } from '#server/journal/records.ts';
+import type { Mcp } from '#server/mcp/mcp.ts';
 import type { ModelRequest, ModelResponse, RequestSettings, ResolvedModel, StreamPart } from '#server/models/types.ts';
 import type { Decision } from '#server/permissions/decision.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
@@ -109,6 +110,7 @@ export interface TurnInput {
 export interface AgentProgram {
   readonly tools: readonly Tool[];
   readonly hooks: Hooks;
+  readonly mcp: Pick<Mcp, 'hold'>;
   defaultPermission(): PermissionMode;
   /** Whether main agents begin in plan mode. */
   defaultPlanMode(): boolean;

@@ -15,7 +15,7 @@ import type { InterruptReason } from '#schema/events/turns.ts';
 import type { StatusFacts } from '#schema/events/volatile.ts';
 import type { Snapshot } from '#schema/message.ts';
 import type { TurnOutcome } from '#schema/scalars.ts';
-import type { AgentConfigRequest, SessionStatus } from '#schema/session.ts';
+import type { AgentConfigRequest, SessionStatus, SessionWarning } from '#schema/session.ts';
 import type { PreparedCall, Tool, ToolResult } from '#server/tools/tool.ts';
 import type { TranscriptRows } from '#server/transcript/transcript-rows.ts';
 import type { TurnModel } from './agent-config.ts';
@@ -71,6 +71,8 @@ export interface LiveFeature {
     agent: AgentContext,
     prompt: StartingPrompt,
   ): ((signal: AbortSignal) => Promise<PromptStart>) | undefined;
+  /** A turn of the agent has begun; its first step waits for what is returned, which rejects when the signal fires. */
+  turnBegins?(agent: AgentContext, signal: AbortSignal): Promise<void> | undefined;
   /**
    * A step is near, and waits for what is returned, which may replace the context. Nothing, as usual, lets it begin at
    * once.
@@ -114,6 +116,8 @@ export interface LiveFeature {
   subagentEnded?(agent: AgentContext, subagent: { name: string; response: string }): void;
   /** What a call's result leaves in the journal beside it. */
   callEnds?(agent: AgentContext, call: ToolCall, result: StoredResult): Pick<ToolResult, 'x' | 'records'>;
+  /** What the user should know of the session. */
+  warnings?(): readonly SessionWarning[];
   /** Members of the snapshot that die with the process. */
   snapshot?(): Partial<Snapshot>;
   /** Records in front of the agent's `agent.disposed`. */

@@ -2,6 +2,7 @@
 import type { Clock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
 import type { Hooks } from '#server/hooks/hooks.ts';
+import type { Mcp } from '#server/mcp/mcp.ts';
 import { completionBudget } from '#server/models/budget.ts';
 import type { Identity } from '#server/models/providers/identity.ts';
 import { effectiveRecord, findModel, resolveModel } from '#server/models/resolve.ts';
@@ -46,6 +47,7 @@ export interface AgentProgramDeps {
   /** Those that every agent has; features bring more. */
   tools: readonly Tool[];
   hooks: Hooks;
+  mcp: Pick<Mcp, 'hold'>;
   /** Further directories that count as the workspace of this root, at this moment. */
   additionalDirs: (root: string) => Promise<readonly string[]>;
   log: Logger;
@@ -82,6 +84,7 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
   return {
     tools,
     hooks,
+    mcp: deps.mcp,
     defaultPermission: () => config.effective().defaultPermissionMode ?? DEFAULT_PERMISSION,
     defaultPlanMode: () => config.effective().defaultPlanMode,
     resolveModel: (alias) => resolveModel(alias, { config: config.effective(), env: env(), identity }),

@@ -148,7 +148,7 @@ export function createTurnStream(deps: TurnStreamDeps): TurnStream {
         tool_call_id: toolCallId,
         name,
         args,
-        ...(prepared ? { description: prepared.label } : {}),
+        ...(prepared?.label === undefined ? {} : { description: prepared.label }),
         ...(prepared?.display ? { display: prepared.display } : {}),
         since: started,
       });

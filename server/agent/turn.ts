@@ -75,6 +75,8 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
   const messages = () => requestMessages(agent.state());
 
   try {
+    const begins = features.flatMap((feature) => feature.turnBegins?.(agent, signal) ?? []);
+    if (begins.length > 0) await Promise.all(begins);
     let frozen = await agent.config.freeze();
     for (let step = 1; ; step++) {
       signal.throwIfAborted();

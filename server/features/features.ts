@@ -4,6 +4,7 @@ import { btw } from './btw/btw.ts';
 import { compaction } from './compaction/compaction.ts';
 import { goals } from './goals/goals.ts';
 import { hooks } from './hooks/hooks.ts';
+import { mcp } from './mcp/mcp.ts';
 import { planMode } from './plan-mode/plan-mode.ts';
 import { questions } from './questions/questions.ts';
 import { subagents } from './subagents/subagents.ts';
@@ -20,4 +21,5 @@ export const features: readonly Feature[] = [
   btw,
   tasks,
   compaction,
+  mcp,
 ];

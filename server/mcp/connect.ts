@@ -9,6 +9,7 @@ import type { Spawn } from '#server/processes/spawn.ts';
 
 import { SERVER_VERSION } from '#server/version.ts';
 import type { McpRemoteConfig, McpServerConfig } from '#schema/mcp-server.ts';
+import { unlessAborted } from './aborts.ts';
 import { childOf } from './child.ts';
 import { failureKind, failureText } from './failures.ts';
 import { createRemoteTransport } from './remote-transport.ts';
@@ -127,7 +128,8 @@ export async function connectServer(config: McpServerConfig, options: ConnectOpt
   try {
     const request = { signal, timeout: options.timeoutMs };
     const opening = client.connect(transport, request).then(() => listTools(client, request));
-    const tools = await Promise.race([opening, aborted(signal), broken.then(({ error }) => Promise.reject(error))]);
+    const failing = broken.then(({ error }) => Promise.reject(error));
+    const tools = await unlessAborted(Promise.race([opening, failing]), signal);
     return {
       tools,
       close,
@@ -270,10 +272,4 @@ function needsAuth(config: McpServerConfig, error: unknown): boolean {
   if (config.transport === 'stdio' || config.bearerTokenEnvVar !== undefined) return false;
   const fixed = config.auth !== 'oauth' && Object.keys(config.headers ?? {}).length > 0;
   return !fixed && failureKind(error) === 'unauthorized';
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
 }

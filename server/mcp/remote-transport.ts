@@ -11,9 +11,6 @@ type Library = typeof import('@modelcontextprotocol/client');
 const MAX_RECONNECTIONS = 5;
 /** A server may ask for shorter waits; it gets no more than this. */
 const MIN_STREAM_GAP_MS = 1000;
-/** Of each request of a sign-in. */
-const OAUTH_TIMEOUT_MS = 30_000;
-const OAUTH_BODY_BYTES = 1024 * 1024;
 
 export interface RemoteTransportOptions {
   transport: McpRemoteConfig['transport'];
@@ -32,7 +29,7 @@ export function createRemoteTransport(
   { transport, url, headers, authProvider, fetch, onLost }: RemoteTransportOptions,
 ): Transport {
   const options = {
-    fetch: serverFetch(fetch, url, transport, headers),
+    fetch: serverFetch(fetch, headers),
     ...(authProvider ? { authProvider } : {}),
   };
   if (transport === 'sse') return new SSEClientTransport(url, options);
@@ -58,27 +55,13 @@ export function createRemoteTransport(
   });
 }
 
-/** Requests of a sign-in go through the same function, to other addresses; they get neither headers nor endless time. */
-function serverFetch(fetch: Fetch, server: URL, transport: string, own: Record<string, string>): Fetch {
+/** Our headers in every request, bounds around every answer, and no stream sooner behind the last than it may be. */
+function serverFetch(fetch: Fetch, own: Record<string, string>): Fetch {
   let nextStream = 0;
-
-  function isServers(url: URL, method: string, headers: Headers): boolean {
-    if (url.origin !== server.origin || url.pathname.includes('/.well-known/')) return false;
-    if (headers.get('content-type')?.startsWith('application/x-www-form-urlencoded')) return false;
-    return transport === 'sse' || method === 'DELETE' || headers.get('accept')?.includes('text/event-stream') === true;
-  }
-
-  return async (input, init = {}) => {
-    const url = new URL(input);
-    const method = init.method?.toUpperCase() ?? 'GET';
+  return async (url, init = {}) => {
     const headers = new Headers(init.headers);
-    if (!isServers(url, method, headers)) {
-      const limit = AbortSignal.timeout(OAUTH_TIMEOUT_MS);
-      const signal = init.signal ? AbortSignal.any([init.signal, limit]) : limit;
-      return boundedBody(await fetch(url, { ...init, signal }), OAUTH_BODY_BYTES);
-    }
     for (const [name, value] of Object.entries(own)) if (!headers.has(name)) headers.set(name, value);
-    if (method === 'GET') {
+    if ((init.method ?? 'GET') === 'GET') {
       const wait = nextStream - performance.now();
       nextStream = Math.max(nextStream, performance.now()) + MIN_STREAM_GAP_MS;
       if (wait > 0) await delay(wait, undefined, init.signal ? { signal: init.signal } : {});

@@ -136,7 +136,10 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
     readMessages: log.readMessages,
     overlay: {
       inFlight: main.inFlight,
-      warnings: () => main.context.config.warnings(),
+      warnings: () => [
+        ...main.context.config.warnings(),
+        ...features.all.flatMap((feature) => feature.warnings?.() ?? []),
+      ],
       sections: () => features.all.flatMap((feature) => feature.snapshot?.() ?? []),
       flushEvents: deps.flushEvents,
     },

@@ -9,6 +9,7 @@ import { compaction } from '#server/features/compaction/compaction.ts';
 import { undoTurns } from '#server/features/undo/undo.ts';
 import type { StreamPosition } from '#server/events/frame.ts';
 import type { StreamSource } from '#server/events/stream-source.ts';
+import { isMcpTool, serverOfTool } from '#server/mcp/tool-names.ts';
 import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
 import { lockOwner } from '#server/journal/lock.ts';
 import { readPosition, replayCold } from '#server/journal/replay.ts';
@@ -34,6 +35,7 @@ import type { MessagePage } from './message-page.ts';
 import { promptText } from './prompt-text.ts';
 import type { LiveSession } from './session.ts';
 import { createSessionReader, runtimeOf } from './session-views.ts';
+import { createSessionMcpServers, type SessionMcpServers } from './mcp-servers.ts';
 import { createSessionExport, type ExportSession } from './session-export.ts';
 import { createSessionReads, type ReadSession } from './session-reads.ts';
 import { createSessionRecovery } from './session-recovery.ts';
@@ -132,6 +134,7 @@ export interface Sessions {
   liveRow(id: string): SessionHeader | undefined;
   /** Of a live session, of the one created last unless named; empty for an unknown or cold one. Loads none. */
   tools(id: string | undefined): Promise<ToolDescriptor[]>;
+  readonly mcpServers: SessionMcpServers;
   streams: StreamSource;
   /** Who follows the transcripts. */
   followers: TranscriptFollowers;
@@ -392,13 +395,17 @@ export function createSessions(deps: SessionsDeps): Sessions {
     const chosen = id ?? index.newestId();
     const session = chosen === undefined ? undefined : live.get(chosen);
     if (!session) return [];
-    return session.agents.main.tools().map(({ tool, active }) => ({
-      name: tool.name,
-      description: tool.description,
-      input_schema: null,
-      source: 'builtin',
-      active,
-    }));
+    return session.agents.main.tools().map(({ tool: { name, description }, active }) => {
+      const server = serverOfTool(name);
+      return {
+        name,
+        description,
+        input_schema: null,
+        source: isMcpTool(name) ? 'mcp' : 'builtin',
+        ...(server === undefined ? {} : { mcp_server_id: server }),
+        active,
+      };
+    });
   }
 
   const streams: StreamSource = {
@@ -459,6 +466,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     restore,
     liveRow: (id) => live.get(id)?.row(),
     tools,
+    mcpServers: createSessionMcpServers(live),
     streams,
     followers,
     abort,

@@ -112,8 +112,8 @@ export type ToolPermission = 'free' | 'read' | 'write' | 'ask';
 /** What resolving the arguments yields, before anything runs. */
 export interface PreparedCall {
   accesses: Access[];
-  /** Label for people: `description` of the event, `action` of the approval. */
-  label: string;
+  /** Label for people: `description` of the event, `action` of the approval; the tool's name unless given. */
+  label?: string;
   display?: Display;
   subject: RuleSubject;
   review?: Review;

@@ -22,6 +22,7 @@ import { createOpJournals } from '#server/transcript/op-journal.ts';
 import type { EventFrame } from '#server/events/frame.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { noHooks } from './no-hooks.ts';
+import { noMcp } from './no-mcp.ts';
 import { defaultTaskSettings } from './tasks.ts';
 import { openLog, SESSION_ID, type OpenedLog } from './session-logs.ts';
 
@@ -83,6 +84,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
     program: {
       tools,
       hooks: noHooks,
+      mcp: noMcp,
       defaultPermission: () => 'manual',
       defaultPlanMode: () => false,
       resolveModel: nothing,

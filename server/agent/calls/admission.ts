@@ -158,14 +158,15 @@ async function permission(
     agent.log.append(records);
   }
   if (decision.kind === 'approve') return { outdated, answer: undefined };
+  const { label = `Approve ${call.name}` } = prepared;
   const { id, answer } = session.approvals.ask(
     {
       agentId: agent.id,
       turnId: turn.id,
       toolCallId: call.id,
       toolName: call.name,
-      action: prepared.label,
-      display: display ?? { kind: 'generic', summary: prepared.label, detail: args },
+      action: label,
+      display: display ?? { kind: 'generic', summary: label, detail: args },
       toolInput: args,
       rule: decision.rule,
     },

@@ -27,7 +27,7 @@ export function startDraft(
     toolCallId: call.id,
     name: call.name,
     args,
-    ...(prepared ? { description: prepared.label } : {}),
+    ...(prepared?.label === undefined ? {} : { description: prepared.label }),
     ...(display ? { display } : {}),
   });
 }

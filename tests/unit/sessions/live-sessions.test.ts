@@ -23,6 +23,7 @@ import type { SessionIndex } from '#server/sessions/session-index.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
 import { manualClock, type ManualClock } from '#support/manual-clock.ts';
 import { noHooks } from '#support/no-hooks.ts';
+import { noMcp } from '#support/no-mcp.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { openIndex, sessionRow, WORKSPACE } from './index-fixtures.ts';
 
@@ -74,6 +75,7 @@ beforeEach(async () => {
       client,
       tools: [],
       hooks: noHooks,
+      mcp: noMcp,
       log,
     }),
     holder: leaseHolder(),

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
+
+export default defineEndpoint({
+  summary: 'Connect an MCP server anew',
+  description: 'The reply waits until the attempt has ended, whether it connected or not.',
+  tag: 'tools',
+  operationId: 'restartMcpServer',
+  params: pathParams('mcp_server_id'),
+  data: z.object({ restarting: z.literal(true) }),
+  errors: ['validation.failed', 'mcp.server_not_found'],
+  async handler({ params, app }) {
+    await app.sessions.mcpServers.restart(params.mcp_server_id);
+    return { restarting: true as const };
+  },
+});

@@ -1,0 +1,103 @@
+/** MCP servers in a session: which of its workspace it has, their tools in its agents, and what clients are told. */
+import type { SessionContext } from '#server/agent/context.ts';
+import type { Feature, LiveFeature } from '#server/agent/feature.ts';
+import { event } from '#server/journal/records.ts';
+import { unlessAborted } from '#server/mcp/aborts.ts';
+import type { McpConfigProblem } from '#server/mcp/config/workspace-servers.ts';
+import type { McpServer } from '#server/mcp/server.ts';
+import type { WorkspaceChange, WorkspaceMcp } from '#server/mcp/workspace-mcp.ts';
+import { MAIN_AGENT } from '#schema/agents.ts';
+import type { SessionWarning } from '#schema/session.ts';
+import { offeredTools, type Offer } from './offer.ts';
+import { discoveryRecords } from './records.ts';
+
+export interface SessionMcp extends LiveFeature {
+  readonly workspace: WorkspaceMcp;
+}
+
+const warningOf = ({ message }: McpConfigProblem): SessionWarning => ({
+  code: 'mcp-config-invalid',
+  severity: 'warning',
+  message,
+});
+
+function open(session: SessionContext): SessionMcp {
+  const { log } = session;
+  const { workspace, release } = session.program.mcp.hold(session.cwd);
+  /** The servers that there were when the session first needed them; it gets no others. */
+  let own: ReadonlySet<string> | undefined;
+  let offer: Offer | undefined;
+  let told: readonly McpConfigProblem[] = [];
+  const recording = new Set<string>();
+
+  const isOwn = (server: McpServer) => own?.has(server.name) ?? server.state().status !== 'removed';
+
+  /** Made anew only when a server has other tools. */
+  function offered(): Offer {
+    offer ??= offeredTools(workspace.registered.filter(isOwn));
+    return offer;
+  }
+
+  /** Nobody is told of what came before the main agent, nor by a process that does not write the session. */
+  const tells = () => log.claimed && !log.readOnly && session.agents.main.context.config.created;
+
+  function onChange({ server, ...change }: WorkspaceChange): void {
+    if (change.kind === 'tools') offer = undefined;
+    if (!isOwn(server) || !tells()) return;
+    if (change.kind === 'status') {
+      log.attempt([event(MAIN_AGENT, 'mcp.server.status', { server: change.state })]);
+      return;
+    }
+    log.attempt([event(MAIN_AGENT, 'tool.list.updated', { reason: change.reason, serverName: server.name })]);
+    record(server).catch((error: unknown) => session.report(`tools of an MCP server could not be recorded`, error));
+  }
+
+  /** What a server gave, once for each different list. */
+  async function record({ name, discovery }: McpServer): Promise<void> {
+    if (!discovery || log.state.counters.toolHashes.has(discovery.hash) || recording.has(discovery.hash)) return;
+    recording.add(discovery.hash);
+    try {
+      const { blob, bytes } = await log.keep(discovery.text);
+      const lost = offered().collisions.get(name) ?? [];
+      if (tells()) log.append(discoveryRecords(name, discovery, lost, { blob, bytes }));
+    } finally {
+      recording.delete(discovery.hash);
+    }
+  }
+
+  async function begin(signal: AbortSignal): Promise<void> {
+    await unlessAborted(workspace.start(), signal);
+    const servers = await workspace.list();
+    own ??= new Set(servers.filter((server) => server.state().status !== 'removed').map(({ name }) => name));
+    offer = undefined;
+    for (const server of workspace.registered) if (isOwn(server)) await record(server);
+    tellProblems();
+  }
+
+  function tellProblems(): void {
+    const now = workspace.problems();
+    const fresh = now.filter(({ message }) => !told.some((known) => known.message === message));
+    told = now;
+    if (fresh.length === 0) return;
+    log.append(fresh.map(warningOf).map(({ message, code }) => event(MAIN_AGENT, 'warning', { message, code })));
+  }
+
+  const stop = workspace.onChange(onChange);
+
+  return {
+    workspace,
+    tools: () => offered().tools,
+    turnBegins(_agent, signal) {
+      if (!own) return begin(signal);
+      if (told !== workspace.problems()) tellProblems();
+      return undefined;
+    },
+    warnings: () => workspace.problems().map(warningOf),
+    async release() {
+      stop();
+      await release();
+    },
+  };
+}
+
+export const mcp: Feature<SessionMcp> = { name: 'mcp', open };

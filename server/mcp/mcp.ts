@@ -1,0 +1,149 @@
+/** MCP servers: one set a workspace, for as long as somebody holds it. */
+import type { EffectiveConfig } from '#server/config/effective.ts';
+import type { Logger } from '#server/logging/log.ts';
+import type { Fetch } from '#server/net/http-client.ts';
+import type { Spawn } from '#server/processes/spawn.ts';
+import type { RunContext } from '#server/tools/tool.ts';
+import type { McpServerConfig } from '#schema/mcp-server.ts';
+import { credentialId } from './auth/credentials.ts';
+import type { McpAuth } from './auth/mcp-auth.ts';
+import { expandConfig } from './config/expand.ts';
+import type { McpConfig } from './config/mcp-config.ts';
+import { connectServer, type McpConnection } from './connect.ts';
+import { createSchemas } from './schemas.ts';
+import { createWorkspaceMcp, type WorkspaceMcp } from './workspace-mcp.ts';
+
+const STARTUP_TIMEOUT_MS = 30_000;
+const TOOL_TIMEOUT_MS = 60_000;
+
+export interface HeldWorkspaceMcp {
+  readonly workspace: WorkspaceMcp;
+  /** The last who lets go closes its connections; awaited until their programs have ended. */
+  release(): Promise<void>;
+}
+
+export interface Mcp {
+  /** The servers of the workspace with this directory; holding them starts nothing. */
+  hold(root: string): HeldWorkspaceMcp;
+  close(): Promise<void>;
+}
+
+export interface McpDeps {
+  configured: McpConfig;
+  auth: McpAuth;
+  settings(): EffectiveConfig['mcp'];
+  /** How this program calls itself. */
+  clientName(): string;
+  env(): NodeJS.ProcessEnv;
+  spawn: Spawn;
+  fetch: Fetch;
+  /** Further directories of a workspace. */
+  additionalDirs(root: string): Promise<readonly string[]>;
+  log: Logger;
+}
+
+/** Creates it; nothing is read, loaded or started. */
+export function createMcp(deps: McpDeps): Mcp {
+  const { auth, env, settings, log } = deps;
+  const schemas = createSchemas();
+  const held = new Map<string, { workspace: WorkspaceMcp; holders: number }>();
+
+  /** Undefined for a server that nobody signs in to. Throws for a placeholder without a value. */
+  function targetOf(name: string, config: McpServerConfig) {
+    if (config.transport === 'stdio' || config.bearerTokenEnvVar !== undefined) return undefined;
+    const ready = expandConfig(config, env());
+    if (ready.transport === 'stdio') return undefined;
+    return { name, url: ready.url, transport: ready.transport, headers: ready.headers ?? {} };
+  }
+
+  /** With its own time-outs and its stored grant. Throws `McpConnectError`, and for a placeholder without a value. */
+  async function connect(name: string, config: McpServerConfig, root: string): Promise<McpConnection> {
+    const ready = expandConfig(config, env());
+    return connectServer(ready, {
+      root,
+      env: env(),
+      spawn: deps.spawn,
+      fetch: deps.fetch,
+      clientName: deps.clientName(),
+      timeoutMs: config.startupTimeoutMs ?? settings().startupTimeoutMs ?? STARTUP_TIMEOUT_MS,
+      ...(ready.transport === 'stdio' ? {} : { authProvider: auth.authProviderFor(name, ready.url) }),
+      roots: async () => [root, ...(await deps.additionalDirs(root))],
+    });
+  }
+
+  auth.onChanged(({ id, kind }) => {
+    for (const { workspace } of held.values()) {
+      workspace.reconnect(({ name, config, state }) => {
+        const { status } = state();
+        const concerned = kind === 'saved' ? status === 'needs-auth' || status === 'failed' : status === 'connected';
+        return concerned && idOf(name, config) === id;
+      });
+    }
+  });
+
+  function idOf(name: string, config: McpServerConfig): string | undefined {
+    try {
+      const target = targetOf(name, config);
+      return target && credentialId(name, target.url);
+    } catch {
+      // A placeholder without a value: it cannot have signed in either.
+      return undefined;
+    }
+  }
+
+  function open(root: string): WorkspaceMcp {
+    return createWorkspaceMcp({
+      configured: deps.configured.workspace(root),
+      schemas,
+      connect: (name, config) => connect(name, config, root),
+      toolTimeoutMs: (config) => config.toolTimeoutMs ?? settings().toolTimeoutMs ?? TOOL_TIMEOUT_MS,
+      signIn,
+      async scopeMissing(name, config, scope) {
+        const target = targetOf(name, config);
+        if (target) await auth.scopeMissing(target, scope);
+      },
+      log,
+    });
+  }
+
+  async function signIn(name: string, config: McpServerConfig, { signal, progress }: RunContext): Promise<void> {
+    const target = targetOf(name, config);
+    if (!target) return;
+    await auth.authenticate(target, {
+      signal,
+      onSignIn({ authorizationUrl, expiresAt }) {
+        progress({
+          kind: 'custom',
+          customKind: 'mcp.oauth.authorization_url',
+          customData: { serverName: name, authorizationUrl, expiresAt },
+        });
+        progress({ kind: 'status', text: `Open ${authorizationUrl} to sign in to ${name}.` });
+      },
+    });
+  }
+
+  return {
+    hold(root) {
+      const entry = held.get(root) ?? { workspace: open(root), holders: 0 };
+      held.set(root, entry);
+      entry.holders += 1;
+      let holding = true;
+      return {
+        workspace: entry.workspace,
+        async release() {
+          if (!holding) return;
+          holding = false;
+          entry.holders -= 1;
+          if (entry.holders > 0) return;
+          held.delete(root);
+          await entry.workspace.close();
+        },
+      };
+    },
+    async close() {
+      await Promise.all([...held.values()].map(({ workspace }) => workspace.close()));
+      held.clear();
+      await schemas.close();
+    },
+  };
+}

@@ -1,0 +1,164 @@
+/**
+ * Schemas that servers give for the arguments of their tools. They are strangers' programs: compiling one, or matching its
+ * expressions, may take forever. So a thread does both, one piece of work at a time, and ends when one takes too long.
+ */
+import { createHash } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { Worker } from 'node:worker_threads';
+import { z } from 'zod';
+import { isRecord } from '#server/json.ts';
+import { SCHEMA_PROGRAM } from './schema-program.ts';
+
+export const MAX_SCHEMA_BYTES = 256 * 1024;
+/** For one schema, or for the arguments of one call. */
+const WORK_MS = 100;
+/** A busy machine may be slower than the work is. */
+const ATTEMPTS = 2;
+/** For the library, which is loaded once a thread. */
+const LOAD_MS = 10_000;
+/** How long an unused thread is kept. */
+const IDLE_MS = 30_000;
+const MEMORY_MB = 96;
+const KNOWN_VERDICTS = 5000;
+
+const draftFiles = { 'draft-07': 'ajv', '2019-09': 'ajv/dist/2019.js', '2020-12': 'ajv/dist/2020.js' };
+type Draft = keyof typeof draftFiles;
+
+const answerSchema = z.object({ id: z.int(), problem: z.string().optional() });
+
+/** A schema that a tool may have. */
+export interface ArgumentSchema {
+  /** As models are told it. */
+  readonly parameters: Record<string, unknown>;
+  readonly text: string;
+  readonly hash: string;
+}
+
+export interface Schemas {
+  /** Whether a tool may have it; `problem` says why not. */
+  check(schema: unknown): Promise<ArgumentSchema | { problem: string }>;
+  /** What is wrong with the arguments, undefined when they fit. */
+  problemOf(schema: ArgumentSchema, args: unknown): Promise<string | undefined>;
+  close(): Promise<void>;
+}
+
+type Work = { kind: 'load' | 'compile' | 'validate'; names: Draft[]; text?: string; hash?: string; args?: string };
+
+interface Thread {
+  worker: Worker;
+  /** Undefined where there is no answer in time, or the thread has died. */
+  ask(work: Work, ms: number): Promise<{ problem?: string | undefined } | undefined>;
+}
+
+/** Starts no thread before there is work. */
+export function createSchemas(): Schemas {
+  /** By hash; the problem of a schema that no tool may have. */
+  const verdicts = new Map<string, string | undefined>();
+  let thread: Thread | undefined;
+  let idle: NodeJS.Timeout | undefined;
+  let queue: Promise<unknown> = Promise.resolve();
+  let closed = false;
+
+  async function end(): Promise<void> {
+    clearTimeout(idle);
+    const { worker } = thread ?? {};
+    thread = undefined;
+    await worker?.terminate();
+  }
+
+  async function attempt(work: Work): Promise<{ problem?: string | undefined } | undefined> {
+    clearTimeout(idle);
+    thread ??= startThread();
+    await thread.ask({ kind: 'load', names: work.names }, LOAD_MS);
+    const answer = await thread.ask(work, WORK_MS);
+    if (!answer) await end();
+    else idle = setTimeout(() => void end(), IDLE_MS).unref();
+    return answer;
+  }
+
+  async function tried(work: Work): Promise<string | undefined> {
+    for (let count = 0; count < ATTEMPTS; count++) {
+      if (closed) break;
+      const answer = await attempt(work);
+      if (answer) return answer.problem;
+    }
+    return `it takes longer than ${WORK_MS} ms`;
+  }
+
+  /** One after the other: the time that each takes is its own. */
+  function run(work: Work): Promise<string | undefined> {
+    const done = queue.then(() => tried(work));
+    queue = done.catch(() => undefined);
+    return done;
+  }
+
+  return {
+    async check(schema) {
+      if (!isRecord(schema) || schema.type !== 'object') return { problem: 'it is no schema of an object' };
+      const text = JSON.stringify(schema);
+      if (Buffer.byteLength(text) > MAX_SCHEMA_BYTES) return { problem: `it is above ${MAX_SCHEMA_BYTES} bytes` };
+      const hash = createHash('sha256').update(text).digest('hex');
+      if (!verdicts.has(hash)) {
+        const problem = await run({ kind: 'compile', names: draftsOf(schema), text });
+        if (closed) return { problem: 'the server is stopping' };
+        if (verdicts.size >= KNOWN_VERDICTS) verdicts.clear();
+        verdicts.set(hash, problem);
+      }
+      const problem = verdicts.get(hash);
+      if (problem !== undefined) return { problem };
+      const { $schema: _draft, ...parameters } = schema;
+      // Some vendors refuse an object that says nothing of its members.
+      return { text, hash, parameters: { ...parameters, properties: parameters.properties ?? {} } };
+    },
+    problemOf: ({ text, hash, parameters: _parameters }, args) =>
+      run({ kind: 'validate', names: draftsIn(text), text, hash, args: JSON.stringify(args) }),
+    async close() {
+      closed = true;
+      await end();
+    },
+  };
+}
+
+/** Without a word of the schema itself: the present draft, or the one that most libraries wrote before. */
+function draftsOf({ $schema }: Record<string, unknown>): Draft[] {
+  if (typeof $schema !== 'string') return ['2020-12', 'draft-07'];
+  if ($schema.includes('2019-09')) return ['2019-09'];
+  return /draft-0[467]/.test($schema) ? ['draft-07'] : ['2020-12'];
+}
+
+const draftsIn = (text: string): Draft[] => draftsOf(z.looseObject({}).parse(JSON.parse(text)));
+
+function startThread(): Thread {
+  const { resolve } = createRequire(import.meta.url);
+  const files = Object.fromEntries(Object.entries(draftFiles).map(([draft, file]) => [draft, resolve(file)]));
+  const worker = new Worker(SCHEMA_PROGRAM, {
+    eval: true,
+    workerData: files,
+    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+  });
+  worker.unref();
+  let last = 0;
+  return {
+    worker,
+    ask(work, ms) {
+      const id = ++last;
+      return new Promise((resolveAsk) => {
+        const settle = (answer?: { problem?: string | undefined }) => {
+          clearTimeout(timer);
+          worker.off('message', onMessage).off('error', onEnd).off('exit', onEnd);
+          resolveAsk(answer);
+        };
+        const onMessage = (message: unknown) => {
+          const answer = answerSchema.parse(message);
+          if (answer.id === id) settle(answer);
+        };
+        const onEnd = () => settle();
+        // What has come meanwhile is handed over first.
+        const timer = setTimeout(() => setImmediate(onEnd), ms);
+        worker.on('message', onMessage).on('error', onEnd).on('exit', onEnd);
+        // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+        worker.postMessage({ ...work, id });
+      });
+    },
+  };
+}

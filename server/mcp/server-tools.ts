@@ -1,0 +1,40 @@
+/** The tools of a server as agents have them. */
+import { isRecord } from '#server/json.ts';
+import { ToolInputError, type RunContext, type Tool, type ToolResult } from '#server/tools/tool.ts';
+import type { Discovery, UsableTool } from './discovery.ts';
+import type { Schemas } from './schemas.ts';
+import { AUTHENTICATE, qualifiedName } from './tool-names.ts';
+
+export type CallTool = (tool: UsableTool, args: Record<string, unknown>, context: RunContext) => Promise<ToolResult>;
+
+/** Of what a server might touch nothing is known. */
+const anything = { accesses: [{ kind: 'all' as const }], subject: { match: 'literal' as const } };
+
+/** In the order of the server. Arguments are checked when a call is prepared, which may take a moment. */
+export const toolsOf = ({ tools }: Discovery, schemas: Schemas, call: CallTool): Tool[] =>
+  tools.map((tool) => ({
+    name: tool.name,
+    description: tool.description,
+    parameters: tool.schema.parameters,
+    check(args) {
+      if (!isRecord(args)) return { problem: 'the arguments are no object' };
+      return {
+        args,
+        async prepare() {
+          const problem = await schemas.problemOf(tool.schema, args);
+          if (problem !== undefined) throw new ToolInputError(`Invalid arguments: ${problem}`);
+          return { ...anything, run: (context) => call(tool, args, context) };
+        },
+      };
+    },
+  }));
+
+/** Stands for all tools of a server that wants somebody to sign in. */
+export function signInTool(server: string, signIn: (context: RunContext) => Promise<ToolResult>): Tool {
+  return {
+    name: qualifiedName(server, AUTHENTICATE),
+    description: `The MCP server "${server}" needs the user to sign in before its tools can be used. Call this to start the sign-in: the user is shown an address to open, and the call ends when they are done. The tools of the server are there afterwards.`,
+    parameters: { type: 'object', properties: {}, additionalProperties: false },
+    check: (args) => ({ args: isRecord(args) ? args : {}, prepare: () => ({ ...anything, run: signIn }) }),
+  };
+}

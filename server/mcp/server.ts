@@ -1,0 +1,239 @@
+/** One server of a workspace: its connection, as long as there is one, its state and the tools that it gave. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Logger } from '#server/logging/log.ts';
+import { errorMessage } from '#server/errors/service-error.ts';
+import type { RunContext, Tool, ToolResult } from '#server/tools/tool.ts';
+import type { McpServerConfig } from '#schema/mcp-server.ts';
+import { callThrough } from './calls.ts';
+import { McpConnectError, type McpConnection } from './connect.ts';
+import { discover, type Discovery } from './discovery.ts';
+import { missingScope } from './failures.ts';
+import type { Schemas } from './schemas.ts';
+import { signInTool, toolsOf } from './server-tools.ts';
+import { requiresSignIn } from './sign-in-text.ts';
+
+export type McpStatus = 'pending' | 'connected' | 'failed' | 'needs-auth' | 'disabled' | 'removed';
+
+/** As clients are told of it. */
+export interface McpServerState {
+  name: string;
+  transport: McpServerConfig['transport'];
+  status: McpStatus;
+  /** 0 unless it is connected. */
+  toolCount: number;
+  error?: string;
+}
+
+export type McpServerChange =
+  { kind: 'status'; state: McpServerState } | { kind: 'tools'; reason: 'mcp.connected' | 'mcp.disconnected' };
+
+export interface McpServerDeps {
+  schemas: Schemas;
+  /** Opens a connection. */
+  connect(name: string, config: McpServerConfig): Promise<McpConnection>;
+  toolTimeoutMs(config: McpServerConfig): number;
+  /** Lets somebody sign in; resolves when there is a grant. */
+  signIn(name: string, config: McpServerConfig, context: RunContext): Promise<void>;
+  /** The server refused a call for lack of these scopes. */
+  scopeMissing(name: string, config: McpServerConfig, scope: string): Promise<void>;
+  changed(change: McpServerChange): void;
+  log: Logger;
+}
+
+export interface McpServer {
+  readonly name: string;
+  readonly config: McpServerConfig;
+  state(): McpServerState;
+  /** Registered for agents: those of the last connection, also while there is none. */
+  readonly tools: readonly Tool[];
+  /** What the tools come from; absent before the first connection, and while a sign-in is needed. */
+  readonly discovery: Discovery | undefined;
+  /** Opens the connection where there is none; joins an attempt that runs. Never rejects. */
+  connect(): Promise<void>;
+  /** Opens a new one in any case; of several attempts the newest counts. Never rejects. */
+  restart(): Promise<void>;
+  /** Takes another definition over: reconnects, or ends. */
+  configure(config: McpServerConfig): Promise<void>;
+  /** It is not defined any more. Its tools stay, and say so. */
+  remove(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Connects to nothing yet. */
+export function createMcpServer(name: string, first: McpServerConfig, deps: McpServerDeps): McpServer {
+  const { schemas, log } = deps;
+  let config = first;
+  let status: McpStatus = config.enabled === false ? 'disabled' : 'pending';
+  let error: string | undefined;
+  let connection: McpConnection | undefined;
+  let discovery: Discovery | undefined;
+  let tools: readonly Tool[] = [];
+  /** Of the attempt, or the end, that counts. */
+  let generation = 0;
+  let connecting: Promise<void> | undefined;
+
+  function state(): McpServerState {
+    const toolCount = status === 'connected' ? tools.length : 0;
+    return { name, transport: config.transport, status, toolCount, ...(error ? { error } : {}) };
+  }
+
+  function enter(next: McpStatus, why?: string): void {
+    status = next;
+    error = why;
+    deps.changed({ kind: 'status', state: state() });
+  }
+
+  function register(next: readonly Tool[], reason: 'mcp.connected' | 'mcp.disconnected'): void {
+    tools = next;
+    deps.changed({ kind: 'tools', reason });
+  }
+
+  /** Whatever was there or was on its way counts no more. */
+  function drop(): Promise<void> {
+    generation += 1;
+    connecting = undefined;
+    const old = connection;
+    connection = undefined;
+    return old?.close() ?? Promise.resolve();
+  }
+
+  function fail(needsAuth: boolean, why: string): void {
+    log.warn('an MCP server is not connected', { server: name, needsAuth });
+    if (!needsAuth) {
+      enter('failed', why);
+      return;
+    }
+    enter('needs-auth', requiresSignIn(name));
+    discovery = undefined;
+    register([signInTool(name, signIn)], 'mcp.connected');
+  }
+
+  function attempt(): Promise<void> {
+    const closed = drop();
+    const mine = generation;
+    enter('pending');
+    const running = closed.then(() => open(mine));
+    connecting = running;
+    return running;
+  }
+
+  async function open(mine: number): Promise<void> {
+    let opened: McpConnection | undefined;
+    try {
+      opened = await deps.connect(name, config);
+      const found = await discover(name, opened.tools, config, schemas);
+      if (mine !== generation) {
+        await opened.close();
+        return;
+      }
+      connecting = undefined;
+      use(opened, found);
+    } catch (failure) {
+      await opened?.close();
+      if (mine !== generation) return;
+      connecting = undefined;
+      fail(failure instanceof McpConnectError && failure.needsAuth, errorMessage(failure));
+    }
+  }
+
+  function use(opened: McpConnection, found: Discovery): void {
+    connection = opened;
+    void opened.lost.then(({ error: why, needsAuth }) => {
+      if (connection !== opened) return;
+      void drop();
+      fail(needsAuth, why);
+    });
+    const next = discovery?.hash === found.hash ? tools : toolsOf(found, schemas, call);
+    discovery = found;
+    tools = next;
+    enter('connected');
+    register(next, 'mcp.connected');
+  }
+
+  async function connect(): Promise<void> {
+    if (status === 'disabled' || status === 'removed' || connection) return;
+    await (connecting ?? attempt());
+    // A newer attempt has taken the place of the one that was waited for.
+    if (connecting) await connect();
+  }
+
+  async function signIn(context: RunContext): Promise<ToolResult> {
+    if (status === 'removed') return { output: removedText(name), isError: true };
+    if (status !== 'connected') {
+      await deps.signIn(name, config, context);
+      await connect();
+    }
+    if (status === 'connected') return { output: `Signed in to ${name}. Its tools are available now.` };
+    return { output: `The sign-in to ${name} is done, but it is not connected: ${error ?? status}`, isError: true };
+  }
+
+  const call: Parameters<typeof toolsOf>[2] = (tool, args, context) => {
+    if (status === 'removed') return Promise.resolve({ output: removedText(name), isError: true });
+    if (status === 'disabled') {
+      return Promise.resolve({ output: `The MCP server "${name}" is disabled.`, isError: true });
+    }
+    return callThrough(tool, args, context, {
+      name,
+      timeoutMs: deps.toolTimeoutMs(config),
+      connection: () => connection,
+      async connect() {
+        await connect();
+        return connection ?? { problem: error ?? status };
+      },
+      lost(broken, why) {
+        if (connection !== broken) return;
+        void drop();
+        fail(false, why);
+      },
+      async unauthorized(broken, failure) {
+        const scope = missingScope(failure);
+        if (scope !== undefined) await deps.scopeMissing(name, config, scope);
+        if (connection !== broken || config.transport === 'stdio' || config.bearerTokenEnvVar !== undefined) return;
+        void drop();
+        fail(true, errorMessage(failure));
+      },
+    });
+  };
+
+  return {
+    name,
+    get config() {
+      return config;
+    },
+    state,
+    get tools() {
+      return tools;
+    },
+    get discovery() {
+      return discovery;
+    },
+    connect,
+    async restart() {
+      const running = attempt();
+      await running;
+      if (connecting) await connect();
+    },
+    async configure(next) {
+      if (status !== 'removed' && isDeepStrictEqual(next, config)) return;
+      config = next;
+      if (next.enabled !== false) {
+        await attempt();
+        return;
+      }
+      const closed = drop();
+      enter('disabled');
+      discovery = undefined;
+      register([], 'mcp.disconnected');
+      await closed;
+    },
+    async remove() {
+      const closed = drop();
+      enter('removed');
+      await closed;
+    },
+    close: drop,
+  };
+}
+
+const removedText = (name: string) =>
+  `The MCP server "${name}" was removed from the configuration. Do not call its tools again in this session.`;

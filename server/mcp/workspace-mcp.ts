@@ -1,0 +1,137 @@
+/** The MCP servers of a workspace, shared by its sessions. They are started when one of them is first needed. */
+import type { Logger } from '#server/logging/log.ts';
+import type { McpConfigProblem, McpServerSet, WorkspaceServers } from './config/workspace-servers.ts';
+import { createMcpServer, type McpServer, type McpServerChange, type McpServerDeps } from './server.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
+
+/** Told in the order of what happened. */
+export type WorkspaceChange = McpServerChange & { server: McpServer };
+
+export interface WorkspaceMcp {
+  /** Starts them where nobody has, all at once; resolves when each has connected or failed. Never rejects. */
+  start(): Promise<void>;
+  /** Every server has connected or failed at least once since the start. */
+  readonly loaded: boolean;
+  /** Starts them; waits for what is configured, not for a connection. In the order of the configuration. */
+  list(): Promise<readonly McpServer[]>;
+  /** In the order in which they first had tools; those that are not defined any more among them. */
+  readonly registered: readonly McpServer[];
+  /** Files of the configuration that cannot be read. */
+  problems(): readonly McpConfigProblem[];
+  /** Resolves when the new connection stands or has failed. Throws 40408, 40001 of a disabled one. */
+  restart(name: string): Promise<void>;
+  /** The servers that `which` picks connect unless they do so already. */
+  reconnect(which: (server: McpServer) => boolean): void;
+  /** Returns what ends it. */
+  onChange(listener: (change: WorkspaceChange) => void): () => void;
+  close(): Promise<void>;
+}
+
+export interface WorkspaceMcpDeps extends Omit<McpServerDeps, 'changed'> {
+  configured: WorkspaceServers;
+  log: Logger;
+}
+
+/** Reads and starts nothing yet. */
+export function createWorkspaceMcp({ configured, log, ...deps }: WorkspaceMcpDeps): WorkspaceMcp {
+  const servers = new Map<string, McpServer>();
+  const registered = new Set<McpServer>();
+  const listeners = new Set<(change: WorkspaceChange) => void>();
+  let problems: readonly McpConfigProblem[] = [];
+  let reading: Promise<void> | undefined;
+  let starting: Promise<void> | undefined;
+  let loaded = false;
+  let closed = false;
+
+  function tell(change: WorkspaceChange): void {
+    if (change.kind === 'tools') registered.add(change.server);
+    for (const listener of listeners) {
+      try {
+        listener(change);
+      } catch (error) {
+        log.error('a change of an MCP server could not be told', { server: change.server.name, err: error });
+      }
+    }
+  }
+
+  function add(name: string, config: McpServer['config']): McpServer {
+    const server: McpServer = createMcpServer(name, config, {
+      ...deps,
+      log,
+      changed: (change) => tell({ ...change, server }),
+    });
+    servers.set(name, server);
+    return server;
+  }
+
+  /** All states have changed when it returns; resolves when they have settled. */
+  function takeOver({ entries, problems: now }: McpServerSet): Promise<void>[] {
+    if (closed) return [];
+    problems = now;
+    const named = new Set(entries.map(({ name }) => name));
+    const gone = [...servers.values()].filter(({ name }) => !named.has(name));
+    return [
+      ...gone.flatMap((server) => (server.state().status === 'removed' ? [] : [server.remove()])),
+      ...entries.map(({ name, config }) => servers.get(name)?.configure(config) ?? add(name, config).connect()),
+    ];
+  }
+
+  async function read(): Promise<void> {
+    const set = await configured.load();
+    const settled = takeOver(set);
+    configured.onChange((next) => void Promise.all(takeOver(next)));
+    starting = Promise.all(settled).then(() => void (loaded = true));
+  }
+
+  function start(): Promise<void> {
+    reading ??= read().catch((error: unknown) => {
+      log.error('the configuration of MCP servers cannot be read', { err: error });
+      loaded = true;
+    });
+    return reading;
+  }
+
+  async function list(): Promise<readonly McpServer[]> {
+    await start();
+    return [...servers.values()];
+  }
+
+  return {
+    async start() {
+      if (loaded) return;
+      await start();
+      await starting;
+    },
+    get loaded() {
+      return loaded;
+    },
+    list,
+    get registered() {
+      return [...registered];
+    },
+    problems: () => problems,
+    async restart(name) {
+      const server = (await list()).find((one) => one.name === name);
+      const { status } = server?.state() ?? {};
+      if (!server || status === 'removed') {
+        throw new ServiceError('mcp.server_not_found', `MCP server ${name} does not exist`);
+      }
+      if (status === 'disabled') throw new ServiceError('validation.failed', `MCP server is disabled: ${name}`);
+      await server.restart();
+    },
+    reconnect(which) {
+      for (const server of servers.values()) if (which(server)) void server.restart();
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    async close() {
+      closed = true;
+      listeners.clear();
+      configured.close();
+      await reading;
+      await Promise.all([...servers.values()].map((server) => server.close()));
+    },
+  };
+}
