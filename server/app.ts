@@ -272,6 +272,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       home,
       projectRootOf,
       trusted: trust.trusted,
+      trustFile: async (root) => join(home, ...(await trust.marker(root)).split(':')),
       isWorkspace: workspaces.isRoot,
       lock: createChangeLock({ path: join(home, 'mcp.json.lock'), holder }),
       log,

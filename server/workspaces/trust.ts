@@ -16,6 +16,8 @@ export interface Trust {
   /** Trusting what is trusted changes nothing. */
   trust(root: string): Promise<void>;
   untrust(root: string): Promise<void>;
+  /** The document of a directory's marker; another server may write it. */
+  marker(root: string): Promise<string>;
 }
 
 export interface TrustDeps {
@@ -65,5 +67,6 @@ export function createTrust({ documents, changed, log, clock }: TrustDeps): Trus
       await documents.remove(at.key);
       await changed(at.real);
     },
+    marker: async (root) => (await place(root)).key,
   };
 }

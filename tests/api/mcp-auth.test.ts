@@ -1,10 +1,13 @@
 /** Signing in to MCP servers over REST. */
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { createServer } from 'node:http';
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
+import { createLogger } from '#server/logging/log.ts';
+import { credentialId } from '#server/mcp/auth/credentials.ts';
 import { signIn, startOAuthMcpServer } from '#support/oauth-mcp-server.ts';
-import { startServer } from '#support/server.ts';
+import { startServer, type TestServer } from '#support/server.ts';
 
 const flowSchema = z.object({
   status: z.literal('authorization-required'),
@@ -12,11 +15,22 @@ const flowSchema = z.object({
   authorizationUrl: z.url(),
 });
 
-async function open() {
+let shared: TestServer;
+beforeAll(async () => (shared = await startServer()));
+afterAll(() => shared.close());
+
+async function ownServer(lines: string[]): Promise<TestServer> {
+  const server = await startServer({ log: createLogger('trace', (line) => lines.push(line)) });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/** A server of MCP that nobody is signed in to yet, as the only one of the user. */
+async function open({ own = false } = {}) {
   const lines: string[] = [];
   const guarded = await startOAuthMcpServer();
-  const server = await startServer();
-  onTestFinished(() => server.close());
+  const server = own ? await ownServer(lines) : shared;
+  await writeFile(join(server.home, 'mcp.json'), '');
   const v2 = (method: string, path: string, body?: unknown) => server.api(method, `/api/v2/mcp${path}`, body);
   const add = (name: string, config: Record<string, unknown> = {}) =>
     v2('POST', '/servers', { name, transport: 'http', url: guarded.url, ...config });
@@ -39,7 +53,7 @@ async function open() {
 }
 
 it('signs in: discovery, registration, PKCE, and the server can be used', async () => {
-  const { guarded, server, v2, begin, complete, statuses } = await open();
+  const { guarded, server, v2, begin, complete, statuses } = await open({ own: true });
   expect(await statuses()).toEqual([{ name: 'guarded', authStatus: 'oauth-required' }]);
   expect((await v2('POST', '/servers:test', { name: 'guarded' })).data).toMatchObject({
     success: false,
@@ -82,4 +96,417 @@ it('signs in: discovery, registration, PKCE, and the server can be used', async 
     expires_in: 3600,
     obtained_at: expect.any(Number),
   });
+});
+
+it('one who is signed in is not asked again', async () => {
+  const { guarded, server, v2, begin, complete, locator } = await open({ own: true });
+  const changes: unknown[] = [];
+  server.app.mcpAuth.onChanged((change) => changes.push(change));
+  const { flowId, authorizationUrl } = await begin();
+  await signIn(authorizationUrl);
+  expect((await complete(flowId)).code).toBe(0);
+  expect((await v2('POST', '/auth:begin', locator())).data).toEqual({ status: 'already-authorized' });
+  const id = credentialId('guarded', guarded.url);
+  // Both let servers that wait for a sign-in connect.
+  expect(changes).toEqual([
+    { id, kind: 'saved' },
+    { id, kind: 'saved' },
+  ]);
+});
+
+it.each(['openid', 'none'] as const)('finds out where to sign in with metadata %s', async (metadata) => {
+  const { guarded, begin, complete } = await open();
+  guarded.behaviour.metadata = metadata;
+  const { flowId, authorizationUrl } = await begin();
+  await signIn(authorizationUrl);
+  expect((await complete(flowId)).code).toBe(0);
+});
+
+it('finds what only a refusal tells', async () => {
+  const { guarded, begin, complete } = await open();
+  guarded.behaviour.resourceMetadata = 'challenge';
+  guarded.behaviour.resourceOverrides = { scopes_supported: ['told'] };
+  const { flowId, authorizationUrl } = await begin();
+  expect(new URL(authorizationUrl).searchParams.get('scope')).toBe('told');
+  await signIn(authorizationUrl);
+  expect((await complete(flowId)).code).toBe(0);
+});
+
+it('flows of one credential share an authorization, and each call ends with it', async () => {
+  const { guarded, v2, begin, complete } = await open();
+  const [first, second] = await Promise.all([begin(), begin()]);
+  expect(second.authorizationUrl).toBe(first.authorizationUrl);
+  expect(second.flowId).not.toBe(first.flowId);
+  expect(guarded.registrations).toHaveLength(1);
+  const waiting = [complete(first.flowId), complete(second.flowId), complete(second.flowId)];
+  await signIn(first.authorizationUrl);
+  for (const answer of await Promise.all(waiting)) expect(answer).toMatchObject({ code: 0, data: null });
+  expect(await complete(first.flowId)).toMatchObject({ code: 40001, msg: `Unknown MCP OAuth flow: ${first.flowId}` });
+  expect((await v2('POST', '/auth:cancel', { flowId: first.flowId })).data).toBeNull();
+});
+
+it('a callback that comes before anybody waits is kept', async () => {
+  const { begin, complete } = await open();
+  const { flowId, authorizationUrl } = await begin();
+  expect(await signIn(authorizationUrl)).toMatchObject({ status: 200, page: expect.stringContaining('Signed in') });
+  expect((await complete(flowId)).code).toBe(0);
+});
+
+it('takes the address that a browser on another machine has ended on', async () => {
+  const { begin, complete, v2 } = await open();
+  const { flowId, authorizationUrl } = await begin();
+  const callback = new URL(authorizationUrl).searchParams.get('redirect_uri') ?? '';
+  const bad = ['nowhere', callback, `${callback}?`, `${callback}/x?code=1`, callback.replace('127.0.0.1', 'localhost')];
+  for (const redirectUrl of [...bad, callback.replace('http:', 'https:')]) {
+    expect(await complete(flowId, { redirectUrl })).toMatchObject({
+      code: 40001,
+      details: [{ path: 'redirectUrl', message: expect.any(String) }],
+    });
+  }
+  const redirected = await fetch(authorizationUrl, { redirect: 'manual' });
+  expect(await complete(flowId, { redirectUrl: redirected.headers.get('location') })).toMatchObject({ code: 0 });
+  expect((await v2('POST', '/servers:test', { name: 'guarded' })).data).toMatchObject({ success: true });
+});
+
+const badCallbacks: [string, (state: string) => string, string][] = [
+  ['another state', () => 'code=x&state=other', 'the callback has another state'],
+  ['no state', () => 'code=x', 'the callback has another state'],
+  ['no code', (state) => `state=${state}`, 'the callback has no code'],
+  ['a code that nobody gave', (state) => `code=x&state=${state}`, 'invalid_grant: it is invalid_grant'],
+  ['an error', (state) => `error=access_denied&state=${state}`, 'OAuth error: access_denied'],
+  [
+    'an error with its description',
+    (state) => `error=access_denied&error_description=not%0Atoday&state=${state}`,
+    'OAuth error: access_denied — not today',
+  ],
+];
+it.each(badCallbacks)('a callback with %s ends the flow', async (_what, query, cause) => {
+  const { guarded, begin, complete } = await open();
+  const { flowId, authorizationUrl } = await begin();
+  const { searchParams } = new URL(authorizationUrl);
+  const state = searchParams.get('state') ?? '';
+  const done = complete(flowId);
+  const response = await fetch(`${searchParams.get('redirect_uri')}?${query(state)}`);
+  if (!query(state).startsWith('code=x&state=') || query(state).endsWith('other')) expect(response.status).toBe(400);
+  expect(await done).toMatchObject({ code: 40929, msg: `OAuth flow for "guarded" failed: ${cause}`, data: null });
+  expect((await complete(flowId)).code).toBe(40001);
+  expect(guarded.grants).toEqual([]);
+});
+
+it('what a person denies is told, and the callback answers nothing else', async () => {
+  const { guarded, begin, complete } = await open();
+  guarded.behaviour.denial = { error: 'access_denied', error_description: '<b>no</b>' };
+  const { flowId, authorizationUrl } = await begin();
+  const callback = new URL(authorizationUrl).searchParams.get('redirect_uri') ?? '';
+  expect((await fetch(new URL('/', callback))).status).toBe(404);
+  expect((await fetch(callback, { method: 'POST' })).status).toBe(404);
+  const { status, page } = await signIn(authorizationUrl);
+  expect(status).toBe(400);
+  expect(page).not.toContain('<b>');
+  expect((await complete(flowId)).msg).toContain('OAuth error: access_denied — <b>no</b>');
+  await expect(fetch(callback)).rejects.toThrow('fetch failed');
+});
+
+it('a wait ends with its time-out, with cancel, and with the client', async () => {
+  const { server, v2, begin, complete } = await open();
+  const timedOut = await begin();
+  const callback = new URL(timedOut.authorizationUrl).searchParams.get('redirect_uri') ?? '';
+  expect(await complete(timedOut.flowId, { timeoutMs: 1 })).toMatchObject({
+    code: 40929,
+    msg: 'OAuth flow for "guarded" failed: OAuth callback timed out',
+  });
+  await expect(fetch(callback)).rejects.toThrow('fetch failed');
+
+  const cancelled = await begin();
+  const done = complete(cancelled.flowId);
+  await vi.waitFor(async () => {
+    await v2('POST', '/auth:cancel', { flowId: cancelled.flowId });
+    expect(await Promise.race([done, 'waiting'])).not.toBe('waiting');
+  });
+  expect((await done).code === 40929 || (await done).code === 40001).toBe(true);
+  expect((await v2('POST', '/auth:cancel', { flowId: 'unknown' })).data).toBeNull();
+
+  const left = await begin();
+  const gone = new AbortController();
+  const asked = server.fetch('/api/v2/mcp/auth:complete', {
+    method: 'POST',
+    body: JSON.stringify({ flowId: left.flowId }),
+    headers: { 'content-type': 'application/json' },
+    signal: gone.signal,
+  });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  gone.abort();
+  await expect(asked).rejects.toThrow(/abort/i);
+  await vi.waitFor(async () => expect((await complete(left.flowId, { timeoutMs: 50 })).code).toBe(40001));
+});
+
+it('a cancelled handle leaves the others theirs', async () => {
+  const { v2, begin, complete } = await open();
+  const first = await begin();
+  const second = await begin();
+  const done = complete(second.flowId);
+  await v2('POST', '/auth:cancel', { flowId: first.flowId });
+  expect((await complete(first.flowId)).code).toBe(40001);
+  await signIn(second.authorizationUrl);
+  expect((await done).code).toBe(0);
+});
+
+it('reset forgets everything, ends what is under way, and may be repeated', async () => {
+  const { server, v2, begin, complete, locator, statuses } = await open({ own: true });
+  const { flowId, authorizationUrl } = await begin();
+  await signIn(authorizationUrl);
+  await complete(flowId);
+  const changes: unknown[] = [];
+  server.app.mcpAuth.onChanged(({ kind }) => changes.push(kind));
+  expect((await v2('POST', '/auth:reset', locator())).data).toBeNull();
+  expect((await v2('POST', '/auth:reset', locator())).code).toBe(0);
+  expect(changes).toEqual(['removed', 'removed']);
+  expect(await readdir(join(server.home, 'credentials', 'mcp'))).toEqual([]);
+  expect(await statuses()).toEqual([{ name: 'guarded', authStatus: 'oauth-required' }]);
+  const again = await begin();
+  const waiting = complete(again.flowId);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  await v2('POST', '/auth:reset', locator());
+  expect((await waiting).code).toBe(40929);
+});
+
+it('refuses to sign in where that makes no sense', async () => {
+  const { v2, add, guarded } = await open();
+  await v2('POST', '/servers', { name: 'stdio', transport: 'stdio', command: 'x' });
+  await add('bearer', { bearerTokenEnvVar: 'TOKEN' });
+  await add('headers', { headers: { Authorization: 'x' } });
+  const begin = (locator: unknown) => v2('POST', '/auth:begin', locator);
+  const at = (name: string) => ({ source: 'global', name });
+  expect(await begin(at('no'))).toMatchObject({ code: 40408, msg: 'MCP server "no" was not found' });
+  expect(await begin(at('stdio'))).toMatchObject({
+    code: 40001,
+    msg: 'MCP server "stdio" does not use a remote transport',
+  });
+  expect(await begin(at('bearer'))).toMatchObject({
+    code: 40001,
+    msg: 'MCP server "bearer" uses a static bearer token',
+  });
+  expect(await begin(at('headers'))).toMatchObject({
+    code: 40001,
+    msg: 'MCP server "headers" uses static headers and is not marked for OAuth',
+  });
+  expect(await begin({ source: 'file', name: 'x' })).toMatchObject({
+    code: 40001,
+    msg: expect.stringMatching(/^source: /),
+  });
+  expect(await begin({ source: 'plugin', pluginId: 'p', serverName: 's' })).toMatchObject({ code: 40408 });
+  expect((await v2('POST', '/auth:reset', at('stdio'))).msg).toBe('MCP server "stdio" does not use a remote transport');
+  expect((await v2('POST', '/auth:reset', at('no'))).code).toBe(40408);
+  expect((await v2('POST', '/auth:reset', at('bearer'))).code).toBe(0);
+  for (const timeoutMs of [0, 1.5, 2 ** 31]) {
+    const answer = await v2('POST', '/auth:complete', { flowId: 'x', timeoutMs });
+    expect(answer).toMatchObject({ code: 40001, msg: expect.stringMatching(/^timeoutMs: /) });
+  }
+  expect(guarded.requests).toEqual([]);
+
+  // Headers that are no sign-in, and a server that is switched off.
+  await add('marked', { headers: { 'X-Own': 'x' }, auth: 'oauth', enabled: false });
+  expect(await begin(at('marked'))).toMatchObject({ code: 0, data: { status: 'authorization-required' } });
+  await add('unset', { url: 'http://${NO_SUCH}/mcp' });
+  expect(await begin(at('unset'))).toMatchObject({
+    code: 40929,
+    msg: 'failed to start OAuth flow for "unset": environment variable NO_SUCH is not set',
+  });
+});
+
+const hostile: [string, Record<string, unknown>, RegExp][] = [
+  [
+    'a script as the address to open',
+    { authorization_endpoint: 'javascript:alert(1)' },
+    /cannot be understood|does not go to/,
+  ],
+  [
+    'data as the address to open',
+    { authorization_endpoint: 'data:text/html,x' },
+    /cannot be understood|does not go to/,
+  ],
+  [
+    'a file as the address to open',
+    { authorization_endpoint: 'file:///etc/passwd' },
+    /cannot be understood|does not go to file/,
+  ],
+  [
+    'an unencrypted host',
+    { authorization_endpoint: 'http://elsewhere.example/authorize' },
+    /does not go to http:\/\/elsewhere\.example/,
+  ],
+  [
+    'a registration elsewhere',
+    { registration_endpoint: 'http://169.254.169.254/register' },
+    /does not go to http:\/\/169\.254/,
+  ],
+  ['another issuer', { issuer: 'https://elsewhere.example' }, /issuer/i],
+  ['no registration', { registration_endpoint: undefined }, /does not support dynamic client registration/],
+  ['no PKCE', { code_challenge_methods_supported: ['plain'] }, /code challenge method/],
+  ['what is no metadata', { response_types_supported: 7 }, /cannot be understood/],
+  ['too much', { padding: 'x'.repeat(2_000_000) }, /larger than/],
+];
+it.each(hostile)('a server that names %s gets no sign-in', async (_what, overrides, cause) => {
+  const { guarded, v2, locator } = await open();
+  guarded.behaviour.metadataOverrides = overrides;
+  const answer = await v2('POST', '/auth:begin', locator());
+  expect(answer).toMatchObject({ code: 40929, data: null });
+  expect(answer.msg).toMatch(/^failed to start OAuth flow for "guarded": /);
+  expect(answer.msg).toMatch(cause);
+  expect(answer.msg.length).toBeLessThan(400);
+});
+
+it('is not led to other places by a server', async () => {
+  const { guarded, v2, begin, locator } = await open();
+  const visits: string[] = [];
+  const other = createServer((request, response) => {
+    visits.push(request.url ?? '');
+    response.end('{}');
+  });
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.2', resolve));
+  onTestFinished(() => void other.close());
+  const { port } = z.object({ port: z.number() }).parse(other.address());
+  const elsewhere = `http://127.0.0.2:${port}`;
+  // By a redirect of each document and of the token endpoint.
+  for (const path of ['/.well-known/oauth-authorization-server', '/register', '/mcp']) {
+    guarded.behaviour.intercept = (request, response) => {
+      if (request.url !== path) return false;
+      response.writeHead(307, { location: `${elsewhere}${path}` }).end();
+      return true;
+    };
+    if (path === '/mcp') {
+      expect((await v2('POST', '/servers:test', { name: 'guarded' })).data).toMatchObject({ success: false });
+    } else if (path === '/register') {
+      expect((await v2('POST', '/auth:begin', locator())).code).toBe(40929);
+    } else {
+      // As if there were none: the usual paths of the server itself count.
+      const { flowId, authorizationUrl } = await begin();
+      expect(new URL(authorizationUrl).origin).toBe(guarded.origin);
+      await v2('POST', '/auth:cancel', { flowId });
+    }
+  }
+  guarded.behaviour.intercept = undefined;
+  // Of another resource.
+  guarded.behaviour.resourceOverrides = { resource: `${elsewhere}/mcp` };
+  expect((await v2('POST', '/auth:begin', locator())).msg).toMatch(/the sign-in of another resource/);
+  expect(visits).toEqual([]);
+});
+
+it('asks for no more than it is told, and for what a refusal named beside what is granted', async () => {
+  const { guarded, server, begin, complete, statuses } = await open();
+  guarded.behaviour.resourceOverrides = { scopes_supported: ['read', 'list'] };
+  guarded.behaviour.metadataOverrides = { scopes_supported: ['read', 'offline_access'] };
+  const scope = ({ authorizationUrl }: { authorizationUrl: string }) =>
+    new URL(authorizationUrl).searchParams.get('scope');
+  const first = await begin();
+  expect(scope(first)).toBe('read list offline_access');
+  await signIn(first.authorizationUrl);
+  await complete(first.flowId);
+
+  guarded.behaviour.neededScope = 'write';
+  expect(await statuses('?verify=true')).toEqual([{ name: 'guarded', authStatus: 'oauth-expired' }]);
+  await server.app.mcpAuth.scopeMissing({ name: 'guarded', url: guarded.url }, 'write');
+  const second = await begin();
+  expect(scope(second)?.split(' ').toSorted()).toEqual(['list', 'offline_access', 'read', 'write']);
+  await signIn(second.authorizationUrl);
+  expect((await complete(second.flowId)).code).toBe(0);
+  expect(await statuses('?verify=true')).toEqual([{ name: 'guarded', authStatus: 'oauth-authorized' }]);
+  // The registration was kept, with its port.
+  expect(guarded.registrations).toHaveLength(1);
+});
+
+it('registers anew when the port of the registration is taken', async () => {
+  const { guarded, v2, begin, complete, locator } = await open();
+  const first = await begin();
+  await signIn(first.authorizationUrl);
+  await complete(first.flowId);
+  guarded.revokeAll();
+  const taken = new URL(new URL(first.authorizationUrl).searchParams.get('redirect_uri') ?? '');
+  const squatter = createServer();
+  await vi.waitFor(async () => {
+    await new Promise<void>((resolve, reject) => {
+      squatter.once('error', reject);
+      squatter.listen(Number(taken.port), '127.0.0.1', resolve);
+    });
+  });
+  onTestFinished(() => void squatter.close());
+  // The server refuses the token, and the renewal, too.
+  expect((await v2('POST', '/servers:test', { name: 'guarded' })).data).toMatchObject({ success: false });
+  const second = await begin();
+  expect(new URL(second.authorizationUrl).searchParams.get('redirect_uri')).not.toBe(taken.href);
+  await signIn(second.authorizationUrl);
+  expect((await complete(second.flowId)).code).toBe(0);
+  expect(guarded.registrations).toHaveLength(2);
+  expect((await v2('POST', '/auth:begin', locator())).data).toEqual({ status: 'already-authorized' });
+});
+
+it('says what is known without asking, and what a connection shows', async () => {
+  const { guarded, v2, add, begin, complete, statuses } = await open();
+  await add('pinned', { auth: 'oauth' });
+  await v2('POST', '/servers', { name: 'stdio', transport: 'stdio', command: 'x' });
+  const of = async (query: string) =>
+    Object.fromEntries((await statuses(query)).map((one) => [one.name, one.authStatus]));
+  expect(await of('?verify=false')).toEqual({
+    guarded: 'not-applicable',
+    pinned: 'oauth-required',
+    stdio: 'not-applicable',
+  });
+  expect(guarded.requests).toEqual([]);
+  expect(await of('')).toMatchObject({ guarded: 'oauth-required', pinned: 'oauth-required' });
+  expect(guarded.requests.filter((line) => line === 'POST /mcp')).toHaveLength(1);
+  expect(await of('?verify=true')).toMatchObject({ guarded: 'oauth-required', pinned: 'oauth-required' });
+
+  const { flowId, authorizationUrl } = await begin();
+  await signIn(authorizationUrl);
+  await complete(flowId);
+  expect(await of('?verify=false')).toMatchObject({ guarded: 'oauth-authorized' });
+  guarded.revokeAll();
+  expect(await of('')).toMatchObject({ guarded: 'oauth-authorized' });
+  // Just obtained, it is not renewed for the first refusal, which may be late; then the server takes it back.
+  expect(await of('?verify=true')).toMatchObject({ guarded: 'oauth-expired' });
+  expect(await of('?verify=true')).toMatchObject({ guarded: 'oauth-expired' });
+  expect(await of('?verify=false')).toMatchObject({ guarded: 'not-applicable' });
+  expect(await of('?verify=true')).toMatchObject({ guarded: 'oauth-required' });
+  await guarded.close();
+  expect(await of('?verify=true')).toMatchObject({ guarded: 'not-applicable', pinned: 'oauth-required' });
+  for (const bad of ['?verify=1', '?verify=', '?verify=yes']) {
+    expect(await v2('GET', `/auth-statuses${bad}`)).toMatchObject({
+      code: 40001,
+      msg: expect.stringMatching(/^verify: /),
+    });
+  }
+});
+
+it('shows and logs nothing of a grant', async () => {
+  const { guarded, server, lines, v2, begin, complete, statuses, locator } = await open({ own: true });
+  guarded.behaviour.lifetime = 1;
+  const shown: unknown[] = [];
+  const { flowId, authorizationUrl } = await begin();
+  await signIn(authorizationUrl);
+  shown.push(await complete(flowId));
+  shown.push(await v2('GET', '/servers'), await statuses('?verify=true'), await v2('POST', '/servers:inspect', {}));
+  guarded.revokeAll();
+  shown.push(await v2('POST', '/servers:test', { name: 'guarded' }), await statuses('?verify=true'));
+  shown.push(await v2('POST', '/auth:reset', locator()));
+  const logs = await readdir(join(server.home, 'logs'), { recursive: true, withFileTypes: true });
+  const files = await Promise.all(
+    logs.filter((entry) => entry.isFile()).map((entry) => readFile(join(entry.parentPath, entry.name), 'utf8')),
+  );
+  const all = `${JSON.stringify(shown)}${lines.join('')}${files.join('')}`;
+  expect(guarded.grants.length).toBeGreaterThan(0);
+  for (const { access, refresh } of guarded.grants) {
+    expect(all).not.toContain(access);
+    expect(all).not.toContain(refresh);
+  }
+  expect(lines.join('')).not.toContain(new URL(authorizationUrl).searchParams.get('state'));
+  expect(all).not.toMatch(/code-[0-9a-f]{8}/);
+});
+
+it('the end of the server ends the waits', async () => {
+  const { server, begin, complete } = await open({ own: true });
+  const { flowId } = await begin();
+  const done = complete(flowId);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await server.app.close();
+  expect(await done).toMatchObject({ code: 40929, msg: expect.stringMatching(/shutting down/) });
 });

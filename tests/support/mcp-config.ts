@@ -31,6 +31,7 @@ export async function openMcpConfig() {
     home,
     projectRootOf: async () => dirname(root),
     trusted: async () => facts.trusted,
+    trustFile: async () => join(home, 'trust', 'marker.json'),
     isWorkspace: async () => facts.workspace,
     lock: createChangeLock({ path: join(home, 'mcp.json.lock'), holder: leaseHolder() }),
     log: createLogger('debug', (line) => lines.push(line)),

@@ -184,7 +184,7 @@ export function createFlows({ clock }: { clock: Clock }): Flows {
 
     close() {
       closed = true;
-      for (const { shared: of } of [...handles.values()]) over(of, 'the server is shutting down');
+      for (const { shared: of } of handles.values()) over(of, 'the server is shutting down');
     },
   };
 }

@@ -26,6 +26,8 @@ export interface McpConfigDeps {
   home: string;
   projectRootOf(root: string): Promise<string>;
   trusted(root: string): Promise<boolean>;
+  /** The file that tells of it. */
+  trustFile(root: string): Promise<string>;
   /** Whether a workspace has this real path as its root. */
   isWorkspace(realRoot: string): Promise<boolean>;
   /** Held while the user's file is changed. */
@@ -35,7 +37,7 @@ export interface McpConfigDeps {
 
 /** Reads nothing yet. */
 export function createMcpConfig(deps: McpConfigDeps): McpConfig {
-  const { home, projectRootOf, trusted, lock, log } = deps;
+  const { home, projectRootOf, trusted, trustFile, lock, log } = deps;
   const open = new Set<WorkspaceServers>();
 
   /** Undefined where the files of the project do not count. */
@@ -48,7 +50,7 @@ export function createMcpConfig(deps: McpConfigDeps): McpConfig {
 
   return {
     workspace(root) {
-      const servers = createWorkspaceServers({ home, root, projectRootOf, trusted, log });
+      const servers = createWorkspaceServers({ home, root, projectRootOf, trusted, trustFile, log });
       open.add(servers);
       return {
         ...servers,

@@ -41,6 +41,8 @@ export interface WorkspaceServersDeps {
   projectRootOf(root: string): Promise<string>;
   /** Asked at every reading. */
   trusted(root: string): Promise<boolean>;
+  /** The file that tells of it. */
+  trustFile(root: string): Promise<string>;
   log: Logger;
 }
 
@@ -118,7 +120,9 @@ export function createWorkspaceServers(deps: WorkspaceServersDeps): WorkspaceSer
 
   async function start(): Promise<void> {
     const project = { root, top: await deps.projectRootOf(root) };
-    const paths = layersOf(home, project).map(({ path }) => path);
+    // Another server of the home may be told of the trust.
+    const marker = await deps.trustFile(root).catch(() => undefined);
+    const paths = [...layersOf(home, project).map(({ path }) => path), ...(marker === undefined ? [] : [marker])];
     // Watched first: a change between the two would be seen by neither.
     const watcher = await watchFiles(paths, noticed, log);
     if (closed) watcher.close();

@@ -77,6 +77,16 @@ it("a project's servers count while its directory is trusted", async () => {
   expect(sets.map(({ entries }) => entries.length)).toEqual([1, 2, 1]);
 });
 
+it('notices trust that another server of the home is told of', async () => {
+  const { home, facts, shared, sets, names } = await openWorkspace();
+  facts.trusted = false;
+  await putFile(shared, serversOf('b'));
+  expect(await names()).toEqual([]);
+  facts.trusted = true;
+  await putFile(join(home, 'trust', 'marker.json'), {});
+  await vi.waitFor(() => expect(sets.at(-1)?.entries).toMatchObject([{ name: 'b' }]), 5000);
+});
+
 it('a reload ends when the listeners have taken over', async () => {
   const { user, servers } = await openWorkspace();
   await servers.load();

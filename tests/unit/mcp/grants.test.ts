@@ -1,0 +1,311 @@
+/** Stored grants and their renewal, against a real authorization server. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { createLogger } from '#server/logging/log.ts';
+import { canonicalUrl, credentialId } from '#server/mcp/auth/credentials.ts';
+import { createMcpAuth } from '#server/mcp/auth/mcp-auth.ts';
+import type { GrantChange } from '#server/mcp/auth/grants.ts';
+import type { Fetch } from '#server/net/http-client.ts';
+import { createDocuments } from '#server/storage/documents.ts';
+import { leaseHolder } from '#support/lease-holder.ts';
+import { manualClock } from '#support/manual-clock.ts';
+import { signIn, startOAuthMcpServer } from '#support/oauth-mcp-server.ts';
+import { temporaryHome } from '#support/temporary-home.ts';
+
+const MINUTE = 60_000;
+
+async function open() {
+  const home = await temporaryHome();
+  const guarded = await startOAuthMcpServer();
+  const clock = manualClock();
+  const lines: string[] = [];
+  /** Another server of the home, with the same clock. */
+  function server() {
+    const changes: GrantChange[] = [];
+    const auth = createMcpAuth({
+      home,
+      documents: createDocuments({ home }),
+      holder: leaseHolder(),
+      fetch: fetch as Fetch,
+      clientName: () => 'service-code',
+      clock,
+      log: createLogger('trace', (line) => lines.push(line)),
+    });
+    auth.onChanged((change) => changes.push(change));
+    onTestFinished(() => auth.close());
+    return { auth, changes };
+  }
+  const { auth, changes } = server();
+  const target = { name: 'guarded', url: guarded.url, transport: 'http' as const, headers: {} };
+  const bearer = () => auth.authProviderFor(target.name, target.url).token();
+  const refused = () => new Response('', { status: 401, headers: { 'www-authenticate': 'Bearer realm="x"' } });
+  return {
+    home,
+    guarded,
+    clock,
+    lines,
+    server,
+    auth,
+    changes,
+    target,
+    bearer,
+    id: credentialId(target.name, target.url),
+    latest: () => guarded.grants.at(-1)?.access,
+    refuse: (provider: ReturnType<typeof auth.authProviderFor>) =>
+      provider.onUnauthorized?.({ response: refused(), serverUrl: new URL(guarded.url), fetchFn: fetch }),
+    async signIn() {
+      const begun = await auth.begin(target);
+      if (begun.status !== 'authorization-required') throw new Error('nobody is asked');
+      const done = auth.complete(begun.flowId, {});
+      await signIn(begun.authorizationUrl);
+      await done;
+      changes.length = 0;
+    },
+  };
+}
+
+it('an address counts without its fragment, and names with their address', () => {
+  expect(canonicalUrl('HTTP://Host.Example:80/a?b=c#d')).toBe('http://host.example/a?b=c');
+  const id = credentialId('a b/ü', 'https://x.example/#f');
+  expect(id).toMatch(/^a_b_-[0-9a-f]{24}$/);
+  expect(credentialId('a b/ü', 'https://x.example/')).toBe(id);
+  expect(credentialId('a_b_', 'https://x.example/')).not.toBe(id);
+  expect(credentialId('a b/ü', 'https://y.example/')).not.toBe(id);
+  expect(credentialId('../../x'.repeat(40), 'https://x.example/')).toMatch(/^[A-Za-z0-9_-]{1,65}$/);
+});
+
+it('renews a token two minutes before its end, without being asked', async () => {
+  const { clock, guarded, signIn, changes, bearer, latest, id } = await open();
+  await signIn();
+  clock.advance(57 * MINUTE);
+  expect(guarded.grants).toHaveLength(1);
+  clock.advance(MINUTE);
+  await vi.waitFor(() => expect(changes).toEqual([{ id, kind: 'saved' }]));
+  expect(guarded.grants).toHaveLength(2);
+  expect(guarded.tokenCalls[1]?.get('resource')).toBe(guarded.url);
+  expect(await bearer()).toBe(latest());
+  clock.advance(58 * MINUTE);
+  await vi.waitFor(() => expect(guarded.grants).toHaveLength(3));
+});
+
+it('renews a short-lived token at half of its life', async () => {
+  const { clock, guarded, signIn } = await open();
+  guarded.behaviour.lifetime = 100;
+  await signIn();
+  clock.advance(49_000);
+  expect(guarded.grants).toHaveLength(1);
+  clock.advance(1000);
+  await vi.waitFor(() => expect(guarded.grants).toHaveLength(2));
+});
+
+it('a token that lasts no time is not renewed without a pause', async () => {
+  const { clock, guarded, signIn, changes } = await open();
+  guarded.behaviour.lifetime = 0;
+  await signIn();
+  clock.advance(9000);
+  expect(guarded.grants).toHaveLength(1);
+  clock.advance(1000);
+  await vi.waitFor(() => expect(changes).toHaveLength(1));
+  expect(guarded.grants).toHaveLength(2);
+  expect(Math.min(...clock.waits())).toBeGreaterThanOrEqual(10_000);
+});
+
+it('renews what an earlier server of the home has stored', async () => {
+  const { clock, guarded, signIn, auth, server } = await open();
+  await signIn();
+  auth.close();
+  clock.advance(2 * 60 * MINUTE);
+  const { auth: later, changes } = server();
+  await later.start();
+  clock.advance(0);
+  await vi.waitFor(() => expect(changes).toHaveLength(1));
+  expect(guarded.grants).toHaveLength(2);
+});
+
+it('many who need a token at once cause one renewal, and so do two servers of a home', async () => {
+  const { clock, guarded, signIn, auth, target, server, latest } = await open();
+  await signIn();
+  const other = server().auth;
+  // Timers of this process are not what is tested.
+  guarded.behaviour.intercept = (request, response) => {
+    if (request.url !== '/token' || guarded.requests.filter((line) => line === 'POST /token').length > 1) return false;
+    response.writeHead(503).end();
+    return true;
+  };
+  clock.advance(2 * 60 * MINUTE);
+  const providers = Array.from({ length: 20 }, (_, at) =>
+    (at % 2 === 0 ? auth : other).authProviderFor(target.name, target.url),
+  );
+  const tokens = await Promise.all(providers.map((provider) => provider.token()));
+  guarded.behaviour.intercept = undefined;
+  const again = await Promise.all(providers.map((provider) => provider.token()));
+  expect(guarded.grants.filter(({ revoked }) => !revoked)).toHaveLength(1);
+  expect(guarded.grants).toHaveLength(2);
+  expect(new Set(again)).toEqual(new Set([latest()]));
+  expect(tokens.length).toBe(20);
+});
+
+it('many refusals of one token cause one renewal', async () => {
+  const { clock, guarded, signIn, auth, target, refuse, latest } = await open();
+  await signIn();
+  clock.advance(MINUTE);
+  guarded.expireAccess();
+  const provider = auth.authProviderFor(target.name, target.url);
+  const before = await provider.token();
+  await Promise.all(Array.from({ length: 10 }, () => refuse(provider)));
+  expect(guarded.grants).toHaveLength(2);
+  expect(await provider.token()).toBe(latest());
+  expect(await provider.token()).not.toBe(before);
+  // One that was sent before the renewal arrives late.
+  await refuse(provider);
+  expect(guarded.grants).toHaveLength(2);
+});
+
+it('a grant that was taken back is forgotten, but not what it was for', async () => {
+  const { clock, guarded, signIn, auth, target, changes, id, bearer, lines } = await open();
+  guarded.behaviour.resourceOverrides = { scopes_supported: ['read'] };
+  await signIn();
+  guarded.revokeAll();
+  clock.advance(58 * MINUTE);
+  await vi.waitFor(() => expect(changes).toEqual([{ id, kind: 'removed' }]));
+  expect(await bearer()).toBeUndefined();
+  expect(await auth.grant(target)).toBe('none');
+  guarded.behaviour.resourceOverrides = {};
+  const begun = await auth.begin(target);
+  expect(begun).toMatchObject({ status: 'authorization-required' });
+  expect(begun.status === 'already-authorized' || new URL(begun.authorizationUrl).searchParams.get('scope')).toBe(
+    'read',
+  );
+  expect(lines.join('')).not.toContain(guarded.grants[0]?.refresh);
+});
+
+it('a refused token that cannot be renewed asks for a sign-in', async () => {
+  const { clock, guarded, signIn, auth, target, refuse } = await open();
+  await signIn();
+  clock.advance(MINUTE);
+  guarded.revokeAll();
+  const provider = auth.authProviderFor(target.name, target.url);
+  await provider.token();
+  await expect(refuse(provider)).rejects.toMatchObject({ name: 'UnauthorizedError' });
+  await expect(refuse(provider)).rejects.toMatchObject({ name: 'UnauthorizedError' });
+});
+
+it('a token is used to its end where the authorization server is away, and asked for again later', async () => {
+  const { clock, guarded, signIn, auth, target, bearer, changes } = await open();
+  await signIn();
+  const first = guarded.grants[0]?.access;
+  guarded.behaviour.intercept = (request, response) => {
+    if (request.url !== '/token') return false;
+    response.writeHead(503).end('<html>away');
+    return true;
+  };
+  clock.advance(58 * MINUTE + 1000);
+  expect(await bearer()).toBe(first);
+  await vi.waitFor(() => expect(clock.waits().some((ms) => ms <= MINUTE)).toBe(true));
+  clock.advance(2 * MINUTE);
+  expect(await bearer()).toBeUndefined();
+  expect(await auth.grant(target)).toBe('valid');
+  guarded.behaviour.intercept = undefined;
+  expect(await bearer()).toBe(guarded.grants.at(-1)?.access);
+  expect(guarded.grants).toHaveLength(2);
+  expect(changes).not.toContainEqual(expect.objectContaining({ kind: 'removed' }));
+});
+
+it('a grant that was reset does not come back with a renewal under way', async () => {
+  const { clock, guarded, signIn, auth, target, bearer } = await open();
+  await signIn();
+  let asked = false;
+  guarded.behaviour.intercept = (request) => {
+    if (request.url === '/token') asked = true;
+    return false;
+  };
+  clock.advance(59 * MINUTE);
+  const renewing = bearer();
+  await vi.waitFor(() => expect(asked).toBe(true));
+  await auth.reset(target);
+  await renewing;
+  expect(await auth.grant(target)).toBe('none');
+});
+
+it('says what a grant is without asking anybody', async () => {
+  const { clock, guarded, signIn, auth, target } = await open();
+  expect(await auth.grant(target)).toBe('none');
+  await signIn();
+  const asked = guarded.requests.length;
+  clock.advance(30 * MINUTE);
+  expect(await auth.grant(target)).toBe('valid');
+  expect(await auth.grant({ ...target, url: `${target.url}#x` })).toBe('valid');
+  expect(await auth.grant({ ...target, url: `${target.url}?x` })).toBe('none');
+  expect(await auth.grant({ ...target, name: 'other' })).toBe('none');
+  expect(guarded.requests).toHaveLength(asked);
+});
+
+it('what is stored and cannot be read counts as nothing, and is not quoted', async () => {
+  const { home, auth, target, bearer, lines, id } = await open();
+  const folder = join(home, 'credentials', 'mcp');
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, `${id}-tokens.json`), '{"access_token": "secret" ');
+  expect(await bearer()).toBeUndefined();
+  expect(await auth.grant(target)).toBe('none');
+  await auth.start();
+  expect(lines.join('')).toContain('cannot be read');
+  expect(lines.join('')).not.toContain('secret');
+});
+
+it('a sign-in for a call tells the address and ends with the call', async () => {
+  const { auth, target, guarded } = await open();
+  const calls: string[] = [];
+  const gone = new AbortController();
+  const first = auth.authenticate(target, {
+    signal: gone.signal,
+    onSignIn: ({ authorizationUrl, expiresAt }) => {
+      expect(expiresAt).toBeGreaterThan(0);
+      calls.push(authorizationUrl);
+    },
+  });
+  await vi.waitFor(() => expect(calls).toHaveLength(1));
+  gone.abort();
+  await expect(first).rejects.toMatchObject({ name: 'mcp.oauth_failed' });
+  const callback = new URL(calls[0] ?? '').searchParams.get('redirect_uri') ?? '';
+  await expect(fetch(callback)).rejects.toThrow('fetch failed');
+  await auth.authenticate(target, {
+    signal: new AbortController().signal,
+    onSignIn: ({ authorizationUrl }) => void signIn(authorizationUrl),
+  });
+  expect(guarded.grants).toHaveLength(1);
+  await auth.authenticate(target, { signal: new AbortController().signal, onSignIn: () => expect.unreachable() });
+});
+
+it('a flow that nobody completes is dropped after a quarter of an hour', async () => {
+  const { clock, auth, target } = await open();
+  const begun = await auth.begin(target);
+  if (begun.status !== 'authorization-required') throw new Error('nobody is asked');
+  clock.advance(15 * MINUTE - 1);
+  const other = await auth.begin(target);
+  expect(other).toMatchObject({ authorizationUrl: begun.authorizationUrl });
+  clock.advance(1);
+  await expect(auth.complete(begun.flowId, {})).rejects.toThrow('Unknown MCP OAuth flow');
+  clock.advance(15 * MINUTE);
+  const callback = new URL(begun.authorizationUrl).searchParams.get('redirect_uri') ?? '';
+  await expect(fetch(callback)).rejects.toThrow('fetch failed');
+});
+
+it('of two waits the first says when it is over; when it is cancelled the other does', async () => {
+  const { clock, auth, target } = await open();
+  const flow = async () => {
+    const begun = await auth.begin(target);
+    if (begun.status !== 'authorization-required') throw new Error('nobody is asked');
+    return begun.flowId;
+  };
+  const [a, b] = [await flow(), await flow()];
+  const first = auth.complete(a, { timeoutMs: 10 * MINUTE });
+  const second = auth.complete(b, { timeoutMs: MINUTE });
+  const failures = Promise.allSettled([first, second]);
+  clock.advance(5 * MINUTE);
+  expect(await Promise.race([failures, 'waiting'])).toBe('waiting');
+  auth.cancel(a);
+  await expect(first).rejects.toThrow('the sign-in was cancelled');
+  clock.advance(0);
+  await expect(second).rejects.toThrow('OAuth callback timed out');
+});
