@@ -138,7 +138,7 @@ test('brings images and files along: the texts and media of all, in the order of
     attached,
   ]);
   expect(await world.ok('GET', `${talk.path}/transcript?agent_id=main`)).toMatchObject({
-    attachments: [{ name: 'a.png', source: { kind: 'session_media', fileId: png.id } }, { name: 'list.csv' }],
+    attachments: [{ name: 'a.png', source: { kind: 'session_media', fileId: png.id } }],
   });
   expect((await shown(talk))[2]).toMatchObject({
     id: 'p1',

@@ -411,6 +411,8 @@ describe('stopped', () => {
     expect(output).toContain('status: failed');
     expect(output).toContain('resume_hint');
     expect(talk.all('subagent.failed')).toHaveLength(1);
+    // Nobody interrupted it.
+    expect(talk.all('turn.ended')[0]?.payload).toMatchObject({ agentId: 'agent-1', interruptReason: 'aborted' });
   });
 
   it('leaves no task of its own running', async () => {
