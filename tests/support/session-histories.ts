@@ -43,6 +43,8 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
   let revisions = 0;
   /** Of the calls of the main agent. */
   const names = new Map<string, string>();
+  /** The newest step of the main agent: its context forgets those that a compaction has passed. */
+  let newest: { turnId: number; step: number } | undefined;
   /** The prompt whose hook runs. */
   let hooked: string | undefined;
   const chance = (share: number) => random() < share;
@@ -178,7 +180,8 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
   }
 
   function startStep(turnId: number): void {
-    const step = (context().entries.findLast((entry) => entry.turnId === turnId)?.step ?? 0) + 1;
+    const step = (newest?.turnId === turnId ? newest.step : 0) + 1;
+    newest = { turnId, step };
     log.append([
       ...(chance(0.3) ? [add([notification()], 'input', 'step')] : []),
       ...tell('step'),
@@ -499,7 +502,8 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
     if (count > 0) log.append(undoRecords(context(), cutOf(entries, count).start, count, ''));
   }
 
-  async function compact(): Promise<void> {
+  /** Between turns, or between the steps of one; it may come to nothing. */
+  async function compact(turnId?: number): Promise<void> {
     const { entries } = context();
     if (entries.length < 3) return;
     const kept = entries.flatMap((entry, index) => (entry.message.origin?.kind === 'user' ? [index] : []));
@@ -510,12 +514,16 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
       origin: { kind: 'compaction_summary' },
     };
     const messages = [...(await log.load(kept.flatMap((index) => entries[index]?.message ?? []))), summary];
-    const work = { main_turn_active: false, pending_interaction: 'none' as const };
     log.append([
-      event('main', 'compaction.started', { trigger: 'manual' }),
-      event('main', 'event.session.work_changed', { busy: true, ...work }),
+      event('main', 'compaction.started', { trigger: turnId === undefined ? 'manual' : 'auto' }),
+      ...(turnId === undefined ? [] : [event('main', 'compaction.blocked', { turnId })]),
     ]);
-    if (chance(0.2)) return;
+    if (chance(0.2)) {
+      log.append([event('main', 'compaction.cancelled', {}, { cause: 'failed' })]);
+      return;
+    }
+    // What comes meanwhile stays behind the summary.
+    if (chance(0.2)) log.append([add([notification()], 'input')]);
     const counts = { compactedCount: entries.length, tokensBefore: 100, tokensAfter: 9 };
     log.append([
       internal('main', 'usage.recorded', { model: 'm1', usage, scope: 'session', purpose: 'compaction' }),
@@ -526,7 +534,6 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
         { cause: 'compaction', from: [...kept, null] },
       ),
       event('main', 'compaction.completed', { result: { summary: 'summary', ...counts } }),
-      event('main', 'event.session.work_changed', { busy: false, ...work }),
     ]);
   }
 
@@ -752,7 +759,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
   }
 
   async function idle(): Promise<void> {
-    const choice = Math.floor(random() * 18);
+    const choice = Math.floor(random() * 19);
     if (choice < 5) startTurn();
     else if (choice === 12) startOtherTurn();
     else if (choice === 13) log.append([event('main', 'warning', { message: 'careful', code: 'c' })]);
@@ -761,8 +768,8 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
       log.append([internal('main', 'agent.config', { maxContextTokens })]);
     } else if (choice === 15) {
       if (!takeQueued()) startTurn();
-    } else if (choice >= 16) goal();
-    else if (choice === 5) undo();
+    } else if (choice === 5 || choice === 18) undo();
+    else if (choice >= 16) goal();
     else if (choice === 6) await compact();
     else if (choice === 7) {
       if (openSubagents().length > 0 && chance(0.5)) subagent();
@@ -815,8 +822,8 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
       else if (aside < 0.15 && running().length > 0) log.append(endTask());
       else inStep(turn.turnId, turn.step.step, turn.step.stepId, turn.step.calls);
     } else if (turn) {
-      if (chance(0.3) && context().entries.some((entry) => entry.turnId === turn.turnId))
-        log.append(endTurn(turn.turnId));
+      if (chance(0.04)) await compact(turn.turnId);
+      else if (chance(0.3) && newest?.turnId === turn.turnId) log.append(endTurn(turn.turnId));
       else startStep(turn.turnId);
     } else await idle();
   }

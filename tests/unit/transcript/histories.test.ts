@@ -3,13 +3,15 @@
  * or from a part of its file. Over random histories.
  */
 import assert from 'node:assert/strict';
-import { readFile, truncate } from 'node:fs/promises';
+import { cp, mkdir, readFile, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#server/clock.ts';
 import { features } from '#server/features/features.ts';
 import { foldJournal } from '#server/journal/cold-fold.ts';
+import { forkSessionLog } from '#server/journal/fork-log.ts';
+import { readContext } from '#server/journal/projections/context.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
 import { event, internal } from '#server/journal/records.ts';
 import { transcriptProjection, type TranscriptFold } from '#server/transcript/fold.ts';
@@ -18,10 +20,11 @@ import { createMapper } from '#server/transcript/mapper.ts';
 import { createOpJournals } from '#server/transcript/op-journal.ts';
 import { readOps, readPage, stateOf, type TranscriptSource } from '#server/transcript/reads.ts';
 import type { TranscriptState } from '#server/transcript/reducer/state.ts';
+import type { Session } from '#schema/session.ts';
 import type { TranscriptPage } from '#schema/transcript.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
 import { createDriver, seeded, type Random } from '#support/session-histories.ts';
-import { openLog, SESSION_ID, temporaryFolder } from '#support/session-logs.ts';
+import { logOptions, openLog, SESSION_ID, temporaryFolder } from '#support/session-logs.ts';
 import { canonical, listed, stateOfPage } from '#support/transcripts.ts';
 import { applyLawfully, expectLawful, expectSettled, expectStillThere } from './lawful.ts';
 
@@ -51,9 +54,9 @@ async function live(log: SessionLog): Promise<TranscriptSource> {
 }
 
 /** As a reader of the file sees it: what runs is running while its server lives, else it is settled. */
-async function folded(dir: string): Promise<TranscriptSource> {
-  const { state, blobs } = await foldJournal({ dir, sessionId: SESSION_ID, holder: leaseHolder(), projections });
-  return { fold: projection.of(state.features), load: blobs.load };
+async function folded(dir: string, sessionId = SESSION_ID): Promise<TranscriptSource & { unsettled: boolean }> {
+  const { state, blobs, unsettled } = await foldJournal({ dir, sessionId, holder: leaseHolder(), projections });
+  return { fold: projection.of(state.features), load: blobs.load, unsettled };
 }
 
 /** `isDeepStrictEqual` is fast, `toEqual` says where they differ. */
@@ -92,12 +95,14 @@ interface Follower {
   id: string;
   seq: number;
   state: TranscriptState;
+  /** Items that went with an undo: none of them comes again. */
+  gone: Set<string>;
 }
 
 /** A client that reads a page now; it may have it only after more has happened. */
 async function joinNow(source: TranscriptSource, id: string): Promise<Follower> {
   const page = await pageOf(source, id);
-  return { id, seq: page.seq ?? 0, state: stateOfPage(page) };
+  return { id, seq: page.seq ?? 0, state: stateOfPage(page), gone: new Set() };
 }
 
 /** Takes what it has missed; afterwards it has what a page read at the same moment has. */
@@ -110,10 +115,25 @@ async function catchUp(source: TranscriptSource, follower: Follower): Promise<vo
     follower.seq += 1;
     if (seq !== follower.seq || ops.length === 0) throw new Error('a hole, or an empty batch');
     applyLawfully(state, ops);
+    for (const op of ops) if (op.op === 'items.remove') for (const one of op.ids) follower.gone.add(one);
+    // Of a turn that was cut in its middle the beginning comes back at once.
+    if (ops.some(({ op }) => op === 'items.remove')) for (const one of state.byId.keys()) follower.gone.delete(one);
+    for (const one of follower.gone) assert.ok(!state.byId.has(one), `${one} was undone and came again`);
   }
   assert.equal(follower.seq, latest_seq);
   assert.equal(page.seq, latest_seq);
   expectSame(listed(state), listed(stateOfPage(page)), `followed: ${id}`);
+}
+
+/** What the model sees of its steps is what people see, but for what a compaction has passed. */
+function expectSteps({ state }: SessionLog, source: TranscriptSource): void {
+  const { items } = stateOf(source, 'main');
+  const shown = items.flatMap((item) => (item.kind === 'turn' ? item.steps.map(({ stepId }) => stepId) : []));
+  const { entries } = readContext(state.context, 'main');
+  const known = entries.flatMap(({ turnId, step }) => (step === undefined ? [] : `t${turnId}.${step}`));
+  const compacted = entries.some(({ message }) => message.origin?.kind === 'compaction_summary');
+  const same = compacted ? shown.filter((stepId) => known.includes(stepId)) : shown;
+  assert.deepEqual([...new Set(known)], same);
 }
 
 /** What clients had been shown when the journal was so long. */
@@ -155,9 +175,49 @@ async function check(seed: number): Promise<void> {
   source ??= await live(log);
   for (const follower of followers) await catchUp(source, follower);
   expectLawfulAgents(source.fold);
+  expectSteps(log, source);
   expectSameAgents(source, await folded(dir), 'live and folded');
   await log.close();
+  if (random() < 0.2) await checkFork(dir, seed);
   await checkCut(dir, random, seen);
+}
+
+/** What a copy has of the original: all but its goal, and when its session began. */
+function copied({ fold }: TranscriptSource) {
+  const agents = [...fold.agents].map(([id, { state }]) => {
+    const { meta, ...rest } = canonical(state);
+    const { goal: _goal, agent: { contextTokens: _tokens, contextUsage: _usage, ...agent } = {}, ...others } = meta;
+    return [id, { ...rest, meta: { ...others, agent } }] as const;
+  });
+  const roster = [...fold.roster.values()].map(({ createdAt, ...one }) =>
+    one.type === 'main' ? one : { ...one, createdAt },
+  );
+  return { agents: agents.filter(([, { items, meta }]) => items.length > 0 || 'model' in meta.agent), roster };
+}
+
+/** A copy of a session in which nothing runs shows the same under the same ids; what goes on in it shows there alone. */
+async function checkFork(dir: string, seed: number): Promise<void> {
+  const original = await folded(dir);
+  if (original.unsettled) return;
+  const sessionId = `copy-${seed}`;
+  const stage = join(root, `stage-${seed}`);
+  await mkdir(stage);
+  await cp(join(dir, 'blobs'), join(stage, 'blobs'), { recursive: true }).catch(() => undefined);
+  const source = { dir, sessionId: SESSION_ID };
+  const { options } = logOptions(join(root, sessionId), { sessionId, sink: { publish() {} } });
+  const begin = async () => ({ session: { id: sessionId } as Session, titleKind: 'replaceable' as const });
+  const log = await forkSessionLog({ ...options, source, stage, kind: 'fork', begin });
+  const copy = await live(log);
+  expectSame(copied(copy), copied(original), 'copied');
+  assert.equal(stateOf(copy, 'main').meta.goal, undefined);
+  await log.claim();
+  const driver = createDriver(log, seeded(seed), 1000);
+  const follower = await joinNow(copy, 'main');
+  for (let line = 0; line < 4; line += 1) await driver.step();
+  await catchUp(copy, follower);
+  expectSameAgents(copy, await folded(log.dir, sessionId), 'a copy, live and folded');
+  await log.close();
+  expectSame(copied(await folded(dir)), copied(original), 'the original of a copy');
 }
 
 /** Cut off by a crash behind any line or inside it: a reader, a load and a reader after the load see the same. */

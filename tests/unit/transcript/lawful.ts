@@ -107,8 +107,12 @@ function endedOn(state: HeldState): Map<string, unknown> {
   return ended;
 }
 
-/** What a client saw end is on a later page too, just so. */
+const newestUndo = ({ items }: TranscriptPage) =>
+  items.findLast((item) => item.kind === 'marker' && item.marker === 'undo');
+
+/** What a client saw end is on a later page too, just so, unless it was taken back. */
 export function expectStillThere(seen: TranscriptPage, later: TranscriptPage): void {
+  if (!isDeepStrictEqual(newestUndo(later), newestUndo(seen))) return;
   const there = endedOn(stateOfPage(later));
   for (const [id, what] of endedOn(stateOfPage(seen))) {
     if (!isDeepStrictEqual(there.get(id), what))
