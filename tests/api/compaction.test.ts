@@ -233,6 +233,7 @@ test('an archive ends it, and the session stays whole', async () => {
   await world.ok('POST', `${talk.path}:compact`);
   await world.model.waitForRequest(requests + 1);
   await world.ok('POST', `${talk.path}:archive`);
+  await talk.nth('agent.disposed', 1);
   const last = talk.events
     .durable(talk.session.id)
     .slice(-4)

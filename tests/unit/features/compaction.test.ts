@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
 import type { AgentProgram } from '#server/agent/context.ts';
+import { openSideConversation } from '#server/features/btw/btw.ts';
 import { compaction } from '#server/features/compaction/compaction.ts';
 import { contextSize } from '#server/journal/context-size.ts';
 import { readContext, requestMessages } from '#server/journal/projections/context.ts';
@@ -248,6 +249,24 @@ describe('afterwards', () => {
     const words = talk.requests[2]?.messages.map(textOf).join('\n') ?? '';
     expect(words.match(/<untrusted_objective>\nShip it/g)).toHaveLength(1);
     expect(talk.all('goal.updated').at(-2)?.payload).toMatchObject({ snapshot: { turnsUsed: 1 } });
+  });
+
+  it('a side conversation is told again that it is one', async () => {
+    const talk = await talkWith([{ text: 'Hi.' }, full('Aside.'), { text: 'Sum.' }, { text: 'On.' }]);
+    await talk.turn('Hello');
+    await openSideConversation(talk.session.context, 'fake');
+    const ask = async (id: string) => {
+      const content = [{ type: 'text' as const, text: 'What?' }];
+      const input = { content, eventContent: content, parts: content, text: 'What?', attachments: [] };
+      await talk.session.agents.use('agent-1', (side) => side.submit({ id, input, createdAt: 0 }, []));
+      await talk.idle();
+    };
+    await ask('aside-1');
+    await ask('aside-2');
+    const words = talk.requests.at(-1)?.messages.map(textOf) ?? [];
+    expect(words.some((text) => text.endsWith('Sum.'))).toBe(true);
+    expect(words.filter((text) => text.includes('This is a side conversation'))).toHaveLength(1);
+    expect(talk.context().barrier).toBe(0);
   });
 
   it('running tasks are listed once', async () => {
@@ -501,6 +520,13 @@ describe('a request that does not fit', () => {
       [1, 3, 1],
       [1, 2, 2],
     ]);
+  });
+
+  it('is not tried again when the turn may take no more steps', async () => {
+    const talk = await talkWith([tooLong], { limits: () => ({ maxSteps: 1, maxAttempts: 10 }) });
+    await talk.turn('Hello');
+    expect(talk.all('turn.ended')[0]?.payload).toMatchObject({ error: { code: 'loop.max_steps_exceeded' } });
+    expect(talk.all('compaction.started')).toEqual([]);
   });
 
   it('counts its failures anew behind an answer', async () => {
