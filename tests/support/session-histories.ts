@@ -499,7 +499,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
     const { entries } = context();
     const most = entries.filter(({ checkpoint }) => checkpoint).length;
     const count = Math.min(1 + Math.floor(random() * 3), most);
-    if (count > 0) log.append(undoRecords(context(), cutOf(entries, count).start, count, ''));
+    if (count > 0) log.append(undoRecords(context(), cutOf(context(), count).start, count, ''));
   }
 
   /** Between turns, or between the steps of one; it may come to nothing. */
