@@ -3,38 +3,13 @@
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createClient, follow, openSession } from '../client.mjs';
+import { grown } from '../journals.mjs';
 import { median } from '../rounds.mjs';
 import { cpuMs, makeHome, startBuilt } from '../processes.mjs';
 
 const TURNS = 5000;
 const PAGE = 50;
 const READS = 40;
-
-/** The text of a journal whose last turn, of two, is repeated until there are so many. */
-function grown(text, turns) {
-  const [header, ...lines] = text.trimEnd().split('\n');
-  const holds = (line, type, turnId) =>
-    JSON.parse(line).r.some((record) => record.type === type && (turnId === undefined || record.turnId === turnId));
-  const begin = lines.findIndex((line) => holds(line, 'turn.started', 1));
-  const end = lines.findIndex((line) => holds(line, 'turn.ended', 1));
-  const turn = lines.slice(begin, end + 1);
-  const startsOf = (some) => some.flatMap((line) => JSON.parse(line).r.flatMap(({ start }) => start ?? []));
-  const entries = startsOf(turn)[0] - startsOf(lines.slice(0, begin))[0];
-  let seq = Math.max(...lines.slice(0, end + 1).flatMap((line) => JSON.parse(line).r.map((record) => record.seq ?? 0)));
-  const more = [];
-  for (let number = 2; number < turns; number += 1) {
-    for (const line of turn) {
-      const batch = JSON.parse(line.replaceAll(/"(msg_|call_)([A-Za-z0-9_]+)"/g, `"$1$2_${number}"`));
-      for (const record of batch.r) {
-        if (record.seq !== undefined) record.seq = seq += 1;
-        if (record.turnId !== undefined) record.turnId = number;
-        if (record.start !== undefined) record.start += (number - 1) * entries;
-      }
-      more.push(JSON.stringify(batch));
-    }
-  }
-  return [header, ...lines.slice(0, end + 1), ...more, ''].join('\n');
-}
 
 export async function measureTranscript({ builds, model, report }) {
   const { home, project, remove } = await makeHome(model.url);
