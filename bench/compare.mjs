@@ -13,6 +13,7 @@ import { measureDeltas } from './measures/deltas.mjs';
 import { measureFileList } from './measures/file-list.mjs';
 import { measureFileSearch } from './measures/file-search.mjs';
 import { measureGrowth } from './measures/growth.mjs';
+import { measureLongSession } from './measures/long-session.mjs';
 import { measureMemory } from './measures/memory.mjs';
 import { measureSessions } from './measures/sessions.mjs';
 import { measureStart } from './measures/start.mjs';
@@ -31,6 +32,7 @@ const measures = {
   deltas: measureDeltas,
   memory: measureMemory,
   growth: measureGrowth,
+  long: measureLongSession,
   transcript: measureTranscript,
   fork: measureFork,
   crowd: measureCrowd,

@@ -2,7 +2,7 @@
 // is not the server's.
 import { cp, rm } from 'node:fs/promises';
 import { createClient } from '../client.mjs';
-import { makeLongSession } from '../long-session.mjs';
+import { makeLongSession } from '../journals.mjs';
 import { median } from '../rounds.mjs';
 import { makeHome, startBuilt } from '../processes.mjs';
 

@@ -1,7 +1,7 @@
 // A page of 50 turns of a session of 5,000 turns that is not loaded: the first, for which the journal is folded, and
 // those that follow while the fold is kept.
 import { createClient } from '../client.mjs';
-import { makeLongSession } from '../long-session.mjs';
+import { makeLongSession } from '../journals.mjs';
 import { median } from '../rounds.mjs';
 import { cpuMs, makeHome, startBuilt } from '../processes.mjs';
 

@@ -1,11 +1,11 @@
-// A session of many turns: two that were run, of which the second is repeated in the journal.
+// Journals longer than a bench would wait for: two turns that were run, of which the second is repeated.
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createClient, follow, openSession } from './client.mjs';
 import { startBuilt } from './processes.mjs';
 
 /** The text of a journal whose last turn, of two, is repeated until there are so many. */
-function grown(text, turns) {
+export function grown(text, turns) {
   const [header, ...lines] = text.trimEnd().split('\n');
   const holds = (line, type, turnId) =>
     JSON.parse(line).r.some((record) => record.type === type && (turnId === undefined || record.turnId === turnId));
@@ -30,7 +30,7 @@ function grown(text, turns) {
   return [header, ...lines.slice(0, end + 1), ...more, ''].join('\n');
 }
 
-/** Makes it in a home in which no server runs; returns its id and its folder. */
+/** Makes a session of so many turns in a home in which no server runs; returns its id and its folder. */
 export async function makeLongSession({ build, home, project }, turns) {
   const server = await startBuilt(build, { home });
   const writer = createClient(server);
