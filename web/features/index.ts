@@ -4,6 +4,7 @@ import { displays } from './displays/index.ts';
 import type { Feature } from './feature.ts';
 import { files } from './files/index.ts';
 import { goals } from './goals/index.ts';
+import { mcp } from './mcp/index.ts';
 import { planMode } from './plan-mode/index.ts';
 import { questions } from './questions/index.ts';
 import { shell } from './shell/index.ts';
@@ -26,4 +27,5 @@ export const features: readonly Feature[] = [
   displays,
   workspace,
   terminals,
+  mcp,
 ];

@@ -1,0 +1,120 @@
+import { expect, it } from 'vitest';
+import type { ManagedServer } from '#schema/mcp-management.ts';
+import { configOf, emptyForm, formOf } from '../../../web/features/mcp/form.ts';
+import { isWebAddress, shownServers, summaryOf, type Known } from '../../../web/features/mcp/servers.ts';
+
+const managed = (name: string, config: ManagedServer['config'], mutable = true): ManagedServer => ({
+  name,
+  config,
+  source: 'global',
+  origin: '/home/mcp.json',
+  mutable,
+});
+const remote = { transport: 'http', url: 'https://x.example/mcp' } as const;
+const nothing: Known = { configured: [], running: [], statuses: [], tools: [] };
+
+it('shows of each server what is known of it', () => {
+  const shown = shownServers({
+    configured: [
+      managed('a b', { transport: 'stdio', command: 'run', args: ['x'] }),
+      managed('off', { ...remote, enabled: false }),
+      managed('guarded', remote),
+      managed('broken', { transport: 'stdio', command: 'run', envKeys: ['K'] }, false),
+      managed('new', remote),
+      managed('slow', remote),
+    ],
+    running: [
+      { id: 'a b', name: 'a b', transport: 'stdio', status: 'connected', tool_count: 1 },
+      {
+        id: 'guarded',
+        name: 'guarded',
+        transport: 'http',
+        status: 'error',
+        tool_count: 0,
+        last_error: 'requires OAuth',
+      },
+      {
+        id: 'broken',
+        name: 'broken',
+        transport: 'stdio',
+        status: 'error',
+        tool_count: 0,
+        last_error: 'exit 1\nlast words',
+      },
+      { id: 'slow', name: 'slow', transport: 'http', status: 'connecting', tool_count: 0 },
+    ],
+    statuses: [
+      { name: 'guarded', authStatus: 'oauth-required' },
+      { name: 'slow', authStatus: 'oauth-authorized' },
+    ],
+    tools: [
+      { name: 'mcp__a_b__look', description: 'Looks.', input_schema: null, source: 'mcp', mcp_server_id: 'a_b' },
+      { name: 'Bash', description: 'Runs.', input_schema: null, source: 'builtin' },
+    ],
+  });
+  expect(shown.map(({ name, tone, state }) => [name, tone, state])).toEqual([
+    ['a b', 'good', '1 tool'],
+    ['off', 'idle', 'disabled'],
+    ['guarded', 'attention', 'sign-in needed'],
+    ['broken', 'bad', 'failed'],
+    ['new', 'idle', 'not started'],
+    ['slow', 'idle', 'connecting…'],
+  ]);
+  expect(shown[0]?.tools).toEqual([{ name: 'look', description: 'Looks.' }]);
+  expect(shown.map(({ error }) => error)).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    'exit 1\nlast words',
+    undefined,
+    undefined,
+  ]);
+  expect(shown.map(({ canSignIn }) => canSignIn)).toEqual([false, false, true, false, false, false]);
+  expect(shown.map(({ canSignOut }) => canSignOut)).toEqual([false, false, false, false, false, true]);
+  expect(shown.map(({ editable }) => editable)).toEqual([true, true, true, false, true, true]);
+  expect(shown.map(({ connecting }) => connecting)).toEqual([false, false, false, false, false, true]);
+  expect(shownServers(nothing)).toEqual([]);
+});
+
+it('says what is run or called', () => {
+  expect(summaryOf({ transport: 'stdio', command: 'npx', args: ['-y', 'x'] })).toBe('npx -y x');
+  expect(summaryOf(remote)).toBe(remote.url);
+});
+
+it('offers only web addresses as links', () => {
+  expect(['https://x.example', 'http://127.0.0.1:1/a'].map(isWebAddress)).toEqual([true, true]);
+  expect(['javascript:alert(1)', 'data:text/html,x', 'file:///x', 'x'].some(isWebAddress)).toBe(false);
+});
+
+it('a form gives back the server that it was made from', () => {
+  const servers = [
+    {
+      transport: 'stdio',
+      command: 'run',
+      args: ['a b', '--x=1'],
+      env: { A: ' b=c', D: '' },
+      cwd: 'sub',
+      runtime_id: 'local',
+    },
+    { transport: 'stdio', command: 'run', enabled: false, startupTimeoutMs: 5, enabledTools: ['a'], disabledTools: [] },
+    { ...remote, headers: { 'X-Key': 'a: b' }, auth: 'oauth', toolTimeoutMs: 7 },
+    { ...remote, transport: 'sse', bearerTokenEnvVar: 'TOKEN' },
+  ] as const;
+  for (const server of servers) {
+    const copy = structuredClone(server) as Parameters<typeof configOf>[1] & object;
+    expect(configOf(formOf('x', copy), copy)).toEqual(server);
+  }
+});
+
+it('a form that was filled in makes a server, and tells which line is none', () => {
+  const form = { ...emptyForm(), name: 'x', command: ' npx ', args: '-y\n\nserver\n', env: 'A=1\n' };
+  expect(configOf(form)).toEqual({ transport: 'stdio', command: 'npx', args: ['-y', 'server'], env: { A: '1' } });
+  expect(() => configOf({ ...form, env: 'nothing' })).toThrow('“nothing” is not of the form name=value');
+  expect(() => configOf({ ...form, transport: 'http', url: 'x', headers: ': x' })).toThrow(
+    'is not of the form name:value',
+  );
+  expect(configOf({ ...form, transport: 'http', url: ' https://x.example ' })).toEqual({
+    transport: 'http',
+    url: 'https://x.example',
+  });
+});

@@ -1,0 +1,97 @@
+/** A server as a form holds it, all of it text. */
+import type { McpServerConfig } from '#schema/mcp-server.ts';
+
+export interface ServerForm {
+  name: string;
+  transport: McpServerConfig['transport'];
+  command: string;
+  /** One a line. */
+  args: string;
+  /** `NAME=value`, one a line. */
+  env: string;
+  cwd: string;
+  url: string;
+  /** `Name: value`, one a line. */
+  headers: string;
+  bearerTokenEnvVar: string;
+  enabled: boolean;
+}
+
+export const emptyForm = (): ServerForm => ({
+  name: '',
+  transport: 'stdio',
+  command: '',
+  args: '',
+  env: '',
+  cwd: '',
+  url: '',
+  headers: '',
+  bearerTokenEnvVar: '',
+  enabled: true,
+});
+
+const linesOf = (map: Record<string, string> | undefined, between: string) =>
+  Object.entries(map ?? {})
+    .map(([name, value]) => `${name}${between}${value}`)
+    .join('\n');
+
+/** Of a server that may be edited, which is shown whole. */
+export function formOf(name: string, config: McpServerConfig): ServerForm {
+  const common = { ...emptyForm(), name, transport: config.transport, enabled: config.enabled !== false };
+  if (config.transport === 'stdio') {
+    const { command, args = [], env, cwd = '' } = config;
+    return { ...common, command, args: args.join('\n'), env: linesOf(env, '='), cwd };
+  }
+  const { url, headers, bearerTokenEnvVar = '' } = config;
+  return { ...common, url, headers: linesOf(headers, ': '), bearerTokenEnvVar };
+}
+
+const lines = (text: string) => text.split('\n').filter((line) => line.trim() !== '');
+
+/** Throws with the line that is none. */
+function mapOf(text: string, between: '=' | ':'): Record<string, string> | undefined {
+  const pairs = lines(text).map((line) => {
+    const at = line.indexOf(between);
+    if (at < 1) throw new Error(`“${line.trim()}” is not of the form name${between}value`);
+    return [line.slice(0, at).trim(), between === ':' ? line.slice(at + 1).trim() : line.slice(at + 1)] as const;
+  });
+  return pairs.length > 0 ? Object.fromEntries(pairs) : undefined;
+}
+
+/** What the form does not show of the server that it was made from stays. Throws with the reason for people. */
+export function configOf(form: ServerForm, before?: McpServerConfig): McpServerConfig {
+  const { enabled: _enabled, startupTimeoutMs, toolTimeoutMs, enabledTools, disabledTools } = before ?? {};
+  const kept = {
+    ...(startupTimeoutMs !== undefined && { startupTimeoutMs }),
+    ...(toolTimeoutMs !== undefined && { toolTimeoutMs }),
+    ...(enabledTools && { enabledTools }),
+    ...(disabledTools && { disabledTools }),
+    ...(!form.enabled && { enabled: false }),
+  };
+  if (form.transport === 'stdio') {
+    const args = lines(form.args);
+    const env = mapOf(form.env, '=');
+    const cwd = form.cwd.trim();
+    const runtime = before?.transport === 'stdio' ? before.runtime_id : undefined;
+    return {
+      transport: 'stdio',
+      command: form.command.trim(),
+      ...(args.length > 0 && { args }),
+      ...(env && { env }),
+      ...(cwd !== '' && { cwd }),
+      ...(runtime !== undefined && { runtime_id: runtime }),
+      ...kept,
+    };
+  }
+  const headers = mapOf(form.headers, ':');
+  const bearerTokenEnvVar = form.bearerTokenEnvVar.trim();
+  const auth = before && before.transport !== 'stdio' ? before.auth : undefined;
+  return {
+    transport: form.transport,
+    url: form.url.trim(),
+    ...(headers && { headers }),
+    ...(bearerTokenEnvVar !== '' && { bearerTokenEnvVar }),
+    ...(auth && { auth }),
+    ...kept,
+  };
+}

@@ -1,0 +1,78 @@
+/** The calls of the panel of MCP servers. */
+import type { AuthStatus, ManagedServer, TestOutcome } from '#schema/mcp-management.ts';
+import type { McpServerRow } from '#schema/mcp.ts';
+import type { McpServerConfig } from '#schema/mcp-server.ts';
+import type { ToolDescriptor } from '#schema/tool.ts';
+import type { Rest } from '../../client/rest.ts';
+
+type Calls = Pick<Rest, 'request'>;
+
+export type SignIn =
+  { status: 'already-authorized' } | { status: 'authorization-required'; flowId: string; authorizationUrl: string };
+
+export type NamedStatus = { name: string; authStatus: AuthStatus };
+
+/** Paths of the client begin below `api/v1/`. */
+const PLANE = '../v2/mcp/';
+const pathOf = (name: string) => `${PLANE}servers/${encodeURIComponent(name)}`;
+const locator = (name: string, cwd: string) => ({ source: 'global', name, cwd });
+
+/** What is configured, for a project's directory. */
+export const listConfigured = (rest: Calls, cwd: string) =>
+  rest.request<ManagedServer[]>('GET', `${PLANE}servers`, { query: { cwd } });
+
+export const listStatuses = (rest: Calls, cwd: string) =>
+  rest.request<NamedStatus[]>('GET', `${PLANE}auth-statuses`, { query: { cwd } });
+
+/** The servers that run, and those that would; the first call starts them. */
+export const listRunning = async (rest: Calls) =>
+  (await rest.request<{ servers: McpServerRow[] }>('GET', 'mcp/servers')).servers;
+
+export const listTools = async (rest: Calls, sessionId: string) =>
+  (await rest.request<{ tools: ToolDescriptor[] }>('GET', 'tools', { query: { session_id: sessionId } })).tools;
+
+export const restart = (rest: Calls, name: string) =>
+  rest.request<unknown>('POST', `mcp/servers/${encodeURIComponent(name)}:restart`);
+
+export const addServer = (rest: Calls, name: string, config: McpServerConfig, cwd: string) =>
+  rest.request<ManagedServer[]>('POST', `${PLANE}servers`, { body: { name, ...config }, query: { cwd } });
+
+export const replaceServer = (rest: Calls, name: string, config: McpServerConfig, cwd: string) =>
+  rest.request<ManagedServer[]>('PUT', pathOf(name), { body: config, query: { cwd } });
+
+export const removeServer = (rest: Calls, name: string, cwd: string) =>
+  rest.request<ManagedServer[]>('DELETE', pathOf(name), { query: { cwd } });
+
+export const testServer = (rest: Calls, name: string, cwd: string) =>
+  rest.request<TestOutcome>('POST', `${PLANE}servers:test`, { body: { name, cwd } });
+
+export const beginSignIn = (rest: Calls, name: string, cwd: string) =>
+  rest.request<SignIn>('POST', `${PLANE}auth:begin`, { body: locator(name, cwd) });
+
+/** Ends when the sign-in is through; with an address, that is where a browser has ended on. */
+export const completeSignIn = (rest: Calls, flowId: string, redirectUrl?: string) =>
+  rest.request<null>('POST', `${PLANE}auth:complete`, { body: { flowId, ...(redirectUrl && { redirectUrl }) } });
+
+export const cancelSignIn = (rest: Calls, flowId: string) =>
+  rest.request<null>('POST', `${PLANE}auth:cancel`, { body: { flowId } });
+
+export const signOut = (rest: Calls, name: string, cwd: string) =>
+  rest.request<null>('POST', `${PLANE}auth:reset`, { body: locator(name, cwd) });
+
+/** Files of a project that name MCP servers. */
+const PROJECT_FILES = ['.mcp.json', '.service-code/mcp.json'];
+
+/** Those of the project that are there while its directory is not trusted. */
+export async function untrustedFiles(rest: Calls, sessionId: string, workspaceId: string): Promise<string[]> {
+  const stat = `sessions/${encodeURIComponent(sessionId)}/fs:stat_many`;
+  const { entries } = await rest.request<{ entries: Record<string, object | null> }>('POST', stat, {
+    body: { paths: PROJECT_FILES },
+  });
+  const found = PROJECT_FILES.filter((path) => entries[path]);
+  if (found.length === 0) return [];
+  const trust = `workspaces/${encodeURIComponent(workspaceId)}/trust`;
+  return (await rest.request<{ trusted: boolean }>('GET', trust)).trusted ? [] : found;
+}
+
+export const trustWorkspace = (rest: Calls, workspaceId: string) =>
+  rest.request<unknown>('POST', `workspaces/${encodeURIComponent(workspaceId)}/trust`);

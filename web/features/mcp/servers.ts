@@ -1,0 +1,95 @@
+/** What the panel shows of each server, of all that is known of it. */
+import type { AuthStatus, ManagedServer } from '#schema/mcp-management.ts';
+import type { McpServerRow } from '#schema/mcp.ts';
+import type { ToolDescriptor } from '#schema/tool.ts';
+import type { NamedStatus } from './requests.ts';
+
+export interface ShownTool {
+  name: string;
+  description: string;
+}
+
+export interface ShownServer {
+  name: string;
+  config: ManagedServer['config'];
+  /** Where it is defined; only the user's own may be edited. */
+  origin: string;
+  editable: boolean;
+  tone: 'good' | 'bad' | 'attention' | 'idle';
+  state: string;
+  connecting: boolean;
+  /** The last failure, with what its program has said. */
+  error: string | undefined;
+  tools: ShownTool[];
+  canSignIn: boolean;
+  canSignOut: boolean;
+}
+
+export interface Known {
+  configured: readonly ManagedServer[];
+  running: readonly McpServerRow[];
+  statuses: readonly NamedStatus[];
+  tools: readonly ToolDescriptor[];
+}
+
+/** As names of tools spell the name of their server. */
+const inToolNames = (name: string) => name.replace(/[^A-Za-z0-9_-]/g, '_').replace(/_+/g, '_');
+
+const WANTS_SIGN_IN: readonly (AuthStatus | undefined)[] = ['oauth-required', 'oauth-expired'];
+
+function stateOf(row: McpServerRow | undefined, config: ManagedServer['config'], wantsSignIn: boolean) {
+  const told = (tone: ShownServer['tone'], state: string) => ({ tone, state });
+  if (config.enabled === false) return told('idle', 'disabled');
+  if (row?.status === 'connected') return told('good', row.tool_count === 1 ? '1 tool' : `${row.tool_count} tools`);
+  if (row?.status === 'connecting') return told('idle', 'connecting…');
+  if (wantsSignIn) return told('attention', 'sign-in needed');
+  if (row?.status === 'error') return told('bad', 'failed');
+  return told('idle', 'not started');
+}
+
+function toolsOf(name: string, tools: readonly ToolDescriptor[]): ShownTool[] {
+  const own = inToolNames(name);
+  const prefix = `mcp__${own}__`;
+  return tools.flatMap((tool) =>
+    tool.mcp_server_id === own
+      ? [
+          {
+            name: tool.name.startsWith(prefix) ? tool.name.slice(prefix.length) : tool.name,
+            description: tool.description,
+          },
+        ]
+      : [],
+  );
+}
+
+/** In the order of what is configured. */
+export function shownServers({ configured, running, statuses, tools }: Known): ShownServer[] {
+  return configured.map(({ name, config, origin, mutable, plugin }) => {
+    const row = running.find((one) => one.name === name);
+    const status = statuses.find((one) => one.name === name)?.authStatus;
+    const connected = row?.status === 'connected';
+    const wantsSignIn = !connected && WANTS_SIGN_IN.includes(status);
+    return {
+      name,
+      config,
+      origin: plugin ? `plugin ${plugin.id}` : origin,
+      editable: mutable,
+      ...stateOf(row, config, wantsSignIn),
+      connecting: row?.status === 'connecting',
+      error: wantsSignIn ? undefined : row?.last_error,
+      tools: connected ? toolsOf(name, tools) : [],
+      canSignIn: wantsSignIn && !plugin,
+      canSignOut: status === 'oauth-authorized' && !plugin,
+    };
+  });
+}
+
+/** What is run or called, in a line. */
+export function summaryOf(config: ManagedServer['config']): string {
+  return config.transport === 'stdio' ? [config.command, ...(config.args ?? [])].join(' ') : config.url;
+}
+
+/** An address that may be offered as a link. */
+export function isWebAddress(text: string): boolean {
+  return URL.canParse(text) && ['https:', 'http:'].includes(new URL(text).protocol);
+}
