@@ -14,6 +14,7 @@ import { measureFileList } from './measures/file-list.mjs';
 import { measureFileSearch } from './measures/file-search.mjs';
 import { measureGrowth } from './measures/growth.mjs';
 import { measureMemory } from './measures/memory.mjs';
+import { measurePage } from './measures/page.mjs';
 import { measureSessions } from './measures/sessions.mjs';
 import { measureStart } from './measures/start.mjs';
 import { measureTerminals } from './measures/terminals.mjs';
@@ -33,6 +34,7 @@ const measures = {
   growth: measureGrowth,
   transcript: measureTranscript,
   fork: measureFork,
+  page: measurePage,
   crowd: measureCrowd,
   list: measureFileList,
   files: measureFileSearch,
