@@ -9,14 +9,14 @@
  */
 import { createRest, type Rest, type RestOptions } from './rest.ts';
 import { createSocket, type Socket, type SocketOptions } from './socket.ts';
-import { followTranscripts, type TranscriptFeed, type TranscriptListener } from './transcript-feed.ts';
+import { followTranscripts, type TranscriptFollower, type TranscriptListener } from './transcript-feed.ts';
 
 export interface ClientOptions extends RestOptions, Pick<SocketOptions, 'WebSocket' | 'firstDelayMs'> {}
 
 export interface Client {
   readonly rest: Rest;
   readonly socket: Socket;
-  follow(sessionId: string, listener: TranscriptListener): TranscriptFeed;
+  follow(sessionId: string, listener: TranscriptListener): TranscriptFollower;
   close(): void;
 }
 

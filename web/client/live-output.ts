@@ -22,5 +22,8 @@ function grown(state: TranscriptState, op: Op): Op {
   const step = turn?.kind === 'turn' ? turn.steps.findLast(({ stepId }) => stepId === op.stepId) : undefined;
   const known = step?.frames.findLast((frame) => frame.frameId === frameId);
   const before = known?.kind === 'tool' ? (known.progress?.text ?? '') : '';
-  return { ...op, frame: { ...op.frame, progress: { ...progress, text: (before + progress.text).slice(-OUTPUT_CHARS) } } };
+  return {
+    ...op,
+    frame: { ...op.frame, progress: { ...progress, text: (before + progress.text).slice(-OUTPUT_CHARS) } },
+  };
 }

@@ -1,6 +1,15 @@
 /** The WebSocket, kept open: requests with acks, events out, reconnect and probes. */
 import { ApiError, ConnectionError } from './errors.ts';
-import type { Ack, AckPayload, EventFrame, FilesChanged, RequestPayload, RequestType, TerminalFrame, TranscriptFrame } from './types.ts';
+import type {
+  Ack,
+  AckPayload,
+  EventFrame,
+  FilesChanged,
+  RequestPayload,
+  RequestType,
+  TerminalFrame,
+  TranscriptFrame,
+} from './types.ts';
 
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 30_000;

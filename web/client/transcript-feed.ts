@@ -1,100 +1,140 @@
-/** The transcripts of one session, kept up. */
-import { applyOps } from '#server/transcript/reducer/apply.ts';
-import { emptyTranscript, itemId } from '#server/transcript/reducer/state.ts';
-import { ConnectionError } from './errors.ts';
+/** The transcripts of one session over the client's own connections. */
+import { createTranscriptFeed } from '#server/transcript/client/feed.ts';
+import { ApiError, ConnectionError } from './errors.ts';
+import { withOutput } from './live-output.ts';
 import type { Rest } from './rest.ts';
 import type { Socket } from './socket.ts';
-import { MAIN_AGENT, type TranscriptState } from './types.ts';
+import { MAIN_AGENT, type Grade, type TranscriptState } from './types.ts';
+
+/** A request that found nobody while the line stays up is made again behind this. */
+const RETRY_MS = 1000;
+const PAGE_SIZE = 30;
 
 export interface TranscriptListener {
-  /** Something in a transcript is other than before. */
-  changed(): void;
+  /** Something in the agent's transcript is other than before. */
+  changed(agentId: string): void;
+  /** The session cannot be followed: unknown, unreadable, not authorized. */
   failed(error: Error): void;
 }
 
-export interface TranscriptFeed {
-  /** By agent. */
+export interface TranscriptFollower {
+  /** By agent; each is changed in place. */
   readonly agents: ReadonlyMap<string, TranscriptState>;
-  /** Follows all of an agent until the returned function is called; of others than main only turns are told. */
+  /** Follows an agent in all detail until the returned function is called; of others than main only turns are told. */
   open(agentId: string): () => void;
   /** Reads older turns of an agent. */
   loadOlder(agentId: string): Promise<void>;
   close(): void;
 }
 
-const POLL_MS = 150;
-
 /** Follows a session until `close()`. */
 export function followTranscripts(
   id: string,
   rest: Rest,
-  _socket: Socket,
+  socket: Socket,
   listener: TranscriptListener,
-): TranscriptFeed {
+): TranscriptFollower {
   const agents = new Map<string, TranscriptState>();
-  const marks = new Map<string, number>();
-  const opened = new Map<string, number>([[MAIN_AGENT, 1]]);
-  let closed = false;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  /** How many show all of an agent. */
+  const opened = new Map<string, number>();
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  let following = false;
 
-  async function attach(agentId: string) {
-    const page = await rest.transcript(id, { agent_id: agentId });
-    if (closed) return;
-    const { items, has_more, tasks, interactions, attachments, todos, prompts, meta, seq } = page;
-    const state = agents.get(agentId) ?? emptyTranscript();
-    const snapshot = { items, tasks, interactions, attachments, todos, prompts, meta, hasMoreOlder: has_more };
-    applyOps(state, [{ op: 'reset', agentId, snapshot }]);
-    agents.set(agentId, state);
-    if (seq === undefined) marks.delete(agentId);
-    else marks.set(agentId, seq);
-    listener.changed();
-    if (agentId === MAIN_AGENT)
-      for (const other of page.agents) opened.set(other.agentId, opened.get(other.agentId) ?? 1);
-  }
+  const feed = createTranscriptFeed({
+    sessionId: id,
+    pageSize: PAGE_SIZE,
+    link: {
+      page: (agent_id, query) => rest.transcript(id, { agent_id, ...query }),
+      ops: (agent_id, since_seq) => rest.transcriptOps(id, { agent_id, since_seq }),
+      async subscribe(payload) {
+        const { not_found } = await socket.request('subscribe_v2', payload);
+        if (not_found.includes(id)) throw new ApiError(40401, `session ${id} does not exist`, { status: 200 });
+      },
+    },
+    listener: {
+      changed(agentId, state) {
+        agents.set(agentId, state);
+        listener.changed(agentId);
+      },
+      failed,
+    },
+  });
 
-  async function poll(agentId: string) {
-    const mark = marks.get(agentId);
-    if (mark === undefined) return attach(agentId);
-    const { batches, complete, latest_seq } = await rest.transcriptOps(id, { agent_id: agentId, since_seq: mark });
-    const state = agents.get(agentId);
-    if (!complete || !state) return attach(agentId);
-    for (const { ops } of batches) applyOps(state, ops);
-    marks.set(agentId, latest_seq);
-    if (batches.length) listener.changed();
-  }
-
-  async function loop() {
-    try {
-      for (const agentId of opened.keys()) await poll(agentId);
-      await attachRoster();
-    } catch (error) {
-      if (!(error instanceof ConnectionError)) return listener.failed(error as Error);
+  function failed(error: unknown) {
+    if (!(error instanceof ConnectionError)) {
+      return listener.failed(error instanceof Error ? error : new Error(String(error)));
     }
-    if (!closed) timer = setTimeout(loop, POLL_MS);
+    // A line that broke comes back by itself.
+    clearTimeout(retry);
+    retry = setTimeout(() => socket.connection.kind === 'open' && void connect(), RETRY_MS);
   }
-  async function attachRoster() {
-    for (const { agentId } of agents.get(MAIN_AGENT)?.tasks.values() ?? [])
-      if (agentId && !opened.has(agentId)) opened.set(agentId, 1);
+
+  function follow() {
+    const grades: Record<string, Grade> = { '*': 'turn', [MAIN_AGENT]: 'delta' };
+    for (const agentId of opened.keys()) grades[agentId] = 'delta';
+    return feed.follow(grades);
   }
-  void loop();
+
+  async function connect() {
+    if (!following) {
+      following = true;
+      return follow();
+    }
+    await feed.connected();
+    await missed();
+  }
+
+  /** What happened to a session that nobody has loaded since is told by no frame. */
+  async function missed() {
+    const mark = feed.mark(MAIN_AGENT);
+    if (mark === undefined) return feed.resync();
+    try {
+      const { complete } = await rest.transcriptOps(id, { agent_id: MAIN_AGENT, since_seq: mark });
+      if (!complete) await feed.resync();
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  const stop = socket.listen({
+    connection(state) {
+      if (state.kind === 'open') void connect();
+    },
+    transcript(frame) {
+      if (frame.session_id === id) feed.frame(withOutput(feed.state(frame.payload.agent_id), frame.payload));
+    },
+    resync(resync) {
+      if (resync.session_id === id) void feed.resync();
+    },
+  });
+  if (socket.connection.kind === 'open') void connect();
 
   return {
     agents,
-    open: () => () => {},
+    open(agentId) {
+      opened.set(agentId, (opened.get(agentId) ?? 0) + 1);
+      if (following) void follow();
+      return () => {
+        const left = (opened.get(agentId) ?? 0) - 1;
+        if (left > 0) return void opened.set(agentId, left);
+        opened.delete(agentId);
+        void follow();
+      };
+    },
     async loadOlder(agentId) {
-      const state = agents.get(agentId);
-      const first = state?.items.find((item) => item.kind === 'turn');
-      if (!state?.hasMoreOlder || first?.kind !== 'turn') return;
-      const page = await rest.transcript(id, { agent_id: agentId, before_turn: first.turnId, page_size: 50 });
-      const fresh = page.items.filter((item) => !state.byId.has(itemId(item)));
-      state.items.unshift(...fresh);
-      for (const item of fresh) state.byId.set(itemId(item), item);
-      state.hasMoreOlder = page.has_more;
-      listener.changed();
+      try {
+        await feed.older(agentId);
+      } catch (error) {
+        if (!(error instanceof ConnectionError)) failed(error);
+      }
     },
     close() {
-      closed = true;
-      clearTimeout(timer);
+      clearTimeout(retry);
+      stop();
+      feed.close();
+      if (socket.connection.kind !== 'open') return;
+      // The server forgets with the connection, so a request that fails has nothing left to undo.
+      socket.request('unsubscribe', { session_ids: [id] }).catch(() => {});
     },
   };
 }

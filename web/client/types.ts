@@ -10,6 +10,7 @@ import type {
   VolatileFields,
   VolatileType,
 } from '#schema/events/catalogue.ts';
+import type { TranscriptBatch, TranscriptReset } from '#schema/transcript-frames.ts';
 
 export type { ConfigObject as Config } from '#schema/config.ts';
 export type { ContentPart } from '#schema/content.ts';
@@ -41,12 +42,12 @@ export type {
   Item,
   Step,
   Task as TranscriptTask,
-  TranscriptAttachment,
   TranscriptPage,
   TranscriptPrompt,
 } from '#schema/transcript.ts';
 export type { TranscriptOp, TranscriptOps } from '#schema/transcript-ops.ts';
 export type { TranscriptState } from '#server/transcript/reducer/state.ts';
+export type { Grade, TranscriptBatch, TranscriptReset } from '#schema/transcript-frames.ts';
 export type { Upload } from '#schema/upload.ts';
 export type { Workspace } from '#schema/workspace.ts';
 
@@ -69,6 +70,13 @@ interface Frame<T extends string, Fields> {
   timestamp: string;
   payload: Fields & Routing;
   epoch?: string;
+}
+
+/** Those who follow a session's transcripts get it; it belongs to no stream of events. */
+export interface TranscriptFrame {
+  type: 'transcript.reset' | 'transcript.ops';
+  session_id: string;
+  payload: TranscriptReset | TranscriptBatch;
 }
 
 export type DurableFrame = { [T in DurableType]: Frame<T, DurableFields<T>> & { volatile?: undefined } }[DurableType];

@@ -2,7 +2,6 @@
 import type { EventFrame, Session } from '../../../web/client/types.ts';
 
 export const SESSION = 'session_1';
-const EPOCH = 'ep_1';
 const TIME = '2026-01-02T03:04:05.678Z';
 
 export const session = (over: Partial<Session> = {}): Session => ({
@@ -42,6 +41,6 @@ export function frameMaker(start = 0) {
   return ({ type, payload, agent = 'main' }: Draft): EventFrame => {
     seq += 1;
     const routed = { type, ...payload, agentId: agent, sessionId: SESSION };
-    return { type, seq, session_id: SESSION, timestamp: TIME, payload: routed, epoch: EPOCH } as EventFrame;
+    return { type, seq, session_id: SESSION, timestamp: TIME, payload: routed, epoch: 'ep_1' } as EventFrame;
   };
 }
