@@ -126,6 +126,8 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
     /** What is being written, and its files. */
     draft,
     attachments: createAttachments(rest),
+    /** Prompts that were sent from here. */
+    sent: shallowRef(0),
     /** What was opened or closed by hand, by the id of what it shows. */
     folds: reactive(new Map<string, boolean>()),
     place: undefined as ScrollPlace | undefined,

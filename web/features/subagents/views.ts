@@ -5,7 +5,9 @@ export type TaskBody = { kind: 'task'; text: string; agents: readonly string[] }
 
 function summary(subject: string, text: string, agents: readonly string[] = []): ToolSummary {
   const body: TaskBody = { kind: 'task', text, agents };
-  return { verb: 'Agent', subject, prose: true, body: text || agents.length ? body : undefined };
+  const drawn = { verb: 'Agent', subject, prose: true as const, body: text || agents.length ? body : undefined };
+  // The conversation ends with what the result repeats.
+  return agents.length ? { ...drawn, output: 'on failure' } : drawn;
 }
 
 export const subagentViews: ToolViews = {
