@@ -8,6 +8,7 @@ import { startBuilt } from '../processes.mjs';
 import { median } from '../rounds.mjs';
 
 const TURNS = 5000;
+const OPENS = 5;
 const SWITCHES = 12;
 const WHEELS = 120;
 const WHEEL_PX = 400;
@@ -62,13 +63,22 @@ export async function measurePage({ builds, model, report }) {
     const long = { hash: `#/s/${id}`, text: 'READ the file.' };
     const short = { hash: `#/s/${other.id}`, text: 'SAY another' };
 
-    const open = await page.evaluate(shown, long);
+    const turns = `${TURNS.toLocaleString('en')} turns`;
+    const folded = await page.evaluate(shown, long);
     report.line({
-      name: `page: open ${TURNS.toLocaleString('en')} turns`,
+      name: `page: first open of ${turns}, folded for it`,
       unit: 'ms',
-      now: [open],
-      aim: { most: 1000 },
+      now: [folded],
+      aim: { most: 2000 },
     });
+    const opens = [];
+    for (let n = 0; n < OPENS; n += 1) {
+      await page.goto('about:blank');
+      await page.goto(`${server.url}/#token=${server.token}`);
+      await page.getByRole('link').first().waitFor();
+      opens.push(await page.evaluate(shown, long));
+    }
+    report.line({ name: `page: open ${turns}`, unit: 'ms', now: opens, aim: { most: 1000 } });
 
     await page.getByRole('log').hover();
     await page.evaluate(watchFrames);

@@ -164,8 +164,7 @@ it('shows what a subagent does while it works, and behind its call ever after', 
   model.enqueue({ text: 'There are two.' });
   held.release();
   await log().getByText('There are two.', { exact: true }).waitFor(visible);
-  await expect.poll(() => card.getAttribute('data-state')).toBe('done');
-  await page.reload();
+  await card.waitFor(hidden);
   await page.locator('[data-tool="Agent"] button.head').click();
   const inside = page.locator('[data-tool="Agent"]');
   await inside.getByText('Count the words', { exact: true }).waitFor(visible);

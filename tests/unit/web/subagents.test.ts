@@ -24,7 +24,7 @@ const ended = { state: 'completed' as const, endedAt: '2026-01-02T03:04:02.000Z'
 const shown = (...ops: TranscriptOp[]) => shownSubagents(viewOf(ops));
 
 describe('the subagents', () => {
-  it('are there from their start until the turn after their end', () => {
+  it('are there from their start until the end of the turn in which they end', () => {
     const first = [started(0, 1), run('agent-1'), run('agent-2', { detached: true })];
     expect(shown(...first)).toMatchObject([
       { id: 'agent-1', description: 'count', state: 'running', background: false },
@@ -32,6 +32,7 @@ describe('the subagents', () => {
     ]);
     const over = [...first, run('agent-1', ended)];
     expect(shown(...over)).toMatchObject([{ id: 'agent-1', state: 'done' }, { id: 'agent-2' }]);
+    expect(shown(...over, turn(0, { state: 'completed' }))).toMatchObject([{ id: 'agent-2', state: 'running' }]);
     expect(shown(...over, started(1, 3))).toMatchObject([{ id: 'agent-2', state: 'running' }]);
   });
 

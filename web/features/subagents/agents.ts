@@ -1,7 +1,7 @@
-/** The subagents of the newest turn, and those that run behind it. */
+/** The subagents of the running turn, and those that run behind; what others did stands below their calls. */
 import type { TranscriptState, TranscriptTask } from '../../client/types.ts';
 import { isObject, textIn } from '../../state/is-object.ts';
-import type { SessionView } from '../../state/session-view.ts';
+import { runningTurn, type SessionView } from '../../state/session-view.ts';
 import type { ToolFrame } from '../../state/timeline.ts';
 
 export interface Subagent {
@@ -25,11 +25,9 @@ function newestRuns({ tasks }: TranscriptState): Map<string, TranscriptTask> {
 export function shownSubagents({ main }: Pick<SessionView, 'main'>): Subagent[] {
   const runs = newestRuns(main);
   if (runs.size === 0) return [];
-  const turn = main.items.findLast((item) => item.kind === 'turn');
-  const since = (turn?.kind === 'turn' && turn.startedAt) || '';
+  const since = runningTurn(main)?.startedAt;
   return [...runs].flatMap(([id, { state, description, detached, error, endedAt = '' }]) => {
-    // Until the turn after its end.
-    if (state !== 'running' && endedAt < since) return [];
+    if (state !== 'running' && (since === undefined || endedAt < since)) return [];
     const { input } = callOf(main, id) ?? {};
     return {
       id,
