@@ -15,6 +15,7 @@ import { measureFileSearch } from './measures/file-search.mjs';
 import { measureGrowth } from './measures/growth.mjs';
 import { measureLongSession } from './measures/long-session.mjs';
 import { measureMemory } from './measures/memory.mjs';
+import { measurePage } from './measures/page.mjs';
 import { measureSessions } from './measures/sessions.mjs';
 import { measureStart } from './measures/start.mjs';
 import { measureTerminals } from './measures/terminals.mjs';
@@ -35,6 +36,7 @@ const measures = {
   long: measureLongSession,
   transcript: measureTranscript,
   fork: measureFork,
+  page: measurePage,
   crowd: measureCrowd,
   list: measureFileList,
   files: measureFileSearch,
