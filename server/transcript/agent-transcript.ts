@@ -4,7 +4,7 @@ import type { Attachment, EventRecord } from '#server/journal/records.ts';
 import type { Stored } from '#server/journal/texts.ts';
 import type { ContextMessage, TokenUsage } from '#schema/engine.ts';
 import { iso } from '#schema/scalars.ts';
-import type { MetaPlan, Todo } from '#schema/transcript.ts';
+import type { MetaPlan, RosterEntry, Todo } from '#schema/transcript.ts';
 import { boundedPayload } from './bounds.ts';
 import { sameValue } from './reducer/equal.ts';
 import {
@@ -42,6 +42,8 @@ export interface CutPoint {
 export interface AgentTranscript {
   readonly id: string;
   readonly sessionId: string;
+  /** All agents of the session. */
+  readonly roster: Map<string, RosterEntry>;
   readonly state: HeldState;
   /** Numbers given so far: markers of the agent, attachments of its newest turn, user frames of its newest step. */
   markers: number;
@@ -79,9 +81,13 @@ export interface StreamState {
 
 export const noStream = (): StreamState => ({ frames: 0, kind: undefined, grown: new Set() });
 
-export const newAgentTranscript = (sessionId: string, id: string, live: boolean): AgentTranscript => ({
+export const newAgentTranscript = (
+  { sessionId, roster, live }: Pick<AgentTranscript, 'sessionId' | 'roster' | 'live'>,
+  id: string,
+): AgentTranscript => ({
   id,
   sessionId,
+  roster,
   state: emptyTranscript(),
   markers: 0,
   attachments: 0,

@@ -4,9 +4,8 @@
  */
 import type { JournalHeader } from '#server/journal/header.ts';
 import { defineFeatureProjection } from '#server/journal/projections/feature-projection.ts';
-import type { EventRecord, JournalRecord } from '#server/journal/records.ts';
+import type { JournalRecord } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
-import { iso } from '#schema/scalars.ts';
 import type { RosterEntry } from '#schema/transcript.ts';
 import { newAgentTranscript, type AgentTranscript } from './agent-transcript.ts';
 import type { Mapper } from './mapper.ts';
@@ -32,14 +31,13 @@ export function startTranscripts({ session_id }: Pick<JournalHeader, 'session_id
 export function transcriptOf(fold: TranscriptFold, id: string): AgentTranscript {
   const known = fold.agents.get(id);
   if (known) return known;
-  const made = newAgentTranscript(fold.sessionId, id, fold.live);
+  const made = newAgentTranscript(fold, id);
   fold.agents.set(id, made);
   return made;
 }
 
 /** Folds a record; returns the operations that it made in the transcript of its agent. */
 export function foldRecord(fold: TranscriptFold, mapper: Mapper, record: JournalRecord, t: number): HeldOp[] {
-  enlist(fold.roster, record, t);
   const agent = transcriptOf(fold, record.agent);
   const ops = mapper(agent, record, t);
   if (ops.length > 0) agent.begun = true;
@@ -50,40 +48,6 @@ export function foldRecord(fold: TranscriptFold, mapper: Mapper, record: Journal
   // Nothing waits or runs in a copy.
   if (record.type === 'forked') for (const { state } of fold.agents.values()) state.prompts.clear();
   return ops;
-}
-
-/** Whether the record brings an agent into the roster. */
-export const isBirth = ({ roster }: TranscriptFold, { type, agent }: JournalRecord): boolean =>
-  type === 'agent.created' && !roster.has(agent);
-
-function enlist(roster: Map<string, RosterEntry>, record: JournalRecord, t: number): void {
-  switch (record.type) {
-    case 'event.session.created':
-      roster.set(MAIN_AGENT, { agentId: MAIN_AGENT, type: 'main', createdAt: iso(t) });
-      break;
-    case 'agent.created': {
-      const known = roster.get(record.agent);
-      roster.set(record.agent, record.x || !known ? bornNow(record, t) : livingAgain(known));
-      break;
-    }
-    case 'agent.disposed': {
-      const known = roster.get(record.agent);
-      if (known && record.x?.reason === 'evicted') roster.set(record.agent, { ...known, disposedAt: iso(t) });
-      break;
-    }
-  }
-}
-
-function bornNow({ agent, x }: EventRecord<'agent.created'>, t: number): RosterEntry {
-  const createdAt = iso(t);
-  if (agent === MAIN_AGENT) return { agentId: agent, type: 'main', createdAt };
-  const { parentAgentId = MAIN_AGENT, label } = x ?? {};
-  return { agentId: agent, type: 'sub', parentAgentId, ...(label === undefined ? {} : { label }), createdAt };
-}
-
-/** Who it is, its first creation said. */
-function livingAgain({ disposedAt: _disposedAt, ...known }: RosterEntry): RosterEntry {
-  return known;
 }
 
 /** The fold of a journal that is only read. */

@@ -6,7 +6,7 @@ import type { Clock } from '#server/clock.ts';
 import { followLog, type FollowedLog } from '#server/journal/follow-log.ts';
 import type { Batch } from '#server/journal/records.ts';
 import type { VolatileFact } from '#server/journal/log-listeners.ts';
-import { foldRecord, isBirth, startTranscripts, transcriptOf, type TranscriptFold } from './fold.ts';
+import { foldRecord, startTranscripts, transcriptOf, type TranscriptFold } from './fold.ts';
 import type { Mapper } from './mapper.ts';
 import type { HeldBatch, OpJournal, OpJournals } from './op-journal.ts';
 import { mapVolatile } from './stream.ts';
@@ -110,8 +110,9 @@ async function openNow(deps: LiveTranscriptsDeps, lost: () => void): Promise<Ope
   function line({ t, records }: Batch): void {
     for (const record of records) {
       const { agent } = record;
-      if (fold.live && isBirth(fold, record)) listener?.appears(agent);
+      const known = fold.roster.has(agent);
       const ops = foldRecord(fold, mapper, record, t);
+      if (fold.live && !known && fold.roster.has(agent)) listener?.appears(agent);
       if (!fold.live || ops.length === 0) continue;
       thinning.flush(agent);
       add(agent, ops);

@@ -10,6 +10,7 @@ import { agentRows } from './rows/agent.ts';
 import { approvalRows } from './rows/approvals.ts';
 import { noticeRows } from './rows/notices.ts';
 import { promptRows } from './rows/prompts.ts';
+import { rosterRows } from './rows/roster.ts';
 import { stepRows } from './rows/steps.ts';
 import { toolRows } from './rows/tools.ts';
 import { turnRows } from './rows/turns.ts';
@@ -21,6 +22,7 @@ export type Mapper = (agent: AgentTranscript, record: JournalRecord, t: number) 
 
 /** In the order in which operations of one record stand: a prompt is told of before the turn that it opens. */
 const coreRows: readonly TranscriptRows[] = [
+  rosterRows,
   promptRows,
   turnRows,
   stepRows,

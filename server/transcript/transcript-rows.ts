@@ -5,7 +5,7 @@ import type { HeldOp } from './reducer/state.ts';
 
 /**
  * The operations that a record makes in the transcript of its agent. A row reads the agent's state and changes nothing of
- * it but the counters: the operations do.
+ * it but the counters and the roster: the operations do.
  */
 export type Row<T extends JournalRecord['type'] = JournalRecord['type']> = (
   agent: AgentTranscript,
