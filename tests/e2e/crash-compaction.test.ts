@@ -6,7 +6,7 @@ import { transcriptPageSchema } from '#schema/transcript.ts';
 import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
 import { spawnServer, type SpawnedServer } from '#support/server.ts';
 
-const KILLS = 12;
+const KILLS = 8;
 /** Of the model's window in its configuration. */
 const FULL = 250_000;
 
