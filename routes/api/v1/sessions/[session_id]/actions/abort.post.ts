@@ -3,7 +3,7 @@ import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
-  summary: 'Cancel the running turn of the main agent',
+  summary: 'Cancel the running turn of the main agent, or the compaction of its conversation',
   tag: 'sessions',
   params: pathParams('session_id'),
   body: z.looseObject({}),

@@ -1,0 +1,92 @@
+/** The built server killed while a conversation is compacted: the summary is there whole, or all is as it was. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { z } from 'zod';
+import { messageSchema } from '#schema/message.ts';
+import { transcriptPageSchema } from '#schema/transcript.ts';
+import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
+import { spawnServer, type SpawnedServer } from '#support/server.ts';
+
+const KILLS = 8;
+/** Of the model's window in its configuration. */
+const FULL = 250_000;
+
+let base: BuiltHome;
+let server: SpawnedServer;
+
+beforeEach(async () => {
+  base = await makeBuiltHome();
+  server = await spawnServer({ home: base.home });
+});
+afterEach(async () => {
+  await server.close();
+  await base.remove();
+});
+
+async function ok(method: string, path: string, body?: unknown): Promise<unknown> {
+  const { code, msg, data } = await server.api(method, path, body);
+  expect(`${code} ${msg}`).toBe('0 success');
+  return data;
+}
+
+async function history(id: string) {
+  const page = z.object({ items: z.array(messageSchema) });
+  const { items } = page.parse(await ok('GET', `/sessions/${id}/messages?page_size=100`));
+  return items.toReversed();
+}
+
+async function markers(id: string): Promise<unknown[]> {
+  const page = transcriptPageSchema.parse(await ok('GET', `/sessions/${id}/transcript?page_size=100&agent_id=main`));
+  return page.items.flatMap((item) => (item.kind === 'marker' && item.marker === 'compaction' ? [item.payload] : []));
+}
+
+const phases = async (id: string) =>
+  (await markers(id)).map((marker) => z.object({ phase: z.string() }).parse(marker).phase);
+const idle = (id: string) =>
+  expect
+    .poll(async () => await ok('GET', `/sessions/${id}`), { timeout: 10_000, interval: 5 })
+    .toMatchObject({ busy: false });
+
+const submit = (id: string, text: string) =>
+  server.api('POST', `/sessions/${id}/prompts`, { content: [{ type: 'text', text }] }).catch(() => undefined);
+
+test(`${KILLS} kills during compactions`, async () => {
+  const { id } = z.object({ id: z.string() }).parse(await ok('POST', '/sessions', { metadata: { cwd: base.project } }));
+  // Long enough to be a file of its own.
+  const summary = ['## Task\n', 'word '.repeat(4000), 'end'];
+  let filled = false;
+  base.model.answerBy(({ body }) => {
+    if (JSON.stringify(body).includes('Write a summary of the conversation so far.'))
+      return { text: summary, paceMs: 5 };
+    return { text: 'Answer.', usage: { input: filled ? FULL : 100, output: 10 } };
+  });
+  for (let round = 0; round < KILLS; round += 1) {
+    const byItself = round % 2 === 0;
+    filled = byItself;
+    await submit(id, `Prompt ${round}`);
+    await idle(id);
+    filled = false;
+    const before = await history(id);
+    const ends = (await phases(id)).filter((phase) => phase === 'completed').length;
+    const request = byItself
+      ? submit(id, `Next ${round}`)
+      : server.api('POST', `/sessions/${id}:compact`).catch(() => undefined);
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 60));
+    await server.stop('SIGKILL');
+    await request;
+    server = await spawnServer({ home: base.home });
+    await idle(id);
+
+    const now = await history(id);
+    expect(now.slice(0, before.length)).toEqual(before);
+    const told = await phases(id);
+    const count = (phase: string) => told.filter((one) => one === phase).length;
+    expect(count('completed') + count('cancelled')).toBe(count('started'));
+    expect(count('completed') - ends).toBeLessThanOrEqual(1);
+    const summaries = now.filter(({ metadata }) => metadata?.origin.kind === 'compaction_summary');
+    expect(summaries).toHaveLength(count('completed'));
+    for (const { content } of summaries) expect(JSON.stringify(content)).toContain(summary[1]);
+  }
+  await submit(id, 'Prompt at last');
+  await idle(id);
+  expect(await ok('GET', `/sessions/${id}`)).toMatchObject({ last_turn_reason: 'completed' });
+});
