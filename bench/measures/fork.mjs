@@ -4,7 +4,7 @@ import { cp, rm } from 'node:fs/promises';
 import { createClient } from '../client.mjs';
 import { makeLongSession } from '../journals.mjs';
 import { median } from '../rounds.mjs';
-import { makeHome, startBuilt } from '../processes.mjs';
+import { cpuMs, makeHome, startBuilt } from '../processes.mjs';
 
 const TURNS = 2000;
 const ROUNDS = 5;
@@ -34,8 +34,10 @@ export async function measureFork({ builds, model, report }) {
     const alone = median(copying);
     const measure = async (name) => {
       const now = [];
+      const cpu = cpuMs(server.pid);
       for (let round = 0; round < ROUNDS; round += 1) now.push(Math.max(0, (await fork()) - alone));
       report.line({ name, unit: 'ms', now, aim: { most: 200 } });
+      report.note(`CPU of a fork: ${((cpuMs(server.pid) - cpu) / ROUNDS).toFixed(0)} ms`);
     };
     const name = `fork of ${TURNS.toLocaleString('en')} turns beyond the copy`;
     await measure(`${name}: not loaded, p50`);

@@ -252,3 +252,37 @@ test('children come in pages, the newest first, and not as busy ones', async () 
   const all = (await world.ok('GET', '/sessions')) as { items: Session[] };
   expect(all.items.map(({ id }) => id)).toEqual(expect.arrayContaining(made));
 });
+
+test('copies that are made while the original goes on hold whole turns', async () => {
+  const talk = await startTalk(world);
+  const server = await startServer({ home: world.server.home });
+  try {
+    let going = true;
+    const copies: string[] = [];
+    const copying = (async () => {
+      while (going) {
+        const { code, data } = await server.api('POST', `${talk.path}:fork`);
+        expect([0, 40901]).toContain(code);
+        if (code === 0) copies.push(sessionSchema.parse(data).id);
+      }
+    })();
+    for (let n = 0; n < 6; n += 1) {
+      await talk.turn(`Turn ${n}`, [{ calls: [call('Read', { path: 'a.txt' })] }, { text: `Done ${n}.` }]);
+    }
+    going = false;
+    await copying;
+    const whole = (await talk.messages()).map(({ content }) => content);
+    expect(copies.length).toBeGreaterThan(0);
+    for (const id of copies) {
+      const { data } = await server.api('GET', `/sessions/${id}/messages?page_size=100`);
+      const { items } = data as { items: { content: unknown }[] };
+      const copied = items.toReversed().map(({ content }) => content);
+      expect(copied).toEqual(whole.slice(0, copied.length));
+      const { data: page } = await server.api('GET', `/sessions/${id}/transcript?agent_id=main`);
+      const turns = (page as { items: { state: string }[] }).items;
+      expect(turns.every(({ state }) => state === 'completed')).toBe(true);
+    }
+  } finally {
+    await server.close();
+  }
+});

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { event, type Draft } from '#server/journal/records.ts';
@@ -7,6 +7,7 @@ import { createSessionLog } from '#server/journal/session-log.ts';
 import { foldedHeader, sessionOfHeader, type SessionHeader } from '#server/sessions/session-header.ts';
 import { readStateFile } from '#server/sessions/state-file.ts';
 import { readSessionFolder } from '#server/sessions/session-folder.ts';
+import { unfinishedPath } from '#server/sessions/unfinished-folders.ts';
 import { deadOwner, leaseHolder } from '#support/lease-holder.ts';
 import { buildProgram, programFolder, startProgram } from '#support/programs.ts';
 import { logOptions, SESSION_ID } from '#support/session-logs.ts';
@@ -57,6 +58,24 @@ describe('session index', () => {
     expect(index.get('bare')).toEqual(bare);
     expect(index.get('s2')).toBeUndefined();
     expect(index.list(all).rows).toHaveLength(2);
+  });
+
+  it('lists no folder that is being made, and removes those that a dead server left', async () => {
+    const home = await temporaryHome();
+    await writeSession(home, 'session_a');
+    const folder = join(home, 'sessions', WORKSPACE);
+    const stages = ['session_new', 'session_old'].map((id) => unfinishedPath(join(folder, id)));
+    for (const stage of stages) {
+      await mkdir(stage);
+      await writeFile(join(stage, 'state.json'), await readFile(join(folder, 'session_a', 'state.json')));
+    }
+    const old = new Date(Date.now() - 2 * 60 * 60 * 1000);
+    await utimes(stages[1] ?? '', old, old);
+    const { index, lines } = openIndex(home);
+    await index.repair();
+    expect(index.list(all).rows.map(({ id }) => id)).toEqual(['session_a']);
+    expect((await readdir(folder)).toSorted()).toEqual(['.unfinished-session_new', 'session_a']);
+    expect(lines).toEqual([]);
   });
 
   it('keeps the facts that no journal has when a journal is followed, and the other way round', async () => {
