@@ -181,7 +181,7 @@ export function createTurnStream(deps: TurnStreamDeps): TurnStream {
         kind: 'ended',
         turnId,
         reason: outcome,
-        durationMs: deps.clock.now() - since,
+        durationMs: Math.max(0, deps.clock.now() - since),
         at: deps.clock.now(),
       });
       frames.facts();

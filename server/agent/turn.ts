@@ -338,7 +338,8 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     behind: Draft[] = [],
   ): Draft[] {
     const hooks = features.map((feature) => feature.turnEnds?.(agent, turnId, outcome, { ...extra, line }) ?? {});
-    const durationMs = session.clock.now() - startedAt;
+    // The clock may have been set back.
+    const durationMs = Math.max(0, session.clock.now() - startedAt);
     return [
       ...hooks.flatMap((hook) => hook.before ?? []),
       event(id, 'turn.ended', { turnId, reason: outcome, durationMs, ...extra }),

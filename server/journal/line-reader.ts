@@ -21,15 +21,10 @@ export interface Line {
  * last line feed is torn, or still being written by another process: it is not a line.
  */
 export async function* readLines(file: JournalReader, start: number, end = Infinity): AsyncGenerator<Line[]> {
-  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   let rest: Buffer = Buffer.alloc(0);
   let restOffset = start;
-  let position = start;
-  while (position < end) {
-    const bytesRead = await file.read(chunk, Math.min(CHUNK_BYTES, end - position), position);
-    if (bytesRead === 0) return;
-    position += bytesRead;
-    const bytes = Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
+  for await (const chunk of readAhead(file, start, end)) {
+    const bytes = Buffer.concat([rest, chunk]);
     const lines: Line[] = [];
     let from = 0;
     for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, from)) {
@@ -40,6 +35,37 @@ export async function* readLines(file: JournalReader, start: number, end = Infin
     rest = bytes.subarray(from);
     restOffset += from;
     if (lines.length > 0) yield lines;
+  }
+}
+
+/** The bytes in chunks, each of them good until the next is asked for; that one is read meanwhile. */
+async function* readAhead(file: JournalReader, start: number, end: number): AsyncGenerator<Buffer> {
+  let position = start;
+  const read = async (buffer: Buffer) => {
+    const wanted = Math.min(CHUNK_BYTES, end - position);
+    const length = wanted > 0 ? await file.read(buffer, wanted, position) : 0;
+    position += length;
+    return buffer.subarray(0, length);
+  };
+  let buffer: Buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  let spare: Buffer | undefined;
+  let next = read(buffer);
+  try {
+    for (let chunk = await next; chunk.length > 0; chunk = await next) {
+      // A file that ends here has nothing to be read ahead.
+      const goesOn = chunk.length === CHUNK_BYTES;
+      if (goesOn) {
+        [buffer, spare] = [spare ?? Buffer.allocUnsafe(CHUNK_BYTES), buffer];
+        next = read(buffer);
+        // Whoever reads no further hears of no failure.
+        next.catch(() => undefined);
+      }
+      yield chunk;
+      if (!goesOn) next = read(buffer);
+    }
+  } finally {
+    // The file is closed behind this.
+    await next.catch(() => undefined);
   }
 }
 

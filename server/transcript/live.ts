@@ -150,7 +150,8 @@ async function openNow(deps: LiveTranscriptsDeps, lost: () => void): Promise<Ope
     restarted: () => close(true),
   });
   fold.live = true;
-  const base = Math.max(clock.now(), journals.highest + 1);
+  // The time of the last line as well: the clock may have been set back since an earlier life of the session.
+  const base = Math.max(clock.now(), log.state.lastTime, journals.highest + 1);
   for (const [id, agent] of fold.agents) {
     agent.live = true;
     if (agent.begun) journalOf(id, base);

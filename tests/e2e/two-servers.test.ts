@@ -73,3 +73,49 @@ it.each(['SIGTERM', 'SIGKILL'] as const)(
     await events.close();
   },
 );
+
+it('the second goes on with what the first has archived, and hands it back the same way', async () => {
+  const created = await first.api('POST', '/sessions', { metadata: { cwd: project } });
+  const { id } = z.object({ id: z.string() }).parse(created.data);
+  const path = `/sessions/${id}`;
+  const servers = [first, second];
+  const events = await connect(second);
+  await events.send({ type: 'subscribe_v2', payload: { session_id: id, transcript: { main: 'delta' } } });
+  for (const [turn, one] of [first, second, first].entries()) {
+    const other = servers.find((each) => each !== one) ?? first;
+    expect((await one.api('POST', `${path}:restore`)).code).toBe(0);
+    model.enqueue({ text: `Answer ${turn}.` });
+    expect((await one.api('POST', `${path}/prompts`, text(`Question ${turn}`))).code).toBe(0);
+    await expect
+      .poll(async () => (await one.api('GET', path)).data, { timeout: 15_000 })
+      .toMatchObject({ busy: false, last_turn_reason: 'completed' });
+    if (one === second) {
+      const told = await events.waitFor(({ type, payload }) => {
+        return type === 'transcript.ops' && JSON.stringify(payload).includes(`Answer ${turn}.`);
+      });
+      const baseline = events.frames.findIndex(({ type }) => type === 'transcript.reset');
+      expect(baseline).toBeGreaterThan(0);
+      expect(baseline).toBeLessThan(events.frames.indexOf(told));
+    }
+    const refused = await other.api('POST', `${path}/prompts`, text('Too early'));
+    expect(refused).toMatchObject({ code: 40901, msg: expect.stringContaining(String(one.process.pid)) });
+    expect((await one.api('POST', `${path}:archive`)).code).toBe(0);
+    for (const each of servers) {
+      const page = await each.api('GET', `${path}/transcript?agent_id=main`);
+      expect(page.data).toMatchObject({
+        items: Array.from({ length: turn + 1 }, (_, at) => ({
+          turnId: `t${at}`,
+          state: 'completed',
+          prompt: `Question ${at}`,
+          steps: [{ frames: [{ text: `Answer ${at}.` }] }],
+        })),
+      });
+    }
+  }
+  const late = await connect(first);
+  await late.send({ type: 'subscribe', payload: { session_ids: [id], cursors: { [id]: { seq: 0 } } } });
+  const numbers = late.durable(id).map(({ seq }) => seq);
+  expect(numbers).toEqual(numbers.map((_, at) => at + 1));
+  await late.close();
+  await events.close();
+});

@@ -679,6 +679,24 @@ describe('a budget', () => {
     expect(talk.turns()).toHaveLength(1);
   });
 
+  it('of time ends no goal early when the clock is set back', async () => {
+    const clock = manualClock();
+    const slow = held('Never.');
+    const talk = await talkWith([budget(10, 'minutes'), slow.script], { clock });
+    await talk.setGoal('Ship it');
+    talk.submit('Begin');
+    await slow.started;
+    clock.advance(9 * 60_000);
+    clock.setBack(3_600_000);
+    clock.advance(60_000);
+    expect(talk.goal()).toMatchObject({ status: 'active' });
+    clock.setBack(-3_600_000);
+    clock.advance(600_000);
+    await talk.idle();
+    expect(talk.goal()).toMatchObject({ status: 'blocked', terminalReason: 'The time budget is used up' });
+    expect(talk.turns()).toHaveLength(1);
+  });
+
   it('of time stands still while the goal is paused', async () => {
     const clock = manualClock();
     const talk = await talkWith([budget(10, 'minutes'), done, ...complete], { clock });

@@ -29,7 +29,6 @@ export function createWaitForTool({ tasks, find, clock }: WaitForDeps): Tool {
   /** Resolves to whether one of these has ended by then; rejects when the turn is aborted. */
   function firstEnd(ids: string[], timeoutS: number, context: RunContext): Promise<boolean> {
     const { signal } = context;
-    const began = clock.now();
     return new Promise((resolve, reject) => {
       let callOff = () => {};
       const onAbort = () => settle(() => reject(signal.reason));
@@ -38,18 +37,22 @@ export function createWaitForTool({ tasks, find, clock }: WaitForDeps): Tool {
         signal.removeEventListener('abort', onAbort);
         how();
       }
-      function tick(): void {
-        const left = began + timeoutS * 1000 - clock.now();
+      /** Counted in waits, so that a clock that is set back makes it no longer. */
+      function tick(waited: number): void {
+        const left = timeoutS * 1000 - waited;
         if (left <= 0) settle(() => resolve(false));
         else {
-          callOff = clock.setTimeout(tick, Math.min(left, PROGRESS_MS));
-          const seconds = Math.round((clock.now() - began) / 1000);
-          context.progress({ kind: 'status', text: `Waiting for ${ids.join(', ')}: ${seconds} s` });
+          const next = Math.min(left, PROGRESS_MS);
+          callOff = clock.setTimeout(() => tick(waited + next), next);
+          context.progress({
+            kind: 'status',
+            text: `Waiting for ${ids.join(', ')}: ${Math.round(waited / 1000)} s`,
+          });
         }
       }
       signal.addEventListener('abort', onAbort, { once: true });
       for (const id of ids) void context.tasks.get(id)?.ended.then(() => settle(() => resolve(true)));
-      tick();
+      tick(0);
     });
   }
 
