@@ -57,7 +57,12 @@ export function createMcp(deps: McpDeps): Mcp {
   }
 
   /** With its own time-outs and its stored grant. Throws `McpConnectError`, and for a placeholder without a value. */
-  async function connect(name: string, config: McpServerConfig, root: string): Promise<McpConnection> {
+  async function connect(
+    name: string,
+    config: McpServerConfig,
+    root: string,
+    signal: AbortSignal,
+  ): Promise<McpConnection> {
     const ready = expandConfig(config, env());
     return connectServer(ready, {
       root,
@@ -67,6 +72,7 @@ export function createMcp(deps: McpDeps): Mcp {
       clientName: deps.clientName(),
       timeoutMs: config.startupTimeoutMs ?? settings().startupTimeoutMs ?? STARTUP_TIMEOUT_MS,
       ...(ready.transport === 'stdio' ? {} : { authProvider: auth.authProviderFor(name, ready.url) }),
+      signal,
       roots: async () => [root, ...(await deps.additionalDirs(root))],
     });
   }
@@ -95,7 +101,7 @@ export function createMcp(deps: McpDeps): Mcp {
     return createWorkspaceMcp({
       configured: deps.configured.workspace(root),
       schemas,
-      connect: (name, config) => connect(name, config, root),
+      connect: (name, config, signal) => connect(name, config, root, signal),
       toolTimeoutMs: (config) => config.toolTimeoutMs ?? settings().toolTimeoutMs ?? TOOL_TIMEOUT_MS,
       signIn,
       async scopeMissing(name, config, scope) {

@@ -30,7 +30,7 @@ export type McpServerChange =
 export interface McpServerDeps {
   schemas: Schemas;
   /** Opens a connection. */
-  connect(name: string, config: McpServerConfig): Promise<McpConnection>;
+  connect(name: string, config: McpServerConfig, signal: AbortSignal): Promise<McpConnection>;
   toolTimeoutMs(config: McpServerConfig): number;
   /** Lets somebody sign in; resolves when there is a grant. */
   signIn(name: string, config: McpServerConfig, context: RunContext): Promise<void>;
@@ -50,13 +50,15 @@ export interface McpServer {
   readonly discovery: Discovery | undefined;
   /** Opens the connection where there is none; joins an attempt that runs. Never rejects. */
   connect(): Promise<void>;
+  /** The attempt that runs, if any, has ended. Never rejects. */
+  settled(): Promise<void>;
   /** Opens a new one in any case; of several attempts the newest counts. Never rejects. */
   restart(): Promise<void>;
   /** Takes another definition over: reconnects, or ends. */
-  configure(config: McpServerConfig): Promise<void>;
+  configure(config: McpServerConfig): void;
   /** It is not defined any more. Its tools stay, and say so. */
-  remove(): Promise<void>;
-  close(): Promise<void>;
+  remove(): void;
+  close(): Promise<unknown>;
 }
 
 /** Connects to nothing yet. */
@@ -71,6 +73,9 @@ export function createMcpServer(name: string, first: McpServerConfig, deps: McpS
   /** Of the attempt, or the end, that counts. */
   let generation = 0;
   let connecting: Promise<void> | undefined;
+  let attempting = new AbortController();
+  /** Of all that was there before. */
+  let ended: Promise<unknown> = Promise.resolve();
 
   function state(): McpServerState {
     const toolCount = status === 'connected' ? tools.length : 0;
@@ -88,13 +93,14 @@ export function createMcpServer(name: string, first: McpServerConfig, deps: McpS
     deps.changed({ kind: 'tools', reason });
   }
 
-  /** Whatever was there or was on its way counts no more. */
-  function drop(): Promise<void> {
+  /** Whatever was there or was on its way counts no more; resolves when nothing of it runs. */
+  function drop(): Promise<unknown> {
     generation += 1;
+    attempting.abort(new Error('the attempt was given up'));
+    ended = Promise.all([ended, connecting, connection?.close()]);
     connecting = undefined;
-    const old = connection;
     connection = undefined;
-    return old?.close() ?? Promise.resolve();
+    return ended;
   }
 
   function fail(needsAuth: boolean, why: string): void {
@@ -109,18 +115,20 @@ export function createMcpServer(name: string, first: McpServerConfig, deps: McpS
   }
 
   function attempt(): Promise<void> {
-    const closed = drop();
+    const before = drop();
     const mine = generation;
+    attempting = new AbortController();
+    const { signal } = attempting;
     enter('pending');
-    const running = closed.then(() => open(mine));
+    const running = before.then(() => open(mine, signal));
     connecting = running;
     return running;
   }
 
-  async function open(mine: number): Promise<void> {
+  async function open(mine: number, signal: AbortSignal): Promise<void> {
     let opened: McpConnection | undefined;
     try {
-      opened = await deps.connect(name, config);
+      opened = await deps.connect(name, config, signal);
       const found = await discover(name, opened.tools, config, schemas);
       if (mine !== generation) {
         await opened.close();
@@ -152,9 +160,13 @@ export function createMcpServer(name: string, first: McpServerConfig, deps: McpS
 
   async function connect(): Promise<void> {
     if (status === 'disabled' || status === 'removed' || connection) return;
-    await (connecting ?? attempt());
-    // A newer attempt has taken the place of the one that was waited for.
-    if (connecting) await connect();
+    if (!connecting) void attempt();
+    await settled();
+  }
+
+  async function settled(): Promise<void> {
+    // A newer attempt may take the place of the one that is waited for.
+    while (connecting) await connecting;
   }
 
   async function signIn(context: RunContext): Promise<ToolResult> {
@@ -208,28 +220,26 @@ export function createMcpServer(name: string, first: McpServerConfig, deps: McpS
       return discovery;
     },
     connect,
+    settled,
     async restart() {
-      const running = attempt();
-      await running;
-      if (connecting) await connect();
+      await attempt();
+      await settled();
     },
-    async configure(next) {
+    configure(next) {
       if (status !== 'removed' && isDeepStrictEqual(next, config)) return;
       config = next;
       if (next.enabled !== false) {
-        await attempt();
+        void attempt();
         return;
       }
-      const closed = drop();
+      void drop();
       enter('disabled');
       discovery = undefined;
       register([], 'mcp.disconnected');
-      await closed;
     },
-    async remove() {
-      const closed = drop();
+    remove() {
+      void drop();
       enter('removed');
-      await closed;
     },
     close: drop,
   };

@@ -8,10 +8,8 @@ import { ServiceError } from '#server/errors/service-error.ts';
 export type WorkspaceChange = McpServerChange & { server: McpServer };
 
 export interface WorkspaceMcp {
-  /** Starts them where nobody has, all at once; resolves when each has connected or failed. Never rejects. */
+  /** Starts them where nobody has, all at once; resolves when no attempt of them runs. Never rejects. */
   start(): Promise<void>;
-  /** Every server has connected or failed at least once since the start. */
-  readonly loaded: boolean;
   /** Starts them; waits for what is configured, not for a connection. In the order of the configuration. */
   list(): Promise<readonly McpServer[]>;
   /** In the order in which they first had tools; those that are not defined any more among them. */
@@ -39,8 +37,6 @@ export function createWorkspaceMcp({ configured, log, ...deps }: WorkspaceMcpDep
   const listeners = new Set<(change: WorkspaceChange) => void>();
   let problems: readonly McpConfigProblem[] = [];
   let reading: Promise<void> | undefined;
-  let starting: Promise<void> | undefined;
-  let loaded = false;
   let closed = false;
 
   function tell(change: WorkspaceChange): void {
@@ -64,46 +60,37 @@ export function createWorkspaceMcp({ configured, log, ...deps }: WorkspaceMcpDep
     return server;
   }
 
-  /** All states have changed when it returns; resolves when they have settled. */
-  function takeOver({ entries, problems: now }: McpServerSet): Promise<void>[] {
-    if (closed) return [];
+  /** All states have changed when it returns; connections come later. */
+  function takeOver({ entries, problems: now }: McpServerSet): void {
+    if (closed) return;
     problems = now;
     const named = new Set(entries.map(({ name }) => name));
     const gone = [...servers.values()].filter(({ name }) => !named.has(name));
-    return [
-      ...gone.flatMap((server) => (server.state().status === 'removed' ? [] : [server.remove()])),
-      ...entries.map(({ name, config }) => servers.get(name)?.configure(config) ?? add(name, config).connect()),
-    ];
+    for (const server of gone) if (server.state().status !== 'removed') server.remove();
+    for (const { name, config } of entries) {
+      const known = servers.get(name);
+      if (known) known.configure(config);
+      else void add(name, config).connect();
+    }
   }
 
   async function read(): Promise<void> {
     const set = await configured.load();
-    const settled = takeOver(set);
-    configured.onChange((next) => void Promise.all(takeOver(next)));
-    starting = Promise.all(settled).then(() => void (loaded = true));
-  }
-
-  function start(): Promise<void> {
-    reading ??= read().catch((error: unknown) => {
-      log.error('the configuration of MCP servers cannot be read', { err: error });
-      loaded = true;
-    });
-    return reading;
+    takeOver(set);
+    configured.onChange(takeOver);
   }
 
   async function list(): Promise<readonly McpServer[]> {
-    await start();
+    reading ??= read().catch((error: unknown) => {
+      log.error('the configuration of MCP servers cannot be read', { err: error });
+    });
+    await reading;
     return [...servers.values()];
   }
 
   return {
     async start() {
-      if (loaded) return;
-      await start();
-      await starting;
-    },
-    get loaded() {
-      return loaded;
+      for (const server of await list()) await server.settled();
     },
     list,
     get registered() {
