@@ -109,11 +109,13 @@ export async function connectServer(config: McpServerConfig, options: ConnectOpt
   const told = (error: unknown) => [failure() ?? failureText(error), errorOutput()].filter(Boolean).join('\n');
 
   const client = clientOf(library, options);
+  let opened = false;
   let closing: Promise<void> | undefined;
   const close = () => (closing ??= end(client));
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no event target
   client.onclose = () => {
-    if (!closing) breakOff(new Error('the connection was closed'));
+    // Of an attempt, its own failure says more.
+    if (opened && !closing) breakOff(new Error('the connection was closed'));
   };
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no event target
   client.onerror = (error) => {
@@ -130,6 +132,7 @@ export async function connectServer(config: McpServerConfig, options: ConnectOpt
     const opening = client.connect(transport, request).then(() => listTools(client, request));
     const failing = broken.then(({ error }) => Promise.reject(error));
     const tools = await unlessAborted(Promise.race([opening, failing]), signal);
+    opened = true;
     return {
       tools,
       close,

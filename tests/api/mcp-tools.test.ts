@@ -1,32 +1,204 @@
-/** MCP servers over stdio in sessions: tools in turns, events, records, `GET tools`, `GET mcp/servers`. */
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
-import { callThenText, startTalk } from '#support/talk.ts';
-import { startWorld, type World, type WorldOptions } from '#support/world.ts';
-
-const HOSTILE = resolve('tests/support/hostile-mcp-server.mjs');
+/** Tools of MCP servers in turns: offered, asked about, called, healed, refused. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { hasNoted, hostile, mcpTalks, noted, type McpTalks } from '#support/mcp-talk.ts';
+import { call, callThenText, type Talk } from '#support/talk.ts';
+import { startWorld, type World } from '#support/world.ts';
 
 let world: World;
-afterEach(() => world.close());
+let mcp: McpTalks;
+beforeAll(async () => {
+  world = await startWorld({
+    config: {
+      permission: { rules: [{ decision: 'allow', pattern: 'mcp__free__*' }] },
+      mcp: { startup_timeout_ms: 15_000 },
+    },
+    env: () => ({ ...process.env, GIVEN: 'given' }),
+  });
+  mcp = mcpTalks(world);
+});
+afterEach(() => mcp.endAll());
+afterAll(() => world.close());
 
-const open = async (options: WorldOptions = {}) => {
-  world = await startWorld({ config: { default_permission_mode: 'yolo' }, ...options });
-  return world;
-};
+const statuses = (talk: Talk, name: string) =>
+  talk.all('mcp.server.status').flatMap(({ payload }) => {
+    const { server } = payload as { server: { name: string; status: string } };
+    return server.name === name ? [server.status] : [];
+  });
 
-const hostile = (modes = '', file = '') => ({ command: process.execPath, args: [HOSTILE, modes, file] });
+const echo = (text: string) => callThenText('mcp__free__echo', { text });
+const outcome = async (talk: Talk, text: string) => (await talk.turn('go', echo(text))).results[0];
 
-async function configure(servers: Record<string, unknown>): Promise<void> {
-  const path = join(world.server.home, 'mcp.json');
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, JSON.stringify({ mcpServers: servers }));
-}
-
-test('a tool of a server runs in the first turn, and clients are told of the server', async () => {
-  await open();
-  await configure({ one: hostile() });
-  const talk = await startTalk(world);
-  const { results } = await talk.turn('go', callThenText('mcp__one__echo', { text: 'hi' }));
+test('a tool runs in the first turn; clients are told, and the list of the server stays out of the lines', async () => {
+  await mcp.configure({ free: hostile('many') });
+  const talk = await mcp.talk();
+  const { results } = await talk.turn('go', echo('hi'));
   expect(results).toEqual([expect.objectContaining({ output: 'echo: hi', isError: false })]);
+  expect(statuses(talk, 'free')).toEqual(['pending', 'connected']);
+  expect(talk.all('mcp.server.status').at(-1)?.payload.server).toEqual({
+    name: 'free',
+    transport: 'stdio',
+    status: 'connected',
+    toolCount: 16,
+  });
+  expect(talk.all('tool.list.updated')).toMatchObject([{ payload: { reason: 'mcp.connected', serverName: 'free' } }]);
+  expect(talk.all('tool.call.started')[0]?.payload).not.toHaveProperty('description');
+  const sent = world.model.requests.at(-1)?.body.tools as { function: { name: string } }[];
+  expect(sent.filter(({ function: { name } }) => name.startsWith('mcp__free__'))).toHaveLength(16);
+  expect(await mcp.toolNames(talk)).toHaveLength(16);
+
+  const folder = join(world.server.home, 'sessions', talk.session.workspace_id, talk.session.id);
+  const journal = (await readdir(folder)).find((name) => name.endsWith('.ndjson') || name.endsWith('.jsonl'));
+  const lines = (await readFile(join(folder, String(journal)), 'utf8')).split('\n');
+  const discoveries = lines.filter((line) => line.includes('"mcp.tools"'));
+  expect(discoveries).toHaveLength(1);
+  expect(discoveries[0]).toContain('"serverName":"free"');
+  expect(discoveries[0]).toContain('$blob');
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(20_000);
+
+  await talk.turn('again', echo('again'));
+  const after = (await readFile(join(folder, String(journal)), 'utf8')).split('\n');
+  expect(after.filter((line) => line.includes('"mcp.tools"'))).toHaveLength(1);
+});
+
+test('a call is asked about, in words that name the tool, unless a rule knows the pattern of its name', async () => {
+  await mcp.configure({ other: hostile(), free: hostile() });
+  const talk = await mcp.talk();
+  await talk.prompt('go', [
+    { calls: [call('mcp__free__echo', { text: 'a' }), call('mcp__other__echo', { text: 'b' })] },
+    { text: 'Done.' },
+  ]);
+  const approval = await talk.approval();
+  expect(approval).toMatchObject({
+    tool_name: 'mcp__other__echo',
+    action: 'Approve mcp__other__echo',
+    tool_input_display: { kind: 'generic', summary: 'Approve mcp__other__echo', detail: { text: 'b' } },
+  });
+  await talk.answer(approval.approval_id, { decision: 'approved', scope: 'session' });
+  await talk.nth('turn.ended', 1);
+  const { results } = await talk.turn('more', callThenText('mcp__other__echo', { text: 'c' }));
+  expect(results[0]).toMatchObject({ output: 'echo: c' });
+  expect(talk.all('event.approval.requested')).toHaveLength(1);
+});
+
+test('arguments that do not fit are told to the model, and never to the server', async () => {
+  const file = mcp.notes();
+  await mcp.configure({ free: hostile('', file) });
+  const talk = await mcp.talk();
+  const { results } = await talk.turn('go', callThenText('mcp__free__echo', { text: 7 }));
+  expect(results[0]).toMatchObject({ output: 'Invalid arguments: text: must be string', isError: true });
+  expect(await noted(file)).not.toContain('call echo');
+});
+
+test('what the server answers reaches the model: errors, refusals, long texts', async () => {
+  await mcp.configure({ free: { ...hostile(), env: { KEY: '${GIVEN}' } } });
+  const talk = await mcp.talk();
+  expect(await outcome(talk, 'error')).toMatchObject({ output: 'it failed', isError: true });
+  expect((await outcome(talk, 'refused'))?.output).toContain('not today');
+  expect(await outcome(talk, 'malformed')).toMatchObject({ isError: true });
+  expect((await outcome(talk, 'huge'))?.output).toContain('output_size_chars: 100');
+  expect((await outcome(talk, 'env'))?.output).toContain('"KEY":"given"');
+});
+
+test('progress is told, at most ten times a second', async () => {
+  await mcp.configure({ free: hostile() });
+  const talk = await mcp.talk();
+  await talk.turn('go', echo('progress'));
+  const updates = talk.events.frames.flatMap(({ type, payload }) => (type === 'tool.progress' ? [payload.update] : []));
+  expect(updates[0]).toEqual({ kind: 'progress', percent: 1, text: 'step 1' });
+  expect(updates.length).toBeLessThan(5);
+});
+
+test('an aborted turn cancels its call with the server', async () => {
+  const file = mcp.notes();
+  await mcp.configure({ free: hostile('', file) });
+  const talk = await mcp.talk();
+  const { prompt_id } = await talk.prompt('go', [{ calls: [call('mcp__free__echo', { text: 'hang' })] }]);
+  await talk.nth('tool.call.started', 1);
+  await hasNoted(file, 'call echo hang');
+  await world.ok('POST', `${talk.path}/prompts/${prompt_id}:abort`);
+  await talk.settled(prompt_id);
+  await hasNoted(file, 'notifications/cancelled');
+});
+
+test('a server that dies in a call is started again for it; one that keeps dying fails the call alone', async () => {
+  const file = mcp.notes();
+  await mcp.configure({ free: hostile('', file) });
+  const talk = await mcp.talk();
+  expect(await outcome(talk, 'exit-once')).toMatchObject({ output: 'echo: exit-once', isError: false });
+  expect(statuses(talk, 'free')).toEqual(['pending', 'connected', 'failed', 'pending', 'connected']);
+  const died = await outcome(talk, 'exit');
+  expect(died).toMatchObject({ isError: true });
+  expect((await noted(file)).split('\n').filter((line) => line === 'call echo exit')).toHaveLength(2);
+  // Its tools are still there, and the next call starts it.
+  expect(await mcp.toolNames(talk)).toEqual(['mcp__free__echo']);
+  const row = await mcp.status('free', 'error');
+  expect(row).toMatchObject({ tool_count: 0, last_error: expect.stringContaining('exited with code 5') });
+  expect(await outcome(talk, 'hi')).toMatchObject({ output: 'echo: hi', isError: false });
+});
+
+test('one that cannot be started again says so; a call that was given up is not made again', async () => {
+  const file = mcp.notes();
+  await mcp.configure({ free: { ...hostile('', file), toolTimeoutMs: 500 } });
+  const talk = await mcp.talk();
+  expect((await outcome(talk, 'hang'))?.output).toContain('did not answer within 500 ms; the call was given up');
+  expect((await noted(file)).split('\n').filter((line) => line === 'call echo hang')).toHaveLength(1);
+  await mcp.configure({ free: hostile('crash') });
+  expect((await outcome(talk, 'hi'))?.output).toMatch(/^mcp\.startup_failed: .*exited with code 3[^]*last words/);
+});
+
+test('a bad schema, a taken name, a filter each concern their own tool', async () => {
+  await mcp.configure({
+    free: hostile('bad-schemas,collision'),
+    'fr ee': hostile('', mcp.notes()),
+    fr_ee: hostile(),
+    few: { ...hostile('many'), enabledTools: ['echo', 'tool_1', 'tool_2'], disabledTools: ['tool_2'] },
+  });
+  const talk = await mcp.talk();
+  expect(await outcome(talk, 'hi')).toMatchObject({ output: 'echo: hi' });
+  const names = await mcp.toolNames(talk);
+  expect(names.filter((name) => name.startsWith('mcp__free__')).toSorted()).toEqual([
+    'mcp__free__a_b',
+    'mcp__free__echo',
+    'mcp__free__regular',
+  ]);
+  expect(names.filter((name) => name.startsWith('mcp__few__'))).toEqual(['mcp__few__echo', 'mcp__few__tool_1']);
+  expect(names.filter((name) => name === 'mcp__fr_ee__echo')).toHaveLength(1);
+  const errors = talk.all('error').map(({ payload }) => [payload.code, payload.details]);
+  expect(errors).toContainEqual(['mcp.tool_name_collision', { serverName: 'free', collisions: ['mcp__free__a_b'] }]);
+  expect(errors).toContainEqual([
+    'mcp.tool_name_collision',
+    { serverName: expect.stringMatching(/^fr[ _]ee$/), collisions: ['mcp__fr_ee__echo'] },
+  ]);
+  for (const tool of ['no-object', 'no-schema', 'lie', 'remote', 'huge']) {
+    expect(errors).toContainEqual(['mcp.tool_schema_invalid', { serverName: 'free', tool }]);
+  }
+  expect((await mcp.servers()).map(({ name, status }) => `${name} ${status}`)).toEqual([
+    'free connected',
+    'fr ee connected',
+    'fr_ee connected',
+    'few connected',
+  ]);
+});
+
+test('a server that never answers holds the first step for its own time, and nobody else', async () => {
+  await mcp.configure({
+    free: hostile(),
+    silent: { ...hostile('silent'), startupTimeoutMs: 1500 },
+    unset: { ...hostile(), env: { A: '${NOT_SET_ANYWHERE}' } },
+  });
+  const talk = await mcp.talk();
+  const started = performance.now();
+  expect(await outcome(talk, 'hi')).toMatchObject({ output: 'echo: hi' });
+  expect(performance.now() - started).toBeGreaterThan(1400);
+  expect(statuses(talk, 'silent')).toEqual(['pending', 'failed']);
+  const rows = new Map((await mcp.servers()).map((row) => [row.name, row]));
+  expect(rows.get('silent')).toMatchObject({ status: 'error', last_error: 'the server did not answer within 1500 ms' });
+  expect(rows.get('unset')).toMatchObject({
+    status: 'error',
+    last_error: 'environment variable NOT_SET_ANYWHERE is not set',
+  });
+  expect(await outcome(talk, 'more')).toMatchObject({ output: 'echo: more' });
+  expect(statuses(talk, 'silent')).toEqual(['pending', 'failed']);
 });

@@ -21,7 +21,8 @@ if (is('crash-once') && !existsSync(`${file}.once`)) {
 }
 if (is('stubborn')) process.on('SIGTERM', () => undefined);
 if (is('grandchild')) {
-  const program = "process.on('SIGTERM', () => undefined); setInterval(() => undefined, 1000); console.log('up');";
+  const deaf = is('stubborn') ? "process.on('SIGTERM', () => undefined);" : '';
+  const program = `${deaf} setInterval(() => undefined, 1000); console.log('up');`;
   const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
   child.stdout.once('data', () => appendFileSync(file, `grandchild ${child.pid}\n`));
 }

@@ -1,0 +1,80 @@
+/** Sessions with MCP servers: each in a workspace of its own, with the servers of the home as a test wants them. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { mcpServerSchema, type McpServerRow } from '#schema/mcp.ts';
+import { toolDescriptorSchema } from '#schema/tool.ts';
+import { startTalk, type Talk } from './talk.ts';
+import type { World } from './world.ts';
+
+const HOSTILE = resolve('tests/support/hostile-mcp-server.mjs');
+
+/** An entry for the server that misbehaves; see its file. */
+export const hostile = (modes = '', file = '') => ({ command: process.execPath, args: [HOSTILE, modes, file] });
+
+let workspaces = 0;
+
+export interface McpTalks {
+  /** Writes `mcp.json` of the home; workspaces that are loaded take it over. */
+  configure(servers: Record<string, unknown>): Promise<void>;
+  /** A session in a new workspace, or in that of another. */
+  talk(beside?: Talk): Promise<Talk>;
+  /** Ends all sessions, and with them their servers. */
+  endAll(): Promise<void>;
+  servers(): Promise<McpServerRow[]>;
+  /** Waits until `GET mcp/servers` says so of a server. */
+  status(name: string, status: McpServerRow['status']): Promise<McpServerRow>;
+  toolNames(talk: Talk): Promise<string[]>;
+  /** A new path for notes of servers. */
+  notes(): string;
+}
+
+export function mcpTalks(world: World): McpTalks {
+  const ids = new Set<string>();
+  let files = 0;
+  const servers = async () =>
+    z.object({ servers: z.array(mcpServerSchema) }).parse(await world.ok('GET', '/mcp/servers')).servers;
+  return {
+    async configure(mcpServers) {
+      await writeFile(join(world.server.home, 'mcp.json'), JSON.stringify({ mcpServers }));
+      await world.server.app.mcpConfig.reload();
+    },
+    async talk(beside) {
+      const cwd = beside?.session.metadata.cwd ?? join(world.project, `w${workspaces++}`);
+      await mkdir(String(cwd), { recursive: true });
+      const talk = await startTalk(world, { metadata: { cwd } });
+      ids.add(talk.session.id);
+      return talk;
+    },
+    async endAll() {
+      await Promise.all([...ids].map((id) => world.ok('POST', `/sessions/${id}:archive`)));
+      ids.clear();
+    },
+    servers,
+    async status(name, status) {
+      for (let tries = 0; tries < 400; tries++) {
+        const row = (await servers()).find((server) => server.name === name);
+        if (row?.status === status) return row;
+        await new Promise((done) => setTimeout(done, 25));
+      }
+      throw new Error(`${name} is not ${status}: ${JSON.stringify(await servers())}`);
+    },
+    async toolNames({ session }) {
+      const data = await world.ok('GET', `/tools?session_id=${session.id}`);
+      const { tools } = z.object({ tools: z.array(toolDescriptorSchema) }).parse(data);
+      return tools.filter(({ source }) => source === 'mcp').map(({ name }) => name);
+    },
+    notes: () => join(world.server.home, `notes-${files++}`),
+  };
+}
+
+export const noted = (file: string): Promise<string> => readFile(file, 'utf8').catch(() => '');
+
+/** Waits until a server has noted it. */
+export async function hasNoted(file: string, text: string): Promise<void> {
+  for (let tries = 0; tries < 400; tries++) {
+    if ((await noted(file)).includes(text)) return;
+    await new Promise((done) => setTimeout(done, 25));
+  }
+  throw new Error(`${text} was not noted: ${await noted(file)}`);
+}

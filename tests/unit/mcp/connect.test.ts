@@ -1,0 +1,287 @@
+/** One connection: programs that behave and that do not, HTTP, SSE. */
+import { spawn } from 'node:child_process';
+import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { appendFile, readFile, realpath } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { connectServer, type ConnectOptions, type McpConnection } from '#server/mcp/connect.ts';
+import { failureKind } from '#server/mcp/failures.ts';
+import { createHttpClient } from '#server/net/http-client.ts';
+import { processAlive } from '#server/processes/process-alive.ts';
+import { spawnGroup } from '#server/processes/spawn.ts';
+import type { McpServerConfig } from '#schema/mcp-server.ts';
+import { watchStalls } from '#support/stalls.ts';
+import { temporaryHome } from '#support/temporary-home.ts';
+
+const HOSTILE = resolve('tests/support/hostile-mcp-server.mjs');
+const EVERYTHING = resolve('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
+const FILES = resolve('node_modules/@modelcontextprotocol/server-filesystem/dist/index.js');
+
+const http = createHttpClient();
+afterAll(() => http.close());
+
+type StdioConfig = Extract<McpServerConfig, { command: string }>;
+type RemoteConfig = Extract<McpServerConfig, { url: string }>;
+
+const program = (...args: string[]): StdioConfig => ({ transport: 'stdio', command: process.execPath, args });
+const hostile = (modes = '', file = '') => program(HOSTILE, modes, file);
+
+async function open(config: McpServerConfig, options: Partial<ConnectOptions> = {}): Promise<McpConnection> {
+  const connection = await connectServer(config, {
+    root: process.cwd(),
+    env: process.env,
+    spawn: spawnGroup,
+    fetch: http.fetch,
+    clientName: 'tester',
+    timeoutMs: 15_000,
+    roots: async () => ['/workspace', '/more'],
+    ...options,
+  });
+  onTestFinished(() => connection.close());
+  return connection;
+}
+
+const failure = async (config: McpServerConfig, options?: Partial<ConnectOptions>): Promise<string> =>
+  open(config, options).then(
+    () => 'connected',
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+
+const call = (
+  connection: McpConnection,
+  text: string,
+  options: Partial<Parameters<McpConnection['callTool']>[2]> = {},
+) => connection.callTool('echo', { text }, { timeoutMs: 10_000, ...options });
+
+const said = async (connection: McpConnection, text: string) => {
+  const [first] = (await call(connection, text)).content;
+  return first?.type === 'text' ? first.text : '';
+};
+
+const notes = async () => join(await temporaryHome(), 'notes');
+const noted = (file: string) => readFile(file, 'utf8').catch(() => '');
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 400; tries++) {
+    if (await condition()) return;
+    await new Promise((done) => setTimeout(done, 25));
+  }
+  throw new Error('it did not happen');
+}
+
+test('a program is told who asks, and works in its directory, with an environment of its own without our secrets', async () => {
+  const file = await notes();
+  const root = await realpath(await temporaryHome());
+  const env = {
+    ...process.env,
+    SERVICE_CODE_PASSWORD: 'p',
+    SERVICE_MODEL_API_KEY: 'k',
+    OPEN: 'o',
+    HTTP_PROXY: 'http://proxy:1',
+    NO_PROXY: 'example.com',
+  };
+  const connection = await open({ ...hostile('', file), env: { OWN: 'x', OPEN: 'mine' } }, { root, env });
+  expect(connection.tools).toEqual([expect.objectContaining({ name: 'echo', description: 'Says it again.' })]);
+  expect(await said(connection, 'cwd')).toBe(root);
+  const child = z.record(z.string(), z.string()).parse(JSON.parse(await said(connection, 'env')));
+  expect(child).toMatchObject({ OWN: 'x', OPEN: 'mine', NO_PROXY: 'example.com,localhost,127.0.0.1,::1' });
+  expect(Object.keys(child)).not.toEqual(expect.arrayContaining(['SERVICE_CODE_PASSWORD']));
+  expect(Object.keys(child)).not.toEqual(expect.arrayContaining(['SERVICE_MODEL_API_KEY']));
+  expect(await noted(file)).toContain('"clientInfo":{"name":"tester"');
+  expect(await noted(file)).toContain('"capabilities":{"roots":{}}');
+});
+
+test('the roots are told to who asks for them; anything else it asks is no method of ours', async () => {
+  const file = await notes();
+  await open(hostile('asks', file));
+  await until(async () => (await noted(file)).split('\n').filter((line) => line.startsWith('answer')).length === 2);
+  expect(await noted(file)).toContain('{"roots":[{"uri":"file:///workspace"},{"uri":"file:///more"}]}');
+  expect(await noted(file)).toContain('"code":-32601');
+});
+
+test('who cannot be started says why, with the last words of the program', async () => {
+  expect(await failure({ transport: 'stdio', command: 'no-such-program-here' })).toBe(
+    'spawn no-such-program-here ENOENT',
+  );
+  const crashed = await failure(hostile('crash'));
+  expect(crashed).toMatch(/^the server exited with code 3\nx+\nlast words$/);
+  expect(Buffer.byteLength(crashed)).toBeLessThan(4096 + 50);
+  expect(await failure({ ...hostile(), runtime_id: 'other' })).toBe('runtime other does not exist');
+});
+
+test('who says nothing is given up and ended', async () => {
+  const file = await notes();
+  expect(await failure(hostile('silent,stubborn', file), { timeoutMs: 1500 })).toBe(
+    'the server did not answer within 1500 ms',
+  );
+  const pid = Number(/started (\d+)/.exec(await noted(file))?.[1]);
+  expect(processAlive(pid)).toBe(false);
+}, 15_000);
+
+test('a list without end, and a message without end, end the attempt', async () => {
+  expect(await failure(hostile('endless'))).toBe('the list of tools has more than 64 pages');
+  expect(await failure(hostile('long-line'))).toBe('the server sent a message of more than 16 MiB');
+});
+
+test('lines that are no messages, answers that nobody asked for and answers given twice do no harm', async () => {
+  const connection = await open(hostile('noise,twice'));
+  for (const text of ['a', 'b', 'c']) expect(await said(connection, text)).toBe(`echo: ${text}`);
+});
+
+test('a flood of messages leaves the event loop free', async () => {
+  const connection = await open(hostile('flood'));
+  const watch = await watchStalls();
+  for (let n = 0; n < 3; n++) expect(await said(connection, `n${n}`)).toBe(`echo: n${n}`);
+  expect(watch.stop().filter(({ ms }) => ms > 150)).toEqual([]);
+});
+
+test.each([
+  { end: 'its connection', modes: 'grandchild' },
+  { end: 'it', modes: 'grandchild,stubborn' },
+])('what a program has started ends with $end', async ({ end, modes }) => {
+  const file = await notes();
+  const connection = await open(hostile(modes, file));
+  await until(async () => (await noted(file)).includes('grandchild'));
+  const pid = Number(/grandchild (\d+)/.exec(await noted(file))?.[1]);
+  expect(processAlive(pid)).toBe(true);
+  if (end === 'it') await call(connection, 'exit').catch(() => undefined);
+  else await connection.close();
+  await until(() => !processAlive(pid));
+});
+
+test('a crash in a call is told at once, and as a loss of the connection', async () => {
+  const connection = await open(hostile());
+  const error = await call(connection, 'exit').catch((thrown: unknown) => thrown);
+  expect(failureKind(error)).toBe('lost');
+  expect(await connection.lost).toEqual({ error: 'the server exited with code 5', needsAuth: false });
+});
+
+test('failures of a call are told apart', async () => {
+  const connection = await open(hostile());
+  const kind = (text: string, options = {}) =>
+    call(connection, text, options).catch((error: unknown) => failureKind(error));
+  expect(await kind('refused')).toBe('refused');
+  expect(await kind('malformed')).toBe('refused');
+  expect(await kind('hang', { timeoutMs: 200 })).toBe('timeout');
+  expect(await connection.alive()).toBe(true);
+});
+
+test('an abort cancels the call with the server', async () => {
+  const file = await notes();
+  const connection = await open(hostile('', file));
+  const controller = new AbortController();
+  const running = call(connection, 'hang', { signal: controller.signal });
+  await until(async () => (await noted(file)).includes('call echo hang'));
+  controller.abort(new Error('enough'));
+  await expect(running).rejects.toThrow();
+  await until(async () => (await noted(file)).includes('notifications/cancelled'));
+});
+
+test('the reference servers are understood: everything and files', async () => {
+  const root = await realpath(await temporaryHome());
+  await appendFile(join(root, 'a.txt'), 'hello');
+  const everything = await open(program(EVERYTHING));
+  expect(everything.tools.length).toBeGreaterThan(5);
+  const echoed = await everything.callTool('echo', { message: 'hi' }, { timeoutMs: 10_000 });
+  expect(echoed.content).toEqual([expect.objectContaining({ type: 'text', text: expect.stringContaining('hi') })]);
+  const files = await open(program(FILES, root), { roots: async () => [root] });
+  const read = await files.callTool('read_text_file', { path: join(root, 'a.txt') }, { timeoutMs: 10_000 });
+  expect(JSON.stringify(read.content)).toContain('hello');
+});
+
+async function everythingOver(transport: 'streamableHttp' | 'sse'): Promise<string> {
+  // A free port of this moment.
+  const probe = createHttp().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  await new Promise((done) => probe.close(done));
+  const child = spawn(process.execPath, [EVERYTHING, transport], {
+    env: { ...process.env, PORT: String(port) },
+    stdio: 'ignore',
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const url = `http://127.0.0.1:${port}/${transport === 'sse' ? 'sse' : 'mcp'}`;
+  await until(() =>
+    fetch(url, { method: 'OPTIONS' }).then(
+      () => true,
+      () => false,
+    ),
+  );
+  return url;
+}
+
+test.each(['streamableHttp', 'sse'] as const)('over %s, with progress', async (transport) => {
+  const url = await everythingOver(transport);
+  const connection = await open({ transport: transport === 'sse' ? 'sse' : 'http', url });
+  const echoed = await connection.callTool('echo', { message: 'hi' }, { timeoutMs: 10_000 });
+  expect(JSON.stringify(echoed.content)).toContain('hi');
+  const steps: number[] = [];
+  await connection.callTool(
+    'trigger-long-running-operation',
+    { duration: 0.5, steps: 2 },
+    { timeoutMs: 10_000, onProgress: ({ progress }) => void steps.push(progress) },
+  );
+  expect(steps.length).toBeGreaterThan(0);
+});
+
+async function answering(handle: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
+  const server = createHttp(handle).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/mcp`;
+}
+
+test('headers go to the server, a bearer variable replaces an authorization; without its value there is no request', async () => {
+  const seen: IncomingMessage['headers'][] = [];
+  const url = await answering((request, response) => {
+    seen.push(request.headers);
+    response.writeHead(500).end('broken');
+  });
+  const headers = { 'x-own': '1', Authorization: 'Basic abc' };
+  expect(await failure({ transport: 'http', url, headers })).toContain('broken');
+  expect(
+    await failure({ transport: 'http', url, headers, bearerTokenEnvVar: 'T' }, { env: { T: 'secret' } }),
+  ).toContain('broken');
+  expect(seen.map(({ authorization, 'x-own': own }) => [authorization, own])).toEqual([
+    ['Basic abc', '1'],
+    ['Bearer secret', '1'],
+  ]);
+  const unset = { transport: 'http', url, bearerTokenEnvVar: 'SERVICE_CODE_PASSWORD' } as const;
+  const env = { SERVICE_CODE_PASSWORD: 'p' };
+  expect(await failure(unset, { env })).toBe('environment variable SERVICE_CODE_PASSWORD is not set');
+  expect(seen).toHaveLength(2);
+});
+
+test('401 asks for a sign-in, unless something else was to identify us', async () => {
+  const url = await answering((_request, response) => response.writeHead(401).end());
+  const needsAuth = (more: Partial<RemoteConfig>) =>
+    open({ transport: 'http', url, ...more }, { env: { T: 't' } }).catch(
+      (error: unknown) => error instanceof Error && 'needsAuth' in error && error.needsAuth,
+    );
+  expect(await needsAuth({})).toBe(true);
+  expect(await needsAuth({ transport: 'sse' })).toBe(true);
+  expect(await needsAuth({ headers: { 'x-key': '1' } })).toBe(false);
+  expect(await needsAuth({ headers: { 'x-key': '1' }, auth: 'oauth' })).toBe(true);
+  expect(await needsAuth({ bearerTokenEnvVar: 'T' })).toBe(false);
+});
+
+test('nothing but http is spoken to, and an answer without end is not held', async () => {
+  expect(await failure({ transport: 'http', url: 'file:///etc/passwd' })).toMatch(/not one of http or https/);
+  const url = await answering((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const block = 'x'.repeat(1024 * 1024);
+    const pour = () => {
+      while (response.write(block)) if (response.destroyed) return;
+      response.once('drain', pour);
+    };
+    pour();
+  });
+  expect(await failure({ transport: 'http', url })).toMatch(/more than 16777216 bytes at once/);
+});
