@@ -13,10 +13,13 @@ import { measureDeltas } from './measures/deltas.mjs';
 import { measureFileList } from './measures/file-list.mjs';
 import { measureFileSearch } from './measures/file-search.mjs';
 import { measureGrowth } from './measures/growth.mjs';
+import { measureLongSession } from './measures/long-session.mjs';
 import { measureMemory } from './measures/memory.mjs';
+import { measurePage } from './measures/page.mjs';
 import { measureSessions } from './measures/sessions.mjs';
 import { measureStart } from './measures/start.mjs';
 import { measureTerminals } from './measures/terminals.mjs';
+import { measureFork } from './measures/fork.mjs';
 import { measureTranscript } from './measures/transcript.mjs';
 import { measureTurns } from './measures/turns.mjs';
 import { cpuMs, startProgram } from './processes.mjs';
@@ -30,7 +33,10 @@ const measures = {
   deltas: measureDeltas,
   memory: measureMemory,
   growth: measureGrowth,
+  long: measureLongSession,
   transcript: measureTranscript,
+  fork: measureFork,
+  page: measurePage,
   crowd: measureCrowd,
   list: measureFileList,
   files: measureFileSearch,

@@ -1,8 +1,7 @@
 // A page of 50 turns of a session of 5,000 turns that is not loaded: the first, for which the journal is folded, and
 // those that follow while the fold is kept.
-import { readFile, readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { createClient, follow, openSession } from '../client.mjs';
+import { createClient } from '../client.mjs';
+import { makeLongSession } from '../journals.mjs';
 import { median } from '../rounds.mjs';
 import { cpuMs, makeHome, startBuilt } from '../processes.mjs';
 
@@ -10,50 +9,12 @@ const TURNS = 5000;
 const PAGE = 50;
 const READS = 40;
 
-/** The text of a journal whose last turn, of two, is repeated until there are so many. */
-function grown(text, turns) {
-  const [header, ...lines] = text.trimEnd().split('\n');
-  const holds = (line, type, turnId) =>
-    JSON.parse(line).r.some((record) => record.type === type && (turnId === undefined || record.turnId === turnId));
-  const begin = lines.findIndex((line) => holds(line, 'turn.started', 1));
-  const end = lines.findIndex((line) => holds(line, 'turn.ended', 1));
-  const turn = lines.slice(begin, end + 1);
-  const startsOf = (some) => some.flatMap((line) => JSON.parse(line).r.flatMap(({ start }) => start ?? []));
-  const entries = startsOf(turn)[0] - startsOf(lines.slice(0, begin))[0];
-  let seq = Math.max(...lines.slice(0, end + 1).flatMap((line) => JSON.parse(line).r.map((record) => record.seq ?? 0)));
-  const more = [];
-  for (let number = 2; number < turns; number += 1) {
-    for (const line of turn) {
-      const batch = JSON.parse(line.replaceAll(/"(msg_|call_)([A-Za-z0-9_]+)"/g, `"$1$2_${number}"`));
-      for (const record of batch.r) {
-        if (record.seq !== undefined) record.seq = seq += 1;
-        if (record.turnId !== undefined) record.turnId = number;
-        if (record.start !== undefined) record.start += (number - 1) * entries;
-      }
-      more.push(JSON.stringify(batch));
-    }
-  }
-  return [header, ...lines.slice(0, end + 1), ...more, ''].join('\n');
-}
-
 export async function measureTranscript({ builds, model, report }) {
   const { home, project, remove } = await makeHome(model.url);
-  const first = await startBuilt(builds[0], { home });
-  const writer = createClient(first);
-  const session = await openSession(first, writer, project);
-  const events = await follow(first, [session.id]);
-  for (let turn = 0; turn < 2; turn += 1) await session.turn(events, 'READ the file.');
-  events.close();
-  writer.close();
-  await first.stop('SIGTERM');
-  const sessions = join(home, 'sessions');
-  const [workspace] = await readdir(sessions);
-  const journal = join(sessions, workspace, session.id, 'journal.ndjson');
-  await writeFile(journal, grown(await readFile(journal, 'utf8'), TURNS));
-
+  const { id } = await makeLongSession({ build: builds[0], home, project }, TURNS);
   const server = await startBuilt(builds[0], { home });
   const client = createClient(server);
-  const path = `/sessions/${session.id}/transcript?agent_id=main&page_size=${PAGE}`;
+  const path = `/sessions/${id}/transcript?agent_id=main&page_size=${PAGE}`;
   async function read(query = '') {
     const cpu = cpuMs(server.pid);
     const begun = performance.now();

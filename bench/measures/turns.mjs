@@ -13,6 +13,7 @@ export async function openTarget({ directory, model }, options = {}) {
   return {
     server,
     client,
+    home,
     project,
     session: () => openSession(server, client, project),
     async close() {

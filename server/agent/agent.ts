@@ -441,7 +441,7 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
       const occupations = [turn, starting, exclusive];
       const aborted = new TurnAborted('server', message);
       for (const occupation of occupations) occupation?.controller.abort(aborted);
-      await Promise.allSettled(occupations.map((occupation) => occupation?.done));
+      await Promise.allSettled(occupations.flatMap((occupation) => occupation?.done ?? []));
       if (!config.created || log.readOnly) return [];
       const abortedAt = iso(session.clock.now());
       const left = queue

@@ -5,6 +5,7 @@ import type { Stored } from '#server/journal/texts.ts';
 import type { ContextMessage, TokenUsage } from '#schema/engine.ts';
 import { iso } from '#schema/scalars.ts';
 import type { MetaPlan, Todo } from '#schema/transcript.ts';
+import { boundedPayload } from './bounds.ts';
 import { sameValue } from './reducer/equal.ts';
 import {
   emptyTranscript,
@@ -140,23 +141,13 @@ export function toolOps(agent: AgentTranscript, toolCallId: string, change: Part
   return [{ op: 'frame.upsert', turnId, stepId, frame: { ...frame, ...change } }];
 }
 
-/** JSON of a marker's payload above which only its small members stay. */
-const PAYLOAD_CHARS = 65_536;
-const SMALL_CHARS = 1024;
-
 /** A point in the timeline, behind all that is there. */
 export function markerOp(agent: AgentTranscript, marker: string, payload: Record<string, unknown>, t: number): HeldOp {
   agent.markers += 1;
   return {
     op: 'marker.upsert',
-    item: { kind: 'marker', markerId: `m${agent.markers}`, marker, payload: bounded(payload), at: iso(t) },
+    item: { kind: 'marker', markerId: `m${agent.markers}`, marker, payload: boundedPayload(payload), at: iso(t) },
   };
-}
-
-function bounded(payload: Record<string, unknown>): Record<string, unknown> {
-  if (JSON.stringify(payload).length <= PAYLOAD_CHARS) return payload;
-  const small = Object.entries(payload).filter(([, member]) => (JSON.stringify(member) ?? '').length <= SMALL_CHARS);
-  return { truncated: true, ...Object.fromEntries(small) };
 }
 
 /** The fields of an event as its frame has them, but for type, time and session. */

@@ -5,12 +5,12 @@
 import type { VolatileFact } from '#server/journal/log-listeners.ts';
 import type { VolatileFields } from '#schema/events/catalogue.ts';
 import { agentFacts, findTool, openStep, type AgentTranscript } from './agent-transcript.ts';
+import { isShort, lastPart } from './bounds.ts';
 import { applyOps } from './reducer/apply.ts';
 import type { HeldFrame, HeldOp, HeldStep, HeldToolFrame } from './reducer/state.ts';
 
 /** Of a call, from its end. */
 const INPUT_CHARS = 65_536;
-const PROGRESS_CHARS = 65_536;
 
 /** Maps a fact and applies what it makes; it belongs to the step that runs. */
 export function mapVolatile(agent: AgentTranscript, fact: VolatileFact): HeldOp[] {
@@ -94,13 +94,12 @@ function progressed(agent: AgentTranscript, fields: VolatileFields<'tool.progres
   if (found?.frame.state !== 'running') return [];
   const { frame, ...place } = found;
   const { kind, text, percent, customKind, customData } = fields.update;
-  const small = customData !== undefined && JSON.stringify(customData).length <= PROGRESS_CHARS;
   const progress = {
     kind,
-    ...(text === undefined ? {} : { text: text.slice(-PROGRESS_CHARS) }),
+    ...(text === undefined ? {} : { text: lastPart(text) }),
     ...(percent === undefined ? {} : { percent }),
     ...(customKind === undefined ? {} : { customKind }),
-    ...(small ? { customData } : {}),
+    ...(customData !== undefined && isShort(customData) ? { customData } : {}),
   };
   return [{ op: 'frame.upsert', ...place, frame: { ...frame, progress } }];
 }

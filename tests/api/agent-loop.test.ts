@@ -266,16 +266,6 @@ describe('failures that end the turn', () => {
     ['401', { status: 401, error: 'who?' }, { code: 'provider.auth_error' }],
     ['404', { status: 404, error: 'no model' }, { code: 'provider.api_error' }],
     [
-      'an overflow, 400',
-      { status: 400, error: "This model's maximum context length is 4096 tokens" },
-      { code: 'context.overflow', retryable: true },
-    ],
-    [
-      'an overflow, 413',
-      { status: 413, error: 'prompt is too long: 300000 tokens > 200000 maximum' },
-      { code: 'context.overflow' },
-    ],
-    [
       'a spent quota, native',
       { status: 429, error: 'quota exceeded for this account' },
       { code: 'provider.api_error' },

@@ -1,7 +1,10 @@
 /** Forks and children: sessions that begin as copies of others. */
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { crashedHome } from '#support/crash.ts';
+import { startServer } from '#support/server.ts';
+import { upload } from '#support/uploads.ts';
 import { call, resumeTalk, startTalk, wireMessages, wireText } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 import { sessionSchema, type Session } from '#schema/session.ts';
@@ -75,4 +78,177 @@ test('children are listed with their parent, and say whose they are', async () =
   expect((await list()).map(({ id }) => id)).toEqual([child.id]);
   await world.ok('POST', `/sessions/${child.id}:archive`);
   expect(await list()).toEqual([]);
+});
+
+test('while any agent runs a turn there is no copy; a task alone goes on in the original and is lost in the copy', async () => {
+  const talk = await startTalk(world);
+  await talk.turn('One', [{ text: 'First.' }], { permission_mode: 'yolo' });
+  const { agent_id } = (await world.ok('POST', `${talk.path}:btw`)) as { agent_id: string };
+  const held = world.model.enqueue({ text: 'Aside.', hold: true });
+  const { prompt_id } = await world.prompt(talk.session.id, 'Aside?', { agent_id });
+  await held.sent;
+  for (const path of [`${talk.path}:fork`, `${talk.path}/children`]) {
+    expect(await world.api('POST', path, {})).toMatchObject({
+      code: 40901,
+      msg: `Session "${talk.session.id}" cannot be forked while a turn is running`,
+    });
+  }
+  held.release();
+  await talk.settled(prompt_id);
+  const sleep = { command: 'sleep 30', run_in_background: true, description: 'Long' };
+  await talk.turn('Two', [{ calls: [call('Bash', sleep)] }, { text: 'Begun.' }]);
+  const copy = await fork(talk.session.id);
+  expect(copy.busy).toBe(false);
+  expect((await talk.status()).busy).toBe(true);
+  const tasks = async (id: string) => ((await world.ok('GET', `/sessions/${id}/tasks`)) as { items: unknown[] }).items;
+  expect(await tasks(copy.id)).toMatchObject([{ description: 'Long', status: 'failed' }]);
+  expect(await tasks(talk.session.id)).toMatchObject([{ description: 'Long', status: 'running' }]);
+  const told = (await world.messages(copy.id)).filter(({ metadata }) => metadata?.origin.kind === 'task');
+  expect(told).toHaveLength(1);
+  const { items, tasks: shown } = (await world.ok('GET', `/sessions/${copy.id}/transcript?agent_id=main`)) as {
+    items: unknown[];
+    tasks: { state: string }[];
+  };
+  const { items: original } = (await world.ok('GET', `${talk.path}/transcript?agent_id=main`)) as { items: unknown[] };
+  expect(items).toEqual(original);
+  expect(shown.map(({ state }) => state)).toEqual(['lost']);
+  const { items: running } = (await world.ok('GET', `${talk.path}/tasks`)) as { items: { id: string }[] };
+  await world.ok('POST', `${talk.path}/tasks/${running[0]?.id}:cancel`);
+});
+
+test('a goal stays where it was, and the copy is told', async () => {
+  const talk = await startTalk(world);
+  await talk.turn('One', [{ text: 'First.' }]);
+  await world.ok('POST', `${talk.path}/profile`, { agent_config: { goal_objective: 'Ship it' } });
+  const copy = await fork(talk.session.id, { title: 'Elsewhere' });
+  expect(await world.ok('GET', `/sessions/${copy.id}/goal`)).toBeNull();
+  expect(await world.ok('GET', `${talk.path}/goal`)).toMatchObject({ objective: 'Ship it' });
+  const last = (await world.messages(copy.id)).at(-1);
+  expect(last?.metadata?.origin).toMatchObject({ kind: 'injection', variant: 'goal_fork_cleared' });
+  await world.ok('POST', `${talk.path}/profile`, { agent_config: { goal_control: 'cancel' } });
+});
+
+test('a session that is archived or was cut off by a crash can be copied, without being loaded', async () => {
+  const talk = await startTalk(world);
+  await talk.turn('One', [{ text: 'First.' }]);
+  await world.ok('POST', `${talk.path}:archive`);
+  const archived = sessionSchema.parse(await world.ok('GET', talk.path));
+  const copy = await fork(talk.session.id);
+  expect(copy.archived).toBe(false);
+  expect(await world.ok('GET', talk.path)).toEqual(archived);
+  expect((await readdir(folderOf(talk.session))).filter((name) => name.startsWith('lock'))).toHaveLength(1);
+  expect((await readdir(folderOf(copy))).filter((name) => name.startsWith('lock'))).toEqual([]);
+
+  const cut = await startTalk(world);
+  const held = world.model.enqueue({ text: 'Half of', hold: true });
+  await world.prompt(cut.session.id, 'Two');
+  await held.sent;
+  const home = await crashedHome(world.server.home, cut.session);
+  held.release();
+  const server = await startServer({ home });
+  try {
+    const answer = await server.api('POST', `${cut.path}:fork`);
+    const made = sessionSchema.parse(answer.data);
+    expect(made).toMatchObject({ busy: false, last_turn_reason: 'cancelled', last_prompt: 'Two' });
+    const { data } = await server.api('GET', `/sessions/${made.id}/transcript?agent_id=main`);
+    expect(data).toMatchObject({ items: [{ turnId: 't0', state: 'cancelled' }, { marker: 'interruption' }] });
+  } finally {
+    await server.close();
+    await rm(home, { recursive: true, force: true });
+  }
+});
+
+test('a copy that cannot be made leaves nothing behind', async () => {
+  const talk = await startTalk(world);
+  await talk.turn('One', [{ text: 'First.' }]);
+  await world.ok('POST', `${talk.path}:archive`);
+  const { home } = world.server;
+  const workspace = join(home, 'sessions', talk.session.workspace_id);
+  const journal = join(folderOf(talk.session), 'journal.ndjson');
+  const [header, ...lines] = (await readFile(journal, 'utf8')).split('\n');
+  await writeFile(journal, [header, 'no line', ...lines].join('\n'));
+  const before = (await readdir(workspace)).toSorted();
+  const listed = await world.ok('GET', '/sessions?include_archive=true');
+  expect(await world.api('POST', `${talk.path}:fork`)).toMatchObject({ code: 50001 });
+  expect((await readdir(workspace)).toSorted()).toEqual(before);
+  expect(await world.ok('GET', '/sessions?include_archive=true')).toEqual(listed);
+});
+
+test('files of prompts come along; what the copy reads of where it came from needs no approval', async () => {
+  const talk = await startTalk(world);
+  const { id } = await upload(world.server, { filename: 'notes.txt', content: 'notes\n' });
+  world.model.enqueue({ text: 'Seen.' });
+  const content = [
+    { type: 'text', text: 'Read this' },
+    { type: 'file', file_id: id, name: 'notes.txt', media_type: 'text/plain', size: 6 },
+  ];
+  await world.prompt(talk.session.id, '', { content });
+  await talk.nth('prompt.completed', 1);
+  await symlink('/etc', join(folderOf(talk.session), 'agents'));
+  const copy = await fork(talk.session.id);
+  await world.ok('DELETE', `/files/${id}`);
+  const kept = await world.server.fetch(`/api/v1/sessions/${copy.id}/media/${id}`);
+  expect(await kept.text()).toBe('notes\n');
+  expect(await readdir(folderOf(copy))).not.toContain('agents');
+  const [attached = ''] = await readdir(join(folderOf(talk.session), 'attachments'));
+  const other = await world.session();
+  const copyTalk = await resumeTalk(world, copy);
+  const reads = [
+    call('Read', { path: join(folderOf(talk.session), 'attachments', attached) }, 'call_ancestor'),
+    call('Read', { path: join(folderOf(other), 'journal.ndjson') }, 'call_other'),
+  ];
+  const { results } = await copyTalk.turn('Read it', [{ calls: reads }, { text: 'Read.' }]);
+  expect(results.toSorted((a, b) => (a.toolCallId < b.toolCallId ? -1 : 1))).toMatchObject([
+    { isError: false, output: expect.stringContaining('notes') },
+    { isError: true, output: expect.stringContaining('not accessible to tools') },
+  ]);
+  expect(copyTalk.all('event.approval.requested')).toEqual([]);
+});
+
+test('another server copies what this one holds, unless a turn runs', async () => {
+  const talk = await startTalk(world);
+  await talk.turn('One', [{ text: 'First.' }]);
+  const server = await startServer({ home: world.server.home });
+  try {
+    const answer = await server.api('POST', `${talk.path}:fork`);
+    expect(answer).toMatchObject({ code: 0, data: { last_prompt: 'One' } });
+    const held = world.model.enqueue({ text: 'Second.', hold: true });
+    const { prompt_id } = await world.prompt(talk.session.id, 'Two');
+    await held.sent;
+    expect(await server.api('POST', `${talk.path}:fork`)).toMatchObject({ code: 40901 });
+    expect(await server.api('POST', `${talk.path}:undo`)).toMatchObject({ code: 40901 });
+    held.release();
+    await talk.settled(prompt_id);
+    const [{ id }] = [sessionSchema.parse(answer.data)];
+    await expect.poll(async () => (await world.api('GET', `/sessions/${id}`)).code).toBe(0);
+    expect(await world.messages(id)).toHaveLength(3);
+  } finally {
+    await server.close();
+  }
+});
+
+test('children come in pages, the newest first, and not as busy ones', async () => {
+  const parent = await world.session();
+  const made: string[] = [];
+  for (let n = 0; n < 3; n += 1) made.push((await createChild(parent.id, { title: `${n}` })).id);
+  const ids = async (query: string) => {
+    const page = (await world.ok('GET', `/sessions/${parent.id}/children${query}`)) as {
+      items: Session[];
+      has_more: boolean;
+    };
+    return [page.items.map(({ id }) => id), page.has_more];
+  };
+  const order = made.toSorted().toReversed();
+  expect(await ids('')).toEqual([order, false]);
+  expect(await ids('?page_size=2')).toEqual([order.slice(0, 2), true]);
+  expect(await ids(`?page_size=2&before_id=${order[1]}`)).toEqual([order.slice(2), false]);
+  expect(await ids(`?after_id=${order[1]}`)).toEqual([order.slice(0, 1), false]);
+  expect(await ids('?busy=true')).toEqual([[], false]);
+  expect(await ids('?busy=false')).toEqual([order, false]);
+  expect(await world.api('GET', '/sessions/session_none/children')).toMatchObject({ code: 40401 });
+  expect(await world.api('GET', `/sessions/${parent.id}/children?page_size=101`)).toMatchObject({ code: 40001 });
+  expect(await world.api('POST', '/sessions/session_none/children', { title: '' })).toMatchObject({ code: 40001 });
+  expect(await world.api('POST', '/sessions/session_none:fork', { title: '' })).toMatchObject({ code: 40401 });
+  const all = (await world.ok('GET', '/sessions')) as { items: Session[] };
+  expect(all.items.map(({ id }) => id)).toEqual(expect.arrayContaining(made));
 });

@@ -137,6 +137,9 @@ test('brings images and files along: the texts and media of all, in the order of
     { type: 'image_url', image_url: { url: `data:image/png;base64,${PIXEL.toString('base64')}` } },
     attached,
   ]);
+  expect(await world.ok('GET', `${talk.path}/transcript?agent_id=main`)).toMatchObject({
+    attachments: [{ name: 'a.png', source: { kind: 'session_media', fileId: png.id } }],
+  });
   expect((await shown(talk))[2]).toMatchObject({
     id: 'p1',
     content: [{ text: 'Look at' }, shownImage, attached],

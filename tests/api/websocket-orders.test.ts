@@ -238,6 +238,34 @@ scenarios('a hook on the prompt', { config: { hooks: promptHooks } }, (add) => {
   });
 });
 
+scenarios('history', {}, (add) => {
+  add('undo', async ({ model, prompt, post, until, recorder }) => {
+    for (const text of ['One.', 'Two.', 'Three.']) model.enqueue({ text });
+    for (const [n, text] of ['First', 'Second', 'Third'].entries()) {
+      await prompt(text);
+      await until('prompt.completed', n + 1);
+    }
+    await recorder.act('POST :undo {"count":2}', () => post(':undo', { count: 2 }));
+    await until('context.undone');
+    model.enqueue({ text: 'Again.' });
+    await recorder.act('POST prompts', () => prompt('Fourth'));
+    await until('prompt.completed', 4);
+  });
+
+  add('fork-and-child', async ({ world, model, session, prompt, post, until, recorder }) => {
+    model.enqueue({ text: 'One.' });
+    await prompt('First');
+    await until('prompt.completed');
+    const copy = z.object({ id: z.string() });
+    const { id } = copy.parse(await recorder.act('POST :fork', () => post(':fork')));
+    await recorder.act('POST children', () => post('/children', { title: 'Side work' }));
+    model.enqueue({ text: 'Two.' });
+    await recorder.act('POST prompts of the fork', () => world.prompt(id, 'Second'));
+    await until('event.session.work_changed', 4);
+    expect((await world.messages(session.id)).length).toBeLessThan((await world.messages(id)).length);
+  });
+});
+
 // Time stands still, so that what goals have used is the same each time.
 scenarios('a goal', { clock: manualClock() }, (add) => {
   const setGoal = { agent_config: { goal_objective: 'Ship it' } };

@@ -37,12 +37,14 @@ export interface Driver {
   step(): Promise<void>;
 }
 
-/** Drives a claimed log. */
-export function createDriver(log: SessionLog, random: Random): Driver {
-  let ids = 0;
+/** Drives a claimed log; ids are counted from `firstId` on. */
+export function createDriver(log: SessionLog, random: Random, firstId = 0): Driver {
+  let ids = firstId;
   let revisions = 0;
   /** Of the calls of the main agent. */
   const names = new Map<string, string>();
+  /** The newest step of the main agent: its context forgets those that a compaction has passed. */
+  let newest: { turnId: number; step: number } | undefined;
   /** The prompt whose hook runs. */
   let hooked: string | undefined;
   const chance = (share: number) => random() < share;
@@ -54,7 +56,7 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     return active ? plan : undefined;
   }
   const turnOf = (agent = 'main') => log.state.status.agents.get(agent)?.turn;
-  const text = () => (chance(0.1) ? 'long é '.repeat(3_000) : `text ${ids} 🚀`);
+  const text = () => (chance(0.02) ? 'long é '.repeat(3_000) : `text ${ids} 🚀`);
 
   function add(
     messages: ContextMessage[],
@@ -73,7 +75,7 @@ export function createDriver(log: SessionLog, random: Random): Driver {
 
   function user(promptId: string): ContextMessage {
     const image = { type: 'image_url' as const, imageUrl: { url: `data:image/png;base64,${'A'.repeat(20_000)}` } };
-    const content = [{ type: 'text' as const, text: text() }, ...(chance(0.1) ? [image] : [])];
+    const content = [{ type: 'text' as const, text: text() }, ...(chance(0.02) ? [image] : [])];
     return { role: 'user', content, toolCalls: [], origin: { kind: 'user' }, id: promptId };
   }
 
@@ -178,21 +180,44 @@ export function createDriver(log: SessionLog, random: Random): Driver {
   }
 
   function startStep(turnId: number): void {
-    const step = (context().entries.findLast((entry) => entry.turnId === turnId)?.step ?? 0) + 1;
+    const step = (newest?.turnId === turnId ? newest.step : 0) + 1;
+    newest = { turnId, step };
     log.append([
       ...(chance(0.3) ? [add([notification()], 'input', 'step')] : []),
       ...tell('step'),
-      ...(chance(0.1) ? [steered()] : []),
+      ...untaken(),
       event('main', 'turn.step.started', { turnId, step, stepId: id('step') }),
     ]);
   }
 
-  /** A user's message that enters the running turn. */
-  function steered(): Draft {
-    const start = undefined;
-    const attachments = media();
-    const x = { cause: 'input' as const, enters: 'step' as const, ...(attachments.length > 0 ? { attachments } : {}) };
-    return { agent: 'main', type: 'context.spliced', start, deleteCount: 0, messages: [user(id('msg'))], x };
+  /** Some of the prompts that wait go into the running turn; of one without a prompt the first becomes it. */
+  function steer(): boolean {
+    const own = log.state.prompts.get('main');
+    const waiting = [...(own?.open.values() ?? [])].filter(({ state }) => state === 'queued' && chance(0.8));
+    const [first] = waiting;
+    if (!first) return false;
+    const fields = {
+      activePromptId: own?.active ?? first.promptId,
+      promptIds: waiting.map(({ promptId }) => promptId),
+      messageId: first.promptId,
+      content: waiting.map(({ promptId }) => ({ type: 'text' as const, text: `steered ${promptId}` })),
+      steeredAt: AT,
+    };
+    const { messageId, content } = fields;
+    const message: ContextMessage = { role: 'user', content, toolCalls: [], origin: { kind: 'user' }, id: messageId };
+    log.append([event('main', 'prompt.steered', fields, { message })]);
+    return true;
+  }
+
+  const steered = () => log.state.prompts.get('main')?.entering ?? [];
+
+  /** What was steered and no step has taken yet. */
+  function untaken(): Draft[] {
+    return steered().map((message) => {
+      const attachments = media();
+      const more = attachments.length > 0 ? { attachments } : {};
+      return entering('main', [message], { cause: 'input', enters: 'step', ...more });
+    });
   }
 
   /** Tells a text in pieces, as it streams. */
@@ -253,6 +278,8 @@ export function createDriver(log: SessionLog, random: Random): Driver {
       anchor: { length, tokens: length * 10 },
     });
     if (calls.length > 0) log.append([answered]);
+    // What was steered keeps the turn going.
+    else if (steered().length > 0) log.append([answered, ...completeStep(turnId, step, stepId)]);
     else log.append([answered, ...completeStep(turnId, step, stepId), ...endTurn(turnId)]);
   }
 
@@ -267,12 +294,14 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     if (chance(0.5)) {
       return [
         event('main', 'turn.ended', { turnId, reason: 'cancelled', durationMs: 5, interruptReason: 'user_cancelled' }),
+        ...untaken(),
         ...(promptId === undefined ? [] : [event('main', 'prompt.aborted', { promptId, abortedAt: AT })]),
       ];
     }
     return [
       event('main', 'turn.ended', { turnId, reason: 'failed', durationMs: 5, error, interruptReason: 'error' }),
       event('main', 'error', error),
+      ...untaken(),
       ...(promptId === undefined
         ? []
         : [event('main', 'prompt.completed', { promptId, finishedAt: AT, reason: 'failed' })]),
@@ -284,6 +313,7 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     const promptId = log.state.prompts.get('main')?.active;
     return [
       event('main', 'turn.ended', { turnId, reason: 'completed', durationMs: 5 }),
+      ...untaken(),
       event('main', 'event.session.work_changed', {
         busy: false,
         main_turn_active: false,
@@ -396,14 +426,15 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     if (chance(0.3)) {
       log.volatile('main', 'tool.progress', { turnId, toolCallId, update: { kind: 'stdout', text: `line ${ids}` } });
     }
-    const todos = chance(0.3) ? { todos: [{ title: `todo ${ids}`, status: 'pending' }] } : {};
     const files = { files: [{ path: `/p/${ids % 3}.txt`, mtimeMs: ids }] };
     const output = chance(0.2) ? [{ type: 'text' as const, text: text() }] : text();
     const failed = chance(0.1) ? { isError: true as const } : {};
     const untold = chance(0.3) ? untoldTasks(log.state, 'main').map(({ info }) => noticeId(info)) : [];
     const delivered = untold.length > 0 ? { delivered: untold } : {};
-    const x = { ...todos, ...files, ...delivered, note: 'n' };
     const name = names.get(toolCallId);
+    const wrote = name === 'TodoList' && chance(0.5) && !('isError' in failed);
+    const todos = wrote ? { todos: [{ title: `todo ${ids}`, status: 'pending' }] } : {};
+    const x = { ...todos, ...files, ...delivered, note: 'n' };
     const changes = name === 'EnterPlanMode' || (name === 'ExitPlanMode' && chance(0.7)) ? [planChange()] : [];
     // One that waited in the foreground, or left its work to the background.
     const begun = chance(0.15) ? startTask(toolCallId) : [];
@@ -414,7 +445,9 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     const name = names.get(toolCallId) ?? 'Bash';
     const display: Display = { kind: 'plan_review', plan: text() };
     const more = name === 'ExitPlanMode' && chance(0.5) ? { display } : {};
-    return event('main', 'tool.call.started', { turnId, toolCallId, name, args: { a: text() }, ...more });
+    const todos = chance(0.5) ? [{ title: text(), status: 'pending' }] : undefined;
+    const args = name === 'TodoList' && todos ? { todos } : { a: text() };
+    return event('main', 'tool.call.started', { turnId, toolCallId, name, args, ...more });
   }
 
   function inStep(turnId: number, step: number, stepId: string, calls: Map<string, { started: boolean }>): void {
@@ -466,10 +499,11 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     const { entries } = context();
     const most = entries.filter(({ checkpoint }) => checkpoint).length;
     const count = Math.min(1 + Math.floor(random() * 3), most);
-    if (count > 0) log.append(undoRecords(context(), cutOf(entries, count).start, count, ''));
+    if (count > 0) log.append(undoRecords(context(), cutOf(context(), count).start, count, ''));
   }
 
-  async function compact(): Promise<void> {
+  /** Between turns, or between the steps of one; it may come to nothing. */
+  async function compact(turnId?: number): Promise<void> {
     const { entries } = context();
     if (entries.length < 3) return;
     const kept = entries.flatMap((entry, index) => (entry.message.origin?.kind === 'user' ? [index] : []));
@@ -480,12 +514,16 @@ export function createDriver(log: SessionLog, random: Random): Driver {
       origin: { kind: 'compaction_summary' },
     };
     const messages = [...(await log.load(kept.flatMap((index) => entries[index]?.message ?? []))), summary];
-    const work = { main_turn_active: false, pending_interaction: 'none' as const };
     log.append([
-      event('main', 'compaction.started', { trigger: 'manual' }),
-      event('main', 'event.session.work_changed', { busy: true, ...work }),
+      event('main', 'compaction.started', { trigger: turnId === undefined ? 'manual' : 'auto' }),
+      ...(turnId === undefined ? [] : [event('main', 'compaction.blocked', { turnId })]),
     ]);
-    if (chance(0.2)) return;
+    if (chance(0.2)) {
+      log.append([event('main', 'compaction.cancelled', {}, { cause: 'failed' })]);
+      return;
+    }
+    // What comes meanwhile stays behind the summary.
+    if (chance(0.2)) log.append([add([notification()], 'input')]);
     const counts = { compactedCount: entries.length, tokensBefore: 100, tokensAfter: 9 };
     log.append([
       internal('main', 'usage.recorded', { model: 'm1', usage, scope: 'session', purpose: 'compaction' }),
@@ -496,7 +534,6 @@ export function createDriver(log: SessionLog, random: Random): Driver {
         { cause: 'compaction', from: [...kept, null] },
       ),
       event('main', 'compaction.completed', { result: { summary: 'summary', ...counts } }),
-      event('main', 'event.session.work_changed', { busy: false, ...work }),
     ]);
   }
 
@@ -685,8 +722,9 @@ export function createDriver(log: SessionLog, random: Random): Driver {
     } else {
       const { turnId, step } = turn;
       const at = { turnId, step: step.step, stepId: step.stepId };
-      const parts: Part[] = [{ type: 'text', text: text() }];
-      log.volatile(agent, 'assistant.delta', { turnId, delta: 'half' });
+      const said = text();
+      const parts: Part[] = [{ type: 'text', text: said }];
+      log.volatile(agent, 'assistant.delta', { turnId, delta: said });
       log.append([
         internal(agent, 'step.response', { ...at, parts, calls: [], model: 'm1', usage }),
         event(agent, 'turn.step.completed', { ...at, usage, finishReason: 'end_turn' }),
@@ -721,7 +759,7 @@ export function createDriver(log: SessionLog, random: Random): Driver {
   }
 
   async function idle(): Promise<void> {
-    const choice = Math.floor(random() * 18);
+    const choice = Math.floor(random() * 19);
     if (choice < 5) startTurn();
     else if (choice === 12) startOtherTurn();
     else if (choice === 13) log.append([event('main', 'warning', { message: 'careful', code: 'c' })]);
@@ -730,8 +768,8 @@ export function createDriver(log: SessionLog, random: Random): Driver {
       log.append([internal('main', 'agent.config', { maxContextTokens })]);
     } else if (choice === 15) {
       if (!takeQueued()) startTurn();
-    } else if (choice >= 16) goal();
-    else if (choice === 5) undo();
+    } else if (choice === 5 || choice === 18) undo();
+    else if (choice >= 16) goal();
     else if (choice === 6) await compact();
     else if (choice === 7) {
       if (openSubagents().length > 0 && chance(0.5)) subagent();
@@ -777,14 +815,15 @@ export function createDriver(log: SessionLog, random: Random): Driver {
       else endHook(hooked);
     } else if (turn?.step) {
       const aside = random();
-      if (aside < 0.05) queuePrompt();
-      else if (aside > 0.95) goal();
+      if (aside < 0.08) {
+        if (chance(0.4) || !steer()) queuePrompt();
+      } else if (aside > 0.95) goal();
       else if (aside < 0.2 && turn.step.calls.size > 0) subagent();
       else if (aside < 0.15 && running().length > 0) log.append(endTask());
       else inStep(turn.turnId, turn.step.step, turn.step.stepId, turn.step.calls);
     } else if (turn) {
-      if (chance(0.3) && context().entries.some((entry) => entry.turnId === turn.turnId))
-        log.append(endTurn(turn.turnId));
+      if (chance(0.04)) await compact(turn.turnId);
+      else if (chance(0.3) && newest?.turnId === turn.turnId) log.append(endTurn(turn.turnId));
       else startStep(turn.turnId);
     } else await idle();
   }

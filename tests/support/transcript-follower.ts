@@ -55,7 +55,7 @@ export interface TranscriptFollowing {
 }
 
 /** Connects; follows nothing yet. */
-export async function followTranscripts(world: World, sessionId: string): Promise<TranscriptFollowing> {
+export async function followTranscripts(world: World, sessionId: string, pageSize = 5): Promise<TranscriptFollowing> {
   const failures: unknown[] = [];
   let client = await open();
   const feed = createTranscriptFeed({
@@ -69,7 +69,7 @@ export async function followTranscripts(world: World, sessionId: string): Promis
       },
     },
     listener: { changed: () => undefined, failed: (error) => failures.push(error) },
-    pageSize: 5,
+    pageSize,
   });
 
   async function open(): Promise<WsClient> {

@@ -8,6 +8,7 @@ import {
   type HeldItem,
   type HeldState,
   type HeldStep,
+  type HeldToolFrame,
   type TranscriptState,
 } from '#server/transcript/reducer/state.ts';
 
@@ -73,12 +74,14 @@ const settledItem = (item: HeldItem): HeldItem =>
 
 function settledStep(step: HeldStep): HeldStep {
   const kept = step.frames.filter((frame) =>
-    frame.kind === 'tool'
-      ? frame.state !== 'error' || frame.output !== undefined
-      : !('text' in frame) || frame.text !== '',
+    frame.kind === 'tool' ? !isOfFailedAttempt(step, frame) : !('text' in frame) || frame.text !== '',
   );
   return { ...step, frames: kept.map(withoutStream).toSorted((a, b) => rank(a) - rank(b)) };
 }
+
+/** Its step failed, or was interrupted before its next attempt; every other call gets a result. */
+const isOfFailedAttempt = ({ state }: HeldStep, { input, output }: HeldToolFrame) =>
+  state === 'failed' || (state === 'interrupted' && input === undefined && output === undefined);
 
 function withoutStream(frame: HeldFrame): HeldFrame {
   if (frame.kind !== 'tool') return frame;

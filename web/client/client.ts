@@ -4,19 +4,19 @@
  *     import WebSocket from 'ws';
  *     const client = createClient({ baseUrl: 'http://127.0.0.1:58627/', token: () => token, WebSocket });
  *     const session = await client.rest.createSession({ metadata: { cwd: '/home/me/project' } });
- *     const feed = client.watch(session.id, { snapshot: console.log, event: console.log, failed: console.error });
+ *     const feed = client.follow(session.id, { changed: () => console.log(feed.agents), failed: console.error });
  *     await client.rest.submitPrompt(session.id, { content: [{ type: 'text', text: 'hello' }] });
  */
 import { createRest, type Rest, type RestOptions } from './rest.ts';
-import { watchSession, type FeedListener, type SessionFeed } from './session-feed.ts';
 import { createSocket, type Socket, type SocketOptions } from './socket.ts';
+import { followTranscripts, type TranscriptFollower, type TranscriptListener } from './transcript-feed.ts';
 
 export interface ClientOptions extends RestOptions, Pick<SocketOptions, 'WebSocket' | 'firstDelayMs'> {}
 
 export interface Client {
   readonly rest: Rest;
   readonly socket: Socket;
-  watch(sessionId: string, listener: FeedListener): SessionFeed;
+  follow(sessionId: string, listener: TranscriptListener): TranscriptFollower;
   close(): void;
 }
 
@@ -29,7 +29,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     rest,
     socket,
-    watch: (sessionId, listener) => watchSession(sessionId, rest, socket, listener),
+    follow: (sessionId, listener) => followTranscripts(sessionId, rest, socket, listener),
     close: () => socket.close(),
   };
 }

@@ -6,8 +6,6 @@ import type {
   Config,
   CreateProvider,
   CreateSession,
-  Message,
-  MessageQuery,
   Meta,
   Model,
   Page,
@@ -16,8 +14,10 @@ import type {
   Session,
   SessionQuery,
   SessionStatus,
-  Snapshot,
   SubmitPrompt,
+  TranscriptOps,
+  TranscriptPage,
+  TranscriptQuery,
   Upload,
   Workspace,
 } from './types.ts';
@@ -123,9 +123,15 @@ export function createRest(options: RestOptions) {
     archive: (id: string) => post<{ archived: true }>(`${at(id)}:archive`),
     abort: (id: string) => post<{ aborted: true }>(`${at(id)}:abort`),
     status: (id: string) => get<SessionStatus>(`${at(id)}/status`),
-    snapshot: (id: string) => get<Snapshot>(`${at(id)}/snapshot`),
-    messages: (id: string, query: MessageQuery) => get<Page<Message>>(`${at(id)}/messages`, query),
-    prompts: (id: string) => get<{ active: Prompt | null; queued: Prompt[] }>(`${at(id)}/prompts`),
+    /** A page of the agent's newest turns, or of those before a turn. */
+    transcript: (id: string, query: TranscriptQuery) => get<TranscriptPage>(`${at(id)}/transcript`, query),
+    transcriptOps: (id: string, query: { agent_id: string; since_seq: number }) =>
+      get<TranscriptOps>(`${at(id)}/transcript/ops`, query),
+    /** Takes back the newest prompts and what followed them. */
+    undo: (id: string, count: number) => post<object>(`${at(id)}:undo`, { count }),
+    /** A copy that goes its own way. */
+    fork: (id: string) => post<Session>(`${at(id)}:fork`),
+    compact: (id: string, instruction: string) => post<object>(`${at(id)}:compact`, instruction ? { instruction } : {}),
     submitPrompt: (id: string, body: SubmitPrompt) => post<Prompt>(`${at(id)}/prompts`, body),
     abortPrompt: (id: string, promptId: string) =>
       post<{ aborted: true }>(`${at(id)}/prompts/${encodeURIComponent(promptId)}:abort`),

@@ -1,6 +1,15 @@
 /** The WebSocket, kept open: requests with acks, events out, reconnect and probes. */
 import { ApiError, ConnectionError } from './errors.ts';
-import type { Ack, AckPayload, EventFrame, FilesChanged, RequestPayload, RequestType, TerminalFrame } from './types.ts';
+import type {
+  Ack,
+  AckPayload,
+  EventFrame,
+  FilesChanged,
+  RequestPayload,
+  RequestType,
+  TerminalFrame,
+  TranscriptFrame,
+} from './types.ts';
 
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 30_000;
@@ -35,6 +44,7 @@ export interface SocketListener {
   event?(frame: EventFrame): void;
   filesChanged?(frame: FilesChanged): void;
   resync?(resync: Resync): void;
+  transcript?(frame: TranscriptFrame): void;
   terminal?(frame: TerminalFrame): void;
 }
 
@@ -117,6 +127,8 @@ export function createSocket(options: SocketOptions): Socket {
       for (const listener of listeners) listener.filesChanged?.(frame);
     } else if (isTerminal(frame)) {
       for (const listener of listeners) listener.terminal?.(frame);
+    } else if (isTranscript(frame)) {
+      for (const listener of listeners) listener.transcript?.(frame);
     } else if (isEvent(frame)) {
       for (const listener of listeners) listener.event?.(frame);
     } else if (isAck(frame)) {
@@ -186,6 +198,10 @@ type SystemFrame = { type: string; payload: object };
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
+}
+
+function isTranscript(frame: unknown): frame is TranscriptFrame {
+  return isSystem(frame, 'transcript.ops') || isSystem(frame, 'transcript.reset');
 }
 
 function isEvent(frame: unknown): frame is EventFrame {

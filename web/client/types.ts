@@ -10,12 +10,12 @@ import type {
   VolatileFields,
   VolatileType,
 } from '#schema/events/catalogue.ts';
+import type { TranscriptBatch, TranscriptReset } from '#schema/transcript-frames.ts';
 
 export type { ConfigObject as Config } from '#schema/config.ts';
 export type { ContentPart } from '#schema/content.ts';
 export type { Display } from '#schema/display.ts';
 export type { AckPayload, RequestPayload, RequestType } from '#schema/frames.ts';
-export type { Cursor } from '#schema/subscription-frames.ts';
 export type { FileContent } from '#schema/file-content.ts';
 export type { FileEntry, GitStatus } from '#schema/file-entry.ts';
 export type { FileLists } from '#schema/file-list.ts';
@@ -24,10 +24,9 @@ export type { GitDiff, GitStatusReply } from '#schema/git.ts';
 /** Only those who watch files get it; it belongs to no stream of events. */
 export type { FilesChanged } from '#schema/watch-frames.ts';
 export type { ToolOutput } from '#schema/engine.ts';
+export type { Goal } from '#schema/events/modes.ts';
 export type { PermissionMode } from '#schema/scalars.ts';
-export type { Phase } from '#schema/events/volatile.ts';
 export type { Approval, Question, ResolveApproval } from '#schema/interaction.ts';
-export type { InFlightTurn, Message, Snapshot } from '#schema/message.ts';
 export type { Meta } from '#schema/meta.ts';
 export type { ModelItem as Model } from '#schema/model.ts';
 export type { AuthSummary, CreateProvider } from '#schema/provider.ts';
@@ -37,7 +36,18 @@ export type { SessionTask } from '#schema/task.ts';
 export type { Terminal } from '#schema/terminal.ts';
 /** Only those who are attached to a terminal get it; it belongs to no stream of events. */
 export type { TerminalFrame } from '#schema/terminal-frames.ts';
-export type { TranscriptPage } from '#schema/transcript.ts';
+export type {
+  Frame,
+  Interaction,
+  Item,
+  Step,
+  Task as TranscriptTask,
+  TranscriptPage,
+  TranscriptPrompt,
+} from '#schema/transcript.ts';
+export type { TranscriptOp, TranscriptOps } from '#schema/transcript-ops.ts';
+export type { TranscriptState } from '#server/transcript/reducer/state.ts';
+export type { Grade, TranscriptBatch, TranscriptReset } from '#schema/transcript-frames.ts';
 export type { Upload } from '#schema/upload.ts';
 export type { Workspace } from '#schema/workspace.ts';
 
@@ -60,6 +70,13 @@ interface Frame<T extends string, Fields> {
   timestamp: string;
   payload: Fields & Routing;
   epoch?: string;
+}
+
+/** Those who follow a session's transcripts get it; it belongs to no stream of events. */
+export interface TranscriptFrame {
+  type: 'transcript.reset' | 'transcript.ops';
+  session_id: string;
+  payload: TranscriptReset | TranscriptBatch;
 }
 
 export type DurableFrame = { [T in DurableType]: Frame<T, DurableFields<T>> & { volatile?: undefined } }[DurableType];
@@ -100,9 +117,9 @@ export interface SessionQuery {
   exclude_empty?: boolean;
 }
 
-export interface MessageQuery {
-  before_id?: string;
-  after_id?: string;
+export interface TranscriptQuery {
+  agent_id: string;
+  before_turn?: string;
   page_size?: number;
 }
 

@@ -5,13 +5,9 @@
 import type { Component } from 'vue';
 import type { Display } from '../client/types.ts';
 import { createToolViews, type ToolViews } from '../render/tool-view.ts';
-import { createReducer } from '../state/session-reducer.ts';
 import type { SessionView } from '../state/session-view.ts';
-import type { ViewPart } from '../state/view-part.ts';
 
 export interface Feature extends ToolViews {
-  /** State folded from snapshots and events. */
-  part?: ViewPart<unknown>;
   /** Draws the body of a tool card, by its kind; props `body` and `cwd`. */
   bodies?: Record<string, Component>;
   /** What waits for the person at the page, oldest first. */
@@ -57,7 +53,6 @@ export type FeatureSet = ReturnType<typeof gatherFeatures>;
 /** Everything that a list of features brings, in the order of the list. */
 export function gatherFeatures(list: readonly Feature[]) {
   return {
-    reduce: createReducer(list.flatMap((feature) => feature.part ?? [])),
     toolViews: createToolViews(list),
     bodies: new Map(list.flatMap((feature) => Object.entries(feature.bodies ?? {}))),
     cards: list.flatMap((feature) => feature.cards ?? []),

@@ -1,6 +1,7 @@
 /** How a tool call is drawn: by its name and arguments, or by the server's display where the name says nothing. */
 import type { Display } from '../client/types.ts';
-import type { ToolCall } from '../state/session-view.ts';
+import { isObject } from '../state/is-object.ts';
+import type { ToolCall } from '../state/tool-call.ts';
 
 /** What a call wants, as data; the component registered for `kind` draws it and knows the other members. */
 export interface ToolBody {
@@ -26,7 +27,7 @@ export interface ToolSummary {
 }
 
 export type Args = Readonly<Record<string, unknown>>;
-export type DrawnCall = Pick<ToolCall, 'name' | 'input' | 'display' | 'label' | 'output'>;
+export type DrawnCall = Pick<ToolCall, 'name' | 'input' | 'display' | 'output'> & Partial<Pick<ToolCall, 'agents'>>;
 
 type DisplayKind = Display['kind'];
 type DisplayOf = { [K in DisplayKind]: Extract<Display, { kind: K }> };
@@ -53,7 +54,7 @@ export function createToolViews(registered: readonly ToolViews[]) {
   return {
     /** Summary and body of a call. */
     ofCall(call: DrawnCall): ToolSummary {
-      const args = isArgs(call.input) ? call.input : {};
+      const args = isObject(call.input) ? call.input : {};
       return byName(call, args) ?? (call.display && byDisplay(call.display)) ?? unknownTool(call, args);
     },
     /** Summary of what an approval asks for; every approval has a display. */
@@ -68,16 +69,12 @@ function applied<K extends DisplayKind>(views: DisplayViews, kind: K, display: D
 }
 
 function unknownTool(call: DrawnCall, args: Args): ToolSummary {
-  const empty = Object.keys(args).length === 0 && isArgs(call.input);
+  const empty = Object.keys(args).length === 0 && isObject(call.input);
   return {
     verb: call.name,
-    subject: call.label ?? '',
+    subject: '',
     body: empty || call.input === undefined ? undefined : { kind: 'json', value: call.input },
   };
-}
-
-function isArgs(input: unknown): input is Args {
-  return typeof input === 'object' && input !== null && !Array.isArray(input);
 }
 
 /** An argument that is a text, else the empty text. */

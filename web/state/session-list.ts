@@ -64,6 +64,9 @@ export function applyToList(list: SessionList, frame: EventFrame): SessionList {
   return { sessions: ordered(list.sessions.map((session) => (session.id === id ? change(session) : session))), seen };
 }
 
+/** A session after an event about it; others change nothing. */
+export const applyToSession = (session: Session, frame: EventFrame): Session => changeOf(frame)?.(session) ?? session;
+
 function changeOf(frame: EventFrame): ((session: Session) => Session) | undefined {
   switch (frame.type) {
     case 'event.session.created':
@@ -105,6 +108,28 @@ export function groupByWorkspace(sessions: Session[], workspaces: Workspace[]): 
     groups.set(session.workspace_id, group);
   }
   return [...groups.values()];
+}
+
+/** Sessions with the children of each behind it; of one whose parent is not among them, as any other. */
+export function withChildren(sessions: readonly Session[]): { session: Session; isChild: boolean }[] {
+  const ids = new Set(sessions.map(({ id }) => id));
+  const parentOf = ({ metadata }: Session) => {
+    const { parent_session_id: parent, child_session_kind: kind } = metadata;
+    return kind === 'child' && typeof parent === 'string' && ids.has(parent) ? parent : undefined;
+  };
+  const children = new Map<string | undefined, Session[]>();
+  for (const session of sessions) {
+    const parent = parentOf(session);
+    const known = children.get(parent);
+    if (known) known.push(session);
+    else children.set(parent, [session]);
+  }
+  const below = (parent: string | undefined): { session: Session; isChild: boolean }[] =>
+    (children.get(parent) ?? []).flatMap((session) => [
+      { session, isChild: parent !== undefined },
+      ...below(session.id),
+    ]);
+  return below(undefined);
 }
 
 export const baseName = (path: string): string => path.split(/[\\/]/).findLast((part) => part !== '') ?? path;

@@ -1,119 +1,155 @@
-/** One open session: the feed folded into a view, and the reads that the view asks for. */
-import { shallowRef, type InjectionKey } from 'vue';
-import { ConnectionError } from '../client/errors.ts';
-import type { Action } from '../state/session-reducer.ts';
-import { doneSteps, emptyView, factsOf, type Facts, type SessionView } from '../state/session-view.ts';
-import type { Workbench } from './workbench.ts';
+/** One open session: its transcripts and what else is told of it, as a view that changes at most once a frame. */
+import type { VirtualItem } from '@tanstack/vue-virtual';
+import { computed, inject, reactive, ref, shallowRef, type InjectionKey, type Ref } from 'vue';
+import type { Client } from '../client/client.ts';
+import { MAIN_AGENT, type EventFrame, type Session, type SessionStatus } from '../client/types.ts';
+import type { FeatureSet } from '../features/feature.ts';
+import { applyToSession } from '../state/session-list.ts';
+import { mainOf, type SessionView } from '../state/session-view.ts';
+import { createTimeline, type Row } from '../state/timeline.ts';
+import { createAttachments } from './attachments.ts';
 
-const PAGE_SIZE = 100;
 /** How often a hidden page still draws. */
 const HIDDEN_DRAW_MS = 250;
 
-/** The session that a part of the page belongs to. */
-export const sessionIdKey: InjectionKey<string> = Symbol('session');
+export interface SessionDeps {
+  client: Client;
+  features: FeatureSet;
+  report(error: unknown): void;
+}
 
 export type OpenSession = ReturnType<typeof openSession>;
 
-/** Watches the session until `close()`. `view` changes at most once a frame. */
-export function openSession(
-  { client, features, report }: Pick<Workbench, 'client' | 'features' | 'report'>,
-  id: string,
-) {
-  const { rest } = client;
-  const view = shallowRef<SessionView>(emptyView);
+/** The session that a part of the page belongs to. */
+export const openSessionKey: InjectionKey<OpenSession> = Symbol('session');
+
+export function useOpenSession(): OpenSession {
+  const session = inject(openSessionKey);
+  if (!session) throw new Error('No session is provided');
+  return session;
+}
+
+/** Where a list of rows was left. */
+export interface ScrollPlace {
+  offset: number;
+  atEnd: boolean;
+  sizes: VirtualItem[];
+}
+
+/** Follows the session until `close()`. */
+export function openSession({ client, features, report }: SessionDeps, id: string) {
+  const { rest, socket } = client;
+  const session = shallowRef<Session>();
+  const status = shallowRef<SessionStatus>();
   const failure = shallowRef<Error>();
   const loaded = shallowRef(false);
-  let current = emptyView;
+  const version = shallowRef(0);
+  const draft = ref('');
   let drawing = false;
-  let reading = false;
   let closed = false;
-
-  function dispatch(action: Action) {
-    if (closed) return;
-    current = features.reduce(current, action);
-    if (!drawing) {
-      drawing = true;
-      if (document.hidden) setTimeout(draw, HIDDEN_DRAW_MS);
-      else requestAnimationFrame(draw);
-    }
-    if (current.wants === 'snapshot') feed.refresh();
-    else if (current.wants === 'messages' && !reading) void readMessages();
-  }
+  /** Events that came while the session was being read. */
+  let meanwhile: EventFrame[] | undefined;
 
   function draw() {
     drawing = false;
-    view.value = current;
+    version.value += 1;
   }
 
-  async function readMessages() {
-    reading = true;
-    const { tail } = current;
-    const done = doneSteps(current);
-    try {
-      const page = await rest.messages(id, { page_size: PAGE_SIZE, ...(tail !== undefined && { after_id: tail }) });
-      reading = false;
-      // A snapshot that came in between has settled these steps already.
-      if (current.tail !== tail || doneSteps(current) < done) return;
-      dispatch({ type: 'messages', items: page.items.toReversed(), complete: !page.has_more, done });
-    } catch (error) {
-      reading = false;
-      report(error);
-    }
-  }
-
-  async function readRest() {
-    const before = current.queue;
-    try {
-      const [status, prompts] = await Promise.all([rest.status(id), rest.prompts(id)]);
-      dispatch({ type: 'facts', facts: factsOf(status) });
-      const queue = prompts.queued.map((prompt) => ({ promptId: prompt.prompt_id, content: prompt.content }));
-      dispatch({ type: 'queue', queue, before });
-    } catch (error) {
-      report(error);
-    }
-  }
-
-  const feed = client.watch(id, {
-    snapshot(snapshot) {
+  function changed(agentId: string) {
+    if (agentId === MAIN_AGENT && !loaded.value) {
       loaded.value = true;
-      failure.value = undefined;
-      dispatch({ type: 'snapshot', snapshot });
-      void readRest();
+      // Reading what is told already would cost the server another look at the whole session.
+      if (mainOf(feed.agents).meta.agent?.model === undefined) void refreshStatus();
+    }
+    if (drawing || closed) return;
+    drawing = true;
+    if (document.hidden) setTimeout(draw, HIDDEN_DRAW_MS);
+    else requestAnimationFrame(draw);
+  }
+
+  async function read() {
+    meanwhile = [];
+    try {
+      session.value = meanwhile.reduce(applyToSession, await rest.session(id));
+    } catch (error) {
+      report(error);
+    }
+    meanwhile = undefined;
+  }
+
+  /** For an agent that has not begun: nothing tells what it is set to. */
+  async function refreshStatus() {
+    try {
+      status.value = await rest.status(id);
+    } catch (error) {
+      report(error);
+    }
+  }
+
+  const stop = socket.listen({
+    connection(state) {
+      if (state.kind === 'open') void read();
     },
-    event: (frame) => dispatch({ type: 'event', frame }),
-    resumed() {
-      // Replay holds no deltas: fill the text of a turn that still runs. A read that broke off is owed too.
-      if (current.turn || current.wants === 'snapshot') feed.refresh();
-      else if (current.wants === 'messages' && !reading) void readMessages();
+    event(frame) {
+      if (frame.session_id !== id) return;
+      meanwhile?.push(frame);
+      if (session.value) session.value = applyToSession(session.value, frame);
     },
+  });
+  if (socket.connection.kind === 'open') void read();
+
+  const feed = client.follow(id, {
+    changed,
     failed(error) {
       failure.value = error;
       report(error);
     },
   });
 
+  const mainRows = createTimeline();
+  /** Nothing is computed of a session that is not shown. */
+  const view = computed<SessionView>(() => {
+    void version.value;
+    const { agents } = feed;
+    const main = mainOf(agents);
+    return { id, session: session.value, status: status.value, agents, main, rows: mainRows(main) };
+  });
+
   return {
     id,
     view,
+    /** What waits for an answer. */
+    pending: computed(() => features.pending(view.value)),
+    cwd: computed(() => session.value?.metadata.cwd),
     failure,
     loaded,
-    /** Shows a choice before the event that confirms it. */
-    setFacts(facts: Partial<Facts>) {
-      dispatch({ type: 'facts', facts: { ...current.facts, ...facts } });
+    /** What is being written, and its files. */
+    draft,
+    attachments: createAttachments(rest),
+    /** Prompts that were sent from here. */
+    sent: shallowRef(0),
+    /** What was opened or closed by hand, by the id of what it shows. */
+    folds: reactive(new Map<string, boolean>()),
+    place: undefined as ScrollPlace | undefined,
+    /** Puts a text before what is being written. */
+    takeBack(text: string) {
+      draft.value = [text, draft.value].filter((part) => part.trim() !== '').join('\n\n');
     },
-    async loadOlder() {
-      const first = current.entries.find((entry) => entry.kind === 'message' && !entry.local);
-      if (!first) return;
-      try {
-        const page = await rest.messages(id, { page_size: PAGE_SIZE, before_id: first.key });
-        dispatch({ type: 'older', items: page.items.toReversed(), hasOlder: page.has_more });
-      } catch (error) {
-        if (!(error instanceof ConnectionError)) report(error);
-      }
+    refreshStatus,
+    loadOlder: (agentId: string) => feed.loadOlder(agentId),
+    /** Rows of another agent, all of them told of until `close()`. */
+    openAgent(agentId: string): { rows: Ref<readonly Row[]>; hasOlder: Ref<boolean>; close(): void } {
+      const rowsOf = createTimeline();
+      const state = computed(() => (void version.value, feed.agents.get(agentId)));
+      const rows = computed(() => (void version.value, state.value ? rowsOf(state.value) : []));
+      const hasOlder = computed(() => (void version.value, state.value?.hasMoreOlder === true));
+      return { rows, hasOlder, close: feed.open(agentId) };
     },
     close() {
       closed = true;
+      stop();
       feed.close();
+      this.attachments.close();
     },
   };
 }

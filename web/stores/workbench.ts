@@ -6,9 +6,12 @@ import type { Connection } from '../client/socket.ts';
 import type { AuthSummary, Config, EventFrame, Model, Workspace } from '../client/types.ts';
 import type { FeatureSet } from '../features/feature.ts';
 import { applyToList, emptyList, listAnew, withPage } from '../state/session-list.ts';
+import { openSession, type OpenSession } from './session.ts';
 import { saveToken, storedToken, takeToken } from './token.ts';
 
 const PAGE_SIZE = 50;
+/** Sessions that stay followed, so that going back to one takes no time. */
+const KEPT_SESSIONS = 6;
 
 export type Workbench = ReturnType<typeof createWorkbench>;
 export const workbenchKey: InjectionKey<Workbench> = Symbol('workbench');
@@ -125,6 +128,9 @@ export function createWorkbench(features: FeatureSet) {
     if (!document.hidden) socket.probe();
   });
 
+  /** The one shown last comes first. */
+  let open: OpenSession[] = [];
+
   return {
     client,
     features,
@@ -142,6 +148,15 @@ export function createWorkbench(features: FeatureSet) {
     refresh,
     select(id: string | undefined) {
       location.hash = id === undefined ? '#/' : `#/s/${id}`;
+    },
+    /** The session, followed; one that was shown lately is there at once. */
+    open(id: string): OpenSession {
+      const known = open.find((session) => session.id === id && !session.failure.value);
+      const session = known ?? openSession({ client, features, report }, id);
+      const all = [session, ...open.filter((other) => other !== session)];
+      open = all.slice(0, KEPT_SESSIONS);
+      for (const gone of all.slice(KEPT_SESSIONS)) gone.close();
+      return session;
     },
     async loadMore() {
       const last = list.value.sessions.at(-1);

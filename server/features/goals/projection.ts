@@ -59,7 +59,7 @@ export const goalProjection = defineFeatureProjection<GoalState, ToldOfGoal>({
   undo: {
     checkpoint: ({ goal, cancelUntold, cancelled }) => ({ known: goal !== undefined, cancelUntold, cancelled }),
     restore(state, agent, { known, cancelUntold, cancelled }) {
-      if (agent === MAIN_AGENT && (cancelUntold || (known && state.cancelled > cancelled))) state.cancelUntold = true;
+      if (agent === MAIN_AGENT) state.cancelUntold = cancelUntold || (known && state.cancelled > cancelled);
     },
   },
   copied: ({ goal }) => (goal ? [unsent(entering(MAIN_AGENT, [notForked()], { cause: 'reminder' }))] : []),

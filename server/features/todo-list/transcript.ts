@@ -1,5 +1,6 @@
 /** The todo list in the transcript. */
-import { findTool } from '#server/transcript/agent-transcript.ts';
+import { toolOps, type AgentTranscript } from '#server/transcript/agent-transcript.ts';
+import type { HeldOp } from '#server/transcript/reducer/state.ts';
 import type { TranscriptRows } from '#server/transcript/transcript-rows.ts';
 import { iso } from '#schema/scalars.ts';
 import type { Todo } from '#schema/transcript.ts';
@@ -23,15 +24,18 @@ const isList = (value: unknown): value is TodoItem[] => Array.isArray(value) && 
 const carriesList = (args: unknown) =>
   typeof args === 'object' && args !== null && 'todos' in args && isList(args.todos);
 
+/** The call shows the list that it writes. */
+function showing(agent: AgentTranscript, toolCallId: string): HeldOp[] {
+  return toolOps(agent, toolCallId, { todoId: TODO_ID });
+}
+
 export const todoListTranscript: TranscriptRows = {
-  'tool.call.started'(agent, { toolCallId, name, args }) {
-    const found = name === TODO_LIST && carriesList(args) ? findTool(agent, toolCallId) : undefined;
-    if (!found) return [];
-    const { frame, ...place } = found;
-    return [{ op: 'frame.upsert', ...place, frame: { ...frame, todoId: TODO_ID } }];
-  },
-  'tool.result'(_agent, { x }, t) {
+  // Before the first list is written there is none to be shown, and the call may yet fail.
+  'tool.call.started': (agent, { toolCallId, name, args }) =>
+    name === TODO_LIST && carriesList(args) && agent.state.todos.has(TODO_ID) ? showing(agent, toolCallId) : [],
+  'tool.result'(agent, { toolCallId, x }, t) {
     const items: unknown = x?.todos;
-    return isList(items) ? [{ op: 'todo.upsert', todo: { todoId: TODO_ID, items, updatedAt: iso(t) } }] : [];
+    if (!isList(items)) return [];
+    return [...showing(agent, toolCallId), { op: 'todo.upsert', todo: { todoId: TODO_ID, items, updatedAt: iso(t) } }];
   },
 };

@@ -1,6 +1,6 @@
 /** Where an undo cuts a conversation. */
 import { ServiceError } from '#server/errors/service-error.ts';
-import { isUndoAnchor, type ContextEntry } from '#server/journal/projections/context.ts';
+import { isUndoAnchor, type ContextEntry, type ContextState } from '#server/journal/projections/context.ts';
 
 /** Places among the entries of a context. */
 export interface Cut {
@@ -14,18 +14,17 @@ export interface Cut {
  * Takes the last `count` messages of the user's, with everything behind them and what belongs to the oldest of them
  * directly in front of it. What a compaction has passed cannot be taken back. Throws 40911, and says how many could be.
  */
-export function cutOf(entries: readonly ContextEntry[], count: number): Cut {
-  const barrier = entries.findLastIndex(({ message }) => message.origin?.kind === 'compaction_summary');
+export function cutOf({ entries, barrier }: Pick<ContextState, 'entries' | 'barrier'>, count: number): Cut {
   let found = 0;
   let oldest = entries.length;
   while (found < count) {
     oldest = anchorBefore(entries, oldest);
-    if (oldest <= barrier) throw refusal(barrier >= 0, count, found);
+    if (oldest < barrier || oldest === -1) throw refusal(barrier > 0, count, found);
     found += 1;
   }
   const owner = entries[oldest]?.message.id;
   let start = oldest;
-  while (start - 1 > barrier && owner !== undefined && ownerOf(entries[start - 1]) === owner) start -= 1;
+  while (start > barrier && owner !== undefined && ownerOf(entries[start - 1]) === owner) start -= 1;
   return { start, remaining: anchorBefore(entries, start) };
 }
 

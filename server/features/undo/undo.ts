@@ -20,7 +20,7 @@ export async function undoTurns(session: SessionContext, count: number, promptTe
   const context = () => readContext(log.state.context, MAIN_AGENT);
   const cut = () => {
     assertQuiet(session);
-    return cutOf(context().entries, count);
+    return cutOf(context(), count);
   };
   await log.assertNotHeld();
   // Before the claim: what is refused changes nothing, not even who may write.

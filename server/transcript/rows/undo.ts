@@ -73,16 +73,17 @@ function undone(agent: AgentTranscript, { turns }: EventRecord<'context.undone'>
   agent.entered = agent.entered
     .filter(({ at }) => at < cut)
     .map(({ takenAt, ...one }) => (takenAt === undefined || takenAt >= cut ? one : { ...one, takenAt }));
+  const marker = markerOp(agent, 'undo', { agentId: agent.id, turns }, t);
   return [
-    ...itemsBehind(agent, cut),
+    ...itemsBehind(agent, cut, marker),
     ...broughtBack(agent, removed.find(({ saved }) => saved)?.saved),
     ...(undoing ? agentFacts(agent, { contextTokens: undoing.tokens }) : []),
-    markerOp(agent, 'undo', { agentId: agent.id, turns }, t),
+    marker,
   ];
 }
 
 /** The cut's turn and all behind it, but for what was there before. */
-function itemsBehind(agent: AgentTranscript, cut: number): HeldOp[] {
+function itemsBehind(agent: AgentTranscript, cut: number, marker: HeldOp): HeldOp[] {
   const { items } = agent.state;
   const goes = (id: string) => numberOf(agent, id) >= cut;
   const at = items.findLastIndex((item) => item.kind === 'turn' && !goes(item.turnId));
@@ -94,8 +95,10 @@ function itemsBehind(agent: AgentTranscript, cut: number): HeldOp[] {
   if (removed.length === 0) return [];
   const kept = held ? behind.filter((item) => !goes(itemId(item))) : [];
   const steps = held ? held.steps.filter(({ stepId }) => !goes(stepId)) : [];
+  // To a client that gets the batch again the marker is there, and the turn must not come behind it.
+  const again = held ? (madeBy(marker) ?? []) : [];
   return [
-    { op: 'items.remove', ids: removed.map(itemId) },
+    { op: 'items.remove', ids: removed.map(itemId).concat(again) },
     ...(held ? beginningOf(held, steps) : []),
     ...kept.flatMap((item) => pointOps(item, held?.ordinal)),
     ...interactionsOf(agent, steps),

@@ -194,6 +194,20 @@ describe('resumed', () => {
     expect(new Set(spawned.map(({ taskId }) => taskId)).size).toBe(2);
   });
 
+  it('it may be resumed again and again; one that then says nothing hands over nothing old', async () => {
+    const explores = (more = {}) => agent({ subagent_type: 'plan', ...more });
+    const silent: ModelAnswer = async () => ({ parts: [], calls: [], finishReason: 'filtered' });
+    const talk = await talkWith({
+      agent: [calling(explores()), done, calling(resume('agent-1')), done, calling(resume('agent-1')), done],
+      plan: [{ text: 'First.' }, { text: ' ' }, silent],
+    });
+    for (const text of ['go', 'on', 'once more']) await talk.turn(text);
+    expect(talk.results()[0]).toContain('[summary]\nFirst.');
+    expect(talk.results()[1]).toContain('status: completed');
+    expect(talk.results()[1]).not.toContain('First.');
+    expect(talk.results()[2]).toContain('[provider.filtered]');
+  });
+
   it('after a restart it is found in the journal', async () => {
     const first = await talkWith({ agent: [calling(agent({ prompt: 'First' })), done], coder: [found] });
     await first.turn('go');
@@ -337,6 +351,7 @@ describe('in the background', () => {
     await talk.log.close('exit', await talk.session.end('exit'));
     const types = talk.durable().map(({ type, payload }) => `${type} ${String(payload.agentId)}`);
     const ends = types.filter((type) => /ended|failed|terminated|disposed|notified/.test(type));
+    expect(talk.all('turn.ended').at(-1)?.payload).toMatchObject({ agentId: 'agent-1', interruptReason: 'aborted' });
     expect(ends.slice(1)).toEqual([
       'turn.ended agent-1',
       'subagent.failed main',
@@ -347,6 +362,23 @@ describe('in the background', () => {
     ]);
     expect((await talk.lines()).at(-1)?.at(-1)).toBe('session.closed');
   });
+});
+
+it('that cannot begin has failed, in its record and for its caller', async () => {
+  const lost: Profile = {
+    name: 'lost',
+    description: 'Looks in vain.',
+    tools: ['Bash'],
+    discovered: true,
+    taskContext: () => Promise.reject(new Error('there is no map')),
+  };
+  const talk = await talkWith(
+    { agent: [calling(agent({ subagent_type: 'lost' })), done] },
+    { profiles: () => new Map([...builtinProfiles, ['lost', lost]]) },
+  );
+  await talk.turn('go');
+  expect(talk.results()).toEqual([expect.stringMatching(/status: failed\n[^]*there is no map/)]);
+  expect(talk.all('subagent.failed')[0]?.payload).toMatchObject({ subagentId: 'agent-1', error: 'there is no map' });
 });
 
 describe('stopped', () => {
@@ -379,6 +411,8 @@ describe('stopped', () => {
     expect(output).toContain('status: failed');
     expect(output).toContain('resume_hint');
     expect(talk.all('subagent.failed')).toHaveLength(1);
+    // Nobody interrupted it.
+    expect(talk.all('turn.ended')[0]?.payload).toMatchObject({ agentId: 'agent-1', interruptReason: 'aborted' });
   });
 
   it('leaves no task of its own running', async () => {

@@ -1,5 +1,6 @@
 /** The demo model over HTTP, through the native protocol, as a session meets it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { summaryMessage, summaryRequest } from '#server/features/compaction/texts.ts';
 import { startDemoModel, type DemoModel } from '#server/models/demo/server.ts';
 import { createModelClient, type ModelClient } from '#server/models/stream.ts';
 import type { ModelRequest, StreamPart } from '#server/models/types.ts';
@@ -129,6 +130,21 @@ describe('demo model', () => {
       history.push({ ...answered('done', call.name === 'Write'), toolCallId: id });
     }
     expect(names).toEqual(['Glob', 'Write', 'Read', 'Edit', 'Grep', 'Bash']);
+  });
+
+  it('answers the request for a summary, and does not take a summary for a prompt', async () => {
+    const asked = summaryRequest(undefined);
+    const { response, text } = await answer([
+      user('run ls'),
+      called('Bash', '{}'),
+      answered('a.txt'),
+      user('tour'),
+      asked,
+    ]);
+    expect(response.calls).toEqual([]);
+    expect(text).toMatch(/- run ls\n- tour$/);
+    const again = await answer([user('run ls'), summaryMessage(text, [])]);
+    expect(again.response.calls[0]?.name).toBe('Bash');
   });
 
   it('starts again with each prompt, and does not take a reminder for one', async () => {

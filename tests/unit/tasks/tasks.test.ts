@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Clock } from '#server/clock.ts';
 import { event, type Draft } from '#server/journal/records.ts';
 import type { RunningTask, TaskEnd, TaskSpec, TaskStop, WaitingCall } from '#server/tasks/task.ts';
@@ -136,6 +136,38 @@ describe('a task that a call waits for', () => {
     await tasks.get(one.task.id)?.ended;
   });
 
+  test('is not detached any more once it has to end', async () => {
+    const { tasks, waiting, spec, types } = setUp();
+    let end = () => {};
+    const run = tasks.run(spec({ waiting: waiting() }), async (task) => {
+      task.started(members);
+      await new Promise<void>((resolve) => (end = resolve));
+      return { status: 'stopped' };
+    });
+    const [task = expect.unreachable()] = tasks.all();
+    const stopped = tasks.stop(task.info().taskId, BY_USER);
+    expect(tasks.detach(task.info().taskId)).toBe(false);
+    end();
+    await stopped;
+    expect(await run).toMatchObject({ how: 'ended', info: { status: 'killed', detached: false } });
+    expect(types()).toEqual([]);
+  });
+
+  test('stays where it is when its detach cannot be recorded', async () => {
+    const { tasks, waiting, spec, records } = setUp();
+    const one = child();
+    const run = tasks.run(spec({ timeoutMs: 60_000, waiting: waiting({ detachedTimeoutMs: 600_000 }) }), one.work);
+    vi.spyOn(records, 'push').mockImplementationOnce(() => {
+      throw new Error('no space');
+    });
+    expect(() => tasks.detach(one.task.id)).toThrow('no space');
+    expect(tasks.get(one.task.id)?.info()).toMatchObject({ detached: false, timeoutMs: 60_000, status: 'running' });
+    expect(tasks.detach(one.task.id)).toBe(true);
+    expect(await run).toMatchObject({ how: 'background' });
+    one.end({ status: 'completed' });
+    await tasks.get(one.task.id)?.ended;
+  });
+
   test('an end of its own counts, whoever stops it meanwhile', async () => {
     const { tasks, waiting, spec } = setUp();
     const one = child();
@@ -191,6 +223,28 @@ describe('a task in the background', () => {
     await tasks.stop(info.taskId, { ...BY_USER, silent: true });
     expect(records.at(-1)).toMatchObject({
       info: { status: 'killed', stopReason: 'stopped by the user', terminalNotificationSuppressed: true },
+    });
+  });
+
+  test.each([
+    [false, true],
+    [true, false],
+  ])('is stopped twice, silently: %s, then %s: for the first reason, and nobody is told', async (first, second) => {
+    const { tasks, spec, records } = setUp();
+    let end = () => {};
+    const { info } = await tasks.run(spec(), async (task) => {
+      task.started(members);
+      await new Promise<void>((resolve) => (end = resolve));
+      return { status: 'stopped' };
+    });
+    const both = [
+      tasks.stop(info.taskId, { ...BY_USER, silent: first }),
+      tasks.stop(info.taskId, { status: 'killed', by: 'close', reason: 'session closed', silent: second }),
+    ];
+    end();
+    await Promise.all(both);
+    expect(records.at(-1)).toMatchObject({
+      info: { stopReason: 'stopped by the user', terminalNotificationSuppressed: true },
     });
   });
 

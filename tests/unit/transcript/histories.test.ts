@@ -2,26 +2,31 @@
  * However a transcript is read, it is the same: followed from any moment, read of a loaded session, folded from its file,
  * or from a part of its file. Over random histories.
  */
-import { cp, readFile, writeFile } from 'node:fs/promises';
+import assert from 'node:assert/strict';
+import { cp, mkdir, readFile, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#server/clock.ts';
 import { features } from '#server/features/features.ts';
 import { foldJournal } from '#server/journal/cold-fold.ts';
+import { forkSessionLog } from '#server/journal/fork-log.ts';
+import { readContext } from '#server/journal/projections/context.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
 import { event, internal } from '#server/journal/records.ts';
 import { transcriptProjection, type TranscriptFold } from '#server/transcript/fold.ts';
-import { createLiveTranscripts, type OpenTranscripts } from '#server/transcript/live.ts';
+import { createLiveTranscripts } from '#server/transcript/live.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
 import { createOpJournals } from '#server/transcript/op-journal.ts';
-import { applyOps } from '#server/transcript/reducer/apply.ts';
-import { emptyTranscript, type HeldState } from '#server/transcript/reducer/state.ts';
+import { readOps, readPage, stateOf, type TranscriptSource } from '#server/transcript/reads.ts';
+import type { TranscriptState } from '#server/transcript/reducer/state.ts';
+import type { Session } from '#schema/session.ts';
+import type { TranscriptPage } from '#schema/transcript.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
 import { createDriver, seeded, type Random } from '#support/session-histories.ts';
-import { openLog, SESSION_ID, temporaryFolder } from '#support/session-logs.ts';
-import { canonical, listed } from '#support/transcripts.ts';
-import { applyLawfully, expectLawful, expectSettled } from './lawful.ts';
+import { logOptions, openLog, SESSION_ID, temporaryFolder } from '#support/session-logs.ts';
+import { canonical, listed, stateOfPage } from '#support/transcripts.ts';
+import { applyLawfully, expectLawful, expectSettled, expectStillThere } from './lawful.ts';
 
 const HISTORIES = 2000;
 const TOGETHER = 100;
@@ -35,16 +40,23 @@ const projections = [...features.flatMap((feature) => feature.projection ?? []),
 
 let root: string;
 let remove: () => Promise<void>;
-beforeEach(async () => ({ path: root, remove } = await temporaryFolder()));
+beforeEach(async () => ({ path: root, remove } = await temporaryFolder({ inMemory: true })));
 afterEach(() => remove());
 
-const live = (log: SessionLog) =>
-  createLiveTranscripts({ log, mapper, journals: createOpJournals(), clock: systemClock, untold: () => [] });
+/** Nobody listens to its events. */
+const open = (dir: string) => openLog(dir, { sink: { publish() {} } });
+
+/** As a reader of a loaded session sees it. */
+async function live(log: SessionLog): Promise<TranscriptSource> {
+  const journals = createOpJournals();
+  const opened = await createLiveTranscripts({ log, mapper, journals, clock: systemClock, untold: () => [] }).open();
+  return { fold: opened.fold, live: opened, load: log.load };
+}
 
 /** As a reader of the file sees it: what runs is running while its server lives, else it is settled. */
-async function folded(dir: string): Promise<TranscriptFold> {
-  const { state } = await foldJournal({ dir, sessionId: SESSION_ID, holder: leaseHolder(), projections });
-  return projection.of(state.features);
+async function folded(dir: string, sessionId = SESSION_ID): Promise<TranscriptSource & { unsettled: boolean }> {
+  const { state, blobs, unsettled } = await foldJournal({ dir, sessionId, holder: leaseHolder(), projections });
+  return { fold: projection.of(state.features), load: blobs.load, unsettled };
 }
 
 /** `isDeepStrictEqual` is fast, `toEqual` says where they differ. */
@@ -54,59 +66,87 @@ function expectSame(one: unknown, other: unknown, what: string): void {
   throw new Error(`${what}: members that are undefined`);
 }
 
-function expectSameAgents(one: TranscriptFold, other: TranscriptFold, what: string): void {
-  expectSame([...one.roster.values()], [...other.roster.values()], `${what}: roster`);
-  for (const id of new Set([...one.agents.keys(), ...other.agents.keys()])) {
-    expectSame(canonicalOf(one, id), canonicalOf(other, id), `${what}: ${id}`);
+function expectSameAgents(one: TranscriptSource, other: TranscriptSource, what: string): void {
+  expectSame([...one.fold.roster.values()], [...other.fold.roster.values()], `${what}: roster`);
+  for (const id of new Set([...one.fold.agents.keys(), ...other.fold.agents.keys()])) {
+    expectSame(canonical(stateOf(one, id)), canonical(stateOf(other, id)), `${what}: ${id}`);
   }
 }
 
-const stateOf = (fold: TranscriptFold, id: string): HeldState => fold.agents.get(id)?.state ?? emptyTranscript();
-const canonicalOf = (fold: TranscriptFold, id: string) => canonical(stateOf(fold, id));
+function expectLawfulAgents({ agents, roster }: TranscriptFold): void {
+  for (const { state } of agents.values()) expectLawful(state, new Set(roster.keys()));
+}
+
+/** A page that has all turns. */
+async function pageOf(source: TranscriptSource, id: string): Promise<TranscriptPage> {
+  const page = await readPage(source, id, { size: 100 });
+  const waiting = page.interactions.filter(({ state }) => state === 'pending');
+  assert.deepEqual(
+    page.pending_interactions,
+    waiting.map(({ interactionId }) => interactionId),
+  );
+  return page;
+}
+
+const pagesOf = async (source: TranscriptSource) =>
+  new Map(await Promise.all([...source.fold.agents.keys()].map(async (id) => [id, await pageOf(source, id)] as const)));
 
 interface Follower {
   id: string;
   seq: number;
-  state: HeldState;
+  state: TranscriptState;
+  /** Items that went with an undo: none of them comes again. */
+  gone: Set<string>;
 }
 
-/** A client that reads a page now. */
-function joinNow(opened: OpenTranscripts, id: string): Follower {
-  const seq = opened.seq(id);
-  const { items, meta, ...entities } = stateOf(opened.fold, id);
-  const snapshot = {
-    items,
-    meta,
-    tasks: [...entities.tasks.values()],
-    interactions: [...entities.interactions.values()],
-    attachments: [...entities.attachments.values()],
-    todos: [...entities.todos.values()],
-    prompts: [...entities.prompts.values()],
-  };
-  const state: HeldState = emptyTranscript();
-  applyOps(state, [{ op: 'reset', agentId: id, snapshot }]);
-  return { id, seq, state };
+/** A client that reads a page now; it may have it only after more has happened. */
+async function joinNow(source: TranscriptSource, id: string): Promise<Follower> {
+  const page = await pageOf(source, id);
+  return { id, seq: page.seq ?? 0, state: stateOfPage(page), gone: new Set() };
 }
 
-/** Takes what it has missed; afterwards it has what a page read now has. */
-function catchUp(opened: OpenTranscripts, follower: Follower): void {
+/** Takes what it has missed; afterwards it has what a page read at the same moment has. */
+async function catchUp(source: TranscriptSource, follower: Follower): Promise<void> {
   const { id, state } = follower;
-  const seq = opened.seq(id);
-  const batches = opened.since(id, follower.seq);
-  expect(batches).toHaveLength(seq - follower.seq);
-  for (const batch of batches ?? []) {
+  const reads = [readOps(source, id, follower.seq), pageOf(source, id)] as const;
+  const [{ batches, complete, latest_seq }, page] = await Promise.all(reads);
+  assert.equal(complete, true);
+  for (const { seq, ops } of batches) {
     follower.seq += 1;
-    if (batch.seq !== follower.seq || batch.ops.length === 0) throw new Error('a hole, or an empty batch');
-    applyLawfully(state, batch.ops);
+    if (seq !== follower.seq || ops.length === 0) throw new Error('a hole, or an empty batch');
+    applyLawfully(state, ops);
+    for (const op of ops) if (op.op === 'items.remove') for (const one of op.ids) follower.gone.add(one);
+    // Of a turn that was cut in its middle the beginning comes back at once.
+    if (ops.some(({ op }) => op === 'items.remove')) for (const one of state.byId.keys()) follower.gone.delete(one);
+    for (const one of follower.gone) assert.ok(!state.byId.has(one), `${one} was undone and came again`);
   }
-  expectSame(listed(state), listed(stateOf(opened.fold, id)), `followed: ${id}`);
+  assert.equal(follower.seq, latest_seq);
+  assert.equal(page.seq, latest_seq);
+  expectSame(listed(state), listed(stateOfPage(page)), `followed: ${id}`);
+}
+
+/** What the model sees of its steps is what people see, but for what a compaction has passed. */
+function expectSteps({ state }: SessionLog, source: TranscriptSource): void {
+  const { items } = stateOf(source, 'main');
+  const shown = items.flatMap((item) => (item.kind === 'turn' ? item.steps.map(({ stepId }) => stepId) : []));
+  const { entries } = readContext(state.context, 'main');
+  const known = entries.flatMap(({ turnId, step }) => (step === undefined ? [] : `t${turnId}.${step}`));
+  const compacted = entries.some(({ message }) => message.origin?.kind === 'compaction_summary');
+  const same = compacted ? shown.filter((stepId) => known.includes(stepId)) : shown;
+  assert.deepEqual([...new Set(known)], same);
+}
+
+/** What clients had been shown when the journal was so long. */
+interface Seen {
+  length: number;
+  pages: Map<string, TranscriptPage>;
 }
 
 /** One random session, read in every way. */
 async function check(seed: number): Promise<void> {
   const random = seeded(seed * 7919);
   const dir = join(root, `session-${seed}`);
-  const { log } = await openLog(dir);
+  const { log } = await open(dir);
   await log.claim();
   log.append([
     event('main', 'agent.created', {}, { kind: 'main' }),
@@ -114,43 +154,87 @@ async function check(seed: number): Promise<void> {
   ]);
   const driver = createDriver(log, seeded(seed));
   const openAt = random() < 0.5 ? 0 : Math.floor(random() * LINES);
-  let opened: OpenTranscripts | undefined;
+  const seeAt = Math.floor(random() * LINES * 2);
+  let source: TranscriptSource | undefined;
+  let seen: Seen | undefined;
   const followers: Follower[] = [];
   for (let line = 0; line < LINES; line += 1) {
     if (line === openAt) {
-      opened = await live(log).open();
-      followers.push(joinNow(opened, 'main'));
-    } else if (opened && random() < 0.15) followers.push(joinNow(opened, random() < 0.7 ? 'main' : 'agent-0'));
-    await driver.step();
+      source = await live(log);
+      followers.push(await joinNow(source, 'main'));
+    }
+    // What is read here is awaited behind the next line.
+    const joining = source && random() < 0.1 ? joinNow(source, random() < 0.7 ? 'main' : 'agent-0') : undefined;
     const one = followers[Math.floor(random() * followers.length)];
-    if (opened && one && random() < 0.3) catchUp(opened, one);
+    const catching = source && one && random() < 0.15 ? catchUp(source, one) : undefined;
+    await driver.step();
+    await catching;
+    if (joining) followers.push(await joining);
+    if (source && line === seeAt) seen = { length: log.length, pages: await pagesOf(source) };
   }
-  opened ??= await live(log).open();
-  for (const follower of followers) catchUp(opened, follower);
-  for (const { state } of opened.fold.agents.values()) expectLawful(state);
-  expectSameAgents(opened.fold, await folded(dir), 'live and folded');
-  await checkCut(dir, random, seed);
+  source ??= await live(log);
+  for (const follower of followers) await catchUp(source, follower);
+  expectLawfulAgents(source.fold);
+  expectSteps(log, source);
+  expectSameAgents(source, await folded(dir), 'live and folded');
   await log.close();
+  if (random() < 0.2) await checkFork(dir, seed);
+  await checkCut(dir, random, seen);
+}
+
+/** What a copy has of the original: all but its goal, and when its session began. */
+function copied({ fold }: TranscriptSource) {
+  const agents = [...fold.agents].map(([id, { state }]) => {
+    const { meta, ...rest } = canonical(state);
+    const { goal: _goal, agent: { contextTokens: _tokens, contextUsage: _usage, ...agent } = {}, ...others } = meta;
+    return [id, { ...rest, meta: { ...others, agent } }] as const;
+  });
+  const roster = [...fold.roster.values()].map(({ createdAt, ...one }) =>
+    one.type === 'main' ? one : { ...one, createdAt },
+  );
+  return { agents: agents.filter(([, { items, meta }]) => items.length > 0 || 'model' in meta.agent), roster };
+}
+
+/** A copy of a session in which nothing runs shows the same under the same ids; what goes on in it shows there alone. */
+async function checkFork(dir: string, seed: number): Promise<void> {
+  const original = await folded(dir);
+  if (original.unsettled) return;
+  const sessionId = `copy-${seed}`;
+  const stage = join(root, `stage-${seed}`);
+  await mkdir(stage);
+  await cp(join(dir, 'blobs'), join(stage, 'blobs'), { recursive: true }).catch(() => undefined);
+  const source = { dir, sessionId: SESSION_ID };
+  const { options } = logOptions(join(root, sessionId), { sessionId, sink: { publish() {} } });
+  const begin = async () => ({ session: { id: sessionId } as Session, titleKind: 'replaceable' as const });
+  const log = await forkSessionLog({ ...options, source, stage, kind: 'fork', begin });
+  const copy = await live(log);
+  expectSame(copied(copy), copied(original), 'copied');
+  assert.equal(stateOf(copy, 'main').meta.goal, undefined);
+  await log.claim();
+  const driver = createDriver(log, seeded(seed), 1000);
+  const follower = await joinNow(copy, 'main');
+  for (let line = 0; line < 4; line += 1) await driver.step();
+  await catchUp(copy, follower);
+  expectSameAgents(copy, await folded(log.dir, sessionId), 'a copy, live and folded');
+  await log.close();
+  expectSame(copied(await folded(dir)), copied(original), 'the original of a copy');
 }
 
 /** Cut off by a crash behind any line or inside it: a reader, a load and a reader after the load see the same. */
-async function checkCut(dir: string, random: Random, seed: number): Promise<void> {
-  const copy = join(root, `cut-${seed}`);
-  await cp(dir, copy, { recursive: true, filter: (path) => !/lock/.test(path) });
-  const journal = join(copy, 'journal.ndjson');
+async function checkCut(dir: string, random: Random, seen: Seen | undefined): Promise<void> {
+  const journal = join(dir, 'journal.ndjson');
   const text = await readFile(journal);
-  const header = text.indexOf(10) + 1;
-  await writeFile(journal, text.subarray(0, header + Math.floor(random() * (text.length - header + 1))));
-  const before = await folded(copy);
-  for (const { state } of before.agents.values()) {
-    expectLawful(state);
-    expectSettled(state);
-  }
-  const { log } = await openLog(copy);
-  const opened = await live(log).open();
-  expectSameAgents(opened.fold, before, 'loaded after a crash');
+  const from = seen?.length ?? text.indexOf(10) + 1;
+  await truncate(journal, from + Math.floor(random() * (text.length - from + 1)));
+  const before = await folded(dir);
+  expectLawfulAgents(before.fold);
+  for (const { state } of before.fold.agents.values()) expectSettled(state);
+  for (const [id, page] of seen?.pages ?? []) expectStillThere(page, await pageOf(before, id));
+  if (random() < 0.5) return;
+  const { log } = await open(dir);
+  expectSameAgents(await live(log), before, 'loaded after a crash');
   await log.close();
-  expectSameAgents(await folded(copy), before, 'read after that');
+  expectSameAgents(await folded(dir), before, 'read after that');
 }
 
 describe(`${HISTORIES} random histories`, () => {

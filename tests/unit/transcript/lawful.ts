@@ -1,34 +1,52 @@
 /** What holds of every transcript, whatever happened in it. Plain assertions: they are made some hundred thousand times. */
 import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
+import type { TokenUsage } from '#schema/engine.ts';
+import type { TranscriptPage } from '#schema/transcript.ts';
+import type { TranscriptOp } from '#schema/transcript-ops.ts';
 import { applyOps } from '#server/transcript/reducer/apply.ts';
-import { itemId, type HeldOp, type HeldState, type HeldStep, type HeldTurn } from '#server/transcript/reducer/state.ts';
-import { turnUsage } from '#server/transcript/agent-transcript.ts';
+import {
+  itemId,
+  type HeldState,
+  type HeldStep,
+  type HeldTurn,
+  type TranscriptState,
+} from '#server/transcript/reducer/state.ts';
+import { canonical, stateOfPage } from '#support/transcripts.ts';
 
 const turnsOf = ({ items }: HeldState): HeldTurn[] => items.filter((item) => item.kind === 'turn');
 const ascending = (numbers: number[]) => numbers.every((number, at) => at === 0 || number > (numbers[at - 1] ?? 0));
 const callsOf = ({ frames }: HeldStep) => frames.filter((frame) => frame.kind === 'tool');
 
-/** Order, ids, references and ends. */
-export function expectLawful(state: HeldState): void {
+/** Order, ids and what waits: whatever operations were applied. */
+export function expectWellFormed(state: HeldState): void {
+  const turns = turnsOf(state);
+  assert.ok(ascending(turns.map(({ ordinal }) => ordinal)));
+  expectUnique(state.items.map(itemId));
+  for (const { steps } of turns) {
+    assert.ok(ascending(steps.map(({ ordinal }) => ordinal)));
+    expectUnique(steps.map(({ stepId }) => stepId));
+    for (const { frames } of steps) expectUnique(frames.map(({ frameId }) => frameId));
+  }
+  assert.equal(state.byId.size, state.items.length);
+  for (const item of state.items) assert.equal(state.byId.get(itemId(item)), item);
+  const waiting = [...state.interactions.values()].filter((one) => one.state === 'pending');
+  assert.deepEqual(new Set(waiting.map(({ interactionId }) => interactionId)), state.pending);
+}
+
+const expectUnique = (ids: string[]) => assert.equal(new Set(ids).size, ids.length);
+
+/** Order, ids, references and ends, in a session with these agents. */
+export function expectLawful(state: HeldState, agents: ReadonlySet<string>): void {
+  expectWellFormed(state);
   const turns = turnsOf(state);
   const steps = turns.flatMap((turn) => turn.steps);
   const frames = steps.flatMap((step) => step.frames);
   const calls = steps.flatMap(callsOf);
-  assert.ok(ascending(turns.map(({ ordinal }) => ordinal)));
-  for (const turn of turns) assert.ok(ascending(turn.steps.map(({ ordinal }) => ordinal)));
-  for (const ids of [
-    state.items.map(itemId),
-    steps.map(({ stepId }) => stepId),
-    frames.map(({ frameId }) => frameId),
-    calls.map(({ toolCallId }) => toolCallId),
-  ]) {
-    assert.equal(new Set(ids).size, ids.length);
-  }
-  assert.equal(state.byId.size, state.items.length);
-  const waiting = [...state.interactions.values()].filter((one) => one.state === 'pending');
-  assert.deepEqual(new Set(waiting.map(({ interactionId }) => interactionId)), state.pending);
+  for (const ids of [steps.map(({ stepId }) => stepId), frames.map(({ frameId }) => frameId)]) expectUnique(ids);
+  expectUnique(calls.map(({ toolCallId }) => toolCallId));
   for (const turn of turns.filter((one) => one.state !== 'running')) {
-    assert.deepEqual(turn.usage, turnUsage(turn.steps));
+    assert.deepEqual(turn.usage, sumOf(turn.steps.flatMap(({ usage }) => usage ?? [])));
     assert.ok(turn.endedAt);
     for (const step of turn.steps) {
       assert.notEqual(step.state, 'running');
@@ -43,12 +61,26 @@ export function expectLawful(state: HeldState): void {
       assert.equal(frame.progress, undefined);
     }
     if (frame.approvalId !== undefined) assert.ok(state.interactions.has(frame.approvalId));
-    if (frame.taskId !== undefined) assert.ok(state.tasks.has(frame.taskId));
+    if (frame.todoId !== undefined) assert.ok(state.todos.has(frame.todoId), 'a list that there is not');
+    for (const { agentId } of frame.agentRefs ?? []) assert.ok(agents.has(agentId));
   }
+  for (const frame of frames) if ('taskId' in frame && frame.taskId) assert.ok(state.tasks.has(frame.taskId));
+  for (const { agentId } of state.tasks.values()) if (agentId !== undefined) assert.ok(agents.has(agentId));
   for (const item of state.items) if (item.kind === 'taskref') assert.ok(state.tasks.has(item.taskId));
   for (const item of [...turns, ...frames.filter((frame) => frame.kind === 'text')]) {
     for (const id of item.attachmentIds ?? []) assert.ok(state.attachments.has(id));
   }
+}
+
+function sumOf(usages: TokenUsage[]): HeldTurn['usage'] {
+  if (usages.length === 0) return undefined;
+  const sum = { inputTokens: 0, cachedTokens: 0, outputTokens: 0 };
+  for (const { inputOther, inputCacheCreation, inputCacheRead, output } of usages) {
+    sum.inputTokens += inputOther + inputCacheCreation;
+    sum.cachedTokens += inputCacheRead;
+    sum.outputTokens += output;
+  }
+  return sum;
 }
 
 /** Nothing runs or waits. */
@@ -58,22 +90,73 @@ export function expectSettled(state: HeldState): void {
   assert.ok([...state.tasks.values()].every((task) => task.state !== 'running'));
 }
 
-/** Applies a batch; what has ended does not change, and a header that ends keeps what it said. */
-export function applyLawfully(state: HeldState, ops: readonly HeldOp[]): void {
+/** What has ended on a page, by id. */
+function endedOn(state: HeldState): Map<string, unknown> {
+  const ended = new Map<string, unknown>();
+  const { items, interactions, tasks } = canonical(state);
+  for (const item of items) {
+    if (item.kind !== 'turn' || item.state !== 'running') ended.set(itemId(item), item);
+    if (item.kind !== 'turn') continue;
+    for (const step of item.steps) {
+      if (step.state !== 'running') ended.set(step.stepId, step);
+      for (const call of callsOf(step)) if (call.state !== 'running') ended.set(call.frameId, call);
+    }
+  }
+  for (const [id, interaction] of interactions) if (interaction.state !== 'pending') ended.set(id, interaction);
+  for (const [id, task] of tasks) if (task.state !== 'running') ended.set(id, task);
+  return ended;
+}
+
+const newestUndo = ({ items }: TranscriptPage) =>
+  items.findLast((item) => item.kind === 'marker' && item.marker === 'undo');
+
+/** What a client saw end is on a later page too, just so, unless it was taken back. */
+export function expectStillThere(seen: TranscriptPage, later: TranscriptPage): void {
+  if (!isDeepStrictEqual(newestUndo(later), newestUndo(seen))) return;
+  const there = endedOn(stateOfPage(later));
+  for (const [id, what] of endedOn(stateOfPage(seen))) {
+    if (!isDeepStrictEqual(there.get(id), what))
+      assert.deepEqual(there.get(id), what, `${id} was seen and has changed`);
+  }
+}
+
+/**
+ * Applies a batch; what has ended does not change, a header that ends keeps what it said, a text that is told whole is
+ * what its pieces made, and a batch may come twice.
+ */
+export function applyLawfully(state: TranscriptState, ops: readonly TranscriptOp[]): void {
   for (const op of ops) {
     const before = targetOf(state, op);
+    expectFlushed(state, op);
     assert.equal(applyOps(state, [op]).gap, false);
     const after = targetOf(state, op);
     if (before && isTerminal(before.state)) assert.equal(after?.state, before.state);
-    if (before && after) for (const member of kept) assert.ok(!(member in before) || member in after);
-    assert.deepEqual(applyOps(state, [op]), { changed: false, gap: false });
+    if (before && after) for (const member of kept) if (member in before) expectKept(before, after, member);
   }
+  // Whoever calls compares with a state that had each batch once.
+  assert.equal(applyOps(state, ops).gap, false);
 }
 
 const kept = ['origin', 'prompt', 'attachmentIds', 'startedAt', 'request', 'toolCallId', 'steps', 'frames'] as const;
 const isTerminal = (state: string) => state !== 'running' && state !== 'pending' && state !== 'queued';
 
-function targetOf(state: HeldState, op: HeldOp): { state: string } | undefined {
+type Target = { state: string } & { [K in (typeof kept)[number]]?: unknown };
+
+function expectKept(before: Target, after: Target, member: (typeof kept)[number]): void {
+  if (before[member] !== after[member]) assert.deepEqual(after[member], before[member], member);
+}
+
+/** A retry takes back what was written, and nothing else is written of it. */
+function expectFlushed({ byId }: TranscriptState, op: TranscriptOp): void {
+  if (op.op !== 'frame.upsert' || op.frame.kind === 'tool' || op.frame.kind === 'notice' || op.frame.text === '')
+    return;
+  const turn = byId.get(op.turnId);
+  const step = turn?.kind === 'turn' ? turn.steps.find(({ stepId }) => stepId === op.stepId) : undefined;
+  const before = step?.frames.find(({ frameId }) => frameId === op.frame.frameId);
+  if (before) assert.equal('text' in before && before.text, op.frame.text, 'told whole and in pieces');
+}
+
+function targetOf(state: TranscriptState, op: TranscriptOp): Target | undefined {
   switch (op.op) {
     case 'turn.upsert': {
       const turn = state.byId.get(op.turn.turnId);

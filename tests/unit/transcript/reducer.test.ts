@@ -1,11 +1,13 @@
 /** Operations on a transcript's state. */
+import assert from 'node:assert/strict';
 import { describe, expect, it } from 'vitest';
 import { transcriptOpSchema, type TranscriptOp } from '#schema/transcript-ops.ts';
 import { applyOps } from '#server/transcript/reducer/apply.ts';
 import { appended } from '#server/transcript/reducer/append.ts';
 import { emptyTranscript, itemId, type TranscriptState } from '#server/transcript/reducer/state.ts';
-import { seeded, type Random } from '#support/session-histories.ts';
+import { seeded } from '#support/session-histories.ts';
 import { listed, stateOfOps } from '#support/transcripts.ts';
+import { expectWellFormed } from './lawful.ts';
 
 type OpOf<K extends TranscriptOp['op']> = Extract<TranscriptOp, { op: K }>;
 
@@ -241,43 +243,132 @@ describe('a whole state', () => {
 });
 
 describe('random operations', () => {
-  const one = (random: Random): TranscriptOp => {
-    const pick = (below: number) => Math.floor(random() * below);
+  type Pick = (below: number) => number;
+
+  /** One of these, with a state of its own. */
+  const chosen = <T>(pick: Pick, ...all: [T, ...T[]]): T => all[pick(all.length)] ?? all[0];
+
+  function entity(pick: Pick): TranscriptOp {
+    const n = pick(3);
+    const state = chosen(pick, 'running' as const, 'completed' as const);
+    const task = { taskId: `${n}`, kind: 'shell' as const, state, detached: pick(2) === 0, outputTail: 'x'.repeat(n) };
+    const todo = {
+      todoId: 'todo' as const,
+      items: Array.from({ length: n }, () => ({ title: 'x', status: 'done' as const })),
+    };
+    return chosen<TranscriptOp>(
+      pick,
+      { op: 'task.upsert', task },
+      {
+        op: 'attachment.upsert',
+        attachment: { attachmentId: `t0.att${n}`, mediaType: chosen(pick, 'image/png', 'image/*') },
+      },
+      { op: 'todo.upsert', todo },
+      { op: 'prompt.upsert', prompt: { promptId: `msg_${n}`, status: state, createdAt: '2026-01-01T00:00:00.000Z' } },
+    );
+  }
+
+  function metaMerge(pick: Pick): TranscriptOp {
+    const goal = { objective: `goal ${pick(2)}`, status: 'active' as const };
+    return {
+      op: 'meta.merge',
+      meta: chosen<OpOf<'meta.merge'>['meta']>(
+        pick,
+        { goal },
+        { goal: null },
+        { modes: { plan: { version: pick(2) } } },
+        { modes: { plan: null } },
+        { modes: { swarm: { trigger: 'tool' } }, goal },
+        { modes: { swarm: null } },
+        { agent: { contextTokens: pick(2) } },
+        { agent: { model: `m${pick(2)}` }, activity: 'idle' },
+      ),
+    };
+  }
+
+  function one(pick: Pick): TranscriptOp {
     const n = pick(5);
     const stepId = `t${n}.${1 + pick(3)}`;
-    const ops: (() => TranscriptOp)[] = [
-      () => turn(n, { state: random() < 0.5 ? 'completed' : 'running' }),
+    const thinking = { kind: 'thinking' as const, frameId: `${stepId}.f${1 + pick(2)}`, text: 'x'.repeat(pick(4)) };
+    return chosen<() => TranscriptOp>(
+      pick,
+      () => turn(n, { state: chosen(pick, 'completed', 'running') }),
       () => step(`t${n}`, 1 + pick(3)),
       () => text(stepId, 1 + pick(2), 'x'.repeat(pick(4))),
+      () => ({ op: 'frame.upsert', turnId: `t${n}`, stepId, frame: thinking }),
       () => piece(stepId, 1 + pick(2), pick(5), 'x'.repeat(pick(4))),
       () => call(stepId, `call_${pick(4)}`),
-      () => marker(`m${pick(4)}`, random() < 0.5 ? pick(6) : undefined),
+      () => marker(`m${pick(4)}`, pick(2) ? pick(6) : undefined),
       () => ({ op: 'taskref.upsert', item: { kind: 'taskref', refId: `ref-${pick(3)}`, taskId: `${pick(3)}` } }),
-      () => asked(`approval_${pick(3)}`, random() < 0.5 ? 'pending' : 'approved', `call_${pick(4)}`),
+      () => asked(`approval_${pick(3)}`, chosen(pick, 'pending', 'approved'), `call_${pick(4)}`),
       () => ({ op: 'items.remove', ids: [`t${pick(6)}`, `m${pick(5)}`] }),
-      () => ({ op: 'meta.merge', meta: random() < 0.5 ? { modes: { plan: null } } : { modes: { plan: {} } } }),
       () => ({ op: 'append', target: { type: 'task', taskId: `${pick(3)}` }, offset: pick(3), text: 'x' }),
-    ];
-    return ops[pick(ops.length)]?.() ?? turn(n);
-  };
+      () => entity(pick),
+      () => metaMerge(pick),
+    )();
+  }
 
-  it('never throw, keep the order and unique ids, and change nothing when applied twice', () => {
+  /** The state as a page would have it. */
+  const resetTo = ({ items, meta, ...maps }: TranscriptState): TranscriptOp => ({
+    op: 'reset',
+    agentId: 'main',
+    snapshot: {
+      items,
+      meta,
+      tasks: [...maps.tasks.values()],
+      interactions: [...maps.interactions.values()],
+      attachments: [...maps.attachments.values()],
+      todos: [...maps.todos.values()],
+      prompts: [...maps.prompts.values()],
+      hasMoreOlder: maps.hasMoreOlder,
+    },
+  });
+
+  it('never throw, keep order, unique ids and what waits, and change nothing when applied twice', () => {
+    const kinds = new Set<string>();
     for (let seed = 1; seed <= 300; seed += 1) {
       const random = seeded(seed);
+      const pick: Pick = (below) => Math.floor(random() * below);
       const state = emptyTranscript();
+      const before = emptyTranscript();
       for (let count = 0; count < 60; count += 1) {
-        const op = transcriptOpSchema.parse(one(random));
+        // At times the whole state of another moment.
+        const op = transcriptOpSchema.parse(pick(40) === 0 ? resetTo(before) : one(pick));
+        kinds.add(op.op);
         applyOps(state, [op]);
-        const turns = state.items.filter((item) => item.kind === 'turn');
-        expect(turns).toEqual(turns.toSorted((a, b) => a.ordinal - b.ordinal));
-        for (const { steps } of turns) expect(steps).toEqual(steps.toSorted((a, b) => a.ordinal - b.ordinal));
-        expect(new Set(order(state)).size).toBe(state.items.length);
-        expect(new Set(state.byId.keys())).toEqual(new Set(order(state)));
-        const pending = [...state.interactions.values()].filter((each) => each.state === 'pending');
-        expect(new Set(pending.map(({ interactionId }) => interactionId))).toEqual(state.pending);
-        if (op.op !== 'append') expect(applyOps(state, [op])).toEqual({ changed: false, gap: false });
+        expectWellFormed(state);
+        if (op.op === 'reset') assert.deepEqual(listed(state), listed(before));
+        else if (op.op !== 'append') assert.deepEqual(applyOps(state, [op]), { changed: false, gap: false });
+        if (pick(10) === 0) applyOps(before, [resetTo(state)]);
       }
     }
+    const all = transcriptOpSchema.options.map((option) => option.shape.op.value);
+    expect([...kinds].toSorted()).toEqual(all.toSorted());
+  });
+
+  it('a batch that comes twice is as if it came once', () => {
+    for (let seed = 1; seed <= 300; seed += 1) {
+      const random = seeded(seed);
+      const pick: Pick = (below) => Math.floor(random() * below);
+      const state = emptyTranscript();
+      for (let count = 0; count < 10; count += 1) {
+        // What is removed and comes back stands behind what was there the first time.
+        const batch = Array.from({ length: 1 + pick(6) }, () => one(pick)).filter(({ op }) => op !== 'items.remove');
+        // After a gap the client reads anew.
+        if (applyOps(state, batch).gap) continue;
+        const once = structuredClone(listed(state));
+        applyOps(state, batch);
+        assert.deepEqual(listed(state), once);
+      }
+    }
+  });
+
+  it('a text that begins and grows in one batch may come twice', () => {
+    const batch = [turn(0), step('t0', 1), text('t0.1', 1, ''), piece('t0.1', 1, 0, 'Hello')];
+    const state = stateOfOps(batch);
+    expect(applyOps(state, batch).gap).toBe(false);
+    expect(textOf(state, 't0.1')).toEqual(['Hello']);
+    expect(listed(state)).toEqual(listed(stateOfOps(batch)));
   });
 
   it('that nobody knows change nothing', () => {

@@ -1,37 +1,37 @@
 import { expect, it } from 'vitest';
-import { approvalsPart } from '../../../web/features/approvals/part.ts';
-import { partOf } from '../../../web/state/view-part.ts';
-import { frameMaker, play, snapshot, type Draft } from './session-frames.ts';
+import { openApprovals } from '../../../web/features/approvals/open.ts';
+import { asked, tool, turn, viewOf } from './transcripts.ts';
 
-const approval = {
-  approval_id: 'a1',
-  session_id: 'session_1',
-  agent_id: 'agent-1',
-  tool_call_id: 't1',
-  tool_name: 'Bash',
+const request = {
+  id: 'a1',
+  sessionId: 'session_1',
+  agentId: 'agent-1',
+  turnId: 0,
+  toolCallId: 't1',
+  toolName: 'Bash',
   action: 'Running: ls',
-  tool_input_display: { kind: 'command' as const, command: 'ls' },
-  created_at: '',
-  expires_at: '',
+  display: { kind: 'command', command: 'ls' },
 };
-const requested: Draft = { type: 'event.approval.requested', agent: 'agent-1', payload: approval };
-const resolved: Draft = {
-  type: 'event.approval.resolved',
-  agent: 'agent-1',
-  payload: { approval_id: 'a1', decision: 'approved', resolved_at: '' },
-};
+const approval = { interactionId: 'a1', interactionKind: 'approval' as const, toolCallId: 't1', request };
 
-it('shows an approval of any agent once, until it is resolved', () => {
-  const asked = play([{ type: 'snapshot', snapshot: snapshot() }, requested, requested]);
-  expect(partOf(asked, approvalsPart)).toEqual([expect.objectContaining(approval)]);
-  expect(partOf(play([resolved, resolved], asked, frameMaker(10)), approvalsPart)).toEqual([]);
+it('shows an approval of any agent until it is resolved', () => {
+  expect(openApprovals(viewOf([turn(0)], { 'agent-1': [turn(0), asked(approval), asked(approval)] }))).toEqual([
+    {
+      approval_id: 'a1',
+      session_id: 'session_1',
+      agent_id: 'agent-1',
+      tool_call_id: 't1',
+      tool_name: 'Bash',
+      action: 'Running: ls',
+      tool_input_display: { kind: 'command', command: 'ls' },
+    },
+  ]);
+  expect(openApprovals(viewOf([asked(approval), asked({ ...approval, state: 'approved' })]))).toEqual([]);
 });
 
-it('takes the open ones from a snapshot', () => {
-  const view = play([requested, { type: 'snapshot', snapshot: snapshot() }]);
-  expect(partOf(view, approvalsPart)).toEqual([]);
-  const pending_approvals = [approval];
-  expect(partOf(play([{ type: 'snapshot', snapshot: snapshot({ pending_approvals }) }], view), approvalsPart)).toEqual(
-    pending_approvals,
-  );
+it('forgets one whose turn was taken back, and what is no approval', () => {
+  const gone = [turn(0), tool('t0.1', 't1'), asked(approval), { op: 'items.remove' as const, ids: ['t0'] }];
+  expect(openApprovals(viewOf(gone))).toEqual([]);
+  const odd = [asked({ ...approval, request: 'x' }), asked({ ...approval, interactionId: 'a2', request: {} })];
+  expect(openApprovals(viewOf([...odd, asked({ ...approval, interactionKind: 'question' })]))).toEqual([]);
 });

@@ -4,16 +4,18 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
+import { itemId } from '#server/transcript/reducer/state.ts';
 import { createClient, type Client } from '../../../web/client/client.ts';
 import { ApiError, ConnectionError } from '../../../web/client/errors.ts';
 import { createPromptSender } from '../../../web/client/prompt-sender.ts';
-import type { ContentPart, EventFrame, Snapshot } from '../../../web/client/types.ts';
-import { EPOCH, frameMaker, SESSION, snapshot } from './session-frames.ts';
+import type { ContentPart, Item, TranscriptOp, TranscriptPage } from '../../../web/client/types.ts';
+import { SESSION } from './session-frames.ts';
+import { tool, turn } from './transcripts.ts';
 
 interface Received {
   type: string;
   id: string;
-  payload: { session_ids?: string[]; cursors?: Record<string, { seq: number }> };
+  payload: { transcript?: Record<string, string>; transcript_since?: Record<string, number> };
 }
 
 let http: Server;
@@ -22,30 +24,66 @@ let client: Client;
 let peer: WebSocket;
 let received: Received[];
 let subprotocols: string[];
-/** What `GET snapshot` answers; a test may hold it back. */
-let answerSnapshot: () => Promise<Snapshot>;
+/** Requests below the session. */
+let asked: string[];
+/** What `GET transcript` answers; undefined breaks the connection, a rejection says that there is no such session. */
+let answerPage: () => Promise<TranscriptPage | undefined>;
+/** Whether the batches lead on from where a client stands. */
+let complete: boolean;
 /** Bodies of `POST prompts`, and the codes they are answered with: `lost` gets no answer. */
 let submitted: { prompt_id: string; content: ContentPart[] }[];
 let promptCodes: (number | 'lost')[];
-/** What a `subscribe` causes before its ack. */
-let onSubscribe: (frame: Received) => object;
+/** What a `subscribe_v2` causes before its ack. */
+let onFollow: () => void;
 
 const send = (frame: object) => peer.send(JSON.stringify(frame));
-const subscribes = () => received.filter((frame) => frame.type === 'subscribe');
+
+const turnItem = (ordinal: number, state: 'running' | 'cancelled' = 'running'): Item => ({
+  kind: 'turn',
+  turnId: `t${ordinal}`,
+  ordinal,
+  state,
+  origin: { kind: 'user' },
+  steps: [],
+});
+const page = (items: Item[]): TranscriptPage => ({
+  agent_id: 'main',
+  items,
+  has_more: false,
+  tasks: [],
+  interactions: [],
+  attachments: [],
+  todos: [],
+  prompts: [],
+  meta: {},
+  agents: [],
+  pending_interactions: [],
+  seq: 5,
+});
 
 beforeEach(async () => {
   received = [];
   subprotocols = [];
   submitted = [];
   promptCodes = [];
-  answerSnapshot = async () => snapshot({ as_of_seq: 2 });
-  onSubscribe = () => ({});
+  asked = [];
+  complete = true;
+  answerPage = async () => page([turnItem(0)]);
+  onFollow = () => undefined;
   http = createServer((request, response) => {
     const reply = (status: number, body: object) => response.writeHead(status).end(JSON.stringify(body));
     if (request.headers.authorization !== 'Bearer secret')
       return reply(401, { code: 40101, msg: 'Unauthorized', data: null });
-    if (request.url === `/base/api/v1/sessions/${SESSION}/snapshot`) {
-      return void answerSnapshot().then((data) => reply(200, { code: 0, msg: 'success', data }));
+    const [, below = ''] = request.url?.split(`/base/api/v1/sessions/${SESSION}`) ?? [];
+    if (below) asked.push(below);
+    if (below.startsWith('/transcript/ops')) {
+      return reply(200, { code: 0, msg: 'success', data: { agent_id: 'main', batches: [], latest_seq: 6, complete } });
+    }
+    if (below.startsWith('/transcript?')) {
+      return void answerPage().then(
+        (data) => (data ? reply(200, { code: 0, msg: 'success', data }) : request.socket.destroy()),
+        () => reply(200, { code: 40401, msg: 'session x does not exist', data: null }),
+      );
     }
     if (request.method === 'POST' && request.url?.endsWith('/prompts')) {
       return void text(request).then((body) => {
@@ -74,8 +112,9 @@ beforeEach(async () => {
       const frame = JSON.parse(String(data)) as Received;
       received.push(frame);
       if (frame.type === 'ping') send({ type: 'pong', timestamp: '', payload: { nonce: '' } });
-      if (frame.type !== 'subscribe') return;
-      const payload = { accepted: [SESSION], not_found: [], resync_required: [], cursors: {}, ...onSubscribe(frame) };
+      if (frame.type !== 'subscribe_v2') return;
+      onFollow();
+      const payload = { accepted: [SESSION], not_found: [], resync_required: [], cursors: {} };
       send({ type: 'ack', id: frame.id, code: 0, msg: 'success', payload });
     });
   });
@@ -94,20 +133,6 @@ afterEach(async () => {
   for (const connected of sockets.clients) connected.terminate();
   await new Promise((resolve) => http.close(resolve));
 });
-
-function watch() {
-  const seen: string[] = [];
-  const feed = client.watch(SESSION, {
-    snapshot: (shown) => seen.push(`snapshot ${shown.as_of_seq}`),
-    event: (frame: EventFrame) => seen.push(`${frame.type} ${frame.seq}`),
-    resumed: () => seen.push('resumed'),
-    failed: (error) => seen.push(`failed ${error.message}`),
-  });
-  return { seen, feed };
-}
-
-const started = (frame: ReturnType<typeof frameMaker>) =>
-  frame({ type: 'prompt.started', payload: { promptId: 'p1' } });
 
 describe('REST', () => {
   it('unwraps data and throws coded errors', async () => {
@@ -173,74 +198,107 @@ describe('a sent prompt', () => {
   });
 });
 
-describe('a watched session', () => {
-  it('subscribes with the token, reads the snapshot, then passes on newer events once', async () => {
-    const frame = frameMaker(0);
-    let release = () => {};
-    answerSnapshot = () => new Promise((resolve) => (release = () => resolve(snapshot({ as_of_seq: 2 }))));
-    const { seen } = watch();
-    await vi.waitFor(() => expect(subscribes()).toHaveLength(1));
-    expect(subprotocols).toEqual(['service-code.bearer.secret']);
-    expect(subscribes()[0]?.payload.cursors).toBeUndefined();
-    const [one, two, three] = [started(frame), started(frame), started(frame)];
-    for (const early of [one, two, three]) send(early);
-    await vi.waitFor(() => expect(sockets.clients.size).toBe(1));
-    expect(seen).toEqual([]);
-    // The reply may have to wait for the request.
-    await vi.waitFor(() => {
-      release();
-      expect(seen).toEqual(['snapshot 2', 'prompt.started 3']);
+describe('a followed session', () => {
+  const agent = 'agent-1';
+  const follows = () => received.filter((frame) => frame.type === 'subscribe_v2').map(({ payload }) => payload);
+  const ops = (seq: number, list: TranscriptOp[], agent_id = 'main') =>
+    send({
+      type: 'transcript.ops',
+      session_id: SESSION,
+      seq: 0,
+      volatile: true,
+      payload: { type: 'transcript.ops', agent_id, seq, ops: list },
     });
-    send(three);
-    send(started(frame));
-    await vi.waitFor(() => expect(seen).toEqual(['snapshot 2', 'prompt.started 3', 'prompt.started 4']));
-  });
 
-  it('comes back with its cursor after the line broke, without a new snapshot', async () => {
-    const { seen } = watch();
-    await vi.waitFor(() => expect(seen).toEqual(['snapshot 2']));
-    const frame = frameMaker(2);
-    const missed = started(frame);
-    onSubscribe = (request) => {
-      expect(request.payload.cursors).toEqual({ [SESSION]: { seq: 2, epoch: EPOCH } });
-      send(missed);
-      return {};
-    };
-    peer.terminate();
-    await vi.waitFor(() => expect(seen).toEqual(['snapshot 2', 'prompt.started 3', 'resumed']));
-  });
+  function follow() {
+    const failures: string[] = [];
+    const follower = client.follow(SESSION, {
+      changed: () => undefined,
+      failed: ({ message }) => failures.push(message),
+    });
+    const turns = (agentId = 'main') => follower.agents.get(agentId)?.items.map(itemId) ?? [];
+    return { follower, failures, turns };
+  }
 
-  it('reads a snapshot when the server cannot replay', async () => {
-    const { seen } = watch();
-    await vi.waitFor(() => expect(seen).toEqual(['snapshot 2']));
-    answerSnapshot = async () => snapshot({ as_of_seq: 1, epoch: 'ep_2' });
-    onSubscribe = () => {
-      send({
-        type: 'resync_required',
-        timestamp: '',
-        payload: { session_id: SESSION, reason: 'epoch_changed', current_seq: 1 },
-      });
-      return { resync_required: [SESSION] };
-    };
-    peer.terminate();
-    await vi.waitFor(() => expect(seen).toEqual(['snapshot 2', 'snapshot 1']));
-  });
-
-  it('passes deltas on and leaves out those that the snapshot holds', async () => {
-    const { seen } = watch();
-    await vi.waitFor(() => expect(seen).toEqual(['snapshot 2']));
-    const delta = frameMaker(2)({ type: 'assistant.delta', payload: { turnId: 0, delta: 'x' }, offset: 0 });
-    send(delta);
-    send(delta);
-    await vi.waitFor(() => expect(seen).toEqual(['snapshot 2', 'assistant.delta 2', 'assistant.delta 2']));
-  });
-
-  it('says when the session does not exist, and stops when closed', async () => {
-    onSubscribe = () => ({ accepted: [], not_found: [SESSION] });
-    const { seen, feed } = watch();
-    await vi.waitFor(() => expect(seen).toEqual([`failed session ${SESSION} does not exist`]));
-    feed.close();
+  it('reads the newest turns, then follows with all detail of the main agent', async () => {
+    const { turns, follower } = follow();
+    await vi.waitFor(() => expect(follows()).toHaveLength(1));
+    expect(subprotocols).toEqual(['service-code.bearer.secret']);
+    expect(follows()[0]).toEqual({
+      session_id: SESSION,
+      transcript: { '*': 'turn', main: 'delta' },
+      transcript_since: { main: 5 },
+    });
+    expect(turns()).toEqual(['t0']);
+    ops(5, [turn(7)]);
+    ops(6, [turn(1)]);
+    await vi.waitFor(() => expect(turns()).toEqual(['t0', 't1']));
+    follower.close();
     await vi.waitFor(() => expect(received.at(-1)?.type).toBe('unsubscribe'));
+  });
+
+  it('goes on from its mark when the line broke, and asks what it missed', async () => {
+    const { turns } = follow();
+    await vi.waitFor(() => expect(turns()).toEqual(['t0']));
+    onFollow = () => ops(6, [turn(1)]);
+    peer.terminate();
+    await vi.waitFor(() => expect(turns()).toEqual(['t0', 't1']));
+    expect(follows().at(-1)?.transcript_since).toEqual({ main: 5 });
+    await vi.waitFor(() => expect(asked.at(-1)).toBe('/transcript/ops?agent_id=main&since_seq=6'));
+    expect(asked.filter((path) => path.startsWith('/transcript?'))).toHaveLength(1);
+  });
+
+  it('reads anew what no frame tells: the session was closed while the line was broken', async () => {
+    const { turns } = follow();
+    await vi.waitFor(() => expect(turns()).toEqual(['t0']));
+    complete = false;
+    answerPage = async () => page([turnItem(0, 'cancelled'), turnItem(1)]);
+    peer.terminate();
+    await vi.waitFor(() => expect(turns()).toEqual(['t0', 't1']));
+  });
+
+  it('follows another agent in all detail while it is shown, by however many', async () => {
+    const { follower } = follow();
+    await vi.waitFor(() => expect(follows()).toHaveLength(1));
+    const [one, other] = [follower.open(agent), follower.open(agent)];
+    await vi.waitFor(() => expect(follows().at(-1)?.transcript).toMatchObject({ [agent]: 'delta' }));
+    const asks = follows().length;
+    one();
+    other();
+    await vi.waitFor(() => expect(follows().length).toBeGreaterThan(asks));
+    expect(follows().at(-1)?.transcript).toEqual({ '*': 'turn', main: 'delta' });
+  });
+
+  it('puts pieces of live output one behind the other, until the result', async () => {
+    const { follower } = follow();
+    await vi.waitFor(() => expect(follows()).toHaveLength(1));
+    const printed = (words: string) => tool('t0.1', 'c', { progress: { kind: 'stdout', text: words } });
+    const shown = () => {
+      const item = follower.agents.get('main')?.items[0];
+      const call = item?.kind === 'turn' ? item.steps[0]?.frames[0] : undefined;
+      return call?.kind === 'tool' ? [call.state, call.progress?.text] : [];
+    };
+    ops(6, [printed('one ')]);
+    ops(7, [printed('two')]);
+    await vi.waitFor(() => expect(shown()).toEqual(['running', 'one two']));
+    ops(8, [tool('t0.1', 'c', { state: 'done', output: 'all' })]);
+    await vi.waitFor(() => expect(shown()).toEqual(['done', undefined]));
+  });
+
+  it('says when the session does not exist', async () => {
+    answerPage = () => Promise.reject(new Error('gone'));
+    const { failures } = follow();
+    await vi.waitFor(() => expect(failures).toEqual(['session x does not exist']));
+  });
+
+  it('asks again when a request found nobody while the line stayed up', async () => {
+    let tries = 0;
+    answerPage = async () => {
+      tries += 1;
+      return tries === 1 ? undefined : page([turnItem(0)]);
+    };
+    const { turns } = follow();
+    await vi.waitFor(() => expect(turns()).toEqual(['t0']), { timeout: 5000 });
   });
 });
 

@@ -1,14 +1,10 @@
 /** The goal on the page: what is known of it, how it is said, what is sent. */
 import { describe, expect, it } from 'vitest';
+import type { Goal } from '../../../web/client/types.ts';
 import { createRest } from '../../../web/client/rest.ts';
-import { goalPart, type Goal } from '../../../web/features/goals/part.ts';
 import { controlGoal, readGoal, setGoal } from '../../../web/features/goals/requests.ts';
 import { duration, goalViews, stateWord, usedOf } from '../../../web/features/goals/views.ts';
 import { createToolViews } from '../../../web/render/tool-view.ts';
-import { createReducer } from '../../../web/state/session-reducer.ts';
-import { emptyView, type SessionView } from '../../../web/state/session-view.ts';
-import { partOf } from '../../../web/state/view-part.ts';
-import { frameMaker, snapshot } from './session-frames.ts';
 
 const goal: Goal = {
   goalId: 'g',
@@ -30,20 +26,6 @@ const goal: Goal = {
     overBudget: false,
   },
 };
-
-it('is what was told last since the newest snapshot, which asks for a new look', () => {
-  const reduce = createReducer([goalPart]);
-  const frame = frameMaker();
-  const told = (view: SessionView) => partOf(view, goalPart);
-  let view = reduce(emptyView, { type: 'snapshot', snapshot: snapshot() });
-  expect(told(view)).toEqual({ told: undefined, snapshots: 1 });
-  view = reduce(view, { type: 'event', frame: frame({ type: 'goal.updated', payload: { snapshot: goal } }) });
-  expect(told(view).told).toEqual(goal);
-  view = reduce(view, { type: 'event', frame: frame({ type: 'goal.updated', payload: { snapshot: null } }) });
-  expect(told(view).told).toBeNull();
-  view = reduce(view, { type: 'snapshot', snapshot: snapshot() });
-  expect(told(view)).toEqual({ told: undefined, snapshots: 2 });
-});
 
 describe('in words', () => {
   it('is its state, and what was used of how much', () => {

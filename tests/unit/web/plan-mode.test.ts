@@ -4,30 +4,27 @@ import { approved, rejected, rejectedAndLeft, revised } from '../../../web/featu
 import { planViews } from '../../../web/features/plan-mode/views.ts';
 import { createToolViews } from '../../../web/render/tool-view.ts';
 import { factsOf } from '../../../web/state/session-view.ts';
-import { play, snapshot, type Draft } from './session-frames.ts';
+import type { TranscriptOp } from '../../../web/client/types.ts';
+import { viewOf } from './transcripts.ts';
 
-const facts = (planMode: boolean, agent = 'main'): Draft => ({
-  type: 'agent.status.updated',
-  agent,
-  payload: { contextTokens: 1, planMode },
-});
-
-it('is on or off as the main agent tells, or its status', () => {
-  const start = play([{ type: 'snapshot', snapshot: snapshot() }]);
-  expect(start.facts.planMode).toBe(false);
-  const on = play([facts(true), facts(false, 'agent-1')], start);
-  expect(on.facts.planMode).toBe(true);
-  const other: Draft = { type: 'agent.status.updated', payload: { contextTokens: 2 } };
-  expect(play([other], on).facts.planMode).toBe(true);
-  expect(play([facts(false)], on).facts.planMode).toBe(false);
+it('is on or off as the transcript tells, or by default until the agent has begun', () => {
+  const on = (...meta: Extract<TranscriptOp, { op: 'meta.merge' }>['meta'][]) =>
+    viewOf(meta.map((one) => ({ op: 'meta.merge', meta: one })));
+  const planMode = (...args: Parameters<typeof on>) => factsOf(on(...args)).planMode;
+  expect(planMode()).toBe(false);
+  expect(planMode({ modes: { plan: {} } })).toBe(true);
+  expect(planMode({ modes: { plan: {} } }, { agent: { contextTokens: 2 } })).toBe(true);
+  expect(planMode({ modes: { plan: {} } }, { modes: { plan: null } })).toBe(false);
   const status = {
     busy: false,
     thinking_level: '',
     permission: 'manual' as const,
     swarm_mode: false,
     context_tokens: 0,
+    plan_mode: true,
   };
-  expect(factsOf({ ...status, plan_mode: true }).planMode).toBe(true);
+  expect(factsOf({ ...on(), status }).planMode).toBe(true);
+  expect(factsOf({ ...on({ agent: { model: 'm' } }), status }).planMode).toBe(false);
 });
 
 it('answers a plan with the labels that the server knows', () => {

@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError, ConnectionError } from '../../../web/client/errors.ts';
 import { createRest } from '../../../web/client/rest.ts';
-import type { Question } from '../../../web/client/types.ts';
 import {
   answerOf,
   answersOf,
@@ -11,12 +10,11 @@ import {
   withOther,
   type Item,
 } from '../../../web/features/questions/answers.ts';
-import { questionsPart } from '../../../web/features/questions/part.ts';
+import { openQuestions, type Question } from '../../../web/features/questions/open.ts';
 import { answerQuestion, dismissQuestion } from '../../../web/features/questions/requests.ts';
 import { questionViews } from '../../../web/features/questions/views.ts';
 import { createToolViews } from '../../../web/render/tool-view.ts';
-import { partOf } from '../../../web/state/view-part.ts';
-import { frameMaker, play, snapshot, type Draft } from './session-frames.ts';
+import { asked, viewOf } from './transcripts.ts';
 
 const options = (item: number) => ['A', 'B', 'C'].map((label, at) => ({ id: `opt_${item}_${at}`, label }));
 const one: Item = { id: 'q_0', question: 'Which one?', options: options(0), allow_other: true };
@@ -27,47 +25,49 @@ const question = (id: string): Question => ({
   agent_id: 'main',
   tool_call_id: 't1',
   questions: [one, many],
-  created_at: '',
 });
 
 describe('open questions', () => {
-  const requested = (id: string, agent = 'main'): Draft => ({
-    type: 'event.question.requested',
-    agent,
-    payload: { ...question(id), agent_id: agent },
-  });
-  const answered: Draft = {
-    type: 'event.question.answered',
-    payload: { question_id: 'question_1', answers: { 'Which one?': 'A' }, resolved_at: '' },
+  const request = {
+    id: 'question_1',
+    agentId: 'agent-1',
+    toolCallId: 't1',
+    questions: [
+      { question: 'Which one?', options: [{ label: 'A' }, { label: 'B', description: 'the other' }], header: 'Pick' },
+      { question: 'Which ones?', options: [{ label: 'A' }], multiSelect: true, otherLabel: 'Else' },
+    ],
   };
-  const dismissed: Draft = {
-    type: 'event.question.dismissed',
-    payload: { question_id: 'question_2', dismissed_at: '' },
-  };
-  const ids = (view: ReturnType<typeof play>) => partOf(view, questionsPart).map(({ question_id }) => question_id);
+  const open = { interactionId: 'question_1', interactionKind: 'question' as const, toolCallId: 't1', request };
 
-  it('are those of every agent, each once, until they are answered or dismissed', () => {
-    const asked = play([
-      { type: 'snapshot', snapshot: snapshot() },
-      requested('question_1'),
-      requested('question_1'),
-      requested('question_2', 'agent-1'),
+  it('are those of every agent until they end; items and options are named by their places', () => {
+    expect(openQuestions(viewOf([], { 'agent-1': [asked(open)] }))).toEqual([
+      {
+        question_id: 'question_1',
+        session_id: 'session_1',
+        agent_id: 'agent-1',
+        tool_call_id: 't1',
+        questions: [
+          {
+            id: 'q_0',
+            question: 'Which one?',
+            header: 'Pick',
+            options: [
+              { id: 'opt_0_0', label: 'A' },
+              { id: 'opt_0_1', label: 'B', description: 'the other' },
+            ],
+          },
+          {
+            id: 'q_1',
+            question: 'Which ones?',
+            multi_select: true,
+            other_label: 'Else',
+            options: [{ id: 'opt_1_0', label: 'A' }],
+          },
+        ],
+      },
     ]);
-    expect(ids(asked)).toEqual(['question_1', 'question_2']);
-    expect(partOf(asked, questionsPart)[0]?.questions[1]).toEqual(many);
-    const left = play([answered, answered], asked, frameMaker(10));
-    expect(ids(left)).toEqual(['question_2']);
-    expect(ids(play([{ ...dismissed, agent: 'agent-1' }], left, frameMaker(20)))).toEqual([]);
-  });
-
-  it('come with a snapshot, and events that it holds already change nothing', () => {
-    const pending_questions = [question('question_1')];
-    const view = play([
-      requested('question_2'),
-      { type: 'snapshot', snapshot: snapshot({ pending_questions }) },
-      requested('question_1'),
-    ]);
-    expect(ids(view)).toEqual(['question_1']);
+    for (const state of ['answered', 'dismissed'] as const)
+      expect(openQuestions(viewOf([asked(open), asked({ ...open, state })]))).toEqual([]);
   });
 });
 
@@ -152,8 +152,7 @@ describe('requests', () => {
 describe('a call that asks', () => {
   const { ofCall } = createToolViews([questionViews]);
   const input = { questions: [{ question: 'Which one?', options: [] }, { question: 'Which ones?' }] };
-  const drawn = (output?: string, given: unknown = input) =>
-    ofCall({ name: 'AskUserQuestion', input: given, output, label: undefined, display: undefined });
+  const drawn = (output?: string, given: unknown = input) => ofCall({ name: 'AskUserQuestion', input: given, output });
 
   it('shows its questions, then what was answered', () => {
     expect(drawn()).toMatchObject({

@@ -1,8 +1,8 @@
 /** Tasks on the page: when they are read again, which can be moved, how they are shown. */
 import { describe, expect, it } from 'vitest';
-import type { SessionTask } from '../../../web/client/types.ts';
-import { duration, isWaitedFor, shownTasks, tasksPart, waitingCalls } from '../../../web/features/tasks/tasks.ts';
-import { frameMaker, play, snapshot, type Draft } from './session-frames.ts';
+import type { SessionTask, TranscriptTask } from '../../../web/client/types.ts';
+import { duration, isWaitedFor, shownTasks, taskChanges, waitingCalls } from '../../../web/features/tasks/tasks.ts';
+import { step, tool, turn, viewOf } from './transcripts.ts';
 
 const AT = '2026-01-02T03:04:05.000Z';
 const task = (id: string, more: Partial<SessionTask> = {}): SessionTask => ({
@@ -16,41 +16,36 @@ const task = (id: string, more: Partial<SessionTask> = {}): SessionTask => ({
   ...more,
 });
 
-const info = {
-  taskId: 'bash-1',
-  description: 'Build it',
-  status: 'running',
-  startedAt: 1,
-  endedAt: null,
-  kind: 'process',
-  command: 'make',
-  pid: 7,
-  exitCode: null,
-} as const;
-
-it('the list is read again when a task of the main agent begins or ends, and after a snapshot', () => {
-  const frame = frameMaker();
-  const after = (draft: Draft) => tasksPart.event?.(0, frame(draft));
-  expect(after({ type: 'task.started', payload: { info } })).toBe(1);
-  expect(after({ type: 'task.terminated', payload: { info } })).toBe(1);
-  expect(after({ type: 'task.started', payload: { info }, agent: 'agent-1' })).toBe(0);
-  expect(after({ type: 'background.task.started', payload: { info } })).toBe(0);
-  expect(tasksPart.snapshot?.(4, snapshot())).toBe(5);
+it('the list is read again when the transcript tells of another task, of its end or of its move behind', () => {
+  const told = (...tasks: Partial<TranscriptTask>[]) =>
+    taskChanges(
+      viewOf(
+        tasks.map((more) => ({
+          op: 'task.upsert',
+          task: { taskId: 'bash-1', kind: 'shell', state: 'running', detached: false, outputTail: '', ...more },
+        })),
+      ),
+    );
+  const seen = [
+    told(),
+    told({}),
+    told({ detached: true }),
+    told({ state: 'completed' }),
+    told({}, { taskId: 'bash-2' }),
+  ];
+  expect(new Set(seen).size).toBe(5);
+  expect(told({}, { outputTail: 'more' })).toBe(told({}));
 });
 
 describe('a task that a call waits for', () => {
-  const call = (id: string, name: string): Draft => ({
-    type: 'tool.call.started',
-    payload: { turnId: 0, toolCallId: id, name, args: {} },
-  });
-  const view = play([
-    { type: 'turn.started', payload: { turnId: 0, origin: { kind: 'user' } } },
-    { type: 'turn.step.started', payload: { turnId: 0, step: 1, stepId: 's1' } },
-    call('b', 'Bash'),
-    call('r', 'Read'),
-    call('a', 'Agent'),
-    call('d', 'Bash'),
-    { type: 'tool.result', payload: { turnId: 0, toolCallId: 'd', output: '' } },
+  const view = viewOf([
+    turn(0),
+    step(0, 1),
+    tool('t0.1', 'b', { input: {} }),
+    tool('t0.1', 'r', { input: {}, name: 'Read' }),
+    tool('t0.1', 'a', { input: {}, name: 'Agent' }),
+    tool('t0.1', 'd', { input: {}, state: 'done' }),
+    tool('t0.1', 'w', { inputText: '{' }),
   ]);
 
   it('is one whose call runs', () => {

@@ -1,8 +1,9 @@
 /** Answering an approval from its card. */
 import { shallowRef, type ShallowRef } from 'vue';
 import { ApiError } from '../../client/errors.ts';
-import type { Approval, ResolveApproval } from '../../client/types.ts';
+import type { ResolveApproval } from '../../client/types.ts';
 import { useWorkbench } from '../../stores/workbench.ts';
+import type { Approval } from './open.ts';
 
 /** Answers that mean somebody else was first or the turn is over; the event takes the card away. */
 const ALREADY_OVER = [40404, 40902, 41001];

@@ -1,6 +1,6 @@
 /** The calls about the goal, on top of the client's own. */
 import type { Rest } from '../../client/rest.ts';
-import type { Goal } from './part.ts';
+import type { Goal } from '../../client/types.ts';
 
 export const readGoal = (rest: Rest, sessionId: string): Promise<Goal | null> =>
   rest.request('GET', `sessions/${encodeURIComponent(sessionId)}/goal`);

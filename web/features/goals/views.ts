@@ -1,6 +1,6 @@
 /** How a goal is said in words, and how the calls that set and end one are drawn. */
+import type { Goal } from '../../client/types.ts';
 import { firstLine, textOf, type Args, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
-import type { Goal } from './part.ts';
 
 export type GoalBody = { kind: 'goal'; objective: string; completionCriterion: string };
 

@@ -1,6 +1,6 @@
 /** How the calls of plan mode are drawn: the plan itself, as it was shown. */
 import { type DrawnCall, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
-import { outputText } from '../../state/tool-calls.ts';
+import { outputText } from '../../state/tool-call.ts';
 
 export type PlanBody = { kind: 'plan'; text: string };
 

@@ -1,5 +1,5 @@
 /** From what was picked on a card to the answers that are sent. */
-import type { Question } from '../../client/types.ts';
+import type { Question } from './open.ts';
 import type { Answer } from './requests.ts';
 
 export type Item = Question['questions'][number];

@@ -1,7 +1,7 @@
 /** The calls about questions, on top of the client's own. */
 import { ApiError } from '../../client/errors.ts';
 import type { Rest } from '../../client/rest.ts';
-import type { Question } from '../../client/types.ts';
+import type { Question } from './open.ts';
 
 export type Answer =
   | { kind: 'single'; option_id: string }

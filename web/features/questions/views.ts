@@ -1,6 +1,7 @@
 /** How a call that asks is drawn: the questions, each with what was answered. */
 import { firstLine, textOf, type Args, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
-import { outputText } from '../../state/tool-calls.ts';
+import { isObject } from '../../state/is-object.ts';
+import { outputText } from '../../state/tool-call.ts';
 
 export interface AskedQuestion {
   question: string;
@@ -44,10 +45,6 @@ function answersIn(output: string): Record<string, string> | undefined {
   return Object.fromEntries(
     Object.entries(answers).flatMap(([question, answer]) => (typeof answer === 'string' ? [[question, answer]] : [])),
   );
-}
-
-function isObject(value: unknown): value is Args {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export const questionViews: ToolViews = {

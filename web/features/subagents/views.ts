@@ -1,14 +1,19 @@
-/** How a call that starts a subagent is drawn. */
+/** How a call that starts a subagent is drawn: what it was told, and what it did. */
 import { textOf, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
 
-function summary(subject: string, prompt: string): ToolSummary {
-  const body = prompt ? { kind: 'task', text: prompt } : undefined;
-  return { verb: 'Agent', subject, prose: true, body };
+export type TaskBody = { kind: 'task'; text: string; agents: readonly string[] };
+
+function summary(subject: string, text: string, agents: readonly string[] = []): ToolSummary {
+  const body: TaskBody = { kind: 'task', text, agents };
+  const drawn = { verb: 'Agent', subject, prose: true as const, body: text || agents.length ? body : undefined };
+  // The conversation ends with what the result repeats.
+  return agents.length ? { ...drawn, output: 'on failure' } : drawn;
 }
 
 export const subagentViews: ToolViews = {
   tools: {
-    Agent: (args) => summary(textOf(args, 'description') || textOf(args, 'subagent_type'), textOf(args, 'prompt')),
+    Agent: (args, { agents }) =>
+      summary(textOf(args, 'description') || textOf(args, 'subagent_type'), textOf(args, 'prompt'), agents),
   },
   displays: {
     agent_call: ({ agent_name, prompt }) => summary(agent_name, prompt),

@@ -1,29 +1,24 @@
 /** Tasks of a session: when to read them again, and which of them a call of the conversation waits for. */
 import type { SessionTask } from '../../client/types.ts';
-import { MAIN_AGENT } from '../../client/types.ts';
-import type { SessionView } from '../../state/session-view.ts';
-import type { ViewPart } from '../../state/view-part.ts';
+import { runningTurn, type SessionView } from '../../state/session-view.ts';
 
-/** Counts what changes the list; the list itself is read from the server, which alone has all of it. */
-export const tasksPart: ViewPart<number> = {
-  name: 'tasks',
-  initial: 0,
-  snapshot: (changes) => changes + 1,
-  event(changes, { type, payload }) {
-    const changed = type === 'task.started' || type === 'task.terminated';
-    return changed && payload.agentId === MAIN_AGENT ? changes + 1 : changes;
-  },
-};
+/** Changes with what the transcript tells of the list; the list itself is read from the server, which alone has all of it. */
+export const taskChanges = ({ main }: Pick<SessionView, 'main'>): string =>
+  [...main.tasks.values()].map(({ taskId, state, detached }) => `${taskId} ${state} ${detached}`).join('\n');
 
 /** Tools whose calls run as tasks. */
 const TOOLS = new Set(['Bash', 'Agent']);
 
 /** The calls that may have a task in the foreground. */
-export const waitingCalls = ({ tools }: Pick<SessionView, 'tools'>): string[] =>
-  Object.values(tools).flatMap(({ id, name, state }) => (state === 'running' && TOOLS.has(name) ? [id] : []));
+export const waitingCalls = ({ main }: Pick<SessionView, 'main'>): string[] =>
+  (runningTurn(main)?.steps.at(-1)?.frames ?? []).flatMap((frame) =>
+    frame.kind === 'tool' && frame.state === 'running' && frame.input !== undefined && TOOLS.has(frame.name)
+      ? [frame.toolCallId]
+      : [],
+  );
 
 /** Somebody waits for it, so it can be moved to the background. */
-export const isWaitedFor = (task: SessionTask, view: Pick<SessionView, 'tools'>): boolean =>
+export const isWaitedFor = (task: SessionTask, view: Pick<SessionView, 'main'>): boolean =>
   task.status === 'running' &&
   task.parent_tool_call_id !== undefined &&
   waitingCalls(view).includes(task.parent_tool_call_id);

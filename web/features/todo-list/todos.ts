@@ -1,9 +1,7 @@
-/**
- * The agent's todo list, read from its calls: it has no event of its own, and the calls follow an undo by themselves.
- */
+/** The agent's todo list, and the calls that write and read it. */
 import { type Args, type DrawnCall, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
-import type { Entry, SessionView } from '../../state/session-view.ts';
-import { outputText } from '../../state/tool-calls.ts';
+import type { SessionView } from '../../state/session-view.ts';
+import { outputText } from '../../state/tool-call.ts';
 
 const TOOL = 'TodoList';
 const statuses = ['pending', 'in_progress', 'done'] as const;
@@ -35,25 +33,8 @@ export function printedTodos(output: string): Todo[] {
   });
 }
 
-/** The list as the newest finished call leaves it; empty where no call is shown. */
-export function currentTodos(view: Pick<SessionView, 'entries' | 'tools'>): Todo[] {
-  for (const entry of view.entries.toReversed()) {
-    for (const id of callsOf(entry).toReversed()) {
-      const call = view.tools[id];
-      if (call?.name !== TOOL || call.state !== 'done') continue;
-      const todos = todosOf(call);
-      // A reader's result may say in words that there are none; the write before it says it for sure.
-      if (todos.length || isWrite(call)) return todos;
-    }
-  }
-  return [];
-}
-
-function callsOf(entry: Entry): string[] {
-  if (entry.kind === 'step') return entry.calls;
-  if (entry.kind !== 'message' || entry.message.role !== 'assistant') return [];
-  return entry.message.content.flatMap((part) => (part.type === 'tool_use' ? [part.tool_call_id] : []));
-}
+export const currentTodos = ({ main }: Pick<SessionView, 'main'>): readonly Todo[] =>
+  main.todos.get('todo')?.items ?? [];
 
 const argsOf = ({ input }: Pick<DrawnCall, 'input'>): Args =>
   typeof input === 'object' && input !== null ? { ...input } : {};

@@ -1,0 +1,50 @@
+// A copy of a session of 2,000 turns, from one that is not loaded and from one that is; what copying its files alone takes
+// is not the server's.
+import { cp, rm } from 'node:fs/promises';
+import { createClient } from '../client.mjs';
+import { makeLongSession } from '../journals.mjs';
+import { median } from '../rounds.mjs';
+import { makeHome, startBuilt } from '../processes.mjs';
+
+const TURNS = 2000;
+const ROUNDS = 5;
+
+export async function measureFork({ builds, model, report }) {
+  const { home, project, remove } = await makeHome(model.url);
+  const { id, folder } = await makeLongSession({ build: builds[0], home, project }, TURNS);
+  const server = await startBuilt(builds[0], { home });
+  const client = createClient(server);
+  const timed = async (work) => {
+    const begun = performance.now();
+    await work();
+    return performance.now() - begun;
+  };
+  const fork = () => timed(() => client.api('POST', `/sessions/${id}:fork`));
+  const copy = async () => {
+    const target = `${folder}-copied`;
+    const ms = await timed(() => cp(folder, target, { recursive: true }));
+    await rm(target, { recursive: true });
+    return ms;
+  };
+  try {
+    await client.api('GET', '/sessions');
+    await fork();
+    const copying = [];
+    for (let round = 0; round < ROUNDS; round += 1) copying.push(await copy());
+    const alone = median(copying);
+    const measure = async (name) => {
+      const now = [];
+      for (let round = 0; round < ROUNDS; round += 1) now.push(Math.max(0, (await fork()) - alone));
+      report.line({ name, unit: 'ms', now, aim: { most: 200 } });
+    };
+    const name = `fork of ${TURNS.toLocaleString('en')} turns beyond the copy`;
+    await measure(`${name}: not loaded, p50`);
+    await client.api('POST', `/sessions/${id}:restore`);
+    await measure(`${name}: loaded, p50`);
+    report.note(`copying its files alone: ${alone.toFixed(1)} ms`);
+  } finally {
+    client.close();
+    await server.stop('SIGTERM');
+    remove();
+  }
+}

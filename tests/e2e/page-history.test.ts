@@ -1,0 +1,292 @@
+/** The conversation on the page: taken back, copied, compacted, long, of several agents; a scripted model behind it. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from '@decimalturn/toml-patch';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { z } from 'zod';
+import { launchBrowser, openPage, type OpenedPage } from '#support/browser.ts';
+import { startModelServer, type ModelServer, type Script } from '#support/model-server.ts';
+import { spawnServer, type SpawnedServer } from '#support/server.ts';
+
+let browser: Browser;
+let model: ModelServer;
+let server: SpawnedServer;
+let root: string;
+let opened: OpenedPage;
+let page: Page;
+let session: string;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  root = await mkdtemp(join(tmpdir(), 'service-code-page-'));
+  model = await startModelServer();
+  await writeFile(join(root, 'config.toml'), stringify(model.providerConfig()));
+  server = await spawnServer({ home: root });
+  opened = await openPage(browser, server);
+  page = opened.page;
+});
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+  await model.close();
+  await rm(root, { recursive: true, force: true });
+  expect(opened.errors).toEqual([]);
+});
+beforeEach(async () => {
+  session = await newSession();
+  await show(session);
+});
+
+const visible = { state: 'visible', timeout: 15_000 } as const;
+const hidden = { state: 'hidden', timeout: 15_000 } as const;
+const field = () => page.getByRole('textbox', { name: 'Prompt' });
+const log = () => page.getByRole('log', { name: 'Conversation', exact: true });
+const you = () => log().getByRole('article', { name: 'You' });
+const idSchema = z.object({ id: z.string() });
+const selected = () => /#\/s\/(.+)$/.exec(page.url())?.[1] ?? '';
+
+async function newSession(): Promise<string> {
+  const { data } = await server.api('POST', '/sessions', { metadata: { cwd: root } });
+  return idSchema.parse(data).id;
+}
+
+async function show(id: string) {
+  await page.goto(`${server.url}/#/s/${id}`);
+  await expect.poll(selected).toBe(id);
+  await field().waitFor(visible);
+}
+
+const idle = (id = session) =>
+  expect
+    .poll(async () => (await server.api('GET', `/sessions/${id}`)).data, { timeout: 15_000, interval: 20 })
+    .toMatchObject({ busy: false, main_turn_active: false });
+
+/** A turn that the page did not ask for. */
+async function turn(text: string, ...scripts: Script[]) {
+  for (const script of scripts.length ? scripts : [{ text: `Answer to ${text}` }]) model.enqueue(script);
+  await server.api('POST', `/sessions/${session}/prompts`, { content: [{ type: 'text', text }] });
+  await idle();
+}
+
+async function send(text: string) {
+  await field().fill(text);
+  await field().press('Enter');
+  await expect.poll(() => field().inputValue()).toBe('');
+}
+
+it('takes a prompt back with all that followed, and gives its text to be written anew', async () => {
+  for (const text of ['one', 'two', 'three']) await turn(text);
+  await log().getByText('Answer to three').waitFor(visible);
+  await field().fill('after all');
+  await you().filter({ hasText: 'two' }).getByRole('button', { name: 'Take back to here' }).focus();
+  await page.keyboard.press('Enter');
+  await log().getByText('Answer to two').waitFor(hidden);
+  await log().getByText('Prompts were taken back.').waitFor(visible);
+  expect(await field().inputValue()).toBe('two\n\nafter all');
+  await page.reload();
+  await log().getByText('Prompts were taken back.').waitFor(visible);
+  expect(await you().allTextContents()).toHaveLength(1);
+  await turn('four');
+  await log().getByText('Answer to four').waitFor(visible);
+  expect(JSON.stringify(model.requests.at(-1)?.body['messages'])).not.toContain('Answer to two');
+});
+
+it('goes on in a copy, and shows children below their parent', async () => {
+  await turn('one');
+  await log().getByText('Answer to one').waitFor(visible);
+  await page.getByRole('button', { name: 'Fork', exact: true }).click();
+  await expect.poll(selected).not.toBe(session);
+  const [source, copy] = [session, selected()];
+  await log().getByText('Answer to one').waitFor(visible);
+  session = copy;
+  await turn('two');
+  await log().getByText('Answer to two').waitFor(visible);
+  await show(source);
+  await log().getByText('Answer to one').waitFor(visible);
+  expect(await log().getByText('Answer to two').count()).toBe(0);
+
+  const { data } = await server.api('POST', `/sessions/${source}/children`, { title: 'A side way' });
+  const rows = page.getByRole('navigation', { name: 'Sessions' }).getByRole('listitem');
+  const at = async (id: string) =>
+    rows.evaluateAll((all, href) => all.findIndex((row) => row.querySelector(`a[href="${href}"]`)), `#/s/${id}`);
+  await page.getByRole('link', { name: /A side way/ }).waitFor(visible);
+  expect(await at(idSchema.parse(data).id)).toBe((await at(source)) + 1);
+});
+
+it('compacts the conversation, says so meanwhile, and shows what is left of it for the model', async () => {
+  await turn('one');
+  await turn('two');
+  const held = model.enqueue({ text: 'They said one and two.', hold: true });
+  await page.getByRole('button', { name: /^Context:/ }).click();
+  const panel = page.getByRole('form', { name: 'Context' });
+  await panel.getByRole('textbox').fill('the numbers');
+  await panel.getByRole('button', { name: 'Compact the conversation' }).click();
+  await page.getByText('Compacting the conversation').waitFor(visible);
+  expect(await panel.isVisible()).toBe(false);
+  await held.sent;
+  expect(JSON.stringify(model.requests.at(-1)?.body['messages'])).toContain('the numbers');
+  held.release();
+  const marker = log().getByText('The conversation above was compacted');
+  await marker.waitFor(visible);
+  await page.getByText('Compacting the conversation').waitFor(hidden);
+  await log().getByText('Answer to two').waitFor(visible);
+  // What the model no longer has cannot be taken back.
+  expect(await log().getByRole('button', { name: 'Take back to here' }).count()).toBe(0);
+  await page.reload();
+  await marker.click();
+  await log().getByText('They said one and two.').waitFor(visible);
+});
+
+it('still shows after a reload why a turn failed', async () => {
+  await turn('one', { status: 400, error: 'the key is no good' });
+  for (let loads = 0; loads < 2; loads += 1) {
+    await log().getByRole('alert').getByText('the key is no good').waitFor(visible);
+    expect(await log().getByRole('alert').count()).toBe(1);
+    await page.reload();
+  }
+});
+
+it('shows what a subagent does while it works, and behind its call ever after', async () => {
+  const call = {
+    name: 'Agent',
+    args: { description: 'count words', prompt: 'Count the words', subagent_type: 'coder' },
+  };
+  model.enqueue({ calls: [call] });
+  const words = ['I count ', 'and find two words in all of the files that were named to me. '.repeat(5)];
+  const held = model.enqueue({ text: words, hold: true });
+  await send('go');
+  const card = page.locator('[data-agent="agent-1"]');
+  await card.getByText('coder: count words').waitFor(visible);
+  await card.locator('button.head').click();
+  await card.getByText('I count and find two words').waitFor(visible);
+  model.enqueue({ text: 'There are two.' });
+  held.release();
+  await log().getByText('There are two.', { exact: true }).waitFor(visible);
+  await card.waitFor(hidden);
+  await page.locator('[data-tool="Agent"] button.head').click();
+  const inside = page.locator('[data-tool="Agent"]');
+  await inside.getByText('Count the words', { exact: true }).waitFor(visible);
+  await inside.getByText('I count and find two words').waitFor(visible);
+});
+
+it('asks what a subagent wants to be asked', async () => {
+  const call = { name: 'Agent', args: { description: 'list', prompt: 'List', subagent_type: 'coder' } };
+  for (const calls of [[call], [{ name: 'Bash', args: { command: 'touch made.txt' } }]]) model.enqueue({ calls });
+  await send('go');
+  const approval = page.getByRole('group', { name: /^Approval:/ });
+  await approval.getByText('agent-1').waitFor(visible);
+  model.enqueue({ text: 'It was not allowed, so that I leave the files as they are and report it. '.repeat(4) });
+  model.enqueue({ text: 'All is said.' });
+  await page.keyboard.press('Alt+r');
+  await page.keyboard.press('Enter');
+  await approval.waitFor(hidden);
+  await log().getByText('All is said.').waitFor(visible);
+});
+
+it('lists what runs behind: it is stopped there, and what is waited for is moved there', async () => {
+  await page.getByLabel('Permission mode').selectOption('yolo');
+  const strip = page.locator('details[aria-label="Tasks"]');
+  const bash = (args: object) => [{ name: 'Bash', args: { description: 'Wait', ...args } }];
+  model.enqueue({ calls: bash({ command: 'sleep 300', run_in_background: true }) });
+  model.enqueue({ text: 'It runs.' });
+  await send('behind');
+  await log().getByText('It runs.').waitFor(visible);
+  await strip.getByText('1 task runs').waitFor(visible);
+  await strip.locator('summary').click();
+  model.enqueue({ text: 'I see that it ended.' });
+  await strip.getByRole('button', { name: 'Stop' }).click();
+  await strip.getByText(/^stopped/).waitFor(visible);
+  await log().getByText('I see that it ended.').waitFor(visible);
+  await idle();
+
+  model.enqueue({ calls: bash({ command: 'echo begun; sleep 301' }) });
+  await send('wait for it');
+  await page.locator('[data-tool="Bash"]').getByText('begun', { exact: true }).waitFor(visible);
+  model.enqueue({ text: 'It goes on behind.' });
+  await strip.getByRole('button', { name: 'To background' }).click();
+  await log().getByText('It goes on behind.').waitFor(visible);
+  await page.getByTitle('Stop (Esc)').waitFor(hidden);
+  model.enqueue({ text: 'I see.' });
+  await strip.getByRole('button', { name: 'Stop' }).click();
+  await log().getByText('I see.', { exact: true }).waitFor(visible);
+  await idle();
+});
+
+it('reads a long conversation piece by piece, draws what is in sight, and keeps one’s place', async () => {
+  const TURNS = 70;
+  for (let number = 1; number <= TURNS; number += 1) await turn(`Prompt ${number}.`);
+  await page.reload();
+  await log().getByText(`Answer to Prompt ${TURNS}.`).waitFor(visible);
+  const drawn = log().locator('[data-index]');
+  expect(await drawn.count()).toBeLessThan(40);
+
+  // Older turns come in above what is read, which stays where it is.
+  let release = () => {};
+  const gate = new Promise<void>((resolve) => (release = resolve));
+  await page.route('**/transcript?*before_turn=*', async (route) => {
+    await gate;
+    await route.continue();
+  });
+  const asks = page.waitForRequest(/before_turn=/);
+  await log().evaluate((element) => (element.scrollTop = 200));
+  await asks;
+  const read = log().locator('[data-index]').nth(6);
+  const text = (await read.textContent()) ?? '';
+  const place = () => log().getByText(text.trim(), { exact: true }).first().boundingBox();
+  const before = await place();
+  const height = await log().evaluate((element) => element.scrollHeight);
+  release();
+  await expect.poll(() => log().evaluate((element) => element.scrollHeight)).toBeGreaterThan(height + 500);
+  expect(Math.abs(((await place())?.y ?? 0) - (before?.y ?? 0))).toBeLessThan(3);
+  await page.unroute('**/transcript?*before_turn=*');
+
+  // What streams below does not carry away who reads above.
+  const stop = model.enqueue({ text: ['Streaming. ', 'More of it. '.repeat(50)], hold: true });
+  const top = () => log().evaluate((element) => element.scrollTop);
+  const seen = await top();
+  await server.api('POST', `/sessions/${session}/prompts`, { content: [{ type: 'text', text: 'and now' }] });
+  await stop.sent;
+  await page.getByRole('button', { name: 'Stop', exact: true }).waitFor(visible);
+  expect(await top()).toBe(seen);
+  await page.getByRole('button', { name: 'Go to the newest message' }).click();
+  await log().getByText('More of it.').waitFor(visible);
+  stop.release();
+  await idle();
+
+  // Up to the first one.
+  for (let wheels = 0; wheels < 200 && !(await log().getByText('Prompt 1.', { exact: true }).count()); wheels += 1) {
+    await log().evaluate((element) => (element.scrollTop = 0));
+    await page.waitForTimeout(20);
+  }
+  await log().getByText('Prompt 1.', { exact: true }).waitFor(visible);
+  expect(await drawn.count()).toBeLessThan(40);
+});
+
+it('comes back to a session as it was left: what was written, and where one was reading', async () => {
+  for (let number = 1; number <= 12; number += 1) await turn(`Prompt ${number}.`);
+  await log().getByText('Answer to Prompt 12.').waitFor(visible);
+  await log().evaluate((element) => (element.scrollTop = 300));
+  await page.getByRole('button', { name: 'Go to the newest message' }).waitFor(visible);
+  await field().fill('half a prom');
+  const top = await log().evaluate((element) => element.scrollTop);
+  const other = await newSession();
+  await show(other);
+  expect(await field().inputValue()).toBe('');
+  const before = opened.requests.length;
+  await page.goBack();
+  await expect.poll(selected).toBe(session);
+  await expect.poll(() => field().inputValue()).toBe('half a prom');
+  await expect.poll(() => log().evaluate((element) => element.scrollTop)).toBe(top);
+  expect(opened.requests.slice(before).filter((request) => request.includes('/transcript'))).toEqual([]);
+});
+
+it('stays at the end while an answer grows', async () => {
+  const distance = () => log().evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight);
+  const lines = Array.from({ length: 60 }, (_, at) => `Line ${at} of it.\n\n`);
+  model.enqueue({ text: lines, paceMs: 10 });
+  await send('go');
+  await log().getByText('Line 59 of it.').waitFor(visible);
+  await expect.poll(distance).toBeLessThan(2);
+});

@@ -1,0 +1,133 @@
+/** Where undo cuts, and what it brings back below HTTP. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { created, cleared } from '#server/features/goals/records.ts';
+import { newGoal } from '#server/features/goals/goal.ts';
+import { goalProjection } from '#server/features/goals/projection.ts';
+import { cancelledReminder } from '#server/features/goals/reminders.ts';
+import { planOf, plans } from '#server/features/plan-mode/projection.ts';
+import { cutOf } from '#server/features/undo/cut.ts';
+import { undoTurns } from '#server/features/undo/undo.ts';
+import { readContext, type ContextEntry } from '#server/journal/projections/context.ts';
+import { entering, internal } from '#server/journal/records.ts';
+import type { ContextMessage } from '#schema/engine.ts';
+import { openTalk, scriptedModel, textOf, type ModelAnswer } from '#support/agent-session.ts';
+import { temporaryFolder } from '#support/session-logs.ts';
+
+type Entry = Pick<ContextMessage, 'role' | 'origin' | 'id'>;
+const entry = ({ role, origin, id }: Entry): ContextEntry => ({
+  message: { role, content: [], toolCalls: [], ...(origin ? { origin } : {}), ...(id === undefined ? {} : { id }) },
+});
+const user = (id: string) => entry({ role: 'user', origin: { kind: 'user' }, id });
+const answer = entry({ role: 'assistant' });
+const injected = (ownerPromptId?: string) =>
+  entry({ role: 'user', origin: { kind: 'injection', variant: 'v', ...(ownerPromptId ? { ownerPromptId } : {}) } });
+const hookText = (ownerPromptId: string) =>
+  entry({ role: 'user', origin: { kind: 'hook_result', event: 'UserPromptSubmit', ownerPromptId } });
+const task = entry({ role: 'user', origin: { kind: 'task', taskId: 't', status: 'completed', notificationId: 'n' } });
+const summary = entry({ role: 'user', origin: { kind: 'compaction_summary' } });
+const skill = (trigger: 'user-slash' | 'model-tool') =>
+  entry({ role: 'user', origin: { kind: 'skill_activation', activationId: 'a', skillName: 's', trigger } });
+
+describe('the cut', () => {
+  const at = (entries: ContextEntry[], count = 1, barrier = 0) => cutOf({ entries, barrier }, count);
+
+  it('counts what opened turns and what was steered in, from the end', () => {
+    const entries = [user('a'), answer, injected(), user('b'), answer, task, answer, user('c'), answer];
+    expect(at(entries)).toEqual({ start: 7, remaining: 3 });
+    expect(at(entries, 2)).toEqual({ start: 3, remaining: 0 });
+    expect(at(entries, 3)).toEqual({ start: 0, remaining: -1 });
+  });
+
+  it('takes along what belongs to the oldest prompt directly in front of it, and nothing else', () => {
+    expect(at([user('a'), answer, hookText('b'), injected('b'), user('b'), answer])).toMatchObject({ start: 2 });
+    expect(at([user('a'), answer, hookText('a'), user('b'), answer])).toMatchObject({ start: 3 });
+    expect(at([user('a'), hookText('b'), injected(), user('b')])).toMatchObject({ start: 3 });
+  });
+
+  it('counts skills that the user called, not those that the model did', () => {
+    expect(at([user('a'), skill('user-slash'), answer])).toEqual({ start: 1, remaining: 0 });
+    expect(at([user('a'), skill('model-tool'), answer])).toEqual({ start: 0, remaining: -1 });
+  });
+
+  it('refuses with how far it could go', () => {
+    const refused = (data: object) => expect.objectContaining({ code: 40911, data });
+    const two = [user('a'), answer, user('b'), answer];
+    expect(() => at([], 1)).toThrow(refused({ reason: 'empty', requestedCount: 1, undoableCount: 0 }));
+    expect(() => at([answer, task], 2)).toThrow(refused({ reason: 'empty', requestedCount: 2, undoableCount: 0 }));
+    expect(() => at(two, 3)).toThrow(refused({ reason: 'insufficient', requestedCount: 3, undoableCount: 2 }));
+    const compacted = [user('a'), summary, user('b'), answer];
+    expect(at(compacted, 1, 2)).toEqual({ start: 2, remaining: 0 });
+    expect(() => at(compacted, 2, 2)).toThrow(
+      refused({ reason: 'compaction_boundary', requestedCount: 2, undoableCount: 1 }),
+    );
+    expect(() => at([user('a'), summary], 1, 2)).toThrow(
+      refused({ reason: 'compaction_boundary', requestedCount: 1, undoableCount: 0 }),
+    );
+  });
+});
+
+let root: string;
+let remove: () => Promise<void>;
+beforeEach(async () => ({ path: root, remove } = await temporaryFolder()));
+afterEach(() => remove());
+
+async function talkOf(...answers: ModelAnswer[]) {
+  const model = scriptedModel(...answers);
+  const talk = await openTalk({ dir: root, program: model.program });
+  const undo = (count = 1) => undoTurns(talk.session.context, count, textOf);
+  return { ...talk, requests: model.requests, undo };
+}
+
+it('leaves the session as a load finds it', async () => {
+  const talk = await talkOf({ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' });
+  await talk.turn('first');
+  const before = structuredClone(readContext(talk.log.state.context, 'main').entries.map(({ message }) => message));
+  await talk.turn('second');
+  await talk.undo();
+  expect(readContext(talk.log.state.context, 'main').entries.map(({ message }) => message)).toEqual(before);
+  expect(talk.log.state.index.lastPrompt).toBe('first');
+  expect((await talk.lines()).at(-1)).toEqual(['context.spliced', 'session.meta.updated', 'context.undone']);
+  await talk.turn('third');
+  expect(
+    talk.requests
+      .at(-1)
+      ?.messages.map(textOf)
+      .filter((text) => /^(first|second|third)$/.test(text)),
+  ).toEqual(['first', 'third']);
+  // What was spent was spent.
+  expect(talk.log.state.counters.agents.get('main')?.nextTurnId).toBe(3);
+  await talk.close();
+});
+
+it('takes plan mode back to what it was', async () => {
+  const talk = await talkOf({ text: 'One.' }, { text: 'Two.' });
+  const plan = () => planOf(plans.of(talk.log.state.features), 'main');
+  await talk.turn('first');
+  talk.log.append([internal('main', 'plan.entered', { id: 'calm-lake-1', trigger: 'profile' })]);
+  await talk.turn('second');
+  expect(plan()).toMatchObject({ active: true, told: 'on' });
+  await talk.undo();
+  // Entered before the prompt that went, so it stays; what the model was told of it went with the turn.
+  expect(plan()).toMatchObject({ active: true, entered: true });
+  expect(plan().told).toBeUndefined();
+  await talk.undo();
+  expect(plan().active).toBe(false);
+  await talk.close();
+});
+
+it('lets the goal be, and has the model told again what it was told of it', async () => {
+  const talk = await talkOf({ text: 'One.' }, { text: 'Two.' });
+  const { log } = talk;
+  const state = () => goalProjection.of(log.state.features);
+  await talk.turn('first');
+  log.append([created(newGoal('goal_1', 'ship it', undefined))]);
+  await talk.turn('second');
+  log.append([cleared(), entering('main', [cancelledReminder()], { cause: 'reminder' })]);
+  expect(state().cancelUntold).toBe(false);
+  await talk.undo();
+  expect(state()).toMatchObject({ goal: undefined, cancelUntold: true });
+  // In front of it there was no goal that the model knew of.
+  await talk.undo();
+  expect(state()).toMatchObject({ goal: undefined, cancelUntold: false });
+  await talk.close();
+});

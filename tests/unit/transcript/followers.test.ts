@@ -1,0 +1,176 @@
+/** Who follows transcripts, seen from the server: what is opened, encoded, held back and forgotten. */
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '#server/clock.ts';
+import type { Client, Companion } from '#server/events/frame-handler.ts';
+import { event } from '#server/journal/records.ts';
+import { createLogger } from '#server/logging/log.ts';
+import { createTranscriptFollowers } from '#server/transcript/following/followers.ts';
+import type { FollowedSession } from '#server/transcript/following/feed.ts';
+import { createLiveTranscripts } from '#server/transcript/live.ts';
+import { createMapper } from '#server/transcript/mapper.ts';
+import { createOpJournals } from '#server/transcript/op-journal.ts';
+import { openLog, SESSION_ID, temporaryFolder } from '#support/session-logs.ts';
+import { agentConfig, shortTurn } from '#support/transcript-turns.ts';
+
+let root: string;
+let remove: () => Promise<void>;
+beforeEach(async () => ({ path: root, remove } = await temporaryFolder()));
+afterEach(() => remove());
+
+/** A connection without a socket. */
+function testClient(id: string) {
+  const sent: Uint8Array[] = [];
+  let companion: Companion | undefined;
+  let gone = false;
+  const cuts = vi.fn(() => companion?.cut());
+  const state = { room: () => Promise.resolve() };
+  const client: Client = {
+    id,
+    send: () => expect.unreachable(),
+    room: () => state.room(),
+    onClose: () => expect.unreachable(),
+    session: () => ({
+      subscribe: async () => (gone ? undefined : { seq: 0, epoch: 'ep' }),
+      attach(next) {
+        companion = next;
+        if (gone) next?.end();
+      },
+      send: (bytes) => void sent.push(bytes),
+      cut: cuts,
+    }),
+  };
+  return {
+    client,
+    sent,
+    cuts,
+    state,
+    types: () => sent.map((bytes) => (JSON.parse(Buffer.from(bytes).toString()) as { type: string }).type),
+    close() {
+      gone = true;
+      companion?.end();
+      companion = undefined;
+    },
+  };
+}
+
+async function setUp() {
+  const { log } = await openLog(root);
+  await log.claim();
+  log.append(agentConfig());
+  const transcripts = createLiveTranscripts({
+    log,
+    mapper: createMapper([]),
+    journals: createOpJournals(),
+    clock: systemClock,
+    untold: () => [],
+  });
+  const opened = vi.spyOn(transcripts, 'open');
+  const session: FollowedSession = { id: SESSION_ID, transcripts, load: log.load, position: log.position };
+  const sessions = new Map<string, FollowedSession>([[SESSION_ID, session]]);
+  const followers = createTranscriptFollowers({
+    session: (id) => sessions.get(id),
+    clock: systemClock,
+    log: createLogger('silent'),
+  });
+  const follow = (client: Client, grade: 'off' | 'turn' | 'block' | 'delta') =>
+    followers.follow(client, { session_id: SESSION_ID, transcript: { '*': grade } });
+  const warn = (message: string) => log.append([event('main', 'warning', { message })]);
+  return { log, transcripts, opened, session, sessions, followers, follow, warn };
+}
+
+describe('followers', () => {
+  it('open nothing of a session that nobody follows', async () => {
+    const { followers, session, opened, log, follow, transcripts } = await setUp();
+    followers.loaded(session);
+    shortTurn(log, 0);
+    expect(opened).not.toHaveBeenCalled();
+    const one = testClient('one');
+    await follow(one.client, 'delta');
+    const tell = vi.spyOn(await transcripts.open(), 'tell');
+    one.close();
+    expect(tell).toHaveBeenCalledWith(undefined);
+    opened.mockClear();
+    followers.loaded(session);
+    expect(opened).not.toHaveBeenCalled();
+  });
+
+  it('of one grade share what is encoded, baselines too where they come at one moment', async () => {
+    const { followers, session, sessions, follow, log, warn } = await setUp();
+    const [one, other, lower] = [testClient('one'), testClient('other'), testClient('lower')];
+    sessions.clear();
+    await follow(one.client, 'delta');
+    await follow(other.client, 'delta');
+    await follow(lower.client, 'turn');
+    sessions.set(SESSION_ID, session);
+    followers.loaded(session);
+    await vi.waitUntil(() => lower.sent.length === 1);
+    shortTurn(log, 0);
+    warn('the end');
+    await vi.waitUntil(() => one.sent.length > 5);
+    expect(one.sent.length).toBe(other.sent.length);
+    one.sent.forEach((bytes, at) => expect(other.sent[at]).toBe(bytes));
+    expect(one.types()[0]).toBe('transcript.reset');
+    expect(lower.sent.at(-1)).toBe(one.sent.at(-1));
+    expect(lower.sent.length).toBeLessThan(one.sent.length);
+  });
+
+  it('hold back a bounded number of batches behind a baseline that the socket does not take', async () => {
+    const { follow, warn } = await setUp();
+    const slow = testClient('slow');
+    const never = () => {};
+    let open = never;
+    slow.state.room = () => new Promise<void>((resolve) => (open = resolve));
+    const following = follow(slow.client, 'delta');
+    await vi.waitUntil(() => open !== never);
+    for (let batch = 0; batch < 1000; batch += 1) warn('held back');
+    expect(slow.cuts).not.toHaveBeenCalled();
+    warn('one too many');
+    expect(slow.cuts).toHaveBeenCalledTimes(1);
+    expect(slow.sent).toEqual([]);
+    slow.state.room = () => Promise.resolve();
+    open();
+    await new Promise((resolve) => setImmediate(resolve));
+    warn('after it');
+    expect(slow.types()).toEqual(['transcript.ops']);
+    expect(slow.cuts).toHaveBeenCalledTimes(1);
+    await following;
+  });
+
+  it('are forgotten when their connection goes while the journal is read', async () => {
+    const { follow, transcripts } = await setUp();
+    const one = testClient('one');
+    const tell = vi.spyOn(await transcripts.open(), 'tell');
+    const following = follow(one.client, 'delta');
+    one.close();
+    await following;
+    expect(one.sent).toEqual([]);
+    expect(tell).not.toHaveBeenCalled();
+  });
+
+  it('begin anew when the transcripts were closed under them, and not when the session went', async () => {
+    const { follow, session, log, warn, followers, transcripts } = await setUp();
+    const one = testClient('one');
+    await follow(one.client, 'block');
+    warn('before');
+    expect(one.types()).toEqual(['transcript.reset', 'transcript.ops']);
+    transcripts.close();
+    await Promise.resolve();
+    warn('unheard');
+    expect(one.sent).toHaveLength(2);
+    const again = createLiveTranscripts({
+      log,
+      mapper: createMapper([]),
+      journals: createOpJournals(),
+      clock: systemClock,
+      untold: () => [],
+    });
+    followers.loaded({ ...session, transcripts: again });
+    await vi.waitUntil(() => one.sent.length === 3);
+    warn('after');
+    expect(one.types().slice(2)).toEqual(['transcript.reset', 'transcript.ops']);
+    const reset = JSON.parse(Buffer.from(one.sent[2] ?? []).toString()) as {
+      payload: { snapshot: { items: unknown[] } };
+    };
+    expect(reset.payload.snapshot.items).toHaveLength(2);
+  });
+});

@@ -1,0 +1,178 @@
+/** Rows that the page makes of a transcript. */
+import { describe, expect, it } from 'vitest';
+import { retryText, queueOf, runningTurn } from '../../../web/state/session-view.ts';
+import { createTimeline, isCompacting, undoCount, type Row } from '../../../web/state/timeline.ts';
+import { frame, marker, step, text, tool, transcript, turn } from './transcripts.ts';
+
+const rowsOf = (...ops: Parameters<typeof transcript>[0]) => createTimeline()(transcript(ops));
+const keys = (rows: readonly Row[]) => rows.map(({ key }) => key);
+const done = { state: 'completed' as const };
+
+describe('a turn', () => {
+  it('is its prompt, then a row for each step that has something to show', () => {
+    const rows = rowsOf(
+      turn(0, { attachmentIds: ['t0.att1'] }),
+      step(0, 1, done),
+      frame('t0.1', { kind: 'thinking', frameId: 't0.1.f1', text: 'Hm' }),
+      text('t0.1', 2, 'Looking.'),
+      tool('t0.1', 'c'),
+      step(0, 2),
+      text('t0.2', 1, '  \n'),
+    );
+    expect(rows).toMatchObject([
+      { kind: 'prompt', key: 't0', text: 'Prompt 0', attachmentIds: ['t0.att1'], own: true },
+      { kind: 'step', key: 't0.1', running: false, frames: [{ text: 'Hm' }, { text: 'Looking.' }, { name: 'Bash' }] },
+    ]);
+  });
+
+  it('shows what came into it where it came: prompts whole, of tasks that ended a line', () => {
+    const rows = rowsOf(
+      turn(0),
+      step(0, 1),
+      frame('t0.1', { kind: 'text', frameId: 't0.1.f1', role: 'user', text: 'Also the docs' }),
+      frame('t0.1', { kind: 'text', frameId: 't0.1.f2', role: 'user', text: 'Build ended\nall of it', taskId: 'b' }),
+      text('t0.1', 3, 'Yes.'),
+    );
+    expect(rows.slice(1)).toMatchObject([
+      { kind: 'prompt', key: 't0.1.f1', text: 'Also the docs', own: true },
+      { kind: 'notice', tone: 'info', text: 'Build ended' },
+      { kind: 'step', frames: [{ text: 'Yes.' }] },
+    ]);
+  });
+
+  it('has no prompt when nobody wrote one, and none of one’s own when a job did', () => {
+    expect(rowsOf(turn(0, { prompt: undefined, origin: { kind: 'other' } }))).toEqual([]);
+    const payload = {
+      kind: 'cron_job' as const,
+      jobId: 'j',
+      cron: '',
+      recurring: true,
+      coalescedCount: 1,
+      stale: false,
+    };
+    expect(rowsOf(turn(0, { origin: { kind: 'cron', taskId: 'j', payload } }))).toMatchObject([{ own: false }]);
+  });
+
+  it('leaves out what a failed attempt wrote, and says why it waits', () => {
+    const retry = {
+      failedAttempt: 1,
+      nextAttempt: 2,
+      maxAttempts: 10,
+      delayMs: 600,
+      errorName: 'APIStatusError',
+      errorMessage: '500 oops',
+    };
+    const waiting = transcript([turn(0), step(0, 1, { retry })]);
+    expect(retryText(waiting)).toBe('500 oops\nTrying again in 1 s (attempt 2 of 10).');
+    transcript(
+      [step(0, 1, { state: 'failed' }), tool('t0.1', 'c', { state: 'error' }), step(0, 2), text('t0.2', 1, 'kept')],
+      waiting,
+    );
+    expect(retryText(waiting)).toBeUndefined();
+    expect(keys(createTimeline()(waiting))).toEqual(['t0', 't0.2']);
+  });
+
+  it('says once why it failed, and how it was cut short', () => {
+    const notice = { level: 'error', message: '400 bad thing' };
+    expect(rowsOf(turn(0, { state: 'failed', error: '400 bad thing' }), marker(1, 'notice', notice))).toMatchObject([
+      { kind: 'prompt' },
+      { kind: 'notice', tone: 'error', text: '400 bad thing' },
+    ]);
+    const cut = (reason: string) =>
+      rowsOf(turn(0, { state: 'cancelled' }), marker(1, 'interruption', { reason })).at(-1);
+    expect(cut('user_cancelled')).toMatchObject({ text: 'Stopped.' });
+    expect(cut('server_stopped')).toMatchObject({ text: 'Interrupted: the server stopped during this turn.' });
+  });
+});
+
+describe('points of the timeline', () => {
+  it('are errors, refusals, what was taken back and compacted; others are not drawn', () => {
+    const result = { summary: 'S', compactedCount: 9, tokensBefore: 900, tokensAfter: 90 };
+    const rows = rowsOf(
+      turn(0, done),
+      marker(1, 'notice', { level: 'warning', message: 'low disk' }),
+      marker(2, 'hook', { hookEvent: 'Stop', content: 'added' }),
+      marker(3, 'hook', { hookEvent: 'UserPromptSubmit', content: 'not today', blocked: true }),
+      marker(4, 'undo', { turns: 1 }),
+      marker(5, 'compaction', { phase: 'started', trigger: 'manual' }),
+      marker(6, 'compaction', { phase: 'completed', result, text: 'Summary' }),
+      marker(7, 'plan.enter', { id: 'p' }),
+      marker(8, 'of.tomorrow', {}),
+      marker(9, 'notice', {}),
+      { op: 'taskref.upsert', item: { kind: 'taskref', refId: 'ref-b', taskId: 'b' } },
+    );
+    expect(rows.slice(1)).toMatchObject([
+      { tone: 'warning', text: 'low disk' },
+      { tone: 'warning', text: 'A hook refused this prompt: not today' },
+      { tone: 'info', text: 'A prompt was taken back.' },
+      { kind: 'compacted', summary: 'Summary', tokens: { before: 900, after: 90 } },
+    ]);
+    expect(rows).toHaveLength(5);
+  });
+
+  it('say that compacting goes on until its end', () => {
+    const state = transcript([turn(0, done), marker(1, 'compaction', { phase: 'started' })]);
+    expect(isCompacting(state)).toBe(true);
+    transcript([marker(2, 'compaction', { phase: 'blocked' })], state);
+    expect(isCompacting(state)).toBe(true);
+    transcript([marker(3, 'compaction', { phase: 'cancelled' })], state);
+    expect(isCompacting(state)).toBe(false);
+    expect(isCompacting(transcript([turn(0)]))).toBe(false);
+  });
+});
+
+describe('rows that were made before', () => {
+  const state = transcript([turn(0, done), step(0, 1, done), text('t0.1', 1, 'One'), turn(1), step(1, 1)]);
+  const rowsAgain = createTimeline();
+
+  it('stay the same ones where nothing has changed', () => {
+    transcript([text('t1.1', 1, 'Tw')], state);
+    const before = rowsAgain(state);
+    const append = { type: 'frame' as const, turnId: 't1', stepId: 't1.1', frameId: 't1.1.f1' };
+    transcript([{ op: 'append', target: append, offset: 2, text: 'o' }, tool('t1.1', 'c')], state);
+    const after = rowsAgain(state);
+    expect(after.map((row, at) => row === before[at])).toEqual([true, true, true, false]);
+    expect(after.at(-1)).toMatchObject({ frames: [{ text: 'Two' }, { toolCallId: 'c' }] });
+    transcript([step(1, 1, done)], state);
+    expect(rowsAgain(state).at(-1)).toMatchObject({ running: false });
+  });
+
+  it('go with what is removed', () => {
+    transcript([{ op: 'items.remove', ids: ['t1'] }], state);
+    expect(keys(rowsAgain(state))).toEqual(['t0', 't0.1']);
+  });
+});
+
+describe('taking back', () => {
+  const rows = rowsOf(
+    turn(0, done),
+    marker(1, 'compaction', { phase: 'completed' }),
+    turn(1, done),
+    turn(2, { ...done, prompt: undefined, origin: { kind: 'task', taskId: 'b' } }),
+    turn(3, done),
+    step(3, 1, done),
+    frame('t3.1', { kind: 'text', frameId: 't3.1.f1', role: 'user', text: 'more' }),
+  );
+
+  it('counts the prompts of people from the end, also those that came into a turn', () => {
+    expect(undoCount(rows, 't3.1.f1')).toBe(1);
+    expect(undoCount(rows, 't3')).toBe(2);
+    expect(undoCount(rows, 't1')).toBe(3);
+  });
+
+  it('ends where the conversation was compacted', () => {
+    expect(undoCount(rows, 't0')).toBeUndefined();
+    expect(undoCount(rows, 'gone')).toBeUndefined();
+  });
+});
+
+it('a turn runs until its end, and prompts wait in their order', () => {
+  const state = transcript([turn(0), marker(1, 'goal', {})]);
+  const prompt = (promptId: string, status: 'running' | 'queued' | 'aborted') =>
+    ({ op: 'prompt.upsert', prompt: { promptId, status, createdAt: '' } }) as const;
+  transcript([prompt('p0', 'running'), prompt('p1', 'queued'), prompt('p2', 'queued')], state);
+  expect(runningTurn(state)?.turnId).toBe('t0');
+  transcript([turn(0, done), prompt('p1', 'aborted')], state);
+  expect(runningTurn(state)).toBeUndefined();
+  expect(queueOf(state).map(({ promptId }) => promptId)).toEqual(['p2']);
+});

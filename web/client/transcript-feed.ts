@@ -1,0 +1,140 @@
+/** The transcripts of one session over the client's own connections. */
+import { createTranscriptFeed } from '#server/transcript/client/feed.ts';
+import { ApiError, ConnectionError } from './errors.ts';
+import { withOutput } from './live-output.ts';
+import type { Rest } from './rest.ts';
+import type { Socket } from './socket.ts';
+import { MAIN_AGENT, type Grade, type TranscriptState } from './types.ts';
+
+/** A request that found nobody while the line stays up is made again behind this. */
+const RETRY_MS = 1000;
+const PAGE_SIZE = 30;
+
+export interface TranscriptListener {
+  /** Something in the agent's transcript is other than before. */
+  changed(agentId: string): void;
+  /** The session cannot be followed: unknown, unreadable, not authorized. */
+  failed(error: Error): void;
+}
+
+export interface TranscriptFollower {
+  /** By agent; each is changed in place. */
+  readonly agents: ReadonlyMap<string, TranscriptState>;
+  /** Follows an agent in all detail until the returned function is called; of others than main only turns are told. */
+  open(agentId: string): () => void;
+  /** Reads older turns of an agent. */
+  loadOlder(agentId: string): Promise<void>;
+  close(): void;
+}
+
+/** Follows a session until `close()`. */
+export function followTranscripts(
+  id: string,
+  rest: Rest,
+  socket: Socket,
+  listener: TranscriptListener,
+): TranscriptFollower {
+  const agents = new Map<string, TranscriptState>();
+  /** How many show all of an agent. */
+  const opened = new Map<string, number>();
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  let following = false;
+
+  const feed = createTranscriptFeed({
+    sessionId: id,
+    pageSize: PAGE_SIZE,
+    link: {
+      page: (agent_id, query) => rest.transcript(id, { agent_id, ...query }),
+      ops: (agent_id, since_seq) => rest.transcriptOps(id, { agent_id, since_seq }),
+      async subscribe(payload) {
+        const { not_found } = await socket.request('subscribe_v2', payload);
+        if (not_found.includes(id)) throw new ApiError(40401, `session ${id} does not exist`, { status: 200 });
+      },
+    },
+    listener: {
+      changed(agentId, state) {
+        agents.set(agentId, state);
+        listener.changed(agentId);
+      },
+      failed,
+    },
+  });
+
+  function failed(error: unknown) {
+    if (!(error instanceof ConnectionError)) {
+      return listener.failed(error instanceof Error ? error : new Error(String(error)));
+    }
+    // A line that broke comes back by itself.
+    clearTimeout(retry);
+    retry = setTimeout(() => socket.connection.kind === 'open' && void connect(), RETRY_MS);
+  }
+
+  function follow() {
+    const grades: Record<string, Grade> = { '*': 'turn', [MAIN_AGENT]: 'delta' };
+    for (const agentId of opened.keys()) grades[agentId] = 'delta';
+    return feed.follow(grades);
+  }
+
+  async function connect() {
+    if (!following) {
+      following = true;
+      return follow();
+    }
+    await feed.connected();
+    await missed();
+  }
+
+  /** What happened to a session that nobody has loaded since is told by no frame. */
+  async function missed() {
+    const mark = feed.mark(MAIN_AGENT);
+    if (mark === undefined) return feed.resync();
+    try {
+      const { complete } = await rest.transcriptOps(id, { agent_id: MAIN_AGENT, since_seq: mark });
+      if (!complete) await feed.resync();
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  const stop = socket.listen({
+    connection(state) {
+      if (state.kind === 'open') void connect();
+    },
+    transcript(frame) {
+      if (frame.session_id === id) feed.frame(withOutput(feed.state(frame.payload.agent_id), frame.payload));
+    },
+    resync(resync) {
+      if (resync.session_id === id) void feed.resync();
+    },
+  });
+  if (socket.connection.kind === 'open') void connect();
+
+  return {
+    agents,
+    open(agentId) {
+      opened.set(agentId, (opened.get(agentId) ?? 0) + 1);
+      if (following) void follow();
+      return () => {
+        const left = (opened.get(agentId) ?? 0) - 1;
+        if (left > 0) return void opened.set(agentId, left);
+        opened.delete(agentId);
+        void follow();
+      };
+    },
+    async loadOlder(agentId) {
+      try {
+        await feed.older(agentId);
+      } catch (error) {
+        if (!(error instanceof ConnectionError)) failed(error);
+      }
+    },
+    close() {
+      clearTimeout(retry);
+      stop();
+      feed.close();
+      if (socket.connection.kind !== 'open') return;
+      // The server forgets with the connection, so a request that fails has nothing left to undo.
+      socket.request('unsubscribe', { session_ids: [id] }).catch(() => {});
+    },
+  };
+}

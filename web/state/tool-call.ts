@@ -1,0 +1,60 @@
+/** A call as it is drawn, read from its frame. */
+import type { Display, ToolOutput } from '../client/types.ts';
+import type { ToolFrame } from './timeline.ts';
+
+export interface ToolCall {
+  id: string;
+  name: string;
+  /** `preparing`: the model still writes the call. */
+  state: 'preparing' | 'running' | 'done' | 'failed';
+  /** Parsed arguments; undefined while the model still writes them. */
+  input: unknown;
+  /** Length of the arguments so far, while `preparing`. */
+  written: number;
+  display?: Display | undefined;
+  output?: ToolOutput | undefined;
+  /** Live output, the newest of it. */
+  progress: string;
+  percent?: number | undefined;
+  /** Subagents that it began, in their order. */
+  agents: readonly string[];
+}
+
+export function toolCallOf(frame: ToolFrame): ToolCall {
+  const { toolCallId: id, name, state, input, inputText = '', display, output, progress, agentRefs = [] } = frame;
+  return {
+    id,
+    name,
+    state: state === 'running' ? (input === undefined ? 'preparing' : 'running') : state === 'done' ? 'done' : 'failed',
+    input,
+    written: inputText.length,
+    display: isDisplay(display) ? display : undefined,
+    output: output === undefined ? undefined : outputOf(output),
+    progress: progress?.text ?? '',
+    percent: progress?.percent,
+    agents: agentRefs.map(({ agentId }) => agentId),
+  };
+}
+
+/** The server makes displays of every tool by one schema; `kind` tells them from anything else. */
+export function isDisplay(value: unknown): value is Display {
+  return typeof value === 'object' && value !== null && 'kind' in value && typeof value.kind === 'string';
+}
+
+/** Plain text of a result; media parts are left to whoever shows them. */
+export function outputText(output: ToolOutput | undefined): string {
+  if (output === undefined || typeof output === 'string') return output ?? '';
+  return output.map((part) => (part.type === 'text' ? part.text : part.type === 'think' ? '' : '[media]')).join('');
+}
+
+function outputOf(output: unknown): ToolOutput {
+  if (typeof output === 'string') return output;
+  return isParts(output) ? output : JSON.stringify(output ?? '');
+}
+
+function isParts(output: unknown): output is Exclude<ToolOutput, string> {
+  return (
+    Array.isArray(output) &&
+    output.every((part: unknown) => typeof part === 'object' && part !== null && 'type' in part)
+  );
+}
