@@ -1,0 +1,80 @@
+/** MCP servers on the page: the built page on the built server, in a real browser. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { launchBrowser, openPage } from '#support/browser.ts';
+import { putFile } from '#support/mcp-config.ts';
+import { signIn, startOAuthMcpServer } from '#support/oauth-mcp-server.ts';
+import { spawnServer } from '#support/server.ts';
+
+const visible = { state: 'visible', timeout: 15_000 } as const;
+const hidden = { state: 'hidden', timeout: 15_000 } as const;
+
+it('asks for trust, adds a server, signs in to it, edits and removes it', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'service-code-page-'));
+  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  const guarded = await startOAuthMcpServer();
+  const script = 'console.error("last words"); process.exit(3)';
+  await putFile(join(root, 'project', '.mcp.json'), {
+    mcpServers: { broken: { command: process.execPath, args: ['-e', script], env: { KEY: 'secret' } } },
+  });
+  const server = await spawnServer({ args: ['--demo'], home: join(root, 'home') });
+  onTestFinished(() => server.close());
+  const browser = await launchBrowser();
+  onTestFinished(() => browser.close());
+  const { page, errors } = await openPage(browser, server);
+  const { data } = await server.api('POST', '/sessions', { metadata: { cwd: join(root, 'project') } });
+  const { id } = z.object({ id: z.string() }).parse(data);
+  // It counts as loaded from here on.
+  await server.api('POST', `/sessions/${id}/profile`, { title: 'Servers' });
+  await page.goto(`${server.url}/#/s/${id}`);
+  await page.reload();
+
+  const question = page.getByRole('group', { name: 'Trust this project?' });
+  await question.getByText('.mcp.json').waitFor(visible);
+  await question.getByRole('button', { name: 'Trust' }).click();
+  await question.waitFor(hidden);
+
+  await page.getByRole('button', { name: 'MCP', exact: true }).click();
+  const list = page.getByRole('list', { name: 'MCP servers' });
+  const item = (name: string) => list.locator(':scope > li').filter({ hasText: name });
+  await item('broken').locator('pre', { hasText: 'last words' }).waitFor(visible);
+  await item('broken').getByText('failed', { exact: true }).waitFor(visible);
+  await item('broken').locator('summary').click();
+  expect(await item('broken').getByRole('button', { name: 'Edit' }).count()).toBe(0);
+  expect(await page.content()).not.toContain('secret');
+
+  await page.getByRole('button', { name: 'Add a server' }).click();
+  const form = page.getByRole('form', { name: 'Add an MCP server' });
+  await form.getByLabel('Name').fill('guarded');
+  await form.getByLabel('Transport').selectOption('http');
+  await form.getByLabel('URL').fill('nowhere');
+  await form.getByRole('button', { name: 'Add' }).click();
+  await form.getByRole('alert').getByText('Invalid URL').waitFor(visible);
+  await form.getByLabel('URL').fill(guarded.url);
+  await form.getByRole('button', { name: 'Add' }).click();
+
+  await item('guarded').getByText('sign-in needed').waitFor(visible);
+  await item('guarded').getByRole('button', { name: 'Sign in' }).click();
+  const link = item('guarded').getByRole('link', { name: 'Open the sign-in page' });
+  await link.waitFor(visible);
+  await signIn((await link.getAttribute('href')) ?? '');
+  await item('guarded').getByText('2 tools').waitFor(visible);
+  await item('guarded').locator('summary').click();
+  await item('guarded').getByRole('list', { name: 'Tools of guarded' }).getByText('Looks.').waitFor(visible);
+  await item('guarded').getByRole('button', { name: 'Test' }).click();
+  await item('guarded').getByText('Available tools: 2').waitFor(visible);
+
+  await item('guarded').getByRole('button', { name: 'Edit' }).click();
+  const edit = page.getByRole('form', { name: 'Edit guarded' });
+  await edit.getByLabel('Enabled').uncheck();
+  await edit.getByRole('button', { name: 'Save' }).click();
+  await item('guarded').getByText('disabled', { exact: true }).waitFor(visible);
+  await item('guarded').locator('summary').click();
+  await item('guarded').getByRole('button', { name: 'Remove' }).click();
+  await item('guarded').getByRole('button', { name: 'Remove it' }).click();
+  await item('guarded').waitFor(hidden);
+  expect(errors).toEqual([]);
+});
