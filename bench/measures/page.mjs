@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import { createClient } from '../client.mjs';
 import { makeLongSession } from '../long-session.mjs';
-import { startBuilt } from '../processes.mjs';
+import { makeHome, startBuilt } from '../processes.mjs';
 import { median } from '../rounds.mjs';
 
 const TURNS = 5000;
@@ -50,7 +50,8 @@ const at = (values, share) => values.toSorted((a, b) => a - b)[Math.floor(share 
 export async function measurePage({ builds, model, report }) {
   const executablePath = process.env['CHROMIUM_PATH'] ?? EXECUTABLES.find((path) => existsSync(path));
   if (!executablePath) return report.note('no chromium: left out');
-  const { home, project, id, remove } = await makeLongSession(builds[0], model.url, TURNS);
+  const { home, project, remove } = await makeHome(model.url);
+  const { id } = await makeLongSession({ build: builds[0], home, project }, TURNS);
   const server = await startBuilt(builds[0], { home });
   const client = createClient(server);
   const browser = await chromium.launch({ executablePath, args: FLAGS });
