@@ -6,7 +6,6 @@ const NO_PROBLEMS: readonly never[] = [];
 
 const workspace: WorkspaceMcp = {
   start: () => Promise.resolve(),
-  loaded: true,
   list: () => Promise.resolve([]),
   registered: [],
   problems: () => NO_PROBLEMS,
