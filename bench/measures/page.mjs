@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import { createClient } from '../client.mjs';
-import { makeLongSession } from '../long-session.mjs';
+import { makeLongSession } from '../journals.mjs';
 import { makeHome, startBuilt } from '../processes.mjs';
 import { median } from '../rounds.mjs';
 
