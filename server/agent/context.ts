@@ -157,10 +157,7 @@ export interface AgentProgram {
   /** Roots that count as the workspace or are readable without asking. */
   reach(
     place: SessionPlace,
-  ): Pick<
-    ToolEnvironment,
-    'runtime' | 'cwd' | 'additionalDirs' | 'skillDirs' | 'sessionDir' | 'ancestorDirs' | 'home'
-  >;
+  ): Pick<ToolEnvironment, 'runtime' | 'cwd' | 'additionalDirs' | 'skillDirs' | 'sessionDir' | 'ancestorDirs' | 'home'>;
   decide(tool: Pick<Tool, 'name' | 'permission'>, prepared: PreparedCall, facts: DecisionFacts): Promise<Decision>;
 }
 

@@ -257,10 +257,10 @@ test('copies that are made while the original goes on hold whole turns', async (
   const talk = await startTalk(world);
   const server = await startServer({ home: world.server.home });
   try {
-    let going = true;
+    const over = new AbortController();
     const copies: string[] = [];
     const copying = (async () => {
-      while (going) {
+      while (!over.signal.aborted && copies.length < 20) {
         const { code, data } = await server.api('POST', `${talk.path}:fork`);
         expect([0, 40901]).toContain(code);
         if (code === 0) copies.push(sessionSchema.parse(data).id);
@@ -269,7 +269,7 @@ test('copies that are made while the original goes on hold whole turns', async (
     for (let n = 0; n < 6; n += 1) {
       await talk.turn(`Turn ${n}`, [{ calls: [call('Read', { path: 'a.txt' })] }, { text: `Done ${n}.` }]);
     }
-    going = false;
+    over.abort();
     await copying;
     const whole = (await talk.messages()).map(({ content }) => content);
     expect(copies.length).toBeGreaterThan(0);

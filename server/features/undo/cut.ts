@@ -23,8 +23,9 @@ export function cutOf({ entries, barrier }: Pick<ContextState, 'entries' | 'barr
     found += 1;
   }
   const owner = entries[oldest]?.message.id;
+  const belongs = (at: number) => at >= barrier && owner !== undefined && ownerOf(entries[at]) === owner;
   let start = oldest;
-  while (start > barrier && owner !== undefined && ownerOf(entries[start - 1]) === owner) start -= 1;
+  while (belongs(start - 1)) start -= 1;
   return { start, remaining: anchorBefore(entries, start) };
 }
 
