@@ -35,7 +35,8 @@ it('is valid, complete and without the members that clients must not see', async
   const validation = await new Validator().validate(JSON.parse(text));
   expect(validation.errors).toBeUndefined();
   expect(validation.valid).toBe(true);
-  expect(text).not.toMatch(/"(servers|security|deprecated|x-[^"]*)":/);
+  // As members of the document, which are lists; a reply may have a member of such a name.
+  expect(text).not.toMatch(/"(servers|security)":\[|"(deprecated|x-[^"]*)":/);
 
   const document = documentShape.parse(JSON.parse(text));
   const listed = Object.entries(document.paths).flatMap(([path, item]) =>

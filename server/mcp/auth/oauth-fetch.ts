@@ -7,8 +7,10 @@ import type { Fetch } from '#server/net/http-client.ts';
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 1024 * 1024;
 
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
-export const isLoopback = ({ hostname }: URL): boolean => LOOPBACK.test(hostname);
+/** Names and addresses of this machine, as `URL` spells them. IPv4 may be wrapped in IPv6. */
+const LOOPBACK =
+  /^((.+\.)?localhost\.?|(127|0)(\.\d{1,3}){3}|\[::1?\]|\[::ffff:(7f[0-9a-f]{2}|[0-9a-f]{1,2}):[0-9a-f]{1,4}\])$/;
+const isLoopback = ({ hostname }: URL): boolean => LOOPBACK.test(hostname);
 
 /** Encrypted, or unencrypted on the machine or host where the server itself is. */
 export function isAllowed(url: URL, server: URL): boolean {

@@ -1,0 +1,75 @@
+import { expect, it } from 'vitest';
+import { isAllowed, oauthFetch } from '#server/mcp/auth/oauth-fetch.ts';
+
+const places: [string, string, boolean][] = [
+  ['https://auth.example/x', 'https://mcp.example/mcp', true],
+  ['https://auth.example/x', 'http://127.0.0.1:1/mcp', true],
+  ['http://auth.example/x', 'https://mcp.example/mcp', false],
+  ['http://mcp.example/x', 'https://mcp.example/mcp', false],
+  ['http://mcp.example:2/x', 'http://mcp.example:1/mcp', true],
+  ['http://other.example/x', 'http://mcp.example/mcp', false],
+  ['http://169.254.169.254/x', 'http://mcp.example/mcp', false],
+  ['http://127.0.0.1:2/x', 'http://localhost:1/mcp', true],
+  ['http://[::1]:2/x', 'http://127.0.0.1:1/mcp', true],
+  // What listens on this machine is no business of a server elsewhere, whatever its spelling.
+  ['http://127.0.0.1:2/x', 'http://mcp.example/mcp', false],
+  ['https://localhost/x', 'https://mcp.example/mcp', false],
+  ['https://127.1/x', 'https://mcp.example/mcp', false],
+  ['https://0x7f000001/x', 'https://mcp.example/mcp', false],
+  ['https://localhost./x', 'https://mcp.example/mcp', false],
+  ['https://app.localhost/x', 'https://mcp.example/mcp', false],
+  ['https://0.0.0.0/x', 'https://mcp.example/mcp', false],
+  ['https://[::ffff:127.0.0.1]/x', 'https://mcp.example/mcp', false],
+  ['file:///etc/passwd', 'http://127.0.0.1/mcp', false],
+  ['ftp://127.0.0.1/x', 'ftp://127.0.0.1/mcp', false],
+  ['javascript:alert(1)', 'https://mcp.example/mcp', false],
+];
+it.each(places)('a request to %s for %s: %s', (url, server, allowed) => {
+  expect(isAllowed(new URL(url), new URL(server))).toBe(allowed);
+});
+
+const server = new URL('http://127.0.0.1:1/mcp');
+const never = new AbortController().signal;
+
+it('gives an answer of sensible size, with its status and headers', async () => {
+  const ask = oauthFetch(
+    async () => new Response('x'.repeat(1024), { status: 400, headers: { 'x-own': 'y' } }),
+    server,
+    never,
+  );
+  const answer = await ask(server);
+  expect([answer.status, answer.headers.get('x-own'), (await answer.text()).length]).toEqual([400, 'y', 1024]);
+});
+
+it('stops reading an answer without end', async () => {
+  let sent = 0;
+  const endless = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      sent += 65_536;
+      controller.enqueue(new Uint8Array(65_536));
+    },
+  });
+  const ask = oauthFetch(async () => new Response(endless), server, never);
+  await expect(ask(server)).rejects.toThrow('the answer is larger than 1048576 bytes');
+  expect(sent).toBeLessThan(2_000_000);
+});
+
+it('asks nowhere else, and ends with its sign-in', async () => {
+  let asked = 0;
+  const ended = new AbortController();
+  const ask = oauthFetch(
+    (_url, init) => {
+      asked += 1;
+      return new Promise((_resolve, reject) => {
+        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+      });
+    },
+    server,
+    ended.signal,
+  );
+  await expect(ask('http://elsewhere.example/')).rejects.toThrow('a sign-in does not go to http://elsewhere.example');
+  expect(asked).toBe(0);
+  const waiting = ask(server);
+  ended.abort(new Error('it is over'));
+  await expect(waiting).rejects.toThrow('it is over');
+});
