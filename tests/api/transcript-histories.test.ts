@@ -1,40 +1,56 @@
 /** 20 random sessions through a real server: who follows one, who reads it late and who reads its file see the same. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { transcriptPageSchema, userMessagesSchema } from '#schema/transcript.ts';
-import { transcriptOpsSchema } from '#schema/transcript-ops.ts';
+import { userMessagesSchema, type RosterEntry } from '#schema/transcript.ts';
 import { applyOps } from '#server/transcript/reducer/apply.ts';
 import type { TranscriptState } from '#server/transcript/reducer/state.ts';
-import type { Script } from '#support/model-server.ts';
+import type { Script, ScriptHandle } from '#support/model-server.ts';
 import { seeded, type Random } from '#support/session-histories.ts';
+import { expectLawful } from '#support/lawful-transcripts.ts';
 import { canonical, listed, stateOfPage } from '#support/transcripts.ts';
+import { opsOf, pageOf } from '#support/transcript-follower.ts';
 import { startWorld, type World } from '#support/world.ts';
 import type { WsClient } from '#support/ws-client.ts';
 
+const SUBAGENT: Script = { thinking: 'Where?', text: ['The files ', 'hold two words. '.repeat(16)] };
 const SESSIONS = 20;
 const TURNS = 4;
 
 let world: World;
+/** Answers of the turn that runs, and the one that waits for more. */
+let answers: Script[] = [];
+const held: ScriptHandle[] = [];
 beforeAll(async () => {
   world = await startWorld();
+  world.model.answerBy(({ body }) => {
+    if (JSON.stringify(body['messages']).includes('You are a subagent')) return SUBAGENT;
+    const next = answers.shift() ?? { text: 'Over.' };
+    const handle = world.model.enqueue(next);
+    if (next.hold) held.push(handle);
+    return undefined;
+  });
 });
 afterAll(() => world.close());
 
-const page = async (id: string, query = '') =>
-  transcriptPageSchema.parse(await world.ok('GET', `/sessions/${id}/transcript?agent_id=main&page_size=100${query}`));
+const page = async (id: string, agent = 'main') => {
+  const read = await pageOf(world, id, agent, { page_size: 100 });
+  const waiting = read.interactions.filter(({ state }) => state === 'pending');
+  expect(read.pending_interactions).toEqual(waiting.map(({ interactionId }) => interactionId));
+  return read;
+};
 
 interface Follower {
+  agent: string;
   seq: number;
   state: TranscriptState;
 }
 
-async function joinNow(id: string): Promise<Follower> {
-  const read = await page(id);
-  return { seq: read.seq ?? 0, state: stateOfPage(read) };
+async function joinNow(id: string, agent = 'main'): Promise<Follower> {
+  const read = await page(id, agent);
+  return { agent, seq: read.seq ?? 0, state: stateOfPage(read) };
 }
 
 async function catchUp(id: string, follower: Follower): Promise<void> {
-  const query = `agent_id=main&since_seq=${follower.seq}`;
-  const read = transcriptOpsSchema.parse(await world.ok('GET', `/sessions/${id}/transcript/ops?${query}`));
+  const read = await opsOf(world, id, follower.seq, follower.agent);
   expect(read.complete).toBe(true);
   for (const { seq, ops } of read.batches) {
     expect(seq).toBe((follower.seq += 1));
@@ -50,68 +66,112 @@ const calls: ((random: Random) => NonNullable<Script['calls']>[number])[] = [
   (random) => ({ name: 'TodoList', args: { todos: [{ title: `${random()}`, status: 'pending' }] } }),
   () => ({ name: 'NoSuchTool', args: {} }),
   () => ({ name: 'Read', args: 'no json' }),
-  () => ({ name: 'Read', args: { path: 'a.txt' } }),
+  () => ({ name: 'AskUserQuestion', args: { questions: [{ question: 'Which?', options }] } }),
+  () => ({ name: 'EnterPlanMode', args: {} }),
+  () => ({ name: 'ExitPlanMode', args: {} }),
+  () => ({ name: 'Agent', args: { prompt: 'Look around', description: 'look around' } }),
 ];
+const options = [{ label: 'A' }, { label: 'B', description: 'the other' }];
 
 /** The answers of a turn; most end it. */
 function scripts(random: Random): Script[] {
-  const answers: Script[] = [];
+  const steps: Script[] = [];
   const fate = random();
   if (fate < 0.1) return [{ status: 400, error: 'refused' }];
   for (let step = 0; step < Math.floor(random() * 3); step += 1) {
     const count = 1 + Math.floor(random() * 2);
     const made = Array.from({ length: count }, () => calls[Math.floor(random() * calls.length)]?.(random));
-    answers.push({
+    steps.push({
       ...(random() < 0.5 ? { thinking: ['Let me', ' see.'] } : {}),
       ...(random() < 0.7 ? { text: ['Look', 'ing ', '🚀.'] } : {}),
       calls: made.flatMap((call) => call ?? []),
     });
   }
-  const text = random() < 0.1 ? ['long '.repeat(8000), 'and more'] : ['All ', 'done.'];
-  return [...answers, { ...(random() < 0.3 ? { thinking: 'So.' } : {}), text, ...(fate < 0.25 ? { hold: true } : {}) }];
+  const hold = fate < 0.25;
+  const text = !hold && random() < 0.1 ? ['long '.repeat(8000), 'and more'] : ['All ', 'done.'];
+  return [...steps, { ...(random() < 0.3 ? { thinking: 'So.' } : {}), text, ...(hold ? { hold } : {}) }];
 }
 
-/** Runs a turn to its end: what is asked is answered, what hangs is cut short. */
+/** Runs a turn to its end: what is asked is answered, what hangs is cut short or gets more to do. */
 async function runTurn(id: string, client: WsClient, random: Random, follower: Follower): Promise<void> {
-  const made = scripts(random);
-  for (const script of made) world.model.enqueue(script);
+  answers = scripts(random);
+  held.length = 0;
   const from = client.frames.length;
+  const path = `/sessions/${id}`;
   const { prompt_id } = await world.prompt(id, `Go on ${random()}`);
   for (let at = from; ; at += 1) {
-    const frame = await client.waitFor((one) => client.frames.indexOf(one) === at);
-    if (random() < 0.1) await catchUp(id, follower);
-    if (frame.type === 'event.approval.requested') {
+    const { type, payload } = await client.waitFor((one) => client.frames.indexOf(one) === at);
+    if (random() < 0.05) await catchUp(id, follower);
+    if (type === 'event.approval.requested') {
       const decision = random() < 0.7 ? 'approved' : 'rejected';
-      await world.ok('POST', `/sessions/${id}/approvals/${String(frame.payload['approval_id'])}`, { decision });
+      await world.ok('POST', `${path}/approvals/${String(payload['approval_id'])}`, { decision });
     }
-    const last = made.at(-1);
-    if (frame.type === 'assistant.delta' && last?.hold && String(frame.payload['delta']).includes('done')) {
-      await world.ok('POST', `/sessions/${id}/prompts/${prompt_id}:abort`);
+    if (type === 'event.question.requested') {
+      const question = `${path}/questions/${String(payload['question_id'])}`;
+      const answers = { q_0: { kind: 'single', option_id: 'opt_0_1' } };
+      if (random() < 0.5) await world.ok('POST', question, { answers });
+      else await world.api('POST', `${question}:dismiss`);
     }
-    if (frame.type === 'prompt.completed' || frame.type === 'prompt.aborted') return;
+    if (type === 'assistant.delta' && held[0] && String(payload['delta']).includes('done')) {
+      if (random() < 0.5) await world.ok('POST', `${path}/prompts/${prompt_id}:abort`);
+      else {
+        const more = await world.prompt(id, 'And this');
+        await world.ok('POST', `${path}/prompts/${more.prompt_id}:steer`);
+        answers = [{ text: 'This too.' }];
+        held[0].release();
+      }
+    }
+    const over = type === 'prompt.completed' || type === 'prompt.aborted';
+    if (over && payload['promptId'] === prompt_id) return;
   }
 }
+
+/** What a client sets between two turns. */
+async function setSomething(id: string, random: Random): Promise<void> {
+  const set = (agent_config: object) => world.ok('POST', `/sessions/${id}/profile`, { agent_config });
+  if (random() < 0.3) await set({ plan_mode: random() < 0.5 });
+  if (random() > 0.3) return;
+  await set({ goal_objective: 'Make it work' });
+  await set({ goal_control: 'cancel' });
+}
+
+const ids = (agents: readonly RosterEntry[]) => new Set(agents.map(({ agentId }) => agentId));
 
 it.each(Array.from({ length: SESSIONS }, (_, n) => n + 1))('session %i', { timeout: 60_000 }, async (seed) => {
   const random = seeded(seed * 31);
   const { id } = await world.session();
   const client = await world.watch(id);
   const first = await joinNow(id);
-  let late = first;
+  const followers = [first];
   for (let turn = 0; turn < TURNS; turn += 1) {
-    if (turn === 2) late = await joinNow(id);
+    if (turn === 2) followers.push(await joinNow(id));
+    await setSomething(id, random);
     await runTurn(id, client, random, first);
-    const shown = await page(id);
-    await Promise.all([catchUp(id, first), late === first ? undefined : catchUp(id, late)]);
-    if (first.seq === shown.seq) expect(listed(first.state)).toEqual(listed(stateOfPage(shown)));
-    expect(listed(late.state)).toEqual(listed(first.state));
+    const { agents } = await page(id);
+    for (const { agentId } of agents) {
+      if (followers.every(({ agent }) => agent !== agentId)) followers.push(await joinNow(id, agentId));
+      const shown = await page(id, agentId);
+      for (const follower of followers.filter(({ agent }) => agent === agentId)) {
+        await catchUp(id, follower);
+        if (follower.seq === shown.seq) expect(listed(follower.state)).toEqual(listed(stateOfPage(shown)));
+      }
+    }
+    const [early, late = early] = followers.filter(({ agent }) => agent === 'main');
+    expect(late && listed(late.state)).toEqual(early && listed(early.state));
   }
   await client.close();
-  const live = await page(id);
+  const { agents } = await page(id);
+  for (const { agentId } of agents) expectLawful((await joinNow(id, agentId)).state, ids(agents));
+  const pages = await Promise.all(agents.map(({ agentId }) => page(id, agentId)));
+  const plans = await world.ok('GET', `/sessions/${id}/transcript/plan?agent_id=main`);
   await world.restart();
+  for (const live of pages) {
+    const cold = await page(id, live.agent_id);
+    expect(canonical(stateOfPage(cold))).toEqual(canonical(stateOfPage(live)));
+    expect(cold.agents).toEqual(live.agents);
+  }
+  expect(await world.ok('GET', `/sessions/${id}/transcript/plan?agent_id=main`)).toEqual(plans);
   const cold = await page(id);
-  expect(canonical(stateOfPage(cold))).toEqual(canonical(stateOfPage(live)));
-  expect(cold.agents).toEqual(live.agents);
   const users = userMessagesSchema.parse(await world.ok('GET', `/sessions/${id}/transcript/user-messages`));
   const turns = cold.items.filter((item) => item.kind === 'turn');
   expect(turns).toHaveLength(TURNS);

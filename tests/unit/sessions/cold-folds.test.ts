@@ -5,8 +5,10 @@ import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { features } from '#server/features/features.ts';
 import { event, internal } from '#server/journal/records.ts';
 import { createColdFolds, type ColdFolds } from '#server/sessions/cold-folds.ts';
+import { KEPT_TRANSCRIPTS } from '#server/sessions/transcript-reads.ts';
 import { createLoadSlots, type LoadSlots } from '#server/sessions/load-slots.ts';
 import { deadOwner, leaseHolder } from '#support/lease-holder.ts';
+import { manualClock } from '#support/manual-clock.ts';
 import { openLog } from '#support/session-logs.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
@@ -69,6 +71,26 @@ it('is the same object for one reader after the other, and is read on when the f
   log.append([titled('two'), titled('three')]);
   expect(await read('a')).toBe(fold);
   expect(fold).toMatchObject({ seq: 3, length: log.length, state: { index: { title: 'three' } } });
+});
+
+it('is let go when nobody has read it for so long, and made anew for who comes later', async () => {
+  const clock = manualClock();
+  const maxAgeMs = KEPT_TRANSCRIPTS.maxAgeMs;
+  expect(maxAgeMs).toBe(60_000);
+  folds = createColdFolds({ slots: createLoadSlots(2), holder: leaseHolder(), maxAgeMs, clock });
+  for (const id of ['a', 'b']) await written(id);
+  const [first, other] = [await read('a'), await read('b')];
+  clock.advance(maxAgeMs - 1);
+  expect(await read('a')).toBe(first);
+  clock.advance(1);
+  expect(folds.kept().folds).toBe(1);
+  expect(await read('b')).not.toBe(other);
+  clock.advance(maxAgeMs - 2);
+  expect(await read('a')).toBe(first);
+  clock.advance(maxAgeMs);
+  expect(folds.kept()).toEqual({ folds: 0, bytes: 0 });
+  expect(clock.waits()).toEqual([]);
+  expect(await read('a')).not.toBe(first);
 });
 
 it('readers at the same time share a fold, and each finds what was written before it came', async () => {

@@ -27,7 +27,7 @@ import { leaseHolder } from '#support/lease-holder.ts';
 import { createDriver, seeded, type Random } from '#support/session-histories.ts';
 import { logOptions, openLog, SESSION_ID, temporaryFolder } from '#support/session-logs.ts';
 import { canonical, listed, stateOfPage } from '#support/transcripts.ts';
-import { applyLawfully, expectLawful, expectSettled, expectStillThere } from './lawful.ts';
+import { applyLawfully, expectLawful, expectSettled, expectStillThere } from '#support/lawful-transcripts.ts';
 
 const HISTORIES = 2000;
 const TOGETHER = 100;

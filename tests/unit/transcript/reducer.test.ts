@@ -7,7 +7,7 @@ import { appended } from '#server/transcript/reducer/append.ts';
 import { emptyTranscript, itemId, type TranscriptState } from '#server/transcript/reducer/state.ts';
 import { seeded } from '#support/session-histories.ts';
 import { listed, stateOfOps } from '#support/transcripts.ts';
-import { expectWellFormed } from './lawful.ts';
+import { expectWellFormed } from '#support/lawful-transcripts.ts';
 
 type OpOf<K extends TranscriptOp['op']> = Extract<TranscriptOp, { op: K }>;
 

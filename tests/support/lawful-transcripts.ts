@@ -12,7 +12,7 @@ import {
   type HeldTurn,
   type TranscriptState,
 } from '#server/transcript/reducer/state.ts';
-import { canonical, stateOfPage } from '#support/transcripts.ts';
+import { canonical, stateOfPage } from './transcripts.ts';
 
 const turnsOf = ({ items }: HeldState): HeldTurn[] => items.filter((item) => item.kind === 'turn');
 const ascending = (numbers: number[]) => numbers.every((number, at) => at === 0 || number > (numbers[at - 1] ?? 0));
