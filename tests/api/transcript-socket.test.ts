@@ -230,6 +230,23 @@ describe('subscribe_v2', () => {
   });
 });
 
+it('a flood of small pieces becomes few batches', { timeout: 60_000 }, async () => {
+  const { id } = await world.session();
+  const following = await followTranscripts(world, id);
+  await following.feed.follow({ main: 'delta' });
+  const pieces = Array.from({ length: 1000 }, (_, n) => `${n} `);
+  world.model.enqueue({ text: pieces });
+  await world.prompt(id, 'Flood me');
+  await following.client.waitFor((frame) => JSON.stringify(frame.payload).includes('"kind":"ended"'), 40_000);
+  await following.caughtUp();
+  const appends = transcriptFrames(following.client, id).filter(
+    (frame) => frame.type === 'transcript.ops' && frame.ops.some(({ op }) => op === 'append'),
+  );
+  expect(appends.length).toBeLessThan(pieces.length / 2);
+  expect(following.feed.state('main')?.items).toMatchObject([{ steps: [{ frames: [{ text: pieces.join('') }] }] }]);
+  await following.close();
+});
+
 describe('the events of an agent that is followed', () => {
   const plain = (log: SessionLog, turn: number) => {
     shortTurn(log, turn);

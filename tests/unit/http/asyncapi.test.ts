@@ -56,6 +56,8 @@ describe('/asyncapi.json', () => {
       'client_hello_ack',
       'subscribe_ack',
       'unsubscribe_ack',
+      'subscribe_v2_ack',
+      'unsubscribe_v2_ack',
       'abort_ack',
       'watch_fs_add_ack',
       'watch_fs_remove_ack',

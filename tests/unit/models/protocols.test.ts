@@ -194,6 +194,21 @@ describe.each(WIRE_TYPES)('%s', (type) => {
     expect(parts).toEqual('text' in script ? [{ type: 'text', text: 'Hel' }] : []);
   });
 
+  it('takes an answer that is told to be longer or shorter than it is for what came of it', async () => {
+    server.enqueue({ text: 'Hel', headers: { 'content-length': '20' } });
+    const short: unknown = await client.streamModel(request(), () => {}).catch((e: unknown) => e);
+    expect(short).toBeInstanceOf(ModelError);
+    expect((short as ModelError).facts).toMatchObject({ code: 'provider.connection_error', retry: true });
+    // Where an answer has an end mark of its own nothing is waited for behind it.
+    server.enqueue({ text: 'Hel', headers: { 'content-length': '1000000' } });
+    const long: unknown = await client.streamModel(request(), () => {}).catch((e: unknown) => e);
+    if (long instanceof ModelError)
+      expect(long.facts).toMatchObject({ code: 'provider.connection_error', retry: true });
+    else expect(long).toMatchObject({ finishReason: 'completed' });
+    server.enqueue({ text: 'Hello' });
+    await expect(client.streamModel(request(), () => {})).resolves.toMatchObject({ finishReason: 'completed' });
+  });
+
   it('treats a refused connection as one', async () => {
     const unused = createServer();
     await new Promise<void>((resolve) => unused.listen(0, '127.0.0.1', resolve));
