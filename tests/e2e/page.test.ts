@@ -59,7 +59,7 @@ async function newSession(): Promise<string> {
 async function send(text: string) {
   await field().fill(text);
   await field().press('Enter');
-  await expect.poll(() => field().inputValue()).toBe('');
+  await expect.poll(() => field().inputValue(), { timeout: 15_000 }).toBe('');
 }
 
 /** Waits until the session is idle, on the server and on the page. */
