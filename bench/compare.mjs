@@ -14,6 +14,7 @@ import { measureFileList } from './measures/file-list.mjs';
 import { measureFileSearch } from './measures/file-search.mjs';
 import { measureGrowth } from './measures/growth.mjs';
 import { measureLongSession } from './measures/long-session.mjs';
+import { measureMcp } from './measures/mcp.mjs';
 import { measureMemory } from './measures/memory.mjs';
 import { measurePage } from './measures/page.mjs';
 import { measureSessions } from './measures/sessions.mjs';
@@ -42,6 +43,7 @@ const measures = {
   files: measureFileSearch,
   terminals: measureTerminals,
   contents: measureContents,
+  mcp: measureMcp,
 };
 /** What is not begun by then is left out; nothing runs longer than `LATEST_MS`. */
 const ENOUGH_MS = 10 * 60_000;

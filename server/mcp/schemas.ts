@@ -7,6 +7,7 @@ import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import { isRecord } from '#server/json.ts';
+import { isPlain, plainProblem } from './plain-schemas.ts';
 import { SCHEMA_PROGRAM } from './schema-program.ts';
 
 export const MAX_SCHEMA_BYTES = 256 * 1024;
@@ -110,8 +111,11 @@ export function createSchemas(): Schemas {
       // Some vendors refuse an object that says nothing of its members.
       return { text, hash, parameters: { ...parameters, properties: parameters.properties ?? {} } };
     },
-    problemOf: ({ text, hash, parameters: _parameters }, args) =>
-      run({ kind: 'validate', names: draftsIn(text), text, hash, args: JSON.stringify(args) }),
+    async problemOf(schema, args) {
+      const { text, hash } = schema;
+      if (isPlain(text)) return plainProblem(schema, args);
+      return run({ kind: 'validate', names: draftsIn(text), text, hash, args: JSON.stringify(args) });
+    },
     async close() {
       closed = true;
       await end();

@@ -166,7 +166,10 @@ export function createMcpServer(name: string, first: McpServerConfig, deps: McpS
 
   async function settled(): Promise<void> {
     // A newer attempt may take the place of the one that is waited for.
-    while (connecting) await connecting;
+    const running = connecting;
+    if (!running) return;
+    await running;
+    await settled();
   }
 
   async function signIn(context: RunContext): Promise<ToolResult> {

@@ -90,7 +90,10 @@ test('a server that is added is for new sessions; one that is removed, or off, t
 
   await mcp.configure({ one: { ...hostile(), enabled: false }, added: hostile() });
   expect(await mcp.toolNames(old)).toEqual(['mcp__gone__echo']);
-  expect((await old.nth('tool.list.updated', 3)).payload).toMatchObject({ reason: 'mcp.disconnected', serverName: 'one' });
+  expect((await old.nth('tool.list.updated', 3)).payload).toMatchObject({
+    reason: 'mcp.disconnected',
+    serverName: 'one',
+  });
   expect(await world.api('POST', '/mcp/servers/one:restart')).toMatchObject({
     code: 40001,
     msg: 'MCP server is disabled: one',

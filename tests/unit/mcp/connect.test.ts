@@ -175,7 +175,7 @@ test('an abort cancels the call with the server', async () => {
   const running = call(connection, 'hang', { signal: controller.signal });
   await until(async () => (await noted(file)).includes('call echo hang'));
   controller.abort(new Error('enough'));
-  await expect(running).rejects.toThrow();
+  await expect(running).rejects.toThrow('enough');
   await until(async () => (await noted(file)).includes('notifications/cancelled'));
 });
 
