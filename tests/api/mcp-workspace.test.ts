@@ -133,7 +133,7 @@ test('a restart tells its steps in order, whatever comes of it', async () => {
 test('servers of a project count as soon as it is trusted; a broken file is a warning', async () => {
   await mcp.configure({});
   const talk = await mcp.talk();
-  const root = String(talk.session.metadata.cwd);
+  const root = talk.session.metadata.cwd;
   await mkdir(join(root, '.service-code'), { recursive: true });
   await writeFile(join(root, '.service-code', 'mcp.json'), JSON.stringify({ mcpServers: { own: hostile() } }));
   expect(await mcp.servers()).toEqual([]);

@@ -41,7 +41,7 @@ export function mcpTalks(world: World): McpTalks {
     },
     async talk(beside) {
       const cwd = beside?.session.metadata.cwd ?? join(world.project, `w${workspaces++}`);
-      await mkdir(String(cwd), { recursive: true });
+      await mkdir(cwd, { recursive: true });
       const talk = await startTalk(world, { metadata: { cwd } });
       ids.add(talk.session.id);
       return talk;

@@ -153,7 +153,7 @@ it('many refusals of one token cause one renewal', async () => {
   guarded.expireAccess();
   const provider = auth.authProviderFor(target.name, target.url);
   const before = await provider.token();
-  await Promise.all(Array.from({ length: 10 }, () => refuse(provider)));
+  await Promise.all(Array.from({ length: 10 }, async () => refuse(provider)));
   expect(guarded.grants).toHaveLength(2);
   expect(await provider.token()).toBe(latest());
   expect(await provider.token()).not.toBe(before);
@@ -303,7 +303,7 @@ it('of two waits the first says when it is over; when it is cancelled the other 
   const second = auth.complete(b, { timeoutMs: MINUTE });
   const failures = Promise.allSettled([first, second]);
   clock.advance(5 * MINUTE);
-  expect(await Promise.race([failures, 'waiting'])).toBe('waiting');
+  expect(await Promise.race([failures, Promise.resolve('waiting')])).toBe('waiting');
   auth.cancel(a);
   await expect(first).rejects.toThrow('the sign-in was cancelled');
   clock.advance(0);

@@ -69,7 +69,9 @@ describe('a feed', () => {
       feed.frame(batch(10, [turnOp(9)]));
       return page(0, 1, 10);
     });
-    link.subscribe.mockImplementationOnce(async () => void feed.frame(batch(11, [turnOp(2)])));
+    link.subscribe.mockImplementationOnce(async () => {
+      feed.frame(batch(11, [turnOp(2)]));
+    });
     await feed.follow({ '*': 'turn', main: 'delta' });
     expect(link.subscribe).toHaveBeenCalledExactlyOnceWith({
       session_id: 's',
