@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { McpServerConfig } from '#schema/mcp-server.ts';
 import type { ListedTool } from './connect.ts';
-import type { ArgumentSchema, Schemas } from './schemas.ts';
+import { TOO_SLOW, type ArgumentSchema, type Schemas } from './schemas.ts';
 import { qualifiedName } from './tool-names.ts';
 
 /** A tool that may be offered. */
@@ -27,6 +27,24 @@ export interface Discovery {
   hash: string;
 }
 
+/** So many schemas of a server may take too long; what follows them is not looked at. */
+const MAX_SLOW = 3;
+
+/** One at a time, so that the schemas of other servers are checked in between. */
+async function checkedInTurn(listed: readonly ListedTool[], schemas: Schemas) {
+  const checked: { tool: ListedTool; schema: ArgumentSchema | { problem: string } }[] = [];
+  let slow = 0;
+  for (const tool of listed) {
+    const schema =
+      slow < MAX_SLOW
+        ? await schemas.check(tool.inputSchema)
+        : { problem: 'other schemas of the server took too long' };
+    if ('problem' in schema && schema.problem === TOO_SLOW) slow += 1;
+    checked.push({ tool, schema });
+  }
+  return checked;
+}
+
 /** Filters, checks and names the tools, in the order of the server. */
 export async function discover(
   server: string,
@@ -35,9 +53,7 @@ export async function discover(
   schemas: Schemas,
 ): Promise<Discovery> {
   const wanted = listed.filter(({ name }) => (enabledTools?.includes(name) ?? true) && !disabledTools.includes(name));
-  const checked = await Promise.all(
-    wanted.map(async (tool) => ({ tool, schema: await schemas.check(tool.inputSchema) })),
-  );
+  const checked = await checkedInTurn(wanted, schemas);
   const tools = new Map<string, UsableTool>();
   const dropped: { tool: string; problem: string }[] = [];
   const collisions: string[] = [];

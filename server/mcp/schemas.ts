@@ -13,8 +13,10 @@ import { SCHEMA_PROGRAM } from './schema-program.ts';
 export const MAX_SCHEMA_BYTES = 256 * 1024;
 /** For one schema, or for the arguments of one call. */
 const WORK_MS = 100;
-/** A busy machine may be slower than the work is. */
-const ATTEMPTS = 2;
+/** The same at the second attempt: on a busy machine a thread waits for longer than it works. */
+const RETRY_MS = 500;
+/** The problem of a schema that takes longer. */
+export const TOO_SLOW = `it takes longer than ${WORK_MS} ms`;
 /** For the library, which is loaded once a thread. */
 const LOAD_MS = 10_000;
 /** How long an unused thread is kept. */
@@ -67,23 +69,23 @@ export function createSchemas(): Schemas {
     await worker?.terminate();
   }
 
-  async function attempt(work: Work): Promise<{ problem?: string | undefined } | undefined> {
+  async function attempt(work: Work, ms: number): Promise<{ problem?: string | undefined } | undefined> {
     clearTimeout(idle);
     thread ??= startThread();
     await thread.ask({ kind: 'load', names: work.names }, LOAD_MS);
-    const answer = await thread.ask(work, WORK_MS);
+    const answer = await thread.ask(work, ms);
     if (!answer) await end();
     else idle = setTimeout(() => void end(), IDLE_MS).unref();
     return answer;
   }
 
   async function tried(work: Work): Promise<string | undefined> {
-    for (let count = 0; count < ATTEMPTS; count++) {
+    for (const ms of [WORK_MS, RETRY_MS]) {
       if (closed) break;
-      const answer = await attempt(work);
+      const answer = await attempt(work, ms);
       if (answer) return answer.problem;
     }
-    return `it takes longer than ${WORK_MS} ms`;
+    return TOO_SLOW;
   }
 
   /** One after the other: the time that each takes is its own. */

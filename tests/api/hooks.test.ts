@@ -47,7 +47,8 @@ async function written(name: string, holds = (text: string) => text.endsWith('\n
 /** Hooks that keep what they read, a file for each event. */
 function recorded(...events: string[]) {
   const name = fresh('told');
-  const entries = events.map((event) => ({ event, command: `{ tr -d '\\n'; echo; } >> ${name}-${event}` }));
+  // One write each: several sessions may end at once.
+  const entries = events.map((event) => ({ event, command: `printf '%s\\n' "$(tr -d '\\n')" >> ${name}-${event}` }));
   return {
     entries,
     /** The n-th that an event's hook read. */

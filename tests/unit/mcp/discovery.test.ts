@@ -1,0 +1,44 @@
+/** Which tools of a server's list its agents are offered. */
+import { expect, test } from 'vitest';
+import { discover } from '#server/mcp/discovery.ts';
+import { TOO_SLOW, type Schemas } from '#server/mcp/schemas.ts';
+import type { McpServerConfig } from '#schema/mcp-server.ts';
+
+const config: McpServerConfig = { transport: 'stdio', command: 'server' };
+const listed = (server: string, count: number) =>
+  Array.from({ length: count }, (_, at) => ({
+    name: `${server}-${at}`,
+    description: '',
+    inputSchema: { type: 'object', title: `${server}-${at}` },
+  }));
+
+/** Schemas of a server called `slow` take too long; tells what was checked, in order. */
+function fakeSchemas() {
+  const asked: string[] = [];
+  const schemas: Schemas = {
+    async check(schema) {
+      const text = JSON.stringify(schema);
+      asked.push(/"title":"(.+?)"/.exec(text)?.[1] ?? '');
+      await Promise.resolve();
+      return text.includes('slow') ? { problem: TOO_SLOW } : { parameters: {}, text, hash: text };
+    },
+    problemOf: () => Promise.resolve(undefined),
+    close: () => Promise.resolve(),
+  };
+  return { asked, schemas };
+}
+
+test('a server with slow schemas soon has none of them looked at', async () => {
+  const { asked, schemas } = fakeSchemas();
+  const { tools, dropped } = await discover('s', [...listed('good', 2), ...listed('slow', 9)], config, schemas);
+  expect(asked).toEqual(['good-0', 'good-1', 'slow-0', 'slow-1', 'slow-2']);
+  expect(tools.map(({ rawName }) => rawName)).toEqual(['good-0', 'good-1']);
+  expect(dropped).toHaveLength(9);
+  expect(dropped.at(-1)).toEqual({ tool: 'slow-8', problem: 'other schemas of the server took too long' });
+});
+
+test('schemas of several servers are checked in turn', async () => {
+  const { asked, schemas } = fakeSchemas();
+  await Promise.all(['a', 'b'].map((server) => discover(server, listed(server, 3), config, schemas)));
+  expect(asked).toEqual(['a-0', 'b-0', 'a-1', 'b-1', 'a-2', 'b-2']);
+});
