@@ -2,7 +2,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 import { hasNoted, hostile, mcpTalks, noted, type McpTalks } from '#support/mcp-talk.ts';
+import { signIn, startOAuthMcpServer } from '#support/oauth-mcp-server.ts';
 import { call, callThenText, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 
@@ -201,4 +203,26 @@ test('a server that never answers holds the first step for its own time, and nob
   });
   expect(await outcome(talk, 'more')).toMatchObject({ output: 'echo: more' });
   expect(statuses(talk, 'silent')).toEqual(['pending', 'failed']);
+});
+
+test('a call that lacks a scope ends with a sign-in that asks for it', async () => {
+  const guarded = await startOAuthMcpServer();
+  await mcp.configure({ free: { url: guarded.url } });
+  const begin = async () => {
+    const { data } = await world.server.api('POST', '/api/v2/mcp/auth:begin', { source: 'global', name: 'free' });
+    return z.object({ flowId: z.string(), authorizationUrl: z.url() }).parse(data);
+  };
+  const { flowId, authorizationUrl } = await begin();
+  await signIn(authorizationUrl);
+  await world.server.api('POST', '/api/v2/mcp/auth:complete', { flowId });
+  const talk = await mcp.talk();
+  const look = async () => (await talk.turn('go', callThenText('mcp__free__look', {}))).results[0];
+  expect(await look()).toMatchObject({ output: 'answered tools/call', isError: false });
+
+  guarded.behaviour.neededScope = 'write';
+  expect(await look()).toMatchObject({ isError: true });
+  await expect.poll(() => statuses(talk, 'free').at(-1)).toBe('needs-auth');
+  expect(await mcp.toolNames(talk)).toEqual(['mcp__free__authenticate']);
+  const again = await begin();
+  expect(new URL(again.authorizationUrl).searchParams.get('scope')?.split(' ')).toContain('write');
 });

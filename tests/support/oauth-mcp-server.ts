@@ -183,7 +183,7 @@ export async function startOAuthMcpServer(): Promise<OAuthMcpServer> {
                 { name: 'bare', inputSchema: { type: 'object' } },
               ],
             }
-          : {};
+          : { content: [{ type: 'text', text: `answered ${method}` }] };
     return send(response, 200, { jsonrpc: '2.0', id, result });
   }
 
