@@ -56,7 +56,8 @@ export function foldLine(view: JournalView, batch: Batch, offset: number, end: n
   const mark = view.marks.at(-1);
   if (first && (!mark || offset - mark.offset >= MARK_BYTES)) view.marks.push({ seq: first.seq, offset });
   try {
-    applyBatch(view.state, { t: batch.t, records: batch.records.slice(before) }, offset, before);
+    const rest = before === 0 ? batch : { t: batch.t, records: batch.records.slice(before) };
+    applyBatch(view.state, rest, offset, before);
   } catch (error) {
     view.broken = true;
     throw damagedAt(offset, error);

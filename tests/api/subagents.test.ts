@@ -1,6 +1,6 @@
 /** The Agent tool: tasks handed to other agents, waited for, in the background, resumed. */
 import { rm } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { crashedHome } from '#support/crash.ts';
 import type { Script } from '#support/model-server.ts';
@@ -209,7 +209,11 @@ test('what it runs in the background is its own: not listed, of no id, and over 
   const held = world.model.enqueue({ text: LONG, hold: true });
   const { prompt_id } = await talk.prompt('Count', [], { permission_mode: 'yolo' });
   await held.sent;
-  const [started] = own(talk, 'agent-1', 'task.started');
+  // The model's request may be seen before the frame.
+  const [started] = await vi.waitUntil(() => {
+    const frames = own(talk, 'agent-1', 'task.started');
+    return frames.length > 0 && frames;
+  });
   const { taskId } = z.object({ taskId: z.string() }).parse(started?.payload.info);
   expect(await world.ok('GET', `${talk.path}/tasks`)).toMatchObject({ items: [{ kind: 'subagent' }] });
   for (const [method, tail] of [
