@@ -72,8 +72,8 @@ tests('unit', '100%');
 tests('api', '100%');
 if (step('build', 'npm', ['run', '--silent', 'build'])) {
   ensureBrowser();
-  // A browser and a server of its own for each file are enough for a small machine.
-  tests('e2e', 1);
+  // Each file has a server of its own, and many a browser: more would only wait for each other.
+  tests('e2e', 2);
 }
 rmSync(reports, { recursive: true, force: true });
 
