@@ -3,6 +3,7 @@ import { lstat, type Dirent, type Stats } from 'node:fs';
 import { opendir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createPace } from '#server/breathe.ts';
+import { compareNames } from '#server/files/compare-names.ts';
 import type { EntryGlobs } from '#server/files/entry-globs.ts';
 import type { DirectoryRules } from '#server/files/ignore-rules.ts';
 import { inBatches } from '#server/files/in-batches.ts';
@@ -18,9 +19,6 @@ const READ_AHEAD = 512;
 /** Entries whose facts are asked side by side. */
 const WIDTH = 128;
 const LINKS_WIDTH = 16;
-
-/** Names of things, as people order them. */
-const byName = new Intl.Collator('en').compare;
 
 export interface ListOptions extends Pick<ListFiles, 'limit' | 'sort'> {
   showHidden: boolean;
@@ -44,11 +42,11 @@ interface Candidate {
 }
 
 const orders: Record<ListFiles['sort'], (a: Candidate, b: Candidate) => number> = {
-  type_first: (a, b) => Number(b.isDirectory) - Number(a.isDirectory) || byName(a.name, b.name),
-  name_asc: (a, b) => byName(a.name, b.name),
-  name_desc: (a, b) => byName(b.name, a.name),
-  mtime_desc: (a, b) => (b.stats?.mtimeMs ?? 0) - (a.stats?.mtimeMs ?? 0) || byName(a.name, b.name),
-  size_desc: (a, b) => sizeOf(b) - sizeOf(a) || byName(a.name, b.name),
+  type_first: (a, b) => Number(b.isDirectory) - Number(a.isDirectory) || compareNames(a.name, b.name),
+  name_asc: (a, b) => compareNames(a.name, b.name),
+  name_desc: (a, b) => compareNames(b.name, a.name),
+  mtime_desc: (a, b) => (b.stats?.mtimeMs ?? 0) - (a.stats?.mtimeMs ?? 0) || compareNames(a.name, b.name),
+  size_desc: (a, b) => sizeOf(b) - sizeOf(a) || compareNames(a.name, b.name),
 };
 
 /** Directories and links count nothing. */
