@@ -653,7 +653,7 @@ scenarios('a task', { config: { default_permission_mode: 'yolo' } }, (add) => {
   add('task-ends-during-a-turn', async (stage) => {
     const { model, prompt, until, recorder } = stage;
     model.enqueue({ calls: [aside] });
-    const answer = model.enqueue({ text: ['It ', 'builds.'], hold: true });
+    const answer = model.enqueue({ text: 'It builds.', hold: true });
     model.enqueue({ text: 'It is built.' });
     await prompt('Build');
     await until('assistant.delta');
