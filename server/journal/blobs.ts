@@ -177,11 +177,12 @@ export function createBlobStore(from: string, files: JournalFiles = journalFiles
     return { value: holder.root, open };
   }
 
-  const parse = (text: string) => {
-    const parsed: unknown = JSON.parse(text);
-    if (text.includes('blob"')) met = true;
-    return text.includes('blob"') ? restore(parsed) : { value: parsed, open: [] };
-  };
+  function parse(text: string): { value: unknown; open: OpenReference[] } {
+    const value: unknown = JSON.parse(text);
+    if (!mayRefer(text)) return { value, open: [] };
+    met = true;
+    return restore(value);
+  }
 
   async function read({ blob: hash }: BlobText): Promise<string> {
     const held = texts.get(hash) ?? textCache.get(hash);
@@ -223,7 +224,7 @@ export function createBlobStore(from: string, files: JournalFiles = journalFiles
     keep: put,
     encode(value) {
       const text = JSON.stringify(value);
-      if (text.length <= SURELY_SHORT_UNITS && !text.includes('blob"')) return text;
+      if (text.length <= SURELY_SHORT_UNITS && !mayRefer(text)) return text;
       return JSON.stringify(extract(value));
     },
     decodeEncoded(text) {
@@ -261,6 +262,9 @@ export function createBlobStore(from: string, files: JournalFiles = journalFiles
     return (await files.blobSize(dir, hash)) ?? lostText(hash).length;
   }
 }
+
+/** Whether a JSON text may hold a reference to a blob, or a key that looks like one. */
+export const mayRefer = (json: string): boolean => json.includes('blob"');
 
 /** Whether a string is kept in a file. UTF-8 cannot hold lone surrogates, so such a text stays in its line. */
 export function isLong(text: string): boolean {
