@@ -22,6 +22,8 @@ const PARALLEL_READS = 16;
 const reservedKey = /^\$+blob$/;
 
 export interface BlobStore {
+  /** Whether any value of this store may hold a text. */
+  readonly holdsTexts: boolean;
   /**
    * The value with its long texts hashed and written, without blocking; they hold their strings. Drafts are made of
    * what it returns, with no await in between. Throws what the file system throws.
@@ -65,15 +67,18 @@ interface OpenReference {
   whole: boolean;
 }
 
-/** `from` is the session folder; `blobs/` is made when first needed. */
-export function createBlobStore(from: string, files: JournalFiles = journalFiles): BlobStore {
+/**
+ * `from` is the session folder; `blobs/` is made when first needed. `holdsTexts`: values that this store did not decode
+ * may hold texts of it.
+ */
+export function createBlobStore(from: string, files: JournalFiles = journalFiles, holdsTexts = false): BlobStore {
   let dir = from;
   const known = new Set<string>();
   let unsynced: string[] = [];
   /** By hash: of what was encoded since the last `forget`. */
   const texts = new Map<string, string>();
-  /** Whether any value of this store can hold a text; most sessions have none, and their values need no look. */
-  let met = false;
+  /** Most sessions have no long text, and their values need no look. */
+  let met = holdsTexts;
 
   function noteWritten(hash: string): void {
     known.add(hash);
@@ -216,6 +221,9 @@ export function createBlobStore(from: string, files: JournalFiles = journalFiles
   }
 
   return {
+    get holdsTexts() {
+      return met;
+    },
     async store<T>(value: T) {
       const held = holdsLong(value) ? await stored(value, true, false) : value;
       // `stored` changes nothing but long texts, where the type says so.
