@@ -47,7 +47,10 @@ const CHILDREN_PAGE_SIZE = 100;
 /** Sessions being loaded or folded at the same time. */
 const LOADS = 8;
 
-export interface SessionsDeps extends Omit<LiveSessionsDeps, 'ensureWorkspace' | 'slots' | 'transcripts' | 'loaded'> {
+export interface SessionsDeps extends Omit<
+  LiveSessionsDeps,
+  'ensureWorkspace' | 'slots' | 'folds' | 'transcripts' | 'loaded'
+> {
   home: string;
   workspaces: Workspaces;
   models: ModelChecks;
@@ -119,15 +122,16 @@ export function createSessions(deps: SessionsDeps): Sessions {
     clock,
     log: deps.log,
   });
+  const projections = deps.features.flatMap((feature) => feature.projection ?? []);
+  const folds = createColdFolds({ slots, holder: deps.holder, projections });
   const live: LiveSessions = createLiveSessions({
     ...deps,
     slots,
+    folds,
     transcripts,
     loaded: (session) => followers.loaded(followed(session)),
     ensureWorkspace,
   });
-  const projections = deps.features.flatMap((feature) => feature.projection ?? []);
-  const folds = createColdFolds({ slots, holder: deps.holder, projections });
   const read = createSessionReads({ ...deps, live, folds });
   const projection = transcriptProjection(mapper);
   const transcript = createTranscriptReads({

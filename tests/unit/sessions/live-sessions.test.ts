@@ -54,6 +54,7 @@ beforeEach(async () => {
   atLoad = () => undefined;
   released = async () => undefined;
   let loading = 0;
+  const slots = createLoadSlots(8);
   live = createLiveSessions({
     root: join(home, 'sessions'),
     index,
@@ -86,7 +87,8 @@ beforeEach(async () => {
       loading -= 1;
     },
     resources: [{ holds: (id) => watched.has(id), release: (id, reason) => released(id, reason) }],
-    slots: createLoadSlots(8),
+    slots,
+    folds: createColdFolds({ slots, holder: leaseHolder() }),
     flushEvents: () => undefined,
     version: '1.0.0',
     log,
