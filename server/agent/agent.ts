@@ -219,8 +219,12 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
 
   /** Begins a turn; everything clients must see at once is one line. */
   function launch(request: TurnRequest, head: Draft[], append: (drafts: Draft[]) => unknown = log.append): RunningTurn {
-    const { origin, promptId, prompt, attachments = [] } = request;
+    const { origin, promptId, prompt, shown, attachments = [] } = request;
     const turnId = countersOf(log.state.counters, id).nextTurnId;
+    const x = {
+      ...(shown === undefined ? {} : { text: shown }),
+      ...(attachments.length > 0 ? { attachments } : {}),
+    };
     append([
       ...head,
       event(
@@ -232,7 +236,7 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
           origin,
           ...(prompt === undefined ? {} : { prompt }),
         },
-        attachments.length > 0 ? { attachments } : undefined,
+        Object.keys(x).length > 0 ? x : undefined,
       ),
       ...inputDrafts(id, [request], 'turn'),
     ]);
@@ -307,8 +311,10 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
       if (prompt) start(prompt, []);
       else {
         const next = late.shift() ?? wokenTurn();
-        if (next) launch(next, []);
-        else woken = [];
+        if (next) {
+          config.create();
+          launch(next, []);
+        } else woken = [];
       }
       (turn?.input ?? starting?.input)?.push(...late);
     } catch (error) {

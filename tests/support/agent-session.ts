@@ -5,7 +5,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { AgentProgram } from '#server/agent/context.ts';
+import type { AgentProgram, CronSettings } from '#server/agent/context.ts';
 import { systemClock, type Clock } from '#server/clock.ts';
 import type { Feature } from '#server/agent/feature.ts';
 import { builtinProfiles, mainProfile } from '#server/agent/profile.ts';
@@ -42,6 +42,15 @@ export interface AgentSessionOptions {
   clock?: Clock;
 }
 
+/** Jobs come at their times, to the millisecond. */
+export const cronSettings: CronSettings = {
+  disabled: false,
+  jitter: false,
+  stale: true,
+  pollMs: 0,
+  trace: () => undefined,
+};
+
 const nothing = () => {
   throw new Error('this session has no model');
 };
@@ -66,6 +75,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
     archived: false,
     custom: {},
     open: false,
+    cron: false,
   };
   const session = createLiveSession({
     place,
@@ -94,6 +104,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       limits: () => ({ maxSteps: 0, maxAttempts: 1 }),
       compaction: () => ({ triggerRatio: 0.85, reserved: undefined }),
       tasks: () => defaultTaskSettings,
+      cron: () => cronSettings,
       subagentTimeoutMs: () => 0,
       flag: () => true,
       profiles: () => builtinProfiles,
