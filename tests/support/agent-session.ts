@@ -16,6 +16,7 @@ import type { ModelRequest, ModelResponse, ResolvedModel } from '#server/models/
 import { createLiveSession, type LiveSession } from '#server/sessions/session.ts';
 import { createSessionReader, type SessionReader } from '#server/sessions/session-views.ts';
 import type { SessionHeader } from '#server/sessions/session-header.ts';
+import type { LeaseHolder } from '#server/storage/lease.ts';
 import type { Tool } from '#server/tools/tool.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
 import { createOpJournals } from '#server/transcript/op-journal.ts';
@@ -40,6 +41,8 @@ export interface AgentSessionOptions {
   features?: readonly Feature[];
   tools?: readonly Tool[];
   clock?: Clock;
+  /** The server that the session is loaded in. */
+  holder?: LeaseHolder;
 }
 
 /** Jobs come at their times, to the millisecond. */
@@ -61,7 +64,8 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
   const dir = join(options.dir, 'session');
   await mkdir(dir, { recursive: true });
   const projections = features.flatMap((feature) => feature.projection ?? []);
-  const opened = await openLog(dir, { projections, clock });
+  const { holder } = options;
+  const opened = await openLog(dir, { projections, clock, ...(holder ? { holder } : {}) });
   const reports: string[] = [];
   const place = { id: SESSION_ID, workspaceId: 'wd_1', cwd: options.dir, dir };
   const row: SessionHeader = {

@@ -13,6 +13,8 @@ import { createJobs, type FollowedJob, type Jobs } from './jobs.ts';
 export const STALE_MS = 7 * 24 * 3_600_000;
 /** The machine may sleep and its clock be set, so a long wait is looked at again. */
 const LONGEST_WAIT_MS = 60_000;
+/** While another process holds the session. */
+const RETRY_MS = 1000;
 
 export interface CronWork {
   readonly jobs: Jobs;
@@ -76,7 +78,7 @@ export function createCronWork(session: SessionContext): CronWork {
       await log.refresh();
       if (!(await isDue())) return;
       if (!(await claimed())) {
-        lookIn(0);
+        lookIn(RETRY_MS);
         return;
       }
       if (!(await isDue())) return;
