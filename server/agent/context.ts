@@ -94,6 +94,8 @@ export interface TurnRequest extends TurnInput {
   promptId?: string;
   /** Text of `turn.started`, for origins that show one. */
   prompt?: Text;
+  /** Text of the turn in transcripts, where that is another. */
+  shown?: Text;
 }
 
 /** What enters a context together; its long texts are stored (`SessionLog.store`). */
@@ -125,6 +127,7 @@ export interface AgentProgram {
   /** When a context is compacted by itself: at this part of the window, or with less than `reserved` tokens left. */
   compaction(): { triggerRatio: number; reserved: number | undefined };
   tasks(): TaskSettings;
+  cron(): CronSettings;
   /** How long a subagent may run, in ms; 0 is without end. */
   subagentTimeoutMs(): number;
   /** Whether an experiment is on. */
@@ -159,6 +162,20 @@ export interface AgentProgram {
     place: SessionPlace,
   ): Pick<ToolEnvironment, 'runtime' | 'cwd' | 'additionalDirs' | 'skillDirs' | 'sessionDir' | 'ancestorDirs' | 'home'>;
   decide(tool: Pick<Tool, 'name' | 'permission'>, prepared: PreparedCall, facts: DecisionFacts): Promise<Decision>;
+}
+
+/** How jobs of cron run. */
+export interface CronSettings {
+  /** There are none: no tools, and nothing fires. */
+  disabled: boolean;
+  /** Whether jobs come a little beside their times, each in its own way. */
+  jitter: boolean;
+  /** Whether old recurring jobs end. */
+  stale: boolean;
+  /** How long a job that is due is not looked at again, in ms. */
+  pollMs: number;
+  /** Logs what happens with jobs, where that is wanted. */
+  trace(what: string, facts: Record<string, unknown>): void;
 }
 
 /** The tools of a binding. */

@@ -29,6 +29,7 @@ import { createStoredMediaReader } from './stored-media.ts';
 const PRODUCT_NAME = 'Service Code';
 const DEFAULT_PERMISSION = 'manual';
 const COMPACTION_TRIGGER_RATIO = 0.85;
+const CRON_POLL_MS = 1000;
 
 export interface AgentProgramDeps {
   runtime: Runtime;
@@ -112,6 +113,16 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
         detachedTimeoutMs: (bashTaskTimeoutS ?? DETACHED_TIMEOUT_S) * 1000,
         detachOnTimeout: bashAutoBackgroundOnTimeout ?? true,
         keepAliveOnExit: keepAliveOnExit ?? false,
+      };
+    },
+    cron() {
+      const { disabled, noJitter, noStale, debug, pollIntervalMs } = config.effective().cron;
+      return {
+        disabled: disabled ?? false,
+        jitter: !noJitter,
+        stale: !noStale,
+        pollMs: pollIntervalMs ?? CRON_POLL_MS,
+        trace: debug ? (what, facts) => log.info(what, facts) : () => undefined,
       };
     },
     subagentTimeoutMs: () => config.effective().subagent.timeoutMs,

@@ -2,6 +2,7 @@
 import type { Feature } from '#server/agent/feature.ts';
 import { btw } from './btw/btw.ts';
 import { compaction } from './compaction/compaction.ts';
+import { cron } from './cron/cron.ts';
 import { goals } from './goals/goals.ts';
 import { hooks } from './hooks/hooks.ts';
 import { mcp } from './mcp/mcp.ts';
@@ -20,6 +21,7 @@ export const features: readonly Feature[] = [
   subagents,
   btw,
   tasks,
+  cron,
   compaction,
   mcp,
 ];

@@ -108,6 +108,8 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     load,
     unload,
     holds: (id, session) => session.holds() || deps.resources.some((resource) => resource.holds(id)),
+    keeps: (session) => session.keeps(),
+    dropped: (session) => session.dropped(),
     slots: deps.slots,
     log,
     clock,

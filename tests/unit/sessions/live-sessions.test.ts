@@ -413,6 +413,8 @@ it('a session that cannot be unloaded keeps no other one from being closed', asy
       closed.push(id);
     },
     holds: () => false,
+    keeps: () => false,
+    dropped: () => Promise.resolve(),
     slots: createLoadSlots(8),
     log: createLogger('error', (line) => logged.push(line)),
     clock,
