@@ -219,7 +219,7 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
 
   /** Begins a turn; everything clients must see at once is one line. */
   function launch(request: TurnRequest, head: Draft[], append: (drafts: Draft[]) => unknown = log.append): RunningTurn {
-    const { origin, promptId, prompt, attachments = [] } = request;
+    const { origin, promptId, prompt, attachments = [], givesUpOn } = request;
     const turnId = countersOf(log.state.counters, id).nextTurnId;
     append([
       ...head,
@@ -246,11 +246,11 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
     stream.started();
     turn = running;
     woken = [];
-    running.done = run(turnId, running);
+    running.done = run(turnId, running, givesUpOn);
     return running;
   }
 
-  async function run(turnId: number, running: RunningTurn): Promise<TurnEnd> {
+  async function run(turnId: number, running: RunningTurn, givesUpOn: TurnRequest['givesUpOn']): Promise<TurnEnd> {
     const { controller, stream, input } = running;
     const { signal } = controller;
     let end: TurnEnd = { outcome: 'failed' };
@@ -261,6 +261,7 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
           return running.promptId;
         },
         signal,
+        givesUpOn,
         stream,
         takeInput: () => input.splice(0),
         reminders,

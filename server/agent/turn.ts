@@ -8,7 +8,7 @@ import { requestMessages } from '#server/journal/projections/context.ts';
 import { countersOf } from '#server/journal/projections/counters.ts';
 import { entering, event, internal, unsent, type Draft } from '#server/journal/records.ts';
 import { toModelMessages, type RequestShape } from '#server/models/request-history.ts';
-import { ModelError, type ModelResponse } from '#server/models/types.ts';
+import { ModelError, type ModelErrorCode, type ModelResponse } from '#server/models/types.ts';
 import type { ContextMessage, ErrorPayload, TokenUsage, ToolCall } from '#schema/engine.ts';
 import type { InterruptReason } from '#schema/events/turns.ts';
 import { iso, type TurnOutcome } from '#schema/scalars.ts';
@@ -28,6 +28,8 @@ export interface Turn {
   /** Absent for turns that no prompt opened. */
   promptId?: string | undefined;
   signal: AbortSignal;
+  /** As in the request for it. */
+  givesUpOn?: readonly ModelErrorCode[] | undefined;
   stream: TurnStream;
   /** What has to enter at the next step: while there is any, the turn does not end as completed. */
   takeInput(): TurnInput[];
@@ -104,7 +106,8 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
           continue;
         }
         failedAttempts++;
-        if (!error.facts.retry || failedAttempts >= maxAttempts) throw error;
+        const { retry, code } = error.facts;
+        if (!retry || turn.givesUpOn?.includes(code) || failedAttempts >= maxAttempts) throw error;
         unrecorded = undefined;
         const delayMs = retryDelay(error, failedAttempts);
         retryLater(error, open, { failedAttempt: failedAttempts, maxAttempts, delayMs });
@@ -338,6 +341,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     behind: Draft[] = [],
   ): Draft[] {
     const hooks = features.map((feature) => feature.turnEnds?.(agent, turnId, outcome, { ...extra, line }) ?? {});
+    stream.changesAtEnd(Object.assign({}, ...hooks.map(({ facts }) => facts)));
     // The clock may have been set back.
     const durationMs = Math.max(0, session.clock.now() - startedAt);
     return [
@@ -440,7 +444,8 @@ export const inputDrafts = (agentId: string, inputs: TurnInput[], enters: 'turn'
   inputs.flatMap(({ before = [], messages, attachments = [], after = [] }) => {
     // Those of what opens a turn stand in its `turn.started`.
     const brought = enters === 'step' && attachments.length > 0 ? { attachments } : {};
-    return [...before, entering(agentId, messages, { cause: 'input', enters, ...brought }), ...after];
+    const entered = messages.length > 0 ? [entering(agentId, messages, { cause: 'input', enters, ...brought })] : [];
+    return [...before, ...entered, ...after];
   });
 
 const usageTotal = (usage: TokenUsage) =>
