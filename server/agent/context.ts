@@ -9,7 +9,14 @@ import type { Stored, Text } from '#server/journal/texts.ts';
 import type { ContextState, RememberedRule } from '#server/journal/projections/context.ts';
 import type { Attachment, Draft, InternalFields } from '#server/journal/records.ts';
 import type { Mcp } from '#server/mcp/mcp.ts';
-import type { ModelRequest, ModelResponse, RequestSettings, ResolvedModel, StreamPart } from '#server/models/types.ts';
+import type {
+  ModelErrorCode,
+  ModelRequest,
+  ModelResponse,
+  RequestSettings,
+  ResolvedModel,
+  StreamPart,
+} from '#server/models/types.ts';
 import type { Decision } from '#server/permissions/decision.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
 import type { Tasks, TaskSettings } from '#server/tasks/tasks.ts';
@@ -96,6 +103,8 @@ export interface TurnRequest extends TurnInput {
   prompt?: Text;
   /** Text of the turn in transcripts, where that is another. */
   shown?: Text;
+  /** Failures of a request that end the turn at once, though the request could be made again. */
+  givesUpOn?: readonly ModelErrorCode[];
 }
 
 /** What enters a context together; its long texts are stored (`SessionLog.store`). */
@@ -130,6 +139,8 @@ export interface AgentProgram {
   cron(): CronSettings;
   /** How long a subagent may run, in ms; 0 is without end. */
   subagentTimeoutMs(): number;
+  /** How many members of a swarm may run at once; unset is without limit. Throws for a setting that is no number of them. */
+  swarmConcurrency(): number | undefined;
   /** Whether an experiment is on. */
   flag(name: Flag): boolean;
   stream(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;

@@ -1,6 +1,7 @@
 /** What every agent gets from the program: tools, models, limits and rules, read from the configuration at each use. */
 import type { Clock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
+import { swarmConcurrency } from '#server/config/environment.ts';
 import type { Hooks } from '#server/hooks/hooks.ts';
 import type { Mcp } from '#server/mcp/mcp.ts';
 import { completionBudget } from '#server/models/budget.ts';
@@ -126,6 +127,7 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
       };
     },
     subagentTimeoutMs: () => config.effective().subagent.timeoutMs,
+    swarmConcurrency: () => swarmConcurrency(env()),
     flag: (name) => config.resolveFlags()[name],
     stream: client.streamModel,
     withStoredMedia: storedMedia.resolve,

@@ -9,6 +9,7 @@ import { mcp } from './mcp/mcp.ts';
 import { planMode } from './plan-mode/plan-mode.ts';
 import { questions } from './questions/questions.ts';
 import { subagents } from './subagents/subagents.ts';
+import { swarm } from './swarm/swarm.ts';
 import { tasks } from './tasks/tasks.ts';
 import { todoList } from './todo-list/todo-list.ts';
 
@@ -17,6 +18,7 @@ export const features: readonly Feature[] = [
   todoList,
   questions,
   planMode,
+  swarm,
   goals,
   subagents,
   btw,

@@ -110,6 +110,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       tasks: () => defaultTaskSettings,
       cron: () => cronSettings,
       subagentTimeoutMs: () => 0,
+      swarmConcurrency: () => undefined,
       flag: () => true,
       profiles: () => builtinProfiles,
       stream: nothing,
