@@ -23,7 +23,7 @@ import { errorCode } from '#server/files/errno.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import { createLiveCache, type LiveCache } from './live-cache.ts';
 import { copySessionFolder } from './copy-folder.ts';
-import type { LoadSlots } from './load-slots.ts';
+import type { Slots } from '#server/slots.ts';
 import type { SessionIndex } from './session-index.ts';
 import {
   copiedHeader,
@@ -58,7 +58,7 @@ export interface LiveSessionsDeps {
   /** Registers the workspace of a session again when it was removed from the registry. */
   ensureWorkspace(workspaceId: string, root: string): Promise<void>;
   resources: readonly SessionResource[];
-  slots: LoadSlots;
+  slots: Slots;
   transcripts: LiveSessionDeps['transcripts'];
   /** Told of each session that is loaded or made. */
   loaded(session: LiveSession): void;

@@ -16,7 +16,7 @@ import { createModelClient } from '#server/models/stream.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { createColdFolds } from '#server/sessions/cold-folds.ts';
 import { createLiveCache } from '#server/sessions/live-cache.ts';
-import { createLoadSlots } from '#server/sessions/load-slots.ts';
+import { createSlots } from '#server/slots.ts';
 import { createLiveSessions, type LiveSessions } from '#server/sessions/live-sessions.ts';
 import { createSessionReads } from '#server/sessions/session-reads.ts';
 import type { SessionIndex } from '#server/sessions/session-index.ts';
@@ -86,7 +86,7 @@ beforeEach(async () => {
       loading -= 1;
     },
     resources: [{ holds: (id) => watched.has(id), release: (id, reason) => released(id, reason) }],
-    slots: createLoadSlots(8),
+    slots: createSlots(8),
     flushEvents: () => undefined,
     version: '1.0.0',
     log,
@@ -411,7 +411,7 @@ it('a session that cannot be unloaded keeps no other one from being closed', asy
       closed.push(id);
     },
     holds: () => false,
-    slots: createLoadSlots(8),
+    slots: createSlots(8),
     log: createLogger('error', (line) => logged.push(line)),
     clock,
   });
@@ -449,7 +449,7 @@ describe('reading', () => {
     const ids: string[] = [];
     for (let n = 0; n < 300; n++) ids.push(await create());
     for (const { id } of live.all()) await live.inTurn(id, () => live.unload(id, 'idle'));
-    const slots = createLoadSlots(8);
+    const slots = createSlots(8);
     const folds = createColdFolds({ slots, holder: leaseHolder() });
     const program = {
       defaultPermission: () => 'manual' as const,
