@@ -10,6 +10,7 @@ import { questions } from './questions/questions.ts';
 import { subagents } from './subagents/subagents.ts';
 import { tasks } from './tasks/tasks.ts';
 import { todoList } from './todo-list/todo-list.ts';
+import { web } from './web/web.ts';
 
 export const features: readonly Feature[] = [
   hooks,
@@ -20,6 +21,7 @@ export const features: readonly Feature[] = [
   subagents,
   btw,
   tasks,
+  web,
   compaction,
   mcp,
 ];

@@ -24,6 +24,7 @@ import { leaseHolder } from '#support/lease-holder.ts';
 import { manualClock, type ManualClock } from '#support/manual-clock.ts';
 import { noHooks } from '#support/no-hooks.ts';
 import { noMcp } from '#support/no-mcp.ts';
+import { noWeb } from '#support/no-web.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { openIndex, sessionRow, WORKSPACE } from './index-fixtures.ts';
 
@@ -76,6 +77,7 @@ beforeEach(async () => {
       tools: [],
       hooks: noHooks,
       mcp: noMcp,
+      web: noWeb,
       log,
     }),
     holder: leaseHolder(),
