@@ -52,7 +52,10 @@ async function fetchOnce(url: URL, deps: LocalFetchDeps): Promise<FetchedBody | 
     const headers = { 'user-agent': userAgent, accept: ACCEPT };
     const response = await send(undici, dispatcher, url.href, { method: 'GET', headers, body: null, signal });
     const location = response.headers.get('location');
-    if (REDIRECTS.has(response.status) && location !== null) return webUrl(location, url);
+    if (REDIRECTS.has(response.status) && location !== null) {
+      await response.body?.cancel();
+      return webUrl(location, url);
+    }
     return await received(response, url);
   } catch (error) {
     if (signal.aborted || error instanceof WebFailure) throw error;
