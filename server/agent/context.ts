@@ -21,6 +21,7 @@ import type { Decision } from '#server/permissions/decision.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
 import type { Tasks, TaskSettings } from '#server/tasks/tasks.ts';
 import type { PreparedCall, Tool, ToolEnvironment } from '#server/tools/tool.ts';
+import type { Web } from '#server/web/web.ts';
 import type { ContextMessage, Origin } from '#schema/engine.ts';
 import type { StatusFacts } from '#schema/events/volatile.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
@@ -122,6 +123,7 @@ export interface AgentProgram {
   readonly tools: readonly Tool[];
   readonly hooks: Hooks;
   readonly mcp: Pick<Mcp, 'hold'>;
+  readonly web: Web;
   defaultPermission(): PermissionMode;
   /** Whether main agents begin in plan mode. */
   defaultPlanMode(): boolean;

@@ -12,6 +12,7 @@ import { subagents } from './subagents/subagents.ts';
 import { swarm } from './swarm/swarm.ts';
 import { tasks } from './tasks/tasks.ts';
 import { todoList } from './todo-list/todo-list.ts';
+import { web } from './web/web.ts';
 
 export const features: readonly Feature[] = [
   hooks,
@@ -24,6 +25,7 @@ export const features: readonly Feature[] = [
   btw,
   tasks,
   cron,
+  web,
   compaction,
   mcp,
 ];

@@ -26,7 +26,7 @@ import type { LeaseHolder } from '#server/storage/lease.ts';
 import type { ColdFolds } from './cold-folds.ts';
 import { createLiveCache, type LiveCache } from './live-cache.ts';
 import { copySessionFolder } from './copy-folder.ts';
-import type { LoadSlots } from './load-slots.ts';
+import type { Slots } from '#server/slots.ts';
 import type { SessionIndex } from './session-index.ts';
 import {
   copiedHeader,
@@ -61,7 +61,7 @@ export interface LiveSessionsDeps {
   /** Registers the workspace of a session again when it was removed from the registry. */
   ensureWorkspace(workspaceId: string, root: string): Promise<void>;
   resources: readonly SessionResource[];
-  slots: LoadSlots;
+  slots: Slots;
   /** Of sessions that are not loaded. */
   folds: Pick<ColdFolds, 'read'>;
   transcripts: LiveSessionDeps['transcripts'];

@@ -18,7 +18,7 @@ import { createColdFolds } from './cold-folds.ts';
 import { createConversationActions, type ConversationActions } from './conversation-actions.ts';
 import { createCronSessions } from './cron-sessions.ts';
 import { createLiveSessions, type LiveSessions, type LiveSessionsDeps, type WantedCopy } from './live-sessions.ts';
-import { createLoadSlots } from './load-slots.ts';
+import { createSlots } from '#server/slots.ts';
 import { listSessions, type SessionListQuery } from './session-list.ts';
 import { copyChanges, type CopyRequest } from './copy-changes.ts';
 import { customMetadata, newSessionId, sessionOfHeader, type SessionHeader } from './session-header.ts';
@@ -112,7 +112,7 @@ export interface Sessions extends ConversationActions {
 /** Creates the service; loads nothing. */
 export function createSessions(deps: SessionsDeps): Sessions {
   const { index, workspaces, clock } = deps;
-  const slots = createLoadSlots(LOADS);
+  const slots = createSlots(LOADS);
   const mapper = createMapper(deps.features.flatMap((feature) => feature.transcript ?? []));
   const transcripts = { mapper, journals: createOpJournals() };
   const followers = createTranscriptFollowers({
