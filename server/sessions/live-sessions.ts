@@ -20,6 +20,7 @@ import {
 } from '#server/journal/session-log.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { errorCode } from '#server/files/errno.ts';
+import type { ModelChecks } from '#server/models/model-checks.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import { createLiveCache, type LiveCache } from './live-cache.ts';
 import { copySessionFolder } from './copy-folder.ts';
@@ -59,6 +60,7 @@ export interface LiveSessionsDeps {
   ensureWorkspace(workspaceId: string, root: string): Promise<void>;
   resources: readonly SessionResource[];
   slots: LoadSlots;
+  models: Pick<ModelChecks, 'assertSubagentPool'>;
   transcripts: LiveSessionDeps['transcripts'];
   /** Told of each session that is loaded or made. */
   loaded(session: LiveSession): void;
@@ -71,9 +73,11 @@ export interface LiveSessionsDeps {
   maxLive?: number;
 }
 
-export interface LiveSessions extends Omit<LiveCache<LiveSession>, 'add'> {
+export interface LiveSessions extends Omit<LiveCache<LiveSession>, 'add' | 'use'> {
   directory(row: Pick<SessionHeader, 'id' | 'workspaceId'>): string;
-  /** As `use`, for those who only want it loaded: nothing keeps it so. */
+  /** Throws 40001 while the models configured for subagents cannot be used, and the session is not loaded yet. */
+  use: LiveCache<LiveSession>['use'];
+  /** As `use`, for those who only want it loaded, whatever the configuration says: nothing keeps it so. */
   open(id: string): Promise<LiveSession>;
   /** As `use`, of a session that is loaded; undefined of one that is not. */
   ifLoaded<T>(id: string, work: (session: LiveSession) => T | Promise<T>): Promise<T | undefined>;
@@ -291,11 +295,20 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     }
   }
 
-  const use: LiveSessions['use'] = (id, work) =>
+  const refreshed: LiveSessions['use'] = (id, work) =>
     live.use(id, async (session) => {
       await session.log.refresh();
       return work(session);
     });
+
+  const use: LiveSessions['use'] = async (id, work) => {
+    if (!live.get(id)) {
+      await index.ready();
+      storedHeader(id);
+      await deps.models.assertSubagentPool();
+    }
+    return refreshed(id, work);
+  };
 
   return {
     directory,
@@ -303,7 +316,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     all: live.all,
     use,
     ifLoaded: async (id, work) => (live.get(id) ? use(id, work) : undefined),
-    open: (id) => use(id, (session) => session),
+    open: (id) => refreshed(id, (session) => session),
     create: (row) => live.add(row.id, () => createNow(row)),
     async fork(source, wanted) {
       const id = newSessionId();

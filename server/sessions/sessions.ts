@@ -225,6 +225,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
   }
 
   async function create(request: CreateSession): Promise<Session> {
+    await deps.models.assertSubagentPool();
     const cwd = await newDirectory(request);
     await assertDirectory(cwd);
     const workspace = await workspaces.register(cwd);
@@ -255,6 +256,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
   async function copyOf(id: string, kind: WantedCopy['kind'], request: CopyRequest): Promise<Session> {
     await index.ready();
     rowOf(id);
+    await deps.models.assertSubagentPool();
     return live.inTurn(id, async () => {
       const describe = (copy: SessionHeader) => ({ ...copy, ...copyChanges(kind, rowOf(id), copy, request) });
       const source = live.get(id)?.row() ?? rowOf(id);

@@ -163,19 +163,21 @@ export interface ToolDefinition<Schema extends z.ZodType> {
   description: string;
   permission: ToolPermission;
   parameters: Schema;
+  /** What models are told of them, where that is less than what is taken. */
+  toldParameters?: z.ZodType;
   /** Throws `ToolInputError`. */
   prepare(args: z.output<Schema>, environment: ToolEnvironment): Promise<PreparedCall> | PreparedCall;
 }
 
 /** The tool of a definition; its JSON Schema is made when it is first asked for. */
 export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<Schema>): Tool {
-  const { name, description, permission } = definition;
+  const { name, description, permission, toldParameters = definition.parameters } = definition;
   return {
     name,
     description,
     permission,
     get parameters() {
-      return jsonSchema(definition.parameters);
+      return jsonSchema(toldParameters);
     },
     check(raw) {
       const parsed = definition.parameters.safeParse(raw);

@@ -446,6 +446,20 @@ scenarios('a subagent in the background', { config: { hooks: [subagentGate] } },
   });
 });
 
+scenarios('a subagent with a copy', { config: { experimental: { subagent_fork: true } } }, (add) => {
+  add('subagent-fork', async ({ model, prompt, until }) => {
+    const args = { prompt: 'Name it', description: 'name it', subagent_type: 'plan', fork: true };
+    model.enqueue({ text: 'Plums.' });
+    await prompt('Which fruit?');
+    await until('prompt.completed');
+    model.enqueue({ calls: [{ name: 'Agent', args }] });
+    model.enqueue({ text: 'Plums.' });
+    model.enqueue({ text: 'Plums.' });
+    await prompt('Ask somebody who knows');
+    await until('prompt.completed', 3);
+  });
+});
+
 scenarios('a side conversation', {}, (add) => {
   add('side-conversation', async ({ model, prompt, post, until, recorder }) => {
     model.enqueue({ text: 'Noted.' });

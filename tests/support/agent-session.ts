@@ -95,6 +95,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       compaction: () => ({ triggerRatio: 0.85, reserved: undefined }),
       tasks: () => defaultTaskSettings,
       subagentTimeoutMs: () => 0,
+      subagentPool: () => undefined,
       flag: () => true,
       profiles: () => builtinProfiles,
       stream: nothing,

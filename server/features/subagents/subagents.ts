@@ -1,10 +1,8 @@
 /** Subagents: agents that work on a task for another one, and report with their last message. */
 import type { Agent } from '#server/agent/agent.ts';
 import type { SessionContext } from '#server/agent/context.ts';
-import { copiedHistory } from '#server/agent/copied-history.ts';
 import type { Feature, LiveFeature } from '#server/agent/feature.ts';
-import type { Profile, Profiles } from '#server/agent/profile.ts';
-import { reminder } from '#server/agent/prompt/reminders.ts';
+import type { Profiles } from '#server/agent/profile.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { readContext } from '#server/journal/projections/context.ts';
 import { event } from '#server/journal/records.ts';
@@ -15,14 +13,8 @@ import type { TaskMembers } from '#schema/events/tasks.ts';
 import { allowedProfiles, resumeProblem } from './allowed.ts';
 import { foregroundRuns } from './projection.ts';
 import { runSubagent, type RunEnd } from './run.ts';
-import {
-  backgroundText,
-  completedText,
-  failedText,
-  FORK_NOTICE,
-  interruptedText,
-  type SubagentFacts,
-} from './texts.ts';
+import { bindSubagent, sameOptions, startModel, startOptions, type StartOptions } from './start.ts';
+import { backgroundText, completedText, failedText, interruptedText, type SubagentFacts } from './texts.ts';
 import { createAgentTool, type AgentRequest } from './tool.ts';
 import { subagentsTranscript } from './transcript.ts';
 
@@ -31,20 +23,21 @@ function open(session: SessionContext): LiveFeature {
   /** Agents that a call is about to resume. */
   const resuming = new Set<string>();
   const { lives } = foregroundRuns.of(log.state.features);
-  let told: { profiles: Profiles; subagents: unknown; fork: boolean; tools: readonly Tool[] } | undefined;
+  let told: { profiles: Profiles; subagents: unknown; options: StartOptions; tools: readonly Tool[] } | undefined;
 
   /** The tool as it is told now; the same object for as long as nothing of it changes. */
   function tools(): readonly Tool[] {
     const profiles = program.profiles(session);
     const subagents = readContext(log.state.context, MAIN_AGENT).bound?.subagents;
-    const fork = program.flag('subagent_fork');
-    if (told?.profiles !== profiles || told.subagents !== subagents || told.fork !== fork) {
-      const tool = createAgentTool(allowedProfiles(session, MAIN_AGENT), fork, {
+    const options = startOptions(session);
+    if (told?.profiles !== profiles || told.subagents !== subagents || !sameOptions(told.options, options)) {
+      const tool = createAgentTool(allowedProfiles(session, MAIN_AGENT), options, {
         allowed: (callerId) => allowedProfiles(session, callerId),
         resumable,
+        checkStart: (callerId, start) => void startModel(session, callerId, start),
         run,
       });
-      told = { profiles, subagents, fork, tools: [tool] };
+      told = { profiles, subagents, options, tools: [tool] };
     }
     return told.tools;
   }
@@ -138,19 +131,9 @@ function open(session: SessionContext): LiveFeature {
     if (!profile) throw new Error(`There is no subagent type "${request.profile}" any more.`);
     const { runtimeId } = caller.config;
     return agents.create({ purpose: 'task', parentAgentId: callerId, permission, runtimeId }, async (child) => {
-      await bind(child, profile, callerId, request.fork);
+      await bindSubagent(session, child, { profile, callerId, wanted: request.start });
       return work(child);
     });
-  }
-
-  async function bind(child: Agent, profile: Profile, callerId: string, fork: boolean): Promise<void> {
-    const { model, thinkingEffort } = readContext(log.state.context, callerId).config;
-    await child.context.config.change({
-      profile,
-      ...(model === undefined ? {} : { model }),
-      ...(thinkingEffort === undefined ? {} : { thinking: thinkingEffort }),
-    });
-    if (fork) log.append([copiedHistory(log.state, child.id, callerId, [reminder('fork', FORK_NOTICE)])]);
   }
 
   /** The task runs, and everybody is told whose it is. */

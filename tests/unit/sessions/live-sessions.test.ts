@@ -87,6 +87,7 @@ beforeEach(async () => {
     },
     resources: [{ holds: (id) => watched.has(id), release: (id, reason) => released(id, reason) }],
     slots: createLoadSlots(8),
+    models: { assertSubagentPool: async () => undefined },
     flushEvents: () => undefined,
     version: '1.0.0',
     log,
