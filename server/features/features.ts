@@ -11,6 +11,8 @@ import { subagents } from './subagents/subagents.ts';
 import { tasks } from './tasks/tasks.ts';
 import { todoList } from './todo-list/todo-list.ts';
 
+import { toolSelection } from './tool-selection/tool-selection.ts';
+
 export const features: readonly Feature[] = [
   hooks,
   todoList,
@@ -21,5 +23,6 @@ export const features: readonly Feature[] = [
   btw,
   tasks,
   compaction,
+  toolSelection,
   mcp,
 ];

@@ -152,6 +152,13 @@ export interface Tool {
   readonly permission?: ToolPermission | undefined;
   /** JSON Schema, draft 2020-12. */
   readonly parameters: Record<string, unknown>;
+  /** Not listed to a model that has an active loader: it loads the schema into its conversation first. */
+  readonly deferred?: boolean;
+  /**
+   * It loads deferred tools. No profile names it: it is active while it is `on`, unless the configuration or the session
+   * takes it away.
+   */
+  readonly loader?: 'on' | 'off';
   /** Validates arguments; all problems are joined with `; `, each with the path of its field. */
   check(args: unknown): CheckedCall | { problem: string };
 }
