@@ -1,12 +1,15 @@
-/** `[secondary_model]`: looked at before a session is made, loaded or copied; what its subagents run on. */
+/** What subagents start with: the models of `[secondary_model]`, and a copy of the conversation that outlives a crash. */
+import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { call, startTalk } from '#support/talk.ts';
+import { crashedHome } from '#support/crash.ts';
+import { call, startTalk, wireMessages, wireText } from '#support/talk.ts';
+import { startServer } from '#support/server.ts';
 import { startWorld, type World } from '#support/world.ts';
 
 let world: World;
 beforeAll(async () => {
   world = await startWorld({
-    config: { experimental: { 'secondary-model': true } },
+    config: { experimental: { 'secondary-model': true, subagent_fork: true } },
     models: { 'fake/small': { model: 'small-1' }, 'fake/large': { model: 'large-1' } },
   });
 });
@@ -59,4 +62,48 @@ test('one that is broken stops what begins a session, and nothing else', async (
   await configure(null);
   await world.ok('POST', `${cold.path}:fork`, {});
   await world.ok('POST', `${cold.path}:btw`);
+});
+
+test('a copy of the conversation is still there when the server was killed meanwhile', async () => {
+  const talk = await startTalk(world);
+  await talk.turn('Which fruit?', [{ text: 'Plums.' }]);
+  const args = { prompt: 'Ask again', description: 'ask' };
+  world.model.enqueue({ calls: [call('Agent', { ...args, fork: true })] });
+  const held = world.model.enqueue({ text: 'Pears', hold: true });
+  await talk.prompt('Ask somebody');
+  await held.sent;
+  const home = await crashedHome(world.server.home, talk.session);
+  const server = await startServer({ home });
+  try {
+    const pages = async (agent: string) =>
+      (await server.api('GET', `${talk.path}/transcript?agent_id=${agent}`)).data as { items: { kind: string }[] };
+    // What it was given is its caller's; its transcript begins with its task.
+    const turns = (await pages('agent-1')).items.filter(({ kind }) => kind === 'turn');
+    expect(turns).toMatchObject([{ state: 'cancelled' }]);
+    for (const script of [
+      { calls: [call('Agent', { ...args, resume: 'agent-1' })] },
+      { text: LONG },
+      { text: 'Done.' },
+    ])
+      world.model.enqueue(script);
+    const asked = world.model.requests.length;
+    await server.api('POST', `${talk.path}/prompts`, { content: [{ type: 'text', text: 'Go on' }] });
+    await world.model.waitForRequest(asked + 3);
+    const said = wireMessages(world, asked + 2).map(wireText);
+    expect(said).toEqual(
+      expect.arrayContaining([
+        'Which fruit?',
+        'Plums.',
+        'Ask somebody',
+        expect.stringContaining('still running when the conversation was copied'),
+        expect.stringContaining('You are a subagent now'),
+        'Ask again',
+      ]),
+    );
+    expect(said.filter((text) => text === 'Plums.')).toHaveLength(1);
+  } finally {
+    await server.close();
+    await rm(home, { recursive: true, force: true });
+    held.release();
+  }
 });
