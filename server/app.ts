@@ -23,6 +23,7 @@ import { createMeta } from './meta.ts';
 import { newUlid } from './ids.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Meta } from '#schema/meta.ts';
+import { createImages } from '#server/images/images.ts';
 import { createHooks } from '#server/hooks/hooks.ts';
 import { createIdentity } from '#server/models/providers/identity.ts';
 import { createProviders, type Providers } from '#server/models/providers/providers.ts';
@@ -220,6 +221,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const identity = await createIdentity({ documents, log: homeLog });
   const providers = createProviders({ documents, config, env: options.env });
   const client = opened.add(createModelClient());
+  const images = createImages({ settings: () => config.effective().image });
 
   const bus = createEventBus({ log: homeLog });
   const { holder } = instance;
@@ -307,6 +309,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       env: options.env,
       spawn: spawnGroup,
       fetch,
+      images,
       additionalDirs: additionalDirs.of,
       log,
     }),
@@ -344,6 +347,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       env: options.env,
       identity,
       client,
+      images,
       tools,
       hooks: createHooks({
         entries: () => config.effective().hooks ?? [],

@@ -9,6 +9,7 @@ import type { Stored, Text } from '#server/journal/texts.ts';
 import type { ContextState, RememberedRule } from '#server/journal/projections/context.ts';
 import type { Attachment, Draft, InternalFields } from '#server/journal/records.ts';
 import type { Mcp } from '#server/mcp/mcp.ts';
+import type { Images } from '#server/images/images.ts';
 import type { ModelRequest, ModelResponse, RequestSettings, ResolvedModel, StreamPart } from '#server/models/types.ts';
 import type { Decision } from '#server/permissions/decision.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
@@ -130,6 +131,8 @@ export interface AgentProgram {
   /** Whether an experiment is on. */
   flag(name: Flag): boolean;
   stream(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
+  /** Makes images fit for models. */
+  readonly images: Images;
   /** Messages with the files of the session that they name, as this model takes them. */
   withStoredMedia: StoredMediaReader['resolve'];
   /** Context limit of the configured default model. */

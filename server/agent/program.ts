@@ -2,6 +2,7 @@
 import type { Clock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
 import type { Hooks } from '#server/hooks/hooks.ts';
+import type { Images } from '#server/images/images.ts';
 import type { Mcp } from '#server/mcp/mcp.ts';
 import { completionBudget } from '#server/models/budget.ts';
 import type { Identity } from '#server/models/providers/identity.ts';
@@ -42,6 +43,7 @@ export interface AgentProgramDeps {
   env: () => NodeJS.ProcessEnv;
   identity: Identity;
   client: ModelClient;
+  images: Images;
   /** Folders of agent files beside those of the user and the project. */
   agentFolders: () => readonly AgentFolder[];
   /** Those that every agent has; features bring more. */
@@ -117,6 +119,7 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
     subagentTimeoutMs: () => config.effective().subagent.timeoutMs,
     flag: (name) => config.resolveFlags()[name],
     stream: client.streamModel,
+    images: deps.images,
     withStoredMedia: storedMedia.resolve,
     defaultLimit() {
       const effective = config.effective();

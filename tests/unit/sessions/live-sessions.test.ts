@@ -13,6 +13,7 @@ import { createLogger } from '#server/logging/log.ts';
 import { createIdentity } from '#server/models/providers/identity.ts';
 import { createDocuments } from '#server/storage/documents.ts';
 import { createModelClient } from '#server/models/stream.ts';
+import { createImages } from '#server/images/images.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { createColdFolds } from '#server/sessions/cold-folds.ts';
 import { createLiveCache } from '#server/sessions/live-cache.ts';
@@ -73,6 +74,7 @@ beforeEach(async () => {
       env,
       identity: await createIdentity({ documents: createDocuments({ home }), log }),
       client,
+      images: createImages({ settings: () => ({}) }),
       tools: [],
       hooks: noHooks,
       mcp: noMcp,
