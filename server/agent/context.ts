@@ -107,6 +107,8 @@ export interface TurnInput {
   after?: Draft[];
 }
 
+export type MediaKind = 'image' | 'video';
+
 /** What the program gives every agent, read from the configuration at each use. */
 export interface AgentProgram {
   readonly tools: readonly Tool[];
@@ -131,6 +133,8 @@ export interface AgentProgram {
   /** Whether an experiment is on. */
   flag(name: Flag): boolean;
   stream(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
+  /** What a model can be shown of files; nothing of one that cannot be used. */
+  mediaKinds(alias: string): ReadonlySet<MediaKind>;
   /** Makes images fit for models. */
   readonly images: Images;
   /** Messages with the files of the session that they name, as this model takes them. */

@@ -18,6 +18,7 @@ import type { Runtime } from '#server/runtime/runtime.ts';
 import { DETACHED_TIMEOUT_S, KILL_GRACE_MS } from '#server/tasks/tasks.ts';
 import type { Tool } from '#server/tools/tool.ts';
 import { findNestedInstructions } from './calls/nested-instructions.ts';
+import { createMediaKinds } from './media-kinds.ts';
 import type { AgentProgram, SessionPlace } from './context.ts';
 import { mainProfile } from './profile.ts';
 import type { AgentFolder } from './profiles/agent-folders.ts';
@@ -71,6 +72,9 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
     log,
   });
   const serverHome = createServerHome(home);
+  const mediaKinds = createMediaKinds((alias, effective) =>
+    resolveModel(alias, { config: effective, env: env(), identity }),
+  );
   const storedMedia = createStoredMediaReader();
   const policy = createPermissionPolicy({ reader: createCommandLineReader({ log }) });
   const reach = ({ cwd, dir, ancestorDirs }: SessionPlace) => ({
@@ -120,6 +124,7 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
     flag: (name) => config.resolveFlags()[name],
     stream: client.streamModel,
     images: deps.images,
+    mediaKinds: (alias) => mediaKinds(config.effective(), alias),
     withStoredMedia: storedMedia.resolve,
     defaultLimit() {
       const effective = config.effective();

@@ -5,6 +5,7 @@ import { compaction } from './compaction/compaction.ts';
 import { goals } from './goals/goals.ts';
 import { hooks } from './hooks/hooks.ts';
 import { mcp } from './mcp/mcp.ts';
+import { media } from './media/media.ts';
 import { planMode } from './plan-mode/plan-mode.ts';
 import { questions } from './questions/questions.ts';
 import { subagents } from './subagents/subagents.ts';
@@ -13,6 +14,7 @@ import { todoList } from './todo-list/todo-list.ts';
 
 export const features: readonly Feature[] = [
   hooks,
+  media,
   todoList,
   questions,
   planMode,

@@ -3,9 +3,6 @@ import { sniffImage } from '#server/files/media-types.ts';
 import { decode, DECODE_BYTES, DECODE_PIXELS, readHeader, type Region, type Size } from './decoder.ts';
 import { climbDown, cutRegion, wholeImage, type Picture } from './ladder.ts';
 
-export type { Region, Size } from './decoder.ts';
-export type { Picture } from './ladder.ts';
-
 /** What one image may have at most, in bytes. */
 export const IMAGE_MAX_BYTES = 3.75 * 1024 * 1024;
 const MAX_EDGE_PX = 2000;
@@ -47,6 +44,8 @@ export interface Images {
    * called when it is the image's turn.
    */
   fit(load: () => Promise<Uint8Array>, maxBytes?: number): Promise<Fitted | undefined>;
+  /** The image as it is, with an obstacle where it is one that could not be made smaller. */
+  look(load: () => Promise<Uint8Array>): Promise<Fitted | undefined>;
   /**
    * A region with all its pixels, made smaller only where it would not fit otherwise, or not at all with `exact`. Throws
    * `RegionError`. Undefined for what is no image.
@@ -59,16 +58,11 @@ export class RegionError extends Error {
   override readonly name = 'RegionError';
 }
 
-interface Known {
-  data: Uint8Array;
-  type: string;
-  size?: Size | undefined;
-}
-
+const area = ({ width, height }: Size) => width * height;
 const longest = ({ width, height }: Size) => Math.max(width, height);
 
 /** What the first bytes and the header tell; an obstacle where it must not or cannot be decoded. */
-async function look(data: Uint8Array): Promise<{ original: Known; obstacle?: Obstacle } | undefined> {
+async function look(data: Uint8Array): Promise<Fitted | undefined> {
   const type = sniffImage(data);
   if (type === undefined) return undefined;
   if (type === 'image/gif') return { original: { data, type }, obstacle: 'animated' };
@@ -77,8 +71,7 @@ async function look(data: Uint8Array): Promise<{ original: Known; obstacle?: Obs
   if (data.length > DECODE_BYTES) return { original, obstacle: 'too large' };
   if (!header) return { original, obstacle: 'damaged' };
   if (header.animated) return { original, obstacle: 'animated' };
-  const { width, height } = header.size;
-  return width * height > DECODE_PIXELS ? { original, obstacle: 'too large' } : { original };
+  return area(header.size) > DECODE_PIXELS ? { original, obstacle: 'too large' } : { original };
 }
 
 /** The part of the region that lies in the image. */
@@ -129,7 +122,7 @@ export function createImages({ settings }: { settings(): ImageSettings }): Image
     try {
       const pixels = await decode(data, { edge });
       const smaller = await climbDown(pixels, wholeImage(type, longest(pixels)), maxBytes);
-      const saves = smaller.data.length < data.length || smaller.width * smaller.height < size.width * size.height;
+      const saves = smaller.data.length < data.length || area(smaller.size) < area(size);
       return saves ? { original, smaller } : { original };
     } catch {
       // Bytes that are no image, whatever their header says.
@@ -145,7 +138,7 @@ export function createImages({ settings }: { settings(): ImageSettings }): Image
     if (obstacle || !size)
       throw new RegionError(`No region can be cut out: the image ${unfit[obstacle ?? 'damaged']}.`);
     const region = clipped(wanted, size);
-    if (exact && region.width * region.height > EXACT_PIXELS) throw tooLarge(region);
+    if (exact && area(region) > EXACT_PIXELS) throw tooLarge(region);
     const edge = exact || longest(region) <= maxEdge() ? undefined : maxEdge();
     const pixels = await decode(data, { region, edge }).catch((error: unknown) => {
       throw new RegionError(`No region can be cut out: the image ${unfit.damaged}.`, { cause: error });
@@ -159,6 +152,7 @@ export function createImages({ settings }: { settings(): ImageSettings }): Image
   return {
     readByteBudget: () => settings().readByteBudget ?? READ_BYTE_BUDGET,
     fit: (load, maxBytes = IMAGE_MAX_BYTES) => inTurn(async () => fitNow(await load(), maxBytes)),
+    look: (load) => inTurn(async () => look(await load())),
     crop: (load, region, { exact = false } = {}) => inTurn(async () => cropNow(await load(), region, exact)),
   };
 }

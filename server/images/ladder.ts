@@ -4,9 +4,10 @@ import { encodeJpeg, encodePng, scaled, type Pixels, type Size } from './decoder
 const EDGES = [1000, 768, 512, 384, 256];
 const QUALITIES = [80, 60, 40, 20];
 
-export interface Picture extends Size {
+export interface Picture {
   data: Buffer;
   type: 'image/png' | 'image/jpeg';
+  size: Size;
 }
 
 interface Rung {
@@ -38,11 +39,11 @@ export async function climbDown(pixels: Pixels, rungs: readonly Rung[], maxBytes
   let present = pixels;
   for (const { edge, quality } of rungs) {
     present = await scaled(present, edge);
-    const { width, height } = present;
+    const size = { width: present.width, height: present.height };
     const picture: Picture =
       quality === undefined
-        ? { data: await encodePng(present), type: 'image/png', width, height }
-        : { data: await encodeJpeg(present, quality), type: 'image/jpeg', width, height };
+        ? { data: await encodePng(present), type: 'image/png', size }
+        : { data: await encodeJpeg(present, quality), type: 'image/jpeg', size };
     if (picture.data.length <= maxBytes) return picture;
     if (!smallest || picture.data.length < smallest.data.length) smallest = picture;
   }

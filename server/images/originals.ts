@@ -75,5 +75,5 @@ export function caption({ original, smaller }: Fitted, path: string | undefined)
   const { data, type, size } = original;
   const before = size ? `${size.width}x${size.height} pixels, ` : '';
   const kept = path === undefined ? '' : ` The original is at ${path}.`;
-  return `The image was made smaller: from ${type}, ${before}${data.length} bytes, to ${smaller.type}, ${smaller.width}x${smaller.height} pixels, ${smaller.data.length} bytes.${kept}`;
+  return `The image was made smaller: from ${type}, ${before}${data.length} bytes, to ${smaller.type}, ${smaller.size.width}x${smaller.size.height} pixels, ${smaller.data.length} bytes.${kept}`;
 }

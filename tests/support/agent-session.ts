@@ -99,6 +99,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       flag: () => true,
       profiles: () => builtinProfiles,
       stream: nothing,
+      mediaKinds: () => new Set(),
       images: createImages({ settings: () => ({}) }),
       withStoredMedia: (messages) => Promise.resolve(messages),
       defaultLimit: () => undefined,

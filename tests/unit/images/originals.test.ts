@@ -48,7 +48,7 @@ test('a folder that takes none is replaced by one of the process', async () => {
 
 test('the caption says what was made of it', () => {
   const original = { ...png('12345'), size: { width: 3000, height: 1500 } };
-  const smaller = { data: Buffer.from('123'), type: 'image/jpeg' as const, width: 2000, height: 1000 };
+  const smaller = { data: Buffer.from('123'), type: 'image/jpeg' as const, size: { width: 2000, height: 1000 } };
   expect(caption({ original, smaller }, '/x/y.png')).toBe(
     'The image was made smaller: from image/png, 3000x1500 pixels, 5 bytes, to image/jpeg, 2000x1000 pixels, 3 bytes. The original is at /x/y.png.',
   );
