@@ -36,6 +36,7 @@ import { createMcp } from '#server/mcp/mcp.ts';
 import { createHttpClient } from '#server/net/http-client.ts';
 import { createModelChecks } from '#server/models/model-checks.ts';
 import { createModelClient } from '#server/models/stream.ts';
+import { createVideoUploads } from '#server/models/video-uploads.ts';
 import { INSTRUCTIONS_MAX_AGE_MS } from '#server/agent/prompt/instructions.ts';
 import { spawnGroup } from '#server/processes/spawn.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
@@ -348,6 +349,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       identity,
       client,
       images,
+      videos: createVideoUploads({ client, documents }),
       tools,
       hooks: createHooks({
         entries: () => config.effective().hooks ?? [],

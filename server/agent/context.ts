@@ -11,6 +11,7 @@ import type { Attachment, Draft, InternalFields } from '#server/journal/records.
 import type { Mcp } from '#server/mcp/mcp.ts';
 import type { Images } from '#server/images/images.ts';
 import type { ModelRequest, ModelResponse, RequestSettings, ResolvedModel, StreamPart } from '#server/models/types.ts';
+import type { VideoUploads } from '#server/models/video-uploads.ts';
 import type { Decision } from '#server/permissions/decision.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
 import type { Tasks, TaskSettings } from '#server/tasks/tasks.ts';
@@ -135,6 +136,8 @@ export interface AgentProgram {
   stream(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
   /** What a model can be shown of files; nothing of one that cannot be used. */
   mediaKinds(alias: string): ReadonlySet<MediaKind>;
+  /** Gives the model's provider a video. */
+  uploadVideo: VideoUploads['addressOf'];
   /** Makes images fit for models. */
   readonly images: Images;
   /** Messages with the files of the session that they name, as this model takes them. */

@@ -1,6 +1,7 @@
 /** What models can be shown of files, by their aliases. */
 import type { EffectiveConfig } from '#server/config/effective.ts';
 import type { ResolvedModel } from '#server/models/types.ts';
+import { uploadsVideo } from '#server/models/video-uploads.ts';
 import type { MediaKind } from './context.ts';
 
 /** Asked several times a step: each alias is resolved once for a configuration. */
@@ -10,8 +11,9 @@ export function createMediaKinds(resolve: (alias: string, config: EffectiveConfi
   function kindsOf(alias: string, config: EffectiveConfig): ReadonlySet<MediaKind> {
     const kinds = new Set<MediaKind>();
     try {
-      const { capabilities } = resolve(alias, config);
-      if (capabilities.has('image_in')) kinds.add('image');
+      const model = resolve(alias, config);
+      if (model.capabilities.has('image_in')) kinds.add('image');
+      if (uploadsVideo(model)) kinds.add('video');
     } catch {
       // A model that cannot be used is shown nothing; its requests say why.
     }

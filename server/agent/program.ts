@@ -8,6 +8,7 @@ import { completionBudget } from '#server/models/budget.ts';
 import type { Identity } from '#server/models/providers/identity.ts';
 import { effectiveRecord, findModel, resolveModel } from '#server/models/resolve.ts';
 import type { ModelClient } from '#server/models/stream.ts';
+import type { VideoUploads } from '#server/models/video-uploads.ts';
 import { requestSettings, resolveEffort } from '#server/models/thinking.ts';
 import { activeTools } from '#server/permissions/active-tools.ts';
 import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
@@ -45,6 +46,7 @@ export interface AgentProgramDeps {
   identity: Identity;
   client: ModelClient;
   images: Images;
+  videos: VideoUploads;
   /** Folders of agent files beside those of the user and the project. */
   agentFolders: () => readonly AgentFolder[];
   /** Those that every agent has; features bring more. */
@@ -75,7 +77,7 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
   const mediaKinds = createMediaKinds((alias, effective) =>
     resolveModel(alias, { config: effective, env: env(), identity }),
   );
-  const storedMedia = createStoredMediaReader();
+  const storedMedia = createStoredMediaReader({ videos: deps.videos, log });
   const policy = createPermissionPolicy({ reader: createCommandLineReader({ log }) });
   const reach = ({ cwd, dir, ancestorDirs }: SessionPlace) => ({
     runtime,
@@ -124,6 +126,7 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
     flag: (name) => config.resolveFlags()[name],
     stream: client.streamModel,
     images: deps.images,
+    uploadVideo: deps.videos.addressOf,
     mediaKinds: (alias) => mediaKinds(config.effective(), alias),
     withStoredMedia: storedMedia.resolve,
     defaultLimit() {

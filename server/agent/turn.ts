@@ -195,7 +195,11 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     for (;;) {
       const begin = performance.now();
       const projected = toModelMessages(await log.load(messages()), shape);
-      const history = await program.withStoredMedia(projected, session.dir, frozen.model);
+      const history = await program.withStoredMedia(projected, {
+        sessionDir: session.dir,
+        model: frozen.model,
+        signal,
+      });
       const { received, response } = streamResponse(
         {
           model: frozen.model,

@@ -59,11 +59,15 @@ export async function findSessionMedia(sessionDir: string, id: string): Promise<
   return { ...facts, path: join(folderOf(sessionDir), basename(file)) };
 }
 
+export interface OpenMedia {
+  record: SessionMedia;
+  /** To be closed by who asked. */
+  file: FileHandle;
+  size: number;
+}
+
 /** As `findSessionMedia`, open for reading; undefined too where the bytes are gone. No link is followed. */
-export async function openSessionMedia(
-  sessionDir: string,
-  id: string,
-): Promise<{ record: SessionMedia; file: FileHandle; size: number } | undefined> {
+export async function openSessionMedia(sessionDir: string, id: string): Promise<OpenMedia | undefined> {
   const record = await findSessionMedia(sessionDir, id);
   if (!record) return undefined;
   const file = await absent(open(record.path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK));

@@ -15,7 +15,10 @@ let world: World;
 beforeAll(async () => {
   world = await startWorld({
     modelRecord: { capabilities: ['tool_use', 'image_in'] },
-    models: { blind: { model: 'fake-2', capabilities: ['tool_use'] } },
+    models: {
+      blind: { model: 'fake-2', capabilities: ['tool_use'] },
+      films: { model: 'fake-3', capabilities: ['tool_use', 'video_in'] },
+    },
   });
   await writeFile(join(world.project, 'wide.png'), WIDE);
 });
@@ -298,5 +301,74 @@ describe('ReadMediaFile', () => {
     await talk.turn('', [tooLarge, tooLarge, { calls }, { text: 'ok' }], { content: images });
     expect([-4, -3, -2, -1].map((n) => sentImages(n).length)).toEqual([3, 2, 0, 1]);
     expect(sentImages(-1)).toEqual(['2000x267']);
+  });
+});
+
+describe('a video', () => {
+  const FILM = Buffer.from('\0\0\0\x18ftypmp42 a film', 'latin1');
+  const films = { model: 'films' };
+  const sentVideos = () =>
+    [...JSON.stringify(wireMessages(world, -1)).matchAll(/provider-file:\/\/[\w-]+/g)].map(String);
+  const filmed = async (talk: Talk) => {
+    const { id } = await upload(world.server, { content: Uint8Array.from(FILM), filename: 'f.mp4', type: 'video/mp4' });
+    const content = [{ type: 'video', source: { kind: 'file', file_id: id } }];
+    return {
+      content,
+      tag: `<video path=\"${join(folder(talk), 'media', `${id}.mp4`)}\"></video>`.replaceAll('"', '\\"'),
+    };
+  };
+
+  test('of a prompt is given to the provider once, and named by its id', async () => {
+    const talk = await startTalk(world);
+    const before = world.model.files.length;
+    const { content } = await filmed(talk);
+    await look(talk, content, films);
+    const id = `file-${before + 1}`;
+    expect(sentVideos()).toEqual([`provider-file://${id}`]);
+    const [body = ''] = world.model.files.slice(before);
+    expect(body).toMatch(/name="purpose"\r\n\r\nvideo\r\n/);
+    expect(body).toContain('a film');
+    await world.restart();
+    world.model.enqueue({ text: 'Still.' });
+    await world.prompt(talk.session.id, 'and now?');
+    await expect.poll(() => sentVideos()).toEqual([`provider-file://${id}`]);
+    expect(world.model.files).toHaveLength(before + 1);
+  });
+
+  test('that the provider does not take now is named by its path, and tried again; without a key the turn fails', async () => {
+    const talk = await startTalk(world);
+    const { content, tag } = await filmed(talk);
+    world.model.refuseFile(500);
+    expect((await look(talk, content, films)).ended.reason).toBe('completed');
+    expect(JSON.stringify(wireMessages(world, -1))).toContain(tag);
+    world.model.refuseFile(401);
+    const { ended } = await talk.turn('again');
+    expect(ended).toMatchObject({ reason: 'failed', error: { code: 'provider.auth_error' } });
+    await talk.turn('and again', [{ text: 'I see.' }]);
+    expect(sentVideos()).toHaveLength(1);
+  });
+
+  test('of the project is read by its id, and left out for a model of another kind', async () => {
+    const talk = await startTalk(world);
+    await writeFile(join(world.project, 'film.mp4'), FILM);
+    const calls = [
+      call('ReadMediaFile', { path: 'film.mp4' }),
+      call('ReadMediaFile', { path: 'film.mp4', full_resolution: true }),
+      call('ReadMediaFile', { path: 'wide.png' }),
+    ];
+    const before = world.model.files.length;
+    const { frames } = await talk.turn('go', [{ calls }, { text: 'ok' }], films);
+    const outputs = frames.filter(({ type }) => type === 'tool.result').map(({ payload }) => payload.output);
+    const id = `file-${before + 1}`;
+    expect(outputs).toContainEqual([
+      text(`<video path="${join(world.project, 'film.mp4')}">`),
+      { type: 'video_url', videoUrl: { url: `provider-file://${id}`, id } },
+      text('</video>'),
+    ]);
+    expect(outputs).toContain('region and full_resolution are for images.');
+    expect(outputs).toContain('wide.png is image/png; this model takes no images.');
+    expect(sentVideos()).toEqual([`provider-file://${id}`]);
+    await talk.turn('go on', [{ text: 'ok' }], { model: 'blind' });
+    expect([sentVideos(), JSON.stringify(wireMessages(world, -1)).includes('video left out')]).toEqual([[], true]);
   });
 });

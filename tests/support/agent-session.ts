@@ -100,6 +100,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       profiles: () => builtinProfiles,
       stream: nothing,
       mediaKinds: () => new Set(),
+      uploadVideo: nothing,
       images: createImages({ settings: () => ({}) }),
       withStoredMedia: (messages) => Promise.resolve(messages),
       defaultLimit: () => undefined,

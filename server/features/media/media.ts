@@ -5,23 +5,31 @@ import type { Tool } from '#server/tools/tool.ts';
 import { createReadMediaTool } from './tool.ts';
 
 function open({ program }: SessionContext): LiveFeature {
-  /** By what they read: the same objects for agents whose models take the same. */
-  const made = new Map<string, Tool>();
+  /** Of each agent, by what they read. */
+  const made = new WeakMap<AgentContext, Map<string, Tool>>();
 
-  function toolFor(kinds: ReadonlySet<MediaKind>): Tool {
+  function toolFor(agent: AgentContext, kinds: ReadonlySet<MediaKind>): Tool {
+    const own = made.get(agent) ?? new Map<string, Tool>();
+    made.set(agent, own);
     const key = [...kinds].join();
-    const known = made.get(key);
+    const known = own.get(key);
     if (known) return known;
-    const tool = createReadMediaTool(kinds, { images: program.images });
-    made.set(key, tool);
+    const tool = createReadMediaTool(kinds, {
+      images: program.images,
+      async uploadVideo(video, signal) {
+        const { model } = await agent.config.present();
+        return program.uploadVideo(model, video, signal);
+      },
+    });
+    own.set(key, tool);
     return tool;
   }
 
   return {
-    tools({ config }: AgentContext) {
-      const alias = config.model();
+    tools(agent) {
+      const alias = agent.config.model();
       const kinds = alias === undefined ? undefined : program.mediaKinds(alias);
-      return kinds && kinds.size > 0 ? [toolFor(kinds)] : [];
+      return kinds && kinds.size > 0 ? [toolFor(agent, kinds)] : [];
     },
   };
 }

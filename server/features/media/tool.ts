@@ -7,12 +7,14 @@ import { acceptedImageTypes, mediaType, SIGNATURE_BYTES } from '#server/files/me
 import { movedSince, type Target } from '#server/files/paths.ts';
 import { DECODE_BYTES } from '#server/images/decoder.ts';
 import type { Images } from '#server/images/images.ts';
+import type { VideoFile } from '#server/models/video-uploads.ts';
 import { resolveFile } from '#server/permissions/resolve-file.ts';
 import type { OpenFile } from '#server/runtime/runtime.ts';
 import { defineTool, failed, type RunContext, type Tool, type ToolResult } from '#server/tools/tool.ts';
 import type { Part } from '#schema/engine.ts';
 import { notMedia, unsupported } from './guidance.ts';
 import { imageOf, type Shown } from './image.ts';
+import { videoOf, type UploadVideo } from './video.ts';
 
 export const READ_MEDIA_FILE = 'ReadMediaFile';
 export const MEDIA_MAX_BYTES = 100 * 1024 * 1024;
@@ -38,6 +40,7 @@ export type MediaArguments = z.output<typeof parameters>;
 
 export interface MediaDeps {
   images: Images;
+  uploadVideo: UploadVideo;
 }
 
 /** What a kind of file is called. */
@@ -66,27 +69,25 @@ async function whole(file: OpenFile, head: Uint8Array, signal: AbortSignal): Pro
   return Buffer.concat(pieces);
 }
 
-/** Bytes of a type that is sent, read when they are needed. */
-interface Opened {
-  type: string;
-  size: number;
-  load: () => Promise<Uint8Array>;
-}
-
 async function shown(
-  { type, size, load }: Opened,
+  file: VideoFile,
   kinds: ReadonlySet<MediaKind>,
   args: MediaArguments,
   deps: MediaDeps,
+  signal: AbortSignal,
 ): Promise<(Shown & { kind: MediaKind }) | string> {
+  const { type, size, read } = file;
   const kind = type.startsWith('image/') ? 'image' : 'video';
   if (!kinds.has(kind)) return `${args.path} is ${type}; this model takes no ${kind}s.`;
-  if (kind === 'video') return `${args.path} is ${type}; videos cannot be sent to this model.`;
+  if (kind === 'video') {
+    if (args.region || args.full_resolution) return 'region and full_resolution are for images.';
+    return { ...(await videoOf(file, deps.uploadVideo, signal)), kind };
+  }
   if (!acceptedImageTypes.has(type)) return unsupported(args.path, type);
   if (size > DECODE_BYTES) {
     return `${args.path} has ${size} bytes; images are decoded up to ${DECODE_BYTES}. Make a smaller copy with Bash and read that.`;
   }
-  const image = await imageOf(load, args, deps.images);
+  const image = await imageOf(read, args, deps.images);
   return typeof image === 'string' ? image : { ...image, kind };
 }
 
@@ -108,8 +109,9 @@ async function readOpened(
   const head = await file.read(SIGNATURE_BYTES);
   const type = mediaType(head);
   if (type === undefined) return failed(notMedia(args.path));
-  const opened = { type, size: stats.size, load: () => whole(file, head, signal) };
-  const result = await shown(opened, kinds, args, deps);
+  const { size, mtimeMs } = stats;
+  const opened = { path: target.real, type, size, mtimeMs, read: () => whole(file, head, signal) };
+  const result = await shown(opened, kinds, args, deps, signal);
   if (typeof result === 'string') return failed(result);
   const { kind, part, facts } = result;
   return { output: framed(kind, target.path, part), note: `<system>${facts}</system>` };
