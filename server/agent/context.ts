@@ -9,6 +9,7 @@ import type { Stored, Text } from '#server/journal/texts.ts';
 import type { ContextState, RememberedRule } from '#server/journal/projections/context.ts';
 import type { Attachment, Draft, InternalFields } from '#server/journal/records.ts';
 import type { Mcp } from '#server/mcp/mcp.ts';
+import type { Images } from '#server/images/images.ts';
 import type { SubagentPool } from '#server/models/subagent-pool.ts';
 import type {
   ModelErrorCode,
@@ -18,6 +19,7 @@ import type {
   ResolvedModel,
   StreamPart,
 } from '#server/models/types.ts';
+import type { VideoUploads } from '#server/models/video-uploads.ts';
 import type { Decision } from '#server/permissions/decision.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
 import type { Tasks, TaskSettings } from '#server/tasks/tasks.ts';
@@ -119,6 +121,8 @@ export interface TurnInput {
   after?: Draft[];
 }
 
+export type MediaKind = 'image' | 'video';
+
 /** What the program gives every agent, read from the configuration at each use. */
 export interface AgentProgram {
   readonly tools: readonly Tool[];
@@ -149,6 +153,12 @@ export interface AgentProgram {
   /** Whether an experiment is on. */
   flag(name: Flag): boolean;
   stream(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
+  /** What a model can be shown of files; nothing of one that cannot be used. */
+  mediaKinds(alias: string): ReadonlySet<MediaKind>;
+  /** Gives the model's provider a video. */
+  uploadVideo: VideoUploads['addressOf'];
+  /** Makes images fit for models. */
+  readonly images: Images;
   /** Messages with the files of the session that they name, as this model takes them. */
   withStoredMedia: StoredMediaReader['resolve'];
   /** Context limit of the configured default model. */

@@ -10,6 +10,7 @@ import { systemClock, type Clock } from '#server/clock.ts';
 import type { Feature } from '#server/agent/feature.ts';
 import { builtinProfiles, mainProfile } from '#server/agent/profile.ts';
 import { features as allFeatures } from '#server/features/features.ts';
+import { createImages } from '#server/images/images.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { createServerHome } from '#server/permissions/server-home.ts';
 import type { ModelRequest, ModelResponse, ResolvedModel } from '#server/models/types.ts';
@@ -117,6 +118,9 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       flag: () => true,
       profiles: () => builtinProfiles,
       stream: nothing,
+      mediaKinds: () => new Set(),
+      uploadVideo: nothing,
+      images: createImages({ settings: () => ({}) }),
       withStoredMedia: (messages) => Promise.resolve(messages),
       defaultLimit: () => undefined,
       readInstructions: () => Promise.resolve({ text: '', paths: [], warnings: [] }),
