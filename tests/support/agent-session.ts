@@ -41,6 +41,7 @@ export interface AgentSessionOptions {
   features?: readonly Feature[];
   tools?: readonly Tool[];
   clock?: Clock;
+  archived?: () => boolean;
   /** The server that the session is loaded in. */
   holder?: LeaseHolder;
 }
@@ -86,7 +87,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
     log: opened.log,
     features,
     loaded: row,
-    row: () => row,
+    row: () => ({ ...row, archived: options.archived?.() ?? false }),
     clock,
     flushEvents: () => undefined,
     transcripts: {
