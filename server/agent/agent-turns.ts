@@ -139,7 +139,7 @@ export function createAgentTurns({ context, queue, frames, found, onIdle }: Agen
 
   /** Begins a turn; everything clients must see at once is one line. */
   function launch(request: TurnRequest, head: Draft[], append: (drafts: Draft[]) => unknown = log.append): RunningTurn {
-    const { origin, promptId, prompt, shown, attachments = [] } = request;
+    const { origin, promptId, prompt, shown, attachments = [], givesUpOn } = request;
     const turnId = countersOf(log.state.counters, id).nextTurnId;
     const x = {
       ...(shown === undefined ? {} : { text: shown }),
@@ -170,11 +170,11 @@ export function createAgentTurns({ context, queue, frames, found, onIdle }: Agen
     stream.started();
     turn = running;
     woken = [];
-    running.done = run(turnId, running);
+    running.done = run(turnId, running, givesUpOn);
     return running;
   }
 
-  async function run(turnId: number, running: RunningTurn): Promise<TurnEnd> {
+  async function run(turnId: number, running: RunningTurn, givesUpOn: TurnRequest['givesUpOn']): Promise<TurnEnd> {
     const { controller, stream, input } = running;
     const { signal } = controller;
     let end: TurnEnd = { outcome: 'failed' };
@@ -185,6 +185,7 @@ export function createAgentTurns({ context, queue, frames, found, onIdle }: Agen
           return running.promptId;
         },
         signal,
+        givesUpOn,
         stream,
         takeInput: () => input.splice(0),
         reminders,

@@ -9,11 +9,19 @@ import type { Stored, Text } from '#server/journal/texts.ts';
 import type { ContextState, RememberedRule } from '#server/journal/projections/context.ts';
 import type { Attachment, Draft, InternalFields } from '#server/journal/records.ts';
 import type { Mcp } from '#server/mcp/mcp.ts';
-import type { ModelRequest, ModelResponse, RequestSettings, ResolvedModel, StreamPart } from '#server/models/types.ts';
+import type {
+  ModelErrorCode,
+  ModelRequest,
+  ModelResponse,
+  RequestSettings,
+  ResolvedModel,
+  StreamPart,
+} from '#server/models/types.ts';
 import type { Decision } from '#server/permissions/decision.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
 import type { Tasks, TaskSettings } from '#server/tasks/tasks.ts';
 import type { PreparedCall, Tool, ToolEnvironment } from '#server/tools/tool.ts';
+import type { Web } from '#server/web/web.ts';
 import type { ContextMessage, Origin } from '#schema/engine.ts';
 import type { StatusFacts } from '#schema/events/volatile.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
@@ -98,6 +106,8 @@ export interface TurnRequest extends TurnInput {
   prompt?: Text;
   /** Text of the turn in transcripts, where that is another. */
   shown?: Text;
+  /** Failures of a request that end the turn at once, though the request could be made again. */
+  givesUpOn?: readonly ModelErrorCode[];
 }
 
 /** What enters a context together; its long texts are stored (`SessionLog.store`). */
@@ -115,6 +125,7 @@ export interface AgentProgram {
   readonly tools: readonly Tool[];
   readonly hooks: Hooks;
   readonly mcp: Pick<Mcp, 'hold'>;
+  readonly web: Web;
   defaultPermission(): PermissionMode;
   /** Whether main agents begin in plan mode. */
   defaultPlanMode(): boolean;
@@ -132,6 +143,8 @@ export interface AgentProgram {
   cron(): CronSettings;
   /** How long a subagent may run, in ms; 0 is without end. */
   subagentTimeoutMs(): number;
+  /** How many members of a swarm may run at once; unset is without limit. Throws for a setting that is no number of them. */
+  swarmConcurrency(): number | undefined;
   /** Whether an experiment is on. */
   flag(name: Flag): boolean;
   stream(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;

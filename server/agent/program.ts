@@ -1,6 +1,7 @@
 /** What every agent gets from the program: tools, models, limits and rules, read from the configuration at each use. */
 import type { Clock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
+import { swarmConcurrency } from '#server/config/environment.ts';
 import type { Hooks } from '#server/hooks/hooks.ts';
 import type { Mcp } from '#server/mcp/mcp.ts';
 import { completionBudget } from '#server/models/budget.ts';
@@ -16,6 +17,7 @@ import type { Logger } from '#server/logging/log.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { DETACHED_TIMEOUT_S, KILL_GRACE_MS } from '#server/tasks/tasks.ts';
 import type { Tool } from '#server/tools/tool.ts';
+import type { Web } from '#server/web/web.ts';
 import { findNestedInstructions } from './calls/nested-instructions.ts';
 import type { AgentProgram, SessionPlace } from './context.ts';
 import { mainProfile } from './profile.ts';
@@ -49,6 +51,7 @@ export interface AgentProgramDeps {
   tools: readonly Tool[];
   hooks: Hooks;
   mcp: Pick<Mcp, 'hold'>;
+  web: Web;
   /** Further directories that count as the workspace of this root, at this moment. */
   additionalDirs: (root: string) => Promise<readonly string[]>;
   log: Logger;
@@ -86,6 +89,7 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
     tools,
     hooks,
     mcp: deps.mcp,
+    web: deps.web,
     defaultPermission: () => config.effective().defaultPermissionMode ?? DEFAULT_PERMISSION,
     defaultPlanMode: () => config.effective().defaultPlanMode,
     resolveModel: (alias) => resolveModel(alias, { config: config.effective(), env: env(), identity }),
@@ -126,6 +130,7 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
       };
     },
     subagentTimeoutMs: () => config.effective().subagent.timeoutMs,
+    swarmConcurrency: () => swarmConcurrency(env()),
     flag: (name) => config.resolveFlags()[name],
     stream: client.streamModel,
     withStoredMedia: storedMedia.resolve,

@@ -9,19 +9,23 @@ import { mcp } from './mcp/mcp.ts';
 import { planMode } from './plan-mode/plan-mode.ts';
 import { questions } from './questions/questions.ts';
 import { subagents } from './subagents/subagents.ts';
+import { swarm } from './swarm/swarm.ts';
 import { tasks } from './tasks/tasks.ts';
 import { todoList } from './todo-list/todo-list.ts';
+import { web } from './web/web.ts';
 
 export const features: readonly Feature[] = [
   hooks,
   todoList,
   questions,
   planMode,
+  swarm,
   goals,
   subagents,
   btw,
   tasks,
   cron,
+  web,
   compaction,
   mcp,
 ];

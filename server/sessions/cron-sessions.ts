@@ -7,7 +7,7 @@ import type { Logger } from '#server/logging/log.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import { MAX_KEPT } from './live-cache.ts';
 import type { LiveSessions } from './live-sessions.ts';
-import { createLoadSlots } from './load-slots.ts';
+import { createSlots } from '#server/slots.ts';
 import type { SessionHeader } from './session-header.ts';
 import type { SessionIndex } from './session-index.ts';
 
@@ -43,7 +43,7 @@ export function createCronSessions(deps: CronSessionsDeps): CronSessions {
         loaded: MAX_KEPT,
       });
     }
-    const slots = createLoadSlots(LOADS);
+    const slots = createSlots(LOADS);
     // The one used last is loaded last, so that it is also the last one to be unloaded.
     const wanted = rows.slice(0, MAX_KEPT).toReversed();
     await Promise.all(wanted.map((header) => slots.run(() => load(header))));

@@ -18,7 +18,7 @@ import { createColdFolds } from './cold-folds.ts';
 import { createConversationActions, type ConversationActions } from './conversation-actions.ts';
 import { createCronSessions } from './cron-sessions.ts';
 import { createLiveSessions, type LiveSessions, type LiveSessionsDeps, type WantedCopy } from './live-sessions.ts';
-import { createLoadSlots } from './load-slots.ts';
+import { createSlots } from '#server/slots.ts';
 import { listSessions, type SessionListQuery } from './session-list.ts';
 import { copyChanges, type CopyRequest } from './copy-changes.ts';
 import { customMetadata, newSessionId, sessionOfHeader, type SessionHeader } from './session-header.ts';
@@ -51,7 +51,10 @@ const START_DELAY_MS = 100;
 /** Sessions being loaded or folded at the same time. */
 const LOADS = 8;
 
-export interface SessionsDeps extends Omit<LiveSessionsDeps, 'ensureWorkspace' | 'slots' | 'transcripts' | 'loaded'> {
+export interface SessionsDeps extends Omit<
+  LiveSessionsDeps,
+  'ensureWorkspace' | 'slots' | 'folds' | 'transcripts' | 'loaded'
+> {
   home: string;
   workspaces: Workspaces;
   models: ModelChecks;
@@ -112,7 +115,7 @@ export interface Sessions extends ConversationActions {
 /** Creates the service; loads nothing. */
 export function createSessions(deps: SessionsDeps): Sessions {
   const { index, workspaces, clock } = deps;
-  const slots = createLoadSlots(LOADS);
+  const slots = createSlots(LOADS);
   const mapper = createMapper(deps.features.flatMap((feature) => feature.transcript ?? []));
   const transcripts = { mapper, journals: createOpJournals() };
   const followers = createTranscriptFollowers({
@@ -123,15 +126,16 @@ export function createSessions(deps: SessionsDeps): Sessions {
     clock,
     log: deps.log,
   });
+  const projections = deps.features.flatMap((feature) => feature.projection ?? []);
+  const folds = createColdFolds({ slots, holder: deps.holder, projections });
   const live: LiveSessions = createLiveSessions({
     ...deps,
     slots,
+    folds,
     transcripts,
     loaded: (session) => followers.loaded(followed(session)),
     ensureWorkspace,
   });
-  const projections = deps.features.flatMap((feature) => feature.projection ?? []);
-  const folds = createColdFolds({ slots, holder: deps.holder, projections });
   const read = createSessionReads({ ...deps, live, folds });
   const projection = transcriptProjection(mapper);
   const transcript = createTranscriptReads({

@@ -19,8 +19,9 @@ const active = async (query: string) => (await tools(query)).filter((tool) => to
 const core = ['Read', 'Write', 'Edit', 'Bash', 'Grep', 'Glob'];
 const goals = ['CreateGoal', 'GetGoal', 'SetGoalBudget', 'UpdateGoal'];
 const tasks = ['TaskList', 'TaskOutput', 'TaskStop', 'WaitFor'];
+const modes = ['EnterPlanMode', 'ExitPlanMode', 'AgentSwarm'];
 const cron = ['CronCreate', 'CronList', 'CronDelete'];
-const all = [...core, 'TodoList', 'AskUserQuestion', 'EnterPlanMode', 'ExitPlanMode', ...goals, 'Agent', ...tasks, ...cron];
+const all = [...core, 'TodoList', 'AskUserQuestion', ...modes, ...goals, 'Agent', ...tasks, ...cron];
 const without = (...names: string[]) => all.filter((name) => !names.includes(name));
 
 test('nothing is listed before a session is live, for an unknown one, or for a cold one', async () => {

@@ -24,6 +24,7 @@ import type { EventFrame } from '#server/events/frame.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { noHooks } from './no-hooks.ts';
 import { noMcp } from './no-mcp.ts';
+import { noWeb } from './no-web.ts';
 import { defaultTaskSettings } from './tasks.ts';
 import { openLog, SESSION_ID, type OpenedLog } from './session-logs.ts';
 
@@ -100,6 +101,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       tools,
       hooks: noHooks,
       mcp: noMcp,
+      web: noWeb,
       defaultPermission: () => 'manual',
       defaultPlanMode: () => false,
       resolveModel: nothing,
@@ -111,6 +113,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       tasks: () => defaultTaskSettings,
       cron: () => cronSettings,
       subagentTimeoutMs: () => 0,
+      swarmConcurrency: () => undefined,
       flag: () => true,
       profiles: () => builtinProfiles,
       stream: nothing,

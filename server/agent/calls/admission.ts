@@ -103,7 +103,7 @@ async function guarded(
   call: ToolCall,
   prepared: PreparedCall,
   admitted: AdmittedCall[],
-  { agent, turn, environment }: Batch,
+  { agent, turn, calls, environment }: Batch,
 ): Promise<string | undefined> {
   const earlier = admitted.map((entry) => entry.prepared);
   for (const feature of agent.session.features) {
@@ -112,6 +112,7 @@ async function guarded(
         call,
         prepared,
         turnId: turn.id,
+        batch: calls,
         admitted: earlier,
         signal: turn.signal,
       });

@@ -32,8 +32,8 @@ export function countersOf(state: CountersState, agent: string): AgentCounters {
 }
 
 function keep(state: CountersState, agent: string): AgentCounters {
-  const own = countersOf(state, agent);
-  state.agents.set(agent, own);
+  let own = state.agents.get(agent);
+  if (!own) state.agents.set(agent, (own = countersOf(state, agent)));
   return own;
 }
 
