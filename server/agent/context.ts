@@ -66,6 +66,8 @@ export interface SessionContext extends SessionPlace {
   readonly clock: Clock;
   /** `AgentContext.wake` of an agent of this session; nothing where there is none of that id. */
   wake(agentId: string, next: () => TurnRequest | undefined): void;
+  /** It is put away: what is planned in it waits until it is restored. */
+  archived(): boolean;
   /** A turn has ended or a prompt was accepted: the session's cold view changed. */
   changed(): void;
   /** Logs what no client can be told. */

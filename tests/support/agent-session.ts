@@ -43,6 +43,7 @@ export interface AgentSessionOptions {
   features?: readonly Feature[];
   tools?: readonly Tool[];
   clock?: Clock;
+  archived?: () => boolean;
   /** The server that the session is loaded in. */
   holder?: LeaseHolder;
 }
@@ -88,7 +89,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
     log: opened.log,
     features,
     loaded: row,
-    row: () => row,
+    row: () => ({ ...row, archived: options.archived?.() ?? false }),
     clock,
     flushEvents: () => undefined,
     transcripts: {
