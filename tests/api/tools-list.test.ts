@@ -19,7 +19,17 @@ const active = async (query: string) => (await tools(query)).filter((tool) => to
 const core = ['Read', 'Write', 'Edit', 'Bash', 'Grep', 'Glob'];
 const goals = ['CreateGoal', 'GetGoal', 'SetGoalBudget', 'UpdateGoal'];
 const tasks = ['TaskList', 'TaskOutput', 'TaskStop', 'WaitFor'];
-const all = [...core, 'TodoList', 'AskUserQuestion', 'EnterPlanMode', 'ExitPlanMode', ...goals, 'Agent', ...tasks];
+const all = [
+  ...core,
+  'TodoList',
+  'AskUserQuestion',
+  'EnterPlanMode',
+  'ExitPlanMode',
+  ...goals,
+  'Agent',
+  ...tasks,
+  'FetchURL',
+];
 const without = (...names: string[]) => all.filter((name) => !names.includes(name));
 
 test('nothing is listed before a session is live, for an unknown one, or for a cold one', async () => {
