@@ -13,6 +13,7 @@ import { subagents } from './subagents/index.ts';
 import { tasks } from './tasks/index.ts';
 import { terminals } from './terminals/index.ts';
 import { todoList } from './todo-list/index.ts';
+import { web } from './web/index.ts';
 import { workspace } from './workspace/index.ts';
 
 export const features: readonly Feature[] = [
@@ -26,6 +27,7 @@ export const features: readonly Feature[] = [
   tasks,
   shell,
   files,
+  web,
   displays,
   workspace,
   terminals,
