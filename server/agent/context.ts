@@ -21,6 +21,7 @@ import type { Decision } from '#server/permissions/decision.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
 import type { Tasks, TaskSettings } from '#server/tasks/tasks.ts';
 import type { PreparedCall, Tool, ToolEnvironment } from '#server/tools/tool.ts';
+import type { Web } from '#server/web/web.ts';
 import type { ContextMessage, Origin } from '#schema/engine.ts';
 import type { StatusFacts } from '#schema/events/volatile.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
@@ -101,6 +102,8 @@ export interface TurnRequest extends TurnInput {
   promptId?: string;
   /** Text of `turn.started`, for origins that show one. */
   prompt?: Text;
+  /** Text of the turn in transcripts, where that is another. */
+  shown?: Text;
   /** Failures of a request that end the turn at once, though the request could be made again. */
   givesUpOn?: readonly ModelErrorCode[];
 }
@@ -120,6 +123,7 @@ export interface AgentProgram {
   readonly tools: readonly Tool[];
   readonly hooks: Hooks;
   readonly mcp: Pick<Mcp, 'hold'>;
+  readonly web: Web;
   defaultPermission(): PermissionMode;
   /** Whether main agents begin in plan mode. */
   defaultPlanMode(): boolean;
@@ -134,6 +138,7 @@ export interface AgentProgram {
   /** When a context is compacted by itself: at this part of the window, or with less than `reserved` tokens left. */
   compaction(): { triggerRatio: number; reserved: number | undefined };
   tasks(): TaskSettings;
+  cron(): CronSettings;
   /** How long a subagent may run, in ms; 0 is without end. */
   subagentTimeoutMs(): number;
   /** How many members of a swarm may run at once; unset is without limit. Throws for a setting that is no number of them. */
@@ -170,6 +175,20 @@ export interface AgentProgram {
     place: SessionPlace,
   ): Pick<ToolEnvironment, 'runtime' | 'cwd' | 'additionalDirs' | 'skillDirs' | 'sessionDir' | 'ancestorDirs' | 'home'>;
   decide(tool: Pick<Tool, 'name' | 'permission'>, prepared: PreparedCall, facts: DecisionFacts): Promise<Decision>;
+}
+
+/** How jobs of cron run. */
+export interface CronSettings {
+  /** There are none: no tools, and nothing fires. */
+  disabled: boolean;
+  /** Whether jobs come a little beside their times, each in its own way. */
+  jitter: boolean;
+  /** Whether old recurring jobs end. */
+  stale: boolean;
+  /** How long a job that is due is not looked at again, in ms. */
+  pollMs: number;
+  /** Logs what happens with jobs, where that is wanted. */
+  trace(what: string, facts: Record<string, unknown>): void;
 }
 
 /** The tools of a binding. */

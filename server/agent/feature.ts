@@ -124,6 +124,10 @@ export interface LiveFeature {
   closing?(agent: AgentContext): Draft[];
   /** Something of it runs, so the session stays loaded. */
   holds?(): boolean;
+  /** Something of it is to come, for which the session stays loaded as long as not too many do. */
+  keeps?(): boolean;
+  /** Too many do, and this one is about to be unloaded. Never rejects. */
+  dropped?(): Promise<void>;
   /** The session is unloaded; awaited before its journal closes. */
   release?(reason: UnloadReason): Promise<void>;
 }

@@ -17,6 +17,7 @@ import type { Logger } from '#server/logging/log.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { DETACHED_TIMEOUT_S, KILL_GRACE_MS } from '#server/tasks/tasks.ts';
 import type { Tool } from '#server/tools/tool.ts';
+import type { Web } from '#server/web/web.ts';
 import { findNestedInstructions } from './calls/nested-instructions.ts';
 import type { AgentProgram, SessionPlace } from './context.ts';
 import { mainProfile } from './profile.ts';
@@ -30,6 +31,7 @@ import { createStoredMediaReader } from './stored-media.ts';
 const PRODUCT_NAME = 'Service Code';
 const DEFAULT_PERMISSION = 'manual';
 const COMPACTION_TRIGGER_RATIO = 0.85;
+const CRON_POLL_MS = 1000;
 
 export interface AgentProgramDeps {
   runtime: Runtime;
@@ -49,6 +51,7 @@ export interface AgentProgramDeps {
   tools: readonly Tool[];
   hooks: Hooks;
   mcp: Pick<Mcp, 'hold'>;
+  web: Web;
   /** Further directories that count as the workspace of this root, at this moment. */
   additionalDirs: (root: string) => Promise<readonly string[]>;
   log: Logger;
@@ -86,6 +89,7 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
     tools,
     hooks,
     mcp: deps.mcp,
+    web: deps.web,
     defaultPermission: () => config.effective().defaultPermissionMode ?? DEFAULT_PERMISSION,
     defaultPlanMode: () => config.effective().defaultPlanMode,
     resolveModel: (alias) => resolveModel(alias, { config: config.effective(), env: env(), identity }),
@@ -113,6 +117,16 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
         detachedTimeoutMs: (bashTaskTimeoutS ?? DETACHED_TIMEOUT_S) * 1000,
         detachOnTimeout: bashAutoBackgroundOnTimeout ?? true,
         keepAliveOnExit: keepAliveOnExit ?? false,
+      };
+    },
+    cron() {
+      const { disabled, noJitter, noStale, debug, pollIntervalMs } = config.effective().cron;
+      return {
+        disabled: disabled ?? false,
+        jitter: !noJitter,
+        stale: !noStale,
+        pollMs: pollIntervalMs ?? CRON_POLL_MS,
+        trace: debug ? (what, facts) => log.info(what, facts) : () => undefined,
       };
     },
     subagentTimeoutMs: () => config.effective().subagent.timeoutMs,

@@ -2,6 +2,7 @@
 import type { Feature } from '#server/agent/feature.ts';
 import { btw } from './btw/btw.ts';
 import { compaction } from './compaction/compaction.ts';
+import { cron } from './cron/cron.ts';
 import { goals } from './goals/goals.ts';
 import { hooks } from './hooks/hooks.ts';
 import { mcp } from './mcp/mcp.ts';
@@ -11,6 +12,7 @@ import { subagents } from './subagents/subagents.ts';
 import { swarm } from './swarm/swarm.ts';
 import { tasks } from './tasks/tasks.ts';
 import { todoList } from './todo-list/todo-list.ts';
+import { web } from './web/web.ts';
 
 export const features: readonly Feature[] = [
   hooks,
@@ -22,6 +24,8 @@ export const features: readonly Feature[] = [
   subagents,
   btw,
   tasks,
+  cron,
+  web,
   compaction,
   mcp,
 ];

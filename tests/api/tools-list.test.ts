@@ -20,7 +20,8 @@ const core = ['Read', 'Write', 'Edit', 'Bash', 'Grep', 'Glob'];
 const goals = ['CreateGoal', 'GetGoal', 'SetGoalBudget', 'UpdateGoal'];
 const tasks = ['TaskList', 'TaskOutput', 'TaskStop', 'WaitFor'];
 const modes = ['EnterPlanMode', 'ExitPlanMode', 'AgentSwarm'];
-const all = [...core, 'TodoList', 'AskUserQuestion', ...modes, ...goals, 'Agent', ...tasks];
+const cron = ['CronCreate', 'CronList', 'CronDelete'];
+const all = [...core, 'TodoList', 'AskUserQuestion', ...modes, ...goals, 'Agent', ...tasks, ...cron];
 const without = (...names: string[]) => all.filter((name) => !names.includes(name));
 
 test('nothing is listed before a session is live, for an unknown one, or for a cold one', async () => {

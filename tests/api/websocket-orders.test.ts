@@ -318,6 +318,20 @@ scenarios('a goal', { clock: manualClock() }, (add) => {
   });
 });
 
+const cronClock = manualClock(new Date(2026, 0, 5, 10, 0, 30).getTime());
+scenarios('a scheduled job', { clock: cronClock, config: { cron: { no_jitter: true } } }, (add) => {
+  add('cron-job', async ({ model, prompt, until, recorder }) => {
+    const args = { cron: '5 10 * * *', prompt: 'Look at the build', recurring: false };
+    for (const script of [{ calls: [{ name: 'CronCreate', args }] }, { text: 'Later.' }, { text: 'It is green.' }]) {
+      model.enqueue(script);
+    }
+    await prompt('Remind me', { permission_mode: 'yolo' });
+    await until('prompt.completed');
+    await recorder.act('its time comes', async () => cronClock.advance(5 * 60_000));
+    await until('turn.ended', 2);
+  });
+});
+
 scenarios('a question', {}, (add) => {
   const options = [{ label: 'A', description: 'The first.' }, { label: 'B' }];
   const args = { questions: [{ question: 'Which?', header: 'Choice', options, multi_select: false }] };
@@ -704,7 +718,7 @@ scenarios('a task', { config: { default_permission_mode: 'yolo' } }, (add) => {
   add('task-ends-during-a-turn', async (stage) => {
     const { model, prompt, until, recorder } = stage;
     model.enqueue({ calls: [aside] });
-    const answer = model.enqueue({ text: ['It ', 'builds.'], hold: true });
+    const answer = model.enqueue({ text: 'It builds.', hold: true });
     model.enqueue({ text: 'It is built.' });
     await prompt('Build');
     await until('assistant.delta');

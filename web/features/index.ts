@@ -1,5 +1,6 @@
 /** The features of the page; adding one edits this list and nothing else. */
 import { approvals } from './approvals/index.ts';
+import { cron } from './cron/index.ts';
 import { displays } from './displays/index.ts';
 import type { Feature } from './feature.ts';
 import { files } from './files/index.ts';
@@ -22,6 +23,7 @@ export const features: readonly Feature[] = [
   planMode,
   swarm,
   goals,
+  cron,
   todoList,
   tasks,
   shell,
