@@ -9,6 +9,7 @@ import type { Stored, Text } from '#server/journal/texts.ts';
 import type { ContextState, RememberedRule } from '#server/journal/projections/context.ts';
 import type { Attachment, Draft, InternalFields } from '#server/journal/records.ts';
 import type { Mcp } from '#server/mcp/mcp.ts';
+import type { SubagentPool } from '#server/models/subagent-pool.ts';
 import type {
   ModelErrorCode,
   ModelRequest,
@@ -143,6 +144,8 @@ export interface AgentProgram {
   subagentTimeoutMs(): number;
   /** How many members of a swarm may run at once; unset is without limit. Throws for a setting that is no number of them. */
   swarmConcurrency(): number | undefined;
+  /** Models of subagents; undefined for those of their callers. Throws what makes the configured ones unusable. */
+  subagentPool(): SubagentPool | undefined;
   /** Whether an experiment is on. */
   flag(name: Flag): boolean;
   stream(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;

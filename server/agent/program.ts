@@ -8,6 +8,7 @@ import { completionBudget } from '#server/models/budget.ts';
 import type { Identity } from '#server/models/providers/identity.ts';
 import { effectiveRecord, findModel, resolveModel } from '#server/models/resolve.ts';
 import type { ModelClient } from '#server/models/stream.ts';
+import { subagentPool } from '#server/models/subagent-pool.ts';
 import { requestSettings, resolveEffort } from '#server/models/thinking.ts';
 import { activeTools } from '#server/permissions/active-tools.ts';
 import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
@@ -131,6 +132,7 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
     },
     subagentTimeoutMs: () => config.effective().subagent.timeoutMs,
     swarmConcurrency: () => swarmConcurrency(env()),
+    subagentPool: () => subagentPool(config),
     flag: (name) => config.resolveFlags()[name],
     stream: client.streamModel,
     withStoredMedia: storedMedia.resolve,

@@ -14,6 +14,8 @@ import { tasks } from './tasks/tasks.ts';
 import { todoList } from './todo-list/todo-list.ts';
 import { web } from './web/web.ts';
 
+import { toolSelection } from './tool-selection/tool-selection.ts';
+
 export const features: readonly Feature[] = [
   hooks,
   todoList,
@@ -27,5 +29,6 @@ export const features: readonly Feature[] = [
   cron,
   web,
   compaction,
+  toolSelection,
   mcp,
 ];

@@ -170,6 +170,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
   }
 
   async function create(request: CreateSession): Promise<Session> {
+    await deps.models.assertSubagentPool();
     const workspace = await workspaces.register(await newSessionDirectory(request, workspaces));
     const created = clock.now();
     const row: SessionHeader = {
@@ -199,6 +200,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
   async function copyOf(id: string, kind: WantedCopy['kind'], request: CopyRequest): Promise<Session> {
     await index.ready();
     rowOf(id);
+    await deps.models.assertSubagentPool();
     return live.inTurn(id, async () => {
       const describe = (copy: SessionHeader) => ({ ...copy, ...copyChanges(kind, rowOf(id), copy, request) });
       const source = live.get(id)?.row() ?? rowOf(id);

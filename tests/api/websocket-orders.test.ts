@@ -10,6 +10,7 @@ import { z } from 'zod';
 import type { Session } from '#schema/session.ts';
 import { recordEvents, type EventLogOptions, type Recorder } from '#support/event-log.ts';
 import { manualClock } from '#support/manual-clock.ts';
+import { hostile, mcpTalks } from '#support/mcp-talk.ts';
 import type { ModelServer, Script } from '#support/model-server.ts';
 import { startWorld, type World, type WorldOptions } from '#support/world.ts';
 import { connect, type ReceivedFrame, type WsClient } from '#support/ws-client.ts';
@@ -508,6 +509,38 @@ scenarios('a subagent in the background', { config: { hooks: [subagentGate] } },
     await until('prompt.completed');
     await recorder.act('the model goes on', async () => held.release());
     await until('turn.ended', 3);
+  });
+});
+
+scenarios('a subagent with a copy', { config: { experimental: { subagent_fork: true } } }, (add) => {
+  add('subagent-fork', async ({ model, prompt, until }) => {
+    const args = { prompt: 'Name it', description: 'name it', subagent_type: 'plan', fork: true };
+    model.enqueue({ text: 'Plums.' });
+    await prompt('Which fruit?');
+    await until('prompt.completed');
+    model.enqueue({ calls: [{ name: 'Agent', args }] });
+    model.enqueue({ text: 'Plums.' });
+    model.enqueue({ text: 'Plums.' });
+    await prompt('Ask somebody who knows');
+    await until('prompt.completed', 3);
+  });
+});
+
+const loading = {
+  config: { experimental: { 'tool-select': true } },
+  modelRecord: { capabilities: ['tool_use', 'dynamically_loaded_tools'] },
+};
+
+scenarios('tools that are loaded', loading, (add) => {
+  add('tool-selection', async ({ world, model, prompt, until }) => {
+    await mcpTalks(world).configure({ free: hostile() });
+    const loads = { name: 'select_tools', args: { names: ['mcp__free__echo'] } };
+    model.enqueue({ calls: [loads] });
+    model.enqueue({ text: 'It is there.' });
+    await prompt('Load echo', { permission_mode: 'yolo' });
+    // Its process starts with the turn.
+    await until('tool.list.updated');
+    await until('prompt.completed');
   });
 });
 

@@ -113,6 +113,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       cron: () => cronSettings,
       subagentTimeoutMs: () => 0,
       swarmConcurrency: () => undefined,
+      subagentPool: () => undefined,
       flag: () => true,
       profiles: () => builtinProfiles,
       stream: nothing,

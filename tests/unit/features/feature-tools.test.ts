@@ -244,6 +244,15 @@ const table: Record<string, Row> = {
       { args: { id: '' }, problem: /^id: / },
     ],
   },
+  select_tools: {
+    permission: 'free',
+    shown: [{ args: { names: ['mcp__a__one', 'mcp__a__two'] }, label: 'Loading mcp__a__one, mcp__a__two' }],
+    refused: [
+      { args: {}, problem: /^names: / },
+      { args: { names: [] }, problem: /^names: / },
+      { args: { names: ['x'], more: 1 }, problem: /Unrecognized key/ },
+    ],
+  },
   UpdateGoal: {
     permission: 'free',
     shown: [{ args: { status: 'complete' }, label: 'Set the goal to complete' }],

@@ -91,6 +91,7 @@ beforeEach(async () => {
     resources: [{ holds: (id) => watched.has(id), release: (id, reason) => released(id, reason) }],
     slots,
     folds: createColdFolds({ slots, holder: leaseHolder() }),
+    models: { assertSubagentPool: async () => undefined },
     flushEvents: () => undefined,
     version: '1.0.0',
     log,
