@@ -10,6 +10,7 @@ import { planMode } from './plan-mode/index.ts';
 import { questions } from './questions/index.ts';
 import { shell } from './shell/index.ts';
 import { subagents } from './subagents/index.ts';
+import { swarm } from './swarm/index.ts';
 import { tasks } from './tasks/index.ts';
 import { terminals } from './terminals/index.ts';
 import { todoList } from './todo-list/index.ts';
@@ -21,6 +22,7 @@ export const features: readonly Feature[] = [
   approvals,
   questions,
   planMode,
+  swarm,
   goals,
   cron,
   todoList,
