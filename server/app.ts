@@ -23,6 +23,7 @@ import { createMeta } from './meta.ts';
 import { newUlid } from './ids.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Meta } from '#schema/meta.ts';
+import { createImages } from '#server/images/images.ts';
 import { createHooks } from '#server/hooks/hooks.ts';
 import { createIdentity } from '#server/models/providers/identity.ts';
 import { createProviders, type Providers } from '#server/models/providers/providers.ts';
@@ -36,6 +37,7 @@ import { createHttpClient } from '#server/net/http-client.ts';
 import { systemNetwork, type Network } from '#server/net/network.ts';
 import { createModelChecks } from '#server/models/model-checks.ts';
 import { createModelClient } from '#server/models/stream.ts';
+import { createVideoUploads } from '#server/models/video-uploads.ts';
 import { INSTRUCTIONS_MAX_AGE_MS } from '#server/agent/prompt/instructions.ts';
 import { spawnGroup } from '#server/processes/spawn.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
@@ -225,6 +227,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const identity = await createIdentity({ documents, log: homeLog });
   const providers = createProviders({ documents, config, env: options.env });
   const client = opened.add(createModelClient());
+  const images = createImages({ settings: () => config.effective().image });
 
   const bus = createEventBus({ log: homeLog });
   const { holder } = instance;
@@ -312,6 +315,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       env: options.env,
       spawn: spawnGroup,
       fetch,
+      images,
       additionalDirs: additionalDirs.of,
       log,
     }),
@@ -357,6 +361,8 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       env: options.env,
       identity,
       client,
+      images,
+      videos: createVideoUploads({ client, documents }),
       tools,
       hooks: createHooks({
         entries: () => config.effective().hooks ?? [],

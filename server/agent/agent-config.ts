@@ -12,6 +12,7 @@ import {
   type Draft,
   type InternalFields,
 } from '#server/journal/records.ts';
+import { errorMessage } from '#server/errors/service-error.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { SessionWarning } from '#schema/session.ts';
@@ -43,7 +44,7 @@ export interface AgentConfig {
   create(change?: AgentChange): void;
   /** Applies a change; binds an unbound agent when a profile is given. */
   change(change: AgentChange): Promise<void>;
-  /** Renders the system prompt anew: the records that tell what is new of it; `cause` says why. */
+  /** Renders the system prompt anew: the records that tell what is new of it, or why it stays; `cause` says why. */
   renderPrompt(cause: string): Promise<CompleteDraft[]>;
   /** Model, effort and system prompt as they are. */
   present(): Promise<TurnModel>;
@@ -239,7 +240,16 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     return (name === undefined ? undefined : program.profiles(session).get(name)) ?? mainProfile;
   }
 
-  const renderPrompt = (cause: string): Promise<CompleteDraft[]> => renderedPrompt(cause, ownProfile(), false);
+  /** The old one stays where that fails. */
+  async function renderPrompt(cause: string): Promise<CompleteDraft[]> {
+    try {
+      return await renderedPrompt(cause, ownProfile(), false);
+    } catch (error) {
+      session.report(`the system prompt of ${id} in ${log.sessionId} could not be rendered`, error);
+      const message = `The system prompt could not be brought up to date: ${errorMessage(error)}`;
+      return [event(id, 'warning', { message, code: 'system-prompt-refresh-failed' })];
+    }
+  }
 
   async function refreshPrompt(cause: string): Promise<void> {
     const drafts = await renderPrompt(cause);

@@ -9,6 +9,8 @@ import type { Stored, Text } from '#server/journal/texts.ts';
 import type { ContextState, RememberedRule } from '#server/journal/projections/context.ts';
 import type { Attachment, Draft, InternalFields } from '#server/journal/records.ts';
 import type { Mcp } from '#server/mcp/mcp.ts';
+import type { Images } from '#server/images/images.ts';
+import type { SubagentPool } from '#server/models/subagent-pool.ts';
 import type {
   ModelErrorCode,
   ModelRequest,
@@ -17,6 +19,7 @@ import type {
   ResolvedModel,
   StreamPart,
 } from '#server/models/types.ts';
+import type { VideoUploads } from '#server/models/video-uploads.ts';
 import type { Decision } from '#server/permissions/decision.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
 import type { Tasks, TaskSettings } from '#server/tasks/tasks.ts';
@@ -63,6 +66,8 @@ export interface SessionContext extends SessionPlace {
   readonly clock: Clock;
   /** `AgentContext.wake` of an agent of this session; nothing where there is none of that id. */
   wake(agentId: string, next: () => TurnRequest | undefined): void;
+  /** It is put away: what is planned in it waits until it is restored. */
+  archived(): boolean;
   /** A turn has ended or a prompt was accepted: the session's cold view changed. */
   changed(): void;
   /** Logs what no client can be told. */
@@ -118,6 +123,8 @@ export interface TurnInput {
   after?: Draft[];
 }
 
+export type MediaKind = 'image' | 'video';
+
 /** What the program gives every agent, read from the configuration at each use. */
 export interface AgentProgram {
   readonly tools: readonly Tool[];
@@ -143,9 +150,17 @@ export interface AgentProgram {
   subagentTimeoutMs(): number;
   /** How many members of a swarm may run at once; unset is without limit. Throws for a setting that is no number of them. */
   swarmConcurrency(): number | undefined;
+  /** Models of subagents; undefined for those of their callers. Throws what makes the configured ones unusable. */
+  subagentPool(): SubagentPool | undefined;
   /** Whether an experiment is on. */
   flag(name: Flag): boolean;
   stream(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
+  /** What a model can be shown of files, the default one unless given; nothing of one that cannot be used. */
+  mediaKinds(alias: string | undefined): ReadonlySet<MediaKind>;
+  /** Gives the model's provider a video. */
+  uploadVideo: VideoUploads['addressOf'];
+  /** Makes images fit for models. */
+  readonly images: Images;
   /** Messages with the files of the session that they name, as this model takes them. */
   withStoredMedia: StoredMediaReader['resolve'];
   /** Context limit of the configured default model. */

@@ -52,6 +52,8 @@ export interface LiveFeature {
   reminders?(agent: AgentContext): ContextMessage[];
   /** Each stands before the step of the permission chain that it names, or before all. */
   readonly permissionSteps?: readonly AddedStep[];
+  /** Why a tool that is active cannot be called yet, or nothing; asked before its arguments are looked at. */
+  notYet?(agent: AgentContext, tool: Tool): string | undefined;
   /** Looks at a prepared call before permissions are asked. Returns why it may not run, or nothing. */
   guard?(agent: AgentContext, call: GuardedCall): Promise<string | undefined> | string | undefined;
   /** Records of an agent that is used for the first time in this process, with the change that it is used for. */

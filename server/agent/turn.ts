@@ -7,7 +7,7 @@ import { contextSize } from '#server/journal/context-size.ts';
 import { requestMessages } from '#server/journal/projections/context.ts';
 import { countersOf } from '#server/journal/projections/counters.ts';
 import { entering, event, internal, type Draft } from '#server/journal/records.ts';
-import { toModelMessages, type RequestShape } from '#server/models/request-history.ts';
+import { toModelMessages, withoutLoadedTools, type RequestShape } from '#server/models/request-history.ts';
 import { ModelError, type ModelErrorCode, type ModelResponse } from '#server/models/types.ts';
 import type { ContextMessage, ErrorPayload, TokenUsage, ToolCall } from '#schema/engine.ts';
 import type { TurnOutcome } from '#schema/scalars.ts';
@@ -151,10 +151,13 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     const hooks = features.map((feature) => feature.stepBegins?.(agent, { turnId, step }) ?? {});
     const input = [...continuation, ...featureInput(), ...turn.takeInput()];
     continuation = [];
-    const reminders = [...turn.reminders(), ...told, ...hooks.flatMap((hook) => hook.messages ?? [])];
+    const declarations = told.filter(({ tools }) => tools);
+    const said = told.filter(({ tools }) => !tools);
+    const reminders = [...turn.reminders(), ...said, ...hooks.flatMap((hook) => hook.messages ?? [])];
     const head: Draft[] = [
       ...inputDrafts(id, input, 'step'),
       ...(reminders.length > 0 ? [entering(id, reminders, { cause: 'reminder' })] : []),
+      ...(declarations.length > 0 ? [entering(id, declarations, { cause: 'tools' })] : []),
       ...hooks.flatMap((hook) => hook.before ?? []),
     ];
     // The instruction of another agent was never submitted.
@@ -197,15 +200,21 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
   async function request(frozen: TurnModel, at: OpenStep) {
     for (;;) {
       const begin = performance.now();
-      const projected = toModelMessages(await log.load(messages()), shape);
-      const history = await program.withStoredMedia(projected, session.dir, frozen.model);
+      const tools = agent.tools();
+      const whole = await log.load(messages());
+      const projected = toModelMessages(tools.loadsDeferred ? whole : withoutLoadedTools(whole), shape);
+      const history = await program.withStoredMedia(projected, {
+        sessionDir: session.dir,
+        model: frozen.model,
+        signal,
+      });
       const { received, response } = streamResponse(
         {
           model: frozen.model,
           settings: frozen.settings,
           system: frozen.system,
           messages: history,
-          tools: agent.tools().list.tools,
+          tools: tools.list.tools,
           maxTokens: program.budget(frozen.model, contextSize(agent.state())),
           cacheKey: log.sessionId,
           signal,

@@ -2,7 +2,6 @@
  * Loads the sessions that have scheduled jobs, right after the start: jobs of others fire when those are used again.
  * Archived ones, and those that another server holds, are left alone.
  */
-import type { Clock } from '#server/clock.ts';
 import { lockOwner } from '#server/journal/lock.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
@@ -13,8 +12,6 @@ import type { SessionHeader } from './session-header.ts';
 import type { SessionIndex } from './session-index.ts';
 
 const LOADS = 4;
-/** The server's first answers do not wait for the index to be opened. */
-const START_DELAY_MS = 100;
 
 export interface CronSessions {
   start(): void;
@@ -29,12 +26,10 @@ export interface CronSessionsDeps {
   disabled(): boolean;
   holder: LeaseHolder;
   log: Pick<Logger, 'warn' | 'error'>;
-  clock: Clock;
 }
 
 export function createCronSessions(deps: CronSessionsDeps): CronSessions {
-  const { index, live, holder, log, clock } = deps;
-  let callOff = () => {};
+  const { index, live, holder, log } = deps;
   let running = Promise.resolve();
   let closed = false;
 
@@ -65,15 +60,12 @@ export function createCronSessions(deps: CronSessionsDeps): CronSessions {
 
   return {
     start() {
-      callOff = clock.setTimeout(() => {
-        running = loadAll().catch((error: unknown) => {
-          log.error('sessions with scheduled jobs were not loaded', { err: error });
-        });
-      }, START_DELAY_MS);
+      running = loadAll().catch((error: unknown) => {
+        log.error('sessions with scheduled jobs were not loaded', { err: error });
+      });
     },
     async close() {
       closed = true;
-      callOff();
       await running;
     },
   };

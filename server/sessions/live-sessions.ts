@@ -22,6 +22,7 @@ import {
 } from '#server/journal/session-log.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { errorCode } from '#server/files/errno.ts';
+import type { ModelChecks } from '#server/models/model-checks.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import type { ColdFolds } from './cold-folds.ts';
 import { createLiveCache, type LiveCache } from './live-cache.ts';
@@ -64,6 +65,7 @@ export interface LiveSessionsDeps {
   slots: Slots;
   /** Of sessions that are not loaded. */
   folds: Pick<ColdFolds, 'read'>;
+  models: Pick<ModelChecks, 'assertSubagentPool'>;
   transcripts: LiveSessionDeps['transcripts'];
   /** Told of each session that is loaded or made. */
   loaded(session: LiveSession): void;
@@ -76,9 +78,11 @@ export interface LiveSessionsDeps {
   maxLive?: number;
 }
 
-export interface LiveSessions extends Omit<LiveCache<LiveSession>, 'add'> {
+export interface LiveSessions extends Omit<LiveCache<LiveSession>, 'add' | 'use'> {
   directory(row: Pick<SessionHeader, 'id' | 'workspaceId'>): string;
-  /** As `use`, for those who only want it loaded: nothing keeps it so. */
+  /** Throws 40001 while the models configured for subagents cannot be used, and the session is not loaded yet. */
+  use: LiveCache<LiveSession>['use'];
+  /** As `use`, for those who only want it loaded, whatever the configuration says: nothing keeps it so. */
   open(id: string): Promise<LiveSession>;
   /** As `use`, of a session that is loaded; undefined of one that is not. */
   ifLoaded<T>(id: string, work: (session: LiveSession) => T | Promise<T>): Promise<T | undefined>;
@@ -298,11 +302,20 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     }
   }
 
-  const use: LiveSessions['use'] = (id, work) =>
+  const refreshed: LiveSessions['use'] = (id, work) =>
     live.use(id, async (session) => {
       await session.log.refresh();
       return work(session);
     });
+
+  const use: LiveSessions['use'] = async (id, work) => {
+    if (!live.get(id)) {
+      await index.ready();
+      storedHeader(id);
+      await deps.models.assertSubagentPool();
+    }
+    return refreshed(id, work);
+  };
 
   return {
     directory,
@@ -310,7 +323,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     all: live.all,
     use,
     ifLoaded: async (id, work) => (live.get(id) ? use(id, work) : undefined),
-    open: (id) => use(id, (session) => session),
+    open: (id) => refreshed(id, (session) => session),
     create: (row) => live.add(row.id, () => createNow(row)),
     async fork(source, wanted) {
       const id = newSessionId();

@@ -81,7 +81,14 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
   const { id } = place;
   const interactions = createInteractions({ log, clock });
   const approvals = createApprovals(id, interactions, clock);
-  const tasks = createTasks({ log, dir: place.dir, clock, settings: program.tasks, report: deps.report });
+  const tasks = createTasks({
+    log,
+    dir: place.dir,
+    clock,
+    settings: program.tasks,
+    known: (taskId) => log.state.tasks.tasks.has(taskId),
+    report: deps.report,
+  });
   const features = openFeatures(deps.features);
   const context: SessionContext = {
     ...place,
@@ -96,6 +103,7 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
         .all()
         .find((agent) => agent.id === agentId)
         ?.context.wake(next),
+    archived: () => deps.row().archived,
     changed: deps.changed,
     report: deps.report,
     get ancestorDirs() {

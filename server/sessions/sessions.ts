@@ -45,6 +45,9 @@ export type ChildrenQuery = Pick<SessionListQuery, 'before_id' | 'after_id' | 'p
 
 const CHILDREN_PAGE_SIZE = 100;
 
+/** The server's first answers do not wait for the index to be opened. */
+const START_DELAY_MS = 100;
+
 /** Sessions being loaded or folded at the same time. */
 const LOADS = 8;
 
@@ -148,6 +151,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     }),
   });
   const recovery = createSessionRecovery({ index, live, holder: deps.holder, log: deps.log, clock });
+  let callOffStart = () => {};
   const cronSessions = createCronSessions({ ...deps, live, disabled: () => deps.program.cron().disabled });
 
   async function ensureWorkspace(workspaceId: string, root: string): Promise<void> {
@@ -170,6 +174,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
   }
 
   async function create(request: CreateSession): Promise<Session> {
+    await deps.models.assertSubagentPool();
     const workspace = await workspaces.register(await newSessionDirectory(request, workspaces));
     const created = clock.now();
     const row: SessionHeader = {
@@ -199,6 +204,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
   async function copyOf(id: string, kind: WantedCopy['kind'], request: CopyRequest): Promise<Session> {
     await index.ready();
     rowOf(id);
+    await deps.models.assertSubagentPool();
     return live.inTurn(id, async () => {
       const describe = (copy: SessionHeader) => ({ ...copy, ...copyChanges(kind, rowOf(id), copy, request) });
       const source = live.get(id)?.row() ?? rowOf(id);
@@ -305,10 +311,13 @@ export function createSessions(deps: SessionsDeps): Sessions {
     streams: createSessionStreams({ ...deps, live, rowOf }),
     followers,
     startBackground() {
-      recovery.start();
-      cronSessions.start();
+      callOffStart = clock.setTimeout(() => {
+        recovery.start();
+        cronSessions.start();
+      }, START_DELAY_MS);
     },
     async close() {
+      callOffStart();
       await Promise.all([recovery.close(), cronSessions.close()]);
       await live.close();
     },

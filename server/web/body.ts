@@ -59,7 +59,8 @@ const latin1 = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset
 
 /** Throws `WebFailure` for what is no text, whatever its type says. */
 export function refuseBinary(bytes: Uint8Array, encoding: string): void {
-  if (!encoding.startsWith('utf-16') && bytes.includes(0)) throw new WebFailure('is binary, though it says that it is text');
+  if (!encoding.startsWith('utf-16') && bytes.includes(0))
+    throw new WebFailure('is binary, though it says that it is text');
 }
 
 /** The beginning of a text, a character more than is shown. */

@@ -113,7 +113,8 @@ const { document } = parseHTML(
   /<html[\\s>]/i.test(html) ? html : '<!doctype html><html><head></head><body>' + html + '</body></html>',
 );
 const root = document.documentElement;
-if (root) {
+if (!root) parentPort.postMessage({ title: '', text: '' });
+else {
   const title = oneLine(document.querySelector('title')?.textContent);
   const main = mainOf(document);
   parentPort.postMessage({ title, text: (main && textOf(main)) || textOf(root) });

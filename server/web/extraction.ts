@@ -20,7 +20,7 @@ const LIMITS = {
   output: OUTPUT_MAX_CHARS + 1,
   title: 300,
   /** Of a page whose main part is looked for. */
-  elements: 30_000,
+  elements: 20_000,
   depth: 256,
 };
 

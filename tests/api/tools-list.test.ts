@@ -16,13 +16,15 @@ async function tools(query = '') {
   return z.object({ tools: z.array(toolDescriptorSchema) }).parse(data).tools;
 }
 const active = async (query: string) => (await tools(query)).filter((tool) => tool.active).map(({ name }) => name);
-const core = ['Read', 'Write', 'Edit', 'Bash', 'Grep', 'Glob'];
+const core = ['Read', 'Write', 'Edit', 'Bash', 'Grep', 'Glob', 'ReadMediaFile'];
 const goals = ['CreateGoal', 'GetGoal', 'SetGoalBudget', 'UpdateGoal'];
 const tasks = ['TaskList', 'TaskOutput', 'TaskStop', 'WaitFor'];
 const modes = ['EnterPlanMode', 'ExitPlanMode', 'AgentSwarm'];
 const cron = ['CronCreate', 'CronList', 'CronDelete'];
-const all = [...core, 'TodoList', 'AskUserQuestion', ...modes, ...goals, 'Agent', ...tasks, ...cron];
-const without = (...names: string[]) => all.filter((name) => !names.includes(name));
+const others = ['TodoList', 'AskUserQuestion', ...modes, ...goals, 'Agent', ...tasks, ...cron, 'FetchURL'];
+/** The last is there for models that load tools. */
+const all = [...core, ...others, 'select_tools'];
+const without = (...names: string[]) => all.filter((name) => name !== 'select_tools' && !names.includes(name));
 
 test('nothing is listed before a session is live, for an unknown one, or for a cold one', async () => {
   expect(await tools()).toEqual([]);

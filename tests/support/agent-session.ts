@@ -10,6 +10,7 @@ import { systemClock, type Clock } from '#server/clock.ts';
 import type { Feature } from '#server/agent/feature.ts';
 import { builtinProfiles, mainProfile } from '#server/agent/profile.ts';
 import { features as allFeatures } from '#server/features/features.ts';
+import { createImages } from '#server/images/images.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { createServerHome } from '#server/permissions/server-home.ts';
 import type { ModelRequest, ModelResponse, ResolvedModel } from '#server/models/types.ts';
@@ -42,6 +43,7 @@ export interface AgentSessionOptions {
   features?: readonly Feature[];
   tools?: readonly Tool[];
   clock?: Clock;
+  archived?: () => boolean;
   /** The server that the session is loaded in. */
   holder?: LeaseHolder;
 }
@@ -87,7 +89,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
     log: opened.log,
     features,
     loaded: row,
-    row: () => row,
+    row: () => ({ ...row, archived: options.archived?.() ?? false }),
     clock,
     flushEvents: () => undefined,
     transcripts: {
@@ -113,9 +115,13 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       cron: () => cronSettings,
       subagentTimeoutMs: () => 0,
       swarmConcurrency: () => undefined,
+      subagentPool: () => undefined,
       flag: () => true,
       profiles: () => builtinProfiles,
       stream: nothing,
+      mediaKinds: () => new Set(),
+      uploadVideo: nothing,
+      images: createImages({ settings: () => ({}) }),
       withStoredMedia: (messages) => Promise.resolve(messages),
       defaultLimit: () => undefined,
       readInstructions: () => Promise.resolve({ text: '', paths: [], warnings: [] }),
@@ -204,11 +210,12 @@ export async function openTalk(options: AgentSessionOptions) {
   const durable = () => frames.filter((frame) => !frame.volatile);
   const all = (type: string) => durable().filter((frame) => frame.type === type);
 
-  /** Submits a prompt and returns its id. */
-  function submit(text: string): string {
+  /** Submits a prompt and returns its id; `caption` is what its images left to say. */
+  function submit(text: string, caption?: string): string {
     const id = `p${prompts++}`;
     const content = [{ type: 'text' as const, text }];
-    const input = { content, eventContent: content, parts: content, text, attachments: [] };
+    const told = caption === undefined ? {} : { caption };
+    const input = { content, eventContent: content, parts: content, text, attachments: [], ...told };
     main.submit({ id, input, createdAt: session.context.clock.now() }, []);
     return id;
   }

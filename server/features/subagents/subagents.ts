@@ -1,10 +1,8 @@
 /** Subagents: agents that work on a task for another one, and report with their last message. */
 import type { Agent } from '#server/agent/agent.ts';
 import type { SessionContext } from '#server/agent/context.ts';
-import { copiedHistory } from '#server/agent/copied-history.ts';
 import type { Feature, LiveFeature } from '#server/agent/feature.ts';
-import type { Profile, Profiles } from '#server/agent/profile.ts';
-import { reminder } from '#server/agent/prompt/reminders.ts';
+import type { Profiles } from '#server/agent/profile.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { readContext } from '#server/journal/projections/context.ts';
 import { event } from '#server/journal/records.ts';
@@ -15,14 +13,8 @@ import type { TaskMembers } from '#schema/events/tasks.ts';
 import { allowedProfiles, resumeProblem } from './allowed.ts';
 import { foregroundRuns } from './projection.ts';
 import { runSubagent, turnSignal, type RunEnd } from './run.ts';
-import {
-  backgroundText,
-  completedText,
-  failedText,
-  FORK_NOTICE,
-  interruptedText,
-  type SubagentFacts,
-} from './texts.ts';
+import { bindSubagent, sameOptions, startModel, startOptions, type StartOptions, type WantedStart } from './start.ts';
+import { backgroundText, completedText, failedText, interruptedText, type SubagentFacts } from './texts.ts';
 import { createAgentTool, type AgentRequest } from './tool.ts';
 import { subagentsTranscript } from './transcript.ts';
 
@@ -30,8 +22,7 @@ import { subagentsTranscript } from './transcript.ts';
 export interface SubagentOffer {
   /** Those that the main agent may start. */
   profiles: Profiles;
-  /** They may begin with a copy of their caller's conversation. */
-  fork: boolean;
+  options: StartOptions;
 }
 
 /** An agent that works for another one: a new one, or with `resume` one that goes on. */
@@ -39,7 +30,7 @@ export interface ChildRequest {
   purpose: 'task' | 'swarm';
   profile: string;
   resume?: string | undefined;
-  fork: boolean;
+  start: WantedStart;
   /** Shown beside the id of a new one. */
   label?: string | undefined;
 }
@@ -51,6 +42,8 @@ export interface Subagents extends LiveFeature {
   allowed(callerId: string): Profiles;
   /** Profile of an agent that the caller may resume. Throws `ToolInputError`. */
   resumable(callerId: string, agentId: string): string;
+  /** Throws `ToolInputError` when a subagent of the caller cannot start like that. */
+  checkStart(callerId: string, start: WantedStart): void;
   /** The agent for as long as the work goes on. The session must be claimed. Throws 50003, and a type that is gone. */
   withChild<T>(request: ChildRequest, callerId: string, work: (child: Agent) => Promise<T>): Promise<T>;
 }
@@ -66,20 +59,24 @@ function open(session: SessionContext): Subagents {
   function offer(): SubagentOffer {
     const all = program.profiles(session);
     const subagents = readContext(log.state.context, MAIN_AGENT).bound?.subagents;
-    const fork = program.flag('subagent_fork');
-    if (offered?.all !== all || offered.subagents !== subagents || offered.offer.fork !== fork) {
-      offered = { all, subagents, offer: { profiles: allowed(MAIN_AGENT), fork } };
+    const options = startOptions(session);
+    if (offered?.all !== all || offered.subagents !== subagents || !sameOptions(offered.offer.options, options)) {
+      offered = { all, subagents, offer: { profiles: allowed(MAIN_AGENT), options } };
     }
     return offered.offer;
   }
 
   const allowed = (callerId: string) => allowedProfiles(session, callerId);
+  const checkStart = (callerId: string, start: WantedStart) => void startModel(session, callerId, start);
 
   /** The tool as it is told now; the same object for as long as nothing of it changes. */
   function tools(): readonly Tool[] {
     const now = offer();
     if (told?.offer !== now) {
-      told = { offer: now, tools: [createAgentTool(now.profiles, now.fork, { allowed, resumable, run })] };
+      told = {
+        offer: now,
+        tools: [createAgentTool(now.profiles, now.options, { allowed, resumable, checkStart, run })],
+      };
     }
     return told.tools;
   }
@@ -185,19 +182,9 @@ function open(session: SessionContext): Subagents {
     if (!profile) throw new Error(`There is no subagent type "${request.profile}" any more.`);
     const { runtimeId } = caller.config;
     return agents.create({ purpose, label, parentAgentId: callerId, permission, runtimeId }, async (child) => {
-      await bind(child, profile, callerId, request.fork);
+      await bindSubagent(session, child, { profile, callerId, wanted: request.start });
       return work(child);
     });
-  }
-
-  async function bind(child: Agent, profile: Profile, callerId: string, fork: boolean): Promise<void> {
-    const { model, thinkingEffort } = readContext(log.state.context, callerId).config;
-    await child.context.config.change({
-      profile,
-      ...(model === undefined ? {} : { model }),
-      ...(thinkingEffort === undefined ? {} : { thinking: thinkingEffort }),
-    });
-    if (fork) log.append([copiedHistory(log.state, child.id, callerId, [reminder('fork', FORK_NOTICE)])]);
   }
 
   /** The task runs, and everybody is told whose it is. */
@@ -235,6 +222,7 @@ function open(session: SessionContext): Subagents {
     offer,
     allowed,
     resumable,
+    checkStart,
     withChild,
     tools,
     snapshot() {

@@ -7,6 +7,7 @@ import { errorMessage } from '#server/errors/service-error.ts';
 import { event } from '#server/journal/records.ts';
 import type { ErrorPayload } from '#schema/engine.ts';
 import { runSubagent } from '../subagents/run.ts';
+import type { WantedStart } from '../subagents/start.ts';
 import { modelFactsOf, type Subagents } from '../subagents/subagents.ts';
 import { createSchedule } from './schedule.ts';
 
@@ -37,7 +38,7 @@ export interface SwarmDeps {
   caller: AgentContext;
   toolCallId: string;
   description: string;
-  fork: boolean;
+  start: WantedStart;
   concurrency: number | undefined;
   /** Of the call that waits. */
   signal: AbortSignal;
@@ -108,7 +109,7 @@ export async function runSwarm(members: readonly Member[], deps: SwarmDeps): Pro
   async function work(number: number, member: Member, run: Run): Promise<MemberEnd> {
     const { profile: name, prompt, item, resume } = member;
     const label = item === undefined ? undefined : cutText(item, LABEL_CHARS);
-    const request = { purpose: 'swarm' as const, profile: name, resume, fork: deps.fork, label };
+    const request = { purpose: 'swarm' as const, profile: name, resume, start: deps.start, label };
     try {
       // Permission may have taken long, and somebody else may work with it by now.
       if (resume !== undefined) subagents.resumable(caller.id, resume);

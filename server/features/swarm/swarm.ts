@@ -46,10 +46,12 @@ function open(session: SessionContext): LiveFeature {
       const live = session.feature(subagents);
       const offer = live.offer();
       if (told?.offer !== offer) {
-        const { allowed, resumable } = live;
+        const { allowed, resumable, checkStart } = live;
         told = {
           offer,
-          tools: [createSwarmTool(offer, { allowed, resumable, concurrency: program.swarmConcurrency, run })],
+          tools: [
+            createSwarmTool(offer, { allowed, resumable, checkStart, concurrency: program.swarmConcurrency, run }),
+          ],
         };
       }
       return told.tools;

@@ -3,6 +3,13 @@ import { z } from 'zod';
 import { DEFAULT_SUBAGENT_PROFILE, type Profiles } from '#server/agent/profile.ts';
 import { cutText } from '#server/bounded-text.ts';
 import { defineTool, ToolInputError, type RunContext, type Tool, type ToolResult } from '#server/tools/tool.ts';
+import {
+  modelLines,
+  startParameters,
+  toldParameters,
+  type StartOptions,
+  type WantedStart,
+} from '../subagents/start.ts';
 import type { SubagentOffer } from '../subagents/subagents.ts';
 import type { Member } from './run.ts';
 
@@ -14,7 +21,7 @@ export const MIN_ITEMS = 2;
 
 const DESCRIPTION_CHARS = 1000;
 
-const base = {
+const parameters = z.strictObject({
   description: z.string().min(1).describe('What the swarm does in a few words, for people.'),
   subagent_type: z
     .string()
@@ -37,20 +44,17 @@ const base = {
     .record(z.string().min(1), z.string().min(1))
     .optional()
     .describe('Earlier subagents of yours that go on with their conversation: by agent id what each is told.'),
-};
-const parameters = z.strictObject(base);
-const forkParameters = z.strictObject({
-  ...base,
-  fork: z.boolean().optional().describe('New subagents begin with a copy of this conversation and with your model.'),
+  ...startParameters,
 });
 
-export type SwarmArguments = z.output<typeof forkParameters>;
+export type SwarmArguments = z.output<typeof parameters>;
 
 /** A call whose arguments fit. */
 export interface SwarmRequest {
   description: string;
   members: Member[];
-  fork: boolean;
+  /** Of those that are new. */
+  start: WantedStart;
   concurrency: number | undefined;
 }
 
@@ -58,22 +62,27 @@ export interface SwarmToolDeps {
   allowed(callerId: string): Profiles;
   /** Profile of an agent that the caller may resume. Throws `ToolInputError`. */
   resumable(callerId: string, agentId: string): string;
+  /** Throws `ToolInputError` when a subagent of the caller cannot start like that. */
+  checkStart(callerId: string, start: WantedStart): void;
   /** Throws for a setting that is none. */
   concurrency(): number | undefined;
   run(request: SwarmRequest, context: RunContext): Promise<ToolResult>;
 }
 
 /** Makes the tool as it is told with this offer. */
-export function createSwarmTool({ profiles, fork }: SubagentOffer, deps: SwarmToolDeps): Tool {
+export function createSwarmTool({ profiles, options }: SubagentOffer, deps: SwarmToolDeps): Tool {
   return defineTool({
     name: AGENT_SWARM,
     permission: 'free',
-    description: descriptionOf(profiles),
-    parameters: fork ? forkParameters : parameters,
+    description: descriptionOf(profiles, options),
+    parameters,
+    toldParameters: toldParameters(parameters, options),
     prepare(args: SwarmArguments, { agentId }) {
       const description = cutText(args.description, DESCRIPTION_CHARS);
       const members = membersOf(args, agentId, deps);
-      const request = { description, members, fork: args.fork === true, concurrency: deps.concurrency() };
+      const start = { fork: options.fork && args.fork === true, model: args.model };
+      if (members.some(({ resume }) => resume === undefined)) deps.checkStart(agentId, start);
+      const request = { description, members, start, concurrency: deps.concurrency() };
       return {
         accesses: [{ kind: 'all' }],
         label: `Launching agent swarm: ${description}`,
@@ -125,7 +134,8 @@ function typeOf(type: string, allowed: Profiles): string {
   );
 }
 
-function descriptionOf(profiles: Profiles): string {
+function descriptionOf(profiles: Profiles, options: StartOptions): string {
+  const models = modelLines(options);
   const types = [...profiles.values()].map(({ name, description }) => `- ${name}: ${description}`);
   return `Hand the same kind of task to many subagents at once, one for each item, and get the last message of each.
 
@@ -134,5 +144,5 @@ Use it when the same has to be done for many files, modules, questions or cases 
 It must be the only call of your response: together with any other call it is refused. The call waits for all of them; what has not completed can go on later by resume_agent_ids, alone or together with new items.
 
 Types:
-${types.join('\n')}`;
+${types.join('\n')}${models && `\n\n${models}`}`;
 }

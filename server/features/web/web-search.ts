@@ -9,7 +9,9 @@ import { shortened } from './fetch-url.ts';
 
 const LABEL_CHARS = 40;
 
-const parameters = z.object({ query: z.string().min(1).describe('What to look for, in the words of a search engine.') });
+const parameters = z.object({
+  query: z.string().min(1).describe('What to look for, in the words of a search engine.'),
+});
 
 const DESCRIPTION = `Search the web. Results have title, address and a piece of the text; read a page with FetchURL.
 

@@ -26,7 +26,6 @@ async function start(
     await mkdir(sessionDir(home, id), { recursive: true });
     if (lock !== undefined) await writeFile(join(sessionDir(home, id), 'lock.1'), lock);
   }
-  const clock = manualClock();
   const opened: string[] = [];
   const lines: string[] = [];
   let loading = 0;
@@ -47,11 +46,8 @@ async function start(
     disabled: () => disabled,
     holder: leaseHolder('server_1', { alive: async ({ server_id }) => server_id === 'other' }),
     log: createLogger('warn', (line) => void lines.push(line)),
-    clock,
   });
   sessions.start();
-  expect(opened).toEqual([]);
-  clock.advance(100);
   onTestFinished(() => sessions.close());
   return { sessions, opened, lines, most: () => most };
 }

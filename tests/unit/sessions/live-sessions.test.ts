@@ -13,6 +13,8 @@ import { createLogger } from '#server/logging/log.ts';
 import { createIdentity } from '#server/models/providers/identity.ts';
 import { createDocuments } from '#server/storage/documents.ts';
 import { createModelClient } from '#server/models/stream.ts';
+import { createVideoUploads } from '#server/models/video-uploads.ts';
+import { createImages } from '#server/images/images.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { createColdFolds } from '#server/sessions/cold-folds.ts';
 import { createLiveCache } from '#server/sessions/live-cache.ts';
@@ -75,6 +77,8 @@ beforeEach(async () => {
       env,
       identity: await createIdentity({ documents: createDocuments({ home }), log }),
       client,
+      images: createImages({ settings: () => ({}) }),
+      videos: createVideoUploads({ client, documents: createDocuments({ home }) }),
       tools: [],
       hooks: noHooks,
       mcp: noMcp,
@@ -91,6 +95,7 @@ beforeEach(async () => {
     resources: [{ holds: (id) => watched.has(id), release: (id, reason) => released(id, reason) }],
     slots,
     folds: createColdFolds({ slots, holder: leaseHolder() }),
+    models: { assertSubagentPool: async () => undefined },
     flushEvents: () => undefined,
     version: '1.0.0',
     log,
