@@ -1,5 +1,5 @@
-// A copy of a session of 2,000 turns, from one that is not loaded and from one that is; what copying its files alone takes
-// is not the server's.
+// A copy of a session of 2,000 turns, from one that nobody has read, from one that is not loaded and from one that is; what
+// copying its files alone takes is not the server's.
 import { cp, rm } from 'node:fs/promises';
 import { createClient } from '../client.mjs';
 import { makeLongSession } from '../journals.mjs';
@@ -28,7 +28,7 @@ export async function measureFork({ builds, model, report }) {
   };
   try {
     await client.api('GET', '/sessions');
-    await fork();
+    const first = await fork();
     const copying = [];
     for (let round = 0; round < ROUNDS; round += 1) copying.push(await copy());
     const alone = median(copying);
@@ -40,6 +40,7 @@ export async function measureFork({ builds, model, report }) {
       report.note(`CPU of a fork: ${((cpuMs(server.pid) - cpu) / ROUNDS).toFixed(0)} ms`);
     };
     const name = `fork of ${TURNS.toLocaleString('en')} turns beyond the copy`;
+    report.line({ name: `${name}: first`, unit: 'ms', now: [Math.max(0, first - alone)] });
     await measure(`${name}: not loaded, p50`);
     await client.api('POST', `/sessions/${id}:restore`);
     await measure(`${name}: loaded, p50`);

@@ -34,7 +34,8 @@ async function readPart(dir: string, start: number, end: number, tell: (batch: B
       for (const line of lines) {
         // The first line of the file holds no records.
         if (line.offset === 0) continue;
-        const batch = await readBatch(line, blobs);
+        const reading = readBatch(line, blobs);
+        const batch = reading instanceof Promise ? await reading : reading;
         try {
           tell(batch);
         } catch (error) {

@@ -39,7 +39,9 @@ export function createMapper(features: readonly TranscriptRows[]): Mapper {
   return (agent, record, t) => {
     const ops: HeldOp[] = [];
     agent.records += 1;
-    for (const row of rows.get(record.type) ?? []) {
+    const ofType = rows.get(record.type);
+    if (!ofType) return ops;
+    for (const row of ofType) {
       for (const op of row(agent, record, t)) {
         applyOp(agent.state, op);
         noteMade(agent, op);

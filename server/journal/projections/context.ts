@@ -176,7 +176,11 @@ function splice(contexts: Contexts, record: EventRecord<'context.spliced'>): voi
 }
 
 /** An entry that a step made. */
-function stepEntry(message: Stored<ContextMessage>, turnId: number | undefined, step: number | undefined): ContextEntry {
+function stepEntry(
+  message: Stored<ContextMessage>,
+  turnId: number | undefined,
+  step: number | undefined,
+): ContextEntry {
   return turnId === undefined || step === undefined ? { message } : { message, turnId, step };
 }
 

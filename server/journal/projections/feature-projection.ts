@@ -2,7 +2,10 @@
 import type { JournalHeader } from '../header.ts';
 import type { CompleteDraft, Draft, JournalRecord } from '../records.ts';
 
-/** What a feature folds. States and saved values are plain data. */
+/**
+ * What a feature folds. States and saved values are plain data (maps and sets too), and nothing in them is the session's own
+ * that the copy of a session must not have.
+ */
 export interface FeatureFold<State, Saved> {
   /** Unique among the features. */
   name: string;

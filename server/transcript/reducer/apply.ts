@@ -98,7 +98,8 @@ function insert(state: HeldState, item: HeldItem, isBehind: (turn: HeldTurn) => 
     if (!isBehind(other)) break;
     place = at;
   }
-  state.items.splice(place, 0, item);
+  if (place === state.items.length) state.items.push(item);
+  else state.items.splice(place, 0, item);
   state.byId.set(itemId(item), item);
 }
 
@@ -115,7 +116,8 @@ function upsertTurn(state: HeldState, { turn }: OpOf<'turn.upsert'>): Change {
     return 'changed';
   }
   const next = { ...turn, steps: known.steps };
-  if (sameValue(known, next)) return 'same';
+  // What differs mostly differs in its state, and that is seen at once.
+  if (known.state === turn.state && sameValue(known, next)) return 'same';
   if (turn.ordinal === known.ordinal) replace(state, known, next);
   else {
     removeItems(state, new Set([turn.turnId]), false);
@@ -144,8 +146,10 @@ function turnFor(state: HeldState, turnId: string): HeldTurn {
 const numberIn = (id: string, pattern: RegExp) => Number(pattern.exec(id)?.[1] ?? 0);
 
 function insertStep(turn: HeldTurn, step: HeldStep): void {
-  const at = turn.steps.findLastIndex(({ ordinal }) => ordinal <= step.ordinal) + 1;
-  turn.steps.splice(at, 0, step);
+  const { steps } = turn;
+  const last = steps.at(-1);
+  if (!last || last.ordinal <= step.ordinal) steps.push(step);
+  else steps.splice(steps.findLastIndex(({ ordinal }) => ordinal <= step.ordinal) + 1, 0, step);
 }
 
 function upsertStep(state: HeldState, { turnId, step }: OpOf<'step.upsert'>): Change {
@@ -157,9 +161,12 @@ function upsertStep(state: HeldState, { turnId, step }: OpOf<'step.upsert'>): Ch
     return 'changed';
   }
   const next = { ...step, frames: known.frames };
-  if (sameValue(known, next)) return 'same';
-  turn.steps.splice(at, 1);
-  insertStep(turn, next);
+  if (known.state === step.state && sameValue(known, next)) return 'same';
+  if (step.ordinal === known.ordinal) turn.steps[at] = next;
+  else {
+    turn.steps.splice(at, 1);
+    insertStep(turn, next);
+  }
   return 'changed';
 }
 

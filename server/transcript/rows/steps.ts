@@ -102,7 +102,9 @@ function started(agent: AgentTranscript, record: EventRecord<'turn.step.started'
   };
   agent.userFrames = 0;
   agent.stream = noStream();
-  const ops = last ? endedStep(last, { state: 'failed', endReason: 'error', endMessage: last.retry?.errorMessage }, t) : [];
+  const ops = last
+    ? endedStep(last, { state: 'failed', endReason: 'error', endMessage: last.retry?.errorMessage }, t)
+    : [];
   ops.push({ op: 'step.upsert', turnId, step }, ...entered(agent, turnId, step));
   return ops;
 }
