@@ -37,8 +37,8 @@ export function extractText(
   { signal, clock }: { signal: AbortSignal; clock: Clock },
 ): Promise<ExtractedText> {
   return new Promise((resolve, reject) => {
-    const { resolve: fileOf } = createRequire(import.meta.url);
-    const files = { linkedom: fileOf('linkedom'), readability: fileOf('@mozilla/readability') };
+    const require = createRequire(import.meta.url);
+    const files = { linkedom: require.resolve('linkedom'), readability: require.resolve('@mozilla/readability') };
     const worker = new Worker(EXTRACTION_PROGRAM, {
       eval: true,
       workerData: { bytes, encoding, files, limits: LIMITS },
