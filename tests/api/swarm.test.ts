@@ -50,90 +50,6 @@ async function pass(ms: number): Promise<void> {
   clock.advance(ms);
 }
 
-test('a swarm of twelve behind a provider that has no room: pace, backoff, and the table of what came out', async () => {
-  const talk = await startTalk(world);
-  fates = {
-    'item-6': [limited, limited],
-    'item-9': [{ status: 400, error: 'bad thing' }],
-  };
-  const { prompt_id } = await talk.prompt('Look', [{ calls: [over(12)] }, { text: 'Done.' }]);
-  await talk.nth('subagent.completed', 5);
-  expect(begun(talk)).toBe(5);
-  expect(await talk.status()).toMatchObject({ swarm_mode: true });
-  await pass(700);
-  await talk.nth('subagent.suspended', 1);
-  expect((await world.snapshot(talk.session.id)).subagents.at(-1)).toMatchObject({
-    agent_id: 'agent-6',
-    description: 'item-6',
-    subagent_phase: 'suspended',
-    suspended_reason: '429 slow down',
-    swarm_index: 6,
-  });
-  const { tasks } = await transcript(talk);
-  expect(tasks.at(-1)).toMatchObject({ taskId: 'agent-6', state: 'running', stateReason: '429 slow down' });
-  await pass(3000);
-  await talk.nth('subagent.suspended', 2);
-  await pass(6000);
-  await talk.nth('subagent.completed', 6);
-  for (const count of [9, 10, 11, 12, 13, 14]) {
-    await pass(700);
-    await talk.nth('subagent.started', count);
-  }
-  await talk.settled(prompt_id);
-  const { output } = talk.all('tool.result').at(-1)?.payload ?? {};
-  const lines = String(output).split('\n');
-  expect(lines.slice(0, 3)).toEqual([
-    '<agent_swarm_result>',
-    '<summary>completed: 11, failed: 1, aborted: 0</summary>',
-    expect.stringContaining('<resume_hint>'),
-  ]);
-  expect(lines.slice(3)).toEqual([
-    ...items(12).map((item, at) =>
-      item === 'item-9'
-        ? `<subagent agent_id="agent-9" item="item-9" state="started" outcome="failed">[provider.api_error] 400 bad thing</subagent>`
-        : `<subagent agent_id="agent-${at + 1}" item="${item}" outcome="completed">${item} is fine.</subagent>`,
-    ),
-    '</agent_swarm_result>',
-  ]);
-  const own = talk.events.durable(talk.session.id).filter(({ payload }) => payload.subagentId === 'agent-6');
-  expect(own.map(({ type }) => type)).toEqual([
-    'subagent.spawned',
-    'subagent.started',
-    'subagent.suspended',
-    'subagent.started',
-    'subagent.suspended',
-    'subagent.started',
-    'subagent.completed',
-  ]);
-  const times = own.map(({ timestamp }) => Date.parse(String(timestamp)));
-  expect((times[3] ?? 0) - (times[2] ?? 0)).toBe(3000);
-  expect((times[5] ?? 0) - (times[4] ?? 0)).toBe(6000);
-  expect(await talk.status()).toMatchObject({ swarm_mode: false });
-  expect(talk.all('task.started')).toEqual([]);
-  expect(await world.ok('GET', `${talk.path}/tasks`)).toEqual({ items: [] });
-
-  const page = await transcript(talk);
-  const [turn] = page.items.filter((item) => item.kind === 'turn');
-  const frames = turn?.kind === 'turn' ? turn.steps.flatMap((step) => step.frames) : [];
-  expect(frames.find((frame) => frame.kind === 'tool')).toMatchObject({
-    display: { kind: 'agent_call', agent_name: 'swarm (12 subagents)', prompt: 'look around' },
-    agentRefs: items(12).map((_, at) => ({ agentId: `agent-${at + 1}`, role: 'member' })),
-  });
-  expect(page.tasks.map(({ taskId, description, state }) => [taskId, description, state])).toEqual(
-    items(12).map((item, at) => [`agent-${at + 1}`, item, item === 'item-9' ? 'failed' : 'completed']),
-  );
-  expect(page.agents.slice(1)).toEqual(
-    items(12).map((label, at) => expect.objectContaining({ agentId: `agent-${at + 1}`, label, parentAgentId: 'main' })),
-  );
-  expect((await markers(talk)).map(({ marker, payload }) => [marker, payload])).toEqual([
-    ['swarm.enter', { agentId: 'main', trigger: 'tool' }],
-    ['swarm.exit', { agentId: 'main' }],
-  ]);
-  await world.restart();
-  const { items: shown, tasks: rows, agents } = await transcript(talk);
-  expect({ shown, rows, agents }).toEqual({ shown: page.items, rows: page.tasks, agents: page.agents });
-});
-
 test('the variable bounds how many run, and a value that is no number of them fails the call', async () => {
   const talk = await startTalk(world);
   env = { ...process.env, SERVICE_CODE_AGENT_SWARM_MAX_CONCURRENCY: '0' };
@@ -264,4 +180,88 @@ test('swarm mode is switched by the profile: status, facts, transcript and forks
   expect(await talk.status()).toMatchObject({ swarm_mode: true });
   await set(false);
   expect(await talk.status()).toMatchObject({ swarm_mode: false });
+});
+
+test('a swarm of twelve behind a provider that has no room: pace, backoff, and the table of what came out', async () => {
+  const talk = await startTalk(world);
+  fates = {
+    'item-6': [limited, limited],
+    'item-9': [{ status: 400, error: 'bad thing' }],
+  };
+  const { prompt_id } = await talk.prompt('Look', [{ calls: [over(12)] }, { text: 'Done.' }]);
+  await talk.nth('subagent.completed', 5);
+  expect(begun(talk)).toBe(5);
+  expect(await talk.status()).toMatchObject({ swarm_mode: true });
+  await pass(700);
+  await talk.nth('subagent.suspended', 1);
+  expect((await world.snapshot(talk.session.id)).subagents.at(-1)).toMatchObject({
+    agent_id: 'agent-6',
+    description: 'item-6',
+    subagent_phase: 'suspended',
+    suspended_reason: '429 slow down',
+    swarm_index: 6,
+  });
+  const { tasks } = await transcript(talk);
+  expect(tasks.at(-1)).toMatchObject({ taskId: 'agent-6', state: 'running', stateReason: '429 slow down' });
+  await pass(3000);
+  await talk.nth('subagent.suspended', 2);
+  await pass(6000);
+  await talk.nth('subagent.completed', 6);
+  for (const count of [9, 10, 11, 12, 13, 14]) {
+    await pass(700);
+    await talk.nth('subagent.started', count);
+  }
+  await talk.settled(prompt_id);
+  const { output } = talk.all('tool.result').at(-1)?.payload ?? {};
+  const lines = String(output).split('\n');
+  expect(lines.slice(0, 3)).toEqual([
+    '<agent_swarm_result>',
+    '<summary>completed: 11, failed: 1, aborted: 0</summary>',
+    expect.stringContaining('<resume_hint>'),
+  ]);
+  expect(lines.slice(3)).toEqual([
+    ...items(12).map((item, at) =>
+      item === 'item-9'
+        ? `<subagent agent_id="agent-9" item="item-9" state="started" outcome="failed">[provider.api_error] 400 bad thing</subagent>`
+        : `<subagent agent_id="agent-${at + 1}" item="${item}" outcome="completed">${item} is fine.</subagent>`,
+    ),
+    '</agent_swarm_result>',
+  ]);
+  const own = talk.events.durable(talk.session.id).filter(({ payload }) => payload.subagentId === 'agent-6');
+  expect(own.map(({ type }) => type)).toEqual([
+    'subagent.spawned',
+    'subagent.started',
+    'subagent.suspended',
+    'subagent.started',
+    'subagent.suspended',
+    'subagent.started',
+    'subagent.completed',
+  ]);
+  const times = own.map(({ timestamp }) => Date.parse(String(timestamp)));
+  expect((times[3] ?? 0) - (times[2] ?? 0)).toBe(3000);
+  expect((times[5] ?? 0) - (times[4] ?? 0)).toBe(6000);
+  expect(await talk.status()).toMatchObject({ swarm_mode: false });
+  expect(talk.all('task.started')).toEqual([]);
+  expect(await world.ok('GET', `${talk.path}/tasks`)).toEqual({ items: [] });
+
+  const page = await transcript(talk);
+  const [turn] = page.items.filter((item) => item.kind === 'turn');
+  const frames = turn?.kind === 'turn' ? turn.steps.flatMap((step) => step.frames) : [];
+  expect(frames.find((frame) => frame.kind === 'tool')).toMatchObject({
+    display: { kind: 'agent_call', agent_name: 'swarm (12 subagents)', prompt: 'look around' },
+    agentRefs: items(12).map((_, at) => ({ agentId: `agent-${at + 1}`, role: 'member' })),
+  });
+  expect(page.tasks.map(({ taskId, description, state }) => [taskId, description, state])).toEqual(
+    items(12).map((item, at) => [`agent-${at + 1}`, item, item === 'item-9' ? 'failed' : 'completed']),
+  );
+  expect(page.agents.slice(1)).toEqual(
+    items(12).map((label, at) => expect.objectContaining({ agentId: `agent-${at + 1}`, label, parentAgentId: 'main' })),
+  );
+  expect((await markers(talk)).map(({ marker, payload }) => [marker, payload])).toEqual([
+    ['swarm.enter', { agentId: 'main', trigger: 'tool' }],
+    ['swarm.exit', { agentId: 'main' }],
+  ]);
+  await world.restart();
+  const { items: shown, tasks: rows, agents } = await transcript(talk);
+  expect({ shown, rows, agents }).toEqual({ shown: page.items, rows: page.tasks, agents: page.agents });
 });

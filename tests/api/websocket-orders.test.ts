@@ -455,7 +455,7 @@ scenarios('a swarm', { clock: swarmClock, env: oneByOne }, (add) => {
     await recorder.act('3000 ms later', () => goOn(3000));
     await until('subagent.completed');
     await recorder.act('700 ms later', () => goOn(700));
-    await until('prompt.completed', 2);
+    await until('prompt.completed', 3);
   });
 
   add('swarm-aborted', async ({ model, prompt, post, until, recorder }) => {

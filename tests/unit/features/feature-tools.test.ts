@@ -61,6 +61,7 @@ function yesterday(): string {
   return `0 0 ${day.getDate()} ${day.getMonth() + 1} *`;
 }
 const task = { prompt: 'Count', description: 'count words' };
+const swarm = { prompt_template: 'Count {{item}}', items: ['a', 'b'], description: 'count words' };
 
 const table: Record<string, Row> = {
   TodoList: {
@@ -143,6 +144,25 @@ const table: Record<string, Row> = {
       { args: { ...task, subagent_type: 'nobody' }, problem: /Allowed types: coder, explore, plan/ },
       { args: { ...task, subagent_type: 'plan', resume: 'agent-1' }, problem: /exclude each other/ },
       { args: { ...task, resume: 'agent-1' }, problem: /no subagent/ },
+    ],
+  },
+  AgentSwarm: {
+    permission: 'free',
+    shown: [
+      {
+        args: swarm,
+        label: 'Launching agent swarm: count words',
+        display: { kind: 'agent_call', agent_name: 'swarm (2 subagents)', prompt: 'count words' },
+      },
+    ],
+    refused: [
+      { args: {}, problem: /^description: / },
+      { args: { ...swarm, more: 1 }, problem: /Unrecognized key/ },
+      { args: { ...swarm, items: 'a' }, problem: /^items: / },
+      { args: { ...swarm, items: ['a'] }, problem: /at least 2 items/ },
+      { args: { ...swarm, prompt_template: 'Count' }, problem: /must contain {{item}}/ },
+      { args: { ...swarm, subagent_type: 'nobody' }, problem: /Allowed types: coder, explore, plan/ },
+      { args: { description: 'on', resume_agent_ids: { 'agent-1': 'Go on' } }, problem: /no subagent/ },
     ],
   },
   TaskList: {
