@@ -420,7 +420,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     async listening(boundPort) {
       await instance.bound(boundPort);
       // In the background: the first answer does not wait for the index.
-      sessions.startRecovery();
+      sessions.startBackground();
       uploads.startSweep();
       mcpAuth.start().catch((error: unknown) => log.warn('MCP grants could not be looked at', { err: error }));
       void removeOldIndexes({

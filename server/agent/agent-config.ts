@@ -69,8 +69,10 @@ export function bindingOf(profile: Profile, agentId: string): InternalFields['ag
 
 /** How an agent comes to life that is made for another one. */
 export interface AgentBirth {
-  purpose: 'task' | 'btw';
+  purpose: 'task' | 'swarm' | 'btw';
   parentAgentId: string;
+  /** Shown beside its id. */
+  label?: string | undefined;
   permission: PermissionMode;
   runtimeId: string | undefined;
   /** Records behind its first ones, on the same line. */
@@ -164,9 +166,9 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     if (created) return;
     const firstLife = !log.state.status.agents.has(id);
     const { birth } = life;
-    const { purpose, parentAgentId } = birth ?? {};
+    const { purpose, parentAgentId, label } = birth ?? {};
     const x = birth
-      ? { kind: 'sub' as const, parentAgentId, purpose }
+      ? { kind: 'sub' as const, parentAgentId, ...(label === undefined ? {} : { label }), purpose }
       : { kind: id === MAIN_AGENT ? ('main' as const) : ('sub' as const) };
     const permission = birth?.permission ?? program.defaultPermission();
     log.append([

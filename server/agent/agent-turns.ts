@@ -139,8 +139,12 @@ export function createAgentTurns({ context, queue, frames, found, onIdle }: Agen
 
   /** Begins a turn; everything clients must see at once is one line. */
   function launch(request: TurnRequest, head: Draft[], append: (drafts: Draft[]) => unknown = log.append): RunningTurn {
-    const { origin, promptId, prompt, attachments = [] } = request;
+    const { origin, promptId, prompt, shown, attachments = [], givesUpOn } = request;
     const turnId = countersOf(log.state.counters, id).nextTurnId;
+    const x = {
+      ...(shown === undefined ? {} : { text: shown }),
+      ...(attachments.length > 0 ? { attachments } : {}),
+    };
     append([
       ...head,
       event(
@@ -152,7 +156,7 @@ export function createAgentTurns({ context, queue, frames, found, onIdle }: Agen
           origin,
           ...(prompt === undefined ? {} : { prompt }),
         },
-        attachments.length > 0 ? { attachments } : undefined,
+        Object.keys(x).length > 0 ? x : undefined,
       ),
       ...inputDrafts(id, [request], 'turn'),
     ]);
@@ -166,11 +170,11 @@ export function createAgentTurns({ context, queue, frames, found, onIdle }: Agen
     stream.started();
     turn = running;
     woken = [];
-    running.done = run(turnId, running);
+    running.done = run(turnId, running, givesUpOn);
     return running;
   }
 
-  async function run(turnId: number, running: RunningTurn): Promise<TurnEnd> {
+  async function run(turnId: number, running: RunningTurn, givesUpOn: TurnRequest['givesUpOn']): Promise<TurnEnd> {
     const { controller, stream, input } = running;
     const { signal } = controller;
     let end: TurnEnd = { outcome: 'failed' };
@@ -181,6 +185,7 @@ export function createAgentTurns({ context, queue, frames, found, onIdle }: Agen
           return running.promptId;
         },
         signal,
+        givesUpOn,
         stream,
         takeInput: () => input.splice(0),
         reminders,
@@ -227,8 +232,10 @@ export function createAgentTurns({ context, queue, frames, found, onIdle }: Agen
       if (prompt) start(prompt, []);
       else {
         const next = late.shift() ?? wokenTurn();
-        if (next) launch(next, []);
-        else woken = [];
+        if (next) {
+          context.config.create();
+          launch(next, []);
+        } else woken = [];
       }
       (turn?.input ?? starting?.input)?.push(...late);
     } catch (error) {

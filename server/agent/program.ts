@@ -1,6 +1,7 @@
 /** What every agent gets from the program: tools, models, limits and rules, read from the configuration at each use. */
 import type { Clock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
+import { swarmConcurrency } from '#server/config/environment.ts';
 import type { Hooks } from '#server/hooks/hooks.ts';
 import type { Mcp } from '#server/mcp/mcp.ts';
 import { completionBudget } from '#server/models/budget.ts';
@@ -30,6 +31,7 @@ import { createStoredMediaReader } from './stored-media.ts';
 const PRODUCT_NAME = 'Service Code';
 const DEFAULT_PERMISSION = 'manual';
 const COMPACTION_TRIGGER_RATIO = 0.85;
+const CRON_POLL_MS = 1000;
 
 export interface AgentProgramDeps {
   runtime: Runtime;
@@ -115,8 +117,19 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
         keepAliveOnExit: keepAliveOnExit ?? false,
       };
     },
+    cron() {
+      const { disabled, noJitter, noStale, debug, pollIntervalMs } = config.effective().cron;
+      return {
+        disabled: disabled ?? false,
+        jitter: !noJitter,
+        stale: !noStale,
+        pollMs: pollIntervalMs ?? CRON_POLL_MS,
+        trace: debug ? (what, facts) => log.info(what, facts) : () => undefined,
+      };
+    },
     subagentTimeoutMs: () => config.effective().subagent.timeoutMs,
     subagentPool: () => subagentPool(config),
+    swarmConcurrency: () => swarmConcurrency(env()),
     flag: (name) => config.resolveFlags()[name],
     stream: client.streamModel,
     withStoredMedia: storedMedia.resolve,

@@ -50,6 +50,7 @@ export function createTurnEndings(agent: AgentContext, turn: Turn): TurnEndings 
     behind: Draft[] = [],
   ): Draft[] {
     const hooks = features.map((feature) => feature.turnEnds?.(agent, turnId, outcome, { ...extra, line }) ?? {});
+    turn.stream.changesAtEnd(Object.assign({}, ...hooks.map(({ facts }) => facts)));
     // The clock may have been set back.
     const durationMs = Math.max(0, clock.now() - startedAt);
     return [

@@ -7,5 +7,6 @@ export const inputDrafts = (agentId: string, inputs: TurnInput[], enters: 'turn'
   inputs.flatMap(({ before = [], messages, attachments = [], after = [] }) => {
     // Those of what opens a turn stand in its `turn.started`.
     const brought = enters === 'step' && attachments.length > 0 ? { attachments } : {};
-    return [...before, entering(agentId, messages, { cause: 'input', enters, ...brought }), ...after];
+    const entered = messages.length > 0 ? [entering(agentId, messages, { cause: 'input', enters, ...brought })] : [];
+    return [...before, ...entered, ...after];
   });

@@ -8,7 +8,7 @@ import { requestMessages } from '#server/journal/projections/context.ts';
 import { countersOf } from '#server/journal/projections/counters.ts';
 import { entering, event, internal, type Draft } from '#server/journal/records.ts';
 import { toModelMessages, withoutLoadedTools, type RequestShape } from '#server/models/request-history.ts';
-import { ModelError, type ModelResponse } from '#server/models/types.ts';
+import { ModelError, type ModelErrorCode, type ModelResponse } from '#server/models/types.ts';
 import type { ContextMessage, ErrorPayload, TokenUsage, ToolCall } from '#schema/engine.ts';
 import type { TurnOutcome } from '#schema/scalars.ts';
 import type { TurnModel } from './agent-config.ts';
@@ -28,6 +28,8 @@ export interface Turn {
   /** Absent for turns that no prompt opened. */
   promptId?: string | undefined;
   signal: AbortSignal;
+  /** As in the request for it. */
+  givesUpOn?: readonly ModelErrorCode[] | undefined;
   stream: TurnStream;
   /** What has to enter at the next step: while there is any, the turn does not end as completed. */
   takeInput(): TurnInput[];
@@ -104,7 +106,8 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
           continue;
         }
         failedAttempts++;
-        if (!error.facts.retry || failedAttempts >= maxAttempts) throw error;
+        const { retry, code } = error.facts;
+        if (!retry || turn.givesUpOn?.includes(code) || failedAttempts >= maxAttempts) throw error;
         unrecorded = undefined;
         const delayMs = retryDelay(error, failedAttempts);
         retryLater(error, open, { failedAttempt: failedAttempts, maxAttempts, delayMs });

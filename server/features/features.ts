@@ -2,12 +2,14 @@
 import type { Feature } from '#server/agent/feature.ts';
 import { btw } from './btw/btw.ts';
 import { compaction } from './compaction/compaction.ts';
+import { cron } from './cron/cron.ts';
 import { goals } from './goals/goals.ts';
 import { hooks } from './hooks/hooks.ts';
 import { mcp } from './mcp/mcp.ts';
 import { planMode } from './plan-mode/plan-mode.ts';
 import { questions } from './questions/questions.ts';
 import { subagents } from './subagents/subagents.ts';
+import { swarm } from './swarm/swarm.ts';
 import { tasks } from './tasks/tasks.ts';
 import { todoList } from './todo-list/todo-list.ts';
 
@@ -18,10 +20,12 @@ export const features: readonly Feature[] = [
   todoList,
   questions,
   planMode,
+  swarm,
   goals,
   subagents,
   btw,
   tasks,
+  cron,
   compaction,
   toolSelection,
   mcp,

@@ -9,6 +9,8 @@ import type { Clock } from '#server/clock.ts';
 import { errorMessage, ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import type { EventSink } from '#server/events/frame.ts';
 import { forkSessionLog } from '#server/journal/fork-log.ts';
+import type { ColdFold } from '#server/journal/cold-fold.ts';
+import { copyState } from '#server/journal/copy-state.ts';
 import type { LogState } from '#server/journal/fold.ts';
 import { journalFiles } from '#server/journal/journal-files.ts';
 import { lockOwner } from '#server/journal/lock.ts';
@@ -22,6 +24,7 @@ import type { Logger } from '#server/logging/log.ts';
 import { errorCode } from '#server/files/errno.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
+import type { ColdFolds } from './cold-folds.ts';
 import { createLiveCache, type LiveCache } from './live-cache.ts';
 import { copySessionFolder } from './copy-folder.ts';
 import type { LoadSlots } from './load-slots.ts';
@@ -61,6 +64,8 @@ export interface LiveSessionsDeps {
   resources: readonly SessionResource[];
   slots: LoadSlots;
   models: Pick<ModelChecks, 'assertSubagentPool'>;
+  /** Of sessions that are not loaded. */
+  folds: Pick<ColdFolds, 'read'>;
   transcripts: LiveSessionDeps['transcripts'];
   /** Told of each session that is loaded or made. */
   loaded(session: LiveSession): void;
@@ -107,6 +112,8 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     load,
     unload,
     holds: (id, session) => session.holds() || deps.resources.some((resource) => resource.holds(id)),
+    keeps: (session) => session.keeps(),
+    dropped: (session) => session.dropped(),
     slots: deps.slots,
     log,
     clock,
@@ -204,7 +211,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     await loaded?.log.refresh();
     if (loaded) assertNoTurn(source.id, loaded.state);
     // What is appended from here on is no part of the copy.
-    const end = loaded?.log.claimed ? loaded.log.length : undefined;
+    const counts = loaded ? knownLines(loaded.log) : foldedLines(await deps.folds.read(source.id, from));
     let row: SessionHeader | undefined;
     const begin = async (state: LogState) => {
       if (!loaded && (await lockOwner(from, deps.holder))) assertNoTurn(source.id, state);
@@ -213,7 +220,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     };
     try {
       await copySessionFolder(from, stage);
-      const copied = { dir: from, sessionId: source.id, end };
+      const copied = { dir: from, sessionId: source.id, ...counts };
       const options = { ...logOptions({ id, workspaceId }), source: copied, stage, kind, begin };
       const sessionLog = await deps.slots.run(() => forkSessionLog(options));
       const made = row ?? source;
@@ -346,6 +353,19 @@ export interface WantedCopy {
   kind: 'fork' | 'child';
   /** The header of a copy that is like the original, changed. */
   describe(copy: SessionHeader): SessionHeader;
+}
+
+/** What of a log's file is copied, and its fold, unless it has records that stand in no line. */
+function knownLines({ claimed, readOnly, unwritten, length, state, holdsTexts }: SessionLog) {
+  const end = claimed ? length : undefined;
+  if (readOnly || unwritten.length > 0) return { end };
+  return { end: length, known: { state: copyState(state), holdsTexts } };
+}
+
+/** The same of one that is not loaded. */
+function foldedLines({ unsettled, length, state, blobs }: ColdFold) {
+  if (unsettled || length === 0) return {};
+  return { end: length, known: { state: copyState(state), holdsTexts: blobs.holdsTexts } };
 }
 
 function assertNoTurn(id: string, { activity }: LogState): void {

@@ -27,6 +27,10 @@ export interface LiveSession extends SessionSource {
   readonly context: SessionContext;
   /** Something of it runs or waits, so that it must stay loaded. */
   holds(): boolean;
+  /** Something of it is to come, for which it should stay loaded. */
+  keeps(): boolean;
+  /** It should, and cannot: whoever wanted it tells of that. */
+  dropped(): Promise<void>;
   /** The row as it was when the session was loaded. */
   readonly loaded: SessionHeader;
   /** The present row; `stored` spares the look into the index, where the cold facts are. */
@@ -161,6 +165,10 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
       interactions.pending() ||
       tasks.running() ||
       features.all.some((feature) => feature.holds?.() === true),
+    keeps: () => features.all.some((feature) => feature.keeps?.() === true),
+    async dropped() {
+      for (const feature of features.all) if (feature.keeps?.()) await feature.dropped?.();
+    },
     loaded: deps.loaded,
     row: deps.row,
     view,

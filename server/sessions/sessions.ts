@@ -16,6 +16,7 @@ import type { Uploads } from '#server/uploads/uploads.ts';
 import type { Workspaces } from '#server/workspaces/workspaces.ts';
 import { createColdFolds } from './cold-folds.ts';
 import { createConversationActions, type ConversationActions } from './conversation-actions.ts';
+import { createCronSessions } from './cron-sessions.ts';
 import { createLiveSessions, type LiveSessions, type LiveSessionsDeps, type WantedCopy } from './live-sessions.ts';
 import { createLoadSlots } from './load-slots.ts';
 import { listSessions, type SessionListQuery } from './session-list.ts';
@@ -47,7 +48,10 @@ const CHILDREN_PAGE_SIZE = 100;
 /** Sessions being loaded or folded at the same time. */
 const LOADS = 8;
 
-export interface SessionsDeps extends Omit<LiveSessionsDeps, 'ensureWorkspace' | 'slots' | 'transcripts' | 'loaded'> {
+export interface SessionsDeps extends Omit<
+  LiveSessionsDeps,
+  'ensureWorkspace' | 'slots' | 'folds' | 'transcripts' | 'loaded'
+> {
   home: string;
   workspaces: Workspaces;
   models: ModelChecks;
@@ -100,8 +104,8 @@ export interface Sessions extends ConversationActions {
   streams: StreamSource;
   /** Who follows the transcripts. */
   followers: TranscriptFollowers;
-  /** Begins to settle what dead servers left open. */
-  startRecovery(): void;
+  /** Begins to settle what dead servers left open, and to load what has scheduled jobs. */
+  startBackground(): void;
   close(): Promise<void>;
 }
 
@@ -119,15 +123,16 @@ export function createSessions(deps: SessionsDeps): Sessions {
     clock,
     log: deps.log,
   });
+  const projections = deps.features.flatMap((feature) => feature.projection ?? []);
+  const folds = createColdFolds({ slots, holder: deps.holder, projections });
   const live: LiveSessions = createLiveSessions({
     ...deps,
     slots,
+    folds,
     transcripts,
     loaded: (session) => followers.loaded(followed(session)),
     ensureWorkspace,
   });
-  const projections = deps.features.flatMap((feature) => feature.projection ?? []);
-  const folds = createColdFolds({ slots, holder: deps.holder, projections });
   const read = createSessionReads({ ...deps, live, folds });
   const projection = transcriptProjection(mapper);
   const transcript = createTranscriptReads({
@@ -143,6 +148,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     }),
   });
   const recovery = createSessionRecovery({ index, live, holder: deps.holder, log: deps.log, clock });
+  const cronSessions = createCronSessions({ ...deps, live, disabled: () => deps.program.cron().disabled });
 
   async function ensureWorkspace(workspaceId: string, root: string): Promise<void> {
     try {
@@ -178,6 +184,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       archived: false,
       custom: customMetadata(request.metadata ?? {}),
       open: false,
+      cron: false,
     };
     return (await live.create(row)).view(row);
   }
@@ -299,9 +306,12 @@ export function createSessions(deps: SessionsDeps): Sessions {
     mcpServers: createSessionMcpServers(live),
     streams: createSessionStreams({ ...deps, live, rowOf }),
     followers,
-    startRecovery: recovery.start,
+    startBackground() {
+      recovery.start();
+      cronSessions.start();
+    },
     async close() {
-      await recovery.close();
+      await Promise.all([recovery.close(), cronSessions.close()]);
       await live.close();
     },
   };

@@ -19,7 +19,9 @@ const active = async (query: string) => (await tools(query)).filter((tool) => to
 const core = ['Read', 'Write', 'Edit', 'Bash', 'Grep', 'Glob'];
 const goals = ['CreateGoal', 'GetGoal', 'SetGoalBudget', 'UpdateGoal'];
 const tasks = ['TaskList', 'TaskOutput', 'TaskStop', 'WaitFor'];
-const others = ['TodoList', 'AskUserQuestion', 'EnterPlanMode', 'ExitPlanMode', ...goals, 'Agent', ...tasks];
+const modes = ['EnterPlanMode', 'ExitPlanMode', 'AgentSwarm'];
+const cron = ['CronCreate', 'CronList', 'CronDelete'];
+const others = ['TodoList', 'AskUserQuestion', ...modes, ...goals, 'Agent', ...tasks, ...cron];
 /** The last is there for models that load tools. */
 const all = [...core, ...others, 'select_tools'];
 const without = (...names: string[]) => all.filter((name) => name !== 'select_tools' && !names.includes(name));

@@ -319,6 +319,20 @@ scenarios('a goal', { clock: manualClock() }, (add) => {
   });
 });
 
+const cronClock = manualClock(new Date(2026, 0, 5, 10, 0, 30).getTime());
+scenarios('a scheduled job', { clock: cronClock, config: { cron: { no_jitter: true } } }, (add) => {
+  add('cron-job', async ({ model, prompt, until, recorder }) => {
+    const args = { cron: '5 10 * * *', prompt: 'Look at the build', recurring: false };
+    for (const script of [{ calls: [{ name: 'CronCreate', args }] }, { text: 'Later.' }, { text: 'It is green.' }]) {
+      model.enqueue(script);
+    }
+    await prompt('Remind me', { permission_mode: 'yolo' });
+    await until('prompt.completed');
+    await recorder.act('its time comes', async () => cronClock.advance(5 * 60_000));
+    await until('turn.ended', 2);
+  });
+});
+
 scenarios('a question', {}, (add) => {
   const options = [{ label: 'A', description: 'The first.' }, { label: 'B' }];
   const args = { questions: [{ question: 'Which?', header: 'Choice', options, multi_select: false }] };
@@ -407,6 +421,57 @@ scenarios('a subagent', {}, (add) => {
     await until('assistant.delta');
     await recorder.act('POST :abort', () => post(':abort'));
     await until('prompt.aborted', 2);
+  });
+});
+
+const swarmClock = manualClock();
+/** One after the other: side by side no order would be sure. */
+const oneByOne = () => ({ ...process.env, SERVICE_CODE_AGENT_SWARM_MAX_CONCURRENCY: '1' });
+
+scenarios('a swarm', { clock: swarmClock, env: oneByOne }, (add) => {
+  const starts = {
+    name: 'AgentSwarm',
+    args: {
+      description: 'count words',
+      prompt_template: 'Count the words of {{item}}',
+      items: ['a.txt', 'b.txt'],
+      subagent_type: 'plan',
+    },
+  };
+  const goOn = async (ms: number) => {
+    await expect.poll(() => swarmClock.waits(), { interval: 1 }).toContain(ms);
+    swarmClock.advance(ms);
+  };
+
+  add('swarm', async ({ model, prompt, until, recorder }) => {
+    model.enqueue({ calls: [starts] });
+    model.enqueue({ status: 429, error: 'slow down' });
+    model.enqueue({ text: 'One word.' });
+    model.enqueue({ status: 400, error: 'bad thing' });
+    model.enqueue({ text: 'The first has one.' });
+    await prompt('Count the words');
+    await until('subagent.suspended');
+    await recorder.act('3000 ms later', () => goOn(3000));
+    await until('subagent.completed');
+    await recorder.act('700 ms later', () => goOn(700));
+    await until('prompt.completed', 2);
+  });
+
+  add('swarm-aborted', async ({ model, prompt, post, until, recorder }) => {
+    model.enqueue({ calls: [starts] });
+    const held = model.enqueue({ text: 'One', hold: true });
+    await prompt('Count the words');
+    await held.sent;
+    await until('assistant.delta');
+    await recorder.act('POST :abort', () => post(':abort'));
+    await until('prompt.aborted', 2);
+  });
+
+  add('swarm-beside-another-call', async ({ model, prompt, until }) => {
+    model.enqueue({ calls: [reads, starts] });
+    model.enqueue({ text: 'Neither ran.' });
+    await prompt('Count the words');
+    await until('prompt.completed');
   });
 });
 
@@ -686,7 +751,7 @@ scenarios('a task', { config: { default_permission_mode: 'yolo' } }, (add) => {
   add('task-ends-during-a-turn', async (stage) => {
     const { model, prompt, until, recorder } = stage;
     model.enqueue({ calls: [aside] });
-    const answer = model.enqueue({ text: ['It ', 'builds.'], hold: true });
+    const answer = model.enqueue({ text: 'It builds.', hold: true });
     model.enqueue({ text: 'It is built.' });
     await prompt('Build');
     await until('assistant.delta');

@@ -5,7 +5,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { AgentProgram } from '#server/agent/context.ts';
+import type { AgentProgram, CronSettings } from '#server/agent/context.ts';
 import { systemClock, type Clock } from '#server/clock.ts';
 import type { Feature } from '#server/agent/feature.ts';
 import { builtinProfiles, mainProfile } from '#server/agent/profile.ts';
@@ -16,6 +16,7 @@ import type { ModelRequest, ModelResponse, ResolvedModel } from '#server/models/
 import { createLiveSession, type LiveSession } from '#server/sessions/session.ts';
 import { createSessionReader, type SessionReader } from '#server/sessions/session-views.ts';
 import type { SessionHeader } from '#server/sessions/session-header.ts';
+import type { LeaseHolder } from '#server/storage/lease.ts';
 import type { Tool } from '#server/tools/tool.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
 import { createOpJournals } from '#server/transcript/op-journal.ts';
@@ -40,7 +41,18 @@ export interface AgentSessionOptions {
   features?: readonly Feature[];
   tools?: readonly Tool[];
   clock?: Clock;
+  /** The server that the session is loaded in. */
+  holder?: LeaseHolder;
 }
+
+/** Jobs come at their times, to the millisecond. */
+export const cronSettings: CronSettings = {
+  disabled: false,
+  jitter: false,
+  stale: true,
+  pollMs: 0,
+  trace: () => undefined,
+};
 
 const nothing = () => {
   throw new Error('this session has no model');
@@ -52,7 +64,8 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
   const dir = join(options.dir, 'session');
   await mkdir(dir, { recursive: true });
   const projections = features.flatMap((feature) => feature.projection ?? []);
-  const opened = await openLog(dir, { projections, clock });
+  const { holder } = options;
+  const opened = await openLog(dir, { projections, clock, ...(holder ? { holder } : {}) });
   const reports: string[] = [];
   const place = { id: SESSION_ID, workspaceId: 'wd_1', cwd: options.dir, dir };
   const row: SessionHeader = {
@@ -66,6 +79,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
     archived: false,
     custom: {},
     open: false,
+    cron: false,
   };
   const session = createLiveSession({
     place,
@@ -94,8 +108,10 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       limits: () => ({ maxSteps: 0, maxAttempts: 1 }),
       compaction: () => ({ triggerRatio: 0.85, reserved: undefined }),
       tasks: () => defaultTaskSettings,
+      cron: () => cronSettings,
       subagentTimeoutMs: () => 0,
       subagentPool: () => undefined,
+      swarmConcurrency: () => undefined,
       flag: () => true,
       profiles: () => builtinProfiles,
       stream: nothing,

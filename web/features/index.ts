@@ -1,5 +1,6 @@
 /** The features of the page; adding one edits this list and nothing else. */
 import { approvals } from './approvals/index.ts';
+import { cron } from './cron/index.ts';
 import { displays } from './displays/index.ts';
 import type { Feature } from './feature.ts';
 import { files } from './files/index.ts';
@@ -20,6 +21,7 @@ export const features: readonly Feature[] = [
   questions,
   planMode,
   goals,
+  cron,
   todoList,
   tasks,
   shell,

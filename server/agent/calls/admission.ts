@@ -110,7 +110,7 @@ async function guarded(
   call: ToolCall,
   prepared: PreparedCall,
   admitted: AdmittedCall[],
-  { agent, turn, environment }: Batch,
+  { agent, turn, calls, environment }: Batch,
 ): Promise<string | undefined> {
   const earlier = admitted.map((entry) => entry.prepared);
   for (const feature of agent.session.features) {
@@ -119,6 +119,7 @@ async function guarded(
         call,
         prepared,
         turnId: turn.id,
+        batch: calls,
         admitted: earlier,
         signal: turn.signal,
       });

@@ -12,32 +12,69 @@ import { MAIN_AGENT } from '#schema/agents.ts';
 import type { TaskMembers } from '#schema/events/tasks.ts';
 import { allowedProfiles, resumeProblem } from './allowed.ts';
 import { foregroundRuns } from './projection.ts';
-import { runSubagent, type RunEnd } from './run.ts';
-import { bindSubagent, sameOptions, startModel, startOptions, type StartOptions } from './start.ts';
+import { runSubagent, turnSignal, type RunEnd } from './run.ts';
+import { bindSubagent, sameOptions, startModel, startOptions, type StartOptions, type WantedStart } from './start.ts';
 import { backgroundText, completedText, failedText, interruptedText, type SubagentFacts } from './texts.ts';
 import { createAgentTool, type AgentRequest } from './tool.ts';
 import { subagentsTranscript } from './transcript.ts';
 
-function open(session: SessionContext): LiveFeature {
+/** What tools that start subagents are told with. */
+export interface SubagentOffer {
+  /** Those that the main agent may start. */
+  profiles: Profiles;
+  start: StartOptions;
+}
+
+/** An agent that works for another one: a new one, or with `resume` one that goes on. */
+export interface ChildRequest {
+  purpose: 'task' | 'swarm';
+  profile: string;
+  resume?: string | undefined;
+  /** Of a new one. */
+  start: WantedStart;
+  /** Shown beside the id of a new one. */
+  label?: string | undefined;
+}
+
+/** What other features start subagents with. */
+export interface Subagents extends LiveFeature {
+  /** The same object for as long as nothing of it changes. */
+  offer(): SubagentOffer;
+  allowed(callerId: string): Profiles;
+  /** Profile of an agent that the caller may resume. Throws `ToolInputError`. */
+  resumable(callerId: string, agentId: string): string;
+  /** Throws `ToolInputError` when a subagent of the caller cannot start like that. */
+  checkStart(callerId: string, start: WantedStart): void;
+  /** The agent for as long as the work goes on. The session must be claimed. Throws 50003, and a type that is gone. */
+  withChild<T>(request: ChildRequest, callerId: string, work: (child: Agent) => Promise<T>): Promise<T>;
+}
+
+function open(session: SessionContext): Subagents {
   const { log, program, agents, tasks } = session;
   /** Agents that a call is about to resume. */
   const resuming = new Set<string>();
   const { lives } = foregroundRuns.of(log.state.features);
-  let told: { profiles: Profiles; subagents: unknown; options: StartOptions; tools: readonly Tool[] } | undefined;
+  let offered: { all: Profiles; subagents: unknown; offer: SubagentOffer } | undefined;
+  let told: { offer: SubagentOffer; tools: readonly Tool[] } | undefined;
+
+  function offer(): SubagentOffer {
+    const all = program.profiles(session);
+    const subagents = readContext(log.state.context, MAIN_AGENT).bound?.subagents;
+    const start = startOptions(session);
+    if (offered?.all !== all || offered.subagents !== subagents || !sameOptions(offered.offer.start, start)) {
+      offered = { all, subagents, offer: { profiles: allowed(MAIN_AGENT), start } };
+    }
+    return offered.offer;
+  }
+
+  const allowed = (callerId: string) => allowedProfiles(session, callerId);
+  const checkStart = (callerId: string, start: WantedStart) => void startModel(session, callerId, start);
 
   /** The tool as it is told now; the same object for as long as nothing of it changes. */
   function tools(): readonly Tool[] {
-    const profiles = program.profiles(session);
-    const subagents = readContext(log.state.context, MAIN_AGENT).bound?.subagents;
-    const options = startOptions(session);
-    if (told?.profiles !== profiles || told.subagents !== subagents || !sameOptions(told.options, options)) {
-      const tool = createAgentTool(allowedProfiles(session, MAIN_AGENT), options, {
-        allowed: (callerId) => allowedProfiles(session, callerId),
-        resumable,
-        checkStart: (callerId, start) => void startModel(session, callerId, start),
-        run,
-      });
-      told = { profiles, subagents, options, tools: [tool] };
+    const now = offer();
+    if (told?.offer !== now) {
+      told = { offer: now, tools: [createAgentTool(now, { allowed, resumable, checkStart, run })] };
     }
     return told.tools;
   }
@@ -71,15 +108,27 @@ function open(session: SessionContext): LiveFeature {
     let moved: ToolResult | undefined;
 
     const work = (task: RunningTask) =>
-      withAgent(request, callerId, async (child): Promise<TaskEnd> => {
+      withChild({ ...request, purpose: 'task' }, callerId, async (child): Promise<TaskEnd> => {
         facts = { agentId: child.id, profile: request.profile };
         begin(request, context, child, task);
         const profile = program.profiles(session).get(request.profile);
-        const callerReason = (): unknown => signal.reason;
-        const { profile: name } = request;
-        const ran = await runSubagent(request.prompt, { session, caller, child, name, profile, task, callerReason });
-        ({ end } = ran);
-        return ran.taskEnd;
+        const turns = turnSignal(task.signal, () => signal.reason);
+        const run = {
+          session,
+          caller,
+          child,
+          name: request.profile,
+          profile,
+          signal: turns.signal,
+          finish: task.finish,
+        };
+        try {
+          const ran = await runSubagent(request.prompt, run);
+          ({ end } = ran);
+          return ran.taskEnd;
+        } finally {
+          turns.dispose();
+        }
       });
 
     const waiting: WaitingCall = {
@@ -116,8 +165,7 @@ function open(session: SessionContext): LiveFeature {
     }
   }
 
-  /** A new agent or the one that goes on, for as long as the work does. */
-  async function withAgent<T>(request: AgentRequest, callerId: string, work: (child: Agent) => Promise<T>): Promise<T> {
+  async function withChild<T>(request: ChildRequest, callerId: string, work: (child: Agent) => Promise<T>): Promise<T> {
     const caller = readContext(log.state.context, callerId);
     const permission = caller.config.permission ?? program.defaultPermission();
     if (request.resume !== undefined) {
@@ -127,10 +175,11 @@ function open(session: SessionContext): LiveFeature {
         return work(child);
       });
     }
-    const profile = allowedProfiles(session, callerId).get(request.profile);
+    const { purpose, label } = request;
+    const profile = allowed(callerId).get(request.profile);
     if (!profile) throw new Error(`There is no subagent type "${request.profile}" any more.`);
     const { runtimeId } = caller.config;
-    return agents.create({ purpose: 'task', parentAgentId: callerId, permission, runtimeId }, async (child) => {
+    return agents.create({ purpose, label, parentAgentId: callerId, permission, runtimeId }, async (child) => {
       await bindSubagent(session, child, { profile, callerId, wanted: request.start });
       return work(child);
     });
@@ -140,11 +189,7 @@ function open(session: SessionContext): LiveFeature {
   function begin(request: AgentRequest, context: RunContext, child: Agent, task: RunningTask): void {
     const { description, background, profile } = request;
     const { agentId: callerId, toolCallId: parentToolCallId } = context;
-    const { model, thinkingEffort } = child.context.state().config;
-    const modelFacts = {
-      ...(model === undefined ? {} : { model }),
-      ...(thinkingEffort === undefined ? {} : { thinkingEffort }),
-    };
+    const modelFacts = modelFactsOf(child);
     const members: TaskMembers = {
       kind: 'agent',
       agentId: child.id,
@@ -172,6 +217,11 @@ function open(session: SessionContext): LiveFeature {
   }
 
   return {
+    offer,
+    allowed,
+    resumable,
+    checkStart,
+    withChild,
     tools,
     snapshot() {
       const now = foregroundRuns.of(log.state.features);
@@ -182,6 +232,15 @@ function open(session: SessionContext): LiveFeature {
   };
 }
 
+/** What the agent runs with, as its beginning tells it. */
+export function modelFactsOf({ context }: Agent): { model?: string; thinkingEffort?: string } {
+  const { model, thinkingEffort } = context.state().config;
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(thinkingEffort === undefined ? {} : { thinkingEffort }),
+  };
+}
+
 function resultOf(facts: SubagentFacts, end: RunEnd, stop: { by: string; reason: string } | undefined): ToolResult {
   if (end.status === 'completed') return { output: completedText(facts, end.summary) };
   if (stop?.by === 'time') return failed(failedText(facts, `The subagent reached its ${stop.reason}.`, true));
@@ -189,7 +248,7 @@ function resultOf(facts: SubagentFacts, end: RunEnd, stop: { by: string; reason:
   return failed(interruptedText(facts));
 }
 
-export const subagents: Feature = {
+export const subagents: Feature<Subagents> = {
   name: 'subagents',
   projection: foregroundRuns,
   transcript: subagentsTranscript,

@@ -32,6 +32,8 @@ interface Shown {
   label: string;
   /** What a rule's argument is matched against; absent where only the bare name matches. */
   subject?: string;
+  /** It is matched as it is, not as a pattern. */
+  literal?: true;
   display?: Display;
 }
 interface Refused {
@@ -49,6 +51,11 @@ interface Row {
 
 const question = (more: object = {}) => ({ question: 'Which?', options: [{ label: 'A' }, { label: 'B' }], ...more });
 const option = (label: string) => ({ options: [{ label }] });
+/** A day of the year that was just over. */
+function yesterday(): string {
+  const day = new Date(Date.now() - 24 * 3_600_000);
+  return `0 0 ${day.getDate()} ${day.getMonth() + 1} *`;
+}
 const task = { prompt: 'Count', description: 'count words' };
 
 const table: Record<string, Row> = {
@@ -204,6 +211,21 @@ const table: Record<string, Row> = {
       { args: { value: 999, unit: 'milliseconds' }, problem: /at least 1 second/ },
     ],
   },
+  AgentSwarm: {
+    permission: 'free',
+    shown: [
+      {
+        args: { description: 'look', prompt_template: 'Look at {{item}}', items: ['a', 'b'] },
+        label: 'Launching agent swarm: look',
+        display: { kind: 'agent_call', agent_name: 'swarm (2 subagents)', prompt: 'look' },
+      },
+    ],
+    refused: [
+      { args: {}, problem: /^description: / },
+      { args: { description: 'look', items: ['a'] }, problem: /at least 2 items/ },
+      { args: { description: 'look', items: ['a', 'b'], more: 1 }, problem: /Unrecognized key/ },
+    ],
+  },
   select_tools: {
     permission: 'free',
     shown: [{ args: { names: ['mcp__a__one', 'mcp__a__two'] }, label: 'Loading mcp__a__one, mcp__a__two' }],
@@ -211,6 +233,39 @@ const table: Record<string, Row> = {
       { args: {}, problem: /^names: / },
       { args: { names: [] }, problem: /^names: / },
       { args: { names: ['x'], more: 1 }, problem: /Unrecognized key/ },
+    ],
+  },
+  CronCreate: {
+    permission: 'ask',
+    shown: [
+      {
+        args: { cron: ' */5  9-17 * * 1-5', prompt: 'Look' },
+        label: 'Schedule a prompt at "*/5 9-17 * * 1-5"',
+        subject: '{"cron":" */5  9-17 * * 1-5","prompt":"Look","recurring":true}',
+        literal: true,
+      },
+    ],
+    refused: [
+      { args: {}, problem: /^cron: .*; prompt: / },
+      { args: { cron: '* * * * *', prompt: '' }, problem: /^prompt: / },
+      { args: { cron: '* * * * *', prompt: 'é'.repeat(4097) }, problem: /^prompt: at most 8192 bytes/ },
+      { args: { cron: '* * * * *', prompt: 'x', recurring: 'no' }, problem: /^recurring: / },
+      { args: { cron: '0 9 * * MON', prompt: 'x' }, problem: /cron\.expression_invalid.*names are not known/ },
+      { args: { cron: '0 0 31 2 *', prompt: 'x' }, problem: /No such time comes within 5 years/ },
+      { args: { cron: yesterday(), prompt: 'x', recurring: false }, problem: /must come within 350 days/ },
+    ],
+  },
+  CronList: {
+    permission: 'free',
+    shown: [{ args: {}, label: 'List scheduled jobs' }],
+    refused: [{ args: 1, problem: /./ }],
+  },
+  CronDelete: {
+    permission: 'ask',
+    shown: [{ args: { id: 'x' }, label: 'Delete the scheduled job x' }],
+    refused: [
+      { args: {}, problem: /^id: / },
+      { args: { id: '' }, problem: /^id: / },
     ],
   },
   UpdateGoal: {
@@ -237,11 +292,12 @@ test.each(Object.entries(table))(
   async (name, row) => {
     expect(toolOf(name).permission).toBe(row.permission);
     const reads = [{ kind: 'file', path: '/x', mode: 'read' } as const];
-    for (const { args, label, subject, display } of row.shown) {
+    for (const { args, label, subject, literal, display } of row.shown) {
+      const match = literal ? 'literal' : 'glob';
       const call = await prepared(name, args);
       expect(call.label).toBe(label);
       expect(call.display).toEqual(display);
-      expect(call.subject).toEqual(subject === undefined ? { match: 'literal' } : { text: subject, match: 'glob' });
+      expect(call.subject).toEqual(subject === undefined ? { match: 'literal' } : { text: subject, match });
       expect(accessesConflict(call.accesses, reads)).toBe(row.besideOthers !== true);
     }
   },

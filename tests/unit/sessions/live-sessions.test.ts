@@ -54,6 +54,7 @@ beforeEach(async () => {
   atLoad = () => undefined;
   released = async () => undefined;
   let loading = 0;
+  const slots = createLoadSlots(8);
   live = createLiveSessions({
     root: join(home, 'sessions'),
     index,
@@ -86,8 +87,9 @@ beforeEach(async () => {
       loading -= 1;
     },
     resources: [{ holds: (id) => watched.has(id), release: (id, reason) => released(id, reason) }],
-    slots: createLoadSlots(8),
+    slots,
     models: { assertSubagentPool: async () => undefined },
+    folds: createColdFolds({ slots, holder: leaseHolder() }),
     flushEvents: () => undefined,
     version: '1.0.0',
     log,
@@ -412,6 +414,8 @@ it('a session that cannot be unloaded keeps no other one from being closed', asy
       closed.push(id);
     },
     holds: () => false,
+    keeps: () => false,
+    dropped: () => Promise.resolve(),
     slots: createLoadSlots(8),
     log: createLogger('error', (line) => logged.push(line)),
     clock,
