@@ -1,11 +1,25 @@
 /** Files that the bundler's trace cannot see: packages compute their names, or they are loaded by `createRequire`. */
+import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 
 const { resolve } = createRequire(import.meta.url);
 const platform = `${process.platform}-${process.arch}`;
 
 /** Of which each system has some. */
 const ptyFiles = ['pty.node', 'spawn-helper', 'conpty.node', 'conpty_console_list.node'];
+
+/** What `sharp` loads, and what that is linked with: packages beside it, of the platforms that are installed. */
+function imageFiles(): string[] {
+  const folder = join(dirname(resolve('sharp')), '../../@img');
+  const packages = readdirSync(folder).filter((name) => name.startsWith('sharp-'));
+  return packages.flatMap((name) => {
+    const libraries = readdirSync(join(folder, name, 'lib')).filter((file) =>
+      /\.(?:node|dll|dylib|so[.\d]*)$/.test(file),
+    );
+    return [join(folder, name, 'package.json'), ...libraries.map((file) => join(folder, name, 'lib', file))];
+  });
+}
 
 /** Absolute paths, as far as this platform has the package. */
 export function nativeFiles(): string[] {
@@ -15,10 +29,12 @@ export function nativeFiles(): string[] {
     'ajv',
     'ajv/dist/2019.js',
     'ajv/dist/2020.js',
+    'linkedom',
+    '@mozilla/readability',
     `@vscode/ripgrep-${platform}/bin/${process.platform === 'win32' ? 'rg.exe' : 'rg'}`,
     ...ptyFiles.map((file) => `@lydell/node-pty-${platform}/${file}`),
   ];
-  return names.flatMap((name) => {
+  const found = names.flatMap((name) => {
     try {
       return resolve(name);
     } catch {
@@ -26,4 +42,5 @@ export function nativeFiles(): string[] {
       return [];
     }
   });
+  return [...found, ...imageFiles()];
 }

@@ -23,6 +23,7 @@ import { createMeta } from './meta.ts';
 import { newUlid } from './ids.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Meta } from '#schema/meta.ts';
+import { createImages } from '#server/images/images.ts';
 import { createHooks } from '#server/hooks/hooks.ts';
 import { createIdentity } from '#server/models/providers/identity.ts';
 import { createProviders, type Providers } from '#server/models/providers/providers.ts';
@@ -33,8 +34,10 @@ import { createMcpManagement, type McpManagement } from '#server/mcp/management/
 import { createProber } from '#server/mcp/management/probe.ts';
 import { createMcp } from '#server/mcp/mcp.ts';
 import { createHttpClient } from '#server/net/http-client.ts';
+import { systemNetwork, type Network } from '#server/net/network.ts';
 import { createModelChecks } from '#server/models/model-checks.ts';
 import { createModelClient } from '#server/models/stream.ts';
+import { createVideoUploads } from '#server/models/video-uploads.ts';
 import { INSTRUCTIONS_MAX_AGE_MS } from '#server/agent/prompt/instructions.ts';
 import { spawnGroup } from '#server/processes/spawn.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
@@ -63,6 +66,7 @@ import { createFileSearch, type FileSearch } from '#server/file-search/file-sear
 import { createTrees } from '#server/watches/trees.ts';
 import { watchFrames } from '#server/watches/watch-frames.ts';
 import { createWatches, windowMs } from '#server/watches/watches.ts';
+import { createWeb } from '#server/web/web.ts';
 import { projectRootOf } from '#server/workspaces/local-config.ts';
 import { createWorkspaces, type Workspaces } from '#server/workspaces/workspaces.ts';
 import { SERVER_VERSION } from './version.ts';
@@ -90,6 +94,8 @@ export interface AppOptions {
   demo: boolean;
   /** Of sessions and their agents; tests move it. */
   clock: Clock;
+  /** What fetches of the model may reach; tests bring one whose public addresses are their own. */
+  network: Network;
   /** How long the AGENTS.md files of a directory are not looked at again, in ms; tests shorten it. */
   instructionsMaxAgeMs: number;
   /** Read at every use, so that a changed variable counts. */
@@ -153,6 +159,7 @@ const DEFAULTS = {
   documents: {},
   demo: false,
   clock: systemClock,
+  network: systemNetwork,
   instructionsMaxAgeMs: INSTRUCTIONS_MAX_AGE_MS,
   env: () => process.env,
 } satisfies Partial<AppOptions>;
@@ -220,6 +227,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const identity = await createIdentity({ documents, log: homeLog });
   const providers = createProviders({ documents, config, env: options.env });
   const client = opened.add(createModelClient());
+  const images = createImages({ settings: () => config.effective().image });
 
   const bus = createEventBus({ log: homeLog });
   const { holder } = instance;
@@ -307,6 +315,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       env: options.env,
       spawn: spawnGroup,
       fetch,
+      images,
       additionalDirs: additionalDirs.of,
       log,
     }),
@@ -336,6 +345,14 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       additionalDirs: additionalDirs.of,
       agentFolders: () => [],
       mcp,
+      web: createWeb({
+        services: () => config.effective().services,
+        fetch,
+        network: options.network,
+        userAgent: () => identity.userAgent(config.effective().identity),
+        clock,
+        log,
+      }),
       instructionsMaxAgeMs: options.instructionsMaxAgeMs,
       clock,
       home,
@@ -344,6 +361,8 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       env: options.env,
       identity,
       client,
+      images,
+      videos: createVideoUploads({ client, documents }),
       tools,
       hooks: createHooks({
         entries: () => config.effective().hooks ?? [],

@@ -95,7 +95,7 @@ export function createAgentTurns({ context, queue, frames, found, onIdle }: Agen
       (feature) => feature.promptStarts?.(context, { id: promptId, text: input.text }) ?? [],
     );
     if (asked.length === 0) {
-      launch(promptRequest(prompt), head);
+      launch(promptRequest(id, prompt), head);
       return;
     }
     const controller = new AbortController();
@@ -123,7 +123,7 @@ export function createAgentTurns({ context, queue, frames, found, onIdle }: Agen
     const { outcome, records, error } = verdict;
     starting = queue.starting = undefined;
     try {
-      if (outcome === 'begins') launch(promptRequest(prompt), records, log.release).input.push(...input);
+      if (outcome === 'begins') launch(promptRequest(id, prompt), records, log.release).input.push(...input);
       else log.release(promptWithoutTurn(id, prompt, verdict, session.clock.now()));
     } finally {
       session.changed();

@@ -9,6 +9,7 @@ import type { Stored, Text } from '#server/journal/texts.ts';
 import type { ContextState, RememberedRule } from '#server/journal/projections/context.ts';
 import type { Attachment, Draft, InternalFields } from '#server/journal/records.ts';
 import type { Mcp } from '#server/mcp/mcp.ts';
+import type { Images } from '#server/images/images.ts';
 import type { SubagentPool } from '#server/models/subagent-pool.ts';
 import type {
   ModelErrorCode,
@@ -18,10 +19,12 @@ import type {
   ResolvedModel,
   StreamPart,
 } from '#server/models/types.ts';
+import type { VideoUploads } from '#server/models/video-uploads.ts';
 import type { Decision } from '#server/permissions/decision.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
 import type { Tasks, TaskSettings } from '#server/tasks/tasks.ts';
 import type { PreparedCall, Tool, ToolEnvironment } from '#server/tools/tool.ts';
+import type { Web } from '#server/web/web.ts';
 import type { ContextMessage, Origin } from '#schema/engine.ts';
 import type { StatusFacts } from '#schema/events/volatile.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
@@ -63,6 +66,8 @@ export interface SessionContext extends SessionPlace {
   readonly clock: Clock;
   /** `AgentContext.wake` of an agent of this session; nothing where there is none of that id. */
   wake(agentId: string, next: () => TurnRequest | undefined): void;
+  /** It is put away: what is planned in it waits until it is restored. */
+  archived(): boolean;
   /** A turn has ended or a prompt was accepted: the session's cold view changed. */
   changed(): void;
   /** Logs what no client can be told. */
@@ -118,11 +123,14 @@ export interface TurnInput {
   after?: Draft[];
 }
 
+export type MediaKind = 'image' | 'video';
+
 /** What the program gives every agent, read from the configuration at each use. */
 export interface AgentProgram {
   readonly tools: readonly Tool[];
   readonly hooks: Hooks;
   readonly mcp: Pick<Mcp, 'hold'>;
+  readonly web: Web;
   defaultPermission(): PermissionMode;
   /** Whether main agents begin in plan mode. */
   defaultPlanMode(): boolean;
@@ -140,13 +148,19 @@ export interface AgentProgram {
   cron(): CronSettings;
   /** How long a subagent may run, in ms; 0 is without end. */
   subagentTimeoutMs(): number;
-  /** Models of subagents; undefined for those of their callers. Throws what makes the configured ones unusable. */
-  subagentPool(): SubagentPool | undefined;
   /** How many members of a swarm may run at once; unset is without limit. Throws for a setting that is no number of them. */
   swarmConcurrency(): number | undefined;
+  /** Models of subagents; undefined for those of their callers. Throws what makes the configured ones unusable. */
+  subagentPool(): SubagentPool | undefined;
   /** Whether an experiment is on. */
   flag(name: Flag): boolean;
   stream(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
+  /** What a model can be shown of files; nothing of one that cannot be used. */
+  mediaKinds(alias: string): ReadonlySet<MediaKind>;
+  /** Gives the model's provider a video. */
+  uploadVideo: VideoUploads['addressOf'];
+  /** Makes images fit for models. */
+  readonly images: Images;
   /** Messages with the files of the session that they name, as this model takes them. */
   withStoredMedia: StoredMediaReader['resolve'];
   /** Context limit of the configured default model. */

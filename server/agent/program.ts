@@ -3,12 +3,14 @@ import type { Clock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
 import { swarmConcurrency } from '#server/config/environment.ts';
 import type { Hooks } from '#server/hooks/hooks.ts';
+import type { Images } from '#server/images/images.ts';
 import type { Mcp } from '#server/mcp/mcp.ts';
 import { completionBudget } from '#server/models/budget.ts';
 import type { Identity } from '#server/models/providers/identity.ts';
 import { effectiveRecord, findModel, resolveModel } from '#server/models/resolve.ts';
 import type { ModelClient } from '#server/models/stream.ts';
 import { subagentPool } from '#server/models/subagent-pool.ts';
+import type { VideoUploads } from '#server/models/video-uploads.ts';
 import { requestSettings, resolveEffort } from '#server/models/thinking.ts';
 import { activeTools } from '#server/permissions/active-tools.ts';
 import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
@@ -18,7 +20,9 @@ import type { Logger } from '#server/logging/log.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { DETACHED_TIMEOUT_S, KILL_GRACE_MS } from '#server/tasks/tasks.ts';
 import type { Tool } from '#server/tools/tool.ts';
+import type { Web } from '#server/web/web.ts';
 import { findNestedInstructions } from './calls/nested-instructions.ts';
+import { createMediaKinds } from './media-kinds.ts';
 import type { AgentProgram, SessionPlace } from './context.ts';
 import { mainProfile } from './profile.ts';
 import type { AgentFolder } from './profiles/agent-folders.ts';
@@ -45,12 +49,15 @@ export interface AgentProgramDeps {
   env: () => NodeJS.ProcessEnv;
   identity: Identity;
   client: ModelClient;
+  images: Images;
+  videos: VideoUploads;
   /** Folders of agent files beside those of the user and the project. */
   agentFolders: () => readonly AgentFolder[];
   /** Those that every agent has; features bring more. */
   tools: readonly Tool[];
   hooks: Hooks;
   mcp: Pick<Mcp, 'hold'>;
+  web: Web;
   /** Further directories that count as the workspace of this root, at this moment. */
   additionalDirs: (root: string) => Promise<readonly string[]>;
   log: Logger;
@@ -72,7 +79,10 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
     log,
   });
   const serverHome = createServerHome(home);
-  const storedMedia = createStoredMediaReader();
+  const mediaKinds = createMediaKinds((alias, effective) =>
+    resolveModel(alias, { config: effective, env: env(), identity }),
+  );
+  const storedMedia = createStoredMediaReader({ videos: deps.videos, log });
   const policy = createPermissionPolicy({ reader: createCommandLineReader({ log }) });
   const reach = ({ cwd, dir, ancestorDirs }: SessionPlace) => ({
     runtime,
@@ -88,6 +98,7 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
     tools,
     hooks,
     mcp: deps.mcp,
+    web: deps.web,
     defaultPermission: () => config.effective().defaultPermissionMode ?? DEFAULT_PERMISSION,
     defaultPlanMode: () => config.effective().defaultPlanMode,
     resolveModel: (alias) => resolveModel(alias, { config: config.effective(), env: env(), identity }),
@@ -128,10 +139,13 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
       };
     },
     subagentTimeoutMs: () => config.effective().subagent.timeoutMs,
-    subagentPool: () => subagentPool(config),
     swarmConcurrency: () => swarmConcurrency(env()),
+    subagentPool: () => subagentPool(config),
     flag: (name) => config.resolveFlags()[name],
     stream: client.streamModel,
+    images: deps.images,
+    uploadVideo: deps.videos.addressOf,
+    mediaKinds: (alias) => mediaKinds(config.effective(), alias),
     withStoredMedia: storedMedia.resolve,
     defaultLimit() {
       const effective = config.effective();

@@ -21,6 +21,8 @@ export interface PromptInput {
   parts: Stored<Part>[];
   /** Concatenated text parts: `turn.started.prompt`. */
   text: Text;
+  /** Reminder of what became of its images, for the model alone. */
+  caption?: Text;
   attachments: Stored<Attachment>[];
 }
 

@@ -7,12 +7,25 @@ import type { TurnRequest } from './context.ts';
 import type { PromptStart } from './feature.ts';
 import type { QueuedPrompt } from './prompt-queue.ts';
 
+/** What a prompt's message has in front of it, and loses its place with it. */
+export function captionReminder({ input: { caption } }: QueuedPrompt, ownerPromptId: string): Stored<ContextMessage>[] {
+  if (caption === undefined) return [];
+  const origin: Origin = { kind: 'injection', variant: 'image_compression', ownerPromptId };
+  return [{ role: 'user', content: [{ type: 'text', text: caption }], toolCalls: [], origin }];
+}
+
+/** The records that let reminders enter. */
+export const reminderDrafts = (agentId: string, reminders: Stored<ContextMessage>[]): Draft[] =>
+  reminders.length > 0 ? [entering(agentId, reminders, { cause: 'reminder' })] : [];
+
 /** The request of a prompt's turn. */
-export function promptRequest({ id, input }: QueuedPrompt): TurnRequest {
+export function promptRequest(agentId: string, prompt: QueuedPrompt): TurnRequest {
+  const { id, input } = prompt;
   const origin: Origin = { kind: 'user' };
   const { text, attachments, parts } = input;
   const opening: Stored<ContextMessage> = { role: 'user', content: parts, toolCalls: [], origin, id };
-  return { origin, promptId: id, prompt: text, attachments, messages: [opening] };
+  const before = reminderDrafts(agentId, captionReminder(prompt, id));
+  return { origin, promptId: id, prompt: text, attachments, before, messages: [opening] };
 }
 
 export interface PromptVerdict {
@@ -55,6 +68,6 @@ export function promptWithoutTurn(
   const settled = (reason: 'failed' | 'blocked') =>
     event(agentId, 'prompt.completed', { promptId, finishedAt: time, reason });
   if (outcome === 'failed') return [settled('failed')];
-  const { messages } = promptRequest(prompt);
-  return [entering(agentId, messages, { cause: 'input' }), ...records, settled('blocked')];
+  const { before = [], messages } = promptRequest(agentId, prompt);
+  return [...before, entering(agentId, messages, { cause: 'input' }), ...records, settled('blocked')];
 }

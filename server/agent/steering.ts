@@ -4,6 +4,7 @@ import type { Stored } from '#server/journal/texts.ts';
 import type { ContextMessage, Origin } from '#schema/engine.ts';
 import { iso } from '#schema/scalars.ts';
 import type { TurnRequest } from './context.ts';
+import { captionReminder, reminderDrafts } from './prompt-start.ts';
 import type { QueuedPrompt } from './prompt-queue.ts';
 
 const ORIGIN: Origin = { kind: 'user' };
@@ -19,6 +20,7 @@ export function steering(
   const content = prompts.flatMap(({ input }) => input.parts);
   const attachments = prompts.flatMap(({ input }) => input.attachments);
   const message: Stored<ContextMessage> = { role: 'user', content, toolCalls: [], origin: ORIGIN, id: first.id };
+  const reminders = prompts.flatMap((prompt) => captionReminder(prompt, first.id));
   const record = event(
     agentId,
     'prompt.steered',
@@ -29,7 +31,8 @@ export function steering(
       content: prompts.flatMap(({ input }) => input.eventContent),
       steeredAt: iso(now),
     },
-    { message },
+    { message, ...(reminders.length > 0 ? { reminders } : {}) },
   );
-  return { record, request: { origin: ORIGIN, messages: [message], attachments } };
+  const before = reminderDrafts(agentId, reminders);
+  return { record, request: { origin: ORIGIN, before, messages: [message], attachments } };
 }

@@ -4,8 +4,10 @@
  */
 import { sniffImage } from '#server/files/media-types.ts';
 import { storedMediaId } from '#server/journal/stored-media.ts';
-import type { ProtocolName, ResolvedModel } from '#server/models/types.ts';
-import { openSessionMedia } from '#server/uploads/session-media.ts';
+import type { Logger } from '#server/logging/log.ts';
+import { ModelError, PROVIDER_FILE_SCHEME, type ProtocolName, type ResolvedModel } from '#server/models/types.ts';
+import { uploadsVideo, VIDEO_MAX_BYTES, type VideoUploads } from '#server/models/video-uploads.ts';
+import { openSessionMedia, type OpenMedia } from '#server/uploads/session-media.ts';
 import type { ContextMessage, Part } from '#schema/engine.ts';
 
 /** What is sent inline at most; a larger one is named by its path. */
@@ -15,14 +17,23 @@ const CACHED_IMAGE_BYTES = 8 * 1024 * 1024;
 const CACHE_BYTES = 64 * 1024 * 1024;
 
 /** Those that have a place for the bytes of a video. */
-const VIDEO_PROTOCOLS: ReadonlySet<ProtocolName> = new Set<ProtocolName>(['google-genai', 'native']);
+const INLINE_VIDEO: ReadonlySet<ProtocolName> = new Set<ProtocolName>(['google-genai']);
 
 export interface StoredMediaReader {
-  /** The same messages where none names a stored file. */
-  resolve(messages: ContextMessage[], sessionDir: string, model: RequestModel): Promise<ContextMessage[]>;
+  /**
+   * The same messages where none names a stored file. Throws the `ModelError` of a provider that does not let us give it
+   * a video; on abort the signal's reason.
+   */
+  resolve(messages: ContextMessage[], place: RequestPlace): Promise<ContextMessage[]>;
 }
 
-type RequestModel = Pick<ResolvedModel, 'capabilities' | 'protocol'>;
+/** What a request is made of and for. */
+export interface RequestPlace {
+  sessionDir: string;
+  model: ResolvedModel;
+  signal: AbortSignal;
+}
+
 type Kind = 'image' | 'video';
 
 interface Reference {
@@ -44,8 +55,17 @@ function referenceOf(part: Part): Reference | undefined {
 const pathTag = (kind: Kind, path: string): Part => ({ type: 'text', text: `<${kind} path="${path}"></${kind}>` });
 const unavailable = (kind: Kind): Part => ({ type: 'text', text: `[${kind} unavailable: its file is gone]` });
 
+/** A video that some provider was given; undefined for any other part. */
+function providerFileOf(part: Part): string | undefined {
+  if (part.type !== 'video_url') return undefined;
+  const { url } = part.videoUrl;
+  return url.startsWith(`${PROVIDER_FILE_SCHEME}//`) ? url.slice(PROVIDER_FILE_SCHEME.length + 2) : undefined;
+}
+
+const ELSEWHERE: Part = { type: 'text', text: '[video left out: this model has not been given it; read it again]' };
+
 /** Creates it with an empty cache. */
-export function createStoredMediaReader(): StoredMediaReader {
+export function createStoredMediaReader({ videos, log }: { videos: VideoUploads; log: Logger }): StoredMediaReader {
   /** Data URLs by session and id, the one used last at the end. */
   const images = new Map<string, string>();
   let cached = 0;
@@ -68,8 +88,28 @@ export function createStoredMediaReader(): StoredMediaReader {
     return url;
   }
 
-  async function read({ kind, id }: Reference, sessionDir: string, { capabilities, protocol }: RequestModel) {
-    const taken = capabilities.has(`${kind}_in`) && (kind === 'image' || VIDEO_PROTOCOLS.has(protocol));
+  /** Undefined where the provider takes it not now. */
+  async function uploaded(
+    { record: { path, media_type }, file, size }: OpenMedia,
+    { model, signal }: RequestPlace,
+  ): Promise<Part | undefined> {
+    if (size > VIDEO_MAX_BYTES) return undefined;
+    const { mtimeMs } = await file.stat();
+    try {
+      const video = { path, type: media_type, size, mtimeMs, read: () => file.readFile() };
+      return { type: 'video_url', videoUrl: await videos.addressOf(model, video, signal) };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof ModelError && error.facts.code === 'provider.auth_error') throw error;
+      log.warn('a video could not be given to the provider; the model is told its path', { err: error });
+      return undefined;
+    }
+  }
+
+  async function read({ kind, id }: Reference, place: RequestPlace): Promise<Part> {
+    const { sessionDir, model } = place;
+    const { capabilities, protocol } = model;
+    const taken = capabilities.has(`${kind}_in`) && (kind === 'image' || INLINE_VIDEO.has(protocol));
     const key = `${sessionDir}/${id}`;
     const known = taken && kind === 'image' ? recall(key) : undefined;
     if (known !== undefined) return imagePart(known);
@@ -77,13 +117,14 @@ export function createStoredMediaReader(): StoredMediaReader {
     if (!opened) return unavailable(kind);
     const { record, file, size } = opened;
     try {
+      if (kind === 'video' && uploadsVideo(model)) return (await uploaded(opened, place)) ?? pathTag(kind, record.path);
       if (!taken || size > INLINE_BYTES) return pathTag(kind, record.path);
       const bytes = await file.readFile();
       // What it was declared as says nothing of what providers make of the bytes.
       const type = kind === 'image' ? sniffImage(bytes) : record.media_type;
       if (type === undefined) return pathTag(kind, record.path);
       const url = `data:${type};base64,${bytes.toString('base64')}`;
-      if (kind === 'video') return { type: 'video_url', videoUrl: { url } } satisfies Part;
+      if (kind === 'video') return { type: 'video_url', videoUrl: { url } };
       if (size <= CACHED_IMAGE_BYTES) remember(key, url);
       return imagePart(url);
     } finally {
@@ -92,15 +133,18 @@ export function createStoredMediaReader(): StoredMediaReader {
   }
 
   return {
-    async resolve(messages, sessionDir, model) {
-      if (!messages.some(({ content }) => content.some(referenceOf))) return messages;
+    async resolve(messages, place) {
+      const concerns = (part: Part) => referenceOf(part) !== undefined || providerFileOf(part) !== undefined;
+      if (!messages.some(({ content }) => content.some(concerns))) return messages;
       const resolved: ContextMessage[] = [];
       for (const message of messages) {
         const content: Part[] = [];
         // One after the other: no more than one file is being read.
         for (const part of message.content) {
           const reference = referenceOf(part);
-          content.push(reference ? await read(reference, sessionDir, model) : part);
+          const given = providerFileOf(part);
+          if (reference) content.push(await read(reference, place));
+          else content.push(given === undefined || (await videos.knows(place.model, given)) ? part : ELSEWHERE);
         }
         resolved.push({ ...message, content });
       }

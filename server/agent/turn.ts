@@ -203,7 +203,11 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
       const tools = agent.tools();
       const whole = await log.load(messages());
       const projected = toModelMessages(tools.loadsDeferred ? whole : withoutLoadedTools(whole), shape);
-      const history = await program.withStoredMedia(projected, session.dir, frozen.model);
+      const history = await program.withStoredMedia(projected, {
+        sessionDir: session.dir,
+        model: frozen.model,
+        signal,
+      });
       const { received, response } = streamResponse(
         {
           model: frozen.model,

@@ -6,17 +6,20 @@ import { cron } from './cron/cron.ts';
 import { goals } from './goals/goals.ts';
 import { hooks } from './hooks/hooks.ts';
 import { mcp } from './mcp/mcp.ts';
+import { media } from './media/media.ts';
 import { planMode } from './plan-mode/plan-mode.ts';
 import { questions } from './questions/questions.ts';
 import { subagents } from './subagents/subagents.ts';
 import { swarm } from './swarm/swarm.ts';
 import { tasks } from './tasks/tasks.ts';
 import { todoList } from './todo-list/todo-list.ts';
+import { web } from './web/web.ts';
 
 import { toolSelection } from './tool-selection/tool-selection.ts';
 
 export const features: readonly Feature[] = [
   hooks,
+  media,
   todoList,
   questions,
   planMode,
@@ -26,6 +29,7 @@ export const features: readonly Feature[] = [
   btw,
   tasks,
   cron,
+  web,
   compaction,
   toolSelection,
   mcp,

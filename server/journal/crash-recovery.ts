@@ -82,7 +82,8 @@ function settleAgent(state: LogState, agent: string): Draft[] {
     drafts.push(event(agent, 'turn.ended', ended, { cause: 'server_stopped' }));
   }
   for (const message of state.prompts.get(agent)?.entering ?? []) {
-    drafts.push(entering(agent, [message], { cause: 'input', enters: 'step' }));
+    const reminds = message.origin?.kind === 'injection';
+    drafts.push(entering(agent, [message], reminds ? { cause: 'reminder' } : { cause: 'input', enters: 'step' }));
   }
   for (const promptId of openPrompts(state, agent)) {
     drafts.push(event(agent, 'prompt.aborted', { promptId, abortedAt: at }));

@@ -33,7 +33,7 @@ export interface JournalOnlyFields {
   'agent.disposed': { reason: 'closed' | 'archived' | 'evicted' };
   'prompt.submitted': { origin?: Origin };
   /** What enters at the turn's next step. */
-  'prompt.steered': { message: ContextMessage };
+  'prompt.steered': { message: ContextMessage; reminders?: ContextMessage[] };
   'turn.started': { text?: string; attachments?: Attachment[] };
   'turn.ended': { cause: 'server_stopped' };
   'tool.result': {

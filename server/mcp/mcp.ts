@@ -1,5 +1,6 @@
 /** MCP servers: one set a workspace, for as long as somebody holds it. */
 import type { EffectiveConfig } from '#server/config/effective.ts';
+import type { Images } from '#server/images/images.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Fetch } from '#server/net/http-client.ts';
 import type { Spawn } from '#server/processes/spawn.ts';
@@ -37,6 +38,7 @@ export interface McpDeps {
   env(): NodeJS.ProcessEnv;
   spawn: Spawn;
   fetch: Fetch;
+  images: Pick<Images, 'fit'>;
   /** Further directories of a workspace. */
   additionalDirs(root: string): Promise<readonly string[]>;
   log: Logger;
@@ -101,6 +103,7 @@ export function createMcp(deps: McpDeps): Mcp {
     return createWorkspaceMcp({
       configured: deps.configured.workspace(root),
       schemas,
+      images: deps.images,
       connect: (name, config, signal) => connect(name, config, root, signal),
       toolTimeoutMs: (config) => config.toolTimeoutMs ?? settings().toolTimeoutMs ?? TOOL_TIMEOUT_MS,
       signIn,

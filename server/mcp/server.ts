@@ -1,5 +1,6 @@
 /** One server of a workspace: its connection, as long as there is one, its state and the tools that it gave. */
 import { isDeepStrictEqual } from 'node:util';
+import type { Images } from '#server/images/images.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { RunContext, Tool, ToolResult } from '#server/tools/tool.ts';
@@ -9,6 +10,7 @@ import { McpConnectError, type McpConnection } from './connect.ts';
 import { discover, type Discovery } from './discovery.ts';
 import { missingScope } from './failures.ts';
 import type { Schemas } from './schemas.ts';
+import { withSmallImages } from './small-images.ts';
 import { signInTool, toolsOf } from './server-tools.ts';
 import { requiresSignIn } from './sign-in-text.ts';
 
@@ -29,6 +31,7 @@ export type McpServerChange =
 
 export interface McpServerDeps {
   schemas: Schemas;
+  images: Pick<Images, 'fit'>;
   /** Opens a connection. */
   connect(name: string, config: McpServerConfig, signal: AbortSignal): Promise<McpConnection>;
   toolTimeoutMs(config: McpServerConfig): number;
@@ -182,12 +185,10 @@ export function createMcpServer(name: string, first: McpServerConfig, deps: McpS
     return { output: `The sign-in to ${name} is done, but it is not connected: ${error ?? status}`, isError: true };
   }
 
-  const call: Parameters<typeof toolsOf>[2] = (tool, args, context) => {
-    if (status === 'removed') return Promise.resolve({ output: removedText(name), isError: true });
-    if (status === 'disabled') {
-      return Promise.resolve({ output: `The MCP server "${name}" is disabled.`, isError: true });
-    }
-    return callThrough(tool, args, context, {
+  const call: Parameters<typeof toolsOf>[2] = async (tool, args, context) => {
+    if (status === 'removed') return { output: removedText(name), isError: true };
+    if (status === 'disabled') return { output: `The MCP server "${name}" is disabled.`, isError: true };
+    const result = await callThrough(tool, args, context, {
       name,
       timeoutMs: deps.toolTimeoutMs(config),
       connection: () => connection,
@@ -208,6 +209,7 @@ export function createMcpServer(name: string, first: McpServerConfig, deps: McpS
         fail(true, errorMessage(failure));
       },
     });
+    return withSmallImages(result, deps.images, context.sessionDir);
   };
 
   return {

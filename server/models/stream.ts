@@ -2,7 +2,7 @@
 import type { Timeouts } from '#server/net/dispatcher.ts';
 import { createTransport, type Transport } from '#server/net/fetch.ts';
 import { emptyResponse } from './errors.ts';
-import type { ModelRequest, ModelResponse, Protocol, ProtocolName, StreamPart } from './types.ts';
+import type { ModelRequest, ModelResponse, Protocol, ProtocolName, StreamPart, VideoUpload } from './types.ts';
 
 export interface ModelClient {
   /**
@@ -11,6 +11,8 @@ export interface ModelClient {
    */
   streamModel(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
   protocol(name: ProtocolName): Promise<Protocol>;
+  /** Id of a video at the provider of a model whose protocol takes one. Rejects as `streamModel`. */
+  uploadVideo(upload: VideoUpload): Promise<string>;
   /** Closes the sockets; running requests fail. */
   close(): Promise<void>;
 }
@@ -37,6 +39,11 @@ export function createModelClient(options: { timeouts?: Timeouts } = {}): ModelC
         throw emptyResponse(response.rawFinishReason);
       }
       return response;
+    },
+    async uploadVideo(upload) {
+      const { name, uploadVideo } = await protocol(upload.model.protocol);
+      if (!uploadVideo) throw new Error(`the protocol ${name} takes no videos`);
+      return uploadVideo(upload);
     },
     close: () => transport.close(),
   };

@@ -87,6 +87,17 @@ export interface ModelResponse {
   responseId?: string;
 }
 
+/** How requests name a video that its provider has. */
+export const PROVIDER_FILE_SCHEME = 'provider-file:';
+
+export interface VideoUpload {
+  model: ResolvedModel;
+  /** Media type. */
+  type: string;
+  data: Uint8Array;
+  signal: AbortSignal;
+}
+
 export interface Protocol {
   name: ProtocolName;
   /**
@@ -96,6 +107,8 @@ export interface Protocol {
   stream(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
   /** What is handed to the vendor's SDK: the wire body itself, but for Google, whose SDK rearranges it. */
   body(request: ModelRequest): unknown;
+  /** Gives the provider a video and returns its id; absent where requests have no place for one. Rejects as `stream`. */
+  uploadVideo?(upload: VideoUpload): Promise<string>;
 }
 
 export type ModelErrorCode =

@@ -2,19 +2,16 @@
  * Loads the sessions that have scheduled jobs, right after the start: jobs of others fire when those are used again.
  * Archived ones, and those that another server holds, are left alone.
  */
-import type { Clock } from '#server/clock.ts';
 import { lockOwner } from '#server/journal/lock.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import { MAX_KEPT } from './live-cache.ts';
 import type { LiveSessions } from './live-sessions.ts';
-import { createLoadSlots } from './load-slots.ts';
+import { createSlots } from '#server/slots.ts';
 import type { SessionHeader } from './session-header.ts';
 import type { SessionIndex } from './session-index.ts';
 
 const LOADS = 4;
-/** The server's first answers do not wait for the index to be opened. */
-const START_DELAY_MS = 100;
 
 export interface CronSessions {
   start(): void;
@@ -29,12 +26,10 @@ export interface CronSessionsDeps {
   disabled(): boolean;
   holder: LeaseHolder;
   log: Pick<Logger, 'warn' | 'error'>;
-  clock: Clock;
 }
 
 export function createCronSessions(deps: CronSessionsDeps): CronSessions {
-  const { index, live, holder, log, clock } = deps;
-  let callOff = () => {};
+  const { index, live, holder, log } = deps;
   let running = Promise.resolve();
   let closed = false;
 
@@ -48,7 +43,7 @@ export function createCronSessions(deps: CronSessionsDeps): CronSessions {
         loaded: MAX_KEPT,
       });
     }
-    const slots = createLoadSlots(LOADS);
+    const slots = createSlots(LOADS);
     // The one used last is loaded last, so that it is also the last one to be unloaded.
     const wanted = rows.slice(0, MAX_KEPT).toReversed();
     await Promise.all(wanted.map((header) => slots.run(() => load(header))));
@@ -65,15 +60,12 @@ export function createCronSessions(deps: CronSessionsDeps): CronSessions {
 
   return {
     start() {
-      callOff = clock.setTimeout(() => {
-        running = loadAll().catch((error: unknown) => {
-          log.error('sessions with scheduled jobs were not loaded', { err: error });
-        });
-      }, START_DELAY_MS);
+      running = loadAll().catch((error: unknown) => {
+        log.error('sessions with scheduled jobs were not loaded', { err: error });
+      });
     },
     async close() {
       closed = true;
-      callOff();
       await running;
     },
   };

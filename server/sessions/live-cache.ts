@@ -7,7 +7,7 @@ import type { UnloadReason } from '#server/agent/feature.ts';
 import type { Clock } from '#server/clock.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
-import type { LoadSlots } from './load-slots.ts';
+import type { Slots } from '#server/slots.ts';
 
 const IDLE_UNLOAD_MS = 30 * 60 * 1000;
 const MAX_LIVE = 200;
@@ -50,7 +50,7 @@ export interface LiveCacheDeps<Item> {
   keeps(item: Item): boolean;
   /** It is kept, and goes because too many are; awaited in its turn. */
   dropped(item: Item): Promise<void>;
-  slots: LoadSlots;
+  slots: Slots;
   log: Pick<Logger, 'warn' | 'error'>;
   clock: Clock;
   /** Sessions in memory above which opening one unloads the longest unused that nothing holds; 200 unless given. */

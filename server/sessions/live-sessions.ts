@@ -27,7 +27,7 @@ import type { LeaseHolder } from '#server/storage/lease.ts';
 import type { ColdFolds } from './cold-folds.ts';
 import { createLiveCache, type LiveCache } from './live-cache.ts';
 import { copySessionFolder } from './copy-folder.ts';
-import type { LoadSlots } from './load-slots.ts';
+import type { Slots } from '#server/slots.ts';
 import type { SessionIndex } from './session-index.ts';
 import {
   copiedHeader,
@@ -62,10 +62,10 @@ export interface LiveSessionsDeps {
   /** Registers the workspace of a session again when it was removed from the registry. */
   ensureWorkspace(workspaceId: string, root: string): Promise<void>;
   resources: readonly SessionResource[];
-  slots: LoadSlots;
-  models: Pick<ModelChecks, 'assertSubagentPool'>;
+  slots: Slots;
   /** Of sessions that are not loaded. */
   folds: Pick<ColdFolds, 'read'>;
+  models: Pick<ModelChecks, 'assertSubagentPool'>;
   transcripts: LiveSessionDeps['transcripts'];
   /** Told of each session that is loaded or made. */
   loaded(session: LiveSession): void;

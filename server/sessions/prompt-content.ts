@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PromptInput } from '#server/agent/prompt-queue.ts';
+import { reminderText } from '#server/agent/prompt/reminders.ts';
 import { invalidField, ServiceError } from '#server/errors/service-error.ts';
 import type { Attachment } from '#server/journal/records.ts';
 import { STORED_MEDIA_SCHEME, storedMediaUrl } from '#server/journal/stored-media.ts';
@@ -21,7 +22,16 @@ import {
   sniffImage,
   unsupportedImageUrl,
 } from '#server/files/media-types.ts';
-import { attachMedia, findSessionMedia, keepUpload, type SessionMedia } from '#server/uploads/session-media.ts';
+import { DECODE_BYTES } from '#server/images/decoder.ts';
+import type { Fitted, Images } from '#server/images/images.ts';
+import { caption, keepOriginal } from '#server/images/originals.ts';
+import {
+  attachMedia,
+  findSessionMedia,
+  keepMade,
+  keepUpload,
+  type SessionMedia,
+} from '#server/uploads/session-media.ts';
 import type { Uploads } from '#server/uploads/uploads.ts';
 
 const usable = (part: ContentPart) => !['tool_use', 'tool_result', 'thinking'].includes(part.type);
@@ -70,7 +80,8 @@ type MediaUrl = { url: string; id?: string };
 
 /** Where the files of a prompt come from and go. */
 export interface MediaPlace {
-  uploads: Pick<Uploads, 'copy'>;
+  uploads: Pick<Uploads, 'open' | 'copy'>;
+  images: Pick<Images, 'fit'>;
   sessionDir: string;
 }
 
@@ -84,6 +95,8 @@ interface Taken {
   shown: ContentPart;
   part: Part;
   attachment?: Attachment;
+  /** What the model has to know of it. */
+  caption?: string;
 }
 
 const textContent = (text: string): Taken => ({ shown: { type: 'text', text }, part: { type: 'text', text } });
@@ -96,15 +109,18 @@ export async function storePromptMedia(content: ContentPart[], place: MediaPlace
   const written: string[] = [];
   try {
     const input: Whole<PromptInput> = { content: [], eventContent: [], parts: [], text: '', attachments: [] };
+    const captions: string[] = [];
     for (const part of content.filter(usable)) {
-      const { shown, part: stored, attachment } = await intake(part, { ...place, written });
+      const { shown, part: stored, attachment, caption: told } = await intake(part, { ...place, written });
       input.content.push(shown);
       input.parts.push(stored);
       const inline = 'source' in shown && shown.source.kind === 'base64';
       input.eventContent.push(inline ? { type: 'text', text: `[${shown.type}]` } : shown);
       if (attachment) input.attachments.push(attachment);
+      if (told !== undefined) captions.push(told);
     }
     input.text = input.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+    if (captions.length > 0) input.caption = reminderText(captions.join('\n'));
     return input;
   } catch (error) {
     await Promise.all(written.map((path) => rm(path, { force: true })));
@@ -135,6 +151,8 @@ async function intakeMedia(part: MediaPart, to: Intake): Promise<Taken> {
     case 'base64':
       return part.type === 'image' ? intakeImage(source, to) : inlineMedia('video', source.media_type, source.data);
     case 'file': {
+      const smaller = part.type === 'image' ? await smallerUpload(source.file_id, to) : undefined;
+      if (smaller) return smaller;
       const media = await kept(source.file_id, to);
       const unsupported = part.type === 'image' ? await unsupportedType(media) : undefined;
       if (unsupported === undefined) return storedMedia(part.type, media);
@@ -186,10 +204,35 @@ function storedMedia(type: MediaPart['type'], { id, name, media_type, size }: Se
 async function intakeImage({ media_type, data }: { media_type: string; data: string }, to: Intake): Promise<Taken> {
   const bytes = Buffer.from(data, 'base64');
   const type = sniffImage(bytes) ?? media_type.toLowerCase();
-  return acceptedImageTypes.has(type)
-    ? inlineMedia('image', type, data)
-    : textContent(await storeAttachment(bytes, type, to));
+  if (!acceptedImageTypes.has(type)) return textContent(await storeAttachment(bytes, type, to));
+  const fitted = await to.images.fit(async () => bytes);
+  if (!fitted?.smaller) return inlineMedia('image', type, data);
+  const { smaller } = fitted;
+  return {
+    ...inlineMedia('image', smaller.type, smaller.data.toString('base64')),
+    caption: await captionOf(fitted, to),
+  };
 }
+
+/** The upload as media of the session under an id of its own, where it had to be made smaller. */
+async function smallerUpload(id: string, to: Intake): Promise<Taken | undefined> {
+  const upload = await to.uploads.open(id);
+  if (!upload) throw notFound(id);
+  const { file, record } = upload;
+  try {
+    if (upload.size > DECODE_BYTES) return undefined;
+    const fitted = await to.images.fit(() => file.readFile());
+    if (!fitted?.smaller) return undefined;
+    const told = await captionOf(fitted, to);
+    const media = await keepMade(to.sessionDir, { ...fitted.smaller, name: record.name }, to.written);
+    return { ...storedMedia('image', media), caption: told };
+  } finally {
+    await file.close();
+  }
+}
+
+const captionOf = async (fitted: Fitted, { sessionDir, written }: Intake): Promise<string> =>
+  caption(fitted, await keepOriginal(sessionDir, fitted.original, { written }));
 
 /** The type of an image that no model takes; its own bytes say more than what was declared. */
 async function unsupportedType({ path, media_type }: SessionMedia): Promise<string | undefined> {

@@ -103,6 +103,7 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
         .all()
         .find((agent) => agent.id === agentId)
         ?.context.wake(next),
+    archived: () => deps.row().archived,
     changed: deps.changed,
     report: deps.report,
     get ancestorDirs() {

@@ -18,7 +18,7 @@ import { createColdFolds } from './cold-folds.ts';
 import { createConversationActions, type ConversationActions } from './conversation-actions.ts';
 import { createCronSessions } from './cron-sessions.ts';
 import { createLiveSessions, type LiveSessions, type LiveSessionsDeps, type WantedCopy } from './live-sessions.ts';
-import { createLoadSlots } from './load-slots.ts';
+import { createSlots } from '#server/slots.ts';
 import { listSessions, type SessionListQuery } from './session-list.ts';
 import { copyChanges, type CopyRequest } from './copy-changes.ts';
 import { customMetadata, newSessionId, sessionOfHeader, type SessionHeader } from './session-header.ts';
@@ -44,6 +44,9 @@ export interface CreateSession {
 export type ChildrenQuery = Pick<SessionListQuery, 'before_id' | 'after_id' | 'page_size' | 'busy'>;
 
 const CHILDREN_PAGE_SIZE = 100;
+
+/** The server's first answers do not wait for the index to be opened. */
+const START_DELAY_MS = 100;
 
 /** Sessions being loaded or folded at the same time. */
 const LOADS = 8;
@@ -112,7 +115,7 @@ export interface Sessions extends ConversationActions {
 /** Creates the service; loads nothing. */
 export function createSessions(deps: SessionsDeps): Sessions {
   const { index, workspaces, clock } = deps;
-  const slots = createLoadSlots(LOADS);
+  const slots = createSlots(LOADS);
   const mapper = createMapper(deps.features.flatMap((feature) => feature.transcript ?? []));
   const transcripts = { mapper, journals: createOpJournals() };
   const followers = createTranscriptFollowers({
@@ -148,6 +151,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     }),
   });
   const recovery = createSessionRecovery({ index, live, holder: deps.holder, log: deps.log, clock });
+  let callOffStart = () => {};
   const cronSessions = createCronSessions({ ...deps, live, disabled: () => deps.program.cron().disabled });
 
   async function ensureWorkspace(workspaceId: string, root: string): Promise<void> {
@@ -307,10 +311,13 @@ export function createSessions(deps: SessionsDeps): Sessions {
     streams: createSessionStreams({ ...deps, live, rowOf }),
     followers,
     startBackground() {
-      recovery.start();
-      cronSessions.start();
+      callOffStart = clock.setTimeout(() => {
+        recovery.start();
+        cronSessions.start();
+      }, START_DELAY_MS);
     },
     async close() {
+      callOffStart();
       await Promise.all([recovery.close(), cronSessions.close()]);
       await live.close();
     },

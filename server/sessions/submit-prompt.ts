@@ -15,7 +15,7 @@ import { metadataText } from './prompt-text.ts';
 export interface SubmitDeps {
   use<T>(sessionId: string, work: (session: LiveSession) => Promise<T>): Promise<T>;
   models: ModelChecks;
-  uploads: Pick<Uploads, 'find' | 'copy'>;
+  uploads: Pick<Uploads, 'find' | 'open' | 'copy'>;
 }
 
 /** Accepts a prompt. The reply comes when its turn has begun, or it was refused or queued, never at the turn's end. */
@@ -55,7 +55,8 @@ async function acceptFor(
       : { profiles: program.profiles(session.context) };
     const change = overrides(body, facts, profiles, models);
     await session.log.claim();
-    const { content, ...journaled } = await storePromptMedia(body.content, { uploads, sessionDir: session.log.dir });
+    const place = { uploads, images: program.images, sessionDir: session.log.dir };
+    const { content, ...journaled } = await storePromptMedia(body.content, place);
     const title = metadataText(content);
     const input = { content, ...(await session.log.store(journaled)) };
     await agent.context.config.change(change);

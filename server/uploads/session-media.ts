@@ -2,7 +2,7 @@
  * What a session keeps of the uploads its prompts named: `media/<id><extension>` of its folder and a record beside it,
  * so that nothing depends on the upload any more. A file without a record is none.
  */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, link, mkdir, open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -59,11 +59,15 @@ export async function findSessionMedia(sessionDir: string, id: string): Promise<
   return { ...facts, path: join(folderOf(sessionDir), basename(file)) };
 }
 
+export interface OpenMedia {
+  record: SessionMedia;
+  /** To be closed by who asked. */
+  file: FileHandle;
+  size: number;
+}
+
 /** As `findSessionMedia`, open for reading; undefined too where the bytes are gone. No link is followed. */
-export async function openSessionMedia(
-  sessionDir: string,
-  id: string,
-): Promise<{ record: SessionMedia; file: FileHandle; size: number } | undefined> {
+export async function openSessionMedia(sessionDir: string, id: string): Promise<OpenMedia | undefined> {
   const record = await findSessionMedia(sessionDir, id);
   if (!record) return undefined;
   const file = await absent(open(record.path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK));
@@ -97,19 +101,44 @@ export async function keepUpload(
   try {
     const upload = await uploads.copy(id, temporary);
     if (!upload) return undefined;
-    const { default: mime } = await import('mime');
-    const extension = mime.getExtension(upload.media_type);
-    const file = extension === null ? id : `${id}.${extension}`;
-    const path = join(folder, file);
     const { name, media_type, size } = upload;
-    await rename(temporary, path);
-    written.push(path);
-    await writeFileAtomic(recordPath(sessionDir, id), JSON.stringify({ id, name, media_type, size, file }));
-    written.push(recordPath(sessionDir, id));
-    return { id, name, media_type, size, path };
+    return await keep(sessionDir, { id, name, media_type, size }, (path) => rename(temporary, path), written);
   } finally {
     await rm(temporary, { force: true });
   }
+}
+
+/** As `keepUpload`, of bytes that were made of an upload; they have an id of their own, equal ones the same. */
+export async function keepMade(
+  sessionDir: string,
+  { data, type, name }: { data: Uint8Array; type: string; name: string },
+  written: string[],
+): Promise<SessionMedia> {
+  const id = `f_${createHash('sha256').update(data).digest('hex').slice(0, 32)}`;
+  const known = await findSessionMedia(sessionDir, id);
+  if (known && (await absent(stat(known.path)))?.size === known.size) return known;
+  await mkdir(folderOf(sessionDir), { recursive: true, mode: 0o700 });
+  const facts = { id, name, media_type: type, size: data.length };
+  return keep(sessionDir, facts, (path) => writeFileAtomic(path, data), written);
+}
+
+/** The record last: without it the bytes are nobody's. */
+async function keep(
+  sessionDir: string,
+  facts: Omit<SessionMedia, 'path'>,
+  put: (path: string) => Promise<void>,
+  written: string[],
+): Promise<SessionMedia> {
+  const { id, media_type } = facts;
+  const { default: mime } = await import('mime');
+  const extension = mime.getExtension(media_type);
+  const file = extension === null ? id : `${id}.${extension}`;
+  const path = join(folderOf(sessionDir), file);
+  await put(path);
+  written.push(path);
+  await writeFileAtomic(recordPath(sessionDir, id), JSON.stringify({ ...facts, file }));
+  written.push(recordPath(sessionDir, id));
+  return { ...facts, path };
 }
 
 const MAX_NAME_CHARS = 100;

@@ -21,7 +21,7 @@ const goals = ['CreateGoal', 'GetGoal', 'SetGoalBudget', 'UpdateGoal'];
 const tasks = ['TaskList', 'TaskOutput', 'TaskStop', 'WaitFor'];
 const modes = ['EnterPlanMode', 'ExitPlanMode', 'AgentSwarm'];
 const cron = ['CronCreate', 'CronList', 'CronDelete'];
-const others = ['TodoList', 'AskUserQuestion', ...modes, ...goals, 'Agent', ...tasks, ...cron];
+const others = ['TodoList', 'AskUserQuestion', ...modes, ...goals, 'Agent', ...tasks, ...cron, 'FetchURL'];
 /** The last is there for models that load tools. */
 const all = [...core, ...others, 'select_tools'];
 const without = (...names: string[]) => all.filter((name) => name !== 'select_tools' && !names.includes(name));

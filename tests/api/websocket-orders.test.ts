@@ -12,6 +12,7 @@ import { recordEvents, type EventLogOptions, type Recorder } from '#support/even
 import { manualClock } from '#support/manual-clock.ts';
 import { hostile, mcpTalks } from '#support/mcp-talk.ts';
 import type { ModelServer, Script } from '#support/model-server.ts';
+import { sends, startWebHost, testNetwork, type WebHost } from '#support/web-host.ts';
 import { startWorld, type World, type WorldOptions } from '#support/world.ts';
 import { connect, type ReceivedFrame, type WsClient } from '#support/ws-client.ts';
 
@@ -721,6 +722,50 @@ scenarios('a plan', {}, (add) => {
     await until('event.approval.requested');
     await recorder.act('POST :abort', () => post(':abort'));
     await until('prompt.aborted');
+  });
+});
+
+describe('the web', () => {
+  let host: WebHost;
+  /** The port is another one each time. */
+  const masks: Record<string, string> = {};
+  beforeAll(async () => {
+    host = await startWebHost();
+    masks[`:${host.port}`] = '';
+  });
+  afterAll(() => host.close());
+  const env = () => ({ ...process.env, SERVICE_WEB_SEARCH_BASE_URL: `http://127.0.0.1:${host.port}/search` });
+
+  scenarios('in a session', { network: testNetwork, env }, (add) => {
+    const fetches = (path: string) => ({ name: 'FetchURL', args: { url: `http://site.test:${host.port}${path}` } });
+
+    add(
+      'fetch-and-search',
+      async ({ model, prompt, until }) => {
+        const found = { title: 'Wheels', url: 'https://a.example/', snippet: 'They turn.' };
+        host.on('/search', sends(JSON.stringify({ search_results: [found] })));
+        host.on('/plain', sends('They turn.', { 'content-type': 'text/plain' }));
+        model.enqueue({ calls: [{ name: 'WebSearch', args: { query: 'wheels' } }] });
+        model.enqueue({ calls: [fetches('/plain')] });
+        model.enqueue({ text: 'They turn.' });
+        await prompt('What do wheels do?');
+        await until('prompt.completed');
+      },
+      { masks },
+    );
+
+    add(
+      'abort-during-a-fetch',
+      async ({ model, prompt, post, until, recorder }) => {
+        const asked = new Promise<void>((resolve) => host.on('/held', () => resolve()));
+        model.enqueue({ calls: [fetches('/held')] });
+        await prompt('Look it up');
+        await asked;
+        await recorder.act('POST :abort', () => post(':abort'));
+        await until('prompt.aborted');
+      },
+      { masks },
+    );
   });
 });
 

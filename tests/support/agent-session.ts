@@ -10,6 +10,7 @@ import { systemClock, type Clock } from '#server/clock.ts';
 import type { Feature } from '#server/agent/feature.ts';
 import { builtinProfiles, mainProfile } from '#server/agent/profile.ts';
 import { features as allFeatures } from '#server/features/features.ts';
+import { createImages } from '#server/images/images.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { createServerHome } from '#server/permissions/server-home.ts';
 import type { ModelRequest, ModelResponse, ResolvedModel } from '#server/models/types.ts';
@@ -24,6 +25,7 @@ import type { EventFrame } from '#server/events/frame.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { noHooks } from './no-hooks.ts';
 import { noMcp } from './no-mcp.ts';
+import { noWeb } from './no-web.ts';
 import { defaultTaskSettings } from './tasks.ts';
 import { openLog, SESSION_ID, type OpenedLog } from './session-logs.ts';
 
@@ -41,6 +43,7 @@ export interface AgentSessionOptions {
   features?: readonly Feature[];
   tools?: readonly Tool[];
   clock?: Clock;
+  archived?: () => boolean;
   /** The server that the session is loaded in. */
   holder?: LeaseHolder;
 }
@@ -86,7 +89,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
     log: opened.log,
     features,
     loaded: row,
-    row: () => row,
+    row: () => ({ ...row, archived: options.archived?.() ?? false }),
     clock,
     flushEvents: () => undefined,
     transcripts: {
@@ -99,6 +102,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       tools,
       hooks: noHooks,
       mcp: noMcp,
+      web: noWeb,
       defaultPermission: () => 'manual',
       defaultPlanMode: () => false,
       resolveModel: nothing,
@@ -110,11 +114,14 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       tasks: () => defaultTaskSettings,
       cron: () => cronSettings,
       subagentTimeoutMs: () => 0,
-      subagentPool: () => undefined,
       swarmConcurrency: () => undefined,
+      subagentPool: () => undefined,
       flag: () => true,
       profiles: () => builtinProfiles,
       stream: nothing,
+      mediaKinds: () => new Set(),
+      uploadVideo: nothing,
+      images: createImages({ settings: () => ({}) }),
       withStoredMedia: (messages) => Promise.resolve(messages),
       defaultLimit: () => undefined,
       readInstructions: () => Promise.resolve({ text: '', paths: [], warnings: [] }),

@@ -16,8 +16,8 @@ export interface BuiltHome {
   remove(): Promise<void>;
 }
 
-/** Starts the model server; servers are the test's own. */
-export async function makeBuiltHome(): Promise<BuiltHome> {
+/** Starts the model server, of a model with this record; servers are the test's own. */
+export async function makeBuiltHome(record?: Record<string, unknown>): Promise<BuiltHome> {
   const root = await temporaryDirectory();
   const home = join(root, 'home');
   const project = join(root, 'project');
@@ -25,7 +25,7 @@ export async function makeBuiltHome(): Promise<BuiltHome> {
   await mkdir(project);
   execFileSync('git', ['init', '--quiet', project]);
   const model = await startModelServer();
-  await writeFile(join(home, 'config.toml'), stringify(model.providerConfig()));
+  await writeFile(join(home, 'config.toml'), stringify(model.providerConfig(record ? { model: record } : {})));
   return {
     root,
     home,

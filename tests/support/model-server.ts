@@ -76,6 +76,10 @@ export interface ModelServer {
   url: string;
   key: string;
   requests: RecordedRequest[];
+  /** Bodies of the files it was given, as text; the n-th gets the id `file-<n>`. */
+  files: string[];
+  /** The next file is refused with this status. */
+  refuseFile(status: number): void;
   enqueue(script: Script): ScriptHandle;
   /** What a request is answered with, whoever comes first; undefined leaves it to the queue. */
   answerBy(choose: (request: RecordedRequest) => Script | undefined): void;
@@ -100,6 +104,8 @@ const WAIT_MS = 5000;
 export async function startModelServer(): Promise<ModelServer> {
   const key = 'fake-key';
   const requests: RecordedRequest[] = [];
+  const files: string[] = [];
+  const refusals: number[] = [];
   const queue: { script: Script; sent: () => void; released: Promise<void> }[] = [];
   let choose: (request: RecordedRequest) => Script | undefined = () => undefined;
   const watchers = new Set<() => void>();
@@ -126,6 +132,13 @@ export async function startModelServer(): Promise<ModelServer> {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const text = await readBody(request);
     const path = request.url ?? '/';
+    if (path.endsWith('/files')) {
+      files.push(text);
+      const status = refusals.shift();
+      const answer = status === undefined ? { id: `file-${files.length}` } : { error: { message: 'refused' } };
+      sendJson(response, status ?? 200, answer);
+      return;
+    }
     const format = formatOf(path);
     if (!format) {
       response.writeHead(404).end();
@@ -197,6 +210,8 @@ export async function startModelServer(): Promise<ModelServer> {
     url,
     key,
     requests,
+    files,
+    refuseFile: (status) => void refusals.push(status),
     baseUrl,
     enqueue(script) {
       let release = () => {};

@@ -10,9 +10,11 @@ import { planMode } from './plan-mode/index.ts';
 import { questions } from './questions/index.ts';
 import { shell } from './shell/index.ts';
 import { subagents } from './subagents/index.ts';
+import { swarm } from './swarm/index.ts';
 import { tasks } from './tasks/index.ts';
 import { terminals } from './terminals/index.ts';
 import { todoList } from './todo-list/index.ts';
+import { web } from './web/index.ts';
 import { workspace } from './workspace/index.ts';
 
 export const features: readonly Feature[] = [
@@ -20,12 +22,14 @@ export const features: readonly Feature[] = [
   approvals,
   questions,
   planMode,
+  swarm,
   goals,
   cron,
   todoList,
   tasks,
   shell,
   files,
+  web,
   displays,
   workspace,
   terminals,

@@ -6,15 +6,13 @@ import type { PermissionMode } from '#schema/scalars.ts';
 type Told = Pick<ContextMessage, 'origin'>;
 type Injection = Extract<Origin, { kind: 'injection' }>;
 
+/** The text of a reminder's message. */
+export const reminderText = (text: string): string => `<system-reminder>\n${text}\n</system-reminder>`;
+
 /** A user-role message that clients hide by its origin. */
 export function reminder(variant: string, text: string, disclosure?: unknown): ContextMessage {
   const origin: Injection = { kind: 'injection', variant, ...(disclosure === undefined ? {} : { disclosure }) };
-  return {
-    role: 'user',
-    content: [{ type: 'text', text: `<system-reminder>\n${text}\n</system-reminder>` }],
-    toolCalls: [],
-    origin,
-  };
+  return { role: 'user', content: [{ type: 'text', text: reminderText(text) }], toolCalls: [], origin };
 }
 
 /** What the newest reminder of a variant told the model. */

@@ -103,7 +103,7 @@ async function ask(
 ): Promise<string | undefined> {
   const { program, dir } = agent.session;
   const projected = toModelMessages([...history, summaryRequest(instruction)], shape);
-  const messages = await program.withStoredMedia(projected, dir, frozen.model);
+  const messages = await program.withStoredMedia(projected, { sessionDir: dir, model: frozen.model, signal });
   signal.throwIfAborted();
   const flood = new AbortController();
   let received = 0;

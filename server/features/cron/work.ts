@@ -39,6 +39,7 @@ export function createCronWork(session: SessionContext): CronWork {
   let released = false;
 
   const settings = () => program.cron();
+  const rests = () => settings().disabled || session.archived();
 
   function look(): void {
     callOff();
@@ -64,7 +65,7 @@ export function createCronWork(session: SessionContext): CronWork {
 
   async function lookNow(): Promise<void> {
     const { main } = session.agents;
-    if (settings().disabled) {
+    if (rests()) {
       lookIn(LONGEST_WAIT_MS);
       return;
     }
@@ -124,7 +125,7 @@ export function createCronWork(session: SessionContext): CronWork {
       if (one.backlog.count === 0) continue;
       if (!first || (one.backlog.dueAt ?? 0) < (first.backlog.dueAt ?? 0)) first = one;
     }
-    if (!first || settings().disabled) return undefined;
+    if (!first || rests()) return undefined;
     const { job, backlog } = first;
     const stale = job.recurring === true && settings().stale && now - job.createdAt > STALE_MS;
     settings().trace('a cron job fires', { sessionId: log.sessionId, jobId: job.id, count: backlog.count, stale });
@@ -143,7 +144,7 @@ export function createCronWork(session: SessionContext): CronWork {
 
   return {
     jobs,
-    waits: () => jobs.size > 0 && !settings().disabled,
+    waits: () => jobs.size > 0 && !rests(),
     lookWhenFree,
     async dropped() {
       const message = `More sessions have scheduled jobs than are kept loaded, so those of this one do not fire until it is used again.`;

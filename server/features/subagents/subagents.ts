@@ -22,7 +22,7 @@ import { subagentsTranscript } from './transcript.ts';
 export interface SubagentOffer {
   /** Those that the main agent may start. */
   profiles: Profiles;
-  start: StartOptions;
+  options: StartOptions;
 }
 
 /** An agent that works for another one: a new one, or with `resume` one that goes on. */
@@ -30,7 +30,6 @@ export interface ChildRequest {
   purpose: 'task' | 'swarm';
   profile: string;
   resume?: string | undefined;
-  /** Of a new one. */
   start: WantedStart;
   /** Shown beside the id of a new one. */
   label?: string | undefined;
@@ -60,9 +59,9 @@ function open(session: SessionContext): Subagents {
   function offer(): SubagentOffer {
     const all = program.profiles(session);
     const subagents = readContext(log.state.context, MAIN_AGENT).bound?.subagents;
-    const start = startOptions(session);
-    if (offered?.all !== all || offered.subagents !== subagents || !sameOptions(offered.offer.start, start)) {
-      offered = { all, subagents, offer: { profiles: allowed(MAIN_AGENT), start } };
+    const options = startOptions(session);
+    if (offered?.all !== all || offered.subagents !== subagents || !sameOptions(offered.offer.options, options)) {
+      offered = { all, subagents, offer: { profiles: allowed(MAIN_AGENT), options } };
     }
     return offered.offer;
   }
@@ -74,7 +73,10 @@ function open(session: SessionContext): Subagents {
   function tools(): readonly Tool[] {
     const now = offer();
     if (told?.offer !== now) {
-      told = { offer: now, tools: [createAgentTool(now, { allowed, resumable, checkStart, run })] };
+      told = {
+        offer: now,
+        tools: [createAgentTool(now.profiles, now.options, { allowed, resumable, checkStart, run })],
+      };
     }
     return told.tools;
   }

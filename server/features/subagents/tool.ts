@@ -11,7 +11,6 @@ import {
   type ToolEnvironment,
   type ToolResult,
 } from '#server/tools/tool.ts';
-import type { SubagentOffer } from './subagents.ts';
 import { modelLines, startParameters, toldParameters, type StartOptions, type WantedStart } from './start.ts';
 
 export const AGENT_TOOL = 'Agent';
@@ -62,8 +61,8 @@ export interface AgentToolDeps {
   run(request: AgentRequest, context: RunContext): Promise<ToolResult>;
 }
 
-/** Makes the tool as it is told with this offer. */
-export function createAgentTool({ profiles, start: options }: SubagentOffer, deps: AgentToolDeps): Tool {
+/** Makes the tool as it is told while there are these profiles and options. */
+export function createAgentTool(profiles: Profiles, options: StartOptions, deps: AgentToolDeps): Tool {
   return defineTool({
     name: AGENT_TOOL,
     permission: 'free',

@@ -38,7 +38,6 @@ export interface SwarmDeps {
   caller: AgentContext;
   toolCallId: string;
   description: string;
-  /** Of new members. */
   start: WantedStart;
   concurrency: number | undefined;
   /** Of the call that waits. */

@@ -21,7 +21,7 @@ export const MIN_ITEMS = 2;
 
 const DESCRIPTION_CHARS = 1000;
 
-const base = {
+const parameters = z.strictObject({
   description: z.string().min(1).describe('What the swarm does in a few words, for people.'),
   subagent_type: z
     .string()
@@ -44,8 +44,8 @@ const base = {
     .record(z.string().min(1), z.string().min(1))
     .optional()
     .describe('Earlier subagents of yours that go on with their conversation: by agent id what each is told.'),
-};
-const parameters = z.strictObject({ ...base, ...startParameters });
+  ...startParameters,
+});
 
 export type SwarmArguments = z.output<typeof parameters>;
 
@@ -53,7 +53,7 @@ export type SwarmArguments = z.output<typeof parameters>;
 export interface SwarmRequest {
   description: string;
   members: Member[];
-  /** Of the new ones. */
+  /** Of those that are new. */
   start: WantedStart;
   concurrency: number | undefined;
 }
@@ -70,7 +70,7 @@ export interface SwarmToolDeps {
 }
 
 /** Makes the tool as it is told with this offer. */
-export function createSwarmTool({ profiles, start: options }: SubagentOffer, deps: SwarmToolDeps): Tool {
+export function createSwarmTool({ profiles, options }: SubagentOffer, deps: SwarmToolDeps): Tool {
   return defineTool({
     name: AGENT_SWARM,
     permission: 'free',
@@ -79,10 +79,8 @@ export function createSwarmTool({ profiles, start: options }: SubagentOffer, dep
     toldParameters: toldParameters(parameters, options),
     prepare(args: SwarmArguments, { agentId }) {
       const description = cutText(args.description, DESCRIPTION_CHARS);
-      const { fork, model } = args;
-      if (fork !== undefined && !options.fork) throw new ToolInputError('Unrecognized key: "fork"');
-      const start = { fork, model };
       const members = membersOf(args, agentId, deps);
+      const start = { fork: options.fork && args.fork === true, model: args.model };
       if (members.some(({ resume }) => resume === undefined)) deps.checkStart(agentId, start);
       const request = { description, members, start, concurrency: deps.concurrency() };
       return {
@@ -137,8 +135,8 @@ function typeOf(type: string, allowed: Profiles): string {
 }
 
 function descriptionOf(profiles: Profiles, options: StartOptions): string {
-  const types = [...profiles.values()].map(({ name, description }) => `- ${name}: ${description}`);
   const models = modelLines(options);
+  const types = [...profiles.values()].map(({ name, description }) => `- ${name}: ${description}`);
   return `Hand the same kind of task to many subagents at once, one for each item, and get the last message of each.
 
 Use it when the same has to be done for many files, modules, questions or cases that do not depend on each other. For a single task, or a few different ones, use Agent. The subagents work side by side in the same directory, so their items must not change the same files. They cannot ask you or the user anything.

@@ -21,7 +21,7 @@ export interface AgentPrompts {
   open: Map<string, OpenPrompt>;
   /** Id of the running turn's prompt; a subagent's instruction has one too, without being in `open`. */
   active: string | undefined;
-  /** Messages of steered prompts that no step has taken yet. */
+  /** Messages of steered prompts that no step has taken yet, each behind the reminders that belong to it. */
   entering: Stored<ContextMessage>[];
 }
 
@@ -75,14 +75,16 @@ export const promptsProjection: Projection<PromptsState> = {
           if (prompt) prompt.state = 'steered';
         }
         if (own.active === undefined) activate(own, record.activePromptId);
-        if (record.x) own.entering.push(record.x.message);
+        if (record.x) own.entering.push(...(record.x.reminders ?? []), record.x.message);
         break;
       }
       case 'context.spliced': {
         const own = state.get(record.agent);
         if (!own || own.entering.length === 0) break;
         const entered = new Set(record.messages.map(({ id }) => id));
-        own.entering = own.entering.filter(({ id }) => !entered.has(id));
+        own.entering = own.entering.filter(({ id, origin }) =>
+          origin?.kind === 'injection' ? !entered.has(origin.ownerPromptId) : !entered.has(id),
+        );
         break;
       }
       case 'prompt.completed':

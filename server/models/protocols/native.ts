@@ -2,6 +2,7 @@
 import type { Transport } from '#server/net/fetch.ts';
 import { normalizeToolSchema } from '../tool-schema.ts';
 import type { ModelRequest, Protocol } from '../types.ts';
+import { uploadNativeVideo } from './native-files.ts';
 import { chatMessages, chatTools, responseFormat, streamChat, type ChatBody } from './chat.ts';
 
 export function createNative(transport: Transport): Protocol {
@@ -9,6 +10,7 @@ export function createNative(transport: Transport): Protocol {
     name: 'native',
     body,
     stream: (request, onPart) => streamChat(transport, request, body(request), onPart),
+    uploadVideo: (upload) => uploadNativeVideo(transport, upload),
   };
 }
 

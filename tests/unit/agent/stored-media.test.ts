@@ -3,19 +3,39 @@ import { mkdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createStoredMediaReader, type StoredMediaReader } from '#server/agent/stored-media.ts';
+import { createLogger } from '#server/logging/log.ts';
+import type { ResolvedModel } from '#server/models/types.ts';
+import type { VideoUploads } from '#server/models/video-uploads.ts';
 import { storedMediaUrl } from '#server/journal/stored-media.ts';
 import type { ContextMessage, Part } from '#schema/engine.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
 const GIF = Buffer.from('GIF89a');
-const sees = { capabilities: new Set(['image_in', 'video_in']), protocol: 'native' } as const;
+const sees: ResolvedModel = {
+  alias: 'm',
+  wireName: 'm',
+  providerId: 'p',
+  providerType: 'native',
+  protocol: 'native',
+  headers: {},
+  capabilities: new Set(['image_in', 'video_in']),
+  maxContextTokens: 1000,
+  maxInputTokens: 1000,
+  supportEfforts: [],
+  displayName: 'm',
+};
+const { signal } = new AbortController();
+const noUploads: VideoUploads = {
+  addressOf: () => Promise.reject(new Error('nothing is uploaded here')),
+  knows: (_model, id) => Promise.resolve(id === 'known'),
+};
 
 let dir: string;
 let reader: StoredMediaReader;
 beforeEach(async () => {
   dir = await temporaryHome();
   await mkdir(join(dir, 'media'));
-  reader = createStoredMediaReader();
+  reader = createStoredMediaReader({ videos: noUploads, log: createLogger('silent') });
 });
 
 async function keep(id: string, bytes: Uint8Array, media_type = 'image/gif'): Promise<string> {
@@ -29,21 +49,21 @@ async function keep(id: string, bytes: Uint8Array, media_type = 'image/gif'): Pr
 const image = (id: string): Part => ({ type: 'image_url', imageUrl: { url: storedMediaUrl(id) } });
 const video = (id: string): Part => ({ type: 'video_url', videoUrl: { url: storedMediaUrl(id) } });
 const user = (...content: Part[]): ContextMessage => ({ role: 'user', content, toolCalls: [] });
-async function one(part: Part, model: Parameters<StoredMediaReader['resolve']>[2] = sees): Promise<Part | undefined> {
-  const [message] = await reader.resolve([user(part)], dir, model);
+async function one(part: Part, model = sees): Promise<Part | undefined> {
+  const [message] = await reader.resolve([user(part)], { sessionDir: dir, model, signal });
   return message?.content[0];
 }
 const gifUrl = `data:image/gif;base64,${GIF.toString('base64')}`;
 
 it('messages without stored files are the same', async () => {
   const messages = [user({ type: 'text', text: 'a' }, { type: 'image_url', imageUrl: { url: gifUrl } })];
-  expect(await reader.resolve(messages, dir, sees)).toBe(messages);
+  expect(await reader.resolve(messages, { sessionDir: dir, model: sees, signal })).toBe(messages);
 });
 
 it('keeps the places of the parts and does not change what it was given', async () => {
   await keep('f_a', GIF);
   const messages = [user({ type: 'text', text: 'a' }, image('f_a'), { type: 'text', text: 'b' })];
-  const [resolved] = await reader.resolve(messages, dir, sees);
+  const [resolved] = await reader.resolve(messages, { sessionDir: dir, model: sees, signal });
   expect(resolved?.content.map(({ type }) => type)).toEqual(['text', 'image_url', 'text']);
   expect(messages[0]?.content[1]).toEqual(image('f_a'));
 });
@@ -60,7 +80,7 @@ describe('an image', () => {
     await rm(path);
     expect(await one(image('f_a'))).toEqual({ type: 'image_url', imageUrl: { url: gifUrl } });
     // Another session's is another one.
-    expect(await reader.resolve([user(image('f_a'))], `${dir}/other`, sees)).toEqual([
+    expect(await reader.resolve([user(image('f_a'))], { sessionDir: `${dir}/other`, model: sees, signal })).toEqual([
       user({ type: 'text', text: '[image unavailable: its file is gone]' }),
     ]);
   });
@@ -98,17 +118,23 @@ describe('an image', () => {
 
 describe('a video', () => {
   it.each([
-    ['native', new Set(['video_in']), true],
+    ['native', new Set(['video_in']), false],
     ['google-genai', new Set(['video_in']), true],
     ['anthropic', new Set(['video_in']), false],
     ['openai', new Set(['video_in']), false],
     ['native', new Set(['image_in']), false],
   ] as const)('over %s with %o goes as bytes: %s', async (protocol, capabilities, inline) => {
     const path = await keep('f_v', Buffer.from('film'), 'video/mp4');
-    expect(await one(video('f_v'), { protocol, capabilities: new Set(capabilities) })).toEqual(
+    expect(await one(video('f_v'), { ...sees, protocol, capabilities: new Set(capabilities) })).toEqual(
       inline
         ? { type: 'video_url', videoUrl: { url: 'data:video/mp4;base64,ZmlsbQ==' } }
         : { type: 'text', text: `<video path="${path}"></video>` },
     );
+  });
+
+  it('that a provider was given is named to that one alone', async () => {
+    const given = (id: string): Part => ({ type: 'video_url', videoUrl: { url: `provider-file://${id}`, id } });
+    expect(await one(given('known'))).toEqual(given('known'));
+    expect(await one(given('other'))).toMatchObject({ type: 'text', text: expect.stringContaining('read it again') });
   });
 });

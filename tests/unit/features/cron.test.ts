@@ -464,6 +464,33 @@ test('where jobs are switched off there are no tools, nothing fires and nothing 
   await talk.close();
 });
 
+test('an archived session that is still loaded somewhere is not kept for its jobs, and they wait until it is restored', async () => {
+  let archived = true;
+  const talk = await talkWith([done], { archived: () => archived });
+  added(talk, {});
+  await waitsFor(MINUTE);
+  clock.advance(HOUR);
+  await waitsFor(MINUTE);
+  expect(fires(talk)).toEqual([]);
+  expect(talk.session.keeps()).toBe(false);
+  archived = false;
+  clock.advance(MINUTE);
+  await ended(talk, 1);
+  expect(fires(talk)).toEqual(['job 1']);
+  await talk.close();
+});
+
+test('only the main agent has the tools', async () => {
+  const talk = await talkWith([]);
+  const names = (agent: Talk['main']) => agent.tools().map(({ tool }) => tool.name);
+  expect(names(talk.main)).toContain('CronList');
+  const birth = { parentAgentId: 'main', permission: 'manual' as const, runtimeId: undefined };
+  await talk.session.agents.create({ ...birth, purpose: 'task' }, (agent) => {
+    expect(names(agent)).not.toContain('CronList');
+  });
+  await talk.close();
+});
+
 test('a session that cannot be kept tells so before it goes', async () => {
   const talk = await talkWith([]);
   expect(talk.session.keeps()).toBe(false);

@@ -4,6 +4,7 @@ import { accessesConflict } from '#server/agent/calls/resource-access.ts';
 import { ToolInputError, type ToolPermission } from '#server/tools/tool.ts';
 import type { Display } from '#schema/display.ts';
 import { openTalk, scriptedModel } from '#support/agent-session.ts';
+import { noWeb } from '#support/no-web.ts';
 import { temporaryFolder } from '#support/session-logs.ts';
 
 let talk: Awaited<ReturnType<typeof openTalk>>;
@@ -11,7 +12,10 @@ let remove: () => Promise<void>;
 beforeAll(async () => {
   const folder = await temporaryFolder();
   ({ remove } = folder);
-  talk = await openTalk({ dir: folder.path, program: scriptedModel().program });
+  talk = await openTalk({
+    dir: folder.path,
+    program: { ...scriptedModel().program, web: { ...noWeb, canSearch: () => true } },
+  });
 });
 afterAll(async () => {
   await talk.close();
@@ -198,6 +202,52 @@ const table: Record<string, Row> = {
       { args: { objective: 'x', replace: 'yes' }, problem: /^replace: / },
     ],
   },
+  FetchURL: {
+    permission: 'free',
+    besideOthers: true,
+    shown: [
+      {
+        args: { url: 'HTTPS://Example.com.:443/a#b' },
+        label: 'Fetching: HTTPS://Example.com.:443/a#b',
+        subject: 'https://example.com/a',
+        display: { kind: 'url_fetch', url: 'HTTPS://Example.com.:443/a#b' },
+      },
+      {
+        args: { url: `https://example.com/${'a'.repeat(31)}` },
+        label: `Fetching: https://example.com/${'a'.repeat(30)}…`,
+        subject: `https://example.com/${'a'.repeat(31)}`,
+        display: { kind: 'url_fetch', url: `https://example.com/${'a'.repeat(31)}` },
+      },
+    ],
+    refused: [
+      { args: {}, problem: /^url: / },
+      { args: { url: 'example.com' }, problem: /The page has no valid URL/ },
+      { args: { url: 'file:///etc/passwd' }, problem: /only http: and https:/ },
+      { args: { url: 'https://user:secret@example.com/' }, problem: /user name or password/ },
+    ],
+  },
+  WebSearch: {
+    permission: 'free',
+    besideOthers: true,
+    shown: [
+      {
+        args: { query: 'why is the sky blue' },
+        label: 'Searching: why is the sky blue',
+        subject: 'why is the sky blue',
+        display: { kind: 'search', query: 'why is the sky blue' },
+      },
+      {
+        args: { query: `${'a'.repeat(39)}🚀` },
+        label: `Searching: ${'a'.repeat(39)}…`,
+        subject: `${'a'.repeat(39)}🚀`,
+        display: { kind: 'search', query: `${'a'.repeat(39)}🚀` },
+      },
+    ],
+    refused: [
+      { args: {}, problem: /^query: / },
+      { args: { query: '' }, problem: /^query: / },
+    ],
+  },
   GetGoal: { permission: 'free', shown: [{ args: {}, label: 'Read the goal' }], refused: [{ args: 1, problem: /./ }] },
   SetGoalBudget: {
     permission: 'free',
@@ -209,30 +259,6 @@ const table: Record<string, Row> = {
       { args: { value: 1, unit: 'years' }, problem: /^unit: / },
       { args: { value: 25, unit: 'hours' }, problem: /at most 24 hours/ },
       { args: { value: 999, unit: 'milliseconds' }, problem: /at least 1 second/ },
-    ],
-  },
-  AgentSwarm: {
-    permission: 'free',
-    shown: [
-      {
-        args: { description: 'look', prompt_template: 'Look at {{item}}', items: ['a', 'b'] },
-        label: 'Launching agent swarm: look',
-        display: { kind: 'agent_call', agent_name: 'swarm (2 subagents)', prompt: 'look' },
-      },
-    ],
-    refused: [
-      { args: {}, problem: /^description: / },
-      { args: { description: 'look', items: ['a'] }, problem: /at least 2 items/ },
-      { args: { description: 'look', items: ['a', 'b'], more: 1 }, problem: /Unrecognized key/ },
-    ],
-  },
-  select_tools: {
-    permission: 'free',
-    shown: [{ args: { names: ['mcp__a__one', 'mcp__a__two'] }, label: 'Loading mcp__a__one, mcp__a__two' }],
-    refused: [
-      { args: {}, problem: /^names: / },
-      { args: { names: [] }, problem: /^names: / },
-      { args: { names: ['x'], more: 1 }, problem: /Unrecognized key/ },
     ],
   },
   CronCreate: {
@@ -266,6 +292,30 @@ const table: Record<string, Row> = {
     refused: [
       { args: {}, problem: /^id: / },
       { args: { id: '' }, problem: /^id: / },
+    ],
+  },
+  AgentSwarm: {
+    permission: 'free',
+    shown: [
+      {
+        args: { description: 'look', prompt_template: 'Look at {{item}}', items: ['a', 'b'] },
+        label: 'Launching agent swarm: look',
+        display: { kind: 'agent_call', agent_name: 'swarm (2 subagents)', prompt: 'look' },
+      },
+    ],
+    refused: [
+      { args: {}, problem: /^description: / },
+      { args: { description: 'look', items: ['a'] }, problem: /at least 2 items/ },
+      { args: { description: 'look', items: ['a', 'b'], more: 1 }, problem: /Unrecognized key/ },
+    ],
+  },
+  select_tools: {
+    permission: 'free',
+    shown: [{ args: { names: ['mcp__a__one', 'mcp__a__two'] }, label: 'Loading mcp__a__one, mcp__a__two' }],
+    refused: [
+      { args: {}, problem: /^names: / },
+      { args: { names: [] }, problem: /^names: / },
+      { args: { names: ['x'], more: 1 }, problem: /Unrecognized key/ },
     ],
   },
   UpdateGoal: {

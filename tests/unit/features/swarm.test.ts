@@ -243,21 +243,13 @@ describe('a call', () => {
       ['large', 'thorough'],
     ]);
     const talk = await talkWith(
-      [
-        { calls: [over(['a', 'b'], { model: 'large' })] },
-        { calls: [over(['a', 'b'], { model: 'gone' })] },
-        { calls: [over(['a', 'b'], { fork: true })] },
-        done,
-      ],
+      [{ calls: [over(['a', 'b'], { model: 'large' })] }, { calls: [over(['a', 'b'], { model: 'gone' })] }, done],
       {},
       { subagentPool: () => ({ defaultModel: 'small', choices }), flag: () => false },
     );
     await talk.turn('go');
     expect(talk.all('subagent.spawned').map(({ payload }) => payload.model)).toEqual(['large', 'large']);
-    expect(talk.results().slice(1)).toEqual([
-      expect.stringContaining('There are: small, large, primary.'),
-      'Unrecognized key: "fork"',
-    ]);
+    expect(talk.results().slice(1)).toEqual([expect.stringContaining('There are: small, large, primary.')]);
     const told = talk.main.tools().find(({ tool }) => tool.name === 'AgentSwarm')?.tool;
     expect(Object.keys(Object(told?.parameters.properties))).toContain('model');
     expect(Object.keys(Object(told?.parameters.properties))).not.toContain('fork');

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { createLogger } from '#server/logging/log.ts';
 import { createCronSessions } from '#server/sessions/cron-sessions.ts';
 import { createLiveCache, MAX_KEPT } from '#server/sessions/live-cache.ts';
-import { createLoadSlots } from '#server/sessions/load-slots.ts';
+import { createSlots } from '#server/slots.ts';
 import { deadOwner, leaseHolder } from '#support/lease-holder.ts';
 import { manualClock } from '#support/manual-clock.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
@@ -26,7 +26,6 @@ async function start(
     await mkdir(sessionDir(home, id), { recursive: true });
     if (lock !== undefined) await writeFile(join(sessionDir(home, id), 'lock.1'), lock);
   }
-  const clock = manualClock();
   const opened: string[] = [];
   const lines: string[] = [];
   let loading = 0;
@@ -47,11 +46,8 @@ async function start(
     disabled: () => disabled,
     holder: leaseHolder('server_1', { alive: async ({ server_id }) => server_id === 'other' }),
     log: createLogger('warn', (line) => void lines.push(line)),
-    clock,
   });
   sessions.start();
-  expect(opened).toEqual([]);
-  clock.advance(100);
   onTestFinished(() => sessions.close());
   return { sessions, opened, lines, most: () => most };
 }
@@ -102,7 +98,7 @@ it('50 of those that are kept stay loaded; the longest unused of more are told a
     holds: (id) => busy.has(id),
     keeps: (id) => id.startsWith('kept'),
     dropped: async (id) => void events.push(`told ${id}`),
-    slots: createLoadSlots(8),
+    slots: createSlots(8),
     log: createLogger('silent'),
     clock,
     maxLive: MAX_KEPT,

@@ -13,10 +13,12 @@ import { createLogger } from '#server/logging/log.ts';
 import { createIdentity } from '#server/models/providers/identity.ts';
 import { createDocuments } from '#server/storage/documents.ts';
 import { createModelClient } from '#server/models/stream.ts';
+import { createVideoUploads } from '#server/models/video-uploads.ts';
+import { createImages } from '#server/images/images.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { createColdFolds } from '#server/sessions/cold-folds.ts';
 import { createLiveCache } from '#server/sessions/live-cache.ts';
-import { createLoadSlots } from '#server/sessions/load-slots.ts';
+import { createSlots } from '#server/slots.ts';
 import { createLiveSessions, type LiveSessions } from '#server/sessions/live-sessions.ts';
 import { createSessionReads } from '#server/sessions/session-reads.ts';
 import type { SessionIndex } from '#server/sessions/session-index.ts';
@@ -24,6 +26,7 @@ import { leaseHolder } from '#support/lease-holder.ts';
 import { manualClock, type ManualClock } from '#support/manual-clock.ts';
 import { noHooks } from '#support/no-hooks.ts';
 import { noMcp } from '#support/no-mcp.ts';
+import { noWeb } from '#support/no-web.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { openIndex, sessionRow, WORKSPACE } from './index-fixtures.ts';
 
@@ -54,7 +57,7 @@ beforeEach(async () => {
   atLoad = () => undefined;
   released = async () => undefined;
   let loading = 0;
-  const slots = createLoadSlots(8);
+  const slots = createSlots(8);
   live = createLiveSessions({
     root: join(home, 'sessions'),
     index,
@@ -74,9 +77,12 @@ beforeEach(async () => {
       env,
       identity: await createIdentity({ documents: createDocuments({ home }), log }),
       client,
+      images: createImages({ settings: () => ({}) }),
+      videos: createVideoUploads({ client, documents: createDocuments({ home }) }),
       tools: [],
       hooks: noHooks,
       mcp: noMcp,
+      web: noWeb,
       log,
     }),
     holder: leaseHolder(),
@@ -88,8 +94,8 @@ beforeEach(async () => {
     },
     resources: [{ holds: (id) => watched.has(id), release: (id, reason) => released(id, reason) }],
     slots,
-    models: { assertSubagentPool: async () => undefined },
     folds: createColdFolds({ slots, holder: leaseHolder() }),
+    models: { assertSubagentPool: async () => undefined },
     flushEvents: () => undefined,
     version: '1.0.0',
     log,
@@ -416,7 +422,7 @@ it('a session that cannot be unloaded keeps no other one from being closed', asy
     holds: () => false,
     keeps: () => false,
     dropped: () => Promise.resolve(),
-    slots: createLoadSlots(8),
+    slots: createSlots(8),
     log: createLogger('error', (line) => logged.push(line)),
     clock,
   });
@@ -454,7 +460,7 @@ describe('reading', () => {
     const ids: string[] = [];
     for (let n = 0; n < 300; n++) ids.push(await create());
     for (const { id } of live.all()) await live.inTurn(id, () => live.unload(id, 'idle'));
-    const slots = createLoadSlots(8);
+    const slots = createSlots(8);
     const folds = createColdFolds({ slots, holder: leaseHolder() });
     const program = {
       defaultPermission: () => 'manual' as const,

@@ -3,12 +3,19 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ContentPart } from '#schema/content.ts';
+import { createImages } from '#server/images/images.ts';
 import { storePromptMedia as store } from '#server/sessions/prompt-content.ts';
 import { temporaryDirectory } from '#support/server.ts';
 
+const images = createImages({ settings: () => ({}) });
+
 /** No prompt here names an upload. */
 const storePromptMedia = (content: ContentPart[], sessionDir: string) =>
-  store(content, { sessionDir, uploads: { copy: () => Promise.resolve(undefined) } });
+  store(content, {
+    sessionDir,
+    images,
+    uploads: { open: () => Promise.resolve(undefined), copy: () => Promise.resolve(undefined) },
+  });
 
 const svg = (text: string): ContentPart => ({
   type: 'image',

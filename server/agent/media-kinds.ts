@@ -1,0 +1,30 @@
+/** What models can be shown of files, by their aliases. */
+import type { EffectiveConfig } from '#server/config/effective.ts';
+import type { ResolvedModel } from '#server/models/types.ts';
+import { uploadsVideo } from '#server/models/video-uploads.ts';
+import type { MediaKind } from './context.ts';
+
+/** Asked several times a step: each alias is resolved once for a configuration. */
+export function createMediaKinds(resolve: (alias: string, config: EffectiveConfig) => ResolvedModel) {
+  const known = new WeakMap<EffectiveConfig, Map<string, ReadonlySet<MediaKind>>>();
+
+  function kindsOf(alias: string, config: EffectiveConfig): ReadonlySet<MediaKind> {
+    const kinds = new Set<MediaKind>();
+    try {
+      const model = resolve(alias, config);
+      if (model.capabilities.has('image_in')) kinds.add('image');
+      if (uploadsVideo(model)) kinds.add('video');
+    } catch {
+      // A model that cannot be used is shown nothing; its requests say why.
+    }
+    return kinds;
+  }
+
+  return (config: EffectiveConfig, alias: string): ReadonlySet<MediaKind> => {
+    const ofConfig = known.get(config) ?? new Map<string, ReadonlySet<MediaKind>>();
+    known.set(config, ofConfig);
+    const kinds = ofConfig.get(alias) ?? kindsOf(alias, config);
+    ofConfig.set(alias, kinds);
+    return kinds;
+  };
+}

@@ -1,0 +1,37 @@
+/** Images and videos of the project, for models that take them. */
+import type { AgentContext, MediaKind, SessionContext } from '#server/agent/context.ts';
+import type { Feature, LiveFeature } from '#server/agent/feature.ts';
+import type { Tool } from '#server/tools/tool.ts';
+import { createReadMediaTool } from './tool.ts';
+
+function open({ program }: SessionContext): LiveFeature {
+  /** Of each agent, by what they read. */
+  const made = new WeakMap<AgentContext, Map<string, Tool>>();
+
+  function toolFor(agent: AgentContext, kinds: ReadonlySet<MediaKind>): Tool {
+    const own = made.get(agent) ?? new Map<string, Tool>();
+    made.set(agent, own);
+    const key = [...kinds].join();
+    const known = own.get(key);
+    if (known) return known;
+    const tool = createReadMediaTool(kinds, {
+      images: program.images,
+      async uploadVideo(video, signal) {
+        const { model } = await agent.config.present();
+        return program.uploadVideo(model, video, signal);
+      },
+    });
+    own.set(key, tool);
+    return tool;
+  }
+
+  return {
+    tools(agent) {
+      const alias = agent.config.model();
+      const kinds = alias === undefined ? undefined : program.mediaKinds(alias);
+      return kinds && kinds.size > 0 ? [toolFor(agent, kinds)] : [];
+    },
+  };
+}
+
+export const media: Feature = { name: 'media', open };

@@ -1,0 +1,103 @@
+/** The image library, loaded at first use: three formats alone, few threads, little memory kept. */
+import type sharp from 'sharp';
+import { sniffImage } from '#server/files/media-types.ts';
+
+/** What is decoded at most, in pixels and in bytes of the file. */
+export const DECODE_PIXELS = 100_000_000;
+export const DECODE_BYTES = 64 * 1024 * 1024;
+/** Nobody waits longer for the pixels of one image, in s. */
+const DECODE_TIMEOUT_S = 60;
+
+export interface Size {
+  width: number;
+  height: number;
+}
+
+/** A part of an image, in pixels of the image as it is shown. */
+export interface Region extends Size {
+  x: number;
+  y: number;
+}
+
+export interface ImageHeader {
+  type: string;
+  /** As it is shown, its orientation applied. */
+  size: Size;
+  /** Has frames that a still image would lose. */
+  animated: boolean;
+}
+
+/** Decoded pixels, 8 bits a channel, upright, in sRGB. */
+export interface Pixels extends Size {
+  data: Buffer;
+  channels: 1 | 2 | 3 | 4;
+}
+
+const loaders = ['VipsForeignLoadPngBuffer', 'VipsForeignLoadJpegBuffer', 'VipsForeignLoadWebpBuffer'];
+let loaded: Promise<typeof sharp> | undefined;
+
+async function library(): Promise<typeof sharp> {
+  const { default: load } = await import('sharp');
+  // Files are decoded once, and other work needs the processors too.
+  load.concurrency(1);
+  load.cache(false);
+  // Whatever a file claims to be: no other decoder sees it.
+  load.block({ operation: ['VipsForeignLoad'] });
+  load.unblock({ operation: loaders });
+  return load;
+}
+
+const decoder = () => (loaded ??= library());
+
+/** What the header says; undefined for what is none of the formats that are decoded, or is damaged already there. */
+export async function readHeader(bytes: Uint8Array): Promise<ImageHeader | undefined> {
+  const type = sniffImage(bytes);
+  if (type === undefined || type === 'image/gif') return undefined;
+  const sharp = await decoder();
+  try {
+    // Of any size: only the header is read.
+    const { autoOrient, pages = 1 } = await sharp(bytes, { limitInputPixels: false }).metadata();
+    return { type, size: { width: autoOrient.width, height: autoOrient.height }, animated: pages > 1 };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The pixels of the image, or of a region of it, made smaller where an edge is longer than `edge`. Rejects for a damaged
+ * file, and for one above the limits.
+ */
+export async function decode(
+  bytes: Uint8Array,
+  { region, edge }: { region?: Region | undefined; edge?: number | undefined },
+): Promise<Pixels> {
+  const sharp = await decoder();
+  const image = sharp(bytes, { limitInputPixels: DECODE_PIXELS, failOn: 'error' }).autoOrient();
+  if (region) image.extract({ left: region.x, top: region.y, width: region.width, height: region.height });
+  if (edge !== undefined) image.resize({ width: edge, height: edge, fit: 'inside', withoutEnlargement: true });
+  const { data, info } = await image
+    .toColourspace('srgb')
+    .timeout({ seconds: DECODE_TIMEOUT_S })
+    .raw({ depth: 'uchar' })
+    .toBuffer({ resolveWithObject: true });
+  return { data, width: info.width, height: info.height, channels: info.channels };
+}
+
+async function opened({ data, width, height, channels }: Pixels) {
+  const sharp = await decoder();
+  return sharp(data, { raw: { width, height, channels } });
+}
+
+/** The same in fewer pixels. */
+export async function scaled(pixels: Pixels, edge: number): Promise<Pixels> {
+  if (Math.max(pixels.width, pixels.height) <= edge) return pixels;
+  const image = (await opened(pixels)).resize({ width: edge, height: edge, fit: 'inside' });
+  const { data, info } = await image.raw().toBuffer({ resolveWithObject: true });
+  return { data, width: info.width, height: info.height, channels: info.channels };
+}
+
+export const encodePng = async (pixels: Pixels): Promise<Buffer> => (await opened(pixels)).png().toBuffer();
+
+/** What is transparent becomes white. */
+export const encodeJpeg = async (pixels: Pixels, quality: number): Promise<Buffer> =>
+  (await opened(pixels)).flatten({ background: 'white' }).jpeg({ quality }).toBuffer();

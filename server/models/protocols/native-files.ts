@@ -1,0 +1,35 @@
+/** Videos at the native provider: uploaded once, named by an id in requests. */
+import { z } from 'zod';
+import type { Transport } from '#server/net/fetch.ts';
+import { toModelError } from '../errors.ts';
+import type { VideoUpload } from '../types.ts';
+
+const answerSchema = z.object({ id: z.string().min(1) });
+
+/** The id that the provider gives it. Throws `ModelError`; on abort the signal's reason. */
+export async function uploadNativeVideo(
+  transport: Transport,
+  { model, type, data, signal }: VideoUpload,
+): Promise<string> {
+  const { apiKey, baseUrl = '' } = model;
+  const auth = apiKey ? { name: 'authorization', value: `Bearer ${apiKey}` } : undefined;
+  const exchange = transport.exchange(model.headers, auth);
+  try {
+    signal.throwIfAborted();
+    const form = new FormData();
+    form.set('purpose', 'video');
+    // What the file is called here is nobody's business there.
+    form.set('file', new Blob([new Uint8Array(data)], { type }), `video.${type.slice(type.indexOf('/') + 1)}`);
+    const encoded = new Response(form);
+    const answer = await exchange.fetch(`${baseUrl.replace(/\/+$/, '')}/files`, {
+      method: 'POST',
+      headers: { 'content-type': encoded.headers.get('content-type') ?? '' },
+      body: new Uint8Array(await encoded.arrayBuffer()),
+      signal,
+    });
+    return answerSchema.parse(await answer.json()).id;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw toModelError(error, exchange.facts, true);
+  }
+}

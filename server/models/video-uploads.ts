@@ -1,0 +1,80 @@
+/** Videos that a provider was given: each file once, whatever server of the home uploads it. */
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Documents } from '#server/storage/documents.ts';
+import type { ModelClient } from './stream.ts';
+import { PROVIDER_FILE_SCHEME, type ProtocolName, type ResolvedModel } from './types.ts';
+
+/** Protocols that take videos as files of their own. */
+const UPLOADING: ReadonlySet<ProtocolName> = new Set<ProtocolName>(['native']);
+
+/** What is uploaded at most, in bytes. */
+export const VIDEO_MAX_BYTES = 100 * 1024 * 1024;
+
+const uploadSchema = z.object({ id: z.string() });
+
+/** A file of this machine. */
+export interface VideoFile {
+  path: string;
+  type: string;
+  size: number;
+  mtimeMs: number;
+  read(): Promise<Uint8Array>;
+}
+
+type Provider = Pick<ResolvedModel, 'providerId' | 'baseUrl' | 'protocol' | 'capabilities'>;
+
+export interface VideoUploads {
+  /** Address of the video at the model's provider, uploaded if need be. Throws `ModelError`; on abort the signal's reason. */
+  addressOf(model: ResolvedModel, video: VideoFile, signal: AbortSignal): Promise<{ url: string; id: string }>;
+  /** Whether an id is one of the model's provider. */
+  knows(model: Provider, id: string): Promise<boolean>;
+}
+
+/** Whether videos can be uploaded for the model. */
+export const uploadsVideo = ({ capabilities, protocol }: Pick<ResolvedModel, 'capabilities' | 'protocol'>): boolean =>
+  capabilities.has('video_in') && UPLOADING.has(protocol);
+
+function keyOf({ providerId, baseUrl }: Provider, ...facts: (string | number)[]): string {
+  const hash = createHash('sha256').update(JSON.stringify([providerId, baseUrl, ...facts]));
+  return `cache:provider-files:${hash.digest('hex')}.json`;
+}
+
+export interface VideoUploadsDeps {
+  client: Pick<ModelClient, 'uploadVideo'>;
+  documents: Pick<Documents, 'get' | 'set'>;
+}
+
+/** Reads nothing yet. */
+export function createVideoUploads({ client, documents }: VideoUploadsDeps): VideoUploads {
+  /** One after the other: memory is that of one video, and one that waits finds the id of the same before it. */
+  let last: Promise<unknown> = Promise.resolve();
+  const idAt = async (key: string) => (await documents.get(key, uploadSchema))?.id;
+
+  async function upload(model: ResolvedModel, video: VideoFile, signal: AbortSignal): Promise<string> {
+    const { path, type, size, mtimeMs } = video;
+    const key = keyOf(model, 'file', path, size, mtimeMs);
+    const known = await idAt(key);
+    if (known !== undefined) return known;
+    signal.throwIfAborted();
+    const id = await client.uploadVideo({ model, type, data: await video.read(), signal });
+    await documents.set(keyOf(model, 'id', id), uploadSchema, { id });
+    await documents.set(key, uploadSchema, { id });
+    return id;
+  }
+
+  return {
+    async addressOf(model, video, signal) {
+      const turn = last.then(() => upload(model, video, signal));
+      last = turn.catch(() => undefined);
+      const id = await turn;
+      return { url: `${PROVIDER_FILE_SCHEME}//${id}`, id };
+    },
+    async knows(model, id) {
+      if (!uploadsVideo(model)) return false;
+      // What cannot be read is as good as lost.
+      const known = await idAt(keyOf(model, 'id', id)).catch(() => undefined);
+      return known !== undefined;
+    },
+  };
+}
