@@ -155,8 +155,8 @@ export interface AgentProgram {
   /** Whether an experiment is on. */
   flag(name: Flag): boolean;
   stream(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
-  /** What a model can be shown of files; nothing of one that cannot be used. */
-  mediaKinds(alias: string): ReadonlySet<MediaKind>;
+  /** What a model can be shown of files, the default one unless given; nothing of one that cannot be used. */
+  mediaKinds(alias: string | undefined): ReadonlySet<MediaKind>;
   /** Gives the model's provider a video. */
   uploadVideo: VideoUploads['addressOf'];
   /** Makes images fit for models. */

@@ -20,7 +20,7 @@ export function createMediaKinds(resolve: (alias: string, config: EffectiveConfi
     return kinds;
   }
 
-  return (config: EffectiveConfig, alias: string): ReadonlySet<MediaKind> => {
+  return (config: EffectiveConfig, alias = config.defaultModel ?? ''): ReadonlySet<MediaKind> => {
     const ofConfig = known.get(config) ?? new Map<string, ReadonlySet<MediaKind>>();
     known.set(config, ofConfig);
     const kinds = ofConfig.get(alias) ?? kindsOf(alias, config);

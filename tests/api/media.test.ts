@@ -50,6 +50,17 @@ const sentImages = (n: number): string[] =>
   );
 
 describe('a large image of a prompt', () => {
+  test.each([
+    ['half of it', WIDE.subarray(0, WIDE.length / 2)],
+    ['a bomb', png(pngHead(60_000, 60_000), ['IDAT', Buffer.from('x')])],
+    ['a GIF', GIF],
+  ])('that cannot be made smaller stays as it is: %s', async (_what, bytes) => {
+    const talk = await startTalk(world);
+    const { prompt, ended } = await look(talk, [inline(bytes)]);
+    expect(prompt.content).toMatchObject([{ source: { data: bytes.toString('base64') } }]);
+    expect([ended.reason, await names(talk, 'media-originals')]).toEqual(['completed', []]);
+  });
+
   test('is made smaller, the original is kept, and the model is told; undo takes both back', async () => {
     const talk = await startTalk(world);
     await look(talk, [text('before')]);
@@ -156,17 +167,6 @@ describe('a large image of a prompt', () => {
     await world.ok('POST', `${talk.path}:undo`, {});
     await look(talk, [text('after')]);
     expect(JSON.stringify(wireMessages(world, -1))).not.toContain('made smaller');
-  });
-
-  test.each([
-    ['half of it', WIDE.subarray(0, WIDE.length / 2)],
-    ['a bomb', png(pngHead(60_000, 60_000), ['IDAT', Buffer.from('x')])],
-    ['a GIF', GIF],
-  ])('that cannot be made smaller stays as it is: %s', async (_what, bytes) => {
-    const talk = await startTalk(world);
-    const { prompt, ended } = await look(talk, [inline(bytes)]);
-    expect(prompt.content).toMatchObject([{ source: { data: bytes.toString('base64') } }]);
-    expect([ended.reason, await names(talk, 'media-originals')]).toEqual(['completed', []]);
   });
 });
 
@@ -314,7 +314,7 @@ describe('a video', () => {
     const content = [{ type: 'video', source: { kind: 'file', file_id: id } }];
     return {
       content,
-      tag: `<video path=\"${join(folder(talk), 'media', `${id}.mp4`)}\"></video>`.replaceAll('"', '\\"'),
+      tag: `<video path="${join(folder(talk), 'media', `${id}.mp4`)}"></video>`.replaceAll('"', '\\"'),
     };
   };
 

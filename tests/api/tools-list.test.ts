@@ -16,7 +16,7 @@ async function tools(query = '') {
   return z.object({ tools: z.array(toolDescriptorSchema) }).parse(data).tools;
 }
 const active = async (query: string) => (await tools(query)).filter((tool) => tool.active).map(({ name }) => name);
-const core = ['Read', 'Write', 'Edit', 'Bash', 'Grep', 'Glob'];
+const core = ['Read', 'Write', 'Edit', 'Bash', 'Grep', 'Glob', 'ReadMediaFile'];
 const goals = ['CreateGoal', 'GetGoal', 'SetGoalBudget', 'UpdateGoal'];
 const tasks = ['TaskList', 'TaskOutput', 'TaskStop', 'WaitFor'];
 const modes = ['EnterPlanMode', 'ExitPlanMode', 'AgentSwarm'];

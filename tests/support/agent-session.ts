@@ -210,11 +210,12 @@ export async function openTalk(options: AgentSessionOptions) {
   const durable = () => frames.filter((frame) => !frame.volatile);
   const all = (type: string) => durable().filter((frame) => frame.type === type);
 
-  /** Submits a prompt and returns its id. */
-  function submit(text: string): string {
+  /** Submits a prompt and returns its id; `caption` is what its images left to say. */
+  function submit(text: string, caption?: string): string {
     const id = `p${prompts++}`;
     const content = [{ type: 'text' as const, text }];
-    const input = { content, eventContent: content, parts: content, text, attachments: [] };
+    const told = caption === undefined ? {} : { caption };
+    const input = { content, eventContent: content, parts: content, text, attachments: [], ...told };
     main.submit({ id, input, createdAt: session.context.clock.now() }, []);
     return id;
   }

@@ -27,9 +27,8 @@ function open({ program }: SessionContext): LiveFeature {
 
   return {
     tools(agent) {
-      const alias = agent.config.model();
-      const kinds = alias === undefined ? undefined : program.mediaKinds(alias);
-      return kinds && kinds.size > 0 ? [toolFor(agent, kinds)] : [];
+      const kinds = program.mediaKinds(agent.config.model());
+      return kinds.size > 0 ? [toolFor(agent, kinds)] : [];
     },
   };
 }

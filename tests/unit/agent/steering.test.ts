@@ -8,6 +8,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Feature } from '#server/agent/feature.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { foldJournal } from '#server/journal/cold-fold.ts';
+import { readContext } from '#server/journal/projections/context.ts';
 import { ModelError } from '#server/models/types.ts';
 import { openTalk, scriptedModel, textOf } from '#support/agent-session.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
@@ -58,13 +59,18 @@ it('makes the first prompt that of a turn without one: it is shown as active and
 
 it('loses no text when the server dies before a step takes it', async () => {
   const { talk, answer, path } = await runningTurn((opened) => void opened.submit('go'));
-  const steered = talk.submit('by the way');
+  const steered = talk.submit('by the way', 'a smaller image');
   talk.session.agents.main.steer([steered]);
   const crashed = join(path, 'crashed');
   await mkdir(crashed);
   await copyFile(join(talk.log.dir, 'journal.ndjson'), join(crashed, 'journal.ndjson'));
   const fold = await foldJournal({ dir: crashed, sessionId: talk.session.id, holder: leaseHolder() });
   expect(fold.state.messages.history.at(-1)).toMatchObject({ id: steered, role: 'user' });
+  const caption = readContext(fold.state.context, 'main').entries.at(-2)?.message;
+  expect(caption).toMatchObject({
+    content: [{ text: 'a smaller image' }],
+    origin: { kind: 'injection', variant: 'image_compression', ownerPromptId: steered },
+  });
   expect(fold.state.prompts.get('main')).toMatchObject({ active: undefined, entering: [] });
   answer();
   await talk.idle();

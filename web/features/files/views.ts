@@ -23,6 +23,12 @@ const pattern = (verb: string) => (args: Args) => find(verb, textOf(args, 'patte
 export const fileViews: ToolViews = {
   tools: {
     Read: (args) => ({ verb: 'Read', subject: textOf(args, 'path') }),
+    ReadMediaFile: (args) => ({
+      verb: 'View',
+      subject: textOf(args, 'path'),
+      opens: 'always',
+      output: 'on failure',
+    }),
     Write: (args) => write(textOf(args, 'path'), textOf(args, 'content')),
     Edit: (args) => edit(textOf(args, 'path'), textOf(args, 'old_string'), textOf(args, 'new_string')),
     Grep: pattern('Search'),
