@@ -236,6 +236,25 @@ describe('a call', () => {
     await talk.turn('the story so far');
     for (const { messages } of talk.asked) expect(messages).toContain('the story so far');
   });
+
+  it('with a model runs new ones on it, and has none that the pool has not', async () => {
+    const choices = new Map([
+      ['small', ''],
+      ['large', 'thorough'],
+    ]);
+    const talk = await talkWith(
+      [{ calls: [over(['a', 'b'], { model: 'large' })] }, { calls: [over(['a', 'b'], { model: 'gone' })] }, done],
+      {},
+      { subagentPool: () => ({ defaultModel: 'small', choices }), flag: () => false },
+    );
+    await talk.turn('go');
+    expect(talk.all('subagent.spawned').map(({ payload }) => payload.model)).toEqual(['large', 'large']);
+    expect(talk.results().slice(1)).toEqual([expect.stringContaining('There are: small, large, primary.')]);
+    const told = talk.main.tools().find(({ tool }) => tool.name === 'AgentSwarm')?.tool;
+    expect(Object.keys(Object(told?.parameters.properties))).toContain('model');
+    expect(Object.keys(Object(told?.parameters.properties))).not.toContain('fork');
+    expect(told?.description).toContain('- large: thorough');
+  });
 });
 
 it('what a member says cannot pass for what another did', () => {
