@@ -2,12 +2,25 @@
 
 /** From the bottom to the top; a name is a folder of `server/` or a file in it. */
 const LAYERS = [
-  ['schema', 'errors', 'clock', 'ids', 'json', 'bounded-text', 'breathe', 'version', 'start-error', 'env'],
+  [
+    'schema',
+    'errors',
+    'clock',
+    'ids',
+    'json',
+    'bounded-text',
+    'breathe',
+    'aborts',
+    'slots',
+    'version',
+    'start-error',
+    'env',
+  ],
   ['logging', 'files', 'images', 'processes', 'net', 'runtime', 'storage', 'home', 'git'],
   ['events'],
   ['journal'],
   ['config', 'auth', 'transcript', 'uploads'],
-  ['models', 'permissions', 'tools', 'interactions', 'tasks', 'hooks', 'watches', 'mcp'],
+  ['models', 'permissions', 'tools', 'interactions', 'tasks', 'hooks', 'watches', 'mcp', 'web'],
   ['agent'],
   ['features'],
   ['sessions', 'workspaces', 'workspace-files', 'file-search', 'host-files', 'terminals'],

@@ -2,7 +2,6 @@
 import '#nitro-internal-pollyfills';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import nodeAdapter from 'crossws/adapters/node';
 import { toNodeListener } from 'h3';
 import { useNitroApp } from 'nitropack/runtime';
 import endpoints from '#endpoints';
@@ -19,7 +18,7 @@ import { createAssetReader } from '#utils/http/assets.ts';
 import { createRequestHandler } from '#utils/http/handler.ts';
 import { listenOptions } from '#utils/http/listen-options.ts';
 import { createRouteTable } from '#utils/http/route-table.ts';
-import { createUpgradeListener, peerHooks, webSocketServerOptions } from '#utils/http/websocket.ts';
+import { createUpgrade, createUpgradeListener } from '#utils/http/websocket.ts';
 
 async function main(): Promise<void> {
   const line = await parseCommandLine(process.argv.slice(2));
@@ -40,9 +39,8 @@ async function main(): Promise<void> {
     routes: createRouteTable(endpoints),
     assets: createAssetReader(() => fileURLToPath(new URL('../public', import.meta.url))),
   });
-  const { handleUpgrade } = nodeAdapter({ hooks: peerHooks(app), serverOptions: webSocketServerOptions });
   const server = createServer(listenOptions, toNodeListener(h3App));
-  server.on('upgrade', createUpgradeListener(app, handleUpgrade));
+  server.on('upgrade', createUpgradeListener(app, createUpgrade(app)));
   await runServer(app, server, options, stop);
 }
 

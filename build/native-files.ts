@@ -29,6 +29,8 @@ export function nativeFiles(): string[] {
     'ajv',
     'ajv/dist/2019.js',
     'ajv/dist/2020.js',
+    'linkedom',
+    '@mozilla/readability',
     `@vscode/ripgrep-${platform}/bin/${process.platform === 'win32' ? 'rg.exe' : 'rg'}`,
     ...ptyFiles.map((file) => `@lydell/node-pty-${platform}/${file}`),
   ];

@@ -34,6 +34,7 @@ import { createMcpManagement, type McpManagement } from '#server/mcp/management/
 import { createProber } from '#server/mcp/management/probe.ts';
 import { createMcp } from '#server/mcp/mcp.ts';
 import { createHttpClient } from '#server/net/http-client.ts';
+import { systemNetwork, type Network } from '#server/net/network.ts';
 import { createModelChecks } from '#server/models/model-checks.ts';
 import { createModelClient } from '#server/models/stream.ts';
 import { createVideoUploads } from '#server/models/video-uploads.ts';
@@ -65,6 +66,7 @@ import { createFileSearch, type FileSearch } from '#server/file-search/file-sear
 import { createTrees } from '#server/watches/trees.ts';
 import { watchFrames } from '#server/watches/watch-frames.ts';
 import { createWatches, windowMs } from '#server/watches/watches.ts';
+import { createWeb } from '#server/web/web.ts';
 import { projectRootOf } from '#server/workspaces/local-config.ts';
 import { createWorkspaces, type Workspaces } from '#server/workspaces/workspaces.ts';
 import { SERVER_VERSION } from './version.ts';
@@ -92,6 +94,8 @@ export interface AppOptions {
   demo: boolean;
   /** Of sessions and their agents; tests move it. */
   clock: Clock;
+  /** What fetches of the model may reach; tests bring one whose public addresses are their own. */
+  network: Network;
   /** How long the AGENTS.md files of a directory are not looked at again, in ms; tests shorten it. */
   instructionsMaxAgeMs: number;
   /** Read at every use, so that a changed variable counts. */
@@ -155,6 +159,7 @@ const DEFAULTS = {
   documents: {},
   demo: false,
   clock: systemClock,
+  network: systemNetwork,
   instructionsMaxAgeMs: INSTRUCTIONS_MAX_AGE_MS,
   env: () => process.env,
 } satisfies Partial<AppOptions>;
@@ -340,6 +345,14 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       additionalDirs: additionalDirs.of,
       agentFolders: () => [],
       mcp,
+      web: createWeb({
+        services: () => config.effective().services,
+        fetch,
+        network: options.network,
+        userAgent: () => identity.userAgent(config.effective().identity),
+        clock,
+        log,
+      }),
       instructionsMaxAgeMs: options.instructionsMaxAgeMs,
       clock,
       home,
@@ -426,7 +439,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     async listening(boundPort) {
       await instance.bound(boundPort);
       // In the background: the first answer does not wait for the index.
-      sessions.startRecovery();
+      sessions.startBackground();
       uploads.startSweep();
       mcpAuth.start().catch((error: unknown) => log.warn('MCP grants could not be looked at', { err: error }));
       void removeOldIndexes({

@@ -12,7 +12,6 @@ const FEATURES = [
   'usage',
   'dateChange',
   'tokenCounting',
-  'sessionInit',
   'todo',
 ];
 

@@ -12,6 +12,7 @@ import {
   type Draft,
   type InternalFields,
 } from '#server/journal/records.ts';
+import { errorMessage } from '#server/errors/service-error.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { SessionWarning } from '#schema/session.ts';
@@ -43,7 +44,7 @@ export interface AgentConfig {
   create(change?: AgentChange): void;
   /** Applies a change; binds an unbound agent when a profile is given. */
   change(change: AgentChange): Promise<void>;
-  /** Renders the system prompt anew: the records that tell what is new of it; `cause` says why. */
+  /** Renders the system prompt anew: the records that tell what is new of it, or why it stays; `cause` says why. */
   renderPrompt(cause: string): Promise<CompleteDraft[]>;
   /** Model, effort and system prompt as they are. */
   present(): Promise<TurnModel>;
@@ -68,8 +69,10 @@ export function bindingOf(profile: Profile, agentId: string): InternalFields['ag
 
 /** How an agent comes to life that is made for another one. */
 export interface AgentBirth {
-  purpose: 'task' | 'btw';
+  purpose: 'task' | 'swarm' | 'btw';
   parentAgentId: string;
+  /** Shown beside its id. */
+  label?: string | undefined;
   permission: PermissionMode;
   runtimeId: string | undefined;
   /** Records behind its first ones, on the same line. */
@@ -163,9 +166,9 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     if (created) return;
     const firstLife = !log.state.status.agents.has(id);
     const { birth } = life;
-    const { purpose, parentAgentId } = birth ?? {};
+    const { purpose, parentAgentId, label } = birth ?? {};
     const x = birth
-      ? { kind: 'sub' as const, parentAgentId, purpose }
+      ? { kind: 'sub' as const, parentAgentId, ...(label === undefined ? {} : { label }), purpose }
       : { kind: id === MAIN_AGENT ? ('main' as const) : ('sub' as const) };
     const permission = birth?.permission ?? program.defaultPermission();
     log.append([
@@ -237,7 +240,16 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     return (name === undefined ? undefined : program.profiles(session).get(name)) ?? mainProfile;
   }
 
-  const renderPrompt = (cause: string): Promise<CompleteDraft[]> => renderedPrompt(cause, ownProfile(), false);
+  /** The old one stays where that fails. */
+  async function renderPrompt(cause: string): Promise<CompleteDraft[]> {
+    try {
+      return await renderedPrompt(cause, ownProfile(), false);
+    } catch (error) {
+      session.report(`the system prompt of ${id} in ${log.sessionId} could not be rendered`, error);
+      const message = `The system prompt could not be brought up to date: ${errorMessage(error)}`;
+      return [event(id, 'warning', { message, code: 'system-prompt-refresh-failed' })];
+    }
+  }
 
   async function refreshPrompt(cause: string): Promise<void> {
     const drafts = await renderPrompt(cause);

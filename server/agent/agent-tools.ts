@@ -1,7 +1,7 @@
 /** The tools of an agent: what it has, what it may use of them, and how models are told of that. */
 import type { Tool } from '#server/tools/tool.ts';
 import type { ContextState } from '#server/journal/projections/context.ts';
-import type { AgentProgram } from './context.ts';
+import type { AgentProgram, BoundTools } from './context.ts';
 import { toolListOf, type ToolList } from './tool-list.ts';
 
 export interface AgentTools {
@@ -11,12 +11,17 @@ export interface AgentTools {
   readonly activeNames: ReadonlySet<string>;
   /** Entries of the tool lists that fit no tool. */
   readonly ineffective: readonly string[];
+  /** Deferred ones are not in the list: the model loads them into its conversation. */
+  readonly loadsDeferred: boolean;
   /** The active ones as models are told them. */
   readonly list: ToolList;
 }
 
 const sameItems = (one: readonly unknown[], other: readonly unknown[]) =>
   one.length === other.length && one.every((item, place) => item === other[place]);
+
+const having = (bound: BoundTools, name: string | undefined): BoundTools =>
+  name === undefined || bound.tools === '*' ? bound : { ...bound, tools: [...bound.tools, name] };
 
 /**
  * Asked several times a step: `gather` names the tools there are now, and the rest is made anew only when these or what
@@ -31,16 +36,19 @@ export function createAgentTools(
 
   function make(all: readonly Tool[], { bound, disabledTools }: ContextState): AgentTools {
     const names = all.map((tool) => tool.name);
-    const { active: activeNames, ineffective } = program.toolPolicy(names, bound, disabledTools);
-    const active = all.filter((tool) => activeNames.has(tool.name));
+    const loader = all.find((tool) => tool.loader === 'on')?.name;
+    const { active: allowed, ineffective } = program.toolPolicy(names, bound && having(bound, loader), disabledTools);
+    const active = all.filter((tool) => allowed.has(tool.name) && tool.loader !== 'off');
+    const loadsDeferred = loader !== undefined && allowed.has(loader);
     let list: ToolList | undefined;
     return {
       all,
       active,
-      activeNames,
+      activeNames: new Set(active.map((tool) => tool.name)),
       ineffective,
+      loadsDeferred,
       get list() {
-        list ??= toolListOf(active);
+        list ??= toolListOf(loadsDeferred ? active.filter((tool) => !tool.deferred) : active);
         return list;
       },
     };

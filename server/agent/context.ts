@@ -10,12 +10,21 @@ import type { ContextState, RememberedRule } from '#server/journal/projections/c
 import type { Attachment, Draft, InternalFields } from '#server/journal/records.ts';
 import type { Mcp } from '#server/mcp/mcp.ts';
 import type { Images } from '#server/images/images.ts';
-import type { ModelRequest, ModelResponse, RequestSettings, ResolvedModel, StreamPart } from '#server/models/types.ts';
+import type { SubagentPool } from '#server/models/subagent-pool.ts';
+import type {
+  ModelErrorCode,
+  ModelRequest,
+  ModelResponse,
+  RequestSettings,
+  ResolvedModel,
+  StreamPart,
+} from '#server/models/types.ts';
 import type { VideoUploads } from '#server/models/video-uploads.ts';
 import type { Decision } from '#server/permissions/decision.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
 import type { Tasks, TaskSettings } from '#server/tasks/tasks.ts';
 import type { PreparedCall, Tool, ToolEnvironment } from '#server/tools/tool.ts';
+import type { Web } from '#server/web/web.ts';
 import type { ContextMessage, Origin } from '#schema/engine.ts';
 import type { StatusFacts } from '#schema/events/volatile.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
@@ -57,6 +66,8 @@ export interface SessionContext extends SessionPlace {
   readonly clock: Clock;
   /** `AgentContext.wake` of an agent of this session; nothing where there is none of that id. */
   wake(agentId: string, next: () => TurnRequest | undefined): void;
+  /** It is put away: what is planned in it waits until it is restored. */
+  archived(): boolean;
   /** A turn has ended or a prompt was accepted: the session's cold view changed. */
   changed(): void;
   /** Logs what no client can be told. */
@@ -96,6 +107,10 @@ export interface TurnRequest extends TurnInput {
   promptId?: string;
   /** Text of `turn.started`, for origins that show one. */
   prompt?: Text;
+  /** Text of the turn in transcripts, where that is another. */
+  shown?: Text;
+  /** Failures of a request that end the turn at once, though the request could be made again. */
+  givesUpOn?: readonly ModelErrorCode[];
 }
 
 /** What enters a context together; its long texts are stored (`SessionLog.store`). */
@@ -115,6 +130,7 @@ export interface AgentProgram {
   readonly tools: readonly Tool[];
   readonly hooks: Hooks;
   readonly mcp: Pick<Mcp, 'hold'>;
+  readonly web: Web;
   defaultPermission(): PermissionMode;
   /** Whether main agents begin in plan mode. */
   defaultPlanMode(): boolean;
@@ -129,8 +145,13 @@ export interface AgentProgram {
   /** When a context is compacted by itself: at this part of the window, or with less than `reserved` tokens left. */
   compaction(): { triggerRatio: number; reserved: number | undefined };
   tasks(): TaskSettings;
+  cron(): CronSettings;
   /** How long a subagent may run, in ms; 0 is without end. */
   subagentTimeoutMs(): number;
+  /** How many members of a swarm may run at once; unset is without limit. Throws for a setting that is no number of them. */
+  swarmConcurrency(): number | undefined;
+  /** Models of subagents; undefined for those of their callers. Throws what makes the configured ones unusable. */
+  subagentPool(): SubagentPool | undefined;
   /** Whether an experiment is on. */
   flag(name: Flag): boolean;
   stream(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
@@ -169,6 +190,20 @@ export interface AgentProgram {
     place: SessionPlace,
   ): Pick<ToolEnvironment, 'runtime' | 'cwd' | 'additionalDirs' | 'skillDirs' | 'sessionDir' | 'ancestorDirs' | 'home'>;
   decide(tool: Pick<Tool, 'name' | 'permission'>, prepared: PreparedCall, facts: DecisionFacts): Promise<Decision>;
+}
+
+/** How jobs of cron run. */
+export interface CronSettings {
+  /** There are none: no tools, and nothing fires. */
+  disabled: boolean;
+  /** Whether jobs come a little beside their times, each in its own way. */
+  jitter: boolean;
+  /** Whether old recurring jobs end. */
+  stale: boolean;
+  /** How long a job that is due is not looked at again, in ms. */
+  pollMs: number;
+  /** Logs what happens with jobs, where that is wanted. */
+  trace(what: string, facts: Record<string, unknown>): void;
 }
 
 /** The tools of a binding. */

@@ -52,6 +52,8 @@ export interface LiveFeature {
   reminders?(agent: AgentContext): ContextMessage[];
   /** Each stands before the step of the permission chain that it names, or before all. */
   readonly permissionSteps?: readonly AddedStep[];
+  /** Why a tool that is active cannot be called yet, or nothing; asked before its arguments are looked at. */
+  notYet?(agent: AgentContext, tool: Tool): string | undefined;
   /** Looks at a prepared call before permissions are asked. Returns why it may not run, or nothing. */
   guard?(agent: AgentContext, call: GuardedCall): Promise<string | undefined> | string | undefined;
   /** Records of an agent that is used for the first time in this process, with the change that it is used for. */
@@ -97,13 +99,13 @@ export interface LiveFeature {
    * one line, so a feature that only sometimes objects has it only then.
    */
   mayEnd?(agent: AgentContext, turnId: number, signal: AbortSignal): Promise<ContextMessage[]>;
-  /** Records in front of `turn.ended`, and behind it and its `error`. */
+  /** Records in front of `turn.ended`, and behind it and its `error`; facts that have changed with them. */
   turnEnds?(
     agent: AgentContext,
     turnId: number,
     outcome: TurnOutcome,
     ending: TurnEnding,
-  ): { before?: Draft[]; after?: Draft[] };
+  ): { before?: Draft[]; after?: Draft[]; facts?: StatusFacts };
   /** Asked when the calls of a step have their results: whether the turn ends here instead of going on. */
   stopsTurn?(agent: AgentContext, step: StepHead): boolean;
   /** A subagent of this agent is about to get its task, and waits for what is returned. */
@@ -124,6 +126,10 @@ export interface LiveFeature {
   closing?(agent: AgentContext): Draft[];
   /** Something of it runs, so the session stays loaded. */
   holds?(): boolean;
+  /** Something of it is to come, for which the session stays loaded as long as not too many do. */
+  keeps?(): boolean;
+  /** Too many do, and this one is about to be unloaded. Never rejects. */
+  dropped?(): Promise<void>;
   /** The session is unloaded; awaited before its journal closes. */
   release?(reason: UnloadReason): Promise<void>;
 }
@@ -182,7 +188,9 @@ export interface GuardedCall {
   call: ToolCall;
   prepared: PreparedCall;
   turnId: number;
-  /** Calls of the same response that are admitted already, in order. */
+  /** All calls of the response, in order. */
+  batch: readonly ToolCall[];
+  /** Those that are admitted already. */
   admitted: readonly PreparedCall[];
   /** The turn's. */
   signal: AbortSignal;

@@ -1,6 +1,7 @@
 /** What every agent gets from the program: tools, models, limits and rules, read from the configuration at each use. */
 import type { Clock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
+import { swarmConcurrency } from '#server/config/environment.ts';
 import type { Hooks } from '#server/hooks/hooks.ts';
 import type { Images } from '#server/images/images.ts';
 import type { Mcp } from '#server/mcp/mcp.ts';
@@ -8,6 +9,7 @@ import { completionBudget } from '#server/models/budget.ts';
 import type { Identity } from '#server/models/providers/identity.ts';
 import { effectiveRecord, findModel, resolveModel } from '#server/models/resolve.ts';
 import type { ModelClient } from '#server/models/stream.ts';
+import { subagentPool } from '#server/models/subagent-pool.ts';
 import type { VideoUploads } from '#server/models/video-uploads.ts';
 import { requestSettings, resolveEffort } from '#server/models/thinking.ts';
 import { activeTools } from '#server/permissions/active-tools.ts';
@@ -18,6 +20,7 @@ import type { Logger } from '#server/logging/log.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { DETACHED_TIMEOUT_S, KILL_GRACE_MS } from '#server/tasks/tasks.ts';
 import type { Tool } from '#server/tools/tool.ts';
+import type { Web } from '#server/web/web.ts';
 import { findNestedInstructions } from './calls/nested-instructions.ts';
 import { createMediaKinds } from './media-kinds.ts';
 import type { AgentProgram, SessionPlace } from './context.ts';
@@ -32,6 +35,7 @@ import { createStoredMediaReader } from './stored-media.ts';
 const PRODUCT_NAME = 'Service Code';
 const DEFAULT_PERMISSION = 'manual';
 const COMPACTION_TRIGGER_RATIO = 0.85;
+const CRON_POLL_MS = 1000;
 
 export interface AgentProgramDeps {
   runtime: Runtime;
@@ -53,6 +57,7 @@ export interface AgentProgramDeps {
   tools: readonly Tool[];
   hooks: Hooks;
   mcp: Pick<Mcp, 'hold'>;
+  web: Web;
   /** Further directories that count as the workspace of this root, at this moment. */
   additionalDirs: (root: string) => Promise<readonly string[]>;
   log: Logger;
@@ -93,6 +98,7 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
     tools,
     hooks,
     mcp: deps.mcp,
+    web: deps.web,
     defaultPermission: () => config.effective().defaultPermissionMode ?? DEFAULT_PERMISSION,
     defaultPlanMode: () => config.effective().defaultPlanMode,
     resolveModel: (alias) => resolveModel(alias, { config: config.effective(), env: env(), identity }),
@@ -122,7 +128,19 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
         keepAliveOnExit: keepAliveOnExit ?? false,
       };
     },
+    cron() {
+      const { disabled, noJitter, noStale, debug, pollIntervalMs } = config.effective().cron;
+      return {
+        disabled: disabled ?? false,
+        jitter: !noJitter,
+        stale: !noStale,
+        pollMs: pollIntervalMs ?? CRON_POLL_MS,
+        trace: debug ? (what, facts) => log.info(what, facts) : () => undefined,
+      };
+    },
     subagentTimeoutMs: () => config.effective().subagent.timeoutMs,
+    swarmConcurrency: () => swarmConcurrency(env()),
+    subagentPool: () => subagentPool(config),
     flag: (name) => config.resolveFlags()[name],
     stream: client.streamModel,
     images: deps.images,

@@ -6,6 +6,7 @@ import type { Clock } from '#server/clock.ts';
 import type { VolatileFact } from '#server/journal/log-listeners.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
+import type { StatusFacts } from '#schema/events/volatile.ts';
 import type { InFlightTurn, RunningTool } from '#schema/message.ts';
 import type { TurnOutcome } from '#schema/scalars.ts';
 import type { PreparedCall, ToolProgress } from '#server/tools/tool.ts';
@@ -35,6 +36,8 @@ export interface TurnStream {
   toolEnded(toolCallId: string): void;
   /** The open step, or the turn at its step limit, was cut short. */
   interrupted(reason: 'aborted' | 'max_steps' | 'error'): void;
+  /** Facts that the turn's end changes; told behind it. */
+  changesAtEnd(facts: StatusFacts): void;
   ended(outcome: TurnOutcome): void;
   view(): InFlightTurn;
   /** What the running step told that is in no record yet, in order and joined. */
@@ -76,6 +79,7 @@ export function createTurnStream(deps: TurnStreamDeps): TurnStream {
   /** Of an answer that was not recorded yet. */
   let pieces: StreamedPiece[] = [];
   let announced = new Set<StreamKind>();
+  let changed: StatusFacts = {};
 
   const running = () => frames.phase({ kind: 'running', turnId, step, stepId: '', since });
 
@@ -176,6 +180,9 @@ export function createTurnStream(deps: TurnStreamDeps): TurnStream {
       }
     },
     interrupted: (reason) => frames.phase({ kind: 'interrupted', turnId, step, reason, at: deps.clock.now() }),
+    changesAtEnd(facts) {
+      changed = facts;
+    },
     ended(outcome) {
       frames.phase({
         kind: 'ended',
@@ -184,7 +191,7 @@ export function createTurnStream(deps: TurnStreamDeps): TurnStream {
         durationMs: Math.max(0, deps.clock.now() - since),
         at: deps.clock.now(),
       });
-      frames.facts();
+      frames.facts(changed);
     },
     untold: () => [
       ...pieces,

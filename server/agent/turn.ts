@@ -6,20 +6,20 @@ import { randomUUID } from 'node:crypto';
 import { contextSize } from '#server/journal/context-size.ts';
 import { requestMessages } from '#server/journal/projections/context.ts';
 import { countersOf } from '#server/journal/projections/counters.ts';
-import { entering, event, internal, unsent, type Draft } from '#server/journal/records.ts';
-import { toModelMessages, type RequestShape } from '#server/models/request-history.ts';
-import { ModelError, type ModelResponse } from '#server/models/types.ts';
+import { entering, event, internal, type Draft } from '#server/journal/records.ts';
+import { toModelMessages, withoutLoadedTools, type RequestShape } from '#server/models/request-history.ts';
+import { ModelError, type ModelErrorCode, type ModelResponse } from '#server/models/types.ts';
 import type { ContextMessage, ErrorPayload, TokenUsage, ToolCall } from '#schema/engine.ts';
-import type { InterruptReason } from '#schema/events/turns.ts';
-import { iso, type TurnOutcome } from '#schema/scalars.ts';
+import type { TurnOutcome } from '#schema/scalars.ts';
 import type { TurnModel } from './agent-config.ts';
 import type { AgentContext, TurnInput } from './context.ts';
-import { EngineError, errorPayload, TurnAborted } from './errors.ts';
+import { EngineError, errorPayload } from './errors.ts';
 import type { LiveFeature } from './feature.ts';
 import { streamResponse, type Received, type StreamTimings } from './model-request.ts';
-import { interruptionReminder } from './prompt/reminders.ts';
 import { degrade, shapeName } from './request-recovery.ts';
 import { retryDelay, sleep } from './retry.ts';
+import { createTurnEndings, unstartedResult, type Failure } from './turn-endings.ts';
+import { inputDrafts } from './turn-input.ts';
 import type { TurnStream } from './turn-stream.ts';
 
 /** A turn that has started. */
@@ -28,6 +28,8 @@ export interface Turn {
   /** Absent for turns that no prompt opened. */
   promptId?: string | undefined;
   signal: AbortSignal;
+  /** As in the request for it. */
+  givesUpOn?: readonly ModelErrorCode[] | undefined;
   stream: TurnStream;
   /** What has to enter at the next step: while there is any, the turn does not end as completed. */
   takeInput(): TurnInput[];
@@ -49,7 +51,7 @@ export interface TurnEnd {
 /** Requests in a row that may be too long for the model. */
 const MAX_OVERFLOWS = 3;
 
-interface OpenStep {
+export interface OpenStep {
   step: number;
   stepId: string;
 }
@@ -62,7 +64,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
   const turnId = turn.id;
   // A prompt that is steered into a turn without one becomes the turn's, but it did not start it.
   const opener = turn.promptId;
-  const startedAt = session.clock.now();
+  const endings = createTurnEndings(agent, turn);
   let open: OpenStep | undefined;
   let stepsDone = 0;
   let failedAttempts = 0;
@@ -83,7 +85,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
       const { maxSteps, maxAttempts } = program.limits();
       if (maxSteps > 0 && stepsDone >= maxSteps) {
         const error = new EngineError('loop.max_steps_exceeded', `The turn reached its limit of ${maxSteps} steps.`);
-        return fail(error, { step: step - 1, reason: 'max_steps' });
+        return fail(error, { interrupted: { step: step - 1, reason: 'max_steps' } });
       }
       frozen = await prepareStep(frozen);
       open = await beginStep(step);
@@ -104,7 +106,8 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
           continue;
         }
         failedAttempts++;
-        if (!error.facts.retry || failedAttempts >= maxAttempts) throw error;
+        const { retry, code } = error.facts;
+        if (!retry || turn.givesUpOn?.includes(code) || failedAttempts >= maxAttempts) throw error;
         unrecorded = undefined;
         const delayMs = retryDelay(error, failedAttempts);
         retryLater(error, open, { failedAttempt: failedAttempts, maxAttempts, delayMs });
@@ -120,7 +123,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     if (log.readOnly) throw error;
     const partial = await partialResponse();
     if (signal.aborted) return cancel(partial);
-    return fail(error, open ? { ...open, reason: 'error' } : undefined, { partial });
+    return fail(error, { interrupted: open && { ...open, reason: 'error' }, partial });
   }
 
   /** Waits for what features do before the next step; one that replaces the context leaves another system prompt. */
@@ -148,10 +151,13 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     const hooks = features.map((feature) => feature.stepBegins?.(agent, { turnId, step }) ?? {});
     const input = [...continuation, ...featureInput(), ...turn.takeInput()];
     continuation = [];
-    const reminders = [...turn.reminders(), ...told, ...hooks.flatMap((hook) => hook.messages ?? [])];
+    const declarations = told.filter(({ tools }) => tools);
+    const said = told.filter(({ tools }) => !tools);
+    const reminders = [...turn.reminders(), ...said, ...hooks.flatMap((hook) => hook.messages ?? [])];
     const head: Draft[] = [
       ...inputDrafts(id, input, 'step'),
       ...(reminders.length > 0 ? [entering(id, reminders, { cause: 'reminder' })] : []),
+      ...(declarations.length > 0 ? [entering(id, declarations, { cause: 'tools' })] : []),
       ...hooks.flatMap((hook) => hook.before ?? []),
     ];
     // The instruction of another agent was never submitted.
@@ -194,7 +200,9 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
   async function request(frozen: TurnModel, at: OpenStep) {
     for (;;) {
       const begin = performance.now();
-      const projected = toModelMessages(await log.load(messages()), shape);
+      const tools = agent.tools();
+      const whole = await log.load(messages());
+      const projected = toModelMessages(tools.loadsDeferred ? whole : withoutLoadedTools(whole), shape);
       const history = await program.withStoredMedia(projected, {
         sessionDir: session.dir,
         model: frozen.model,
@@ -206,7 +214,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
           settings: frozen.settings,
           system: frozen.system,
           messages: history,
-          tools: agent.tools().list.tools,
+          tools: tools.list.tools,
           maxTokens: program.budget(frozen.model, contextSize(agent.state())),
           cacheKey: log.sessionId,
           signal,
@@ -236,20 +244,8 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     const { parts, calls } = await log.store(received);
     return [
       internal(id, 'step.response', { turnId, ...at, parts, calls, partial: true, model: frozen.model.alias }),
-      ...calls.map((call) => unstartedResult(call.id)),
+      ...calls.map((call) => unstartedResult(id, turnId, call.id)),
     ];
-  }
-
-  function unstartedResult(toolCallId: string): Draft {
-    return unsent(
-      event(id, 'tool.result', {
-        turnId,
-        toolCallId,
-        output: 'The call was interrupted before it started; it had no effect.',
-        isError: true,
-        synthetic: true,
-      }),
-    );
   }
 
   /** Records the answer, runs its calls and closes the step. Returns the outcome when the turn is over. */
@@ -289,13 +285,17 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
       });
 
     if (response.finishReason === 'filtered') {
-      log.append([recorded, ...response.calls.map((call) => unstartedResult(call.id)), completed('filtered')]);
+      log.append([
+        recorded,
+        ...response.calls.map((call) => unstartedResult(id, turnId, call.id)),
+        completed('filtered'),
+      ]);
       stream.responseBooked();
       const error = new EngineError(
         'provider.filtered',
         'The answer was stopped by the safety filter of the provider.',
       );
-      return fail(error, undefined, { interruptReason: 'filtered' });
+      return fail(error, { reason: 'filtered' });
     }
     if (response.calls.length > 0) {
       log.append([recorded]);
@@ -318,7 +318,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     const asked = features.flatMap((feature) => (feature.mayEnd ? [feature.mayEnd.bind(feature)] : []));
     continuation.push(...turn.takeInput());
     if (asked.length === 0 && !waits()) {
-      log.append([...drafts, ...completion(drafts)]);
+      log.append([...drafts, ...endings.completed(drafts)]);
       return end;
     }
     log.append(drafts);
@@ -330,36 +330,8 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     signal.throwIfAborted();
     continuation.push(...(messages.length > 0 ? [{ messages }] : []), ...turn.takeInput());
     if (waits()) return undefined;
-    log.append(completion([]));
+    log.append(endings.completed([]));
     return end;
-  }
-
-  /** `line` stands in front of it. */
-  function ended(
-    line: Draft[],
-    outcome: TurnOutcome,
-    extra: { error?: ErrorPayload; interruptReason?: InterruptReason } = {},
-    behind: Draft[] = [],
-  ): Draft[] {
-    const hooks = features.map((feature) => feature.turnEnds?.(agent, turnId, outcome, { ...extra, line }) ?? {});
-    // The clock may have been set back.
-    const durationMs = Math.max(0, session.clock.now() - startedAt);
-    return [
-      ...hooks.flatMap((hook) => hook.before ?? []),
-      event(id, 'turn.ended', { turnId, reason: outcome, durationMs, ...extra }),
-      ...behind,
-      ...hooks.flatMap((hook) => hook.after ?? []),
-    ];
-  }
-
-  function settledPrompt(reason: 'completed' | 'failed'): Draft[] {
-    if (turn.promptId === undefined) return [];
-    return [event(id, 'prompt.completed', { promptId: turn.promptId, finishedAt: iso(session.clock.now()), reason })];
-  }
-
-  /** `line` stands in front of it. */
-  function completion(line: Draft[]): Draft[] {
-    return [...ended(line, 'completed'), ...settledPrompt('completed')];
   }
 
   function retryLater(
@@ -378,74 +350,24 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     stream.retrying(facts);
   }
 
-  /** Calls of the open step that have no result yet: they never started. */
-  function missingResults(): Draft[] {
-    const calls = log.state.status.agents.get(id)?.turn?.step?.calls;
-    return [...(calls?.keys() ?? [])].map(unstartedResult);
-  }
-
   /** Input that no step has taken: accepted, so it must not be lost. */
   function untakenInput(): Draft[] {
     return inputDrafts(id, [...continuation, ...turn.takeInput()], 'step');
   }
 
   function cancel(partial: Draft[]): TurnEnd {
-    const reason = signal.reason instanceof TurnAborted ? signal.reason : undefined;
-    const byUser = reason?.by === 'user';
-    const message = byUser ? {} : { message: reason?.message ?? 'aborted' };
-    const reminder = byUser ? interruptionReminder(messages()) : [];
-    const line = [
-      ...partial,
-      ...missingResults(),
-      ...(open ? [event(id, 'turn.step.interrupted', { turnId, ...open, reason: 'aborted', ...message })] : []),
-      ...session.interactions.endTurn(id, turnId),
-    ];
-    log.append([
-      ...line,
-      ...ended(line, 'cancelled', { interruptReason: byUser ? 'user_cancelled' : 'aborted' }),
-      ...untakenInput(),
-      ...(reminder.length > 0 ? [entering(id, reminder, { cause: 'reminder' })] : []),
-      ...(turn.promptId === undefined
-        ? []
-        : [event(id, 'prompt.aborted', { promptId: turn.promptId, abortedAt: iso(session.clock.now()) })]),
-    ]);
+    log.append(endings.cancelled({ partial, open, untaken: untakenInput }));
     if (open) stream.interrupted('aborted');
     return { outcome: 'cancelled' };
   }
 
-  function fail(
-    cause: unknown,
-    interrupted: { step: number; stepId?: string; reason: 'max_steps' | 'error' } | undefined,
-    { interruptReason, partial = [] }: { interruptReason?: InterruptReason; partial?: Draft[] } = {},
-  ): TurnEnd {
+  function fail(cause: unknown, failure: Omit<Failure, 'error' | 'untaken'>): TurnEnd {
     const error = errorPayload(cause);
-    const message = `[${error.code}] ${error.message}`;
-    const line = [
-      ...partial,
-      ...missingResults(),
-      ...(interrupted ? [event(id, 'turn.step.interrupted', { turnId, ...interrupted, message })] : []),
-      ...session.interactions.endTurn(id, turnId),
-    ];
-    log.append([
-      ...line,
-      ...ended(line, 'failed', { error, interruptReason: interruptReason ?? interrupted?.reason ?? 'error' }, [
-        event(id, 'error', error),
-      ]),
-      ...untakenInput(),
-      ...settledPrompt('failed'),
-    ]);
-    if (interrupted) stream.interrupted(interrupted.reason);
+    log.append(endings.failed({ ...failure, error, untaken: untakenInput }));
+    if (failure.interrupted) stream.interrupted(failure.interrupted.reason);
     return { outcome: 'failed', error };
   }
 }
-
-/** The records that let these enter the agent's context, each on its own. */
-export const inputDrafts = (agentId: string, inputs: TurnInput[], enters: 'turn' | 'step'): Draft[] =>
-  inputs.flatMap(({ before = [], messages, attachments = [], after = [] }) => {
-    // Those of what opens a turn stand in its `turn.started`.
-    const brought = enters === 'step' && attachments.length > 0 ? { attachments } : {};
-    return [...before, entering(agentId, messages, { cause: 'input', enters, ...brought }), ...after];
-  });
 
 const usageTotal = (usage: TokenUsage) =>
   usage.inputOther + usage.output + usage.inputCacheRead + usage.inputCacheCreation;

@@ -1,5 +1,4 @@
 /** The addresses a user opens. */
-import { isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 
 const WILDCARDS = new Set(['0.0.0.0', '::']);
@@ -18,5 +17,5 @@ function reachableHosts(host: string): string[] {
 /** One URL for each way in, the first for this machine; without `token` (auth bypassed) they carry no fragment. */
 export function accessUrls(host: string, port: number, token: string | undefined): string[] {
   const fragment = token === undefined ? '' : `#token=${token}`;
-  return reachableHosts(host).map((name) => `http://${isIPv6(name) ? `[${name}]` : name}:${port}/${fragment}`);
+  return reachableHosts(host).map((name) => `http://${name.includes(':') ? `[${name}]` : name}:${port}/${fragment}`);
 }

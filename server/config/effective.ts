@@ -83,10 +83,10 @@ function records<Item>(
   return Object.fromEntries(all);
 }
 
-/** The old `model` member stands in for a pool of one. */
+/** The old `model` member stands in for a pool of one, or for the one that is forced. */
 function pool({ model, ...rest }: NonNullable<StoredConfig['secondaryModel']>) {
   if (model === undefined || rest.defaultModel !== undefined || rest.models !== undefined) return rest;
-  return { ...rest, defaultModel: model, models: { [model]: '' } };
+  return { ...rest, defaultModel: model, ...(rest.force ? {} : { models: { [model]: '' } }) };
 }
 
 /** An address from the environment never receives what is stored for another one. */

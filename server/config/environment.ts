@@ -82,6 +82,16 @@ function valid<Value extends object>(schema: Parser<Value>, members: Record<stri
   return accepted;
 }
 
+/** Members of a swarm that may run at once; undefined without a limit. Throws for anything but a positive integer. */
+export function swarmConcurrency(env: Env): number | undefined {
+  const name = 'SERVICE_CODE_AGENT_SWARM_MAX_CONCURRENCY';
+  const text = envText(env, name);
+  if (text === undefined) return undefined;
+  const limit = envInteger(env, name) ?? 0;
+  if (limit < 1) throw new Error(`${name} must be a positive integer, not "${text}".`);
+  return limit;
+}
+
 /** Variables of one web service. */
 export interface ServiceVariables {
   baseUrl: string | undefined;

@@ -2,6 +2,7 @@
 import type { Feature } from '#server/agent/feature.ts';
 import { btw } from './btw/btw.ts';
 import { compaction } from './compaction/compaction.ts';
+import { cron } from './cron/cron.ts';
 import { goals } from './goals/goals.ts';
 import { hooks } from './hooks/hooks.ts';
 import { mcp } from './mcp/mcp.ts';
@@ -9,8 +10,12 @@ import { media } from './media/media.ts';
 import { planMode } from './plan-mode/plan-mode.ts';
 import { questions } from './questions/questions.ts';
 import { subagents } from './subagents/subagents.ts';
+import { swarm } from './swarm/swarm.ts';
 import { tasks } from './tasks/tasks.ts';
 import { todoList } from './todo-list/todo-list.ts';
+import { web } from './web/web.ts';
+
+import { toolSelection } from './tool-selection/tool-selection.ts';
 
 export const features: readonly Feature[] = [
   hooks,
@@ -18,10 +23,14 @@ export const features: readonly Feature[] = [
   todoList,
   questions,
   planMode,
+  swarm,
   goals,
   subagents,
   btw,
   tasks,
+  cron,
+  web,
   compaction,
+  toolSelection,
   mcp,
 ];

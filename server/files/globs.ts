@@ -121,11 +121,17 @@ export function textGlob(pattern: string): Matcher {
   return (text) => alternatives.some((tokens) => matchTokens(tokens, text));
 }
 
+/** What a segment ends with, as it is written there. */
+const LITERAL_END = /[^\\*?[\]]*$/;
+
 function segmentToken(segment: string, fold: Fold): Token {
   if (segment === '**') return STAR;
+  // Where case does not count characters are folded one by one, which is not the same as a whole text's.
+  const [end = ''] = fold === keepCase ? (LITERAL_END.exec(segment) ?? []) : [];
+  if (fold === keepCase && end === segment) return (name) => name === segment;
   const tokens = tokenize(segment, fold);
   // A star stands for a name or a part of one, never for nothing between two slashes.
-  return (name) => (name !== '' || tokens.length === 0) && matchTokens(tokens, name);
+  return (name) => (name !== '' || tokens.length === 0) && name.endsWith(end) && matchTokens(tokens, name);
 }
 
 /** `a/**` is `a` too, but `*\/**` is only what lies below: else it would be every name. */

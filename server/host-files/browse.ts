@@ -2,15 +2,16 @@
 import { opendir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createPace } from '#server/breathe.ts';
+import { compareNames } from '#server/files/compare-names.ts';
 import { onPath } from '#server/files/path-error.ts';
 import { sortInPieces } from '#server/files/sort-in-pieces.ts';
 import type { HostDirectory } from '#schema/host-files.ts';
 import { assertAbsolute } from './host-path.ts';
 
-const byName = new Intl.Collator('en').compare;
 const READ_AHEAD = 512;
 
-const hiddenLast = (a: string, b: string) => Number(a.startsWith('.')) - Number(b.startsWith('.')) || byName(a, b);
+const hiddenLast = (a: string, b: string) =>
+  Number(a.startsWith('.')) - Number(b.startsWith('.')) || compareNames(a, b);
 
 /** Real directories alone, hidden ones last. Throws 40001, 40409 for what is no directory, 40411. */
 export async function browse(path: string): Promise<HostDirectory> {

@@ -22,6 +22,8 @@ const PARALLEL_READS = 16;
 const reservedKey = /^\$+blob$/;
 
 export interface BlobStore {
+  /** Whether any value of this store may hold a text. */
+  readonly holdsTexts: boolean;
   /**
    * The value with its long texts hashed and written, without blocking; they hold their strings. Drafts are made of
    * what it returns, with no await in between. Throws what the file system throws.
@@ -65,15 +67,18 @@ interface OpenReference {
   whole: boolean;
 }
 
-/** `from` is the session folder; `blobs/` is made when first needed. */
-export function createBlobStore(from: string, files: JournalFiles = journalFiles): BlobStore {
+/**
+ * `from` is the session folder; `blobs/` is made when first needed. `holdsTexts`: values that this store did not decode
+ * may hold texts of it.
+ */
+export function createBlobStore(from: string, files: JournalFiles = journalFiles, holdsTexts = false): BlobStore {
   let dir = from;
   const known = new Set<string>();
   let unsynced: string[] = [];
   /** By hash: of what was encoded since the last `forget`. */
   const texts = new Map<string, string>();
-  /** Whether any value of this store can hold a text; most sessions have none, and their values need no look. */
-  let met = false;
+  /** Most sessions have no long text, and their values need no look. */
+  let met = holdsTexts;
 
   function noteWritten(hash: string): void {
     known.add(hash);
@@ -177,11 +182,12 @@ export function createBlobStore(from: string, files: JournalFiles = journalFiles
     return { value: holder.root, open };
   }
 
-  const parse = (text: string) => {
-    const parsed: unknown = JSON.parse(text);
-    if (text.includes('blob"')) met = true;
-    return text.includes('blob"') ? restore(parsed) : { value: parsed, open: [] };
-  };
+  function parse(text: string): { value: unknown; open: OpenReference[] } {
+    const value: unknown = JSON.parse(text);
+    if (!mayRefer(text)) return { value, open: [] };
+    met = true;
+    return restore(value);
+  }
 
   async function read({ blob: hash }: BlobText): Promise<string> {
     const held = texts.get(hash) ?? textCache.get(hash);
@@ -215,6 +221,9 @@ export function createBlobStore(from: string, files: JournalFiles = journalFiles
   }
 
   return {
+    get holdsTexts() {
+      return met;
+    },
     async store<T>(value: T) {
       const held = holdsLong(value) ? await stored(value, true, false) : value;
       // `stored` changes nothing but long texts, where the type says so.
@@ -223,7 +232,7 @@ export function createBlobStore(from: string, files: JournalFiles = journalFiles
     keep: put,
     encode(value) {
       const text = JSON.stringify(value);
-      if (text.length <= SURELY_SHORT_UNITS && !text.includes('blob"')) return text;
+      if (text.length <= SURELY_SHORT_UNITS && !mayRefer(text)) return text;
       return JSON.stringify(extract(value));
     },
     decodeEncoded(text) {
@@ -261,6 +270,9 @@ export function createBlobStore(from: string, files: JournalFiles = journalFiles
     return (await files.blobSize(dir, hash)) ?? lostText(hash).length;
   }
 }
+
+/** Whether a JSON text may hold a reference to a blob, or a key that looks like one. */
+export const mayRefer = (json: string): boolean => json.includes('blob"');
 
 /** Whether a string is kept in a file. UTF-8 cannot hold lone surrogates, so such a text stays in its line. */
 export function isLong(text: string): boolean {

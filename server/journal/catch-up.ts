@@ -34,14 +34,14 @@ export function createCatchUp(journal: OpenJournal): CatchUp {
     const next = restart ? emptyView(view.header, view.state.features.projections) : view;
     const anew = restart || view.broken;
     if (anew) journal.listeners.tell((listener) => listener.restarted());
-    await readOn(next, dir, blobs, async (batch, sent) => {
+    await readOn(next, dir, blobs, (batch, sent) => {
       reportUnknown(batch);
-      const untold = sent.filter((one) => one.seq > told);
-      const publish = untold.length > 0 ? await framesOf(batch, untold) : undefined;
-      return () => {
+      const tellOf = (publish?: () => void) => () => {
         if (!anew) journal.listeners.tell((listener) => listener.line(batch));
         publish?.();
       };
+      const untold = sent.filter((one) => one.seq > told);
+      return untold.length > 0 ? framesOf(batch, untold).then(tellOf) : tellOf();
     });
     if (restart) journal.waiting = [];
     journal.view = next;

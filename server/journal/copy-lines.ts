@@ -2,6 +2,8 @@
 import { ServiceError } from '#server/errors/service-error.ts';
 import { errorCode } from '#server/files/errno.ts';
 import { createBlobStore, type BlobStore } from './blobs.ts';
+import { becomeCopy } from './copy-state.ts';
+import type { LogState } from './fold.ts';
 import { JOURNAL_FORMAT, type JournalHeader } from './header.ts';
 import type { JournalFiles, JournalReader } from './journal-files.ts';
 import type { FeatureProjection } from './projections/feature-projection.ts';
@@ -17,6 +19,15 @@ export interface CopiedJournal {
   sessionId: string;
   /** Bytes of its lines that count; up to its last whole one unless given. */
   end?: number | undefined;
+  /** What these lines fold to, where that is known. */
+  known?: KnownFold | undefined;
+}
+
+/** A fold of exactly the lines that are copied; becomes that of the copy. */
+export interface KnownFold {
+  state: LogState;
+  /** Long texts may stand in it. */
+  holdsTexts: boolean;
 }
 
 export interface LineCopy {
@@ -30,8 +41,8 @@ export interface LineCopy {
 }
 
 /**
- * Writes the copy's file and folds it; a journal that is not there is an empty one. Throws 50001 of a damaged line, 50003
- * of a newer format.
+ * Writes the copy's file and folds it, unless that is known; a journal that is not there is an empty one. Throws 50001 of
+ * a damaged line, 50003 of a newer format.
  */
 export async function copyLines(copy: LineCopy): Promise<JournalView & { blobs: BlobStore }> {
   const { source, stage, header, projections, files } = copy;
@@ -39,12 +50,21 @@ export async function copyLines(copy: LineCopy): Promise<JournalView & { blobs: 
   const { seq, epoch } = found ? await readPosition(source.dir, found.end) : { seq: 0, epoch: '' };
   const { start = 0, end = 0 } = found ?? {};
   const forked_from = { session_id: source.sessionId, epoch, seq };
-  const head = `${JSON.stringify({ ...header, history: end - start, forked_from })}\n`;
+  const own = { ...header, history: end - start, forked_from };
+  const head = `${JSON.stringify(own)}\n`;
   await files.copy({ dir: source.dir, start, end }, stage, head);
-  const blobs = createBlobStore(stage, files);
-  const view = emptyView(header, projections);
-  await readOn(view, stage, blobs);
-  return Object.assign(view, { blobs });
+  const known = found && source.known;
+  const blobs = createBlobStore(stage, files, known?.holdsTexts);
+  if (!known) {
+    const view = emptyView(header, projections);
+    await readOn(view, stage, blobs);
+    return { ...view, blobs };
+  }
+  const { state } = known;
+  const length = Buffer.byteLength(head);
+  becomeCopy(state, own, length - start);
+  const ownStart = length + own.history;
+  return { header: own, state, seq: 0, length: ownStart, ownStart, marks: [], broken: false, blobs };
 }
 
 /** Where the lines behind the header begin and end; undefined where there is no header. */

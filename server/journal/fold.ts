@@ -52,9 +52,11 @@ export function initialState(header: JournalHeader, projections: readonly Featur
  * will stand in front of them on their line.
  */
 export function applyBatch(state: LogState, { t, records }: Batch, line?: number, before = 0): void {
-  for (const [place, record] of records.entries()) {
+  const { projections } = state.features;
+  let place = before;
+  for (const record of records) {
     contextProjection.apply(state.context, record);
-    messagesProjection.apply(state.messages, record, t, { line, record: before + place });
+    messagesProjection.apply(state.messages, record, t, { line, record: place });
     statusProjection.apply(state.status, record, t);
     activityProjection.apply(state.activity, record, t);
     tasksProjection.apply(state.tasks, record, t);
@@ -63,7 +65,8 @@ export function applyBatch(state: LogState, { t, records }: Batch, line?: number
     usageProjection.apply(state.usage, record, t);
     countersProjection.apply(state.counters, record, t);
     indexProjection.apply(state.index, record, t);
-    for (const projection of state.features.projections) projection.apply(state.features, record, t);
+    for (const projection of projections) projection.apply(state.features, record, t);
+    place += 1;
   }
   state.lastTime = t;
 }

@@ -1,11 +1,14 @@
 /** Reads a journal line by line in bounded memory. */
 import { ServiceError } from '#server/errors/service-error.ts';
 import { errorCode } from '#server/files/errno.ts';
-import type { BlobStore } from './blobs.ts';
+import { mayRefer, type BlobStore } from './blobs.ts';
 import type { JournalReader } from './journal-files.ts';
+import { nameType } from './record-types.ts';
 import type { Batch, JournalRecord } from './records.ts';
 
 const CHUNK_BYTES = 256 * 1024;
+/** Kept free in front of a chunk, for the beginning of its first line. */
+const HEAD_BYTES = 64 * 1024;
 const LINE_FEED = 10;
 
 export interface Line {
@@ -24,7 +27,7 @@ export async function* readLines(file: JournalReader, start: number, end = Infin
   let rest: Buffer = Buffer.alloc(0);
   let restOffset = start;
   for await (const chunk of readAhead(file, start, end)) {
-    const bytes = Buffer.concat([rest, chunk]);
+    const bytes = behind(rest, chunk);
     const lines: Line[] = [];
     let from = 0;
     for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, from)) {
@@ -38,30 +41,46 @@ export async function* readLines(file: JournalReader, start: number, end = Infin
   }
 }
 
-/** The bytes in chunks, each of them good until the next is asked for; that one is read meanwhile. */
-async function* readAhead(file: JournalReader, start: number, end: number): AsyncGenerator<Buffer> {
+/** The chunk with the rest of what was read before it in front. */
+function behind(rest: Buffer, chunk: Chunk): Buffer {
+  const { buffer, length } = chunk;
+  if (rest.length > HEAD_BYTES) return Buffer.concat([rest, buffer.subarray(HEAD_BYTES, HEAD_BYTES + length)]);
+  rest.copy(buffer, HEAD_BYTES - rest.length);
+  return buffer.subarray(HEAD_BYTES - rest.length, HEAD_BYTES + length);
+}
+
+/** Bytes behind the first `HEAD_BYTES` of a buffer. */
+interface Chunk {
+  buffer: Buffer;
+  length: number;
+}
+
+/** The bytes in chunks, each of them good until the one behind the next is asked for; the next is read meanwhile. */
+async function* readAhead(file: JournalReader, start: number, end: number): AsyncGenerator<Chunk> {
   let position = start;
-  const read = async (buffer: Buffer) => {
+  const buffers: Buffer[] = [];
+  // In turn: one to be read into, one that was read, and that before it, which has the beginning of its first line.
+  const read = async (turn: number): Promise<Chunk> => {
+    const buffer = (buffers[turn % 3] ??= Buffer.allocUnsafe(HEAD_BYTES + CHUNK_BYTES));
     const wanted = Math.min(CHUNK_BYTES, end - position);
-    const length = wanted > 0 ? await file.read(buffer, wanted, position) : 0;
+    const length = wanted > 0 ? await file.read(buffer.subarray(HEAD_BYTES), wanted, position) : 0;
     position += length;
-    return buffer.subarray(0, length);
+    return { buffer, length };
   };
-  let buffer: Buffer = Buffer.allocUnsafe(CHUNK_BYTES);
-  let spare: Buffer | undefined;
-  let next = read(buffer);
+  let turn = 0;
+  let next = read(turn);
   try {
     for (let chunk = await next; chunk.length > 0; chunk = await next) {
+      turn += 1;
       // A file that ends here has nothing to be read ahead.
       const goesOn = chunk.length === CHUNK_BYTES;
       if (goesOn) {
-        [buffer, spare] = [spare ?? Buffer.allocUnsafe(CHUNK_BYTES), buffer];
-        next = read(buffer);
+        next = read(turn);
         // Whoever reads no further hears of no failure.
         next.catch(() => undefined);
       }
       yield chunk;
-      if (!goesOn) next = read(buffer);
+      if (!goesOn) next = read(turn);
     }
   } finally {
     // The file is closed behind this.
@@ -73,8 +92,15 @@ async function* readAhead(file: JournalReader, start: number, end: number): Asyn
 export const damagedAt = (offset: number, cause?: unknown) =>
   new ServiceError('internal.error', `the session's journal is damaged at byte ${offset}`, { cause });
 
-/** The batch of a line of the file. Throws 50001 naming the byte offset when it is none. */
-export async function readBatch(line: Line, blobs: BlobStore): Promise<Batch> {
+/**
+ * The batch of a line of the file; later when a text of it has to be looked for. Throws 50001 naming the byte offset when
+ * it is none.
+ */
+export function readBatch(line: Line, blobs: BlobStore): Batch | Promise<Batch> {
+  return mayRefer(line.text) ? decodedBatch(line, blobs) : outlinedBatch(line, blobs);
+}
+
+async function decodedBatch(line: Line, blobs: BlobStore): Promise<Batch> {
   try {
     return asBatch(await blobs.decode(line.text));
   } catch (error) {
@@ -98,25 +124,20 @@ export function outlinedBatch(line: Line, blobs: BlobStore): Batch {
 
 function asBatch(value: unknown): Batch {
   if (!isBatch(value)) throw new Error('not a line of records');
-  return { t: value.t, records: value.r };
+  const { t, r: records } = value;
+  for (const record of records) nameType(record);
+  return { t, records };
 }
 
 /** The shape that all records share; a type that is not known is skipped by every fold. */
 function isBatch(value: unknown): value is { t: number; r: JournalRecord[] } {
   if (typeof value !== 'object' || value === null || !('t' in value) || !('r' in value)) return false;
-  return (
-    typeof value.t === 'number' &&
-    Array.isArray(value.r) &&
-    value.r.every(
-      (record: unknown) =>
-        typeof record === 'object' &&
-        record !== null &&
-        'type' in record &&
-        typeof record.type === 'string' &&
-        'agent' in record &&
-        typeof record.agent === 'string',
-    )
-  );
+  return typeof value.t === 'number' && Array.isArray(value.r) && value.r.every(isRecord);
+}
+
+function isRecord(value: unknown): value is JournalRecord {
+  if (typeof value !== 'object' || value === null || !('type' in value) || !('agent' in value)) return false;
+  return typeof value.type === 'string' && typeof value.agent === 'string';
 }
 
 /** A record that clients get. */

@@ -66,6 +66,8 @@ export interface SessionLog {
   volatile<T extends VolatileType>(agent: string, type: T, fields: VolatileFields<T>, options?: VolatileOptions): void;
   /** Told of all that is folded from here on, and of what is never written, in their order; until the returned call. */
   listen(listener: LogListener): () => void;
+  /** Whether long texts may stand in `state`. */
+  readonly holdsTexts: boolean;
   /** Folded, but in no line of the file. */
   readonly unwritten: JournalRecord[];
   /** The durable frames `after < seq <= upTo` as first sent, oldest first; read from the file. */
@@ -224,6 +226,9 @@ export function openLog(options: SessionLogOptions, blobs: BlobStore, view: Jour
       journal.outbox.publish([{ type, seq, ...journal.stream(), time, payload, volatile: true, ...place }]);
     },
     listen: journal.listeners.add,
+    get holdsTexts() {
+      return blobs.holdsTexts;
+    },
     get unwritten() {
       return [...journal.waiting.map((draft) => recordOf(draft, undefined)), ...journal.closedByFailure];
     },

@@ -26,7 +26,7 @@ export interface JournalView {
 }
 
 /** Told of each line in front of its fold; what it returns is called behind it. */
-export type LineListener = (batch: Batch, sent: SentRecord[]) => Promise<() => void> | void;
+export type LineListener = (batch: Batch, sent: SentRecord[]) => Promise<() => void> | (() => void) | void;
 
 /** Bytes between two marks. */
 const MARK_BYTES = 64 * 1024;
@@ -80,8 +80,10 @@ export async function readOn(view: JournalView, dir: string, blobs: BlobStore, o
     if (view.length === 0 && !(await begin(view, file))) return;
     for await (const lines of readLines(file, view.length)) {
       for (const line of lines) {
-        const batch = await readBatch(line, blobs);
-        const folded = await onLine?.(batch, sentIn(view, batch, line.offset));
+        const reading = readBatch(line, blobs);
+        const batch = reading instanceof Promise ? await reading : reading;
+        const telling = onLine?.(batch, sentIn(view, batch, line.offset));
+        const folded = telling instanceof Promise ? await telling : telling;
         foldLine(view, batch, line.offset, line.end);
         folded?.();
       }

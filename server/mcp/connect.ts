@@ -9,7 +9,7 @@ import type { Spawn } from '#server/processes/spawn.ts';
 
 import { SERVER_VERSION } from '#server/version.ts';
 import type { McpRemoteConfig, McpServerConfig } from '#schema/mcp-server.ts';
-import { unlessAborted } from './aborts.ts';
+import { unlessAborted } from '#server/aborts.ts';
 import { childOf } from './child.ts';
 import { failureKind, failureText } from './failures.ts';
 import { createRemoteTransport } from './remote-transport.ts';

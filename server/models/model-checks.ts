@@ -4,6 +4,7 @@ import { ServiceError } from '#server/errors/service-error.ts';
 import type { Identity } from './providers/identity.ts';
 import type { Providers } from './providers/providers.ts';
 import { checkReady, findModel, resolveModel } from './resolve.ts';
+import { subagentPool } from './subagent-pool.ts';
 import { assertEffort } from './thinking.ts';
 
 export interface ModelChecks {
@@ -13,6 +14,8 @@ export interface ModelChecks {
   assertConfigured(alias: string): void;
   /** Throws 40001 on `field` when the model does not offer the effort. */
   assertEffort(alias: string, effort: string, field?: string): void;
+  /** Throws 40001 when the models configured for subagents cannot be used. */
+  assertSubagentPool(): Promise<void>;
   /** Alias that an agent without a model gets. */
   defaultModel(): string | undefined;
 }
@@ -38,6 +41,10 @@ export function createModelChecks(deps: {
     },
     assertEffort(alias, effort, field) {
       assertEffort(resolveModel(alias, { config: config.effective(), env: env(), identity }), effort, field);
+    },
+    async assertSubagentPool() {
+      await config.reload();
+      subagentPool(config);
     },
     defaultModel: () => config.effective().defaultModel || undefined,
   };

@@ -31,6 +31,16 @@ export function toModelMessages(messages: readonly ContextMessage[], options: Re
   return strict ? startWithUser(mergeAssistants(merged)) : merged;
 }
 
+/** Variant of the reminders that say which tools can be loaded. */
+export const LOADABLE_TOOLS = 'loadable-tools';
+
+/** The history as it is for a request that lists all tools: nothing of those that were loaded, or could be. */
+export function withoutLoadedTools(messages: readonly ContextMessage[]): ContextMessage[] {
+  return messages.filter(
+    ({ tools, origin }) => !tools && !(origin?.kind === 'injection' && origin.variant === LOADABLE_TOOLS),
+  );
+}
+
 function isMedia(part: Part): boolean {
   return part.type !== 'text' && part.type !== 'think';
 }

@@ -23,12 +23,22 @@ export type PermissionMode = z.infer<typeof permissionModeSchema>;
 
 let lastMs: number | undefined;
 let lastIso = '';
+let lastSecond: number | undefined;
+/** Of the last second, as far as its milliseconds. */
+let isoBeginning = '';
 
-/** The ISO form of milliseconds since the epoch, as every reply shows times. The last is kept: records share theirs. */
+/**
+ * The ISO form of milliseconds since the epoch, as every reply shows times. The last is kept, and its second: records
+ * share theirs, and come close behind each other.
+ */
 export function iso(ms: number): string {
-  if (ms !== lastMs) {
-    lastIso = new Date(ms).toISOString();
-    lastMs = ms;
+  if (ms === lastMs) return lastIso;
+  const second = Math.floor(ms / 1000);
+  if (second !== lastSecond) {
+    isoBeginning = new Date(second * 1000).toISOString().slice(0, -4);
+    lastSecond = second;
   }
+  lastIso = `${isoBeginning}${String(Math.trunc(ms - second * 1000)).padStart(3, '0')}Z`;
+  lastMs = ms;
   return lastIso;
 }

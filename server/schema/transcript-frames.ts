@@ -1,7 +1,9 @@
-/** Frames of the WebSocket that carry transcripts: how a client asks for them, and what it is sent. */
+/**
+ * Frames of the WebSocket with which a client asks for transcripts. What it is sent is in `transcript-ops.ts`: the server
+ * starts without its schemas, which the documents alone need.
+ */
 import { z } from 'zod';
 import { count } from './scalars.ts';
-import { snapshotSchema, transcriptOpSchema } from './transcript-ops.ts';
 import { boundedRecord, MAX_FRAME_MEMBERS, subscribeFrame } from './subscription-frames.ts';
 
 /** How much of an agent's operations a connection gets, from nothing to each piece of a text. */
@@ -32,21 +34,3 @@ export const unsubscribeV2Frame = {
   }),
   ack: subscribeFrame.ack.omit({ cursors: true }),
 } as const;
-
-export const transcriptResetSchema = z.object({
-  type: z.literal('transcript.reset'),
-  agent_id: z.string(),
-  snapshot: snapshotSchema,
-  has_more_older: z.boolean(),
-  /** The last batch that the snapshot contains. */
-  seq: count.optional(),
-});
-export type TranscriptReset = z.infer<typeof transcriptResetSchema>;
-
-export const transcriptBatchSchema = z.object({
-  type: z.literal('transcript.ops'),
-  agent_id: z.string(),
-  ops: z.array(transcriptOpSchema),
-  seq: count.optional(),
-});
-export type TranscriptBatch = z.infer<typeof transcriptBatchSchema>;

@@ -21,7 +21,7 @@ import {
 } from './transcript.ts';
 
 /** A whole state; what a client builds of a page. */
-export const snapshotSchema = z.object({
+const snapshotSchema = z.object({
   items: z.array(itemSchema),
   tasks: z.array(taskSchema),
   interactions: z.array(interactionSchema).default([]),
@@ -81,3 +81,22 @@ export const transcriptOpsSchema = z.object({
   complete: z.boolean(),
 });
 export type TranscriptOps = z.infer<typeof transcriptOpsSchema>;
+
+/** Payload of a frame to those who follow. */
+export const transcriptResetSchema = z.object({
+  type: z.literal('transcript.reset'),
+  agent_id: z.string(),
+  snapshot: snapshotSchema,
+  has_more_older: z.boolean(),
+  /** The last batch that the snapshot contains. */
+  seq: count.optional(),
+});
+export type TranscriptReset = z.infer<typeof transcriptResetSchema>;
+
+export const transcriptBatchSchema = z.object({
+  type: z.literal('transcript.ops'),
+  agent_id: z.string(),
+  ops: z.array(transcriptOpSchema),
+  seq: count.optional(),
+});
+export type TranscriptBatch = z.infer<typeof transcriptBatchSchema>;

@@ -4,7 +4,7 @@
  */
 import { systemClock, type Clock } from '#server/clock.ts';
 import { foldJournal, type ColdFold, type FoldedJournal } from '#server/journal/cold-fold.ts';
-import type { LoadSlots } from './load-slots.ts';
+import type { Slots } from '#server/slots.ts';
 
 const KEPT_FOLDS = 16;
 /** Of journal; a fold takes some times that. */
@@ -21,7 +21,7 @@ export interface ColdFolds {
 }
 
 export interface ColdFoldsDeps extends Pick<FoldedJournal, 'holder' | 'projections'> {
-  slots: LoadSlots;
+  slots: Slots;
   maxFolds?: number;
   maxBytes?: number;
   /** How long one that nobody reads is kept; for ever unless given. */

@@ -7,10 +7,12 @@ import type { UnloadReason } from '#server/agent/feature.ts';
 import type { Clock } from '#server/clock.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
-import type { LoadSlots } from './load-slots.ts';
+import type { Slots } from '#server/slots.ts';
 
 const IDLE_UNLOAD_MS = 30 * 60 * 1000;
 const MAX_LIVE = 200;
+/** Sessions that stay loaded for what is to come in them. */
+export const MAX_KEPT = 50;
 /** So far above the limit nobody waits for the unloading that makes room. */
 const SPARE = 8;
 /** A request that hangs must not keep an archive or the stop for ever. */
@@ -32,7 +34,7 @@ export interface LiveCache<Item> {
   inTurn<T>(id: string, work: () => Promise<T>): Promise<T>;
   /** Waits for those who use the session and unloads it; to be called in turn. */
   unload(id: string, reason: UnloadReason): Promise<void>;
-  /** Unloads what nobody has used for 30 minutes, and what is above the limit and free by now. */
+  /** Unloads what nobody has used for 30 minutes, what is kept beyond its limit, and what is above the limit and free by now. */
   unloadIdle(): Promise<void>;
   /** Unloads everything; nothing is loaded any more. */
   close(): Promise<void>;
@@ -44,7 +46,11 @@ export interface LiveCacheDeps<Item> {
   unload(id: string, item: Item, reason: UnloadReason): Promise<void>;
   /** Something beside its users needs it loaded. */
   holds(id: string, item: Item): boolean;
-  slots: LoadSlots;
+  /** Something is to come in it: so many of those stay loaded that nobody has used for long. */
+  keeps(item: Item): boolean;
+  /** It is kept, and goes because too many are; awaited in its turn. */
+  dropped(item: Item): Promise<void>;
+  slots: Slots;
   log: Pick<Logger, 'warn' | 'error'>;
   clock: Clock;
   /** Sessions in memory above which opening one unloads the longest unused that nothing holds; 200 unless given. */
@@ -142,14 +148,29 @@ export function createLiveCache<Item>(deps: LiveCacheDeps<Item>): LiveCache<Item
     }
   }
 
-  const isIdle = ({ id, item, users, unloading }: Entry<Item>) => !unloading && users === 0 && !deps.holds(id, item);
+  const isFree = ({ id, item, users, unloading }: Entry<Item>) => !unloading && users === 0 && !deps.holds(id, item);
+  const isIdle = (entry: Entry<Item>) => isFree(entry) && !deps.keeps(entry.item);
+
+  /** Unloads the longest unused of those that are kept, as far as they are too many. */
+  async function dropSurplus(): Promise<void> {
+    const kept = [...live.values()].filter(({ item }) => deps.keeps(item));
+    for (const entry of kept.slice(0, Math.max(0, kept.length - MAX_KEPT))) {
+      if (isFree(entry)) await unloadIf(entry, () => isFree(entry), deps.dropped);
+    }
+  }
 
   /** Looks again in the session's turn: a request may have come meanwhile. Never rejects. */
-  async function unloadIf(entry: Entry<Item>, due: () => boolean): Promise<void> {
+  async function unloadIf(
+    entry: Entry<Item>,
+    due: () => boolean,
+    first?: LiveCacheDeps<Item>['dropped'],
+  ): Promise<void> {
     const { id } = entry;
     try {
       await inTurn(id, async () => {
-        if (live.get(id) === entry && due()) await unload(id, 'idle');
+        if (live.get(id) !== entry || !due()) return;
+        await first?.(entry.item);
+        await unload(id, 'idle');
       });
     } catch (error) {
       log.error('an idle session could not be unloaded', { sessionId: id, err: error });
@@ -201,6 +222,7 @@ export function createLiveCache<Item>(deps: LiveCacheDeps<Item>): LiveCache<Item
     async unloadIdle() {
       const due = (entry: Entry<Item>) => isIdle(entry) && clock.now() - entry.usedAt > IDLE_UNLOAD_MS;
       for (const entry of [...live.values()].filter(due)) await unloadIf(entry, () => due(entry));
+      await dropSurplus();
       evictExcess();
       await Promise.all(evictions);
     },

@@ -9,6 +9,8 @@ import type { Clock } from '#server/clock.ts';
 import { errorMessage, ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import type { EventSink } from '#server/events/frame.ts';
 import { forkSessionLog } from '#server/journal/fork-log.ts';
+import type { ColdFold } from '#server/journal/cold-fold.ts';
+import { copyState } from '#server/journal/copy-state.ts';
 import type { LogState } from '#server/journal/fold.ts';
 import { journalFiles } from '#server/journal/journal-files.ts';
 import { lockOwner } from '#server/journal/lock.ts';
@@ -20,10 +22,12 @@ import {
 } from '#server/journal/session-log.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { errorCode } from '#server/files/errno.ts';
+import type { ModelChecks } from '#server/models/model-checks.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
+import type { ColdFolds } from './cold-folds.ts';
 import { createLiveCache, type LiveCache } from './live-cache.ts';
 import { copySessionFolder } from './copy-folder.ts';
-import type { LoadSlots } from './load-slots.ts';
+import type { Slots } from '#server/slots.ts';
 import type { SessionIndex } from './session-index.ts';
 import {
   copiedHeader,
@@ -58,7 +62,10 @@ export interface LiveSessionsDeps {
   /** Registers the workspace of a session again when it was removed from the registry. */
   ensureWorkspace(workspaceId: string, root: string): Promise<void>;
   resources: readonly SessionResource[];
-  slots: LoadSlots;
+  slots: Slots;
+  /** Of sessions that are not loaded. */
+  folds: Pick<ColdFolds, 'read'>;
+  models: Pick<ModelChecks, 'assertSubagentPool'>;
   transcripts: LiveSessionDeps['transcripts'];
   /** Told of each session that is loaded or made. */
   loaded(session: LiveSession): void;
@@ -71,9 +78,11 @@ export interface LiveSessionsDeps {
   maxLive?: number;
 }
 
-export interface LiveSessions extends Omit<LiveCache<LiveSession>, 'add'> {
+export interface LiveSessions extends Omit<LiveCache<LiveSession>, 'add' | 'use'> {
   directory(row: Pick<SessionHeader, 'id' | 'workspaceId'>): string;
-  /** As `use`, for those who only want it loaded: nothing keeps it so. */
+  /** Throws 40001 while the models configured for subagents cannot be used, and the session is not loaded yet. */
+  use: LiveCache<LiveSession>['use'];
+  /** As `use`, for those who only want it loaded, whatever the configuration says: nothing keeps it so. */
   open(id: string): Promise<LiveSession>;
   /** As `use`, of a session that is loaded; undefined of one that is not. */
   ifLoaded<T>(id: string, work: (session: LiveSession) => T | Promise<T>): Promise<T | undefined>;
@@ -103,6 +112,8 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     load,
     unload,
     holds: (id, session) => session.holds() || deps.resources.some((resource) => resource.holds(id)),
+    keeps: (session) => session.keeps(),
+    dropped: (session) => session.dropped(),
     slots: deps.slots,
     log,
     clock,
@@ -200,7 +211,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     await loaded?.log.refresh();
     if (loaded) assertNoTurn(source.id, loaded.state);
     // What is appended from here on is no part of the copy.
-    const end = loaded?.log.claimed ? loaded.log.length : undefined;
+    const counts = loaded ? knownLines(loaded.log) : foldedLines(await deps.folds.read(source.id, from));
     let row: SessionHeader | undefined;
     const begin = async (state: LogState) => {
       if (!loaded && (await lockOwner(from, deps.holder))) assertNoTurn(source.id, state);
@@ -209,7 +220,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     };
     try {
       await copySessionFolder(from, stage);
-      const copied = { dir: from, sessionId: source.id, end };
+      const copied = { dir: from, sessionId: source.id, ...counts };
       const options = { ...logOptions({ id, workspaceId }), source: copied, stage, kind, begin };
       const sessionLog = await deps.slots.run(() => forkSessionLog(options));
       const made = row ?? source;
@@ -291,11 +302,20 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     }
   }
 
-  const use: LiveSessions['use'] = (id, work) =>
+  const refreshed: LiveSessions['use'] = (id, work) =>
     live.use(id, async (session) => {
       await session.log.refresh();
       return work(session);
     });
+
+  const use: LiveSessions['use'] = async (id, work) => {
+    if (!live.get(id)) {
+      await index.ready();
+      storedHeader(id);
+      await deps.models.assertSubagentPool();
+    }
+    return refreshed(id, work);
+  };
 
   return {
     directory,
@@ -303,7 +323,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     all: live.all,
     use,
     ifLoaded: async (id, work) => (live.get(id) ? use(id, work) : undefined),
-    open: (id) => use(id, (session) => session),
+    open: (id) => refreshed(id, (session) => session),
     create: (row) => live.add(row.id, () => createNow(row)),
     async fork(source, wanted) {
       const id = newSessionId();
@@ -333,6 +353,19 @@ export interface WantedCopy {
   kind: 'fork' | 'child';
   /** The header of a copy that is like the original, changed. */
   describe(copy: SessionHeader): SessionHeader;
+}
+
+/** What of a log's file is copied, and its fold, unless it has records that stand in no line. */
+function knownLines({ claimed, readOnly, unwritten, length, state, holdsTexts }: SessionLog) {
+  const end = claimed ? length : undefined;
+  if (readOnly || unwritten.length > 0) return { end };
+  return { end: length, known: { state: copyState(state), holdsTexts } };
+}
+
+/** The same of one that is not loaded. */
+function foldedLines({ unsettled, length, state, blobs }: ColdFold) {
+  if (unsettled || length === 0) return {};
+  return { end: length, known: { state: copyState(state), holdsTexts: blobs.holdsTexts } };
 }
 
 function assertNoTurn(id: string, { activity }: LogState): void {

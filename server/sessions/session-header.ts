@@ -32,6 +32,8 @@ const headerSchema = z.object({
   custom: z.record(z.string(), z.unknown()),
   /** A turn, a task or a compaction is open, or clients believe so: what a crash leaves behind. */
   open: z.boolean(),
+  /** It has scheduled jobs. */
+  cron: z.boolean(),
   forkedFrom: z.string().optional(),
 });
 export type SessionHeader = z.infer<typeof headerSchema>;
@@ -54,13 +56,14 @@ export function foldedHeader(
   { id, workspaceId }: Pick<SessionHeader, 'id' | 'workspaceId'>,
   stored?: ColdFacts & Pick<SessionHeader, 'updatedAt'>,
 ): SessionHeader {
-  const { index, activity } = state;
+  const { index, activity, counters } = state;
   return {
     ...index,
     id,
     workspaceId,
     lastTurnReason: activity.outcome,
     open: isBusy(activity) || activity.told?.busy === true,
+    cron: counters.cron.size > 0,
     archived: stored?.archived ?? false,
     archivedAt: stored?.archivedAt,
     custom: stored?.custom ?? index.custom,
@@ -110,6 +113,7 @@ const columns: Record<keyof SessionHeader, string> = {
   archivedAt: 'INTEGER',
   custom: 'TEXT NOT NULL',
   open: 'INTEGER NOT NULL',
+  cron: 'INTEGER NOT NULL',
   forkedFrom: 'TEXT',
 };
 
@@ -137,7 +141,7 @@ export const IS_CHILD = `json_extract(custom, '$.child_session_kind') = 'child'`
  */
 export const indexSchema: IndexSchema = {
   /** Rises with every change of the tables. */
-  version: 3,
+  version: 4,
   sql: `
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE sessions (
@@ -156,6 +160,7 @@ export const indexSchema: IndexSchema = {
   CREATE INDEX sessions_workspace ON sessions (workspace_id, updated_at, id);
   CREATE INDEX sessions_children ON sessions (${PARENT_OF}, updated_at, id) WHERE ${IS_CHILD};
   CREATE INDEX sessions_open ON sessions (id) WHERE open = 1;
+  CREATE INDEX sessions_cron ON sessions (updated_at, id) WHERE cron = 1 AND archived = 0;
   CREATE TABLE session_counts (workspace_id TEXT PRIMARY KEY, sessions INTEGER NOT NULL) WITHOUT ROWID;
   CREATE TRIGGER session_added AFTER INSERT ON sessions BEGIN
     INSERT INTO session_counts VALUES (new.workspace_id, 1)
@@ -173,6 +178,7 @@ const flag = z.literal([0, 1]).transform(Boolean);
 const rowSchema = headerSchema.extend({
   archived: flag,
   open: flag,
+  cron: flag,
   custom: z.string().transform((text, context) => {
     const custom = headerSchema.shape.custom.safeParse(JSON.parse(text));
     if (custom.success) return custom.data;
@@ -218,6 +224,7 @@ const stateSchema = headerSchema.omit({ workspaceId: true, open: true }).extend(
   version: z.number().int(),
   title: z.string().default(''),
   custom: headerSchema.shape.custom.default({}),
+  cron: z.boolean().default(false),
   revision: z.number().int().default(0),
   journalLength: z.number().int().default(0),
 });

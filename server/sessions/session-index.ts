@@ -42,6 +42,8 @@ export interface SessionIndex {
   newestId(): string | undefined;
   /** Sessions in which something is open: of a live process, or to be settled after a crash. */
   openRows(): SessionHeader[];
+  /** Sessions with scheduled jobs, archived ones apart; the newest first. */
+  cronRows(): SessionHeader[];
   /** One pass over the folders: sessions that came, changed or went without this index hearing of it. */
   repair(): Promise<void>;
   /** Ends the passes and closes the database. */
@@ -192,6 +194,10 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
       return idRows.parse(query(({ all }) => all(sql)))[0]?.id;
     },
     openRows: () => query((connection) => rows.headers(connection, 'WHERE open = 1 ORDER BY id')),
+    cronRows: () =>
+      query((connection) =>
+        rows.headers(connection, 'WHERE cron = 1 AND archived = 0 ORDER BY updated_at DESC, id DESC'),
+      ),
     repair,
     async close() {
       closed = true;

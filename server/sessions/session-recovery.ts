@@ -10,8 +10,6 @@ import type { LiveSessions } from './live-sessions.ts';
 import type { SessionIndex } from './session-index.ts';
 
 const EVERY_MS = 60_000;
-/** The server's first answers do not wait for the index to be opened. */
-const START_DELAY_MS = 100;
 
 export interface SessionRecovery {
   start(): void;
@@ -58,9 +56,7 @@ export function createSessionRecovery(deps: SessionRecoveryDeps): SessionRecover
   }
 
   return {
-    start() {
-      callOff = clock.setTimeout(run, START_DELAY_MS);
-    },
+    start: run,
     async close() {
       closed = true;
       callOff();

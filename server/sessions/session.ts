@@ -27,6 +27,10 @@ export interface LiveSession extends SessionSource {
   readonly context: SessionContext;
   /** Something of it runs or waits, so that it must stay loaded. */
   holds(): boolean;
+  /** Something of it is to come, for which it should stay loaded. */
+  keeps(): boolean;
+  /** It should, and cannot: whoever wanted it tells of that. */
+  dropped(): Promise<void>;
   /** The row as it was when the session was loaded. */
   readonly loaded: SessionHeader;
   /** The present row; `stored` spares the look into the index, where the cold facts are. */
@@ -77,7 +81,14 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
   const { id } = place;
   const interactions = createInteractions({ log, clock });
   const approvals = createApprovals(id, interactions, clock);
-  const tasks = createTasks({ log, dir: place.dir, clock, settings: program.tasks, report: deps.report });
+  const tasks = createTasks({
+    log,
+    dir: place.dir,
+    clock,
+    settings: program.tasks,
+    known: (taskId) => log.state.tasks.tasks.has(taskId),
+    report: deps.report,
+  });
   const features = openFeatures(deps.features);
   const context: SessionContext = {
     ...place,
@@ -92,6 +103,7 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
         .all()
         .find((agent) => agent.id === agentId)
         ?.context.wake(next),
+    archived: () => deps.row().archived,
     changed: deps.changed,
     report: deps.report,
     get ancestorDirs() {
@@ -154,6 +166,10 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
       interactions.pending() ||
       tasks.running() ||
       features.all.some((feature) => feature.holds?.() === true),
+    keeps: () => features.all.some((feature) => feature.keeps?.() === true),
+    async dropped() {
+      for (const feature of features.all) if (feature.keeps?.()) await feature.dropped?.();
+    },
     loaded: deps.loaded,
     row: deps.row,
     view,

@@ -1,43 +1,36 @@
 /** What clients can do with sessions. */
-import { stat } from 'node:fs/promises';
-import { invalidField, ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
-import { directoryFault } from '#server/files/file-kind.ts';
-import type { AgentChange } from '#server/agent/context.ts';
-import { DEFAULT_PROFILE } from '#server/agent/profile.ts';
-import { openSideConversation } from '#server/features/btw/btw.ts';
-import { compaction } from '#server/features/compaction/compaction.ts';
-import { undoTurns } from '#server/features/undo/undo.ts';
-import type { StreamPosition } from '#server/events/frame.ts';
+import { ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import type { StreamSource } from '#server/events/stream-source.ts';
 import { isMcpTool, serverOfTool } from '#server/mcp/tool-names.ts';
 import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
-import { lockOwner } from '#server/journal/lock.ts';
-import { readPosition, replayCold } from '#server/journal/replay.ts';
 import { transcriptProjection } from '#server/transcript/fold.ts';
 import type { FollowedSession } from '#server/transcript/following/feed.ts';
 import { createTranscriptFollowers, type TranscriptFollowers } from '#server/transcript/following/followers.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
 import { createOpJournals } from '#server/transcript/op-journal.ts';
 import type { Prompt, SubmitPrompt } from '#schema/prompt.ts';
-import type { AgentConfigRequest, RuntimeBinding, Session, SessionStatus } from '#schema/session.ts';
+import type { RuntimeBinding, Session } from '#schema/session.ts';
 import type { ToolDescriptor } from '#schema/tool.ts';
 import type { WorkDirectory } from '#server/files/work-directory.ts';
 import type { Uploads } from '#server/uploads/uploads.ts';
 import type { Workspaces } from '#server/workspaces/workspaces.ts';
 import { createColdFolds } from './cold-folds.ts';
+import { createConversationActions, type ConversationActions } from './conversation-actions.ts';
+import { createCronSessions } from './cron-sessions.ts';
 import { createLiveSessions, type LiveSessions, type LiveSessionsDeps, type WantedCopy } from './live-sessions.ts';
-import { createLoadSlots } from './load-slots.ts';
+import { createSlots } from '#server/slots.ts';
 import { listSessions, type SessionListQuery } from './session-list.ts';
 import { copyChanges, type CopyRequest } from './copy-changes.ts';
 import { customMetadata, newSessionId, sessionOfHeader, type SessionHeader } from './session-header.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
-import type { MessagePage } from './message-page.ts';
-import { promptText } from './prompt-text.ts';
 import type { LiveSession } from './session.ts';
-import { createSessionReader, runtimeOf } from './session-views.ts';
+import { runtimeOf } from './session-views.ts';
 import { createSessionMcpServers, type SessionMcpServers } from './mcp-servers.ts';
 import { createSessionExport, type ExportSession } from './session-export.ts';
 import { createSessionReads, type ReadSession } from './session-reads.ts';
+import { newSessionDirectory } from './new-directory.ts';
+import { createSessionStreams } from './session-streams.ts';
+import { updateProfile, type ProfileUpdate } from './update-profile.ts';
 import { createSessionRecovery } from './session-recovery.ts';
 import { submitPrompt } from './submit-prompt.ts';
 import { createTranscriptReads, KEPT_TRANSCRIPTS, type ReadTranscripts } from './transcript-reads.ts';
@@ -48,33 +41,20 @@ export interface CreateSession {
   title?: string | undefined;
 }
 
-export interface ProfileUpdate {
-  title?: string | undefined;
-  metadata?: Record<string, unknown> | undefined;
-  agent_config?: AgentConfigRequest | undefined;
-}
-
 export type ChildrenQuery = Pick<SessionListQuery, 'before_id' | 'after_id' | 'page_size' | 'busy'>;
 
 const CHILDREN_PAGE_SIZE = 100;
 
-export interface UndoRequest {
-  /** Turns; 1 unless given. */
-  count?: number | undefined;
-  /** Messages of the reply. */
-  page_size?: number | undefined;
-}
-
-/** What remains of the conversation. */
-export interface Undone {
-  messages: MessagePage;
-  status: SessionStatus;
-}
+/** The server's first answers do not wait for the index to be opened. */
+const START_DELAY_MS = 100;
 
 /** Sessions being loaded or folded at the same time. */
 const LOADS = 8;
 
-export interface SessionsDeps extends Omit<LiveSessionsDeps, 'ensureWorkspace' | 'slots' | 'transcripts' | 'loaded'> {
+export interface SessionsDeps extends Omit<
+  LiveSessionsDeps,
+  'ensureWorkspace' | 'slots' | 'folds' | 'transcripts' | 'loaded'
+> {
   home: string;
   workspaces: Workspaces;
   models: ModelChecks;
@@ -89,7 +69,7 @@ export interface SessionDirectory extends WorkDirectory {
   readonly workspaceId: string;
 }
 
-export interface Sessions {
+export interface Sessions extends ConversationActions {
   create(request: CreateSession): Promise<Session>;
   /** Does not load. Throws 40401. */
   get(id: string): Promise<Session>;
@@ -110,17 +90,6 @@ export interface Sessions {
   updateProfile(id: string, body: ProfileUpdate): Promise<Session>;
   /** The runtime that the main agent works on from its next call on. Throws 40401, 40420, 40901, 50003. */
   switchRuntime(id: string, runtimeId: string): Promise<RuntimeBinding>;
-  abortTurn(id: string): Promise<{ aborted: true }>;
-  /** Begins to compact the main agent's context. Throws 40401, 40901, 40910, 50003. */
-  compact(id: string, instruction: string | undefined): Promise<Record<never, never>>;
-  /** Opens a side conversation. Throws 40110 to 40113, 40401, 40901, 50003. */
-  openSideConversation(id: string): Promise<{ agent_id: string }>;
-  /** Aborts a prompt; `at_seq` is the watermark at acceptance. Throws 40401, 40402 or 40903. */
-  abort(id: string, promptId: string): Promise<{ aborted: true; at_seq: number }>;
-  /** Puts waiting prompts into the turn that runs. Throws 40401, 40402 or 40901. */
-  steer(id: string, promptIds: readonly string[]): Promise<void>;
-  /** Takes back turns of the conversation, all or none. Throws 40401, 40901, 40911, 50003. */
-  undo(id: string, request: UndoRequest): Promise<Undone>;
   /** A new session that begins as this one is. Throws 40401, 40901, 50001, 50003. */
   fork(id: string, request: CopyRequest): Promise<Session>;
   /** The same, listed as a child of it. */
@@ -138,15 +107,15 @@ export interface Sessions {
   streams: StreamSource;
   /** Who follows the transcripts. */
   followers: TranscriptFollowers;
-  /** Begins to settle what dead servers left open. */
-  startRecovery(): void;
+  /** Begins to settle what dead servers left open, and to load what has scheduled jobs. */
+  startBackground(): void;
   close(): Promise<void>;
 }
 
 /** Creates the service; loads nothing. */
 export function createSessions(deps: SessionsDeps): Sessions {
   const { index, workspaces, clock } = deps;
-  const slots = createLoadSlots(LOADS);
+  const slots = createSlots(LOADS);
   const mapper = createMapper(deps.features.flatMap((feature) => feature.transcript ?? []));
   const transcripts = { mapper, journals: createOpJournals() };
   const followers = createTranscriptFollowers({
@@ -157,15 +126,16 @@ export function createSessions(deps: SessionsDeps): Sessions {
     clock,
     log: deps.log,
   });
+  const projections = deps.features.flatMap((feature) => feature.projection ?? []);
+  const folds = createColdFolds({ slots, holder: deps.holder, projections });
   const live: LiveSessions = createLiveSessions({
     ...deps,
     slots,
+    folds,
     transcripts,
     loaded: (session) => followers.loaded(followed(session)),
     ensureWorkspace,
   });
-  const projections = deps.features.flatMap((feature) => feature.projection ?? []);
-  const folds = createColdFolds({ slots, holder: deps.holder, projections });
   const read = createSessionReads({ ...deps, live, folds });
   const projection = transcriptProjection(mapper);
   const transcript = createTranscriptReads({
@@ -181,6 +151,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
     }),
   });
   const recovery = createSessionRecovery({ index, live, holder: deps.holder, log: deps.log, clock });
+  let callOffStart = () => {};
+  const cronSessions = createCronSessions({ ...deps, live, disabled: () => deps.program.cron().disabled });
 
   async function ensureWorkspace(workspaceId: string, root: string): Promise<void> {
     try {
@@ -201,33 +173,9 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return live.get(row.id)?.view(row) ?? sessionOfHeader(row, undefined);
   }
 
-  /** The directory of a new session: a place is named, the workspace exists, both agree. */
-  async function newDirectory({ workspace_id, metadata }: CreateSession): Promise<string> {
-    const cwd = metadata?.cwd;
-    if (workspace_id === undefined) {
-      if (cwd !== undefined) return cwd;
-      throw invalidField('metadata.cwd', 'either workspace_id or metadata.cwd is required');
-    }
-    const { root } = await workspaces.get(workspace_id);
-    const bare = (path: string) => (path.length > 1 ? path.replace(/\/$/, '') : path);
-    if (cwd !== undefined && bare(cwd) !== bare(root)) {
-      throw invalidField('metadata.cwd', `metadata.cwd (${cwd}) must equal workspace root (${root})`);
-    }
-    return root;
-  }
-
-  async function assertDirectory(cwd: string): Promise<void> {
-    const fault = await directoryFault(cwd, stat);
-    if (fault === 'not a directory')
-      throw new ServiceError('fs.path_not_found', `workspace root ${cwd} is not a directory`);
-    // What the server may not look at counts as missing here.
-    if (fault) throw new ServiceError('fs.path_not_found', `workspace root ${cwd} does not exist`);
-  }
-
   async function create(request: CreateSession): Promise<Session> {
-    const cwd = await newDirectory(request);
-    await assertDirectory(cwd);
-    const workspace = await workspaces.register(cwd);
+    await deps.models.assertSubagentPool();
+    const workspace = await workspaces.register(await newSessionDirectory(request, workspaces));
     const created = clock.now();
     const row: SessionHeader = {
       id: newSessionId(),
@@ -240,6 +188,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       archived: false,
       custom: customMetadata(request.metadata ?? {}),
       open: false,
+      cron: false,
     };
     return (await live.create(row)).view(row);
   }
@@ -255,6 +204,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
   async function copyOf(id: string, kind: WantedCopy['kind'], request: CopyRequest): Promise<Session> {
     await index.ready();
     rowOf(id);
+    await deps.models.assertSubagentPool();
     return live.inTurn(id, async () => {
       const describe = (copy: SessionHeader) => ({ ...copy, ...copyChanges(kind, rowOf(id), copy, request) });
       const source = live.get(id)?.row() ?? rowOf(id);
@@ -268,44 +218,6 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return list({ ...query, page_size, parent: id });
   }
 
-  async function updateProfile(id: string, body: ProfileUpdate): Promise<Session> {
-    return live.use(id, async (session) => {
-      const { title, metadata, agent_config } = body;
-      const changes = agent_config ? agentChanges(agent_config) : [];
-      // A turn of its own may follow, which nobody's prompt binds.
-      if (agent_config?.goal_control === 'resume' && session.mainFacts().profile === undefined) {
-        changes.unshift(...agentChanges({ model: deps.models.defaultModel() }));
-      }
-      if (title !== undefined || changes.length > 0) await session.log.claim();
-      if (title !== undefined) {
-        session.rename(title);
-        live.persist(id);
-      }
-      const added = metadata ? customMetadata(metadata) : {};
-      if (Object.keys(added).length > 0) {
-        await live.patch(id, ({ custom }) => ({ custom: { ...custom, ...added }, updatedAt: clock.now() }));
-      }
-      for (const change of changes) {
-        if (change.model !== undefined) {
-          deps.models.assertConfigured(change.model);
-          // An agent that has no profile yet gets one with its model.
-          const { profiles } = await session.context.program.lookAtProfiles(session.context);
-          change.profile = profiles.get(DEFAULT_PROFILE);
-        }
-        const alias = session.mainFacts().model;
-        if (change.thinking !== undefined && alias !== undefined)
-          deps.models.assertEffort(alias, change.thinking, 'agent_config.thinking');
-        if (change.permission) await session.agents.setPermission(change.permission);
-        else await session.agents.main.context.config.change(change);
-      }
-      if (agent_config) {
-        const { main } = session.agents;
-        for (const feature of session.context.features) await feature.configure?.(main.context, agent_config);
-      }
-      return session.view();
-    });
-  }
-
   async function switchRuntime(id: string, runtimeId: string): Promise<RuntimeBinding> {
     return live.use(id, async (session) => {
       const { workspace_id, runtime_id } = runtimeOf(session);
@@ -317,57 +229,6 @@ export function createSessions(deps: SessionsDeps): Sessions {
         await session.agents.main.context.config.change({ runtimeId });
       }
       return runtimeOf(session);
-    });
-  }
-
-  /** Only the server that runs a turn can end it. */
-  async function abortTurn(id: string): Promise<{ aborted: true }> {
-    return live.use(id, async ({ log, agents }) => {
-      await log.assertNotHeld();
-      agents.main.cancelTurn();
-      return { aborted: true };
-    });
-  }
-
-  async function compact(id: string, instruction = ''): Promise<Record<never, never>> {
-    return live.use(id, async ({ log, context }) => {
-      await log.claim();
-      context.feature(compaction).start(instruction.trim() || undefined);
-      return {};
-    });
-  }
-
-  async function sideConversation(id: string): Promise<{ agent_id: string }> {
-    return live.use(id, async (session) => {
-      await deps.models.assertReady(session.mainFacts().model);
-      await session.log.claim();
-      return { agent_id: await openSideConversation(session.context, deps.models.defaultModel()) };
-    });
-  }
-
-  async function abort(id: string, promptId: string): Promise<{ aborted: true; at_seq: number }> {
-    return live.use(id, async ({ log, agents }) => {
-      await log.assertNotHeld();
-      const at_seq = log.position().seq;
-      agents.abortPrompt(promptId);
-      return { aborted: true, at_seq };
-    });
-  }
-
-  async function steer(id: string, promptIds: readonly string[]): Promise<void> {
-    await live.use(id, async ({ log, agents }) => {
-      await log.assertNotHeld();
-      agents.steer(promptIds);
-    });
-  }
-
-  async function undo(id: string, { count = 1, page_size }: UndoRequest): Promise<Undone> {
-    return live.use(id, async (session) => {
-      await undoTurns(session.context, count, promptText);
-      const { contextMessages, status } = createSessionReader(session, deps);
-      // As of one moment: nothing is awaited between the two.
-      const [messages, rollup] = [contextMessages(page_size), status()];
-      return { messages: await messages, status: rollup };
     });
   }
 
@@ -408,24 +269,6 @@ export function createSessions(deps: SessionsDeps): Sessions {
     });
   }
 
-  const streams: StreamSource = {
-    async exists(id) {
-      await index.ready();
-      return index.get(id) !== undefined;
-    },
-    async position(id): Promise<StreamPosition> {
-      const row = rowOf(id);
-      const dir = live.directory(row);
-      // What runs elsewhere goes on there; what a dead server left open is settled, so that events tell of it.
-      if (row.open && !live.get(id) && !(await lockOwner(dir, deps.holder))) await live.open(id);
-      return live.get(id)?.log.position() ?? readPosition(dir);
-    },
-    livePosition: (id) => live.get(id)?.log.position(),
-    replay(id, after, upTo) {
-      return live.get(id)?.log.replay(after, upTo) ?? replayCold(live.directory(rowOf(id)), after, upTo);
-    },
-  };
-
   return {
     create,
     async get(id) {
@@ -452,12 +295,10 @@ export function createSessions(deps: SessionsDeps): Sessions {
       return live.ifLoaded(id, work);
     },
     submit: (id, body) => submitPrompt(id, body, { models: deps.models, uploads: deps.uploads, use: live.use }),
-    updateProfile,
+    updateProfile: (id, body) =>
+      live.use(id, (session) => updateProfile(session, body, { live, models: deps.models, clock })),
     switchRuntime,
-    abortTurn,
-    compact,
-    openSideConversation: sideConversation,
-    undo,
+    ...createConversationActions({ use: live.use, models: deps.models, views: deps }),
     fork: (id, request) => copyOf(id, 'fork', request),
     createChild: (id, request) => copyOf(id, 'child', request),
     children,
@@ -467,13 +308,17 @@ export function createSessions(deps: SessionsDeps): Sessions {
     liveRow: (id) => live.get(id)?.row(),
     tools,
     mcpServers: createSessionMcpServers(live),
-    streams,
+    streams: createSessionStreams({ ...deps, live, rowOf }),
     followers,
-    abort,
-    steer,
-    startRecovery: recovery.start,
+    startBackground() {
+      callOffStart = clock.setTimeout(() => {
+        recovery.start();
+        cronSessions.start();
+      }, START_DELAY_MS);
+    },
     async close() {
-      await recovery.close();
+      callOffStart();
+      await Promise.all([recovery.close(), cronSessions.close()]);
       await live.close();
     },
   };
@@ -485,12 +330,3 @@ const followed = ({ id, log, transcripts }: LiveSession): FollowedSession => ({
   load: log.load,
   position: log.position,
 });
-
-/** What an update applies of `agent_config`, in this order; an empty model is none. */
-function agentChanges({ model, thinking, permission_mode }: AgentConfigRequest): AgentChange[] {
-  return [
-    ...(model ? [{ model }] : []),
-    ...(thinking === undefined ? [] : [{ thinking }]),
-    ...(permission_mode ? [{ permission: permission_mode }] : []),
-  ];
-}

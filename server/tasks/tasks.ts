@@ -74,7 +74,7 @@ export interface TasksDeps {
   clock: Clock;
   settings(): TaskSettings;
   /** An id that the journal has. */
-  known?(id: string): boolean;
+  known(id: string): boolean;
   report(what: string, error: unknown): void;
 }
 
@@ -117,7 +117,7 @@ export function createTasks(deps: TasksDeps): Tasks {
     for (;;) {
       const characters = Array.from({ length: ID_LENGTH }, () => ID_CHARACTERS[randomInt(ID_CHARACTERS.length)]);
       const id = `${idPrefix[kind]}-${characters.join('')}`;
-      if (!entries.has(id) && !deps.known?.(id)) return id;
+      if (!entries.has(id) && !deps.known(id)) return id;
     }
   }
 

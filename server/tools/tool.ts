@@ -152,6 +152,13 @@ export interface Tool {
   readonly permission?: ToolPermission | undefined;
   /** JSON Schema, draft 2020-12. */
   readonly parameters: Record<string, unknown>;
+  /** Not listed to a model that has an active loader: it loads the schema into its conversation first. */
+  readonly deferred?: boolean;
+  /**
+   * It loads deferred tools. No profile names it: it is active while it is `on`, unless the configuration or the session
+   * takes it away.
+   */
+  readonly loader?: 'on' | 'off';
   /** Validates arguments; all problems are joined with `; `, each with the path of its field. */
   check(args: unknown): CheckedCall | { problem: string };
 }
@@ -163,19 +170,21 @@ export interface ToolDefinition<Schema extends z.ZodType> {
   description: string;
   permission: ToolPermission;
   parameters: Schema;
+  /** What models are told of them, where that is less than what is taken. */
+  toldParameters?: z.ZodType;
   /** Throws `ToolInputError`. */
   prepare(args: z.output<Schema>, environment: ToolEnvironment): Promise<PreparedCall> | PreparedCall;
 }
 
 /** The tool of a definition; its JSON Schema is made when it is first asked for. */
 export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<Schema>): Tool {
-  const { name, description, permission } = definition;
+  const { name, description, permission, toldParameters = definition.parameters } = definition;
   return {
     name,
     description,
     permission,
     get parameters() {
-      return jsonSchema(definition.parameters);
+      return jsonSchema(toldParameters);
     },
     check(raw) {
       const parsed = definition.parameters.safeParse(raw);

@@ -2,7 +2,7 @@
 import type { UsageState } from '#server/journal/projections/usage.ts';
 import type { Attachment, EventRecord } from '#server/journal/records.ts';
 import type { Stored } from '#server/journal/texts.ts';
-import type { ContextMessage, TokenUsage } from '#schema/engine.ts';
+import type { ContextMessage } from '#schema/engine.ts';
 import { iso } from '#schema/scalars.ts';
 import type { MetaPlan, RosterEntry, Todo } from '#schema/transcript.ts';
 import { boundedPayload } from './bounds.ts';
@@ -130,9 +130,11 @@ export function findTool({ state }: AgentTranscript, toolCallId: string): FoundF
   for (let at = state.items.length - 1; at >= 0; at -= 1) {
     const turn = state.items[at];
     if (turn?.kind !== 'turn') continue;
-    for (const { stepId, frames } of turn.steps.toReversed()) {
-      for (const frame of frames) {
-        if (frame.kind === 'tool' && frame.toolCallId === toolCallId) return { turnId: turn.turnId, stepId, frame };
+    for (let last = turn.steps.length - 1; last >= 0; last -= 1) {
+      const step = turn.steps[last];
+      for (const frame of step?.frames ?? []) {
+        if (frame.kind !== 'tool' || frame.toolCallId !== toolCallId || !step) continue;
+        return { turnId: turn.turnId, stepId: step.stepId, frame };
       }
     }
   }
@@ -169,14 +171,15 @@ export function agentFacts(agent: AgentTranscript, facts: AgentFacts): HeldOp[] 
   const known = agent.state.meta.agent ?? {};
   const contextTokens = facts.contextTokens ?? known.contextTokens;
   const { limit } = agent;
-  const changed = { ...facts };
-  if (contextTokens !== undefined && limit) changed.contextUsage = Math.min(1, contextTokens / limit);
+  const changed: AgentFacts = {};
   let any = false;
-  for (const name in changed) {
-    if (!isFact(changed, name)) continue;
-    if (sameValue(changed[name], known[name])) delete changed[name];
-    else any = true;
+  function tell<K extends keyof AgentFacts>(name: K, fact: AgentFacts[K]): void {
+    if (sameValue(fact, known[name])) return;
+    changed[name] = fact;
+    any = true;
   }
+  for (const name in facts) if (isFact(facts, name)) tell(name, facts[name]);
+  if (contextTokens !== undefined && limit) tell('contextUsage', Math.min(1, contextTokens / limit));
   return any ? [{ op: 'meta.merge', meta: { agent: changed } }] : [];
 }
 
@@ -184,12 +187,14 @@ const isFact = (facts: AgentFacts, name: string): name is keyof AgentFacts => na
 
 /** The sum of the steps, as a turn shows it. */
 export function turnUsage(steps: readonly HeldStep[]): HeldTurn['usage'] {
-  const usages = steps.flatMap(({ usage }) => usage ?? []);
-  if (usages.length === 0) return undefined;
-  const sum = (of: (usage: TokenUsage) => number) => usages.reduce((total, usage) => total + of(usage), 0);
-  return {
-    inputTokens: sum(({ inputOther, inputCacheCreation }) => inputOther + inputCacheCreation),
-    cachedTokens: sum(({ inputCacheRead }) => inputCacheRead),
-    outputTokens: sum(({ output }) => output),
-  };
+  const sum = { inputTokens: 0, cachedTokens: 0, outputTokens: 0 };
+  let any = false;
+  for (const { usage } of steps) {
+    if (!usage) continue;
+    any = true;
+    sum.inputTokens += usage.inputOther + usage.inputCacheCreation;
+    sum.cachedTokens += usage.inputCacheRead;
+    sum.outputTokens += usage.output;
+  }
+  return any ? sum : undefined;
 }

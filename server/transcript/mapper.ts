@@ -4,7 +4,7 @@
  */
 import type { JournalRecord } from '#server/journal/records.ts';
 import type { AgentTranscript } from './agent-transcript.ts';
-import { applyOps } from './reducer/apply.ts';
+import { applyOp } from './reducer/apply.ts';
 import type { HeldOp } from './reducer/state.ts';
 import { agentRows } from './rows/agent.ts';
 import { approvalRows } from './rows/approvals.ts';
@@ -41,7 +41,7 @@ export function createMapper(features: readonly TranscriptRows[]): Mapper {
     agent.records += 1;
     for (const row of rows.get(record.type) ?? []) {
       for (const op of row(agent, record, t)) {
-        applyOps(agent.state, [op]);
+        applyOp(agent.state, op);
         noteMade(agent, op);
         add(ops, op);
       }

@@ -1,8 +1,7 @@
 /** What clients read of the transcripts of a session, whether it is loaded or only folded. */
 import type { Whole } from '#server/journal/texts.ts';
 import type { Item, TranscriptPage, UserMessages } from '#schema/transcript.ts';
-import type { TranscriptReset } from '#schema/transcript-frames.ts';
-import type { TranscriptOps } from '#schema/transcript-ops.ts';
+import type { TranscriptOps, TranscriptReset } from '#schema/transcript-ops.ts';
 import type { TranscriptFold } from './fold.ts';
 import type { OpenTranscripts } from './live.ts';
 import { selectPage, type PageQuery, type Segment } from './page.ts';

@@ -1,26 +1,29 @@
 /** How files are shown. */
 import { basename, join } from 'node:path';
-import type { Stats } from 'node:fs';
+import { constants } from 'node:fs';
 import { readlink } from 'node:fs/promises';
 import { etagOf } from '#server/files/etag.ts';
 import { lstatOf, type Place } from '#server/files/open-within.ts';
 import { iso } from '#schema/scalars.ts';
 import type { FileEntry } from '#schema/file-entry.ts';
+import type { EntryFacts } from './entry-facts.ts';
 
 /** Pipes, sockets and devices are files here. */
-const kindOf = (stats: Pick<Stats, 'isDirectory' | 'isSymbolicLink'>): FileEntry['kind'] =>
-  stats.isSymbolicLink() ? 'symlink' : stats.isDirectory() ? 'directory' : 'file';
+export function kindOf({ mode }: Pick<EntryFacts, 'mode'>): FileEntry['kind'] {
+  const type = mode & constants.S_IFMT;
+  return type === constants.S_IFLNK ? 'symlink' : type === constants.S_IFDIR ? 'directory' : 'file';
+}
 
 /** `path` is shown as it is; `linkText` is what a link holds. */
-export function fileEntry(path: string, name: string, stats: Stats, linkText?: string): FileEntry {
-  const kind = kindOf(stats);
+export function fileEntry(path: string, name: string, facts: EntryFacts, linkText?: string): FileEntry {
+  const kind = kindOf(facts);
   return {
     path,
     name,
     kind,
-    ...(kind === 'file' ? { size: stats.size } : {}),
-    modified_at: iso(Math.floor(stats.mtimeMs)),
-    etag: etagOf(stats),
+    ...(kind === 'file' ? { size: facts.size } : {}),
+    modified_at: iso(Math.floor(facts.mtimeMs)),
+    etag: etagOf(facts),
     ...(linkText === undefined ? {} : { is_symlink_to: linkText }),
   };
 }

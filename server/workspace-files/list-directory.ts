@@ -1,8 +1,9 @@
 /** The entries of one directory: filtered, in order, cut. */
-import { lstat, type Dirent, type Stats } from 'node:fs';
+import type { Dirent } from 'node:fs';
 import { opendir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createPace } from '#server/breathe.ts';
+import { compareNames } from '#server/files/compare-names.ts';
 import type { EntryGlobs } from '#server/files/entry-globs.ts';
 import type { DirectoryRules } from '#server/files/ignore-rules.ts';
 import { inBatches } from '#server/files/in-batches.ts';
@@ -11,16 +12,12 @@ import type { RelativePath } from '#server/files/work-directory.ts';
 import type { FileEntry } from '#schema/file-entry.ts';
 import type { ListFiles } from '#schema/file-list.ts';
 import { createBest } from './best.ts';
-import { fileEntry } from './entry.ts';
+import { fileEntry, kindOf } from './entry.ts';
+import { factsOf, type EntryFacts } from './entry-facts.ts';
 
 /** Entries that the system hands over at once. */
 const READ_AHEAD = 512;
-/** Entries whose facts are asked side by side. */
-const WIDTH = 128;
 const LINKS_WIDTH = 16;
-
-/** Names of things, as people order them. */
-const byName = new Intl.Collator('en').compare;
 
 export interface ListOptions extends Pick<ListFiles, 'limit' | 'sort'> {
   showHidden: boolean;
@@ -40,19 +37,19 @@ interface Candidate {
   name: string;
   isDirectory: boolean;
   /** For the orders by facts alone. */
-  stats?: Stats | undefined;
+  facts?: EntryFacts | undefined;
 }
 
 const orders: Record<ListFiles['sort'], (a: Candidate, b: Candidate) => number> = {
-  type_first: (a, b) => Number(b.isDirectory) - Number(a.isDirectory) || byName(a.name, b.name),
-  name_asc: (a, b) => byName(a.name, b.name),
-  name_desc: (a, b) => byName(b.name, a.name),
-  mtime_desc: (a, b) => (b.stats?.mtimeMs ?? 0) - (a.stats?.mtimeMs ?? 0) || byName(a.name, b.name),
-  size_desc: (a, b) => sizeOf(b) - sizeOf(a) || byName(a.name, b.name),
+  type_first: (a, b) => Number(b.isDirectory) - Number(a.isDirectory) || compareNames(a.name, b.name),
+  name_asc: (a, b) => compareNames(a.name, b.name),
+  name_desc: (a, b) => compareNames(b.name, a.name),
+  mtime_desc: (a, b) => (b.facts?.mtimeMs ?? 0) - (a.facts?.mtimeMs ?? 0) || compareNames(a.name, b.name),
+  size_desc: (a, b) => sizeOf(b) - sizeOf(a) || compareNames(a.name, b.name),
 };
 
 /** Directories and links count nothing. */
-const sizeOf = ({ stats }: Candidate) => (!stats || stats.isDirectory() || stats.isSymbolicLink() ? 0 : stats.size);
+const sizeOf = ({ facts }: Candidate) => (facts && kindOf(facts) === 'file' ? facts.size : 0);
 
 /** The path of an entry, as it is shown. */
 const below = (directory: RelativePath, name: string) => (directory === '.' ? name : `${directory}/${name}`);
@@ -70,46 +67,22 @@ function createFilter(directory: RelativePath, { showHidden, rules, exclude, all
   };
 }
 
-/**
- * The facts of entries of a directory, in the order of their names; undefined for those that have vanished. Calls back
- * instead of making a promise for each, of which a thousand cost as much as the system's answers.
- */
-function factsOf(place: Place, names: readonly string[]): Promise<(Stats | undefined)[]> {
-  return new Promise((resolve, reject) => {
-    const facts: (Stats | undefined)[] = Array.from({ length: names.length });
-    let started = 0;
-    let missing = names.length;
-    if (missing === 0) resolve(facts);
-    const next = (): void => {
-      const index = started++;
-      if (index >= names.length) return;
-      lstat(`${place.at}/${names[index]}`, (error, stats) => {
-        if (error && error.code !== 'ENOENT') return reject(error);
-        facts[index] = error ? undefined : stats;
-        if (--missing === 0) return resolve(facts);
-        next();
-      });
-    };
-    for (let row = 0; row < WIDTH; row++) next();
-  });
-}
-
 /** The chosen candidates as they are shown; those that have vanished since are left out. */
 async function entriesOf(place: Place, directory: RelativePath, chosen: readonly Candidate[]): Promise<FileEntry[]> {
-  const unknown = chosen.filter(({ stats }) => stats === undefined);
+  const unknown = chosen.filter(({ facts }) => facts === undefined);
   const found = await factsOf(
     place,
     unknown.map(({ name }) => name),
   );
-  for (const [index, candidate] of unknown.entries()) candidate.stats = found[index];
+  for (const [index, candidate] of unknown.entries()) candidate.facts = found[index];
   const entries = await inBatches(
-    chosen.filter(({ stats }) => stats?.isSymbolicLink()),
+    chosen.filter(({ facts }) => facts && kindOf(facts) === 'symlink'),
     LINKS_WIDTH,
     async ({ name }) => [name, await readlink(join(place.at, name)).catch(() => '')] as const,
   );
   const links = new Map(entries);
-  return chosen.flatMap(({ name, stats }) =>
-    stats ? [fileEntry(below(directory, name), name, stats, links.get(name))] : [],
+  return chosen.flatMap(({ name, facts }) =>
+    facts ? [fileEntry(below(directory, name), name, facts, links.get(name))] : [],
   );
 }
 
@@ -132,13 +105,13 @@ export async function listDirectory(
   async function addWaiting(): Promise<void> {
     const dated = waiting;
     waiting = [];
-    const facts = await factsOf(
+    const found = await factsOf(
       place,
       dated.map(({ name }) => name),
     );
     for (const [index, { name, isDirectory }] of dated.entries()) {
-      const stats = facts[index];
-      if (stats) best.add({ name, isDirectory, stats });
+      const facts = found[index];
+      if (facts) best.add({ name, isDirectory, facts });
     }
   }
 

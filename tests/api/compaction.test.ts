@@ -294,7 +294,7 @@ describe('a crash', () => {
     }
   });
 
-  const KILLS = 15;
+  const KILLS = 26;
   it(`at ${KILLS} moments of compactions: each is whole or nothing`, async () => {
     const talk = await startTalk(world);
     await talk.turn('Hello', [{ text: 'Hi.', usage: fills }]);

@@ -223,7 +223,8 @@ it('a wait ends with its time-out, with cancel, and with the client', async () =
     await v2('POST', '/auth:cancel', { flowId: cancelled.flowId });
     expect(await Promise.race([done, Promise.resolve('waiting')])).not.toBe('waiting');
   });
-  expect((await done).code === 40929 || (await done).code === 40001).toBe(true);
+  // The cancel may have come before the wait had begun: then there is no flow to wait for.
+  expect([40929, 40001]).toContain((await done).code);
   expect((await v2('POST', '/auth:cancel', { flowId: 'unknown' })).data).toBeNull();
 
   const left = await begin();

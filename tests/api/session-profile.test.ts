@@ -163,11 +163,13 @@ describe('agent_config', () => {
     expect(await talk.status()).toMatchObject({ model: 'fake/fake-1', thinking_level: 'on', permission: 'manual' });
   });
 
-  it('validates what a later stage applies', async () => {
+  it('switches swarm mode, which a prompt does not', async () => {
     const talk = await startTalk(world);
-    const agent_config = { swarm_mode: true };
-    expect((await update(talk, { agent_config })).code).toBe(0);
-    expect(await talk.status()).toMatchObject({ swarm_mode: false });
+    await talk.turn('hi', [{ text: 'hi' }], { swarm_mode: true });
+    for (const swarm_mode of [false, true, true, false]) {
+      expect((await update(talk, { agent_config: { swarm_mode } })).code).toBe(0);
+      expect(await talk.status()).toMatchObject({ swarm_mode });
+    }
   });
 });
 

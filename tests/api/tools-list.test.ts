@@ -19,8 +19,12 @@ const active = async (query: string) => (await tools(query)).filter((tool) => to
 const core = ['Read', 'Write', 'Edit', 'Bash', 'Grep', 'Glob', 'ReadMediaFile'];
 const goals = ['CreateGoal', 'GetGoal', 'SetGoalBudget', 'UpdateGoal'];
 const tasks = ['TaskList', 'TaskOutput', 'TaskStop', 'WaitFor'];
-const all = [...core, 'TodoList', 'AskUserQuestion', 'EnterPlanMode', 'ExitPlanMode', ...goals, 'Agent', ...tasks];
-const without = (...names: string[]) => all.filter((name) => !names.includes(name));
+const modes = ['EnterPlanMode', 'ExitPlanMode', 'AgentSwarm'];
+const cron = ['CronCreate', 'CronList', 'CronDelete'];
+const others = ['TodoList', 'AskUserQuestion', ...modes, ...goals, 'Agent', ...tasks, ...cron, 'FetchURL'];
+/** The last is there for models that load tools. */
+const all = [...core, ...others, 'select_tools'];
+const without = (...names: string[]) => all.filter((name) => name !== 'select_tools' && !names.includes(name));
 
 test('nothing is listed before a session is live, for an unknown one, or for a cold one', async () => {
   expect(await tools()).toEqual([]);

@@ -3,8 +3,8 @@
  * has what a page has, and all of one grade get the same.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Grade, TranscriptBatch } from '#schema/transcript-frames.ts';
-import type { TranscriptOp } from '#schema/transcript-ops.ts';
+import type { Grade } from '#schema/transcript-frames.ts';
+import type { TranscriptBatch, TranscriptOp } from '#schema/transcript-ops.ts';
 import { event, internal } from '#server/journal/records.ts';
 import { applyOps } from '#server/transcript/reducer/apply.ts';
 import { emptyTranscript, type TranscriptState } from '#server/transcript/reducer/state.ts';

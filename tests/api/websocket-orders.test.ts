@@ -10,7 +10,9 @@ import { z } from 'zod';
 import type { Session } from '#schema/session.ts';
 import { recordEvents, type EventLogOptions, type Recorder } from '#support/event-log.ts';
 import { manualClock } from '#support/manual-clock.ts';
+import { hostile, mcpTalks } from '#support/mcp-talk.ts';
 import type { ModelServer, Script } from '#support/model-server.ts';
+import { sends, startWebHost, testNetwork, type WebHost } from '#support/web-host.ts';
 import { startWorld, type World, type WorldOptions } from '#support/world.ts';
 import { connect, type ReceivedFrame, type WsClient } from '#support/ws-client.ts';
 
@@ -318,6 +320,20 @@ scenarios('a goal', { clock: manualClock() }, (add) => {
   });
 });
 
+const cronClock = manualClock(new Date(2026, 0, 5, 10, 0, 30).getTime());
+scenarios('a scheduled job', { clock: cronClock, config: { cron: { no_jitter: true } } }, (add) => {
+  add('cron-job', async ({ model, prompt, until, recorder }) => {
+    const args = { cron: '5 10 * * *', prompt: 'Look at the build', recurring: false };
+    for (const script of [{ calls: [{ name: 'CronCreate', args }] }, { text: 'Later.' }, { text: 'It is green.' }]) {
+      model.enqueue(script);
+    }
+    await prompt('Remind me', { permission_mode: 'yolo' });
+    await until('prompt.completed');
+    await recorder.act('its time comes', async () => cronClock.advance(5 * 60_000));
+    await until('turn.ended', 2);
+  });
+});
+
 scenarios('a question', {}, (add) => {
   const options = [{ label: 'A', description: 'The first.' }, { label: 'B' }];
   const args = { questions: [{ question: 'Which?', header: 'Choice', options, multi_select: false }] };
@@ -409,6 +425,57 @@ scenarios('a subagent', {}, (add) => {
   });
 });
 
+const swarmClock = manualClock();
+/** One after the other: side by side no order would be sure. */
+const oneByOne = () => ({ ...process.env, SERVICE_CODE_AGENT_SWARM_MAX_CONCURRENCY: '1' });
+
+scenarios('a swarm', { clock: swarmClock, env: oneByOne }, (add) => {
+  const starts = {
+    name: 'AgentSwarm',
+    args: {
+      description: 'count words',
+      prompt_template: 'Count the words of {{item}}',
+      items: ['a.txt', 'b.txt'],
+      subagent_type: 'plan',
+    },
+  };
+  const goOn = async (ms: number) => {
+    await expect.poll(() => swarmClock.waits(), { interval: 1 }).toContain(ms);
+    swarmClock.advance(ms);
+  };
+
+  add('swarm', async ({ model, prompt, until, recorder }) => {
+    model.enqueue({ calls: [starts] });
+    model.enqueue({ status: 429, error: 'slow down' });
+    model.enqueue({ text: 'One word.' });
+    model.enqueue({ status: 400, error: 'bad thing' });
+    model.enqueue({ text: 'The first has one.' });
+    await prompt('Count the words');
+    await until('subagent.suspended');
+    await recorder.act('3000 ms later', () => goOn(3000));
+    await until('subagent.completed');
+    await recorder.act('700 ms later', () => goOn(700));
+    await until('prompt.completed', 2);
+  });
+
+  add('swarm-aborted', async ({ model, prompt, post, until, recorder }) => {
+    model.enqueue({ calls: [starts] });
+    const held = model.enqueue({ text: 'One', hold: true });
+    await prompt('Count the words');
+    await held.sent;
+    await until('assistant.delta');
+    await recorder.act('POST :abort', () => post(':abort'));
+    await until('prompt.aborted', 2);
+  });
+
+  add('swarm-beside-another-call', async ({ model, prompt, until }) => {
+    model.enqueue({ calls: [reads, starts] });
+    model.enqueue({ text: 'Neither ran.' });
+    await prompt('Count the words');
+    await until('prompt.completed');
+  });
+});
+
 /** A subagent begins when the test lets it: beside a turn of its caller no order would be sure. */
 const subagentGate = { event: 'SubagentStart', command: 'until test -e begin; do sleep 0.01; done; rm begin' };
 
@@ -443,6 +510,38 @@ scenarios('a subagent in the background', { config: { hooks: [subagentGate] } },
     await until('prompt.completed');
     await recorder.act('the model goes on', async () => held.release());
     await until('turn.ended', 3);
+  });
+});
+
+scenarios('a subagent with a copy', { config: { experimental: { subagent_fork: true } } }, (add) => {
+  add('subagent-fork', async ({ model, prompt, until }) => {
+    const args = { prompt: 'Name it', description: 'name it', subagent_type: 'plan', fork: true };
+    model.enqueue({ text: 'Plums.' });
+    await prompt('Which fruit?');
+    await until('prompt.completed');
+    model.enqueue({ calls: [{ name: 'Agent', args }] });
+    model.enqueue({ text: 'Plums.' });
+    model.enqueue({ text: 'Plums.' });
+    await prompt('Ask somebody who knows');
+    await until('prompt.completed', 3);
+  });
+});
+
+const loading = {
+  config: { experimental: { 'tool-select': true } },
+  modelRecord: { capabilities: ['tool_use', 'dynamically_loaded_tools'] },
+};
+
+scenarios('tools that are loaded', loading, (add) => {
+  add('tool-selection', async ({ world, model, prompt, until }) => {
+    await mcpTalks(world).configure({ free: hostile() });
+    const loads = { name: 'select_tools', args: { names: ['mcp__free__echo'] } };
+    model.enqueue({ calls: [loads] });
+    model.enqueue({ text: 'It is there.' });
+    await prompt('Load echo', { permission_mode: 'yolo' });
+    // Its process starts with the turn.
+    await until('tool.list.updated');
+    await until('prompt.completed');
   });
 });
 
@@ -626,6 +725,50 @@ scenarios('a plan', {}, (add) => {
   });
 });
 
+describe('the web', () => {
+  let host: WebHost;
+  /** The port is another one each time. */
+  const masks: Record<string, string> = {};
+  beforeAll(async () => {
+    host = await startWebHost();
+    masks[`:${host.port}`] = '';
+  });
+  afterAll(() => host.close());
+  const env = () => ({ ...process.env, SERVICE_WEB_SEARCH_BASE_URL: `http://127.0.0.1:${host.port}/search` });
+
+  scenarios('in a session', { network: testNetwork, env }, (add) => {
+    const fetches = (path: string) => ({ name: 'FetchURL', args: { url: `http://site.test:${host.port}${path}` } });
+
+    add(
+      'fetch-and-search',
+      async ({ model, prompt, until }) => {
+        const found = { title: 'Wheels', url: 'https://a.example/', snippet: 'They turn.' };
+        host.on('/search', sends(JSON.stringify({ search_results: [found] })));
+        host.on('/plain', sends('They turn.', { 'content-type': 'text/plain' }));
+        model.enqueue({ calls: [{ name: 'WebSearch', args: { query: 'wheels' } }] });
+        model.enqueue({ calls: [fetches('/plain')] });
+        model.enqueue({ text: 'They turn.' });
+        await prompt('What do wheels do?');
+        await until('prompt.completed');
+      },
+      { masks },
+    );
+
+    add(
+      'abort-during-a-fetch',
+      async ({ model, prompt, post, until, recorder }) => {
+        const asked = new Promise<void>((resolve) => host.on('/held', () => resolve()));
+        model.enqueue({ calls: [fetches('/held')] });
+        await prompt('Look it up');
+        await asked;
+        await recorder.act('POST :abort', () => post(':abort'));
+        await until('prompt.aborted');
+      },
+      { masks },
+    );
+  });
+});
+
 scenarios('a task', { config: { default_permission_mode: 'yolo' } }, (add) => {
   /** A command that runs until the test lets it end; its file is the same in every run. */
   const bash = (more: object) => ({
@@ -653,7 +796,7 @@ scenarios('a task', { config: { default_permission_mode: 'yolo' } }, (add) => {
   add('task-ends-during-a-turn', async (stage) => {
     const { model, prompt, until, recorder } = stage;
     model.enqueue({ calls: [aside] });
-    const answer = model.enqueue({ text: ['It ', 'builds.'], hold: true });
+    const answer = model.enqueue({ text: 'It builds.', hold: true });
     model.enqueue({ text: 'It is built.' });
     await prompt('Build');
     await until('assistant.delta');

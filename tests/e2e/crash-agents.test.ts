@@ -2,35 +2,18 @@
  * The built server killed while a subagent works, commands run in the background and a question waits: every part of it
  * ends, is told of once without a turn of its own, and the session goes on.
  */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { transcriptPageSchema } from '#schema/transcript.ts';
-import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
+import { useBuiltServer } from '#support/built-server.ts';
 import { createFollower, subscribe } from '#support/event-follower.ts';
 import type { RecordedRequest, Script } from '#support/model-server.ts';
-import { spawnServer, type SpawnedServer } from '#support/server.ts';
 import { connect } from '#support/ws-client.ts';
 
 const KILLS = 12;
 
-let base: BuiltHome;
-let server: SpawnedServer;
-
-beforeEach(async () => {
-  base = await makeBuiltHome();
-  base.model.answerBy(answer);
-  server = await spawnServer({ home: base.home });
-});
-afterEach(async () => {
-  await server.close();
-  await base.remove();
-});
-
-async function ok(method: string, path: string, body?: unknown): Promise<unknown> {
-  const { code, msg, data } = await server.api(method, path, body);
-  expect(`${code} ${msg}`).toBe('0 success');
-  return data;
-}
+const built = useBuiltServer(({ model }) => model.answerBy(answer));
+const { ok } = built;
 
 const words = Array.from({ length: 40 }, (_, n) => `word ${n} `);
 const question = { question: 'Which one?', options: [{ label: 'One' }, { label: 'Two' }] };
@@ -80,19 +63,15 @@ async function nothingRuns(id: string): Promise<void> {
 }
 
 test(`${KILLS} kills beside subagents, commands and questions in the background`, { timeout: 120_000 }, async () => {
-  const { id } = z.object({ id: z.string() }).parse(await ok('POST', '/sessions', { metadata: { cwd: base.project } }));
-  const page = createFollower(id, () => connect(server));
+  const id = await built.newSession();
+  const page = createFollower(id, built);
   await page.connect();
   for (let round = 0; round < KILLS; round += 1) {
     const moment = page.frames(10 + Math.floor(Math.random() * 120));
-    await ok('POST', `/sessions/${id}/prompts`, {
-      content: [{ type: 'text', text: `Begin round ${round}` }],
-      permission_mode: 'yolo',
-    });
+    await built.prompt(id, `Begin round ${round}`, { permission_mode: 'yolo' });
     await moment;
-    await server.stop('SIGKILL');
-    const killed = Date.now();
-    server = await spawnServer({ home: base.home });
+    let killed = Date.now();
+    await built.restart('SIGKILL', async () => void (killed = Date.now()));
     await page.disconnected();
     await page.connect();
     await page.idle();
@@ -112,13 +91,12 @@ test(`${KILLS} kills beside subagents, commands and questions in the background`
   expect(told.toSorted()).toEqual([...new Set(told)].toSorted());
   expect(told).toHaveLength(begun.length);
 
-  const over = page.frames(2000);
-  await ok('POST', `/sessions/${id}/prompts`, { content: [{ type: 'text', text: 'Are you there?' }] });
-  await over;
-  expect(page.applied.at(-1)).toMatchObject({ type: 'prompt.completed', payload: { reason: 'completed' } });
+  const last = await built.prompt(id, 'Are you there?');
+  await page.idle();
+  expect(page.outcome(last)).toBe('completed');
   await page.close();
 
-  const fresh = await connect(server);
+  const fresh = await connect(built.server);
   await subscribe(fresh, id, { seq: 0 });
   expect(fresh.durable(id)).toEqual(page.applied);
   await fresh.close();

@@ -1,32 +1,16 @@
 /** The built server killed while a conversation is compacted: the summary is there whole, or all is as it was. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { messageSchema } from '#schema/message.ts';
 import { transcriptPageSchema } from '#schema/transcript.ts';
-import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
-import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { useBuiltServer } from '#support/built-server.ts';
 
 const KILLS = 8;
 /** Of the model's window in its configuration. */
 const FULL = 250_000;
 
-let base: BuiltHome;
-let server: SpawnedServer;
-
-beforeEach(async () => {
-  base = await makeBuiltHome();
-  server = await spawnServer({ home: base.home });
-});
-afterEach(async () => {
-  await server.close();
-  await base.remove();
-});
-
-async function ok(method: string, path: string, body?: unknown): Promise<unknown> {
-  const { code, msg, data } = await server.api(method, path, body);
-  expect(`${code} ${msg}`).toBe('0 success');
-  return data;
-}
+const built = useBuiltServer();
+const { ok } = built;
 
 async function history(id: string) {
   const page = z.object({ items: z.array(messageSchema) });
@@ -47,14 +31,14 @@ const idle = (id: string) =>
     .toMatchObject({ busy: false });
 
 const submit = (id: string, text: string) =>
-  server.api('POST', `/sessions/${id}/prompts`, { content: [{ type: 'text', text }] }).catch(() => undefined);
+  built.server.api('POST', `/sessions/${id}/prompts`, { content: [{ type: 'text', text }] }).catch(() => undefined);
 
 test(`${KILLS} kills during compactions`, async () => {
-  const { id } = z.object({ id: z.string() }).parse(await ok('POST', '/sessions', { metadata: { cwd: base.project } }));
+  const id = await built.newSession();
   // Long enough to be a file of its own.
   const summary = ['## Task\n', 'word '.repeat(4000), 'end'];
   let filled = false;
-  base.model.answerBy(({ body }) => {
+  built.base.model.answerBy(({ body }) => {
     if (JSON.stringify(body).includes('Write a summary of the conversation so far.'))
       return { text: summary, paceMs: 5 };
     return { text: 'Answer.', usage: { input: filled ? FULL : 100, output: 10 } };
@@ -69,11 +53,10 @@ test(`${KILLS} kills during compactions`, async () => {
     const ends = (await phases(id)).filter((phase) => phase === 'completed').length;
     const request = byItself
       ? submit(id, `Next ${round}`)
-      : server.api('POST', `/sessions/${id}:compact`).catch(() => undefined);
+      : built.server.api('POST', `/sessions/${id}:compact`).catch(() => undefined);
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 60));
-    await server.stop('SIGKILL');
+    await built.restart('SIGKILL');
     await request;
-    server = await spawnServer({ home: base.home });
     await idle(id);
 
     const now = await history(id);

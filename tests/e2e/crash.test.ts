@@ -3,56 +3,22 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { z } from 'zod';
+import { expect, test } from 'vitest';
 import { transcriptPageSchema, type Item } from '#schema/transcript.ts';
-import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
+import { useBuiltServer } from '#support/built-server.ts';
 import { createFollower, subscribe } from '#support/event-follower.ts';
 import { recordEvents } from '#support/event-log.ts';
-import type { ModelServer, Script } from '#support/model-server.ts';
-import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import type { Script } from '#support/model-server.ts';
 import { connect } from '#support/ws-client.ts';
 
 const KILLS = 20;
 
-let base: BuiltHome;
-let home: string;
-let project: string;
-let model: ModelServer;
-let server: SpawnedServer;
-
-beforeEach(async () => {
-  base = await makeBuiltHome();
-  ({ home, project, model } = base);
-  await writeFile(join(project, 'a.txt'), 'hello\n');
-  server = await spawnServer({ home });
-});
-afterEach(async () => {
-  await server.close();
-  await base.remove();
-});
-
-async function post(path: string, body: unknown): Promise<unknown> {
-  const { code, msg, data } = await server.api('POST', path, body);
-  expect(`${code} ${msg}`).toBe('0 success');
-  return data;
-}
-
-async function newSession(): Promise<string> {
-  return z.object({ id: z.string() }).parse(await post('/sessions', { metadata: { cwd: project } })).id;
-}
-
-const prompt = (id: string, text: string, more: object = {}) =>
-  post(`/sessions/${id}/prompts`, { content: [{ type: 'text', text }], ...more });
-
-async function killAndRestart(): Promise<void> {
-  await server.stop('SIGKILL');
-  server = await spawnServer({ home });
-}
+const built = useBuiltServer(({ project }) => writeFile(join(project, 'a.txt'), 'hello\n'));
+const { newSession, prompt } = built;
 
 /** The transcript's items; nothing of it runs, and what had ended before is as it was. */
 async function settledTranscript(id: string, before: Item[]): Promise<Item[]> {
-  const { data } = await server.api('GET', `/sessions/${id}/transcript?agent_id=main&page_size=100`);
+  const { data } = await built.server.api('GET', `/sessions/${id}/transcript?agent_id=main&page_size=100`);
   const { items, pending_interactions } = transcriptPageSchema.parse(data);
   expect(items.slice(0, before.length)).toEqual(before);
   const turns = items.filter((item) => item.kind === 'turn');
@@ -72,12 +38,12 @@ function enqueueTurn(round: number): void {
     { text: words, calls: [{ name: 'Write', args: { path: `${round}.txt`, content: 'x\n' } }], paceMs: 1 },
     { text: words, paceMs: 1 },
   ];
-  for (const script of scripts) model.enqueue(script);
+  for (const script of scripts) built.base.model.enqueue(script);
 }
 
 test(`${KILLS} kills in mid-turn: no event is lost, repeated or renumbered, and the session goes on`, async () => {
   const id = await newSession();
-  const page = createFollower(id, () => connect(server));
+  const page = createFollower(id, built);
   await page.connect();
   let shown: Item[] = [];
   for (let round = 0; round < KILLS; round += 1) {
@@ -85,27 +51,26 @@ test(`${KILLS} kills in mid-turn: no event is lost, repeated or renumbered, and 
     const moment = page.frames(1 + Math.floor(Math.random() * 40));
     await prompt(id, `Round ${round}`, { permission_mode: 'yolo' });
     await moment;
-    await killAndRestart();
+    await built.restart('SIGKILL');
     await page.disconnected();
     await page.connect();
     await page.idle();
     shown = await settledTranscript(id, shown);
   }
 
-  model.enqueue({ text: 'Still here.' });
-  for (let count = 0; count < 3 * KILLS; count += 1) model.enqueue({ text: 'Left over.' });
-  const over = page.frames(1000);
-  await prompt(id, 'Are you there?');
-  await over;
-  expect(page.applied.at(-1)).toMatchObject({ type: 'prompt.completed', payload: { reason: 'completed' } });
+  built.base.model.enqueue({ text: 'Still here.' });
+  for (let count = 0; count < 3 * KILLS; count += 1) built.base.model.enqueue({ text: 'Left over.' });
+  const last = await prompt(id, 'Are you there?');
+  await page.idle();
+  expect(page.outcome(last)).toBe('completed');
   await page.close();
 
-  const fresh = await connect(server);
+  const fresh = await connect(built.server);
   await subscribe(fresh, id, { seq: 0 });
   expect(fresh.durable(id)).toEqual(page.applied);
   expect(new Set(page.applied.map(({ epoch }) => epoch)).size).toBe(1);
   await fresh.close();
-  const session = await server.api('GET', `/sessions/${id}`);
+  const session = await built.server.api('GET', `/sessions/${id}`);
   expect(session.data).toMatchObject({ busy: false, pending_interaction: 'none', last_turn_reason: 'completed' });
 });
 
@@ -142,24 +107,24 @@ const crashes: [name: string, scripts: Script[], until: string][] = [
 
 test.each(crashes)('%s: what was open is settled in this order', async (name, scripts, until) => {
   const id = await newSession();
-  const before = await connect(server);
+  const before = await connect(built.server);
   await subscribe(before, id, { seq: 0 });
-  for (const script of scripts) model.enqueue(script);
+  for (const script of scripts) built.base.model.enqueue(script);
   await prompt(id, 'First', { permission_mode: until === 'tool.progress' ? 'yolo' : 'manual' });
   await before.waitFor(({ type }) => type === until);
   await prompt(id, 'Second');
   await before.waitFor(({ type }) => type === 'prompt.queued');
   const { seq = 0, epoch = '' } = before.durable(id).at(-1) ?? {};
-  await killAndRestart();
+  await built.restart('SIGKILL');
   await before.closed;
 
   // In the background, right after the start.
-  const settled = async () => (await server.api('GET', `/sessions/${id}`)).data;
+  const settled = async () => (await built.server.api('GET', `/sessions/${id}`)).data;
   await expect.poll(settled).toMatchObject({ busy: false, last_turn_reason: 'cancelled' });
-  const after = await connect(server);
-  const recorder = recordEvents(after, { masks: { [project]: '<project>' } });
+  const after = await connect(built.server);
+  const recorder = recordEvents(after, { masks: { [built.base.project]: '<project>' } });
   await subscribe(after, id, { seq, epoch });
   await expect(await recorder.text()).toMatchFileSnapshot(`../api/golden/${name}.txt`);
-  expect((await server.api('GET', `/sessions/${id}/prompts`)).data).toMatchObject({ active: null, queued: [] });
+  expect((await built.server.api('GET', `/sessions/${id}/prompts`)).data).toMatchObject({ active: null, queued: [] });
   await after.close();
 });

@@ -2,47 +2,31 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { transcriptPageSchema } from '#schema/transcript.ts';
-import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
-import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { useBuiltServer } from '#support/built-server.ts';
 
 const ID = 'session_71bccb8f-dada-4675-8a51-d86a04ef3b4e';
 const LONG_TEXT = 'x'.repeat(20_000);
 
-let base: BuiltHome;
-let server: SpawnedServer;
-
-beforeEach(async () => {
-  base = await makeBuiltHome();
-  server = await spawnServer({ home: base.home });
-});
-afterEach(async () => {
-  await server.close();
-  await base.remove();
-});
-
-async function ok(method: string, path: string, body?: unknown): Promise<unknown> {
-  const { code, msg, data } = await server.api(method, path, body);
-  expect(`${code} ${msg}`).toBe('0 success');
-  return data;
-}
+const built = useBuiltServer();
+const { ok } = built;
 
 /** Puts the session into its place and finds it after a start. */
 async function placeSession(): Promise<void> {
-  const { home, project } = base;
+  const { home, project } = built.base;
   const { id: workspace } = z.object({ id: z.string() }).parse(await ok('POST', '/workspaces', { root: project }));
-  await server.stop('SIGTERM');
-  const dir = join(home, 'sessions', workspace, ID);
-  await mkdir(join(dir, 'blobs'), { recursive: true });
-  const text = await readFile(join(import.meta.dirname, '../fixtures/earlier-journal.ndjson'), 'utf8');
-  const here = { project, home, workspace };
-  const journal = text.replaceAll(/@(project|home|workspace)@/g, (_, name: keyof typeof here) => here[name]);
-  await writeFile(join(dir, 'journal.ndjson'), journal);
-  await writeFile(join(dir, 'blobs', createHash('sha256').update(LONG_TEXT).digest('hex')), LONG_TEXT);
-  await rm(join(home, 'cache'), { recursive: true, force: true });
-  server = await spawnServer({ home });
+  await built.restart('SIGTERM', async () => {
+    const dir = join(home, 'sessions', workspace, ID);
+    await mkdir(join(dir, 'blobs'), { recursive: true });
+    const text = await readFile(join(import.meta.dirname, '../fixtures/earlier-journal.ndjson'), 'utf8');
+    const here = { project, home, workspace };
+    const journal = text.replaceAll(/@(project|home|workspace)@/g, (_, name: keyof typeof here) => here[name]);
+    await writeFile(join(dir, 'journal.ndjson'), journal);
+    await writeFile(join(dir, 'blobs', createHash('sha256').update(LONG_TEXT).digest('hex')), LONG_TEXT);
+    await rm(join(home, 'cache'), { recursive: true, force: true });
+  });
 }
 
 test('it is listed and read, what was open is settled, and it goes on with what is new', async () => {
@@ -74,9 +58,9 @@ test('it is listed and read, what was open is settled, and it goes on with what 
   expect(await ok('GET', `/sessions/${ID}/tasks`)).toEqual({ items: [] });
   expect(await ok('GET', `/sessions/${ID}/goal`)).toBeNull();
 
-  base.model.enqueue({ calls: [{ name: 'EnterPlanMode', args: {} }] });
-  base.model.enqueue({ text: 'Planning now.' });
-  await ok('POST', `/sessions/${ID}/prompts`, { content: [{ type: 'text', text: 'Plan it.' }] });
+  built.base.model.enqueue({ calls: [{ name: 'EnterPlanMode', args: {} }] });
+  built.base.model.enqueue({ text: 'Planning now.' });
+  await built.prompt(ID, 'Plan it.');
   await expect.poll(session).toMatchObject({ busy: false, last_turn_reason: 'completed' });
   expect(await ok('GET', `/sessions/${ID}/status`)).toMatchObject({ plan_mode: true });
   expect((await page()).items.slice(0, items.length)).toEqual(items);

@@ -5,7 +5,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { AgentProgram } from '#server/agent/context.ts';
+import type { AgentProgram, CronSettings } from '#server/agent/context.ts';
 import { systemClock, type Clock } from '#server/clock.ts';
 import type { Feature } from '#server/agent/feature.ts';
 import { builtinProfiles, mainProfile } from '#server/agent/profile.ts';
@@ -17,6 +17,7 @@ import type { ModelRequest, ModelResponse, ResolvedModel } from '#server/models/
 import { createLiveSession, type LiveSession } from '#server/sessions/session.ts';
 import { createSessionReader, type SessionReader } from '#server/sessions/session-views.ts';
 import type { SessionHeader } from '#server/sessions/session-header.ts';
+import type { LeaseHolder } from '#server/storage/lease.ts';
 import type { Tool } from '#server/tools/tool.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
 import { createOpJournals } from '#server/transcript/op-journal.ts';
@@ -24,6 +25,7 @@ import type { EventFrame } from '#server/events/frame.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { noHooks } from './no-hooks.ts';
 import { noMcp } from './no-mcp.ts';
+import { noWeb } from './no-web.ts';
 import { defaultTaskSettings } from './tasks.ts';
 import { openLog, SESSION_ID, type OpenedLog } from './session-logs.ts';
 
@@ -41,7 +43,19 @@ export interface AgentSessionOptions {
   features?: readonly Feature[];
   tools?: readonly Tool[];
   clock?: Clock;
+  archived?: () => boolean;
+  /** The server that the session is loaded in. */
+  holder?: LeaseHolder;
 }
+
+/** Jobs come at their times, to the millisecond. */
+export const cronSettings: CronSettings = {
+  disabled: false,
+  jitter: false,
+  stale: true,
+  pollMs: 0,
+  trace: () => undefined,
+};
 
 const nothing = () => {
   throw new Error('this session has no model');
@@ -53,7 +67,8 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
   const dir = join(options.dir, 'session');
   await mkdir(dir, { recursive: true });
   const projections = features.flatMap((feature) => feature.projection ?? []);
-  const opened = await openLog(dir, { projections, clock });
+  const { holder } = options;
+  const opened = await openLog(dir, { projections, clock, ...(holder ? { holder } : {}) });
   const reports: string[] = [];
   const place = { id: SESSION_ID, workspaceId: 'wd_1', cwd: options.dir, dir };
   const row: SessionHeader = {
@@ -67,13 +82,14 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
     archived: false,
     custom: {},
     open: false,
+    cron: false,
   };
   const session = createLiveSession({
     place,
     log: opened.log,
     features,
     loaded: row,
-    row: () => row,
+    row: () => ({ ...row, archived: options.archived?.() ?? false }),
     clock,
     flushEvents: () => undefined,
     transcripts: {
@@ -86,6 +102,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       tools,
       hooks: noHooks,
       mcp: noMcp,
+      web: noWeb,
       defaultPermission: () => 'manual',
       defaultPlanMode: () => false,
       resolveModel: nothing,
@@ -95,7 +112,10 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       limits: () => ({ maxSteps: 0, maxAttempts: 1 }),
       compaction: () => ({ triggerRatio: 0.85, reserved: undefined }),
       tasks: () => defaultTaskSettings,
+      cron: () => cronSettings,
       subagentTimeoutMs: () => 0,
+      swarmConcurrency: () => undefined,
+      subagentPool: () => undefined,
       flag: () => true,
       profiles: () => builtinProfiles,
       stream: nothing,

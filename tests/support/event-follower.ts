@@ -1,13 +1,17 @@
 /** A client that follows one session over all its connections, and counts every durable event. */
 import { expect } from 'vitest';
+import { z } from 'zod';
 import { isGlobalEvent } from '#server/events/frame.ts';
-import type { ReceivedFrame, WsClient } from './ws-client.ts';
+import type { BuiltServer } from './built-server.ts';
+import { connect, type ReceivedFrame, type WsClient } from './ws-client.ts';
 
 export const subscribe = (client: WsClient, id: string, cursor: { seq: number; epoch?: string }) =>
   client.send({ type: 'subscribe', payload: { session_ids: [id], cursors: { [id]: cursor } } });
 
-/** `open` opens a connection to the server of the moment. */
-export function createFollower(id: string, open: () => Promise<WsClient>) {
+const watermark = z.object({ as_of_seq: z.number() });
+
+/** `built` has the server of the moment. */
+export function createFollower(id: string, built: Pick<BuiltServer, 'server' | 'ok'>) {
   const applied: ReceivedFrame[] = [];
   let client: WsClient | undefined;
   let read = 0;
@@ -30,7 +34,7 @@ export function createFollower(id: string, open: () => Promise<WsClient>) {
   return {
     applied,
     async connect() {
-      client = await open();
+      client = await connect(built.server);
       read = 0;
       subscribed = false;
       const { seq = 0, epoch = '' } = applied.at(-1) ?? {};
@@ -52,17 +56,23 @@ export function createFollower(id: string, open: () => Promise<WsClient>) {
       await client?.closed;
       apply();
     },
-    /** By events alone. */
+    /** By events alone, of which all have come. */
     async idle() {
-      const isIdle = () => {
+      const isIdle = async () => {
+        const { as_of_seq } = watermark.parse(await built.ok('GET', `/sessions/${id}/snapshot`));
         apply();
         const work = applied.findLast(({ type }) => type === 'event.session.work_changed');
-        return work?.payload['busy'] === false;
+        const turn = applied.findLast(({ type }) => type === 'turn.started' || type === 'turn.ended');
+        const over = turn?.type === 'turn.ended' && work?.payload['busy'] === false;
+        return over && applied.at(-1)?.seq === as_of_seq;
       };
       await expect.poll(isIdle, { timeout: 10_000, interval: 5 }).toBe(true);
-      const last = applied.findLast(({ type }) => type === 'turn.started' || type === 'turn.ended');
-      expect(last?.type).toBe('turn.ended');
     },
+    /** How a prompt ended. */
+    outcome: (promptId: string) =>
+      applied.find(({ type, payload }) => type === 'prompt.completed' && payload['promptId'] === promptId)?.payload[
+        'reason'
+      ],
     close: () => client?.close(),
   };
 }

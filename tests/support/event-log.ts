@@ -34,6 +34,8 @@ const idKinds = [
   ['plan', /(?<=plans\/|')[a-z]+-[a-z]+-\d{4}(?=\.md|')/g],
   ['task', /\b(?:bash|agent|question)-[0-9a-z]{8}\b/g],
   ['step', /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g],
+  ['job', /\b01[0-9A-Z]{24}\b/g],
+  ['zone', /(?<=T\d\d:\d\d:\d\d)[+-]\d\d:\d\d/g],
   ['time', /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g],
   ['date', /\d{4}-\d\d-\d\d/g],
 ] as const;

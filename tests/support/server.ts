@@ -8,7 +8,6 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import nodeAdapter from 'crossws/adapters/node';
 import { createEvent } from 'h3';
 import { z } from 'zod';
 import endpoints from '#endpoints';
@@ -21,7 +20,7 @@ import { createRequestHandler } from '#utils/http/handler.ts';
 import { listenOptions } from '#utils/http/listen-options.ts';
 import { createRouteTable } from '#utils/http/route-table.ts';
 import type { EndpointEntry } from '#utils/http/route-table.ts';
-import { createUpgradeListener, peerHooks, webSocketServerOptions } from '#utils/http/websocket.ts';
+import { createUpgrade, createUpgradeListener } from '#utils/http/websocket.ts';
 import { inNamespace, seenBy } from './namespace.ts';
 import { FORBIDDEN_MS, watchStalls } from './stalls.ts';
 
@@ -100,8 +99,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const server = createServer(listenOptions, (request, response) => {
     void handler(createEvent(request, response));
   });
-  const { handleUpgrade } = nodeAdapter({ hooks: peerHooks(app), serverOptions: webSocketServerOptions });
-  server.on('upgrade', createUpgradeListener(app, handleUpgrade));
+  server.on('upgrade', createUpgradeListener(app, createUpgrade(app)));
   const port = await listen(server, app.options.host, app.options.port, () => undefined);
   await app.listening(port);
   const url = `http://127.0.0.1:${port}`;

@@ -667,7 +667,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
     const [call] = [...(turnOf()?.step?.calls ?? [])].find(([, { started }]) => started) ?? [];
     const taskId = id('agent');
     const background = chance(0.4);
-    const named = background || chance(0.9);
+    const named = background || chance(0.7);
     const parent = call === undefined ? {} : { parentToolCallId: call };
     const turnId = countersOf(log.state.counters, agent).nextTurnId;
     log.append([
@@ -679,7 +679,8 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
         parentToolCallId: call ?? '',
         description: `look ${ids}`,
         runInBackground: background,
-        ...(named ? { taskId } : {}),
+        // Without a task it is a member of a swarm.
+        ...(named ? { taskId } : { swarmIndex: 1 + (ids % 3) }),
       }),
       event('main', 'subagent.started', { subagentId: agent }),
       event(agent, 'turn.started', { turnId, promptId, origin, prompt: 'look around' }),
@@ -707,7 +708,10 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
   /** Its turn goes on, then it ends, with its task where it has one. */
   function workOn(agent: string): void {
     const turn = turnOf(agent);
-    if (!turn) endSubagent(agent, chance(0.7) ? 'completed' : 'failed');
+    if (!turn && chance(0.2)) {
+      log.append([event('main', 'subagent.suspended', { subagentId: agent, reason: `full ${ids}` })]);
+      log.append([event('main', 'subagent.started', { subagentId: agent })]);
+    } else if (!turn) endSubagent(agent, chance(0.7) ? 'completed' : 'failed');
     else if (!turn.step) {
       const { turnId } = turn;
       log.append([event(agent, 'turn.step.started', { turnId, step: 1, stepId: id('step') })]);
@@ -774,7 +778,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
     else if (choice === 7) {
       if (openSubagents().length > 0 && chance(0.5)) subagent();
       else task();
-    } else if (choice === 8) log.append([planChange()]);
+    } else if (choice === 8) log.append([chance(0.4) ? swarmChange() : planChange()]);
     else if (choice === 9)
       log.append([internal('main', 'turn.skipped', { turnId: countersOf(log.state.counters, 'main').nextTurnId })]);
     else if (choice === 10)
@@ -800,6 +804,11 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
       ];
       log.append(changes[Math.floor(random() * changes.length)] ?? []);
     }
+  }
+
+  function swarmChange(): Draft {
+    const on = log.state.status.agents.get('main')?.swarm !== undefined;
+    return on ? internal('main', 'swarm.left', {}) : internal('main', 'swarm.entered', { trigger: 'manual' });
   }
 
   function planChange(): Draft {

@@ -17,6 +17,7 @@ export function tasksOf(
   settings: Partial<TaskSettings> = {},
   records: Draft[] = [],
   clock: Clock = systemClock,
+  known: (id: string) => boolean = () => false,
 ): Tasks {
   const append = (drafts: Draft[]) => records.push(...drafts);
   return createTasks({
@@ -24,6 +25,7 @@ export function tasksOf(
     dir,
     clock,
     settings: () => ({ ...defaultTaskSettings, ...settings }),
+    known,
     report: (what, error) => {
       throw new Error(what, { cause: error });
     },

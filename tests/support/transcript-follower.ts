@@ -1,13 +1,13 @@
 /** A client that follows a session's transcripts over its own connections, and keeps what it was sent. */
 import { expect } from 'vitest';
 import { transcriptPageSchema } from '#schema/transcript.ts';
-import { transcriptOpsSchema } from '#schema/transcript-ops.ts';
 import {
   transcriptBatchSchema,
+  transcriptOpsSchema,
   transcriptResetSchema,
   type TranscriptBatch,
   type TranscriptReset,
-} from '#schema/transcript-frames.ts';
+} from '#schema/transcript-ops.ts';
 import { createTranscriptFeed, type TranscriptFeed } from '#server/transcript/client/feed.ts';
 import type { World } from './world.ts';
 import { connect, type ReceivedFrame, type WsClient } from './ws-client.ts';

@@ -12,7 +12,7 @@ import {
 import { rewriteSchema, type JsonSchema } from '#schema/json-schema.ts';
 import { count, isoTime } from '#schema/scalars.ts';
 import { filesChangedSchema } from '#schema/watch-frames.ts';
-import { transcriptBatchSchema, transcriptResetSchema } from '#schema/transcript-frames.ts';
+import { transcriptBatchSchema, transcriptResetSchema } from '#schema/transcript-ops.ts';
 import { terminalExitSchema, terminalOutputSchema, terminalResizedSchema } from '#schema/terminal-frames.ts';
 
 interface Message {

@@ -3,8 +3,22 @@ import { Readable } from 'node:stream';
 import { breathe } from '#server/breathe.ts';
 
 const PIECE_CHARS = 64 * 1024;
-/** What lies deeper is written at once. */
-const DEPTH = 5;
+/** A value of about so many characters or fewer is written at once. */
+const WHOLE_CHARS = 16 * 1024;
+/** Of a member beside its text: its key, quotes and commas, or a number. */
+const MEMBER_CHARS = 12;
+
+/** What is left of a room of characters behind a value, about; below zero where it does not fit. */
+function roomBehind(value: unknown, room: number): number {
+  if (typeof value === 'string') return room - value.length;
+  if (typeof value !== 'object' || value === null) return room;
+  let left = room;
+  for (const member of Array.isArray(value) ? value : Object.values(value)) {
+    left = roomBehind(member, left - MEMBER_CHARS);
+    if (left < 0) return left;
+  }
+  return left;
+}
 
 function* longText(text: string): Generator<string> {
   yield '"';
@@ -18,12 +32,12 @@ function* longText(text: string): Generator<string> {
   yield '"';
 }
 
-function* members(value: unknown, depth: number): Generator<string> {
+function* members(value: unknown): Generator<string> {
   if (typeof value === 'string' && value.length > PIECE_CHARS) {
     yield* longText(value);
     return;
   }
-  if (depth === 0 || typeof value !== 'object' || value === null) {
+  if (typeof value !== 'object' || value === null || roomBehind(value, WHOLE_CHARS) >= 0) {
     yield JSON.stringify(value);
     return;
   }
@@ -31,7 +45,7 @@ function* members(value: unknown, depth: number): Generator<string> {
     yield '[';
     for (const [index, item] of value.entries()) {
       if (index > 0) yield ',';
-      yield* members(item ?? null, depth - 1);
+      yield* members(item ?? null);
     }
     yield ']';
     return;
@@ -41,7 +55,7 @@ function* members(value: unknown, depth: number): Generator<string> {
     const member: unknown = Reflect.get(value, key);
     if (member === undefined) continue;
     yield `${separator}${JSON.stringify(key)}:`;
-    yield* members(member, depth - 1);
+    yield* members(member);
     separator = ',';
   }
   yield separator === '{' ? '{}' : '}';
@@ -49,7 +63,7 @@ function* members(value: unknown, depth: number): Generator<string> {
 
 function* joined(value: unknown): Generator<string> {
   let piece = '';
-  for (const part of members(value, DEPTH)) {
+  for (const part of members(value)) {
     piece += part;
     if (piece.length < PIECE_CHARS) continue;
     yield piece;

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Socket } from 'node:net';
 import type { Hooks, Peer as Socketed } from 'crossws';
+import type { NodeAdapter } from 'crossws/adapters/node';
 import type { App } from '#server/app.ts';
 import { WEBSOCKET_PATH, bearerSubprotocol } from '#server/auth/guard.ts';
 import type { Peer, PeerHandle } from '#server/events/peer.ts';
@@ -14,7 +15,7 @@ const KEEP_ALIVE_MS = 30_000;
 const STATUS_TEXT = { 401: 'Unauthorized', 403: 'Forbidden', 404: 'Not Found', 429: 'Too Many Requests' } as const;
 
 /** Options of the `ws` server: exact echo of the token's subprotocol and of no other, frame limit, no compression. */
-export const webSocketServerOptions = {
+const webSocketServerOptions = {
   maxPayload: MAX_FRAME_BYTES,
   perMessageDeflate: false,
   handleProtocols: (offered: Set<string>): string | false => bearerSubprotocol(offered) ?? false,
@@ -62,7 +63,7 @@ function wrap(socketed: Socketed, cork: (websocket: object) => void): Peer {
 }
 
 /** Hooks that hand every accepted socket to `app.connections`. */
-export function peerHooks(app: App): Partial<Hooks> {
+function peerHooks(app: App): Partial<Hooks> {
   const handles = new WeakMap<Socketed, PeerHandle>();
   const cork = createCorks();
   return {
@@ -93,6 +94,16 @@ function refuse(socket: Duplex, status: keyof typeof STATUS_TEXT): void {
 }
 
 type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => unknown;
+
+/** Makes peers of `app.connections` of sockets. The WebSocket library, with all that it imports, is loaded at the first. */
+export function createUpgrade(app: App): Upgrade {
+  let adapter: Promise<NodeAdapter> | undefined;
+  const load = async () => {
+    const { default: nodeAdapter } = await import('crossws/adapters/node');
+    return nodeAdapter({ hooks: peerHooks(app), serverOptions: webSocketServerOptions });
+  };
+  return async (request, socket, head) => (await (adapter ??= load())).handleUpgrade(request, socket, head);
+}
 
 /** The server's `upgrade` listener: any other path is closed without an answer, refusals are bare, the rest goes on. */
 export function createUpgradeListener(app: App, upgrade: Upgrade): (...args: Parameters<Upgrade>) => void {

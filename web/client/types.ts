@@ -10,7 +10,7 @@ import type {
   VolatileFields,
   VolatileType,
 } from '#schema/events/catalogue.ts';
-import type { TranscriptBatch, TranscriptReset } from '#schema/transcript-frames.ts';
+import type { TranscriptBatch, TranscriptReset } from '#schema/transcript-ops.ts';
 
 export type { ConfigObject as Config } from '#schema/config.ts';
 export type { ContentPart } from '#schema/content.ts';
@@ -47,7 +47,8 @@ export type {
 } from '#schema/transcript.ts';
 export type { TranscriptOp, TranscriptOps } from '#schema/transcript-ops.ts';
 export type { TranscriptState } from '#server/transcript/reducer/state.ts';
-export type { Grade, TranscriptBatch, TranscriptReset } from '#schema/transcript-frames.ts';
+export type { Grade } from '#schema/transcript-frames.ts';
+export type { TranscriptBatch, TranscriptReset } from '#schema/transcript-ops.ts';
 export type { Upload } from '#schema/upload.ts';
 export type { Workspace } from '#schema/workspace.ts';
 

@@ -1,5 +1,6 @@
 /** The features of the page; adding one edits this list and nothing else. */
 import { approvals } from './approvals/index.ts';
+import { cron } from './cron/index.ts';
 import { displays } from './displays/index.ts';
 import type { Feature } from './feature.ts';
 import { files } from './files/index.ts';
@@ -9,9 +10,11 @@ import { planMode } from './plan-mode/index.ts';
 import { questions } from './questions/index.ts';
 import { shell } from './shell/index.ts';
 import { subagents } from './subagents/index.ts';
+import { swarm } from './swarm/index.ts';
 import { tasks } from './tasks/index.ts';
 import { terminals } from './terminals/index.ts';
 import { todoList } from './todo-list/index.ts';
+import { web } from './web/index.ts';
 import { workspace } from './workspace/index.ts';
 
 export const features: readonly Feature[] = [
@@ -19,11 +22,14 @@ export const features: readonly Feature[] = [
   approvals,
   questions,
   planMode,
+  swarm,
   goals,
+  cron,
   todoList,
   tasks,
   shell,
   files,
+  web,
   displays,
   workspace,
   terminals,

@@ -59,6 +59,7 @@ export interface Facts {
   model: string | undefined;
   permission: PermissionMode;
   planMode: boolean;
+  swarmMode: boolean;
   contextTokens: number;
   maxContextTokens: number | undefined;
 }
@@ -71,6 +72,7 @@ export function factsOf({ main, status }: Pick<SessionView, 'main' | 'status'>):
     permission: agent.permission ?? status?.permission ?? 'manual',
     // A default counts until the agent has begun.
     planMode: modes?.plan !== undefined || (agent.model === undefined && status?.plan_mode === true),
+    swarmMode: modes?.swarm !== undefined,
     contextTokens: agent.contextTokens ?? status?.context_tokens ?? 0,
     maxContextTokens: agent.maxContextTokens ?? status?.max_context_tokens,
   };

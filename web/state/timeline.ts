@@ -15,6 +15,8 @@ export interface PromptRow {
   attachmentIds: readonly string[];
   /** A person wrote it, so it can be taken back. */
   own: boolean;
+  /** What else sent it. */
+  sender?: string;
 }
 
 export interface StepRow {
@@ -84,8 +86,16 @@ function openingRows({ turnId, prompt = '', attachmentIds = [], origin }: Turn):
   if (prompt === '' && attachmentIds.length === 0) return [];
   const { payload } = origin;
   const own = payload === undefined ? origin.kind === 'user' : payload.kind === 'user' || 'trigger' in payload;
-  return [{ kind: 'prompt', key: turnId, text: prompt, attachmentIds, own }];
+  const sender = payload?.kind === 'cron_job' ? jobOf(payload) : undefined;
+  return [{ kind: 'prompt', key: turnId, text: prompt, attachmentIds, own, ...(sender && { sender }) }];
 }
+
+const jobOf = ({ cron, coalescedCount, stale }: { cron: string; coalescedCount: number; stale: boolean }) =>
+  [
+    `Scheduled job, ${cron}`,
+    ...(coalescedCount > 1 ? [`for ${coalescedCount} times`] : []),
+    ...(stale ? ['for the last time'] : []),
+  ].join(', ');
 
 function stepRows({ stepId, frames, state }: Step): Row[] {
   const entered = frames.flatMap((frame) => enteredRow(frame) ?? []);

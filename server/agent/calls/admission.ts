@@ -76,13 +76,20 @@ export async function admit(call: ToolCall, decided: Decided, batch: Batch): Pro
 }
 
 /** The tool exists, is active and takes these arguments. */
-function preflight(call: ToolCall, { tools, environment }: Batch): CheckedCall | { args: unknown; problem: string } {
+function preflight(
+  call: ToolCall,
+  { agent, tools, environment }: Batch,
+): CheckedCall | { args: unknown; problem: string } {
   const tool = tools.get(call.name);
   const args = shownArguments(call.arguments);
   if (!tool || !environment.activeTools.has(call.name)) {
     const reason = tool ? 'is disabled in this session' : 'does not exist';
     const names = [...environment.activeTools].join(', ');
     return { args, problem: `The tool "${call.name}" ${reason}. Available tools: ${names || 'none'}.` };
+  }
+  for (const feature of agent.session.features) {
+    const problem = feature.notYet?.(agent, tool);
+    if (problem !== undefined) return { args, problem };
   }
   const checked = tool.check(parseArguments(call.arguments));
   if ('args' in checked) return checked;
@@ -103,7 +110,7 @@ async function guarded(
   call: ToolCall,
   prepared: PreparedCall,
   admitted: AdmittedCall[],
-  { agent, turn, environment }: Batch,
+  { agent, turn, calls, environment }: Batch,
 ): Promise<string | undefined> {
   const earlier = admitted.map((entry) => entry.prepared);
   for (const feature of agent.session.features) {
@@ -112,6 +119,7 @@ async function guarded(
         call,
         prepared,
         turnId: turn.id,
+        batch: calls,
         admitted: earlier,
         signal: turn.signal,
       });

@@ -21,6 +21,8 @@ export interface BatchTurn {
 export interface Batch {
   agent: AgentContext;
   turn: BatchTurn;
+  /** In the order of the response. */
+  calls: readonly ToolCall[];
   /** All tools of the agent, by name. */
   tools: ReadonlyMap<string, Tool>;
   environment: ToolEnvironment;

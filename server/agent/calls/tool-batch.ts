@@ -23,6 +23,7 @@ export async function runToolBatch(agent: AgentContext, turn: BatchTurn, calls: 
   const batch: Batch = {
     agent,
     turn,
+    calls,
     tools: new Map(agent.tools().all.map((tool) => [tool.name, tool])),
     environment: agent.environment(),
   };

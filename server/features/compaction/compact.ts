@@ -2,7 +2,6 @@
 import type { TurnModel } from '#server/agent/agent-config.ts';
 import type { AgentContext } from '#server/agent/context.ts';
 import { errorPayload } from '#server/agent/errors.ts';
-import { errorMessage } from '#server/errors/service-error.ts';
 import { contextSize, estimatedSize } from '#server/journal/context-size.ts';
 import { requestMessages } from '#server/journal/projections/context.ts';
 import { event, internal, type CompleteDraft, type Draft } from '#server/journal/records.ts';
@@ -80,7 +79,7 @@ async function replacement(
   const blocks = session.features.flatMap((feature) => feature.summary?.(agent) || []);
   const messages = [...kept.messages, { message: summaryMessage(text, blocks), from: null }];
   const from = messages.map((one) => one.from);
-  const prompt = await renderedPrompt(agent);
+  const prompt = await agent.config.renderPrompt('compaction');
   const system = prompt.find((draft) => draft.type === 'agent.prompt')?.text;
   const stored = await log.store(messages.map(({ message }) => message));
 
@@ -104,15 +103,4 @@ async function replacement(
       ...prompt,
     ];
   };
-}
-
-/** The system prompt anew; the old one stays where that fails. */
-async function renderedPrompt({ id, config, session, log }: AgentContext): Promise<CompleteDraft[]> {
-  try {
-    return await config.renderPrompt('compaction');
-  } catch (error) {
-    session.report(`the system prompt of ${id} in ${log.sessionId} could not be rendered`, error);
-    const message = `The system prompt could not be brought up to date: ${errorMessage(error)}`;
-    return [event(id, 'warning', { message, code: 'system-prompt-refresh-failed' })];
-  }
 }

@@ -9,7 +9,7 @@ import { degrade } from '#server/agent/request-recovery.ts';
 import { retryDelay, sleep } from '#server/agent/retry.ts';
 import { estimatedSize } from '#server/journal/context-size.ts';
 import { estimateMessages } from '#server/journal/token-estimate.ts';
-import { toModelMessages, type RequestShape } from '#server/models/request-history.ts';
+import { toModelMessages, withoutLoadedTools, type RequestShape } from '#server/models/request-history.ts';
 import { ModelError, type ModelResponse, type StreamPart } from '#server/models/types.ts';
 import type { ContextMessage, TokenUsage } from '#schema/engine.ts';
 import { textHead } from './cut.ts';
@@ -58,7 +58,7 @@ export async function summarize(agent: AgentContext, wanted: SummaryWanted): Pro
   const { history: whole, signal, window } = wanted;
   const { clock } = agent.session;
   const shape: RequestShape = {};
-  let history = whole.filter((message) => !message.tools?.length);
+  let history = withoutLoadedTools(whole);
   const all = history.length;
   const tokens = estimateMessages(history);
   let shorter = 0;

@@ -99,6 +99,8 @@ function open(session: SessionContext): LiveFeature {
       if (!waits && !hooks.wanted('UserPromptSubmit', text)) return undefined;
       return (signal) => askAboutPrompt(agent, prompt, signal);
     },
+    // A prompt has waited for it already.
+    turnBegins: ({ id }, signal) => (id === MAIN_AGENT && life.beginning ? life.begun(signal) : undefined),
     guard: (_agent, call) => (hooks.wanted('PreToolUse', call.call.name) ? mayCall(call) : undefined),
     compacting({ id }, { trigger, tokens }, signal) {
       if (!hooks.wanted('PreCompact', trigger)) return undefined;

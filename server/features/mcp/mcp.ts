@@ -2,7 +2,7 @@
 import type { SessionContext } from '#server/agent/context.ts';
 import type { Feature, LiveFeature } from '#server/agent/feature.ts';
 import { event } from '#server/journal/records.ts';
-import { unlessAborted } from '#server/mcp/aborts.ts';
+import { unlessAborted } from '#server/aborts.ts';
 import type { McpConfigProblem } from '#server/mcp/config/workspace-servers.ts';
 import type { McpServer } from '#server/mcp/server.ts';
 import type { WorkspaceChange, WorkspaceMcp } from '#server/mcp/workspace-mcp.ts';

@@ -24,7 +24,8 @@ export function allowedProfiles(session: SessionContext, callerId: string): Prof
 export function resumeProblem({ log }: SessionContext, callerId: string, agentId: string): string | undefined {
   const { status, activity } = log.state;
   const birth = status.agents.get(agentId)?.birth;
-  if (birth?.purpose !== 'task' || birth.parentAgentId !== callerId) {
+  const isSubagent = birth?.purpose === 'task' || birth?.purpose === 'swarm';
+  if (!isSubagent || birth.parentAgentId !== callerId) {
     return `There is no subagent "${agentId}" of yours.`;
   }
   if (status.subagents.has(agentId) || activity.turns.has(agentId)) {

@@ -10,13 +10,16 @@ import { contextSize } from '#server/journal/context-size.ts';
 import { countersOf } from '#server/journal/projections/counters.ts';
 import { noUsage } from '#server/journal/projections/usage.ts';
 import { event, type Draft } from '#server/journal/records.ts';
-import type { RunningTask, TaskEnd, TaskStop } from '#server/tasks/task.ts';
-import type { ContextMessage, Origin, TokenUsage } from '#schema/engine.ts';
+import type { ModelErrorCode } from '#server/models/types.ts';
+import type { TaskEnd, TaskStop } from '#server/tasks/task.ts';
+import type { ContextMessage, ErrorPayload, Origin, TokenUsage } from '#schema/engine.ts';
 import { CONTINUATION, NO_TEXT, TRUNCATED } from './texts.ts';
 
 const ORIGIN: Origin = { kind: 'system_trigger', name: 'subagent' };
 /** Of the last message; the call's own result has all of it. */
 const RECORDED_CHARS = 65_536;
+const RATE_LIMIT: ModelErrorCode = 'provider.rate_limit';
+const RETRY_ORIGIN: Origin = { kind: 'retry', trigger: 'rate_limit' };
 const SUBAGENT_ENDED = 'subagent ended';
 
 /** How a run ended; `stopped` was asked for. */
@@ -30,16 +33,20 @@ export interface RunDeps {
   /** Name of the child's profile, and what there is of it. */
   name: string;
   profile: Pick<Profile, 'summary' | 'taskContext'> | undefined;
-  task: RunningTask;
-  /** Why the turns of the call that waits ended. */
-  callerReason(): unknown;
+  /** Ends the run; its reason is a `TurnAborted`. */
+  signal: AbortSignal;
+  /** Records of the end of what the run is part of, for the line that tells of its own. */
+  finish?(end: TaskEnd): Draft[];
+  /**
+   * The provider had no room for a request: resolves when the agent may go on where it stands, false when it may not.
+   * Without it a request is made again as in any turn.
+   */
+  limited?(error: ErrorPayload): Promise<boolean>;
 }
 
-/**
- * Runs the task and records its end, with that of the task where it is in the background. `spawned` is recorded already.
- */
+/** Runs the task and records its end. `spawned` is recorded already. */
 export async function runSubagent(prompt: string, deps: RunDeps): Promise<{ end: RunEnd; taskEnd: TaskEnd }> {
-  const { session, caller, child, name, task } = deps;
+  const { session, caller, child, name } = deps;
   const before = usageOf(child.context);
   const end = await turns(prompt, deps).catch((error: unknown): RunEnd => failure(error));
   // What it left running ends with it; nobody waits for that.
@@ -55,7 +62,7 @@ export async function runSubagent(prompt: string, deps: RunDeps): Promise<{ end:
     usage: difference(usageOf(child.context), before),
     contextTokens: contextSize(child.context.state()),
   };
-  session.log.append([endDraft(caller.id, child.id, end, text, facts), ...task.finish(taskEnd)]);
+  session.log.append([endDraft(caller.id, child.id, end, text, facts), ...(deps.finish?.(taskEnd) ?? [])]);
   for (const feature of session.features) feature.subagentEnded?.(caller, { name, response: text });
   return { end, taskEnd };
 }
@@ -76,26 +83,35 @@ function endDraft(
 
 /** The task, and once more where the answer says too little. */
 async function turns(prompt: string, deps: RunDeps): Promise<RunEnd> {
-  const { session, child, name, profile, task } = deps;
+  const { session, child, name, profile, signal } = deps;
   const { minChars = 0, retries = 0 } = profile?.summary ?? {};
   const first = countersOf(session.log.state.counters, child.id).nextTurnId;
-  const { signal, dispose } = turnSignal(task.signal, deps.callerReason);
-  try {
-    const { runtime, cwd } = session.program.reach(session);
-    for (const feature of session.features) await feature.subagentStarts?.(deps.caller, { name, prompt }, signal);
-    const prefix = (await profile?.taskContext?.({ runtime, cwd })) ?? '';
-    const text = prefix ? `${prefix}\n\n${prompt}` : prompt;
-    for (let attempt = 0; ; attempt += 1) {
-      const request = await instruction(session, attempt === 0 ? text : CONTINUATION);
-      const end = await child.runTurn(request, signal);
-      const problem = turnProblem(end, signal);
-      if (problem) return problem;
-      const said = await lastText(child.context, first);
-      if (said.length >= minChars || attempt >= retries) return { status: 'completed', summary: said || NO_TEXT };
-    }
-  } finally {
-    dispose();
+  const { runtime, cwd } = session.program.reach(session);
+  for (const feature of session.features) await feature.subagentStarts?.(deps.caller, { name, prompt }, signal);
+  const prefix = (await profile?.taskContext?.({ runtime, cwd })) ?? '';
+  const text = prefix ? `${prefix}\n\n${prompt}` : prompt;
+  for (let attempt = 0; ; attempt += 1) {
+    const request = await instruction(session, attempt === 0 ? text : CONTINUATION);
+    const end = await turnWithRetries(request, deps);
+    const problem = turnProblem(end, signal);
+    if (problem) return problem;
+    const said = await lastText(child.context, first);
+    if (said.length >= minChars || attempt >= retries) return { status: 'completed', summary: said || NO_TEXT };
   }
+}
+
+/** A turn, and for as long as the provider has no room for it another that goes on with it. */
+async function turnWithRetries(request: TurnRequest, { child, signal, limited }: RunDeps): Promise<TurnEnd> {
+  if (!limited) return child.runTurn(request, signal);
+  const givesUpOn = [RATE_LIMIT];
+  let end = await child.runTurn({ ...request, givesUpOn }, signal);
+  while (end.error?.code === RATE_LIMIT && !signal.aborted) {
+    const goesOn = await limited(end.error);
+    if (signal.aborted) return { outcome: 'cancelled' };
+    if (!goesOn) break;
+    end = await child.runTurn({ origin: RETRY_ORIGIN, messages: [], givesUpOn }, signal);
+  }
+  return end;
 }
 
 function turnProblem({ outcome, error, truncated }: TurnEnd, signal: AbortSignal): RunEnd | undefined {
@@ -126,8 +142,8 @@ async function instruction({ log }: SessionContext, text: string): Promise<TurnR
   return { origin: ORIGIN, promptId, ...(await log.store({ prompt: text, messages: [message] })) };
 }
 
-/** The signal of the run's turns: as the task's, with the reason that a turn is told. */
-function turnSignal(task: AbortSignal, callerReason: () => unknown) {
+/** The signal of a task's turns: as the task's, with the reason that a turn is told. */
+export function turnSignal(task: AbortSignal, callerReason: () => unknown) {
   const controller = new AbortController();
   const onAbort = () => controller.abort(abortReason(task.reason, callerReason()));
   if (task.aborted) onAbort();

@@ -1,10 +1,8 @@
 /** Subagents: agents that work on a task for another one, and report with their last message. */
 import type { Agent } from '#server/agent/agent.ts';
 import type { SessionContext } from '#server/agent/context.ts';
-import { copiedHistory } from '#server/agent/copied-history.ts';
 import type { Feature, LiveFeature } from '#server/agent/feature.ts';
-import type { Profile, Profiles } from '#server/agent/profile.ts';
-import { reminder } from '#server/agent/prompt/reminders.ts';
+import type { Profiles } from '#server/agent/profile.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { readContext } from '#server/journal/projections/context.ts';
 import { event } from '#server/journal/records.ts';
@@ -14,37 +12,71 @@ import { MAIN_AGENT } from '#schema/agents.ts';
 import type { TaskMembers } from '#schema/events/tasks.ts';
 import { allowedProfiles, resumeProblem } from './allowed.ts';
 import { foregroundRuns } from './projection.ts';
-import { runSubagent, type RunEnd } from './run.ts';
-import {
-  backgroundText,
-  completedText,
-  failedText,
-  FORK_NOTICE,
-  interruptedText,
-  type SubagentFacts,
-} from './texts.ts';
+import { runSubagent, turnSignal, type RunEnd } from './run.ts';
+import { bindSubagent, sameOptions, startModel, startOptions, type StartOptions, type WantedStart } from './start.ts';
+import { backgroundText, completedText, failedText, interruptedText, type SubagentFacts } from './texts.ts';
 import { createAgentTool, type AgentRequest } from './tool.ts';
 import { subagentsTranscript } from './transcript.ts';
 
-function open(session: SessionContext): LiveFeature {
+/** What tools that start subagents are told with. */
+export interface SubagentOffer {
+  /** Those that the main agent may start. */
+  profiles: Profiles;
+  options: StartOptions;
+}
+
+/** An agent that works for another one: a new one, or with `resume` one that goes on. */
+export interface ChildRequest {
+  purpose: 'task' | 'swarm';
+  profile: string;
+  resume?: string | undefined;
+  start: WantedStart;
+  /** Shown beside the id of a new one. */
+  label?: string | undefined;
+}
+
+/** What other features start subagents with. */
+export interface Subagents extends LiveFeature {
+  /** The same object for as long as nothing of it changes. */
+  offer(): SubagentOffer;
+  allowed(callerId: string): Profiles;
+  /** Profile of an agent that the caller may resume. Throws `ToolInputError`. */
+  resumable(callerId: string, agentId: string): string;
+  /** Throws `ToolInputError` when a subagent of the caller cannot start like that. */
+  checkStart(callerId: string, start: WantedStart): void;
+  /** The agent for as long as the work goes on. The session must be claimed. Throws 50003, and a type that is gone. */
+  withChild<T>(request: ChildRequest, callerId: string, work: (child: Agent) => Promise<T>): Promise<T>;
+}
+
+function open(session: SessionContext): Subagents {
   const { log, program, agents, tasks } = session;
   /** Agents that a call is about to resume. */
   const resuming = new Set<string>();
   const { lives } = foregroundRuns.of(log.state.features);
-  let told: { profiles: Profiles; subagents: unknown; fork: boolean; tools: readonly Tool[] } | undefined;
+  let offered: { all: Profiles; subagents: unknown; offer: SubagentOffer } | undefined;
+  let told: { offer: SubagentOffer; tools: readonly Tool[] } | undefined;
+
+  function offer(): SubagentOffer {
+    const all = program.profiles(session);
+    const subagents = readContext(log.state.context, MAIN_AGENT).bound?.subagents;
+    const options = startOptions(session);
+    if (offered?.all !== all || offered.subagents !== subagents || !sameOptions(offered.offer.options, options)) {
+      offered = { all, subagents, offer: { profiles: allowed(MAIN_AGENT), options } };
+    }
+    return offered.offer;
+  }
+
+  const allowed = (callerId: string) => allowedProfiles(session, callerId);
+  const checkStart = (callerId: string, start: WantedStart) => void startModel(session, callerId, start);
 
   /** The tool as it is told now; the same object for as long as nothing of it changes. */
   function tools(): readonly Tool[] {
-    const profiles = program.profiles(session);
-    const subagents = readContext(log.state.context, MAIN_AGENT).bound?.subagents;
-    const fork = program.flag('subagent_fork');
-    if (told?.profiles !== profiles || told.subagents !== subagents || told.fork !== fork) {
-      const tool = createAgentTool(allowedProfiles(session, MAIN_AGENT), fork, {
-        allowed: (callerId) => allowedProfiles(session, callerId),
-        resumable,
-        run,
-      });
-      told = { profiles, subagents, fork, tools: [tool] };
+    const now = offer();
+    if (told?.offer !== now) {
+      told = {
+        offer: now,
+        tools: [createAgentTool(now.profiles, now.options, { allowed, resumable, checkStart, run })],
+      };
     }
     return told.tools;
   }
@@ -78,15 +110,27 @@ function open(session: SessionContext): LiveFeature {
     let moved: ToolResult | undefined;
 
     const work = (task: RunningTask) =>
-      withAgent(request, callerId, async (child): Promise<TaskEnd> => {
+      withChild({ ...request, purpose: 'task' }, callerId, async (child): Promise<TaskEnd> => {
         facts = { agentId: child.id, profile: request.profile };
         begin(request, context, child, task);
         const profile = program.profiles(session).get(request.profile);
-        const callerReason = (): unknown => signal.reason;
-        const { profile: name } = request;
-        const ran = await runSubagent(request.prompt, { session, caller, child, name, profile, task, callerReason });
-        ({ end } = ran);
-        return ran.taskEnd;
+        const turns = turnSignal(task.signal, () => signal.reason);
+        const run = {
+          session,
+          caller,
+          child,
+          name: request.profile,
+          profile,
+          signal: turns.signal,
+          finish: task.finish,
+        };
+        try {
+          const ran = await runSubagent(request.prompt, run);
+          ({ end } = ran);
+          return ran.taskEnd;
+        } finally {
+          turns.dispose();
+        }
       });
 
     const waiting: WaitingCall = {
@@ -123,8 +167,7 @@ function open(session: SessionContext): LiveFeature {
     }
   }
 
-  /** A new agent or the one that goes on, for as long as the work does. */
-  async function withAgent<T>(request: AgentRequest, callerId: string, work: (child: Agent) => Promise<T>): Promise<T> {
+  async function withChild<T>(request: ChildRequest, callerId: string, work: (child: Agent) => Promise<T>): Promise<T> {
     const caller = readContext(log.state.context, callerId);
     const permission = caller.config.permission ?? program.defaultPermission();
     if (request.resume !== undefined) {
@@ -134,34 +177,21 @@ function open(session: SessionContext): LiveFeature {
         return work(child);
       });
     }
-    const profile = allowedProfiles(session, callerId).get(request.profile);
+    const { purpose, label } = request;
+    const profile = allowed(callerId).get(request.profile);
     if (!profile) throw new Error(`There is no subagent type "${request.profile}" any more.`);
     const { runtimeId } = caller.config;
-    return agents.create({ purpose: 'task', parentAgentId: callerId, permission, runtimeId }, async (child) => {
-      await bind(child, profile, callerId, request.fork);
+    return agents.create({ purpose, label, parentAgentId: callerId, permission, runtimeId }, async (child) => {
+      await bindSubagent(session, child, { profile, callerId, wanted: request.start });
       return work(child);
     });
-  }
-
-  async function bind(child: Agent, profile: Profile, callerId: string, fork: boolean): Promise<void> {
-    const { model, thinkingEffort } = readContext(log.state.context, callerId).config;
-    await child.context.config.change({
-      profile,
-      ...(model === undefined ? {} : { model }),
-      ...(thinkingEffort === undefined ? {} : { thinking: thinkingEffort }),
-    });
-    if (fork) log.append([copiedHistory(log.state, child.id, callerId, [reminder('fork', FORK_NOTICE)])]);
   }
 
   /** The task runs, and everybody is told whose it is. */
   function begin(request: AgentRequest, context: RunContext, child: Agent, task: RunningTask): void {
     const { description, background, profile } = request;
     const { agentId: callerId, toolCallId: parentToolCallId } = context;
-    const { model, thinkingEffort } = child.context.state().config;
-    const modelFacts = {
-      ...(model === undefined ? {} : { model }),
-      ...(thinkingEffort === undefined ? {} : { thinkingEffort }),
-    };
+    const modelFacts = modelFactsOf(child);
     const members: TaskMembers = {
       kind: 'agent',
       agentId: child.id,
@@ -189,6 +219,11 @@ function open(session: SessionContext): LiveFeature {
   }
 
   return {
+    offer,
+    allowed,
+    resumable,
+    checkStart,
+    withChild,
     tools,
     snapshot() {
       const now = foregroundRuns.of(log.state.features);
@@ -199,6 +234,15 @@ function open(session: SessionContext): LiveFeature {
   };
 }
 
+/** What the agent runs with, as its beginning tells it. */
+export function modelFactsOf({ context }: Agent): { model?: string; thinkingEffort?: string } {
+  const { model, thinkingEffort } = context.state().config;
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(thinkingEffort === undefined ? {} : { thinkingEffort }),
+  };
+}
+
 function resultOf(facts: SubagentFacts, end: RunEnd, stop: { by: string; reason: string } | undefined): ToolResult {
   if (end.status === 'completed') return { output: completedText(facts, end.summary) };
   if (stop?.by === 'time') return failed(failedText(facts, `The subagent reached its ${stop.reason}.`, true));
@@ -206,7 +250,7 @@ function resultOf(facts: SubagentFacts, end: RunEnd, stop: { by: string; reason:
   return failed(interruptedText(facts));
 }
 
-export const subagents: Feature = {
+export const subagents: Feature<Subagents> = {
   name: 'subagents',
   projection: foregroundRuns,
   transcript: subagentsTranscript,

@@ -11,6 +11,7 @@ import {
   type ToolEnvironment,
   type ToolResult,
 } from '#server/tools/tool.ts';
+import { modelLines, startParameters, toldParameters, type StartOptions, type WantedStart } from './start.ts';
 
 export const AGENT_TOOL = 'Agent';
 /** What is in the background is looked after with these. */
@@ -35,16 +36,9 @@ const base = {
     .optional()
     .describe('Go on without waiting for it; you are notified when it has ended.'),
 };
-const parameters = z.object(base);
-const forkParameters = z.object({
-  ...base,
-  fork: z
-    .boolean()
-    .optional()
-    .describe('It begins with a copy of this conversation and with your model. Not with resume.'),
-});
+const parameters = z.object({ ...base, ...startParameters });
 
-export type AgentArguments = z.output<typeof forkParameters>;
+export type AgentArguments = z.output<typeof parameters>;
 
 /** A call whose arguments fit. */
 export interface AgentRequest {
@@ -54,7 +48,7 @@ export interface AgentRequest {
   profile: string;
   resume: string | undefined;
   background: boolean;
-  fork: boolean;
+  start: WantedStart;
 }
 
 export interface AgentToolDeps {
@@ -62,18 +56,21 @@ export interface AgentToolDeps {
   allowed(callerId: string): Profiles;
   /** Profile of an agent that the caller may resume. Throws `ToolInputError`. */
   resumable(callerId: string, agentId: string): string;
+  /** Throws `ToolInputError` when a subagent of the caller cannot start like that. */
+  checkStart(callerId: string, start: WantedStart): void;
   run(request: AgentRequest, context: RunContext): Promise<ToolResult>;
 }
 
-/** Makes the tool as it is told while there are these profiles; `fork` adds the parameter. */
-export function createAgentTool(profiles: Profiles, fork: boolean, deps: AgentToolDeps): Tool {
+/** Makes the tool as it is told while there are these profiles and options. */
+export function createAgentTool(profiles: Profiles, options: StartOptions, deps: AgentToolDeps): Tool {
   return defineTool({
     name: AGENT_TOOL,
     permission: 'free',
-    description: descriptionOf(profiles),
-    parameters: fork ? forkParameters : parameters,
+    description: descriptionOf(profiles, options),
+    parameters,
+    toldParameters: toldParameters(parameters, options),
     prepare(args: AgentArguments, environment) {
-      const request = requestOf(args, environment, deps);
+      const request = requestOf(args, environment, options, deps);
       const { profile, description, prompt, background } = request;
       const given = args.run_in_background;
       return {
@@ -92,14 +89,22 @@ export function createAgentTool(profiles: Profiles, fork: boolean, deps: AgentTo
   });
 }
 
-function requestOf(args: AgentArguments, environment: ToolEnvironment, deps: AgentToolDeps): AgentRequest {
-  const { prompt, subagent_type, resume, run_in_background: background = false, fork = false } = args;
+function requestOf(
+  args: AgentArguments,
+  environment: ToolEnvironment,
+  options: StartOptions,
+  deps: AgentToolDeps,
+): AgentRequest {
+  const { prompt, subagent_type, resume, run_in_background: background = false, model } = args;
+  const fork = options.fork && args.fork === true;
   const description = cutText(args.description, DESCRIPTION_CHARS);
   const callerId = environment.agentId;
   if (resume !== undefined && subagent_type !== undefined) {
     throw new ToolInputError('resume and subagent_type exclude each other: a subagent keeps its type.');
   }
-  if (resume !== undefined && fork) throw new ToolInputError('resume and fork exclude each other.');
+  if (resume !== undefined && (fork || model !== undefined)) {
+    throw new ToolInputError('resume excludes fork and model: a subagent keeps its conversation and its model.');
+  }
   const missing = BACKGROUND_TOOLS.filter((name) => !environment.activeTools.has(name));
   if (background && missing.length > 0) {
     throw new ToolInputError(
@@ -107,7 +112,9 @@ function requestOf(args: AgentArguments, environment: ToolEnvironment, deps: Age
     );
   }
   const profile = resume === undefined ? typeOf(subagent_type, callerId, deps) : deps.resumable(callerId, resume);
-  return { prompt, description, profile, resume, background, fork };
+  const start = { fork, model };
+  if (resume === undefined) deps.checkStart(callerId, start);
+  return { prompt, description, profile, resume, background, start };
 }
 
 function typeOf(wanted: string | undefined, callerId: string, deps: AgentToolDeps): string {
@@ -118,12 +125,13 @@ function typeOf(wanted: string | undefined, callerId: string, deps: AgentToolDep
   throw new ToolInputError(`There is no subagent type "${type}" for you. Allowed types: ${names || 'none'}.`);
 }
 
-function descriptionOf(profiles: Profiles): string {
+function descriptionOf(profiles: Profiles, options: StartOptions): string {
   const types = [...profiles.values()].map(({ name, description }) => `- ${name}: ${description}`);
+  const models = modelLines(options);
   return `Hand a task to a subagent: an agent of its own, which works with its own conversation and gives you its last message.
 
 Use it for what takes many steps whose details you do not need, and for several such tasks at once: calls in one response run side by side. Do small things yourself. It cannot ask you or the user anything, so the prompt must hold all it needs; say what the answer should contain. The result begins with its agent_id, by which you can let it go on later.
 
 Types:
-${types.join('\n')}`;
+${types.join('\n')}${models && `\n\n${models}`}`;
 }

@@ -1,6 +1,6 @@
 /** Subagents in the transcript of their caller: each run is a task, named by the call that began it. */
 import type { EventRecord } from '#server/journal/records.ts';
-import { toolOps, type AgentTranscript } from '#server/transcript/agent-transcript.ts';
+import { findTool, toolOps, type AgentTranscript } from '#server/transcript/agent-transcript.ts';
 import type { HeldOp, HeldState } from '#server/transcript/reducer/state.ts';
 import type { TranscriptRows } from '#server/transcript/transcript-rows.ts';
 import { iso } from '#schema/scalars.ts';
@@ -8,33 +8,36 @@ import { iso } from '#schema/scalars.ts';
 type HeldTask = HeldState['tasks'] extends Map<string, infer Task> ? Task : never;
 
 function spawned(agent: AgentTranscript, record: EventRecord<'subagent.spawned'>, t: number): HeldOp[] {
-  const { subagentId, parentToolCallId, description, runInBackground, taskId } = record;
+  const { subagentId, parentToolCallId, description, runInBackground, swarmIndex, taskId } = record;
+  // Members of a swarm are no tasks of their own: their row goes on when they do.
   const id = taskId ?? subagentId;
   const known = agent.state.tasks.get(id);
+  const begun = known?.state === 'running' ? known : undefined;
   const task: HeldTask = {
     taskId: id,
     kind: 'subagent',
     state: 'running',
     outputTail: '',
     startedAt: iso(t),
-    ...known,
-    detached: known?.detached === true || runInBackground,
+    ...begun,
+    detached: begun?.detached === true || runInBackground,
     ...(description === undefined ? {} : { description }),
     agentId: subagentId,
   };
+  const refs = findTool(agent, parentToolCallId)?.frame.agentRefs ?? [];
+  const ref = { agentId: subagentId, role: swarmIndex === undefined ? ('child' as const) : ('member' as const) };
   return [
     { op: 'task.upsert', task },
     ...toolOps(agent, parentToolCallId, {
-      agentRefs: [{ agentId: subagentId, role: 'child' }],
+      agentRefs: [...refs.filter(({ agentId }) => agentId !== subagentId), ref],
       ...(taskId === undefined ? {} : { taskId }),
     }),
   ];
 }
 
-/** The newest run of the agent, if it goes on. */
+/** The run of the agent that goes on, if one does. */
 function runOf({ state }: AgentTranscript, subagentId: string): HeldTask | undefined {
-  const newest = [...state.tasks.values()].findLast(({ agentId }) => agentId === subagentId);
-  return newest?.state === 'running' ? newest : undefined;
+  return [...state.tasks.values()].findLast((task) => task.agentId === subagentId && task.state === 'running');
 }
 
 function suspended(agent: AgentTranscript, { subagentId, reason }: EventRecord<'subagent.suspended'>): HeldOp[] {

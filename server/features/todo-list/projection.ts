@@ -25,23 +25,19 @@ export const todoLists = defineFeatureProjection<TodoLists, TodoListState>({
   name: 'todo-list',
   initial: () => new Map(),
   apply(lists, record) {
-    const change = (changed: (list: TodoListState) => Partial<TodoListState>) => {
-      const list = todoListOf(lists, record.agent);
-      lists.set(record.agent, { ...list, ...changed(list) });
-    };
+    const { agent } = record;
     if (record.type === 'tool.result' && record.x?.todos) {
       const { todos } = record.x;
-      change(() => ({ todos, answersSinceWrite: 0 }));
+      lists.set(agent, { ...todoListOf(lists, agent), todos, answersSinceWrite: 0 });
     } else if (record.type === 'step.response') {
-      change(({ answersSinceWrite, answersSinceReminder }) => ({
-        answersSinceWrite: answersSinceWrite + 1,
-        answersSinceReminder: answersSinceReminder + 1,
-      }));
+      const { todos, answersSinceWrite, answersSinceReminder } = todoListOf(lists, agent);
+      const more = { answersSinceWrite: answersSinceWrite + 1, answersSinceReminder: answersSinceReminder + 1 };
+      lists.set(agent, { todos, ...more });
     } else if (record.type === 'context.spliced') {
       const reminded = record.messages.some(
         ({ origin }) => origin?.kind === 'injection' && origin.variant === TODO_REMINDER,
       );
-      if (reminded) change(() => ({ answersSinceReminder: 0 }));
+      if (reminded) lists.set(agent, { ...todoListOf(lists, agent), answersSinceReminder: 0 });
     }
   },
   undo: {

@@ -136,10 +136,10 @@ function emptyContext(contexts: Contexts): ContextState {
 
 function checkpointNow(contexts: Contexts, agent: string): Checkpoint {
   const { delivered, agentsMd } = contextOf(contexts, agent);
-  const { projections } = contexts.features;
-  const features = Object.fromEntries(
-    projections.map((projection) => [projection.name, projection.checkpoint(contexts.features, agent)]),
-  );
+  const features: Checkpoint['features'] = {};
+  for (const projection of contexts.features.projections) {
+    features[projection.name] = projection.checkpoint(contexts.features, agent);
+  }
   return { delivered: delivered.size, agentsMd: agentsMd.size, features };
 }
 
@@ -175,12 +175,19 @@ function splice(contexts: Contexts, record: EventRecord<'context.spliced'>): voi
   if (x?.cause === 'undo') context.undoing = removed.find((entry) => entry.checkpoint)?.checkpoint;
 }
 
+/** An entry that a step made. */
+function stepEntry(message: Stored<ContextMessage>, turnId: number | undefined, step: number | undefined): ContextEntry {
+  return turnId === undefined || step === undefined ? { message } : { message, turnId, step };
+}
+
 function respond(context: ContextState, record: Extract<JournalRecord, { type: 'step.response' }>): void {
   const { open } = context;
   const entry = open && context.entries[open.index];
   if (!open || !entry) return;
   const toolCalls = record.partial ? [] : record.calls;
-  context.entries[open.index] = { ...entry, message: { role: 'assistant', content: record.parts, toolCalls } };
+  const { turnId, step } = entry;
+  const message: Stored<ContextMessage> = { role: 'assistant', content: record.parts, toolCalls };
+  context.entries[open.index] = stepEntry(message, turnId, step);
   for (const call of toolCalls) open.calls.add(call.id);
   if (record.anchor) context.anchors.push(record.anchor);
   if (record.contextTokens !== undefined) context.contextTokens = record.contextTokens;
@@ -204,14 +211,10 @@ function answer(context: ContextState, record: EventRecord<'tool.result'>): void
     content: outputParts(record.output),
     toolCalls: [],
     toolCallId,
-    ...(record.isError ? { isError: true } : {}),
-    ...(x?.note === undefined ? {} : { note: x.note }),
   };
-  context.entries.push({
-    message,
-    ...(step?.turnId === undefined ? {} : { turnId: step.turnId }),
-    ...(step?.step === undefined ? {} : { step: step.step }),
-  });
+  if (record.isError) message.isError = true;
+  if (x?.note !== undefined) message.note = x.note;
+  context.entries.push(stepEntry(message, step?.turnId, step?.step));
 }
 
 function toolTokens({ tools = [], text }: InternalFields['agent.tools']): number {
@@ -245,11 +248,8 @@ export const contextProjection = {
       case 'turn.step.started': {
         const context = at();
         context.open = { index: context.entries.length, calls: new Set() };
-        context.entries.push({
-          message: { role: 'assistant', content: [], toolCalls: [] },
-          turnId: record.turnId,
-          step: record.step,
-        });
+        const message: Stored<ContextMessage> = { role: 'assistant', content: [], toolCalls: [] };
+        context.entries.push(stepEntry(message, record.turnId, record.step));
         break;
       }
       case 'step.response':

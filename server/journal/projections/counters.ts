@@ -9,6 +9,12 @@ export interface AgentCounters {
   toolCallIds: Set<string>;
 }
 
+/** A job of the cron table. */
+export type KnownCronJob = Stored<CronJob> & {
+  /** The newest of its times that is done with, ms. */
+  lastFiredAt?: number;
+};
+
 export interface CountersState {
   /** Every agent that ever lived in the session. */
   agents: Map<string, AgentCounters>;
@@ -16,7 +22,8 @@ export interface CountersState {
   toolHashes: Set<string>;
   /** Highest n of the agents `agent-<n>`; -1 without any. */
   highestAgent: number;
-  cron: Map<string, Stored<CronJob> & { lastFiredAt?: number }>;
+  /** By id, in the order of their making. */
+  cron: Map<string, KnownCronJob>;
 }
 
 /** The agent's counters; zeros for an agent that has none yet. */
@@ -25,8 +32,8 @@ export function countersOf(state: CountersState, agent: string): AgentCounters {
 }
 
 function keep(state: CountersState, agent: string): AgentCounters {
-  const own = countersOf(state, agent);
-  state.agents.set(agent, own);
+  let own = state.agents.get(agent);
+  if (!own) state.agents.set(agent, (own = countersOf(state, agent)));
   return own;
 }
 

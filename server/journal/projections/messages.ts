@@ -49,21 +49,16 @@ export function placeOfMessage(state: MessagesState, id: string): number {
   return state.history.findIndex((_, index) => messageId(state, index) === id);
 }
 
-const body = (record: JournalRecord, { line, record: at }: RecordPlace) =>
-  line === undefined ? { line, record: at, unwritten: record } : { line, record: at };
-
 type Added = Pick<MessagePlace, 'role'> & { id?: string | undefined; message?: number };
 
 function push(state: MessagesState, added: Added, t: number, record: JournalRecord, at: RecordPlace): number {
   const last = state.history.at(-1);
   const { role, id, message } = added;
-  state.history.push({
-    ...(id === undefined ? {} : { id }),
-    role,
-    t: last ? Math.max(t, last.t + 1) : t,
-    ...body(record, at),
-    ...(message === undefined ? {} : { message }),
-  });
+  const place: MessagePlace = { role, t: last ? Math.max(t, last.t + 1) : t, line: at.line, record: at.record };
+  if (id !== undefined) place.id = id;
+  if (message !== undefined) place.message = message;
+  if (at.line === undefined) place.unwritten = record;
+  state.history.push(place);
   return state.history.length - 1;
 }
 
@@ -93,8 +88,9 @@ function respond(state: MessagesState, record: JournalRecord & { type: 'step.res
   const message = open && state.history[open.place];
   if (!open || !message) return;
   if (!record.partial) for (const call of record.calls) open.calls.add(call.id);
-  const { unwritten: _unwritten, ...place } = message;
-  state.history[open.place] = { ...place, ...body(record, at) };
+  const place: MessagePlace = { role: message.role, t: message.t, line: at.line, record: at.record };
+  if (at.line === undefined) place.unwritten = record;
+  state.history[open.place] = place;
 }
 
 function applyMain(state: MessagesState, record: JournalRecord, t: number, at: RecordPlace): void {

@@ -29,8 +29,8 @@ export interface AgentPrompts {
 export type PromptsState = Map<string, AgentPrompts>;
 
 function promptsOf(state: PromptsState, agent: string): AgentPrompts {
-  const own = state.get(agent) ?? { used: new Set(), open: new Map(), active: undefined, entering: [] };
-  state.set(agent, own);
+  let own = state.get(agent);
+  if (!own) state.set(agent, (own = { used: new Set(), open: new Map(), active: undefined, entering: [] }));
   return own;
 }
 

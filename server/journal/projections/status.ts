@@ -42,31 +42,32 @@ export interface StatusState {
 }
 
 function agentOf(state: StatusState, agent: string): AgentStatus {
-  const own = state.agents.get(agent) ?? { runningTools: new Map() };
-  state.agents.set(agent, own);
+  let own = state.agents.get(agent);
+  if (!own) state.agents.set(agent, (own = { runningTools: new Map() }));
   return own;
 }
 
 function callStarted(own: AgentStatus, record: EventRecord<'tool.call.started'>): void {
   const { toolCallId, name, args, description, display } = record;
   own.turn?.step?.calls.set(toolCallId, { started: true });
-  own.runningTools.set(toolCallId, {
-    tool_call_id: toolCallId,
-    name,
-    args,
-    ...(description === undefined ? {} : { description }),
-    ...(display === undefined ? {} : { display }),
-  });
+  const tool: Stored<RunningTool> = { tool_call_id: toolCallId, name, args };
+  if (description !== undefined) tool.description = description;
+  if (display !== undefined) tool.display = display;
+  own.runningTools.set(toolCallId, tool);
+}
+
+function newTurn({ turnId, promptId }: EventRecord<'turn.started'>, startedAt: number): OpenTurn {
+  return promptId === undefined ? { turnId, startedAt } : { turnId, startedAt, promptId };
 }
 
 function turnEnded(state: StatusState, record: EventRecord<'turn.ended'>): void {
   const own = agentOf(state, record.agent);
-  delete own.turn;
+  own.turn = undefined;
   own.runningTools.clear();
 }
 
 function endStep(own: AgentStatus): void {
-  if (own.turn) delete own.turn.step;
+  if (own.turn) own.turn.step = undefined;
 }
 
 export const statusProjection: Projection<StatusState> = {
@@ -84,11 +85,7 @@ export const statusProjection: Projection<StatusState> = {
         break;
       }
       case 'turn.started':
-        agentOf(state, record.agent).turn = {
-          turnId: record.turnId,
-          startedAt: t,
-          ...(record.promptId === undefined ? {} : { promptId: record.promptId }),
-        };
+        agentOf(state, record.agent).turn = newTurn(record, t);
         break;
       case 'turn.step.started': {
         const { turn } = agentOf(state, record.agent);

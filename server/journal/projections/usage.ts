@@ -22,8 +22,8 @@ function add(sum: TokenUsage, usage: TokenUsage): void {
 }
 
 function book(state: UsageState, agent: string, model: string, usage: TokenUsage, ofTurn: boolean): void {
-  const own = state.get(agent) ?? { total: noUsage(), byModel: {}, currentTurn: noUsage() };
-  state.set(agent, own);
+  let own = state.get(agent);
+  if (!own) state.set(agent, (own = { total: noUsage(), byModel: {}, currentTurn: noUsage() }));
   add(own.total, usage);
   add((own.byModel[model] ??= noUsage()), usage);
   if (ofTurn) add(own.currentTurn, usage);

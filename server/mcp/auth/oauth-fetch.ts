@@ -3,6 +3,7 @@
  * into the network of its user, wait for ever, or hold whatever is sent.
  */
 import type { Fetch } from '#server/net/http-client.ts';
+import { readBounded } from '#server/net/read-bounded.ts';
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 1024 * 1024;
@@ -19,19 +20,6 @@ export function isAllowed(url: URL, server: URL): boolean {
   return url.hostname === server.hostname || (isLoopback(url) && isLoopback(server));
 }
 
-async function readWhole(response: Response): Promise<Uint8Array<ArrayBuffer> | null> {
-  if (!response.body) return null;
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  // Leaving the loop ends the body.
-  for await (const chunk of response.body) {
-    chunks.push(chunk);
-    size += chunk.byteLength;
-    if (size > MAX_BYTES) throw new Error(`the answer is larger than ${MAX_BYTES} bytes`);
-  }
-  return Buffer.concat(chunks);
-}
-
 /** A `fetch` for the sign-in to a server: 30 s for all of an answer, 1 MiB of it, no redirect. */
 export function oauthFetch(fetch: Fetch, server: URL, ended: AbortSignal): Fetch {
   return async (input, init = {}) => {
@@ -40,6 +28,6 @@ export function oauthFetch(fetch: Fetch, server: URL, ended: AbortSignal): Fetch
     const signals = [ended, AbortSignal.timeout(TIMEOUT_MS), ...(init.signal ? [init.signal] : [])];
     const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.any(signals) });
     const { status, statusText, headers } = response;
-    return new Response(await readWhole(response), { status, statusText, headers });
+    return new Response(response.body && (await readBounded(response, MAX_BYTES)), { status, statusText, headers });
   };
 }

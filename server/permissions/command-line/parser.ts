@@ -1,6 +1,6 @@
 /** Bash's grammar under tree-sitter, with bounds: a hostile line must cost neither time nor the parser. */
 import { readFile } from 'node:fs/promises';
-import { Language, Parser } from 'web-tree-sitter';
+import type { Parser } from 'web-tree-sitter';
 
 const MAX_PARSE_MS = 25;
 
@@ -115,6 +115,7 @@ export function createTreeParser(parser: WasmParser, { maxMs = MAX_PARSE_MS, onB
 const grammarUrl = () => new URL('./grammar/tree-sitter-bash.wasm', import.meta.url);
 
 async function load(onBroken: (error: unknown) => void): Promise<TreeParser> {
+  const { Language, Parser } = await import('web-tree-sitter');
   const [grammar] = await Promise.all([readFile(grammarUrl()), Parser.init()]);
   const parser = new Parser();
   parser.setLanguage(await Language.load(grammar));

@@ -19,9 +19,9 @@
  * subagent is opened by following again with a higher grade for it, and closed with a lower one. A state is changed in
  * place; what changes in it, a turn's header, a step's, a frame, an entity, is replaced.
  */
-import type { Grade, TranscriptBatch, TranscriptReset } from '#schema/transcript-frames.ts';
+import type { Grade } from '#schema/transcript-frames.ts';
 import type { TranscriptPage } from '#schema/transcript.ts';
-import type { TranscriptOps } from '#schema/transcript-ops.ts';
+import type { TranscriptBatch, TranscriptOps, TranscriptReset } from '#schema/transcript-ops.ts';
 import { applyOps } from '../reducer/apply.ts';
 import { prependItems } from '../reducer/prepend.ts';
 import { emptyTranscript, type TranscriptState } from '../reducer/state.ts';

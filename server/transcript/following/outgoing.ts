@@ -1,7 +1,7 @@
 /** Transcript frames on their way to clients: encoded once a grade, whoever receives them. */
 import { frameText, type StreamPosition } from '#server/events/frame.ts';
-import type { Grade, TranscriptBatch, TranscriptReset } from '#schema/transcript-frames.ts';
-import type { TranscriptOp } from '#schema/transcript-ops.ts';
+import type { Grade } from '#schema/transcript-frames.ts';
+import type { TranscriptBatch, TranscriptOp, TranscriptReset } from '#schema/transcript-ops.ts';
 import { admits } from './grades.ts';
 
 /** Of a session, when something was told of it: the point of its event stream. */

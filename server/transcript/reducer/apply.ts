@@ -42,7 +42,8 @@ export function applyOps(state: HeldState, ops: readonly AnyOp[]): Applied {
   return applied;
 }
 
-function applyOp(state: HeldState, op: AnyOp): Change {
+/** As `applyOps`, of one. */
+export function applyOp(state: HeldState, op: AnyOp): Change {
   switch (op.op) {
     case 'turn.upsert':
       return upsertTurn(state, op);
@@ -246,23 +247,22 @@ function mergeMeta(state: HeldState, merge: OpOf<'meta.merge'>['meta']): Change 
   if (goal === null) delete meta.goal;
   else if (goal !== undefined) meta.goal = goal;
   if (modes) {
-    const { plan, swarm } = { ...meta.modes, ...definedOf(modes) };
+    const { plan, swarm } = withDefined<typeof modes>({ ...meta.modes }, modes);
     const on = { ...(plan ? { plan } : {}), ...(swarm ? { swarm } : {}) };
     if (plan || swarm) meta.modes = on;
     else delete meta.modes;
   }
-  if (agent) meta.agent = { ...meta.agent, ...definedOf(agent) };
+  if (agent) meta.agent = withDefined({ ...meta.agent }, agent);
   if (activity !== undefined) meta.activity = activity;
   if (sameValue(meta, state.meta)) return 'same';
   state.meta = meta;
   return 'changed';
 }
 
-/** Without members that are undefined, which count as absent. */
-function definedOf<T extends object>(value: T): T {
-  const copy = { ...value };
-  for (const key in copy) if (copy[key] === undefined) delete copy[key];
-  return copy;
+/** Gives it the members of another, but for those that are undefined, which count as absent. */
+function withDefined<T extends object>(value: T, other: T): T {
+  for (const key in other) if (other[key] !== undefined) value[key] = other[key];
+  return value;
 }
 
 function reset(state: HeldState, snapshot: OpOf<'reset'>['snapshot']): Change {

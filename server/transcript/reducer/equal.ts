@@ -9,7 +9,7 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 
 /** Whether one has all members of the other; with the same values, unless they were compared. */
 function holdsAll(one: Record<string, unknown>, other: Record<string, unknown>, compare = true): boolean {
-  for (const key of Object.keys(other)) {
+  for (const key in other) {
     const value = other[key];
     if (value === undefined) continue;
     if (compare ? !sameValue(one[key], value) : one[key] === undefined) return false;

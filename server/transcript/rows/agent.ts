@@ -21,22 +21,18 @@ function configured(agent: AgentTranscript, record: InternalRecord<'agent.config
 function spent(agent: AgentTranscript): AgentFacts {
   const own = agent.usage.get(agent.id);
   if (!own) return {};
-  const { total, byModel, currentTurn } = own;
-  const models = Object.entries(byModel).map(([model, usage]): [string, TokenUsage] => [model, { ...usage }]);
-  return {
-    usage: {
-      byModel: Object.fromEntries(models),
-      total: { ...total },
-      ...(agent.live ? { currentTurn: { ...currentTurn } } : {}),
-    },
-  };
+  const { total, currentTurn } = own;
+  const byModel: Record<string, TokenUsage> = {};
+  for (const [model, usage] of Object.entries(own.byModel)) byModel[model] = { ...usage };
+  const usage = { byModel, total: { ...total } };
+  return { usage: agent.live ? { ...usage, currentTurn: { ...currentTurn } } : usage };
 }
 
 function booked(agent: AgentTranscript, record: JournalRecord, t: number): HeldOp[] {
   usageProjection.apply(agent.usage, record, t);
-  const { contextTokens } = record.type === 'step.response' ? record : {};
-  const size = contextTokens === undefined ? {} : { contextTokens };
-  return agentFacts(agent, { ...size, ...('usage' in record && record.usage ? spent(agent) : {}) });
+  const facts = 'usage' in record && record.usage ? spent(agent) : {};
+  if (record.type === 'step.response' && record.contextTokens !== undefined) facts.contextTokens = record.contextTokens;
+  return agentFacts(agent, facts);
 }
 
 export const agentRows: TranscriptRows = {

@@ -11,5 +11,5 @@ export function attached(agent: AgentTranscript, turnId: string, media: readonly
     return { attachmentId: `${turnId}.att${agent.attachments}`, ...one };
   });
   const ops = attachments.map((attachment): HeldOp => ({ op: 'attachment.upsert', attachment }));
-  return { ops, ids: attachments.length > 0 ? { attachmentIds: attachments.map((one) => one.attachmentId) } : {} };
+  return { ops, ids: attachments.map(({ attachmentId }) => attachmentId) };
 }

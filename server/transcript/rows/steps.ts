@@ -22,18 +22,31 @@ function failedCall({ inputText: _inputText, progress: _progress, ...frame }: He
   return { ...frame, state: 'error' };
 }
 
-const runningCalls = ({ frames }: HeldStep) =>
-  frames.flatMap((frame) => (frame.kind === 'tool' && frame.state === 'running' ? frame : []));
+/** What the calls of a step that goes no further are now. */
+function failedCalls(step: HeldStep): HeldOp[] {
+  const ops: HeldOp[] = [];
+  for (const frame of step.frames) {
+    if (frame.kind === 'tool' && frame.state === 'running') ops.push(frameOp(step, failedCall(frame)));
+  }
+  return ops;
+}
+
+/** How a step ended. */
+type StepEnd = Pick<StepHeader, 'state' | 'usage' | 'finishReason' | 'timing' | 'endReason' | 'endMessage'>;
 
 /** A step that goes no further; its calls end with it. */
-export function endedStep(step: HeldStep, end: Partial<StepHeader>, t: number): HeldOp[] {
-  const { kind, stepId, turnId, ordinal, state, startedAt } = step;
-  const began = startedAt === undefined ? {} : { startedAt };
-  const header: StepHeader = { kind, stepId, turnId, ordinal, state, ...began, endedAt: iso(t), ...end };
-  return [
-    { op: 'step.upsert', turnId, step: header },
-    ...runningCalls(step).map((frame) => frameOp(step, failedCall(frame))),
-  ];
+export function endedStep(step: HeldStep, end: StepEnd, t: number): HeldOp[] {
+  const { kind, stepId, turnId, ordinal, startedAt } = step;
+  const { state, usage, finishReason, timing, endReason, endMessage } = end;
+  const header: StepHeader = { kind, stepId, turnId, ordinal, state };
+  if (startedAt !== undefined) header.startedAt = startedAt;
+  header.endedAt = iso(t);
+  if (usage !== undefined) header.usage = usage;
+  if (finishReason !== undefined) header.finishReason = finishReason;
+  if (timing !== undefined) header.timing = timing;
+  if (endReason !== undefined) header.endReason = endReason;
+  if (endMessage !== undefined) header.endMessage = endMessage;
+  return [{ op: 'step.upsert', turnId, step: header }, ...failedCalls(step)];
 }
 
 /** The text of what entered a running turn, as people read it. */
@@ -56,6 +69,7 @@ function joined(pieces: readonly Text[]): string | object {
 }
 
 function entered(agent: AgentTranscript, turnId: string, step: StepHeader): HeldOp[] {
+  if (agent.entered.length === 0) return [];
   const entering = agent.entered.filter(({ takenAt }) => takenAt === undefined);
   const lastCut = agent.cutPoints.at(-1)?.at ?? 0;
   const shown = entering.map((one) => ({ ...one, text: one.text ?? enteredText(agent, one.message) }));
@@ -68,7 +82,8 @@ function entered(agent: AgentTranscript, turnId: string, step: StepHeader): Held
     agent.userFrames += 1;
     const taskId = message.origin?.kind === 'task' ? { taskId: message.origin.taskId } : {};
     const frameId = `${step.stepId}.f${agent.userFrames}`;
-    return [...ops, frameOp(step, { kind: 'text', frameId, role: 'user', text, ...ids, ...taskId })];
+    const media = ids.length > 0 ? { attachmentIds: ids } : {};
+    return [...ops, frameOp(step, { kind: 'text', frameId, role: 'user', text, ...media, ...taskId })];
   });
 }
 
@@ -87,12 +102,9 @@ function started(agent: AgentTranscript, record: EventRecord<'turn.step.started'
   };
   agent.userFrames = 0;
   agent.stream = noStream();
-  const failed = last?.retry ? { endMessage: last.retry.errorMessage } : {};
-  return [
-    ...(last ? endedStep(last, { state: 'failed', endReason: 'error', ...failed }, t) : []),
-    { op: 'step.upsert', turnId, step },
-    ...entered(agent, turnId, step),
-  ];
+  const ops = last ? endedStep(last, { state: 'failed', endReason: 'error', endMessage: last.retry?.errorMessage }, t) : [];
+  ops.push({ op: 'step.upsert', turnId, step }, ...entered(agent, turnId, step));
+  return ops;
 }
 
 interface Written {
@@ -123,13 +135,13 @@ function responded(agent: AgentTranscript, record: InternalRecord<'step.response
   const step = openStep(agent);
   if (!step || step.stepId !== `${turnIdOf(record.turnId)}.${record.step}`) return [];
   const written = writtenIn(record.parts);
-  const known = new Map(step.frames.map((frame) => [frame.frameId, frame]));
+  const known = (id: string) => step.frames.find(({ frameId }) => frameId === id);
   const { grown } = agent.stream;
   const ops: HeldOp[] = [];
   written.forEach(({ kind, pieces }, index) => {
     const frameId = `${step.stepId}.f${agent.userFrames + index + 1}`;
     const frame = textFrame(kind, frameId, joined(pieces));
-    const before = known.get(frameId);
+    const before = known(frameId);
     const same = before?.kind === frame.kind && before.text === frame.text && !grown.has(frameId);
     if (!same) ops.push(frameOp(step, frame));
   });
@@ -140,7 +152,7 @@ function responded(agent: AgentTranscript, record: InternalRecord<'step.response
   }
   for (const { id, name } of record.calls) {
     const frameId = `${step.stepId}.${id}`;
-    if (!known.has(frameId)) {
+    if (!known(frameId)) {
       ops.push(frameOp(step, { kind: 'tool', frameId, toolCallId: id, name, state: 'running' }));
     }
   }
@@ -160,21 +172,20 @@ const TIMINGS = [
   'llmClientConsumeMs',
 ] as const;
 
-function timingOf(record: EventRecord<'turn.step.completed'>): Pick<HeldStep, 'timing'> {
-  const timing: NonNullable<HeldStep['timing']> = {};
+function timingOf(record: EventRecord<'turn.step.completed'>): HeldStep['timing'] {
+  let timing: HeldStep['timing'];
   for (const name of TIMINGS) {
     const ms = record[name];
-    if (ms !== undefined) timing[name] = ms;
+    if (ms !== undefined) (timing ??= {})[name] = ms;
   }
-  return Object.keys(timing).length > 0 ? { timing } : {};
+  return timing;
 }
 
 function completed(agent: AgentTranscript, record: EventRecord<'turn.step.completed'>, t: number): HeldOp[] {
   const step = openStep(agent);
   if (!step) return [];
   const { usage, finishReason } = record;
-  const end = { state: 'completed', ...(usage ? { usage } : {}), finishReason, ...timingOf(record) } as const;
-  return endedStep(step, end, t);
+  return endedStep(step, { state: 'completed', usage, finishReason, timing: timingOf(record) }, t);
 }
 
 function retrying(agent: AgentTranscript, record: EventRecord<'turn.step.retrying'>): HeldOp[] {
@@ -194,7 +205,7 @@ function retrying(agent: AgentTranscript, record: EventRecord<'turn.step.retryin
   };
   return [
     ...frames.flatMap((frame) => (isAnswer(frame) ? frameOp(step, { ...frame, text: '' }) : [])),
-    ...runningCalls(step).map((frame) => frameOp(step, failedCall(frame))),
+    ...failedCalls(step),
     { op: 'step.upsert', turnId: step.turnId, step: { ...header, retry } },
   ];
 }
@@ -204,8 +215,7 @@ function interrupted(agent: AgentTranscript, record: EventRecord<'turn.step.inte
   const step = openStep(agent);
   if (!step) return [];
   const { reason, message } = record;
-  const told = message === undefined ? {} : { endMessage: message };
-  return endedStep(step, { state: 'interrupted', endReason: reason, ...told }, t);
+  return endedStep(step, { state: 'interrupted', endReason: reason, endMessage: message }, t);
 }
 
 /** Input that a step takes; what opens a turn is told of by the turn. */

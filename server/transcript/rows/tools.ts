@@ -2,24 +2,26 @@
 import type { EventRecord } from '#server/journal/records.ts';
 import { findTool, toolOps, type AgentTranscript } from '../agent-transcript.ts';
 import type { TranscriptRows } from '../transcript-rows.ts';
-import type { HeldOp } from '../reducer/state.ts';
+import type { HeldOp, HeldToolFrame } from '../reducer/state.ts';
 
 function started(agent: AgentTranscript, record: EventRecord<'tool.call.started'>): HeldOp[] {
   const { toolCallId, args, display } = record;
-  return toolOps(agent, toolCallId, {
-    ...(args === undefined ? {} : { input: args }),
-    ...(display === undefined ? {} : { display }),
-  });
+  const change: Partial<HeldToolFrame> = {};
+  if (args !== undefined) change.input = args;
+  if (display !== undefined) change.display = display;
+  return toolOps(agent, toolCallId, change);
 }
 
 function ended(agent: AgentTranscript, record: EventRecord<'tool.result'>): HeldOp[] {
   const found = findTool(agent, record.toolCallId);
   if (found?.frame.state !== 'running') return [];
   const { frame, turnId, stepId } = found;
-  const { inputText: _inputText, progress: _progress, ...rest } = frame;
   const { output, isError } = record;
   // The text of an error stands in `error` too, where it is shown.
-  const end = { ...rest, state: isError ? 'error' : 'done', output } as const;
+  const end: HeldToolFrame = { ...frame, state: isError ? 'error' : 'done', output };
+  // Not for every call: taking members out is slow.
+  if ('inputText' in end) delete end.inputText;
+  if ('progress' in end) delete end.progress;
   return [{ op: 'frame.upsert', turnId, stepId, frame: end }];
 }
 

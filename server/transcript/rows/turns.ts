@@ -20,11 +20,12 @@ function started(agent: AgentTranscript, record: EventRecord<'turn.started'>, t:
     ordinal: record.turnId,
     state: 'running',
     origin: turnOrigin(record.origin),
-    ...(prompt === undefined ? {} : { prompt }),
-    ...ids,
-    startedAt: iso(t),
   };
-  return [...ops, { op: 'turn.upsert', turn }];
+  if (prompt !== undefined) turn.prompt = prompt;
+  if (ids.length > 0) turn.attachmentIds = ids;
+  turn.startedAt = iso(t);
+  ops.push({ op: 'turn.upsert', turn });
+  return ops;
 }
 
 /** Why a turn ended that its user, or the end of a server, cut short. */
@@ -42,27 +43,18 @@ function ended(agent: AgentTranscript, record: EventRecord<'turn.ended'>, t: num
   const usage = turnUsage(turn.steps);
   const state = reason === 'blocked' ? 'failed' : reason;
   const cut = interruption(record);
-  return [
-    ...(step ? endedStep(step, { state: 'interrupted' }, t) : []),
-    {
-      op: 'turn.upsert',
-      turn: {
-        kind,
-        turnId,
-        ordinal,
-        state,
-        origin,
-        ...(prompt === undefined ? {} : { prompt }),
-        ...(attachmentIds === undefined ? {} : { attachmentIds }),
-        ...(startedAt === undefined ? {} : { startedAt }),
-        endedAt: iso(t),
-        ...(durationMs === undefined ? {} : { durationMs }),
-        ...(usage ? { usage } : {}),
-        ...(state === 'failed' && error ? { error: error.message } : {}),
-      },
-    },
-    ...(cut ? [markerOp(agent, 'interruption', { agentId: agent.id, turnId: record.turnId, reason: cut }, t)] : []),
-  ];
+  const end: Omit<HeldTurn, 'steps'> = { kind, turnId, ordinal, state, origin };
+  if (prompt !== undefined) end.prompt = prompt;
+  if (attachmentIds !== undefined) end.attachmentIds = attachmentIds;
+  if (startedAt !== undefined) end.startedAt = startedAt;
+  end.endedAt = iso(t);
+  if (durationMs !== undefined) end.durationMs = durationMs;
+  if (usage) end.usage = usage;
+  if (state === 'failed' && error) end.error = error.message;
+  const ops: HeldOp[] = step ? endedStep(step, { state: 'interrupted' }, t) : [];
+  ops.push({ op: 'turn.upsert', turn: end });
+  if (cut) ops.push(markerOp(agent, 'interruption', { agentId: agent.id, turnId: record.turnId, reason: cut }, t));
+  return ops;
 }
 
 export const turnRows: TranscriptRows = { 'turn.started': started, 'turn.ended': ended };

@@ -4,6 +4,7 @@ import { accessesConflict } from '#server/agent/calls/resource-access.ts';
 import { ToolInputError, type ToolPermission } from '#server/tools/tool.ts';
 import type { Display } from '#schema/display.ts';
 import { openTalk, scriptedModel } from '#support/agent-session.ts';
+import { noWeb } from '#support/no-web.ts';
 import { temporaryFolder } from '#support/session-logs.ts';
 
 let talk: Awaited<ReturnType<typeof openTalk>>;
@@ -11,7 +12,10 @@ let remove: () => Promise<void>;
 beforeAll(async () => {
   const folder = await temporaryFolder();
   ({ remove } = folder);
-  talk = await openTalk({ dir: folder.path, program: scriptedModel().program });
+  talk = await openTalk({
+    dir: folder.path,
+    program: { ...scriptedModel().program, web: { ...noWeb, canSearch: () => true } },
+  });
 });
 afterAll(async () => {
   await talk.close();
@@ -32,6 +36,8 @@ interface Shown {
   label: string;
   /** What a rule's argument is matched against; absent where only the bare name matches. */
   subject?: string;
+  /** It is matched as it is, not as a pattern. */
+  literal?: true;
   display?: Display;
 }
 interface Refused {
@@ -49,6 +55,11 @@ interface Row {
 
 const question = (more: object = {}) => ({ question: 'Which?', options: [{ label: 'A' }, { label: 'B' }], ...more });
 const option = (label: string) => ({ options: [{ label }] });
+/** A day of the year that was just over. */
+function yesterday(): string {
+  const day = new Date(Date.now() - 24 * 3_600_000);
+  return `0 0 ${day.getDate()} ${day.getMonth() + 1} *`;
+}
 const task = { prompt: 'Count', description: 'count words' };
 
 const table: Record<string, Row> = {
@@ -191,6 +202,52 @@ const table: Record<string, Row> = {
       { args: { objective: 'x', replace: 'yes' }, problem: /^replace: / },
     ],
   },
+  FetchURL: {
+    permission: 'free',
+    besideOthers: true,
+    shown: [
+      {
+        args: { url: 'HTTPS://Example.com.:443/a#b' },
+        label: 'Fetching: HTTPS://Example.com.:443/a#b',
+        subject: 'https://example.com/a',
+        display: { kind: 'url_fetch', url: 'HTTPS://Example.com.:443/a#b' },
+      },
+      {
+        args: { url: `https://example.com/${'a'.repeat(31)}` },
+        label: `Fetching: https://example.com/${'a'.repeat(30)}…`,
+        subject: `https://example.com/${'a'.repeat(31)}`,
+        display: { kind: 'url_fetch', url: `https://example.com/${'a'.repeat(31)}` },
+      },
+    ],
+    refused: [
+      { args: {}, problem: /^url: / },
+      { args: { url: 'example.com' }, problem: /The page has no valid URL/ },
+      { args: { url: 'file:///etc/passwd' }, problem: /only http: and https:/ },
+      { args: { url: 'https://user:secret@example.com/' }, problem: /user name or password/ },
+    ],
+  },
+  WebSearch: {
+    permission: 'free',
+    besideOthers: true,
+    shown: [
+      {
+        args: { query: 'why is the sky blue' },
+        label: 'Searching: why is the sky blue',
+        subject: 'why is the sky blue',
+        display: { kind: 'search', query: 'why is the sky blue' },
+      },
+      {
+        args: { query: `${'a'.repeat(39)}🚀` },
+        label: `Searching: ${'a'.repeat(39)}…`,
+        subject: `${'a'.repeat(39)}🚀`,
+        display: { kind: 'search', query: `${'a'.repeat(39)}🚀` },
+      },
+    ],
+    refused: [
+      { args: {}, problem: /^query: / },
+      { args: { query: '' }, problem: /^query: / },
+    ],
+  },
   GetGoal: { permission: 'free', shown: [{ args: {}, label: 'Read the goal' }], refused: [{ args: 1, problem: /./ }] },
   SetGoalBudget: {
     permission: 'free',
@@ -202,6 +259,48 @@ const table: Record<string, Row> = {
       { args: { value: 1, unit: 'years' }, problem: /^unit: / },
       { args: { value: 25, unit: 'hours' }, problem: /at most 24 hours/ },
       { args: { value: 999, unit: 'milliseconds' }, problem: /at least 1 second/ },
+    ],
+  },
+  CronCreate: {
+    permission: 'ask',
+    shown: [
+      {
+        args: { cron: ' */5  9-17 * * 1-5', prompt: 'Look' },
+        label: 'Schedule a prompt at "*/5 9-17 * * 1-5"',
+        subject: '{"cron":" */5  9-17 * * 1-5","prompt":"Look","recurring":true}',
+        literal: true,
+      },
+    ],
+    refused: [
+      { args: {}, problem: /^cron: .*; prompt: / },
+      { args: { cron: '* * * * *', prompt: '' }, problem: /^prompt: / },
+      { args: { cron: '* * * * *', prompt: 'é'.repeat(4097) }, problem: /^prompt: at most 8192 bytes/ },
+      { args: { cron: '* * * * *', prompt: 'x', recurring: 'no' }, problem: /^recurring: / },
+      { args: { cron: '0 9 * * MON', prompt: 'x' }, problem: /cron\.expression_invalid.*names are not known/ },
+      { args: { cron: '0 0 31 2 *', prompt: 'x' }, problem: /No such time comes within 5 years/ },
+      { args: { cron: yesterday(), prompt: 'x', recurring: false }, problem: /must come within 350 days/ },
+    ],
+  },
+  CronList: {
+    permission: 'free',
+    shown: [{ args: {}, label: 'List scheduled jobs' }],
+    refused: [{ args: 1, problem: /./ }],
+  },
+  CronDelete: {
+    permission: 'ask',
+    shown: [{ args: { id: 'x' }, label: 'Delete the scheduled job x' }],
+    refused: [
+      { args: {}, problem: /^id: / },
+      { args: { id: '' }, problem: /^id: / },
+    ],
+  },
+  select_tools: {
+    permission: 'free',
+    shown: [{ args: { names: ['mcp__a__one', 'mcp__a__two'] }, label: 'Loading mcp__a__one, mcp__a__two' }],
+    refused: [
+      { args: {}, problem: /^names: / },
+      { args: { names: [] }, problem: /^names: / },
+      { args: { names: ['x'], more: 1 }, problem: /Unrecognized key/ },
     ],
   },
   UpdateGoal: {
@@ -228,11 +327,12 @@ test.each(Object.entries(table))(
   async (name, row) => {
     expect(toolOf(name).permission).toBe(row.permission);
     const reads = [{ kind: 'file', path: '/x', mode: 'read' } as const];
-    for (const { args, label, subject, display } of row.shown) {
+    for (const { args, label, subject, literal, display } of row.shown) {
+      const match = literal ? 'literal' : 'glob';
       const call = await prepared(name, args);
       expect(call.label).toBe(label);
       expect(call.display).toEqual(display);
-      expect(call.subject).toEqual(subject === undefined ? { match: 'literal' } : { text: subject, match: 'glob' });
+      expect(call.subject).toEqual(subject === undefined ? { match: 'literal' } : { text: subject, match });
       expect(accessesConflict(call.accesses, reads)).toBe(row.besideOthers !== true);
     }
   },

@@ -225,6 +225,7 @@ it('holds for subagents of the agent that plans, too', async () => {
       call,
       prepared: { ...prepared, run: async () => ({ output: '' }) },
       turnId: 0,
+      batch: [],
       admitted: [],
       signal: AbortSignal.abort(),
     });
@@ -252,7 +253,14 @@ it('costs a turn without it nothing: no state, no reminder, no wait', async () =
     run: async () => ({ output: '' }),
   };
   expect(
-    live?.guard?.(talk.main.context, { call, prepared, turnId: 0, admitted: [], signal: AbortSignal.abort() }),
+    live?.guard?.(talk.main.context, {
+      call,
+      prepared,
+      turnId: 0,
+      batch: [],
+      admitted: [],
+      signal: AbortSignal.abort(),
+    }),
   ).toBeUndefined();
   expect(live?.reminders?.(talk.main.context)).toEqual([]);
   await talk.close();

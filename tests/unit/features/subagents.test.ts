@@ -4,6 +4,9 @@ import { z } from 'zod';
 import { builtinProfiles, type Profile } from '#server/agent/profile.ts';
 import { readContext } from '#server/journal/projections/context.ts';
 import { internal } from '#server/journal/records.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
+import { undoTurns } from '#server/features/undo/undo.ts';
+import type { SubagentPool } from '#server/models/subagent-pool.ts';
 import { activeTools } from '#server/permissions/active-tools.ts';
 import { defineTool, type Tool } from '#server/tools/tool.ts';
 import type { ModelRequest } from '#server/models/types.ts';
@@ -480,10 +483,121 @@ describe('a copy of the conversation', () => {
     expect(texts.some((text) => text.includes('still running'))).toBe(true);
   });
 
-  it('is no parameter where it is off', async () => {
-    const talk = await talkWith({ agent: [done] });
+  it('is no parameter where it is off, and none is given', async () => {
+    const talk = await talkWith({ agent: [{ text: 'Plums.' }, calling(agent({ fork: true })), done], coder: [found] });
+    await talk.turn('Which fruit?');
     await talk.turn('go');
-    const { parameters } = talk.requests('agent')[0]?.tools.find(({ name }) => name === 'Agent') ?? {};
-    expect(Object.keys(parameters?.properties ?? {})).not.toContain('fork');
+    expect(told(talk).parameters).not.toContain('fork');
+    expect(talk.requests('coder')[0]?.messages.map(textOf)).not.toContain('Plums.');
+  });
+
+  it('is given with what the subagent itself calls by other ids, and stays when the original is undone', async () => {
+    const taken = { id: 'call_taken', name: 'Bash', args: {} };
+    const talk = await talkWith(
+      {
+        agent: [{ calls: [taken] }, done, calling(agent({ fork: true })), done],
+        coder: [{ calls: [taken] }, found, { text: LONG }],
+      },
+      { flag: (name) => name === 'subagent_fork' },
+    );
+    await talk.turn('first');
+    await talk.turn('second');
+    const ids = talk.requests('coder')[1]?.messages.flatMap(({ toolCalls }) => toolCalls.map(({ id }) => id));
+    expect(ids).toContain('call_taken');
+    expect(ids).toContain('call_taken__2');
+    const copied = bound(talk, 'agent-1').entries.length;
+    await undoTurns(talk.session.context, 2, () => '');
+    expect(bound(talk, 'main').entries.some(({ message }) => message.id === 'p0')).toBe(false);
+    expect(bound(talk, 'agent-1').entries).toHaveLength(copied);
+  });
+
+  it('excludes resume', async () => {
+    const talk = await talkWith(
+      { agent: [calling(agent({ fork: true, resume: 'agent-1' })), done] },
+      { flag: (name) => name === 'subagent_fork' },
+    );
+    await talk.turn('go');
+    expect(talk.results()).toEqual([expect.stringContaining('resume excludes fork and model')]);
+  });
+});
+
+/** What the model was told of the tool in its last request. */
+function told(talk: Awaited<ReturnType<typeof talkWith>>) {
+  const { parameters, description = '' } =
+    talk
+      .requests('agent')
+      .at(-1)
+      ?.tools.find(({ name }) => name === 'Agent') ?? {};
+  return { parameters: Object.keys(parameters?.properties ?? {}), description };
+}
+
+describe('the model of a subagent', () => {
+  const choices = new Map([
+    ['small', 'quick work'],
+    ['large', ''],
+  ]);
+  const pool: SubagentPool = { defaultModel: 'small', choices };
+  const unusable = () => {
+    throw new ServiceError('validation.failed', 'secondary_model: default_model is missing');
+  };
+  const with2 = (
+    subagentPool: () => SubagentPool | undefined,
+    args: Record<string, unknown>,
+    more: AgentSessionOptions['program'] = {},
+  ) =>
+    talkWith(
+      { agent: [calling(agent(args)), done], coder: [found] },
+      { subagentPool, effort: (_, wanted) => wanted ?? 'medium', ...more },
+    );
+
+  it.each([
+    ['its caller', undefined, {}, 'fake', 'high'],
+    ['its caller, as it asks', undefined, { model: 'primary' }, 'fake', 'high'],
+    ['the pool', pool, {}, 'small', 'medium'],
+    ['the pool, as its caller asks', pool, { model: 'large' }, 'large', 'medium'],
+    ['its caller in spite of the pool', pool, { model: 'primary' }, 'fake', 'high'],
+    ['the default that is forced', { defaultModel: 'small' }, { model: 'primary' }, 'small', 'medium'],
+  ])('is that of %s', async (_, of, args, model, thinkingEffort) => {
+    const talk = await with2(() => of, args);
+    await talk.main.context.config.change({ thinking: 'high' });
+    await talk.turn('go');
+    expect(talk.results()).toEqual([expect.stringContaining('status: completed')]);
+    expect(bound(talk, 'agent-1').config).toMatchObject({ model, thinkingEffort });
+    expect(talk.all('subagent.spawned')[0]?.payload).toMatchObject({ model, thinkingEffort });
+  });
+
+  it("is its caller's where it begins with its conversation", async () => {
+    const talk = await with2(() => pool, { fork: true, model: 'large' }, { flag: (name) => name === 'subagent_fork' });
+    await talk.main.context.config.change({ thinking: 'high' });
+    await talk.turn('go');
+    expect(bound(talk, 'agent-1').config).toMatchObject({ model: 'fake', thinkingEffort: 'high' });
+    expect(told(talk).parameters).toEqual(expect.arrayContaining(['fork', 'model']));
+  });
+
+  it.each([
+    ['that no pool has', () => undefined, { model: 'small' }, 'There are: primary.'],
+    ['that this pool has not', () => pool, { model: 'gone' }, 'There are: small, large, primary.'],
+    ['while the pool is unusable', unusable, {}, 'default_model is missing'],
+    ['for one that goes on', () => pool, { model: 'small', resume: 'agent-1' }, 'resume excludes fork and model'],
+  ])('cannot be one %s', async (_, subagentPool, args, why) => {
+    const talk = await with2(subagentPool, args);
+    await talk.turn('go');
+    expect(talk.results()).toEqual([expect.stringContaining(why)]);
+    expect(talk.all('subagent.spawned')).toEqual([]);
+  });
+
+  it('is offered while there is a choice, and no longer', async () => {
+    let present: SubagentPool | undefined = pool;
+    const talk = await talkWith({ agent: [done, done, done] }, { subagentPool: () => present });
+    await talk.turn('go');
+    expect(told(talk).parameters).toContain('model');
+    expect(told(talk).description).toContain('- small: quick work\n- large\n- primary');
+    present = { defaultModel: 'small' };
+    await talk.turn('go');
+    expect(told(talk).parameters).not.toContain('model');
+    expect(told(talk).description).not.toContain('- small');
+    present = pool;
+    await talk.turn('go');
+    expect(talk.requests('agent')[2]?.tools).toBe(talk.requests('agent')[0]?.tools);
   });
 });

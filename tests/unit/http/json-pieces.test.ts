@@ -22,6 +22,14 @@ describe('JSON in pieces', () => {
     bare({ ['__proto__']: 1 }),
   ])('is what JSON.stringify writes (%#)', async (value) => {
     expect(await written(value)).toBe(JSON.stringify(value));
+    // What holds much is written member by member.
+    const much = 'x'.repeat(20_000);
+    for (const whole of [
+      [value, much, undefined, value],
+      bare({ a: undefined, much, value, '"': [much, {}], b: undefined }),
+    ]) {
+      expect(await written(whole)).toBe(JSON.stringify(whole));
+    }
   });
 
   it('is a stream where it is long, of pieces that are not', async () => {

@@ -6,13 +6,18 @@ import { features } from '#server/features/features.ts';
 import { goalOf } from '#server/features/goals/goals.ts';
 import { planOf, plans } from '#server/features/plan-mode/projection.ts';
 import { todoListOf, todoLists } from '#server/features/todo-list/projection.ts';
+import { createBlobStore } from '#server/journal/blobs.ts';
 import { foldJournal } from '#server/journal/cold-fold.ts';
+import type { CopiedJournal } from '#server/journal/copy-lines.ts';
+import { copyState } from '#server/journal/copy-state.ts';
 import { settleCrash } from '#server/journal/crash-recovery.ts';
 import { applyBatch, type LogState } from '#server/journal/fold.ts';
 import { forkSessionLog } from '#server/journal/fork-log.ts';
 import { isBusy } from '#server/journal/projections/activity.ts';
 import { event, internal, recordOf, type JournalRecord } from '#server/journal/records.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
+import { blobTexts } from '#server/journal/texts.ts';
+import { emptyView, newHeader, readOn } from '#server/journal/view.ts';
 import { transcriptProjection } from '#server/transcript/fold.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
 import { zeroUsage, type Session } from '#schema/session.ts';
@@ -24,7 +29,8 @@ const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
 const LINES = 60;
 
 const transcripts = transcriptProjection(createMapper(features.flatMap((feature) => feature.transcript ?? [])));
-const projections = [...features.flatMap((feature) => feature.projection ?? []), transcripts];
+const ofFeatures = features.flatMap((feature) => feature.projection ?? []);
+const projections = [...ofFeatures, transcripts];
 
 let root: string;
 let remove: () => Promise<void>;
@@ -51,14 +57,14 @@ const described = (id: string): Session => ({
 });
 
 /** Copies the folder `from` into one of that name; long texts stay where they are, linked as a session's would be. */
-async function fork(from: string, sourceId: string, name: string) {
+async function fork(from: string, sourceId: string, name: string, known?: Pick<CopiedJournal, 'end' | 'known'>) {
   const dir = join(root, name);
   const stage = join(root, `stage-${name}`);
   await mkdir(stage);
   await cp(join(from, 'blobs'), join(stage, 'blobs'), { recursive: true }).catch(() => undefined);
-  const { options, told } = logOptions(dir, { sessionId: name, projections });
+  const { options, told } = logOptions(dir, { sessionId: name, projections: known ? ofFeatures : projections });
   const begin = async () => ({ session: described(name), titleKind: 'replaceable' as const });
-  const source = { dir: from, sessionId: sourceId };
+  const source = { dir: from, sessionId: sourceId, ...known };
   return { log: await forkSessionLog({ ...options, source, stage, kind: 'fork', begin }), ...told };
 }
 
@@ -134,6 +140,41 @@ it.each(SEEDS)('folds to what the original does, and so does a copy of the copy 
   expect(copy.log.epoch).not.toBe(log.epoch);
   await log.close();
 });
+
+it.each(SEEDS)(
+  'has what its lines fold to where that was known, and nothing together with it (seed %i)',
+  async (seed) => {
+    const { log } = await openLog(join(root, 'original'), { projections: ofFeatures });
+    await log.claim();
+    log.append([event('main', 'agent.created', {}, { kind: 'main' })]);
+    const driver = createDriver(log, seeded(seed));
+    for (let round = 0; round < 3; round += 1) {
+      for (let line = 0; line < LINES / 3; line += 1) await driver.step();
+      const known = { state: copyState(log.state), holdsTexts: log.holdsTexts };
+      expect(known.state).toEqual(log.state);
+      const { length: end } = log;
+      await driver.step();
+      const { log: copy } = await fork(log.dir, SESSION_ID, `session_${round}`, { end, known });
+      expect(copy.state).toEqual(await folded(copy));
+      await copy.claim();
+      const others = createDriver(copy, seeded(seed + round), 1000);
+      for (let line = 0; line < 10; line += 1) await others.step();
+      expect(copy.state).toEqual(await folded(copy));
+      expect(log.state).toEqual(await folded(log));
+      const { entries = [] } = copy.state.context.agents.get('main') ?? {};
+      expect(blobTexts(await copy.load(entries))).toEqual([]);
+      await copy.close();
+    }
+    await log.close();
+  },
+);
+
+/** What the lines of its file are. */
+async function folded({ dir, sessionId }: SessionLog): Promise<LogState> {
+  const view = emptyView(newHeader(sessionId, 0), ofFeatures);
+  await readOn(view, dir, createBlobStore(dir));
+  return view.state;
+}
 
 /** The original as a load would settle it, in a copy of its state. */
 function settledState({ state }: SessionLog): LogState {

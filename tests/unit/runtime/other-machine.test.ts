@@ -10,12 +10,15 @@ import { findNestedInstructions } from '#server/agent/calls/nested-instructions.
 import { checkFresh } from '#server/agent/calls/stale-files.ts';
 import { createInstructionFiles } from '#server/agent/prompt/instructions.ts';
 import { listDirectory } from '#server/agent/prompt/directory-listing.ts';
+import { createFetchUrlTool } from '#server/features/web/fetch-url.ts';
+import { createWebSearchTool } from '#server/features/web/web-search.ts';
 import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
 import { createServerHome } from '#server/permissions/server-home.ts';
 import { createPermissionPolicy } from '#server/permissions/policy.ts';
 import { builtinTools } from '#server/tools/registry.ts';
 import type { ToolEnvironment } from '#server/tools/tool.ts';
 import { manualClock } from '#support/manual-clock.ts';
+import { noWeb } from '#support/no-web.ts';
 import { createPrefixedRuntime, type PrefixedRuntime } from '#support/prefixed-runtime.ts';
 import { tasksOf } from '#support/tasks.ts';
 import { planTool, runTool } from '../tools/workspace.ts';
@@ -72,6 +75,16 @@ test.each<[string, object, string]>([
 
 test('every tool of the list is among those tried here', () => {
   expect(tools.map(({ name }) => name).toSorted()).toEqual(['Bash', 'Edit', 'Glob', 'Grep', 'Read', 'Write']);
+});
+
+test('the web is reached from the server: nothing of that machine is asked for', async () => {
+  const page = { url: 'https://example.com/', verbatim: true, title: '', text: 'text' };
+  const web = { ...noWeb, fetchPage: async () => page, search: async () => [] };
+  expect(await runTool(createFetchUrlTool(web), environment, { url: page.url })).toMatchObject({
+    output: expect.stringContaining('\n\ntext'),
+  });
+  await runTool(createWebSearchTool(web), environment, { query: 'x' });
+  expect(Object.fromEntries(runtime.calls)).toEqual({});
 });
 
 test('files are written there', async () => {

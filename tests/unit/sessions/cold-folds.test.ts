@@ -6,7 +6,7 @@ import { features } from '#server/features/features.ts';
 import { event, internal } from '#server/journal/records.ts';
 import { createColdFolds, type ColdFolds } from '#server/sessions/cold-folds.ts';
 import { KEPT_TRANSCRIPTS } from '#server/sessions/transcript-reads.ts';
-import { createLoadSlots, type LoadSlots } from '#server/sessions/load-slots.ts';
+import { createSlots, type Slots } from '#server/slots.ts';
 import { deadOwner, leaseHolder } from '#support/lease-holder.ts';
 import { manualClock } from '#support/manual-clock.ts';
 import { openLog } from '#support/session-logs.ts';
@@ -24,14 +24,14 @@ beforeEach(async () => {
   [reads, most] = [0, 0];
   const projections = features.flatMap((feature) => feature.projection ?? []);
   folds = createColdFolds({
-    slots: counted(createLoadSlots(2)),
+    slots: counted(createSlots(2)),
     holder: leaseHolder(),
     projections,
     maxFolds: MAX_FOLDS,
   });
 });
 
-function counted(slots: LoadSlots): LoadSlots {
+function counted(slots: Slots): Slots {
   let running = 0;
   return {
     run: (work) =>
@@ -77,7 +77,7 @@ it('is let go when nobody has read it for so long, and made anew for who comes l
   const clock = manualClock();
   const maxAgeMs = KEPT_TRANSCRIPTS.maxAgeMs;
   expect(maxAgeMs).toBe(60_000);
-  folds = createColdFolds({ slots: createLoadSlots(2), holder: leaseHolder(), maxAgeMs, clock });
+  folds = createColdFolds({ slots: createSlots(2), holder: leaseHolder(), maxAgeMs, clock });
   for (const id of ['a', 'b']) await written(id);
   const [first, other] = [await read('a'), await read('b')];
   clock.advance(maxAgeMs - 1);
@@ -126,10 +126,10 @@ it('keeps the last few, however many sessions are read, and reads so many at a t
 it('keeps no more of journals than so many bytes', async () => {
   for (const id of ['a', 'b', 'c']) await written(id, 'x'.repeat(4_000));
   const { length } = await read('a');
-  folds = createColdFolds({ slots: createLoadSlots(1), holder: leaseHolder(), maxBytes: 2 * length + 100 });
+  folds = createColdFolds({ slots: createSlots(1), holder: leaseHolder(), maxBytes: 2 * length + 100 });
   for (const id of ['a', 'b', 'c']) await read(id);
   expect(folds.kept()).toEqual({ folds: 2, bytes: 2 * length });
-  folds = createColdFolds({ slots: createLoadSlots(1), holder: leaseHolder(), maxBytes: length - 1 });
+  folds = createColdFolds({ slots: createSlots(1), holder: leaseHolder(), maxBytes: length - 1 });
   await read('a');
   expect(folds.kept()).toEqual({ folds: 0, bytes: 0 });
 });

@@ -24,6 +24,7 @@ export function sessionRow(id: string, members: Partial<SessionHeader> = {}): Se
     archived: false,
     custom: {},
     open: false,
+    cron: false,
     ...members,
   };
 }

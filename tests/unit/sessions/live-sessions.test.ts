@@ -18,7 +18,7 @@ import { createImages } from '#server/images/images.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { createColdFolds } from '#server/sessions/cold-folds.ts';
 import { createLiveCache } from '#server/sessions/live-cache.ts';
-import { createLoadSlots } from '#server/sessions/load-slots.ts';
+import { createSlots } from '#server/slots.ts';
 import { createLiveSessions, type LiveSessions } from '#server/sessions/live-sessions.ts';
 import { createSessionReads } from '#server/sessions/session-reads.ts';
 import type { SessionIndex } from '#server/sessions/session-index.ts';
@@ -26,6 +26,7 @@ import { leaseHolder } from '#support/lease-holder.ts';
 import { manualClock, type ManualClock } from '#support/manual-clock.ts';
 import { noHooks } from '#support/no-hooks.ts';
 import { noMcp } from '#support/no-mcp.ts';
+import { noWeb } from '#support/no-web.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { openIndex, sessionRow, WORKSPACE } from './index-fixtures.ts';
 
@@ -56,6 +57,7 @@ beforeEach(async () => {
   atLoad = () => undefined;
   released = async () => undefined;
   let loading = 0;
+  const slots = createSlots(8);
   live = createLiveSessions({
     root: join(home, 'sessions'),
     index,
@@ -80,6 +82,7 @@ beforeEach(async () => {
       tools: [],
       hooks: noHooks,
       mcp: noMcp,
+      web: noWeb,
       log,
     }),
     holder: leaseHolder(),
@@ -90,7 +93,9 @@ beforeEach(async () => {
       loading -= 1;
     },
     resources: [{ holds: (id) => watched.has(id), release: (id, reason) => released(id, reason) }],
-    slots: createLoadSlots(8),
+    slots,
+    folds: createColdFolds({ slots, holder: leaseHolder() }),
+    models: { assertSubagentPool: async () => undefined },
     flushEvents: () => undefined,
     version: '1.0.0',
     log,
@@ -415,7 +420,9 @@ it('a session that cannot be unloaded keeps no other one from being closed', asy
       closed.push(id);
     },
     holds: () => false,
-    slots: createLoadSlots(8),
+    keeps: () => false,
+    dropped: () => Promise.resolve(),
+    slots: createSlots(8),
     log: createLogger('error', (line) => logged.push(line)),
     clock,
   });
@@ -453,7 +460,7 @@ describe('reading', () => {
     const ids: string[] = [];
     for (let n = 0; n < 300; n++) ids.push(await create());
     for (const { id } of live.all()) await live.inTurn(id, () => live.unload(id, 'idle'));
-    const slots = createLoadSlots(8);
+    const slots = createSlots(8);
     const folds = createColdFolds({ slots, holder: leaseHolder() });
     const program = {
       defaultPermission: () => 'manual' as const,

@@ -49,6 +49,7 @@ describe('session index', () => {
       archivedAt: 3,
       custom: { a: [1, null], parent_session_id: 's0', child_session_kind: 'child' },
       open: true,
+      cron: true,
       forkedFrom: 's0',
     };
     index.upsert(full, 0);

@@ -2,7 +2,7 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { features } from '#server/features/features.ts';
 import { createColdFolds } from '#server/sessions/cold-folds.ts';
-import { createLoadSlots } from '#server/sessions/load-slots.ts';
+import { createSlots } from '#server/slots.ts';
 import type { LiveSession } from '#server/sessions/session.ts';
 import { createSessionReads, type ReadSession } from '#server/sessions/session-reads.ts';
 import { openAgentSession, type AgentSession } from '#support/agent-session.ts';
@@ -25,7 +25,7 @@ function readsOf(live: () => LiveSession | undefined): ReadSession {
   const projections = features.flatMap((feature) => feature.projection ?? []);
   return createSessionReads({
     live: { get: live, directory: () => log.dir },
-    folds: createColdFolds({ slots: createLoadSlots(1), holder: leaseHolder(), projections }),
+    folds: createColdFolds({ slots: createSlots(1), holder: leaseHolder(), projections }),
     index: {
       ready: async () => undefined,
       stored: () => ({ header: session.row(), revision: 1, journalLength: log.length }),

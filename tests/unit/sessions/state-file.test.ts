@@ -29,6 +29,7 @@ describe('state.json', () => {
       custom: { a: [1, null] },
       forkedFrom: 's0',
       open: true,
+      cron: true,
     });
     await writeStateFile(dir, { header, revision: 4, journalLength: 17 });
     expect(await readStateFile(dir, WORKSPACE)).toEqual({

@@ -349,3 +349,13 @@ describe('the end of what they belong to', () => {
     expect(tasks.get(moved.task.id)?.info()).toMatchObject({ status: 'killed', stopReason: 'session closed' });
   });
 });
+
+test('an id that an earlier run had is not given again', async () => {
+  const asked: string[] = [];
+  const tasks = tasksOf(dir, {}, [], undefined, (id) => asked.push(id) < 3);
+  const one = child();
+  const { info } = await tasks.run({ kind: 'agent', agentId: 'main', description: 'Look' }, (task) => one.work(task));
+  expect(asked).toHaveLength(3);
+  expect(info.taskId).toBe(asked[2]);
+  one.end({ status: 'completed' });
+});

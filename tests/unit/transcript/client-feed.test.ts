@@ -1,8 +1,7 @@
 /** A client's copies of transcripts: what it does with frames, and how it finds what it has lost. */
 import { describe, expect, it, vi } from 'vitest';
-import type { TranscriptBatch, TranscriptReset } from '#schema/transcript-frames.ts';
 import type { TranscriptPage } from '#schema/transcript.ts';
-import type { TranscriptOp, TranscriptOps } from '#schema/transcript-ops.ts';
+import type { TranscriptBatch, TranscriptOp, TranscriptOps, TranscriptReset } from '#schema/transcript-ops.ts';
 import { createTranscriptFeed, type SubscribePayload } from '#server/transcript/client/feed.ts';
 
 const turn = (ordinal: number) =>

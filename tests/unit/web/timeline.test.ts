@@ -50,7 +50,12 @@ describe('a turn', () => {
       coalescedCount: 1,
       stale: false,
     };
-    expect(rowsOf(turn(0, { origin: { kind: 'cron', taskId: 'j', payload } }))).toMatchObject([{ own: false }]);
+    const sent = (job: object) =>
+      rowsOf(turn(0, { origin: { kind: 'cron', taskId: 'j', payload: { ...payload, ...job } } }));
+    expect(sent({ cron: '5 * * * *' })).toMatchObject([{ own: false, sender: 'Scheduled job, 5 * * * *' }]);
+    expect(sent({ cron: '5 * * * *', coalescedCount: 3, stale: true })).toMatchObject([
+      { sender: 'Scheduled job, 5 * * * *, for 3 times, for the last time' },
+    ]);
   });
 
   it('leaves out what a failed attempt wrote, and says why it waits', () => {

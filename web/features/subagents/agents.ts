@@ -26,7 +26,9 @@ export function shownSubagents({ main }: Pick<SessionView, 'main'>): Subagent[] 
   const runs = newestRuns(main);
   if (runs.size === 0) return [];
   const since = runningTurn(main)?.startedAt;
-  return [...runs].flatMap(([id, { state, description, detached, error, endedAt = '' }]) => {
+  return [...runs].flatMap(([id, { taskId, state, description, detached, error, endedAt = '' }]) => {
+    // The card of a swarm shows its members.
+    if (taskId === id) return [];
     if (state !== 'running' && (since === undefined || endedAt < since)) return [];
     const { input } = callOf(main, id) ?? {};
     return {

@@ -1,11 +1,11 @@
-/** Journals are read whole when a session is loaded or folded: only so many at a time, others wait in their order. */
+/** Work that takes much memory or many files: only so much of it at a time, the rest waits in its order. */
 
-export interface LoadSlots {
+export interface Slots {
   /** Runs the work once there is room for it; the work must not wait for another slot. */
   run<T>(work: () => Promise<T>): Promise<T>;
 }
 
-export function createLoadSlots(limit: number): LoadSlots {
+export function createSlots(limit: number): Slots {
   const waiting: (() => void)[] = [];
   let running = 0;
   return {

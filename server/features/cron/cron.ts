@@ -1,0 +1,32 @@
+/** Prompts that the main agent schedules for itself. The jobs are in the journal; they fire while the session is loaded. */
+import type { SessionContext } from '#server/agent/context.ts';
+import type { Feature, LiveFeature } from '#server/agent/feature.ts';
+import type { Tool } from '#server/tools/tool.ts';
+import { MAIN_AGENT } from '#schema/agents.ts';
+import { createCronActions } from './actions.ts';
+import { createCronTools } from './tools.ts';
+import { cronTranscript } from './transcript.ts';
+import { createCronWork } from './work.ts';
+
+function open(session: SessionContext): LiveFeature {
+  const work = createCronWork(session);
+  let tools: readonly Tool[] | undefined;
+  return {
+    tools({ id, log }) {
+      // A side conversation is told of the main agent's tools; it can use none of these.
+      const side = log.state.status.agents.get(id)?.birth?.purpose === 'btw';
+      if ((id !== MAIN_AGENT && !side) || session.program.cron().disabled) return [];
+      tools ??= createCronTools(createCronActions(session, work.jobs));
+      return tools;
+    },
+    turnEnds(agent) {
+      if (agent.id === MAIN_AGENT && work.waits()) work.lookWhenFree();
+      return {};
+    },
+    keeps: work.waits,
+    dropped: work.dropped,
+    release: work.release,
+  };
+}
+
+export const cron: Feature = { name: 'cron', transcript: cronTranscript, open };

@@ -1,0 +1,7 @@
+/** Jobs in the transcript: a point in the timeline where one fired. */
+import { eventFields, markerOp } from '#server/transcript/agent-transcript.ts';
+import type { TranscriptRows } from '#server/transcript/transcript-rows.ts';
+
+export const cronTranscript: TranscriptRows = {
+  'cron.fired': (agent, record, t) => [markerOp(agent, 'cron.fired', eventFields(record), t)],
+};

@@ -1,0 +1,166 @@
+/**
+ * When the jobs of a loaded session fire: as soon as one is due and the main agent is free. One timer waits for the next
+ * of them; a turn that runs is waited for without any.
+ */
+import type { SessionContext, TurnRequest } from '#server/agent/context.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
+import { event } from '#server/journal/records.ts';
+import { MAIN_AGENT } from '#schema/agents.ts';
+import { firing } from './firing.ts';
+import { createJobs, type FollowedJob, type Jobs } from './jobs.ts';
+
+/** Recurring jobs that are older fire once more. */
+export const STALE_MS = 7 * 24 * 3_600_000;
+/** The machine may sleep and its clock be set, so a long wait is looked at again. */
+const LONGEST_WAIT_MS = 60_000;
+/** While another process holds the session. */
+const RETRY_MS = 1000;
+
+export interface CronWork {
+  readonly jobs: Jobs;
+  /** Something of it is still to come. */
+  waits(): boolean;
+  /** Fires what is due when the main agent is free. */
+  lookWhenFree(): void;
+  /** Tells that the jobs do not fire any more before the session is used again. Never rejects. */
+  dropped(): Promise<void>;
+  /** Waits for nothing any more. */
+  release(): Promise<void>;
+}
+
+/** Creates the work of one loaded session; without jobs no timer runs. */
+export function createCronWork(session: SessionContext): CronWork {
+  const { log, clock, program } = session;
+  const jobs = createJobs(session);
+  let callOff = () => {};
+  let looking: Promise<void> | undefined;
+  /** Something has changed under the look that is on its way. */
+  let again = false;
+  let released = false;
+
+  const settings = () => program.cron();
+  const rests = () => settings().disabled || session.archived();
+
+  function look(): void {
+    callOff();
+    if (released || jobs.size === 0) return;
+    again = looking !== undefined;
+    if (looking) return;
+    looking = lookNow()
+      .catch((error: unknown) => {
+        session.report(`the cron jobs of ${log.sessionId} could not be looked at`, error);
+        lookIn(LONGEST_WAIT_MS);
+      })
+      .finally(() => {
+        looking = undefined;
+        if (again) look();
+      });
+  }
+
+  function lookIn(ms: number): void {
+    callOff();
+    if (released || log.readOnly) return;
+    callOff = clock.setTimeout(look, Math.min(Math.max(ms, settings().pollMs), LONGEST_WAIT_MS));
+  }
+
+  async function lookNow(): Promise<void> {
+    const { main } = session.agents;
+    if (rests()) {
+      lookIn(LONGEST_WAIT_MS);
+      return;
+    }
+    if (!main.idle()) {
+      lookWhenFree();
+      return;
+    }
+    if (!(await isDue())) return;
+    if (!log.claimed) {
+      // Another process may have fired it.
+      await log.refresh();
+      if (!(await isDue())) return;
+      if (!(await claimed())) {
+        lookIn(RETRY_MS);
+        return;
+      }
+      if (!(await isDue())) return;
+    }
+    main.context.wake(opening);
+    session.changed();
+  }
+
+  function lookWhenFree(): void {
+    session.agents.main.context.wake(() => {
+      look();
+      return undefined;
+    });
+  }
+
+  /** Whether a job is; otherwise the next one is waited for. */
+  async function isDue(): Promise<boolean> {
+    await jobs.countOn();
+    if (released) return false;
+    const next = Math.min(...jobs.followed().map(({ backlog }) => backlog.dueAt ?? Infinity));
+    const left = next - clock.now();
+    if (left > 0) lookIn(left);
+    return left <= 0;
+  }
+
+  /** Whether this process is the writer: where several have the session loaded, one of them fires. */
+  async function claimed(): Promise<boolean> {
+    try {
+      await log.claim();
+      return true;
+    } catch (error) {
+      if (error instanceof ServiceError && error.name === 'session.busy') return false;
+      throw error;
+    }
+  }
+
+  /** The turn of the job that has been due the longest. */
+  function opening(): TurnRequest | undefined {
+    const now = clock.now();
+    let first: FollowedJob | undefined;
+    for (const one of jobs.followed()) {
+      one.backlog.countOn(now);
+      if (one.backlog.count === 0) continue;
+      if (!first || (one.backlog.dueAt ?? 0) < (first.backlog.dueAt ?? 0)) first = one;
+    }
+    if (!first || rests()) return undefined;
+    const { job, backlog } = first;
+    const stale = job.recurring === true && settings().stale && now - job.createdAt > STALE_MS;
+    settings().trace('a cron job fires', { sessionId: log.sessionId, jobId: job.id, count: backlog.count, stale });
+    return firing(job, backlog, stale);
+  }
+
+  // What another process adds is waited for too.
+  const unlisten = log.listen({
+    line: ({ records }) => {
+      if (records.some(({ type }) => type === 'cron.added')) queueMicrotask(look);
+    },
+    volatile: () => undefined,
+    restarted: () => undefined,
+  });
+  look();
+
+  return {
+    jobs,
+    waits: () => jobs.size > 0 && !rests(),
+    lookWhenFree,
+    async dropped() {
+      const message = `More sessions have scheduled jobs than are kept loaded, so those of this one do not fire until it is used again.`;
+      try {
+        if (!(await claimed())) return;
+        session.agents.main.context.config.create();
+        log.append([event(MAIN_AGENT, 'warning', { message, code: 'cron-session-limit' })]);
+      } catch (error) {
+        session.report(`${log.sessionId} could not be told that its jobs do not fire any more`, error);
+      }
+    },
+    async release() {
+      released = true;
+      callOff();
+      unlisten();
+      await looking;
+    },
+  };
+}

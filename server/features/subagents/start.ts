@@ -1,0 +1,123 @@
+/** How a subagent starts: on which model, and with which conversation. What tools that start some offer of it, too. */
+import { z } from 'zod';
+import type { Agent } from '#server/agent/agent.ts';
+import type { AgentChange, SessionContext } from '#server/agent/context.ts';
+import { copiedHistory } from '#server/agent/copied-history.ts';
+import type { Profile } from '#server/agent/profile.ts';
+import { reminder } from '#server/agent/prompt/reminders.ts';
+import { errorMessage } from '#server/errors/service-error.ts';
+import { readContext } from '#server/journal/projections/context.ts';
+import { CALLERS_MODEL, type SubagentPool } from '#server/models/subagent-pool.ts';
+import { ToolInputError } from '#server/tools/tool.ts';
+import { FORK_NOTICE } from './texts.ts';
+
+/** What a call says of the start. */
+export interface WantedStart {
+  fork?: boolean | undefined;
+  /** An alias of the pool, or `primary`. */
+  model?: string | undefined;
+}
+
+/** What calls may say of it now. */
+export interface StartOptions {
+  readonly fork: boolean;
+  /** Aliases and what the user says of them; absent where there is nothing to choose. */
+  readonly models?: ReadonlyMap<string, string>;
+}
+
+/** A pool that cannot be used offers nothing; a call is told why. */
+export function startOptions({ program }: Pick<SessionContext, 'program'>): StartOptions {
+  const fork = program.flag('subagent_fork');
+  try {
+    const choices = program.subagentPool()?.choices;
+    return choices ? { fork, models: choices } : { fork };
+  } catch {
+    return { fork };
+  }
+}
+
+/** Whether tools are told the same with both. */
+export const sameOptions = (one: StartOptions, other: StartOptions): boolean =>
+  one.fork === other.fork && modelLines(one) === modelLines(other);
+
+/** The parameters of a tool that starts subagents, as `WantedStart` has them. */
+export const startParameters = {
+  fork: z
+    .boolean()
+    .optional()
+    .describe('It begins with a copy of this conversation and with your model. Not with resume.'),
+  model: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(`Which model it runs on: one that the description lists, or "${CALLERS_MODEL}" for yours.`),
+};
+
+type StartShape = z.ZodRawShape & typeof startParameters;
+
+const told = new WeakMap<z.ZodObject<StartShape>, Map<string, z.ZodObject>>();
+
+/** What models are told of these parameters: not those that there is no use for. Equal options give the same object. */
+export function toldParameters(parameters: z.ZodObject<StartShape>, { fork, models }: StartOptions): z.ZodObject {
+  const known = told.get(parameters) ?? new Map<string, z.ZodObject>();
+  told.set(parameters, known);
+  const key = `${fork} ${models !== undefined}`;
+  const made =
+    known.get(key) ?? parameters.omit({ ...(fork ? {} : { fork: true }), ...(models ? {} : { model: true }) });
+  known.set(key, made);
+  return made;
+}
+
+/** The part of such a tool's description that lists the models; empty without a choice. */
+export function modelLines({ models }: StartOptions): string {
+  if (!models) return '';
+  const lines = [...models].map(([alias, hint]) => (hint ? `- ${alias}: ${hint}` : `- ${alias}`));
+  return ['Models, the first unless you say otherwise:', ...lines, `- ${CALLERS_MODEL}: the model you run on`].join(
+    '\n',
+  );
+}
+
+/**
+ * Model and effort of a new subagent of this agent; a call that asks for what it cannot have is told so by a
+ * `ToolInputError`.
+ */
+export function startModel(
+  { log, program }: Pick<SessionContext, 'log' | 'program'>,
+  callerId: string,
+  wanted: WantedStart,
+): Pick<AgentChange, 'model' | 'thinking'> {
+  const { model: own, thinkingEffort } = readContext(log.state.context, callerId).config;
+  const callers = {
+    ...(own === undefined ? {} : { model: own }),
+    ...(thinkingEffort === undefined ? {} : { thinking: thinkingEffort }),
+  };
+  if (wanted.fork) return callers;
+  const pool = usablePool(program);
+  if (pool && !pool.choices) return { model: pool.defaultModel };
+  const alias = wanted.model ?? pool?.defaultModel ?? CALLERS_MODEL;
+  if (alias === CALLERS_MODEL) return callers;
+  if (pool?.choices?.has(alias)) return { model: alias };
+  const names = [...(pool?.choices?.keys() ?? []), CALLERS_MODEL].join(', ');
+  throw new ToolInputError(`Subagents cannot run on the model "${alias}". There are: ${names}.`);
+}
+
+function usablePool(program: Pick<SessionContext['program'], 'subagentPool'>): SubagentPool | undefined {
+  try {
+    return program.subagentPool();
+  } catch (error) {
+    throw new ToolInputError(`The models for subagents are not configured properly: ${errorMessage(error)}`);
+  }
+}
+
+/**
+ * Gives a new agent its profile, its model and, with `fork`, its caller's conversation as it is now. The one way in which
+ * every subagent starts. Throws `ToolInputError` as `startModel`.
+ */
+export async function bindSubagent(
+  { log, program }: Pick<SessionContext, 'log' | 'program'>,
+  child: Agent,
+  { profile, callerId, wanted }: { profile: Profile; callerId: string; wanted: WantedStart },
+): Promise<void> {
+  await child.context.config.change({ profile, ...startModel({ log, program }, callerId, wanted) });
+  if (wanted.fork) log.append([copiedHistory(log.state, child.id, callerId, [reminder('fork', FORK_NOTICE)])]);
+}

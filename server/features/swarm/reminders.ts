@@ -1,0 +1,59 @@
+/** What the model is told of swarm mode that people have switched on, and when. */
+import { contextSize } from '#server/journal/context-size.ts';
+import { reminder } from '#server/agent/prompt/reminders.ts';
+import type { ContextEntry, ContextState } from '#server/journal/projections/context.ts';
+import { event, type Draft, type SwarmTrigger } from '#server/journal/records.ts';
+import type { ContextMessage } from '#schema/engine.ts';
+
+/** Variant of the reminders' origin. */
+const SWARM_REMINDER = 'swarm_mode';
+
+type Told = 'on' | 'off';
+
+const texts: Record<Told, string> = {
+  on: `Swarm mode is on: the user wants work to be spread over many subagents. Where a task can be taken apart into pieces that do not depend on each other, call AgentSwarm with a template and one item for each piece, as the only call of your response. Do yourself what cannot be taken apart, and what puts the pieces together.`,
+  off: 'Swarm mode has ended: decide again by the task alone whether subagents are worth it.',
+};
+
+function toldBy({ message: { origin } }: ContextEntry): Told | undefined {
+  if (origin?.kind !== 'injection' || origin.variant !== SWARM_REMINDER) return undefined;
+  const { disclosure } = origin;
+  const told: unknown = typeof disclosure === 'object' && disclosure && Reflect.get(disclosure, 'swarm');
+  return told === 'on' || told === 'off' ? told : undefined;
+}
+
+/** What the newest reminder that the model still sees says. */
+function visible({ entries }: Pick<ContextState, 'entries'>): Told | undefined {
+  for (let at = entries.length - 1; at >= 0; at -= 1) {
+    const entry = entries[at];
+    const told = entry && toldBy(entry);
+    if (told) return told;
+  }
+  return undefined;
+}
+
+/** What has to be said before the next request. */
+export function swarmReminders(
+  context: Pick<ContextState, 'entries'>,
+  trigger: SwarmTrigger | undefined,
+): ContextMessage[] {
+  const told = visible(context);
+  const now: Told = trigger === 'manual' ? 'on' : 'off';
+  // Only who was told that it is on has to know that it is off.
+  if (told === now || (told === undefined && now === 'off')) return [];
+  return [reminder(SWARM_REMINDER, texts[now], { swarm: now })];
+}
+
+/** Entries of a step that came to nothing are in no request. */
+const isEmpty = ({ message: { role, content, toolCalls } }: ContextEntry) =>
+  role === 'assistant' && content.length === 0 && toolCalls.length === 0;
+
+/** Takes the reminder that swarm mode is on out of the context where nothing stands behind it; no turn may run. */
+export function withoutTrailingReminder(agentId: string, context: ContextState): Draft[] {
+  const { entries } = context;
+  const at = entries.findLastIndex((entry) => !isEmpty(entry));
+  const last = entries[at];
+  if (!last || toldBy(last) !== 'on') return [];
+  const tokens = contextSize({ ...context, entries: entries.toSpliced(at, 1) });
+  return [event(agentId, 'context.spliced', { start: at, deleteCount: 1, messages: [], tokens }, { cause: 'remove' })];
+}

@@ -1,0 +1,93 @@
+/**
+ * Swarm mode, and the tool that hands the same task for many items to a subagent each. People switch the mode on to ask
+ * for that; a call of the tool is in it until its turn ends.
+ */
+import type { AgentContext, SessionContext } from '#server/agent/context.ts';
+import type { Feature, GuardedCall, LiveFeature } from '#server/agent/feature.ts';
+import type { LogState } from '#server/journal/fold.ts';
+import { internal } from '#server/journal/records.ts';
+import type { RunContext, Tool, ToolResult } from '#server/tools/tool.ts';
+import { MAIN_AGENT } from '#schema/agents.ts';
+import { subagents, type SubagentOffer } from '../subagents/subagents.ts';
+import { swarmReminders, withoutTrailingReminder } from './reminders.ts';
+import { swarmResult } from './result.ts';
+import { runSwarm } from './run.ts';
+import { AGENT_SWARM, createSwarmTool, type SwarmRequest } from './tool.ts';
+import { swarmTranscript } from './transcript.ts';
+
+const ALONE = `${AGENT_SWARM} must be the only call of its response, so none of these calls was run. Call it alone, or make the other calls without it.`;
+
+const triggerOf = ({ status }: LogState, agentId: string) => status.agents.get(agentId)?.swarm;
+
+function open(session: SessionContext): LiveFeature {
+  const { log, agents, program } = session;
+  const trigger = (agentId: string) => triggerOf(log.state, agentId);
+  let told: { offer: SubagentOffer; tools: readonly Tool[] } | undefined;
+
+  async function run(request: SwarmRequest, context: RunContext): Promise<ToolResult> {
+    const { agentId, toolCallId, signal } = context;
+    const caller = agents.find(agentId)?.context;
+    if (!caller) throw new Error(`the agent ${agentId} is gone`);
+    if (!trigger(agentId)) {
+      log.append([internal(agentId, 'swarm.entered', { trigger: 'tool' })]);
+      caller.tellFacts({ swarmMode: true });
+    }
+    const { members, ...how } = request;
+    const deps = { ...how, session, subagents: session.feature(subagents), caller, toolCallId, signal };
+    const ends = await runSwarm(members, deps);
+    return { output: swarmResult(members, ends), ...(signal.aborted ? { isError: true } : {}) };
+  }
+
+  const refused = ({ environment }: AgentContext, { batch }: GuardedCall) =>
+    batch.length > 1 && batch.some(({ name }) => name === AGENT_SWARM) && environment().activeTools.has(AGENT_SWARM);
+
+  return {
+    tools() {
+      const live = session.feature(subagents);
+      const offer = live.offer();
+      if (told?.offer !== offer) {
+        const { allowed, resumable, checkStart } = live;
+        told = {
+          offer,
+          tools: [
+            createSwarmTool(offer, { allowed, resumable, checkStart, concurrency: program.swarmConcurrency, run }),
+          ],
+        };
+      }
+      return told.tools;
+    },
+
+    guard: (agent, call) => (refused(agent, call) ? ALONE : undefined),
+
+    reminders: ({ id, state }) => (id === MAIN_AGENT ? swarmReminders(state(), trigger(id)) : []),
+
+    facts: ({ id }) => (trigger(id) ? { swarmMode: true } : {}),
+
+    async configure(agent, { swarm_mode: wanted }) {
+      const { id } = agent;
+      if (wanted === undefined || wanted === (trigger(id) !== undefined)) return;
+      await log.claim();
+      agent.config.create();
+      if (wanted === (trigger(id) !== undefined)) return;
+      if (wanted) log.append([internal(id, 'swarm.entered', { trigger: 'manual' })]);
+      else {
+        const quiet = !log.state.activity.turns.has(id);
+        log.append([internal(id, 'swarm.left', {}), ...(quiet ? withoutTrailingReminder(id, agent.state()) : [])]);
+      }
+      agent.tellFacts({ swarmMode: wanted });
+    },
+
+    turnEnds({ id }) {
+      const now = trigger(id);
+      if (now === undefined || now === 'manual') return {};
+      return { before: [internal(id, 'swarm.left', {})], facts: { swarmMode: false } };
+    },
+  };
+}
+
+export const swarm: Feature = {
+  name: 'swarm',
+  transcript: swarmTranscript,
+  status: (state) => ({ swarm_mode: triggerOf(state, MAIN_AGENT) !== undefined }),
+  open,
+};

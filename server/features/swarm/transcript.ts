@@ -1,0 +1,19 @@
+/** Swarm mode in the transcript; what is set is shown of the main agent alone. Its members are rows of subagents. */
+import { markerOp, type AgentTranscript } from '#server/transcript/agent-transcript.ts';
+import type { HeldOp } from '#server/transcript/reducer/state.ts';
+import type { TranscriptRows } from '#server/transcript/transcript-rows.ts';
+import { MAIN_AGENT } from '#schema/agents.ts';
+
+const setSwarm = ({ id }: AgentTranscript, swarm: { trigger: string } | null): HeldOp[] =>
+  id === MAIN_AGENT ? [{ op: 'meta.merge', meta: { modes: { swarm } } }] : [];
+
+export const swarmTranscript: TranscriptRows = {
+  'swarm.entered': (agent, { trigger }, t) => [
+    ...setSwarm(agent, { trigger }),
+    markerOp(agent, 'swarm.enter', { agentId: agent.id, trigger }, t),
+  ],
+  'swarm.left': (agent, _record, t) => [
+    ...setSwarm(agent, null),
+    markerOp(agent, 'swarm.exit', { agentId: agent.id }, t),
+  ],
+};

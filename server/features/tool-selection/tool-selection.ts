@@ -1,0 +1,106 @@
+/**
+ * Tools that are not listed to the model but named, and loaded when it asks for them: for models that take schemas in
+ * their conversation, so that the tools of many servers do not fill every request.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { AgentContext, SessionContext } from '#server/agent/context.ts';
+import type { Feature, LiveFeature } from '#server/agent/feature.ts';
+import { reminder } from '#server/agent/prompt/reminders.ts';
+import { LOADABLE_TOOLS } from '#server/models/request-history.ts';
+import type { ResolvedModel } from '#server/models/types.ts';
+import type { Tool } from '#server/tools/tool.ts';
+import type { ContextMessage } from '#schema/engine.ts';
+import { SELECT_TOOLS, toldTools, type Disclosure, type ToldTools } from './conversation.ts';
+import { createSelectTools } from './tool.ts';
+
+function open(session: SessionContext): LiveFeature {
+  const { program } = session;
+  const tool = createSelectTools((agentId) => {
+    const agent = session.agents.find(agentId)?.context;
+    return new Set(agent ? loadable(agent).map(({ name }) => name) : []);
+  });
+  const on: readonly Tool[] = [{ ...tool, loader: 'on' }];
+  const off: readonly Tool[] = [{ ...tool, loader: 'off' }];
+  /** Whether the model of the turn that runs takes schemas, by agent: another one counts from the next turn. */
+  const turns = new Map<string, boolean>();
+  /** Agents that have to be told what can be loaded. */
+  const due = new Set<string>();
+
+  /** Of the model that the agent is bound to. */
+  function takes(agent: AgentContext): boolean {
+    const alias = agent.config.model();
+    if (alias === undefined) return false;
+    try {
+      return takesSchemas(program.resolveModel(alias));
+    } catch {
+      // The turn that needs it says why it cannot be used.
+      return false;
+    }
+  }
+
+  return {
+    tools: (agent) => (program.flag('tool-select') && (turns.get(agent.id) ?? takes(agent)) ? on : off),
+    turnBegins({ id }) {
+      due.add(id);
+      return undefined;
+    },
+    stepNears({ id }, { frozen }) {
+      turns.set(id, takesSchemas(frozen.model));
+      return undefined;
+    },
+    compacted({ id }) {
+      due.add(id);
+    },
+    turnEnds({ id }) {
+      turns.delete(id);
+      due.delete(id);
+      return {};
+    },
+    reminders(agent) {
+      if (!agent.tools().loadsDeferred) return [];
+      const told = toldTools(agent.state().entries);
+      const announcement = due.delete(agent.id) ? announced(loadable(agent), told) : [];
+      return [...announcement, ...declaration(loadable(agent), told)];
+    },
+    notYet(agent, { name, deferred }) {
+      if (!deferred || !agent.tools().loadsDeferred || toldTools(agent.state().entries).loaded.has(name))
+        return undefined;
+      return `The tool "${name}" is not loaded. Call ${SELECT_TOOLS} with its name first; it can be called in the response after that.`;
+    },
+  };
+}
+
+/** Other protocols have no place for schemas in the conversation. */
+const takesSchemas = ({ protocol, capabilities }: ResolvedModel): boolean =>
+  protocol === 'native' && capabilities.has('dynamically_loaded_tools') && capabilities.has('tool_use');
+
+const loadable = (agent: AgentContext): Tool[] => agent.tools().active.filter(({ deferred }) => deferred);
+
+function announced(tools: readonly Tool[], told: ToldTools): ContextMessage[] {
+  const names = new Set(tools.map(({ name }) => name));
+  const added = [...names].filter((name) => !told.announced.has(name));
+  const removed = [...told.announced].filter((name) => !names.has(name));
+  if (added.length + removed.length === 0) return [];
+  const text = [
+    `Tools that you can load with ${SELECT_TOOLS} have come or gone; do not mention this to the user.`,
+    ...block('tools_added', added),
+    ...block('tools_removed', removed),
+  ].join('\n');
+  const disclosure: Disclosure = { added, removed };
+  return [reminder(LOADABLE_TOOLS, text, disclosure)];
+}
+
+const block = (tag: string, names: readonly string[]) => (names.length > 0 ? [`<${tag}>`, ...names, `</${tag}>`] : []);
+
+/** The schemas that were asked for and are not known as they are now. */
+function declaration(tools: readonly Tool[], { asked, loaded }: ToldTools): ContextMessage[] {
+  const declared = tools
+    .filter(({ name }) => asked.has(name))
+    .map(({ name, description, parameters }) => ({ name, description, parameters }))
+    .filter((schema) => !isDeepStrictEqual(schema, loaded.get(schema.name)));
+  if (declared.length === 0) return [];
+  const origin = { kind: 'injection' as const, variant: 'dynamic_tool_schema' };
+  return [{ role: 'system', content: [], toolCalls: [], tools: declared, origin }];
+}
+
+export const toolSelection: Feature = { name: 'tool-selection', open };

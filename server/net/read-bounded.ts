@@ -1,0 +1,26 @@
+/** The body of an answer from who knows where: whatever is sent, only so much of it is held. */
+
+export class BodyTooLarge extends Error {
+  override readonly name = 'BodyTooLarge';
+}
+
+const FIRST_BYTES = 16 * 1024;
+
+/** The whole body, decoded; not in a shared buffer. Throws `BodyTooLarge`, and what breaks the body. */
+export async function readBounded({ body }: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  // Pieces are not kept: they may be of a byte each.
+  let held = new Uint8Array(FIRST_BYTES);
+  let size = 0;
+  // Leaving the loop ends the body.
+  for await (const piece of body ?? []) {
+    if (size + piece.byteLength > maxBytes) throw new BodyTooLarge(`the answer is larger than ${maxBytes} bytes`);
+    if (size + piece.byteLength > held.byteLength) {
+      const larger = new Uint8Array(Math.max(2 * held.byteLength, size + piece.byteLength));
+      larger.set(held.subarray(0, size));
+      held = larger;
+    }
+    held.set(piece, size);
+    size += piece.byteLength;
+  }
+  return held.slice(0, size);
+}

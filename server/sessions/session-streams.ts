@@ -1,0 +1,37 @@
+/** The event streams of sessions, as clients follow them: of loaded ones from their logs, of cold ones from the files. */
+import type { StreamPosition } from '#server/events/frame.ts';
+import type { StreamSource } from '#server/events/stream-source.ts';
+import { lockOwner } from '#server/journal/lock.ts';
+import { readPosition, replayCold } from '#server/journal/replay.ts';
+import type { LeaseHolder } from '#server/storage/lease.ts';
+import type { LiveSessions } from './live-sessions.ts';
+import type { SessionHeader } from './session-header.ts';
+import type { SessionIndex } from './session-index.ts';
+
+export interface SessionStreamsDeps {
+  index: SessionIndex;
+  live: LiveSessions;
+  holder: LeaseHolder;
+  /** Throws 40401. */
+  rowOf(id: string): SessionHeader;
+}
+
+export function createSessionStreams({ index, live, holder, rowOf }: SessionStreamsDeps): StreamSource {
+  return {
+    async exists(id) {
+      await index.ready();
+      return index.get(id) !== undefined;
+    },
+    async position(id): Promise<StreamPosition> {
+      const row = rowOf(id);
+      const dir = live.directory(row);
+      // What runs elsewhere goes on there; what a dead server left open is settled, so that events tell of it.
+      if (row.open && !live.get(id) && !(await lockOwner(dir, holder))) await live.open(id);
+      return live.get(id)?.log.position() ?? readPosition(dir);
+    },
+    livePosition: (id) => live.get(id)?.log.position(),
+    replay(id, after, upTo) {
+      return live.get(id)?.log.replay(after, upTo) ?? replayCold(live.directory(rowOf(id)), after, upTo);
+    },
+  };
+}

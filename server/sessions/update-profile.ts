@@ -1,0 +1,71 @@
+/** What clients change of a session: its title, its metadata, how its main agent works. */
+import type { AgentChange } from '#server/agent/context.ts';
+import { DEFAULT_PROFILE } from '#server/agent/profile.ts';
+import type { Clock } from '#server/clock.ts';
+import type { ModelChecks } from '#server/models/model-checks.ts';
+import type { AgentConfigRequest, Session } from '#schema/session.ts';
+import type { LiveSessions } from './live-sessions.ts';
+import { customMetadata } from './session-header.ts';
+import type { LiveSession } from './session.ts';
+
+export interface ProfileUpdate {
+  title?: string | undefined;
+  metadata?: Record<string, unknown> | undefined;
+  agent_config?: AgentConfigRequest | undefined;
+}
+
+export interface ProfileDeps {
+  live: Pick<LiveSessions, 'persist' | 'patch'>;
+  models: ModelChecks;
+  clock: Clock;
+}
+
+/** Applies the update member by member; what was stored before a failure stays. Throws 40001, 40901 and 50003. */
+export async function updateProfile(
+  session: LiveSession,
+  body: ProfileUpdate,
+  { live, models, clock }: ProfileDeps,
+): Promise<Session> {
+  const { title, metadata, agent_config } = body;
+  const changes = agent_config ? agentChanges(agent_config) : [];
+  // A turn of its own may follow, which nobody's prompt binds.
+  if (agent_config?.goal_control === 'resume' && session.mainFacts().profile === undefined) {
+    changes.unshift(...agentChanges({ model: models.defaultModel() }));
+  }
+  if (title !== undefined || changes.length > 0) await session.log.claim();
+  if (title !== undefined) {
+    session.rename(title);
+    live.persist(session.id);
+  }
+  const added = metadata ? customMetadata(metadata) : {};
+  if (Object.keys(added).length > 0) {
+    await live.patch(session.id, ({ custom }) => ({ custom: { ...custom, ...added }, updatedAt: clock.now() }));
+  }
+  for (const change of changes) {
+    if (change.model !== undefined) {
+      models.assertConfigured(change.model);
+      // An agent that has no profile yet gets one with its model.
+      const { profiles } = await session.context.program.lookAtProfiles(session.context);
+      change.profile = profiles.get(DEFAULT_PROFILE);
+    }
+    const alias = session.mainFacts().model;
+    if (change.thinking !== undefined && alias !== undefined)
+      models.assertEffort(alias, change.thinking, 'agent_config.thinking');
+    if (change.permission) await session.agents.setPermission(change.permission);
+    else await session.agents.main.context.config.change(change);
+  }
+  if (agent_config) {
+    const { main } = session.agents;
+    for (const feature of session.context.features) await feature.configure?.(main.context, agent_config);
+  }
+  return session.view();
+}
+
+/** What an update applies of `agent_config`, in this order; an empty model is none. */
+function agentChanges({ model, thinking, permission_mode }: AgentConfigRequest): AgentChange[] {
+  return [
+    ...(model ? [{ model }] : []),
+    ...(thinking === undefined ? [] : [{ thinking }]),
+    ...(permission_mode ? [{ permission: permission_mode }] : []),
+  ];
+}

@@ -1,0 +1,48 @@
+/** Where a fetch may go: what a URL has to look like, and what its host has to lead to. */
+import { isIP } from 'node:net';
+import { unlessAborted } from '#server/aborts.ts';
+import type { Network } from '#server/net/network.ts';
+import { WebFailure } from './failure.ts';
+
+const MAX_URL_CHARS = 8192;
+
+/**
+ * The URL in the one form that rules see and that is asked for: no fragment, no dot behind the host; the parser has
+ * already made numbers of every spelling into an address. Throws `WebFailure`.
+ */
+export function webUrl(text: string, base?: URL): URL {
+  if (text.length > MAX_URL_CHARS || !URL.canParse(text, base?.href)) throw new WebFailure('has no valid URL');
+  const url = new URL(text, base);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new WebFailure(`has a URL of ${url.protocol}, and only http: and https: are fetched`);
+  }
+  if (url.username || url.password) throw new WebFailure('has a URL with a user name or password, which are not sent');
+  url.hash = '';
+  url.hostname = url.hostname.replace(/\.+$/, '');
+  return url;
+}
+
+const NOT_PUBLIC = 'is not on the public internet; private and local addresses are not fetched';
+
+/** The addresses of a URL's host, each of which is public. Throws `WebFailure`, and the signal's reason. */
+export async function publicAddresses(
+  { hostname }: URL,
+  network: Network,
+  signal: AbortSignal,
+): Promise<[string, ...string[]]> {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  if (host === 'localhost' || host.endsWith('.localhost')) throw new WebFailure(NOT_PUBLIC);
+  const [first, ...rest] = isIP(host) === 0 ? await resolve(host, network, signal) : [host];
+  if (first === undefined) throw new WebFailure(`could not be reached: ${host} has no address`);
+  for (const address of [first, ...rest]) if (!(await network.isPublic(address))) throw new WebFailure(NOT_PUBLIC);
+  return [first, ...rest];
+}
+
+async function resolve(name: string, network: Network, signal: AbortSignal): Promise<string[]> {
+  try {
+    return await unlessAborted(network.resolve(name), signal);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw new WebFailure(`could not be reached: ${name} was not found`, { cause: error });
+  }
+}

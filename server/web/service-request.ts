@@ -1,0 +1,68 @@
+/** Requests to the services for pages and searches that the configuration names; they may be anywhere. */
+import type { Clock } from '#server/clock.ts';
+import type { Fetch } from '#server/net/http-client.ts';
+import { BodyTooLarge, readBounded } from '#server/net/read-bounded.ts';
+import type { ServiceEntry } from '#schema/config.ts';
+import { reasonOf, WebFailure } from './failure.ts';
+import { within } from './within.ts';
+
+const SERVICE_MS = 30_000;
+const UNAUTHORIZED = new Set([401, 403]);
+
+/** An entry of the configuration that says where the service is. */
+export type WebService = ServiceEntry & { baseUrl: string };
+
+export const isWebService = (entry: ServiceEntry | undefined): entry is WebService => Boolean(entry?.baseUrl?.trim());
+
+export interface ServiceRequest {
+  body: object;
+  accept: string;
+  maxBytes: number;
+  toolCallId: string;
+  signal: AbortSignal;
+}
+
+export interface ServiceDeps {
+  /** Follows no redirect, so that the key goes nowhere else. */
+  fetch: Fetch;
+  userAgent: () => string;
+  clock: Clock;
+}
+
+/** What the service answers with. Throws `WebFailure` for everything but a 200, and the signal's reason. */
+export async function askService(service: WebService, request: ServiceRequest, deps: ServiceDeps): Promise<string> {
+  try {
+    return await within(SERVICE_MS, { signal: request.signal, clock: deps.clock }, async (signal) => {
+      const response = await deps.fetch(service.baseUrl.trim(), {
+        method: 'POST',
+        headers: headersOf(service, request, deps.userAgent()),
+        body: JSON.stringify(request.body),
+        signal,
+      });
+      if (response.status !== 200) {
+        await response.body?.cancel();
+        throw new WebFailure(refusal(response.status));
+      }
+      return new TextDecoder().decode(await readBounded(response, request.maxBytes));
+    });
+  } catch (error) {
+    if (request.signal.aborted || error instanceof WebFailure) throw error;
+    if (error instanceof BodyTooLarge) throw new WebFailure(`sent more than ${request.maxBytes} bytes`);
+    throw new WebFailure(`could not be reached: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+const refusal = (status: number): string =>
+  UNAUTHORIZED.has(status) ? `refused its credentials (status ${status})` : `answered with status ${status}`;
+
+/** Those of the configuration win over how this program calls itself, those of the request over all. */
+function headersOf({ apiKey, customHeaders }: WebService, request: ServiceRequest, userAgent: string): Headers {
+  const headers = new Headers({ 'user-agent': userAgent });
+  for (const [name, value] of Object.entries(customHeaders ?? {})) headers.set(name, value);
+  if (apiKey?.trim()) headers.set('authorization', `Bearer ${apiKey.trim()}`);
+  headers.set('accept', request.accept);
+  headers.set('content-type', 'application/json');
+  // Ids are the model server's words.
+  headers.set('x-service-tool-call-id', request.toolCallId.replace(/[^\u0020-\u007e]/g, '').trim());
+  return headers;
+}

@@ -1,0 +1,27 @@
+/** A system prompt that is to be brought up to date, and cannot be. */
+import { expect, onTestFinished, test } from 'vitest';
+import { openTalk, scriptedModel } from '#support/agent-session.ts';
+import { temporaryFolder } from '#support/session-logs.ts';
+
+test('the turn goes on with the old one, and a warning tells of it once', async () => {
+  const folder = await temporaryFolder();
+  onTestFinished(() => folder.remove());
+  const { program, requests } = scriptedModel({ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' });
+  let text = 'old';
+  const talk = await openTalk({
+    dir: folder.path,
+    program: {
+      ...program,
+      readInstructions: () => Promise.resolve({ text, paths: [], warnings: [] }),
+      renderPrompt: (_, { instructions }) =>
+        instructions.text === 'new' ? Promise.reject(new Error('no disk')) : Promise.resolve(instructions.text),
+    },
+  });
+  await talk.turn('first');
+  text = 'new';
+  await talk.turn('second');
+  await talk.turn('third');
+  expect(requests.map(({ system }) => system)).toEqual(['old', 'old', 'old']);
+  expect(talk.all('warning').map(({ payload }) => payload.code)).toEqual(['system-prompt-refresh-failed']);
+  expect(talk.all('turn.ended').map(({ payload }) => payload.reason)).toEqual(['completed', 'completed', 'completed']);
+});

@@ -1,0 +1,502 @@
+/** Jobs in a real session: when they fire, what they say, and that each time comes once. */
+import { cp, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
+import { z } from 'zod';
+import { MAX_JOBS } from '#server/features/cron/tools.ts';
+import { STALE_MS } from '#server/features/cron/work.ts';
+import { readContext } from '#server/journal/projections/context.ts';
+import { internal, type CronJob } from '#server/journal/records.ts';
+import type { ContextMessage } from '#schema/engine.ts';
+import {
+  cronSettings,
+  openAgentSession,
+  openTalk,
+  scriptedModel,
+  textOf,
+  type AgentSessionOptions,
+  type ModelAnswer,
+} from '#support/agent-session.ts';
+import { leaseHolder } from '#support/lease-holder.ts';
+import { manualClock, type ManualClock } from '#support/manual-clock.ts';
+import { temporaryFolder } from '#support/session-logs.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const START = Date.UTC(2026, 0, 5, 10, 0, 30);
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let clock: ManualClock;
+const { TZ } = process.env;
+beforeEach(async () => {
+  process.env.TZ = 'UTC';
+  folder = await temporaryFolder();
+  clock = manualClock(START);
+});
+afterEach(async () => {
+  if (TZ === undefined) delete process.env.TZ;
+  else process.env.TZ = TZ;
+  await folder.remove();
+});
+
+let calls = 0;
+const calling = (name: string, args: object): ModelAnswer => ({ calls: [{ id: `call_${(calls += 1)}`, name, args }] });
+const done: ModelAnswer = { text: 'Done.' };
+
+/** Answers when released. */
+function held() {
+  let release = () => {};
+  let begun = () => {};
+  const started = new Promise<void>((resolve) => (begun = resolve));
+  const answer: ModelAnswer = () =>
+    new Promise((resolve) => {
+      release = () => resolve({ parts: [{ type: 'text', text: 'Late.' }], calls: [], finishReason: 'completed' });
+      begun();
+    });
+  return { answer, started, release: () => release() };
+}
+
+type Talk = Awaited<ReturnType<typeof talkWith>>;
+
+async function talkWith(answers: ModelAnswer[], options: Partial<AgentSessionOptions> = {}) {
+  const { program, requests } = scriptedModel(...answers);
+  const talk = await openTalk({
+    dir: folder.path,
+    clock,
+    ...options,
+    program: { ...program, ...options.program },
+  });
+  return { ...talk, requests };
+}
+
+/** Puts jobs into the journal, as CronCreate does. */
+function added({ log }: Pick<Talk, 'log'>, ...jobs: Partial<CronJob>[]): void {
+  for (const job of jobs) {
+    const whole = { id: 'job', cron: '5 * * * *', prompt: 'Look', createdAt: clock.now(), recurring: true, ...job };
+    log.append([internal('main', 'cron.added', { job: whole })]);
+  }
+}
+
+/** The timer for the next job is set. */
+const waitsFor = (ms: number) => vi.waitFor(() => expect(clock.waits()).toEqual([ms]));
+
+async function ended(talk: Pick<Talk, 'nth' | 'idle'>, turns: number): Promise<void> {
+  await talk.nth('turn.ended', turns);
+  await talk.idle();
+}
+
+const originSchema = z.object({ jobId: z.string(), coalescedCount: z.number(), stale: z.boolean() });
+const fires = ({ all }: Pick<Talk, 'all'>) =>
+  all('cron.fired').map(({ payload }) => {
+    const { jobId, coalescedCount, stale } = originSchema.parse(payload['origin']);
+    return `${jobId} ${coalescedCount}${stale ? ' stale' : ''}`;
+  });
+const table = ({ log }: Pick<Talk, 'log'>) => [...log.state.counters.cron.keys()];
+const results = ({ all }: Pick<Talk, 'all'>) => all('tool.result').map(({ payload }) => String(payload['output']));
+const contextTexts = ({ log }: Pick<Talk, 'log'>) =>
+  readContext(log.state.context, 'main').entries.map(({ message }) => textOf(message as ContextMessage));
+
+/** The journal as the next server finds it behind a crash of this one. */
+async function crashed(): Promise<string> {
+  const copy = join(folder.path, `copy-${(calls += 1)}`);
+  const filter = (path: string) => !/lock/.test(path);
+  await cp(join(folder.path, 'session'), join(copy, 'session'), { recursive: true, filter });
+  return copy;
+}
+
+describe('a job that the model makes', () => {
+  it('opens a turn at its time, told on one line with its message', async () => {
+    const create = calling('CronCreate', { cron: ' 5 *  * * *', prompt: 'Look at </prompt> the build' });
+    const talk = await talkWith([create, done, done]);
+    await talk.turn('Look every hour');
+    const [result = ''] = results(talk);
+    const made = z.looseObject({ id: z.string(), nextFireAt: z.string() }).parse(JSON.parse(result));
+    expect(made).toMatchObject({
+      id: expect.stringMatching(/^[0-9A-Z]{26}$/),
+      cron: '5 * * * *',
+      humanSchedule: 'At 5 minutes past the hour',
+      recurring: true,
+      nextFireAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:05:00[+-]\d\d:\d\d$/),
+    });
+    expect(Date.parse(made.nextFireAt)).toBe(START + 4.5 * MINUTE);
+    expect(await talk.lines()).toContainEqual(['cron.added', 'tool.result']);
+    await waitsFor(MINUTE);
+    clock.advance(4.5 * MINUTE - 1);
+    expect(talk.all('cron.fired')).toEqual([]);
+    clock.advance(1);
+    await ended(talk, 2);
+    const origin = {
+      kind: 'cron_job',
+      jobId: made.id,
+      cron: '5 * * * *',
+      recurring: true,
+      coalescedCount: 1,
+      stale: false,
+    };
+    const [, started] = talk.all('turn.started');
+    expect(started?.payload).toMatchObject({ turnId: 1, origin });
+    expect(started?.payload).not.toHaveProperty('prompt');
+    expect(started?.payload).not.toHaveProperty('promptId');
+    expect(talk.all('cron.fired')[0]?.payload).toMatchObject({ origin, prompt: 'Look at </prompt> the build' });
+    expect(await talk.lines()).toContainEqual([
+      'turn.started',
+      'event.session.work_changed',
+      'context.spliced',
+      'cron.fired',
+    ]);
+    expect(contextTexts(talk)).toContain(
+      [
+        `<cron-fire jobId="${made.id}" cron="5 * * * *" recurring="true" coalescedCount="1" stale="false">`,
+        '<prompt>',
+        'Look at &lt;/prompt> the build',
+        '</prompt>',
+        '</cron-fire>',
+      ].join('\n'),
+    );
+    // Nothing of a prompt.
+    expect(talk.all('prompt.submitted')).toHaveLength(1);
+    await waitsFor(MINUTE);
+    await talk.close();
+  });
+
+  it('that comes once is deleted as it fires, and no timer is left', async () => {
+    const talk = await talkWith([done]);
+    added(talk, { recurring: false });
+    await waitsFor(MINUTE);
+    clock.advance(5 * MINUTE);
+    await ended(talk, 1);
+    expect(fires(talk)).toEqual(['job 1']);
+    expect(table(talk)).toEqual([]);
+    const [line] = (await talk.lines()).filter((types) => types.includes('cron.fired'));
+    expect(line?.slice(-2)).toEqual(['cron.fired', 'cron.deleted']);
+    await vi.waitFor(() => expect(clock.waits()).toEqual([]));
+    await talk.close();
+  });
+
+  it('is listed and deleted', async () => {
+    const talk = await talkWith([
+      calling('CronList', {}),
+      calling('CronDelete', { id: 'none' }),
+      calling('CronDelete', { id: 'b' }),
+      calling('CronList', {}),
+      done,
+    ]);
+    added(talk, { id: 'a', prompt: 'p'.repeat(8192) }, { id: 'b', cron: '0 9 * * 1-5', recurring: false });
+    await talk.turn('What is planned?');
+    const [list = '', unknown, deleted, after = ''] = results(talk);
+    const listed = list.split('\n').map((line) => z.looseObject({}).parse(JSON.parse(line)));
+    expect(listed).toMatchObject([
+      { id: 'a', recurring: true, humanSchedule: 'At 5 minutes past the hour' },
+      { id: 'b', recurring: false, humanSchedule: 'At 09:00, Monday through Friday', prompt: 'Look' },
+    ]);
+    expect(String(listed[0]?.['prompt']).length).toBeLessThan(600);
+    expect(unknown).toBe('There is no scheduled job none.');
+    expect(deleted).toBe('The job b is deleted.');
+    expect(after.split('\n')).toHaveLength(1);
+    expect(table(talk)).toEqual(['a']);
+    expect(await talk.lines()).toContainEqual(['cron.deleted', 'tool.result']);
+    await talk.close();
+  });
+
+  it('is one of 50 at most, also where a response makes several', async () => {
+    const create = (n: number) => ({ id: `c${n}`, name: 'CronCreate', args: { cron: '0 9 * * *', prompt: `x${n}` } });
+    const talk = await talkWith([{ calls: [create(1), create(2)] }, done]);
+    added(talk, ...Array.from({ length: MAX_JOBS - 1 }, (_, n) => ({ id: `job${n}`, cron: '0 9 * * *' })));
+    await talk.turn('More');
+    expect(results(talk)).toEqual([expect.stringContaining('nextFireAt'), expect.stringMatching(/^There are 50 jobs/)]);
+    expect(table(talk)).toHaveLength(MAX_JOBS);
+    await talk.close();
+  });
+});
+
+describe('while the main agent is at work', () => {
+  it('times pass, and come as one when it is free', async () => {
+    const first = held();
+    const talk = await talkWith([first.answer, done]);
+    added(talk, {});
+    talk.submit('Work');
+    await first.started;
+    clock.advance(3 * HOUR);
+    expect(talk.all('cron.fired')).toEqual([]);
+    first.release();
+    await ended(talk, 2);
+    expect(fires(talk)).toEqual(['job 3']);
+    // The next time is a whole one again.
+    expect(talk.log.state.counters.cron.get('job')?.lastFiredAt).toBe(START + 2 * HOUR + 4.5 * MINUTE);
+    await talk.close();
+  });
+
+  it('prompts that wait go first', async () => {
+    const first = held();
+    const talk = await talkWith([first.answer, done, done, done]);
+    added(talk, {});
+    talk.submit('Work');
+    await first.started;
+    clock.advance(HOUR);
+    talk.submit('Second');
+    talk.submit('Third');
+    first.release();
+    await ended(talk, 4);
+    const origins = talk.all('turn.started').map(({ payload }) => payload['promptId'] ?? 'job');
+    expect(origins).toEqual(['p0', 'p1', 'p2', 'job']);
+    await talk.close();
+  });
+
+  it('a prompt that comes during the turn of a job waits for its end', async () => {
+    const ofJob = held();
+    const talk = await talkWith([ofJob.answer, done]);
+    added(talk, {});
+    await waitsFor(MINUTE);
+    clock.advance(5 * MINUTE);
+    await ofJob.started;
+    talk.submit('Now I');
+    expect(talk.all('prompt.queued')).toHaveLength(1);
+    ofJob.release();
+    await ended(talk, 2);
+    expect(fires(talk)).toEqual(['job 1']);
+    await talk.close();
+  });
+
+  it('what its conversation has to stand still for is waited for too', async () => {
+    const talk = await talkWith([done]);
+    added(talk, {});
+    await waitsFor(MINUTE);
+    let end = () => {};
+    const work = talk.main.exclusively(() => new Promise((resolve) => (end = resolve)));
+    clock.advance(5 * MINUTE);
+    end();
+    await work;
+    await ended(talk, 1);
+    expect(fires(talk)).toEqual(['job 1']);
+    await talk.close();
+  });
+
+  it('jobs that are due together have a turn each, the longest due first', async () => {
+    const first = held();
+    const talk = await talkWith([first.answer, done, done, done]);
+    added(talk, { id: 'a', cron: '20 * * * *' }, { id: 'b', cron: '10 * * * *' }, { id: 'c', cron: '20 * * * *' });
+    talk.submit('Work');
+    await first.started;
+    clock.advance(30 * MINUTE);
+    first.release();
+    await ended(talk, 4);
+    expect(fires(talk)).toEqual(['b 1', 'a 1', 'c 1']);
+    await talk.close();
+  });
+});
+
+describe('a turn of a job', () => {
+  it('that the user aborts is over, and so is its time', async () => {
+    const ofJob = held();
+    const talk = await talkWith([ofJob.answer]);
+    added(talk, {});
+    await waitsFor(MINUTE);
+    clock.advance(5 * MINUTE);
+    await ofJob.started;
+    talk.main.cancelTurn();
+    ofJob.release();
+    await ended(talk, 1);
+    expect(talk.all('turn.ended')[0]?.payload).toMatchObject({
+      reason: 'cancelled',
+      interruptReason: 'user_cancelled',
+    });
+    await waitsFor(MINUTE);
+    expect(fires(talk)).toEqual(['job 1']);
+    await talk.close();
+  });
+
+  it('of which only the beginning is on the disk was told, and does not come again', async () => {
+    const ofJob = held();
+    const talk = await talkWith([ofJob.answer]);
+    added(talk, { recurring: false, prompt: 'Only once' }, { id: 'hourly' });
+    await waitsFor(MINUTE);
+    clock.advance(5 * MINUTE);
+    await ofJob.started;
+    await talk.log.sync();
+    const dir = await crashed();
+    ofJob.release();
+    await talk.close();
+    const next = await talkWith([done], { dir });
+    await ended(next, 2);
+    // The other one, which had no turn yet.
+    expect(fires(next)).toEqual(['hourly 1']);
+    expect(contextTexts(next).filter((text) => text.includes('Only once'))).toHaveLength(1);
+    expect(table(next)).toEqual(['hourly']);
+    await next.close();
+  });
+});
+
+describe('after a restart', () => {
+  it('times that were missed come as one, and a job that comes once comes late', async () => {
+    const talk = await talkWith([]);
+    added(talk, { id: 'hourly' }, { id: 'once', recurring: false, cron: '30 * * * *' });
+    await talk.log.sync();
+    const dir = await crashed();
+    await talk.close();
+    clock = manualClock(START + 24 * HOUR);
+    const next = await talkWith([done, done], { dir });
+    await ended(next, 2);
+    expect(fires(next)).toEqual(['hourly 24', 'once 1']);
+    expect(next.all('agent.created')).toHaveLength(1);
+    await next.close();
+  });
+
+  it('the main agent is made before its first turn, and a session without jobs has no timer', async () => {
+    const talk = await talkWith([]);
+    added(talk, {});
+    await talk.log.sync();
+    const dir = await crashed();
+    await talk.close();
+    const { program } = scriptedModel(done);
+    const next = await openAgentSession({ dir, clock, program });
+    await waitsFor(MINUTE);
+    expect(next.log.claimed).toBe(false);
+    clock.advance(5 * MINUTE);
+    await vi.waitFor(() => expect(next.frames.map(({ type }) => type)).toContain('turn.ended'));
+    const durable = next.frames.flatMap(({ type, volatile }) => (volatile ? [] : [type]));
+    expect(durable.slice(0, 3)).toEqual(['agent.created', 'turn.started', 'event.session.work_changed']);
+    await next.session.end('exit');
+    expect(clock.waits()).toEqual([]);
+    await next.log.close();
+  });
+});
+
+describe('an old job', () => {
+  it('fires once more and is deleted', async () => {
+    const talk = await talkWith([done, done]);
+    added(talk, { id: 'old', createdAt: clock.now() - STALE_MS - 1, cron: '0 0 * * *' }, { id: 'new' });
+    await ended(talk, 1);
+    expect(fires(talk)).toEqual(['old 7 stale']);
+    expect(table(talk)).toEqual(['new']);
+    expect(contextTexts(talk)).toContainEqual(expect.stringContaining('coalescedCount="7" stale="true"'));
+    const [line] = (await talk.lines()).filter((types) => types.includes('cron.fired'));
+    expect(line?.slice(-2)).toEqual(['cron.fired', 'cron.deleted']);
+    await talk.close();
+  });
+
+  it('goes on where that is wanted', async () => {
+    const cron = () => ({ ...cronSettings, stale: false });
+    const talk = await talkWith([done], { program: { cron } });
+    added(talk, { createdAt: clock.now() - STALE_MS - 1, cron: '0 0 * * *' });
+    await ended(talk, 1);
+    expect(fires(talk)).toEqual(['job 7']);
+    expect(table(talk)).toEqual(['job']);
+    await talk.close();
+  });
+});
+
+describe('two servers that have the session loaded', () => {
+  const server = (name: string, answers: ModelAnswer[] = []) => {
+    const { program } = scriptedModel(...answers);
+    return openAgentSession({ dir: folder.path, clock, program, holder: leaseHolder(name) });
+  };
+  /** How many of a type are in the journal. */
+  const written = async (type: string) =>
+    (await readFile(join(folder.path, 'session', 'journal.ndjson'), 'utf8')).split(`"type":"${type}"`).length - 1;
+
+  it('fire a job once, whoever comes first; the other follows, and takes over when that one is gone', async () => {
+    const talk = await talkWith([]);
+    added(talk, {});
+    await talk.close();
+    const servers = [await server('one', [done, done]), await server('two', [done, done])];
+    await vi.waitFor(() => expect(clock.waits()).toEqual([MINUTE, MINUTE]));
+    clock.advance(4.5 * MINUTE);
+    await vi.waitFor(async () => expect(await written('turn.ended')).toBe(1));
+    const [writer, other] = servers[0]?.log.claimed ? servers : servers.toReversed();
+    if (!writer || !other) throw new Error('there are two');
+    // The one that came too late looks again.
+    await vi.waitFor(() => expect(clock.waits()).toHaveLength(2));
+    clock.advance(1000);
+    await vi.waitFor(() => expect(other.log.state.counters.cron.get('job')?.lastFiredAt).toBe(START + 4.5 * MINUTE));
+    expect(other.log.claimed).toBe(false);
+    await vi.waitFor(() => expect(clock.waits()).toHaveLength(2));
+    expect(await written('cron.fired')).toBe(1);
+    await writer.session.end('exit');
+    await writer.log.close();
+    clock.advance(HOUR);
+    await vi.waitFor(async () => expect(await written('turn.ended')).toBe(2));
+    expect(await written('cron.fired')).toBe(2);
+    expect(other.log.claimed).toBe(true);
+    expect(other.log.state.counters.cron.get('job')?.lastFiredAt).toBe(START + HOUR + 4.5 * MINUTE);
+    await other.session.end('exit');
+    await other.log.close();
+  });
+
+  it('a job that the other one has added is waited for as soon as it is heard of', async () => {
+    const talk = await talkWith([]);
+    const other = await server('two');
+    added(talk, {});
+    await other.log.refresh();
+    await vi.waitFor(() => expect(clock.waits()).toEqual([MINUTE, MINUTE]));
+    await other.session.end('exit');
+    await other.log.close();
+    await talk.close();
+  });
+});
+
+test('a job whose expression is none is reported once, and holds up no other', async () => {
+  const talk = await talkWith([done]);
+  added(talk, { id: 'odd', cron: '@reboot' }, { id: 'good' });
+  await waitsFor(MINUTE);
+  clock.advance(5 * MINUTE);
+  await ended(talk, 1);
+  expect(fires(talk)).toEqual(['good 1']);
+  expect(talk.reports).toEqual(['the cron job odd of session_S1 cannot be read']);
+  await talk.close();
+});
+
+test('where jobs are switched off there are no tools, nothing fires and nothing is kept, until they are on again', async () => {
+  let disabled = true;
+  const talk = await talkWith([done, done], { program: { cron: () => ({ ...cronSettings, disabled }) } });
+  added(talk, {});
+  await waitsFor(MINUTE);
+  clock.advance(HOUR);
+  await talk.turn('Hello');
+  expect(fires(talk)).toEqual([]);
+  expect(talk.session.keeps()).toBe(false);
+  expect(talk.main.tools().map(({ tool }) => tool.name)).not.toContain('CronCreate');
+  disabled = false;
+  expect(talk.session.keeps()).toBe(true);
+  expect(talk.main.tools().map(({ tool }) => tool.name)).toContain('CronCreate');
+  clock.advance(MINUTE);
+  await ended(talk, 2);
+  expect(fires(talk)).toEqual(['job 1']);
+  await talk.close();
+});
+
+test('an archived session that is still loaded somewhere is not kept for its jobs, and they wait until it is restored', async () => {
+  let archived = true;
+  const talk = await talkWith([done], { archived: () => archived });
+  added(talk, {});
+  await waitsFor(MINUTE);
+  clock.advance(HOUR);
+  await waitsFor(MINUTE);
+  expect(fires(talk)).toEqual([]);
+  expect(talk.session.keeps()).toBe(false);
+  archived = false;
+  clock.advance(MINUTE);
+  await ended(talk, 1);
+  expect(fires(talk)).toEqual(['job 1']);
+  await talk.close();
+});
+
+test('only the main agent has the tools', async () => {
+  const talk = await talkWith([]);
+  const names = (agent: Talk['main']) => agent.tools().map(({ tool }) => tool.name);
+  expect(names(talk.main)).toContain('CronList');
+  const birth = { parentAgentId: 'main', permission: 'manual' as const, runtimeId: undefined };
+  await talk.session.agents.create({ ...birth, purpose: 'task' }, (agent) => {
+    expect(names(agent)).not.toContain('CronList');
+  });
+  await talk.close();
+});
+
+test('a session that cannot be kept tells so before it goes', async () => {
+  const talk = await talkWith([]);
+  expect(talk.session.keeps()).toBe(false);
+  added(talk, {});
+  expect(talk.session.keeps()).toBe(true);
+  await talk.session.dropped();
+  expect(talk.all('warning').map(({ payload }) => payload['code'])).toEqual(['cron-session-limit']);
+  await talk.close();
+});

@@ -1,0 +1,123 @@
+/** Which sessions with scheduled jobs a server loads by itself, and how many stay loaded; with real locks and a real index. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { createLogger } from '#server/logging/log.ts';
+import { createCronSessions } from '#server/sessions/cron-sessions.ts';
+import { createLiveCache, MAX_KEPT } from '#server/sessions/live-cache.ts';
+import { createSlots } from '#server/slots.ts';
+import { deadOwner, leaseHolder } from '#support/lease-holder.ts';
+import { manualClock } from '#support/manual-clock.ts';
+import { temporaryHome } from '#support/temporary-home.ts';
+import { openIndex, sessionDir, sessionRow } from './index-fixtures.ts';
+
+const MINUTE = 60_000;
+
+/** Starts what loads them over an index with these rows. */
+async function start(
+  rows: { id: string; updatedAt?: number; archived?: boolean; cron?: boolean; lock?: string }[],
+  disabled = false,
+) {
+  const home = await temporaryHome();
+  const { index } = openIndex(home);
+  await index.ready();
+  for (const { id, lock, ...members } of rows) {
+    index.upsert(sessionRow(id, { cron: true, ...members }), 1);
+    await mkdir(sessionDir(home, id), { recursive: true });
+    if (lock !== undefined) await writeFile(join(sessionDir(home, id), 'lock.1'), lock);
+  }
+  const opened: string[] = [];
+  const lines: string[] = [];
+  let loading = 0;
+  let most = 0;
+  const sessions = createCronSessions({
+    index,
+    live: {
+      directory: ({ id }) => sessionDir(home, id),
+      async open(id) {
+        opened.push(id);
+        loading += 1;
+        most = Math.max(most, loading);
+        await new Promise((resolve) => setImmediate(resolve));
+        loading -= 1;
+        throw new Error(`${id} is damaged`);
+      },
+    },
+    disabled: () => disabled,
+    holder: leaseHolder('server_1', { alive: async ({ server_id }) => server_id === 'other' }),
+    log: createLogger('warn', (line) => void lines.push(line)),
+  });
+  sessions.start();
+  onTestFinished(() => sessions.close());
+  return { sessions, opened, lines, most: () => most };
+}
+
+const heldElsewhere = JSON.stringify({ server_id: 'other', machine: 'a container', pid: 1, start: '1' });
+
+it('loads those that have jobs, but none that is archived or that a live server holds; a damaged one holds up no other', async () => {
+  const { sessions, opened, lines } = await start([
+    { id: 'newer', updatedAt: 2 },
+    { id: 'older', updatedAt: 1 },
+    { id: 'without', cron: false },
+    { id: 'archived', archived: true },
+    { id: 'held', lock: heldElsewhere },
+    { id: 'crashed', updatedAt: 3, lock: deadOwner() },
+  ]);
+  await vi.waitFor(() => expect(lines).toHaveLength(3));
+  await sessions.close();
+  expect(opened.toSorted()).toEqual(['crashed', 'newer', 'older']);
+});
+
+it('loads 4 at a time, the newest 50 of more', async () => {
+  const rows = Array.from({ length: MAX_KEPT + 3 }, (_, n) => ({ id: `s${n}`, updatedAt: n }));
+  const { opened, lines, most } = await start(rows);
+  await vi.waitFor(() => expect(opened).toHaveLength(MAX_KEPT));
+  expect(most()).toBe(4);
+  expect(opened.slice(-4)).toContain('s52');
+  expect(opened).not.toContain('s2');
+  expect(lines[0]).toContain('more sessions have scheduled jobs than are kept loaded');
+});
+
+it('loads none where jobs are switched off, or behind its end', async () => {
+  const off = await start([{ id: 'a' }], true);
+  await off.sessions.close();
+  expect(off.opened).toEqual([]);
+  const ended = await start([{ id: 'a' }]);
+  await ended.sessions.close();
+  const before = ended.opened.length;
+  expect(before).toBeLessThan(2);
+});
+
+it('50 of those that are kept stay loaded; the longest unused of more are told and go, unless they are used', async () => {
+  const clock = manualClock();
+  const events: string[] = [];
+  const busy = new Set<string>();
+  const cache = createLiveCache<string>({
+    load: (id) => Promise.resolve(id),
+    unload: async (id) => void events.push(`unloaded ${id}`),
+    holds: (id) => busy.has(id),
+    keeps: (id) => id.startsWith('kept'),
+    dropped: async (id) => void events.push(`told ${id}`),
+    slots: createSlots(8),
+    log: createLogger('silent'),
+    clock,
+    maxLive: MAX_KEPT,
+  });
+  onTestFinished(() => cache.close());
+  const open = (id: string) => cache.use(id, () => undefined);
+  await open('other');
+  for (let n = 0; n < MAX_KEPT; n += 1) await open(`kept${n}`);
+  clock.advance(31 * MINUTE);
+  await cache.unloadIdle();
+  // Not for idleness, nor to make room.
+  expect(events).toEqual(['unloaded other']);
+  await open('kept0');
+  busy.add('kept1');
+  for (const id of ['kept-a', 'kept-b', 'kept-c']) await open(id);
+  await cache.unloadIdle();
+  expect(events.slice(1)).toEqual(['told kept2', 'unloaded kept2', 'told kept3', 'unloaded kept3']);
+  busy.clear();
+  await cache.unloadIdle();
+  expect(events.slice(5)).toEqual(['told kept1', 'unloaded kept1']);
+  expect(cache.all()).toHaveLength(MAX_KEPT);
+});

@@ -1,0 +1,18 @@
+/** The calls that schedule prompts, as the page draws them. */
+import { expect, it } from 'vitest';
+import { cronViews } from '../../../web/features/cron/views.ts';
+import { createToolViews } from '../../../web/render/tool-view.ts';
+
+it('shows when and what, whatever the arguments are', () => {
+  const { ofCall } = createToolViews([cronViews]);
+  const of = (name: string, input: unknown) => ofCall({ name, input, output: undefined });
+  const args = { cron: '5 * * * *', prompt: 'Look\nat it', recurring: false };
+  expect(of('CronCreate', args)).toMatchObject({
+    subject: '5 * * * *: Look …',
+    body: { kind: 'json', value: args },
+  });
+  expect(of('CronCreate', { cron: 7 })).toMatchObject({ subject: '' });
+  expect(of('CronCreate', undefined).body).toBeUndefined();
+  expect(of('CronList', {})).toEqual({ verb: 'Scheduled', subject: '' });
+  expect(of('CronDelete', { id: 'x' }).subject).toBe('x');
+});

@@ -1,0 +1,83 @@
+/** Swarms on the page: how the call is drawn, how its members stand, whether the mode is on. */
+import { expect, it } from 'vitest';
+import type { TranscriptOp, TranscriptTask } from '../../../web/client/types.ts';
+import { shownSubagents } from '../../../web/features/subagents/agents.ts';
+import { countsOf, membersOf } from '../../../web/features/swarm/members.ts';
+import { swarmViews } from '../../../web/features/swarm/views.ts';
+import { createToolViews } from '../../../web/render/tool-view.ts';
+import { factsOf } from '../../../web/state/session-view.ts';
+import { turn, viewOf } from './transcripts.ts';
+
+const member = (agentId: string, over: Partial<TranscriptTask> = {}): TranscriptOp => ({
+  op: 'task.upsert',
+  task: { taskId: agentId, kind: 'subagent', state: 'running', detached: false, agentId, outputTail: '', ...over },
+});
+const ended: TranscriptOp = {
+  op: 'meta.merge',
+  meta: { agent: { phase: { kind: 'ended', turnId: 0, reason: 'failed', at: 1 } } },
+};
+
+it('a call is drawn by its members: those that go on, then the items', () => {
+  const { ofCall } = createToolViews([swarmViews]);
+  const input = { description: 'look', items: ['a', 'b'], resume_agent_ids: { 'agent-1': 'Go on' } };
+  const names = ['agent-1 goes on', 'a', 'b'];
+  const call = { name: 'AgentSwarm', input };
+  const body = { kind: 'swarm', agents: [], names, running: true };
+  expect(ofCall(call)).toEqual({ verb: 'Swarm', subject: 'look', prose: true, body });
+  expect(ofCall({ ...call, agents: ['agent-1'], output: 'x' })).toEqual({
+    verb: 'Swarm',
+    subject: 'look',
+    prose: true,
+    body: { ...body, agents: ['agent-1'], running: false },
+    opens: 'while running',
+    output: 'on failure',
+  });
+  for (const nothing of [{}, { items: 'a', resume_agent_ids: [] }, 'text', undefined]) {
+    expect(ofCall({ name: 'AgentSwarm', input: nothing })).toEqual({ verb: 'Swarm', subject: '', prose: true });
+  }
+});
+
+it('its members stand as the transcript tells; those that have not begun are the last', () => {
+  const view = viewOf(
+    [
+      member('agent-1', { state: 'completed' }),
+      member('agent-2', { state: 'failed', error: 'no' }),
+      member('agent-3', { state: 'killed', error: 'interrupted' }),
+      member('agent-4', { stateReason: '429 slow down' }),
+      member('agent-5', { stateReason: '429 slow down' }),
+      member('agent-6'),
+    ],
+    { 'agent-4': [ended], 'agent-6': [ended] },
+  );
+  const agents = [1, 2, 3, 4, 5, 6].map((number) => `agent-${number}`);
+  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+  const members = membersOf({ kind: 'swarm', agents, names, running: true }, view);
+  expect(members.map(({ name, state, reason }) => [name, state, reason])).toEqual([
+    ['a', 'done', undefined],
+    ['b', 'failed', 'no'],
+    ['c', 'aborted', 'interrupted'],
+    ['d', 'waiting', '429 slow down'],
+    // It goes on by now.
+    ['e', 'running', undefined],
+    ['f', 'running', undefined],
+    ['g', 'to come', undefined],
+  ]);
+  expect(countsOf(members)).toBe('1 done · 1 failed · 1 aborted · 2 running · 1 waiting · 1 to come');
+  expect(membersOf({ kind: 'swarm', agents: [], names: ['a'], running: false }, view)).toMatchObject([
+    { agentId: undefined, state: 'not started' },
+  ]);
+});
+
+it('its members have no card of their own beside its', () => {
+  const begun = turn(0, { startedAt: '2026-01-02T03:04:01.000Z' });
+  expect(shownSubagents(viewOf([begun, member('agent-1'), member('agent-2', { taskId: 'task-2' })]))).toMatchObject([
+    { id: 'agent-2' },
+  ]);
+});
+
+it('the mode is on while the transcript says so', () => {
+  const on: TranscriptOp = { op: 'meta.merge', meta: { modes: { swarm: { trigger: 'manual' } } } };
+  expect(factsOf(viewOf([])).swarmMode).toBe(false);
+  expect(factsOf(viewOf([on])).swarmMode).toBe(true);
+  expect(factsOf(viewOf([on, { op: 'meta.merge', meta: { modes: { swarm: null } } }])).swarmMode).toBe(false);
+});
