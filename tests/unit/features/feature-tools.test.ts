@@ -314,21 +314,6 @@ const table: Record<string, Row> = {
       { args: { id: '' }, problem: /^id: / },
     ],
   },
-  AgentSwarm: {
-    permission: 'free',
-    shown: [
-      {
-        args: { description: 'look', prompt_template: 'Look at {{item}}', items: ['a', 'b'] },
-        label: 'Launching agent swarm: look',
-        display: { kind: 'agent_call', agent_name: 'swarm (2 subagents)', prompt: 'look' },
-      },
-    ],
-    refused: [
-      { args: {}, problem: /^description: / },
-      { args: { description: 'look', items: ['a'] }, problem: /at least 2 items/ },
-      { args: { description: 'look', items: ['a', 'b'], more: 1 }, problem: /Unrecognized key/ },
-    ],
-  },
   select_tools: {
     permission: 'free',
     shown: [{ args: { names: ['mcp__a__one', 'mcp__a__two'] }, label: 'Loading mcp__a__one, mcp__a__two' }],
