@@ -227,6 +227,31 @@ it('switches plan mode, shows a plan and sends what is chosen', async () => {
   await page.locator('button[aria-pressed="false"]', { hasText: 'Plan' }).waitFor(visible);
 });
 
+it('switches swarm mode, and shows the members of a swarm', async () => {
+  await page.getByRole('button', { name: 'Swarm', exact: true }).click();
+  await page.getByRole('button', { name: 'Swarm', exact: true, pressed: true }).waitFor(visible);
+  model.answerBy(({ body }) => {
+    const item = /"Look at (\w+)"/.exec(JSON.stringify(body['messages']))?.[1];
+    if (item === undefined) return undefined;
+    return item === 'b' ? { status: 400, error: 'bad thing' } : { text: `${item} is fine.` };
+  });
+  const args = {
+    description: 'look around',
+    prompt_template: 'Look at {{item}}',
+    items: ['a', 'b', 'c'],
+    subagent_type: 'plan',
+  };
+  await prompt([{ name: 'AgentSwarm', args }]);
+  await ended();
+  const swarm = page.locator('[data-tool="AgentSwarm"]');
+  await swarm.getByRole('button', { name: 'look around' }).click();
+  await swarm.getByText('2 done · 1 failed').waitFor(visible);
+  await swarm.getByText('[provider.api_error] 400 bad thing').first().waitFor(visible);
+  await swarm.locator('li[data-state="done"]').first().getByRole('button').click();
+  await swarm.getByText('a is fine.').waitFor(visible);
+  await page.locator('[data-agent]').waitFor(hidden);
+});
+
 it('sets a goal, pauses it, and shows it until it is reached', async () => {
   const strip = page.locator('details[aria-label="Goal"]');
   await page.getByRole('button', { name: 'Set a goal' }).click();
