@@ -51,7 +51,7 @@ const costing = (output: number, answer: { text?: string; name?: string }): Mode
   return () => Promise.resolve(response);
 };
 
-/** Answers when released; fails when its turn is aborted. */
+/** Answers when released; fails behind what is done at once when its turn is aborted. */
 function held(answer: string) {
   let release = () => {};
   let begun = () => {};
@@ -59,7 +59,7 @@ function held(answer: string) {
   const script: ModelAnswer = ({ signal }) =>
     new Promise((resolve, reject) => {
       release = () => resolve({ parts: [{ type: 'text', text: answer }], calls: [], finishReason: 'completed' });
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      signal.addEventListener('abort', () => setImmediate(reject, signal.reason), { once: true });
       begun();
     });
   return { script, started, release: () => release() };
