@@ -2,7 +2,20 @@
 
 /** From the bottom to the top; a name is a folder of `server/` or a file in it. */
 const LAYERS = [
-  ['schema', 'errors', 'clock', 'ids', 'json', 'bounded-text', 'breathe', 'aborts', 'slots', 'version', 'start-error', 'env'],
+  [
+    'schema',
+    'errors',
+    'clock',
+    'ids',
+    'json',
+    'bounded-text',
+    'breathe',
+    'aborts',
+    'slots',
+    'version',
+    'start-error',
+    'env',
+  ],
   ['logging', 'files', 'processes', 'net', 'runtime', 'storage', 'home', 'git'],
   ['events'],
   ['journal'],
