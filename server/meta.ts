@@ -3,17 +3,7 @@ import type { Meta } from '#schema/meta.ts';
 import { iso } from '#schema/scalars.ts';
 import { SERVER_VERSION } from './version.ts';
 
-const FEATURES = [
-  'btw',
-  'plan',
-  'externalHooks',
-  'swarm',
-  'goal',
-  'usage',
-  'dateChange',
-  'tokenCounting',
-  'todo',
-];
+const FEATURES = ['btw', 'plan', 'externalHooks', 'swarm', 'goal', 'usage', 'dateChange', 'tokenCounting', 'todo'];
 
 export interface MetaFacts {
   serverId: string;

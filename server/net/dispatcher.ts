@@ -15,11 +15,13 @@ export function dispatcherOptions({ connectMs, firstByteMs, idleMs }: Timeouts) 
   const fallback = all?.startsWith('http') ? all : undefined;
   const httpProxy = env.http_proxy ?? env.HTTP_PROXY ?? fallback;
   const httpsProxy = env.https_proxy ?? env.HTTPS_PROXY ?? fallback;
+  const direct = (env.no_proxy ?? env.NO_PROXY)?.trim();
   return {
     connect: { timeout: connectMs },
     headersTimeout: firstByteMs,
     bodyTimeout: idleMs,
-    noProxy: [env.no_proxy ?? env.NO_PROXY, 'localhost', '127.0.0.1', '[::1]'].filter(Boolean).join(','),
+    // The asterisk counts only where it stands alone.
+    noProxy: direct === '*' ? direct : [direct, 'localhost', '127.0.0.1', '[::1]'].filter(Boolean).join(','),
     ...(httpProxy && { httpProxy }),
     ...(httpsProxy && { httpsProxy }),
   };

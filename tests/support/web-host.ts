@@ -1,6 +1,6 @@
 /**
  * A host for tests of fetches: a real server on 127.0.0.1, and a network in which names lead to it and this one address
- * counts as public.
+ * counts as public. A proxy of whoever runs the tests is left out meanwhile.
  */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -39,11 +39,15 @@ export async function startWebHost(): Promise<WebHost> {
     else response.writeHead(404, { 'content-type': 'text/plain' }).end('nothing here');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { no_proxy: before } = process.env;
+  process.env.no_proxy = '.test';
   return {
     port: (server.address() as AddressInfo).port,
     requests,
     on: (path, answer) => void answers.set(path, answer),
     async close() {
+      if (before === undefined) delete process.env.no_proxy;
+      else process.env.no_proxy = before;
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },

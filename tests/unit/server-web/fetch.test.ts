@@ -26,7 +26,8 @@ afterAll(async () => {
   await host.close();
 });
 beforeEach(() => {
-  for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY', 'NO_PROXY']) {
+  const proxies = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
+  for (const name of [...proxies, 'no_proxy', 'NO_PROXY']) {
     vi.stubEnv(name, undefined);
   }
   clock = manualClock();
@@ -384,8 +385,8 @@ describe('a proxy of the environment', () => {
     expect(proxy.heads).toEqual([]);
   });
 
-  test('is left out for what NO_PROXY names', async () => {
-    vi.stubEnv('NO_PROXY', 'site.test');
+  test.each(['site.test', '.test', '*'])('is left out where NO_PROXY is %s', async (names) => {
+    vi.stubEnv('NO_PROXY', names);
     host.on('/direct', sends('direct', { 'content-type': 'text/plain' }));
     expect(await get(at('/direct'))).toMatchObject({ text: 'direct' });
     expect(proxy.heads).toEqual([]);
