@@ -2,6 +2,7 @@
 import type { Tool } from '#server/tools/tool.ts';
 import type { ContextState } from '#server/journal/projections/context.ts';
 import type { AgentProgram, BoundTools } from './context.ts';
+import { TOOL_ORDER } from './profile.ts';
 import { toolListOf, type ToolList } from './tool-list.ts';
 
 export interface AgentTools {
@@ -20,6 +21,11 @@ export interface AgentTools {
 const sameItems = (one: readonly unknown[], other: readonly unknown[]) =>
   one.length === other.length && one.every((item, place) => item === other[place]);
 
+const places = new Map(TOOL_ORDER.map((name, place) => [name, place]));
+const placeOf = ({ name }: Tool) => places.get(name) ?? TOOL_ORDER.length;
+/** What comes and goes moves no other tool, so that caches of requests hold. */
+const inOrder = (tools: readonly Tool[]) => tools.toSorted((one, other) => placeOf(one) - placeOf(other));
+
 const having = (bound: BoundTools, name: string | undefined): BoundTools =>
   name === undefined || bound.tools === '*' ? bound : { ...bound, tools: [...bound.tools, name] };
 
@@ -34,7 +40,8 @@ export function createAgentTools(
 ): () => AgentTools {
   let last: { of: readonly unknown[]; tools: AgentTools } | undefined;
 
-  function make(all: readonly Tool[], { bound, disabledTools }: ContextState): AgentTools {
+  function make(gathered: readonly Tool[], { bound, disabledTools }: ContextState): AgentTools {
+    const all = inOrder(gathered);
     const names = all.map((tool) => tool.name);
     const loader = all.find((tool) => tool.loader === 'on')?.name;
     const { active: allowed, ineffective } = program.toolPolicy(names, bound && having(bound, loader), disabledTools);
@@ -55,10 +62,10 @@ export function createAgentTools(
   }
 
   return () => {
-    const all = gather();
+    const gathered = gather();
     const now = state();
-    const of = [program.toolSettings(), now.bound, now.disabledTools, ...all];
-    if (!last || !sameItems(last.of, of)) last = { of, tools: make(all, now) };
+    const of = [program.toolSettings(), now.bound, now.disabledTools, ...gathered];
+    if (!last || !sameItems(last.of, of)) last = { of, tools: make(gathered, now) };
     return last.tools;
   };
 }

@@ -13,9 +13,8 @@ import { subagents } from './subagents/subagents.ts';
 import { swarm } from './swarm/swarm.ts';
 import { tasks } from './tasks/tasks.ts';
 import { todoList } from './todo-list/todo-list.ts';
-import { web } from './web/web.ts';
-
 import { toolSelection } from './tool-selection/tool-selection.ts';
+import { web } from './web/web.ts';
 
 export const features: readonly Feature[] = [
   hooks,

@@ -8,9 +8,10 @@ const { parentPort, workerData } = require('node:worker_threads');
 const { bytes, encoding, files, limits } = workerData;
 const { parseHTML } = require(files.linkedom);
 
-const SKIPPED = new Set(['head', 'script', 'style', 'noscript', 'template', 'svg', 'iframe', 'object', 'canvas', 'select', 'textarea']);
-const APART = new Set(['p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'pre', 'ul', 'ol', 'dl', 'table', 'blockquote', 'section', 'article', 'main', 'header', 'footer', 'nav', 'aside', 'figure', 'hr']);
-const BELOW = new Set(['div', 'li', 'tr', 'dt', 'dd', 'br', 'form', 'fieldset', 'figcaption', 'address', 'details', 'summary', 'caption', 'option']);
+const words = (text) => new Set(text.split(' '));
+const SKIPPED = words('head script style noscript template svg iframe object canvas select textarea');
+const APART = words('p h1 h2 h3 h4 h5 h6 pre ul ol dl table blockquote section article main header footer nav aside figure hr');
+const BELOW = words('div li tr dt dd br form fieldset figcaption address details summary caption option');
 const ELEMENT = 1;
 const TEXT = 3;
 const GAPS = ['', ' ', '\\n', '\\n\\n'];
@@ -103,7 +104,7 @@ function isShallow(root) {
 /** One article is what the page is about; several are a list. */
 function mainOf(document) {
   const articles = document.querySelectorAll('article');
-  return (articles.length === 1 && articles[0]) || document.querySelector('main') || document.querySelector('body');
+  return (articles.length === 1 && articles[0]) || document.querySelector('main, [role=main]') || document.querySelector('body');
 }
 
 const oneLine = (text) => (text || '').replace(/\\s+/g, ' ').trim().slice(0, limits.title);
