@@ -17,6 +17,8 @@ import { factsOf, type EntryFacts } from './entry-facts.ts';
 
 /** Entries that the system hands over at once. */
 const READ_AHEAD = 512;
+/** Entries whose facts are asked for at once, while more are read. */
+const ASKED_AT_ONCE = 128;
 const LINKS_WIDTH = 16;
 
 export interface ListOptions extends Pick<ListFiles, 'limit' | 'sort'> {
@@ -101,25 +103,36 @@ export async function listDirectory(
   const best = createBest<Candidate>(limit, orders[sort]);
   const pace = createPace();
   let waiting: Candidate[] = [];
+  let answer = Promise.resolve();
 
-  async function addWaiting(): Promise<void> {
-    const dated = waiting;
+  /** Asks for the facts of what waits; only one question is on its way. */
+  async function ask(): Promise<void> {
+    await answer;
+    const batch = waiting;
     waiting = [];
+    answer = tell(batch);
+    // Whoever asks next, or waits for the last one, gets its error.
+    answer.catch(() => undefined);
+  }
+
+  async function tell(batch: readonly Candidate[]): Promise<void> {
     const found = await factsOf(
       place,
-      dated.map(({ name }) => name),
+      batch.map(({ name }) => name),
     );
-    for (const [index, { name, isDirectory }] of dated.entries()) {
-      const facts = found[index];
-      if (facts) best.add({ name, isDirectory, facts });
+    for (const [index, candidate] of batch.entries()) {
+      candidate.facts = found[index];
+      if (byFacts && candidate.facts) best.add(candidate);
     }
   }
 
   async function take(entry: Dirent): Promise<void> {
-    const candidate = { name: entry.name, isDirectory: entry.isDirectory() };
+    const candidate: Candidate = { name: entry.name, isDirectory: entry.isDirectory() };
     if (!passes(candidate)) return;
     if (!byFacts) best.add(candidate);
-    else if (waiting.push(candidate) >= READ_AHEAD) await addWaiting();
+    // Of those beyond the limit, only the chosen ones are asked about, at the end.
+    if (!byFacts && best.seen > limit) return;
+    if (waiting.push(candidate) >= ASKED_AT_ONCE) await ask();
   }
 
   const reader = await opendir(place.at, { bufferSize: READ_AHEAD });
@@ -129,7 +142,8 @@ export async function listDirectory(
     signal.throwIfAborted();
     await pace.rest();
   }
-  await addWaiting();
+  await ask();
+  await answer;
   const entries = await entriesOf(place, directory, best.items());
   await place.confirm();
   return { entries, truncated: best.seen > limit };
