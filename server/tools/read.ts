@@ -1,12 +1,9 @@
 /** Read: a window of a text file with line numbers. */
 import { z } from 'zod';
 import { cutText } from '#server/bounded-text.ts';
-import { errorMessage } from '#server/errors/service-error.ts';
-import { errorCode } from '#server/files/errno.ts';
 import { createLineScanner } from '#server/files/line-scanner.ts';
 import type { LineScan, LineScanner, ScannedLine } from '#server/files/line-scanner.ts';
 import { mediaType } from '#server/files/media-types.ts';
-import { movedSince } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';
 import { resolveFile } from '#server/permissions/resolve-file.ts';
 import {
@@ -21,6 +18,7 @@ import {
 } from '#server/files/text-encoding.ts';
 import type { OpenFile } from '#server/runtime/runtime.ts';
 import type { TextEncoding } from '#server/files/text-encoding.ts';
+import { readTarget } from './read-target.ts';
 import { defineTool, failed } from './tool.ts';
 import type { RunContext, ToolResult } from './tool.ts';
 
@@ -163,23 +161,15 @@ async function readOpened(file: OpenFile, args: ReadArguments, target: Target, s
 }
 
 async function run(args: ReadArguments, target: Target, context: RunContext): Promise<ToolResult> {
-  const { runtime, signal } = context;
-  const moved = await movedSince(target, runtime);
-  if (moved) return failed(moved);
-  try {
-    const file = await runtime.openFile(target.path);
+  return readTarget(args.path, target, context, async (file) => {
     try {
-      return await readOpened(file, args, target, signal);
-    } finally {
-      await file.close();
+      return await readOpened(file, args, target, context.signal);
+    } catch (error) {
+      if (!(error instanceof NotTextError) || context.signal.aborted) throw error;
+      const hint = context.activeTools.has('ReadMediaFile') ? ' Use ReadMediaFile for images and videos.' : '';
+      return failed(`${args.path} cannot be read as text: ${error.message}.${hint}`);
     }
-  } catch (error) {
-    if (signal.aborted) return failed('Interrupted by user');
-    if (errorCode(error) === 'ENOENT') return failed(`${args.path} does not exist.`);
-    if (!(error instanceof NotTextError)) return failed(`${args.path} cannot be read: ${errorMessage(error)}`);
-    const hint = context.activeTools.has('ReadMediaFile') ? ' Use ReadMediaFile for images and videos.' : '';
-    return failed(`${args.path} cannot be read as text: ${error.message}.${hint}`);
-  }
+  });
 }
 
 export const readTool = defineTool({

@@ -1,15 +1,14 @@
 /** ReadMediaFile: an image or a video of the project, shown to the model. */
 import { z } from 'zod';
 import type { MediaKind } from '#server/agent/context.ts';
-import { errorMessage } from '#server/errors/service-error.ts';
-import { errorCode } from '#server/files/errno.ts';
 import { acceptedImageTypes, mediaType, SIGNATURE_BYTES } from '#server/files/media-types.ts';
-import { movedSince, type Target } from '#server/files/paths.ts';
+import type { Target } from '#server/files/paths.ts';
 import { DECODE_BYTES } from '#server/images/decoder.ts';
 import type { Images } from '#server/images/images.ts';
 import type { VideoFile } from '#server/models/video-uploads.ts';
 import { resolveFile } from '#server/permissions/resolve-file.ts';
 import type { OpenFile } from '#server/runtime/runtime.ts';
+import { readTarget } from '#server/tools/read-target.ts';
 import { defineTool, failed, type RunContext, type Tool, type ToolResult } from '#server/tools/tool.ts';
 import type { Part } from '#schema/engine.ts';
 import { notMedia, unsupported } from './guidance.ts';
@@ -119,23 +118,8 @@ async function readOpened(
 
 /** The tool for a model that takes media of these kinds, at least one. */
 export function createReadMediaTool(kinds: ReadonlySet<MediaKind>, deps: MediaDeps): Tool {
-  async function run(args: MediaArguments, target: Target, context: RunContext): Promise<ToolResult> {
-    const { runtime, signal } = context;
-    const moved = await movedSince(target, runtime);
-    if (moved) return failed(moved);
-    try {
-      const file = await runtime.openFile(target.path);
-      try {
-        return await readOpened(file, target, kinds, args, deps, context);
-      } finally {
-        await file.close();
-      }
-    } catch (error) {
-      if (signal.aborted) return failed('Interrupted by user');
-      if (errorCode(error) === 'ENOENT') return failed(`${args.path} does not exist.`);
-      return failed(`${args.path} cannot be read: ${errorMessage(error)}`);
-    }
-  }
+  const run = (args: MediaArguments, target: Target, context: RunContext): Promise<ToolResult> =>
+    readTarget(args.path, target, context, (file) => readOpened(file, target, kinds, args, deps, context));
 
   return defineTool({
     name: READ_MEDIA_FILE,
