@@ -3,6 +3,7 @@
  * matched where they are needed, which spares each call the way to the thread and back.
  */
 import type { ErrorObject, ValidateFunction } from 'ajv';
+import { oncePer } from '#server/once-per.ts';
 import type { ArgumentSchema } from './schemas.ts';
 
 const MAX_CHARS = 16_384;
@@ -13,19 +14,15 @@ const OTHERS = /"(pattern|patternProperties|uniqueItems|dependencies|additionalI
 /** Of a schema that was compiled before. */
 export const isPlain = (text: string): boolean => text.length <= MAX_CHARS && !OTHERS.test(text);
 
-const compiled = new WeakMap<ArgumentSchema, Promise<ValidateFunction>>();
-
-async function compile({ parameters }: ArgumentSchema): Promise<ValidateFunction> {
+const compiled = oncePer(async ({ parameters }: ArgumentSchema): Promise<ValidateFunction> => {
   const { Ajv2020 } = await import('ajv/dist/2020.js');
   const options = { strict: false, logger: false, validateFormats: false, meta: false, validateSchema: false } as const;
   return new Ajv2020({ ...options, allErrors: true, addUsedSchema: false }).compile(parameters);
-}
+});
 
 /** As the thread tells it. */
 export async function plainProblem(schema: ArgumentSchema, args: unknown): Promise<string | undefined> {
-  const known = compiled.get(schema) ?? compile(schema);
-  compiled.set(schema, known);
-  const validate = await known;
+  const validate = await compiled(schema);
   if (validate(args)) return undefined;
   return (validate.errors ?? []).slice(0, MAX_TOLD).map(describe).join('; ').slice(0, 2000);
 }

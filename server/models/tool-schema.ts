@@ -1,5 +1,6 @@
 /** Tool schemas as the native provider wants them: without `$ref`, every property with a type. */
 import { asRecord } from '#server/json.ts';
+import { oncePer } from '#server/once-per.ts';
 
 type Schema = Record<string, unknown>;
 
@@ -37,18 +38,10 @@ const TYPE_OF_KEYWORD: Record<string, string> = {
 
 /**
  * Inlines local `$ref`s, removes definition tables that nothing refers to any more (a recursive type keeps its own),
- * gives every property schema a `type`, and drops keywords that its type has no use for. The input is not changed.
+ * gives every property schema a `type`, and drops keywords that its type has no use for. The input is not changed. A tool
+ * keeps its schema object, which every request tells: each is looked at once.
  */
-export function normalizeToolSchema(root: Schema): Schema {
-  const known = normalized.get(root);
-  if (known) return known;
-  const made = normalize(root);
-  normalized.set(root, made);
-  return made;
-}
-
-/** A tool keeps its schema object, and every request sends it. */
-const normalized = new WeakMap<Schema, Schema>();
+export const normalizeToolSchema = oncePer(normalize);
 
 function normalize(root: Schema): Schema {
   const recursive = new Set<string>();

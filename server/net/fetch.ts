@@ -1,10 +1,10 @@
 /**
- * The one way out to the model servers: every SDK gets a `fetch` of ours, which sends our headers in
- * place of theirs, goes through one dispatcher with our time-outs and proxy rules, and keeps what errors need.
+ * The one way out to the model servers: protocols and SDKs send by a `post` or a `fetch` of ours, with our headers in
+ * place of theirs, through one dispatcher with our time-outs and proxy rules, and what errors need is kept.
  */
 import type { EnvHttpProxyAgent } from 'undici';
 import { dispatcherOptions, type Timeouts } from './dispatcher.ts';
-import { send, type SentRequest } from './send.ts';
+import { send, toResponse, type Answer, type AnswerBody, type SentRequest } from './send.ts';
 
 export const DEFAULT_TIMEOUTS: Timeouts = { connectMs: 30_000, firstByteMs: 300_000, idleMs: 120_000 };
 
@@ -20,6 +20,11 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** The protocol's own headers, set by the SDKs; whatever else they or their environment variables add is dropped. */
 const PROTOCOL_HEADERS = ['accept', 'content-type', 'anthropic-version', 'anthropic-beta'];
 
+const JSON_HEADERS = new Map([
+  ['accept', 'application/json'],
+  ['content-type', 'application/json'],
+]);
+
 /** What is known of one request after it went wrong. */
 export interface ExchangeFacts {
   /** Headers of the answer, once it came. */
@@ -31,7 +36,10 @@ export interface ExchangeFacts {
 }
 
 export interface Exchange {
+  /** What SDKs send by. */
   fetch: typeof globalThis.fetch;
+  /** Sends JSON and gives the body of an answer within 2xx; throws for every other. */
+  post(url: string, json: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
   facts: ExchangeFacts;
 }
 
@@ -54,34 +62,48 @@ export function createTransport(timeouts: Timeouts = DEFAULT_TIMEOUTS): Transpor
   return {
     exchange(headers, auth) {
       const facts: ExchangeFacts = {};
+
+      async function exchanged(url: string, request: SentRequest): Promise<Answer> {
+        const { undici, dispatcher } = await (opened ??= open());
+        const sendTo = (target: string, again: SentRequest) => send(undici, dispatcher, target, again);
+        const answer = await followRedirects(url, request, sendTo).catch((error: unknown) => {
+          facts.unreachable = error;
+          throw error;
+        });
+        facts.headers = answer.headers;
+        const { status } = answer;
+        if (status >= 200 && status < 300) return answer;
+        let body: string;
+        if (REDIRECTS.has(status)) {
+          answer.body.cancel();
+          body = `The answer is a redirect${destination(answer, url)}, which is not followed.`;
+        } else body = await readBounded(answer.body, FAILURE_BODY_LIMIT_BYTES);
+        facts.failure = { status, body };
+        return answer;
+      }
+
       return {
         facts,
         async fetch(input, init) {
-          const { undici, dispatcher } = await (opened ??= open());
-          const url = input instanceof Request ? input.url : String(input);
-          let response: Response;
-          try {
-            response = await followRedirects(
-              url,
-              {
-                method: init?.method ?? 'GET',
-                headers: ownHeaders(init?.headers, headers, auth),
-                body: repeatable(init?.body),
-                signal: init?.signal ?? undefined,
-              },
-              (target, request) => send(undici, dispatcher, target, request),
-            );
-          } catch (error) {
-            facts.unreachable = error;
-            throw error;
-          }
-          facts.headers = response.headers;
-          if (response.ok) return response;
-          const body = REDIRECTS.has(response.status)
-            ? `The answer is a redirect${destination(response, url)}, which is not followed.`
-            : await readBounded(response, FAILURE_BODY_LIMIT_BYTES);
-          facts.failure = { status: response.status, body };
-          return new Response(body, { status: response.status, headers: [...response.headers] });
+          const answer = await exchanged(input instanceof Request ? input.url : String(input), {
+            method: init?.method ?? 'GET',
+            headers: ownHeaders(new Headers(init?.headers), headers, auth),
+            body: repeatable(init?.body),
+            signal: init?.signal ?? undefined,
+          });
+          const { failure } = facts;
+          if (!failure) return toResponse(answer);
+          return new Response(failure.body, { status: failure.status, headers: [...answer.headers] });
+        },
+        async post(url, json, signal) {
+          const answer = await exchanged(url, {
+            method: 'POST',
+            headers: ownHeaders(JSON_HEADERS, headers, auth),
+            body: json,
+            signal,
+          });
+          if (facts.failure) throw new Error(`the answer's status is ${facts.failure.status}`);
+          return answer.body;
         },
       };
     },
@@ -105,8 +127,8 @@ function repeatable(body: RequestInit['body']): string | Uint8Array | null {
 async function followRedirects(
   url: string,
   first: SentRequest,
-  send: (url: string, request: SentRequest) => Promise<Response>,
-): Promise<Response> {
+  send: (url: string, request: SentRequest) => Promise<Answer>,
+): Promise<Answer> {
   let target = url;
   let request = first;
   for (let followed = 0; ; followed++) {
@@ -116,7 +138,7 @@ async function followRedirects(
     if (!URL.canParse(location, target)) return response;
     const next = new URL(location, target);
     if (next.origin !== new URL(target).origin) return response;
-    await response.body?.cancel();
+    response.body.cancel();
     target = next.href;
     const { status } = response;
     if (status === 303 || (status < 303 && request.method.toUpperCase() === 'POST')) {
@@ -126,22 +148,21 @@ async function followRedirects(
 }
 
 /** The origin alone: the rest of an address may be somebody's secret. */
-function destination(response: Response, url: string): string {
+function destination(response: Answer, url: string): string {
   const location = response.headers.get('location') ?? '';
   return URL.canParse(location, url) ? ` to ${new URL(location, url).origin}` : '';
 }
 
-/** Own headers win over the SDK's; `Authorization`, `Accept` and `Content-Type` of the protocol win over ours. */
+/** Own headers win over the protocol's; `Authorization`, `Accept` and `Content-Type` of the protocol win over ours. */
 function ownHeaders(
-  theirs: RequestInit['headers'],
+  theirs: Pick<Headers, 'get'> | ReadonlyMap<string, string>,
   ours: Record<string, string>,
   auth: { name: string; value: string } | undefined,
 ): Record<string, string> {
-  const sdk = new Headers(theirs);
   const sent: Record<string, string> = {};
   for (const name of PROTOCOL_HEADERS) {
-    const value = sdk.get(name);
-    if (value !== null) sent[name] = value;
+    const value = theirs.get(name);
+    if (value !== undefined && value !== null) sent[name] = value;
   }
   for (const [name, value] of Object.entries(ours)) {
     const key = name.toLowerCase();
@@ -151,21 +172,17 @@ function ownHeaders(
   return sent;
 }
 
-async function readBounded(response: Response, limitBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
+async function readBounded(body: AnswerBody, limitBytes: number): Promise<string> {
+  const pieces: Uint8Array[] = [];
   let size = 0;
-  const reader = response.body?.getReader();
-  if (!reader) return '';
   try {
-    while (size < limitBytes) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      chunks.push(value);
-      size += value.byteLength;
+    for await (const piece of body) {
+      pieces.push(piece);
+      size += piece.byteLength;
+      if (size >= limitBytes) break;
     }
-    await reader.cancel();
   } catch {
     // The status is the fact that counts; a body that breaks off only shortens the message.
   }
-  return Buffer.concat(chunks).subarray(0, limitBytes).toString('utf8');
+  return Buffer.concat(pieces).subarray(0, limitBytes).toString('utf8');
 }

@@ -5,7 +5,7 @@
  */
 import type { EnvHttpProxyAgent } from 'undici';
 import { dispatcherOptions } from './dispatcher.ts';
-import { send } from './send.ts';
+import { send, toResponse } from './send.ts';
 
 const CONNECT_MS = 30_000;
 
@@ -37,12 +37,13 @@ export function createHttpClient(): HttpClient {
       if (body instanceof URLSearchParams && !headers.has('content-type')) {
         headers.set('content-type', 'application/x-www-form-urlencoded;charset=UTF-8');
       }
-      return send(undici, dispatcher, String(url), {
+      const request = {
         method: init.method ?? 'GET',
         headers: Object.fromEntries(headers),
         body: bodyOf(body),
         signal: init.signal ?? undefined,
-      });
+      };
+      return toResponse(await send(undici, dispatcher, String(url), request));
     },
     async close() {
       if (opened) await (await opened).dispatcher.destroy();

@@ -1,6 +1,6 @@
 /**
- * One request through undici's `request`, its answer as the `Response` that SDKs read: `undici.fetch` does the same with
- * half a dozen more streams and objects a request, which is felt in every turn.
+ * One request through undici's `request`: `undici.fetch` does the same with half a dozen more streams and objects a
+ * request, which is felt in every turn.
  */
 import { pipeline, type Readable } from 'node:stream';
 import type { Transform } from 'node:stream';
@@ -13,6 +13,17 @@ export interface SentRequest {
   headers: Record<string, string>;
   body: string | Uint8Array | null;
   signal: AbortSignal | undefined;
+}
+
+/** Read once, or dropped with its connection. */
+export interface AnswerBody extends AsyncIterable<Uint8Array> {
+  cancel(): void;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  body: AnswerBody;
 }
 
 const PIECE_BYTES = 16 * 1024;
@@ -34,7 +45,7 @@ export async function send(
   dispatcher: Dispatcher,
   url: string,
   { method, headers, body, signal }: SentRequest,
-): Promise<Response> {
+): Promise<Answer> {
   const answer = await request(url, {
     dispatcher,
     method: method.toUpperCase(),
@@ -42,13 +53,15 @@ export async function send(
     body,
     signal,
   });
-  const status = answer.statusCode;
   const received = receivedHeaders(answer.headers);
-  if (BODILESS.has(status)) {
-    await answer.body.dump();
-    return new Response(null, { status, headers: received });
-  }
-  return new Response(webStream(decoded(answer.body, received)), { status, headers: received });
+  return { status: answer.statusCode, headers: received, body: bodyOf(decoded(answer.body, received)) };
+}
+
+/** An answer as SDKs read it. */
+export function toResponse({ status, headers, body }: Answer): Response {
+  if (!BODILESS.has(status)) return new Response(webStream(body), { status, headers });
+  body.cancel();
+  return new Response(null, { status, headers });
 }
 
 function receivedHeaders(from: Record<string, string | string[] | undefined>): Headers {
@@ -75,11 +88,15 @@ async function* pieces(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Arr
   }
 }
 
-/** Piece by piece as they are asked for. */
-function webStream(body: Readable): ReadableStream<Uint8Array> {
-  // Who reads the chunks hears of it; a body that nobody reads any more must not end the process.
+function bodyOf(body: Readable): AnswerBody {
+  // Who reads the pieces hears of it; a body that nobody reads any more must not end the process.
   body.on('error', () => undefined);
-  const chunks = pieces(body);
+  return { [Symbol.asyncIterator]: () => pieces(body), cancel: () => void body.destroy() };
+}
+
+/** Piece by piece as they are asked for. */
+function webStream(body: AnswerBody): ReadableStream<Uint8Array> {
+  const chunks = body[Symbol.asyncIterator]();
   return new ReadableStream(
     {
       async pull(controller) {
@@ -87,7 +104,7 @@ function webStream(body: Readable): ReadableStream<Uint8Array> {
         if (done) controller.close();
         else controller.enqueue(value);
       },
-      cancel: () => void body.destroy(),
+      cancel: () => body.cancel(),
     },
     { highWaterMark: 0 },
   );

@@ -5,6 +5,7 @@ import type { ToolOutput } from '#schema/engine.ts';
 import type { StatusFacts } from '#schema/events/volatile.ts';
 import type { ApprovalAnswer } from '#server/interactions/approvals.ts';
 import type { Draft, JournalOnlyFields } from '#server/journal/records.ts';
+import { oncePer } from '#server/once-per.ts';
 import type { ServerHome } from '#server/permissions/server-home.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import type { Tasks } from '#server/tasks/tasks.ts';
@@ -196,17 +197,7 @@ export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<
 }
 
 /** Sessions make tools of their own, with the schemas of all. */
-const jsonSchemas = new WeakMap<z.ZodType, Record<string, unknown>>();
-
-function jsonSchema(parameters: z.ZodType): Record<string, unknown> {
-  const known = jsonSchemas.get(parameters);
-  if (known) return known;
-  const made = newJsonSchema(parameters);
-  jsonSchemas.set(parameters, made);
-  return made;
-}
-
-function newJsonSchema(parameters: z.ZodType): Record<string, unknown> {
+const jsonSchema = oncePer((parameters: z.ZodType): Record<string, unknown> => {
   const { $schema: _dialect, ...schema } = z.toJSONSchema(parameters, {
     target: 'draft-2020-12',
     io: 'input',
@@ -217,7 +208,7 @@ function newJsonSchema(parameters: z.ZodType): Record<string, unknown> {
     },
   });
   return schema;
-}
+});
 
 const problems = ({ issues }: z.ZodError) =>
   issues.map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message)).join('; ');

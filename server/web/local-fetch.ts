@@ -7,7 +7,7 @@ import * as undici from 'undici';
 import type { Network } from '#server/net/network.ts';
 import { pinnedDispatcher } from '#server/net/pinned-dispatcher.ts';
 import { BodyTooLarge, readBounded } from '#server/net/read-bounded.ts';
-import { send } from '#server/net/send.ts';
+import { send, toResponse } from '#server/net/send.ts';
 import { publicAddresses, webUrl } from './address.ts';
 import { kindOfBytes, kindOfType, type BodyKind } from './body.ts';
 import { reasonOf, WebFailure } from './failure.ts';
@@ -50,7 +50,8 @@ async function fetchOnce(url: URL, deps: LocalFetchDeps): Promise<FetchedBody | 
   const dispatcher = pinnedDispatcher(undici, await publicAddresses(url, deps.network, signal), TIMEOUTS);
   try {
     const headers = { 'user-agent': userAgent, accept: ACCEPT };
-    const response = await send(undici, dispatcher, url.href, { method: 'GET', headers, body: null, signal });
+    const answer = await send(undici, dispatcher, url.href, { method: 'GET', headers, body: null, signal });
+    const response = toResponse(answer);
     const location = response.headers.get('location');
     if (REDIRECTS.has(response.status) && location !== null) {
       await response.body?.cancel();

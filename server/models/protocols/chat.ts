@@ -1,163 +1,22 @@
-/** What `native` and `openai` share: the chat-completions stream and its messages. */
-import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions';
-import { z } from 'zod';
-import type { ContextMessage, Part, TokenUsage, ToolSchema } from '#schema/engine.ts';
-import { sanitizeCallIds } from '../call-ids.ts';
-import type { Transport } from '#server/net/fetch.ts';
-import type { FinishReason, ModelRequest, ModelResponse, StreamPart } from '../types.ts';
-import { createCollector } from './collect.ts';
+/** What the requests of `native` and `openai` share. */
 import { parseDataUrl } from '#server/files/data-url.ts';
+import { oncePer } from '#server/once-per.ts';
+import type { ContextMessage, Part, ToolSchema } from '#schema/engine.ts';
+import { sanitizeCallIds } from '../call-ids.ts';
+import type { ModelRequest } from '../types.ts';
 import { omission, textOf } from './media.ts';
-import { openAIRequest } from './openai-client.ts';
-import { runStream } from './run.ts';
-
-const count = z.number().nullish();
-const usageSchema = z.object({
-  prompt_tokens: count,
-  completion_tokens: count,
-  cached_tokens: count,
-  prompt_tokens_details: z.object({ cached_tokens: count }).nullish(),
-});
-const callSchema = z.object({
-  index: z.number().nullish(),
-  id: z.string().nullish(),
-  function: z.object({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
-  extras: z.record(z.string(), z.unknown()).nullish(),
-});
-/** The SDK's own type lacks what compatible servers add: reasoning, usage in the choice, extras of calls. */
-const chunkSchema = z.object({
-  id: z.string().nullish(),
-  choices: z
-    .array(
-      z.object({
-        delta: z
-          .object({
-            content: z.string().nullish(),
-            refusal: z.string().nullish(),
-            reasoning_content: z.string().nullish(),
-            reasoning: z.string().nullish(),
-            reasoning_details: z.array(z.record(z.string(), z.unknown())).nullish(),
-            tool_calls: z.array(callSchema).nullish(),
-          })
-          .nullish(),
-        finish_reason: z.string().nullish(),
-        usage: usageSchema.nullish(),
-      }),
-    )
-    .nullish(),
-  usage: usageSchema.nullish(),
-});
-
-/** Sends `body` and reads the answer. */
-export function streamChat(
-  transport: Transport,
-  request: ModelRequest,
-  body: ChatBody,
-  onPart: (part: StreamPart) => void,
-): Promise<ModelResponse> {
-  const { model, signal } = request;
-  return runStream(transport, request, 'authorization', async (exchange) => {
-    const { client, options } = await openAIRequest(model, exchange, signal);
-    // The SDK sends the body as it is; its type lacks the members that compatible servers know.
-    const params = body as unknown as ChatCompletionCreateParamsStreaming;
-    const stream = await client.chat.completions.create(params, options);
-    const collect = createCollector(onPart);
-    const details: Record<string, unknown>[] = [];
-    let raw: string | undefined;
-    let usage: z.infer<typeof usageSchema> | undefined;
-    let responseId: string | undefined;
-    let lastIndex = 0;
-
-    for await (const item of stream) {
-      const chunk = chunkSchema.parse(item);
-      responseId ??= chunk.id || undefined;
-      usage = chunk.usage ?? usage;
-      const choice = chunk.choices?.[0];
-      if (!choice) continue;
-      usage = choice.usage ?? usage;
-      raw = choice.finish_reason || raw;
-      const { delta } = choice;
-      if (!delta) continue;
-      const reasoning = readReasoning(delta, model.reasoningKey);
-      if (reasoning) collect.think(reasoning.text, reasoning.key);
-      if (reasoning?.details) details.push(...reasoning.details);
-      const text = (delta.content ?? '') + (delta.refusal ?? '');
-      if (text && details.length > 0) signDetails(collect, details);
-      collect.text(text);
-      for (const call of delta.tool_calls ?? []) {
-        if (details.length > 0) signDetails(collect, details);
-        lastIndex = call.index ?? (call.id && call.function?.name ? collect.callCount : lastIndex);
-        collect.call(lastIndex, {
-          id: call.id,
-          name: call.function?.name,
-          arguments: call.function?.arguments,
-          extras: call.extras ?? undefined,
-        });
-      }
-    }
-    if (details.length > 0) signDetails(collect, details);
-    if (raw === undefined) return undefined;
-    return {
-      ...collect.finish(),
-      finishReason: finishReason(raw),
-      rawFinishReason: raw,
-      ...(usage && { usage: tokenUsage(usage) }),
-      ...(responseId && { responseId }),
-    };
-  });
-}
-
-/** `reasoning_details` go back as the objects they were: their JSON is the part's opaque blob. */
-function signDetails(collect: ReturnType<typeof createCollector>, details: Record<string, unknown>[]): void {
-  collect.sign(JSON.stringify(details.splice(0)), 'reasoning_details');
-}
-
-type Delta = NonNullable<NonNullable<NonNullable<z.infer<typeof chunkSchema>['choices']>[number]>['delta']>;
-
-function readReasoning(delta: Delta, forced: string | undefined) {
-  if (delta.reasoning_content && (!forced || forced === 'reasoning_content')) {
-    return { key: 'reasoning_content', text: delta.reasoning_content };
-  }
-  if (delta.reasoning_details?.length && (!forced || forced === 'reasoning_details')) {
-    const text = delta.reasoning_details
-      .map((detail) =>
-        typeof detail.text === 'string' ? detail.text : typeof detail.summary === 'string' ? detail.summary : '',
-      )
-      .join('');
-    return { key: 'reasoning_details', text, details: delta.reasoning_details };
-  }
-  if (delta.reasoning && (!forced || forced === 'reasoning')) return { key: 'reasoning', text: delta.reasoning };
-  return undefined;
-}
-
-function finishReason(raw: string): FinishReason {
-  switch (raw) {
-    case 'stop':
-      return 'completed';
-    case 'tool_calls':
-    case 'function_call':
-      return 'tool_calls';
-    case 'length':
-      return 'truncated';
-    case 'content_filter':
-      return 'filtered';
-    default:
-      return 'other';
-  }
-}
-
-function tokenUsage(usage: z.infer<typeof usageSchema>): TokenUsage {
-  const cached = usage.cached_tokens ?? usage.prompt_tokens_details?.cached_tokens ?? 0;
-  return {
-    inputOther: Math.max(0, (usage.prompt_tokens ?? 0) - cached),
-    output: usage.completion_tokens ?? 0,
-    inputCacheRead: cached,
-    inputCacheCreation: 0,
-  };
-}
 
 export type ChatMessage = Record<string, unknown> & { role: string };
-export type ChatBody = Record<string, unknown> & { model: string; messages: ChatMessage[] };
+type ChatTool = Record<string, unknown>;
+export type ChatBody = Record<string, unknown> & { model: string; messages: ChatMessage[]; tools?: ChatTool[] };
+
+const toolsText = oncePer((tools: ChatTool[]) => JSON.stringify(tools));
+
+/** The JSON of a body. The tools, which are the same in each request of a session and most of many, are encoded once. */
+export function encodeChat({ tools, ...rest }: ChatBody): string {
+  const text = JSON.stringify(rest);
+  return tools ? `${text.slice(0, -1)},"tools":${toolsText(tools)}}` : text;
+}
 
 /** Where the two wires differ in their messages. */
 export interface ChatDialect {
@@ -275,7 +134,7 @@ export function chatTools(
   tools: readonly ToolSchema[],
   parameters: (schema: Record<string, unknown>) => Record<string, unknown>,
   builtin: boolean,
-): Record<string, unknown>[] {
+): ChatTool[] {
   return tools.map((tool) =>
     builtin && tool.name.startsWith('$')
       ? { type: 'builtin_function', function: { name: tool.name } }

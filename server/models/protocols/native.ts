@@ -1,9 +1,12 @@
 /** Chat completions with what the native provider adds to OpenAI's. */
 import type { Transport } from '#server/net/fetch.ts';
+import { oncePer } from '#server/once-per.ts';
+import type { ToolSchema } from '#schema/engine.ts';
 import { normalizeToolSchema } from '../tool-schema.ts';
 import type { ModelRequest, Protocol } from '../types.ts';
 import { uploadNativeVideo } from './native-files.ts';
-import { chatMessages, chatTools, responseFormat, streamChat, type ChatBody } from './chat.ts';
+import { chatMessages, chatTools, responseFormat, type ChatBody } from './chat.ts';
+import { streamChat } from './chat-stream.ts';
 
 export function createNative(transport: Transport): Protocol {
   return {
@@ -13,6 +16,8 @@ export function createNative(transport: Transport): Protocol {
     uploadVideo: (upload) => uploadNativeVideo(transport, upload),
   };
 }
+
+const toolsOf = oncePer((tools: readonly ToolSchema[]) => chatTools(tools, normalizeToolSchema, true));
 
 function body(request: ModelRequest): ChatBody {
   const { model, settings, tools } = request;
@@ -28,10 +33,10 @@ function body(request: ModelRequest): ChatBody {
       mediaInToolMessage: true,
       omitBlankContent: true,
       echoExtras: true,
-      declaration: (declared) => ({ tools: chatTools(declared, normalizeToolSchema, true) }),
+      declaration: (declared) => ({ tools: toolsOf(declared) }),
       video: (url, id) => ({ type: 'video_url', video_url: { url, ...(id && { id }) } }),
     }),
-    ...(tools.length > 0 && { tools: chatTools(tools, normalizeToolSchema, true) }),
+    ...(tools.length > 0 && { tools: toolsOf(tools) }),
     stream: true,
     stream_options: { include_usage: true },
     ...(request.maxTokens !== undefined && { max_completion_tokens: request.maxTokens }),

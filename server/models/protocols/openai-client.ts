@@ -1,9 +1,8 @@
 import type OpenAI from 'openai';
 import { NO_SDK_TIMEOUT_MS, type Exchange } from '#server/net/fetch.ts';
 import type { ResolvedModel } from '../types.ts';
-import { NO_KEY } from './run.ts';
+import { NO_KEY, OPENAI_BASE_URL } from './run.ts';
 
-const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
 /** Addresses whose clients are kept. */
 const MAX_CLIENTS = 16;
 
@@ -24,7 +23,7 @@ const fetchVia: typeof globalThis.fetch = (input, init: RequestInit & Via = {}) 
 
 /** OpenAI's SDK for one request: it takes nothing from the environment; keys, retries, time-outs and logs are ours. */
 export async function openAIRequest(
-  { baseUrl = DEFAULT_BASE_URL }: ResolvedModel,
+  { baseUrl = OPENAI_BASE_URL }: ResolvedModel,
   { fetch }: Exchange,
   signal: AbortSignal,
 ): Promise<{ client: OpenAI; options: OpenAI.RequestOptions }> {

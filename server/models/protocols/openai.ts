@@ -1,8 +1,10 @@
 /** OpenAI chat completions, and the many servers that copy them. */
-import type { ContextMessage } from '#schema/engine.ts';
+import type { ContextMessage, ToolSchema } from '#schema/engine.ts';
 import type { Transport } from '#server/net/fetch.ts';
+import { oncePer } from '#server/once-per.ts';
 import type { ModelRequest, Protocol } from '../types.ts';
-import { chatMessages, chatTools, responseFormat, streamChat, type ChatBody } from './chat.ts';
+import { chatMessages, chatTools, responseFormat, type ChatBody } from './chat.ts';
+import { streamChat } from './chat-stream.ts';
 
 const MAX_OUTPUT_TOKENS = 131_072;
 /** OpenAI's reasoning models refuse `max_tokens`; older ones and compatible servers may not know the newer name. */
@@ -17,6 +19,8 @@ export function createOpenAI(transport: Transport): Protocol {
   };
 }
 
+const toolsOf = oncePer((tools: readonly ToolSchema[]) => chatTools(tools, (schema) => schema, false));
+
 function body(request: ModelRequest): ChatBody {
   const { model, tools } = request;
   const capName = NEW_CAP_NAME.test(model.wireName) ? 'max_completion_tokens' : 'max_tokens';
@@ -28,7 +32,7 @@ function body(request: ModelRequest): ChatBody {
       omitBlankContent: false,
       echoExtras: false,
     }),
-    ...(tools.length > 0 && { tools: chatTools(tools, (schema) => schema, false) }),
+    ...(tools.length > 0 && { tools: toolsOf(tools) }),
     stream: true,
     stream_options: { include_usage: true },
     ...(request.maxTokens !== undefined && { [capName]: Math.min(request.maxTokens, MAX_OUTPUT_TOKENS) }),

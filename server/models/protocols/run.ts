@@ -2,6 +2,8 @@ import { brokenStream, toModelError } from '../errors.ts';
 import type { Exchange, Transport } from '#server/net/fetch.ts';
 import type { ModelRequest, ModelResponse } from '../types.ts';
 
+export const OPENAI_BASE_URL = 'https://api.openai.com/v1';
+
 /** Given to SDKs that insist on a key; never sent, `fetch.ts` sets the real header or none. */
 export const NO_KEY = 'none';
 

@@ -1,0 +1,9 @@
+/** `make`, called once for each object; what it made is let go of with the object. */
+export function oncePer<Key extends object, Made>(make: (key: Key) => Made): (key: Key) => Made {
+  const made = new WeakMap<Key, { value: Made }>();
+  return (key) => {
+    let known = made.get(key);
+    if (!known) made.set(key, (known = { value: make(key) }));
+    return known.value;
+  };
+}
