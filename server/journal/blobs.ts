@@ -1,6 +1,7 @@
 /** Long strings of records live in files of their own: `blobs/<sha256>` below the session's folder. */
 import { createHash, webcrypto } from 'node:crypto';
 import { toUSVString } from 'node:util';
+import { oncePer } from '#server/once-per.ts';
 import { journalFiles, type JournalFiles } from './journal-files.ts';
 import { textCache } from './text-cache.ts';
 import {
@@ -18,6 +19,16 @@ import {
 /** What `encode` may store by itself: it blocks for as long as hashing and writing take. */
 export const UNSTORED_TEXT_BYTES = 256 * 1024;
 const PARALLEL_READS = 16;
+
+/** A history is asked for with each request, and none of its messages ever changes. */
+const textsOfItem = oncePer((item: object) => blobTexts(item));
+
+function textsIn(value: unknown): BlobText[] {
+  if (!Array.isArray(value)) return blobTexts(value);
+  const found: BlobText[] = [];
+  for (const item of value) if (typeof item === 'object' && item !== null) found.push(...textsOfItem(item));
+  return found;
+}
 
 const reservedKey = /^\$+blob$/;
 
@@ -202,7 +213,7 @@ export function createBlobStore(from: string, files: JournalFiles = journalFiles
   async function load<T>(value: T): Promise<Whole<T>> {
     // There is no text in it, as the type asks.
     if (!met) return value as Whole<T>;
-    const wanted = [...new Map(blobTexts(value).map((text) => [text.blob, text])).values()];
+    const wanted = [...new Map(textsIn(value).map((text) => [text.blob, text])).values()];
     const found = new Map<string, string>();
     for (let start = 0; start < wanted.length; start += PARALLEL_READS) {
       await Promise.all(

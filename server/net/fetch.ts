@@ -39,7 +39,7 @@ export interface Exchange {
   /** What SDKs send by. */
   fetch: typeof globalThis.fetch;
   /** Sends JSON and gives the body of an answer within 2xx; throws for every other. */
-  post(url: string, json: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+  post(url: string, json: Uint8Array, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
   facts: ExchangeFacts;
 }
 

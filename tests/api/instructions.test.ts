@@ -226,5 +226,5 @@ test('the system prompt tells the place: system, shell, directory and its listin
   await talk.turn('hi', [{ text: 'hi' }]);
   expect(systemPrompt()).toContain(`Working directory: ${world.project}`);
   expect(systemPrompt()).toMatch(/Operating system: \w+\nShell: \/\S+/);
-  expect(systemPrompt()).toContain('.git/ …\nsrc/\n  one.ts\na.txt');
+  expect(systemPrompt()).toContain('.git/ ...\nsrc/\n  one.ts\na.txt');
 });

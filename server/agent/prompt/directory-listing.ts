@@ -20,7 +20,7 @@ async function entriesOf(dir: string, { list }: Files): Promise<Entry[]> {
 }
 
 const more = (total: number, shown: number, indent: string) =>
-  total > shown ? [`${indent}… ${total - shown} more`] : [];
+  total > shown ? [`${indent}... ${total - shown} more`] : [];
 
 /** Directories first, then files; hidden directories stay closed; a line counts what was left out. */
 export async function listDirectory(root: string, files: Files): Promise<string> {
@@ -29,7 +29,7 @@ export async function listDirectory(root: string, files: Files): Promise<string>
   const blocks = await Promise.all(
     shown.map(async (entry) => {
       if (!entry.directory) return [entry.name];
-      if (entry.name.startsWith('.')) return [`${entry.name}/ …`];
+      if (entry.name.startsWith('.')) return [`${entry.name}/ ...`];
       const children = await entriesOf(join(root, entry.name), files);
       return [
         `${entry.name}/`,

@@ -10,12 +10,12 @@ export type ChatMessage = Record<string, unknown> & { role: string };
 type ChatTool = Record<string, unknown>;
 export type ChatBody = Record<string, unknown> & { model: string; messages: ChatMessage[]; tools?: ChatTool[] };
 
-const toolsText = oncePer((tools: ChatTool[]) => JSON.stringify(tools));
+const encodedTools = oncePer((tools: ChatTool[]) => Buffer.from(`,"tools":${JSON.stringify(tools)}}`));
 
-/** The JSON of a body. The tools, which are the same in each request of a session and most of many, are encoded once. */
-export function encodeChat({ tools, ...rest }: ChatBody): string {
-  const text = JSON.stringify(rest);
-  return tools ? `${text.slice(0, -1)},"tools":${toolsText(tools)}}` : text;
+/** The JSON of a body. The tools, the same in each request of a session and most of many, are encoded once. */
+export function encodeChat({ tools, ...rest }: ChatBody): Uint8Array {
+  const json = JSON.stringify(rest);
+  return tools ? Buffer.concat([Buffer.from(json.slice(0, -1)), encodedTools(tools)]) : Buffer.from(json);
 }
 
 /** Where the two wires differ in their messages. */

@@ -30,7 +30,7 @@ it('shows two levels, directories first, hidden directories closed', async () =>
     '.env',
   );
   expect(await listDirectory(root, createLocalRuntime())).toBe(
-    '.git/ …\nsrc/\n  deep/\n  a.ts\n  b.ts\n.env\nREADME.md',
+    '.git/ ...\nsrc/\n  deep/\n  a.ts\n  b.ts\n.env\nREADME.md',
   );
 });
 
@@ -39,9 +39,9 @@ it('counts what it leaves out: 30 entries, 10 of a child', async () => {
   const lines = (await listDirectory(root, createLocalRuntime())).split('\n');
   expect(lines[0]).toBe('dir/');
   expect(lines.filter((line) => /^ {2}\d/.test(line))).toHaveLength(10);
-  expect(lines[11]).toBe('  … 2 more');
+  expect(lines[11]).toBe('  ... 2 more');
   expect(lines.filter((line) => line.startsWith('file-'))).toHaveLength(29);
-  expect(lines.at(-1)).toBe('… 2 more');
+  expect(lines.at(-1)).toBe('... 2 more');
 });
 
 it('says nothing of what it cannot read', async () => {
