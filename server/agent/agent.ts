@@ -73,7 +73,11 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
   const state = () => readContext(log.state.context, id);
   const frames = createStatusFrames(log, id, standingFacts);
   const queue = createPromptQueue(log, id);
-  const gather = () => [...program.tools, ...features.flatMap((feature) => feature.tools?.(context) ?? [])];
+  const gather = () => {
+    const gathered = [...program.tools];
+    for (const feature of features) if (feature.tools) gathered.push(...feature.tools(context));
+    return gathered;
+  };
   const tools = createAgentTools(program, gather, state);
 
   const context: AgentContext = {

@@ -3,6 +3,7 @@
  * same history gives the same bytes, so that prompt caches of the providers hold. Run once over the fold's entries; the
  * result is not to be projected again.
  */
+import { oncePer } from '#server/once-per.ts';
 import type { ContextMessage, Part, ToolCall } from '#schema/engine.ts';
 
 export interface RequestShape {
@@ -118,7 +119,8 @@ function pairResults(messages: readonly ContextMessage[], strict: boolean): Cont
   });
 }
 
-function renderResult(message: ContextMessage): ContextMessage {
+/** Once: the same history gives the same messages. */
+const renderResult = oncePer((message: ContextMessage): ContextMessage => {
   const { note, ...rest } = message;
   const hasMedia = message.content.some(isMedia);
   if (hasMedia) {
@@ -132,7 +134,7 @@ function renderResult(message: ContextMessage): ContextMessage {
   if (message.isError) lines.unshift(FAILED_LINE);
   if (note) lines.push(note);
   return { ...rest, content: [{ type: 'text', text: lines.join('\n') }] };
-}
+});
 
 function mergeUsers(messages: readonly ContextMessage[]): ContextMessage[] {
   return mergeRuns(

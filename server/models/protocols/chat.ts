@@ -10,16 +10,21 @@ export type ChatMessage = Record<string, unknown> & { role: string };
 type ChatTool = Record<string, unknown>;
 export type ChatBody = Record<string, unknown> & { model: string; messages: ChatMessage[]; tools?: ChatTool[] };
 
-const encodedTools = oncePer((tools: ChatTool[]) => Buffer.from(`,"tools":${JSON.stringify(tools)}}`));
+const encodedMessage = oncePer((message: ChatMessage) => JSON.stringify(message));
+const encodedTools = oncePer((tools: ChatTool[]) => Buffer.from(`,"tools":${JSON.stringify(tools)}`));
 
-/** The JSON of a body. The tools, the same in each request of a session and most of many, are encoded once. */
-export function encodeChat({ tools, ...rest }: ChatBody): Uint8Array {
-  const json = JSON.stringify(rest);
-  return tools ? Buffer.concat([Buffer.from(json.slice(0, -1)), encodedTools(tools)]) : Buffer.from(json);
+/** The JSON of a body. Of what was sent before only the bytes are put together again. */
+export function encodeChat({ messages, tools, ...rest }: ChatBody): Uint8Array {
+  const text = `${JSON.stringify(rest).slice(0, -1)},"messages":[${messages.map(encodedMessage).join(',')}]`;
+  return Buffer.concat([Buffer.from(text), ...(tools ? [encodedTools(tools)] : []), END]);
 }
+
+const END = Buffer.from('}');
 
 /** Where the two wires differ in their messages. */
 export interface ChatDialect {
+  /** With whatever else of a request its answers depend on. */
+  name: string;
   /** Members that carry an assistant message's reasoning. */
   reasoning(message: ContextMessage): Record<string, unknown>;
   /** Media stay inside the tool message; else they follow in a user message after the run of results. */
@@ -51,31 +56,55 @@ export function chatMessages(request: ModelRequest, dialect: ChatDialect): ChatM
   }
 
   for (const message of request.messages) {
-    if (message.role === 'tool') {
-      const media = message.content.filter((part) => part.type !== 'text' && part.type !== 'think');
-      result.push({
-        role: 'tool',
-        tool_call_id: wireId(message.toolCallId ?? ''),
-        content: dialect.mediaInToolMessage ? content(message.content, dialect) : toolText(message.content, media),
-      });
-      if (!dialect.mediaInToolMessage) following.push(...media.filter((part) => part.type === 'image_url'));
-      continue;
+    if (message.role !== 'tool') flush();
+    const told = chatMessageOnce(message, wireId, dialect);
+    if (told) result.push(told);
+    if (message.role === 'tool' && !dialect.mediaInToolMessage) {
+      following.push(...message.content.filter((part) => part.type === 'image_url'));
     }
-    flush();
-    if (message.role === 'assistant') {
-      result.push(assistantMessage(message, wireId, dialect));
-      continue;
-    }
-    const declared = message.tools && dialect.declaration?.(message.tools);
-    if (message.content.length === 0 && !declared) continue;
-    result.push({
-      role: message.role,
-      ...(message.content.length > 0 && { content: content(message.content, dialect) }),
-      ...declared,
-    });
   }
   flush();
   return result;
+}
+
+/** What became of a message when it was last told. */
+const lastTold = new WeakMap<ContextMessage, { dialect: string; told: ChatMessage | undefined }>();
+
+/** A history is told again with each request: what a message is on the wire is kept, unless its ids depend on others. */
+function chatMessageOnce(message: ContextMessage, wireId: (id: string) => string, dialect: ChatDialect) {
+  const { toolCallId, toolCalls } = message;
+  const renamed = (id: string) => wireId(id) !== id;
+  if ((toolCallId !== undefined && renamed(toolCallId)) || toolCalls.some(({ id }) => renamed(id))) {
+    return chatMessage(message, wireId, dialect);
+  }
+  const last = lastTold.get(message);
+  if (last?.dialect === dialect.name) return last.told;
+  const told = chatMessage(message, wireId, dialect);
+  lastTold.set(message, { dialect: dialect.name, told });
+  return told;
+}
+
+/** Undefined for a message that says nothing on this wire. */
+function chatMessage(
+  message: ContextMessage,
+  wireId: (id: string) => string,
+  dialect: ChatDialect,
+): ChatMessage | undefined {
+  if (message.role === 'assistant') return assistantMessage(message, wireId, dialect);
+  if (message.role === 'tool') {
+    return {
+      role: 'tool',
+      tool_call_id: wireId(message.toolCallId ?? ''),
+      content: dialect.mediaInToolMessage ? content(message.content, dialect) : toolText(message.content),
+    };
+  }
+  const declared = message.tools && dialect.declaration?.(message.tools);
+  if (message.content.length === 0 && !declared) return undefined;
+  return {
+    role: message.role,
+    ...(message.content.length > 0 && { content: content(message.content, dialect) }),
+    ...declared,
+  };
 }
 
 function assistantMessage(message: ContextMessage, wireId: (id: string) => string, dialect: ChatDialect): ChatMessage {
@@ -95,8 +124,8 @@ function assistantMessage(message: ContextMessage, wireId: (id: string) => strin
   };
 }
 
-function toolText(parts: readonly Part[], media: readonly Part[]): string {
-  const omitted = media.filter((part) => part.type !== 'image_url').map(omission);
+function toolText(parts: readonly Part[]): string {
+  const omitted = parts.filter(({ type }) => type !== 'text' && type !== 'think' && type !== 'image_url').map(omission);
   return [textOf(parts, '\n'), ...omitted].filter(Boolean).join('\n') || '[the output is attached below]';
 }
 

@@ -5,7 +5,7 @@ import type { ToolSchema } from '#schema/engine.ts';
 import { normalizeToolSchema } from '../tool-schema.ts';
 import type { ModelRequest, Protocol } from '../types.ts';
 import { uploadNativeVideo } from './native-files.ts';
-import { chatMessages, chatTools, responseFormat, type ChatBody } from './chat.ts';
+import { chatMessages, chatTools, responseFormat, type ChatBody, type ChatDialect } from './chat.ts';
 import { streamChat } from './chat-stream.ts';
 
 export function createNative(transport: Transport): Protocol {
@@ -19,23 +19,27 @@ export function createNative(transport: Transport): Protocol {
 
 const toolsOf = oncePer((tools: readonly ToolSchema[]) => chatTools(tools, normalizeToolSchema, true));
 
+/** @param keep whether a message's reasoning goes back with it. */
+const dialect = (keep: boolean): ChatDialect => ({
+  name: keep ? 'native, with reasoning' : 'native',
+  reasoning(message) {
+    if (!keep) return {};
+    const text = message.content.map((part) => (part.type === 'think' ? part.think : '')).join('');
+    return { reasoning_content: text };
+  },
+  mediaInToolMessage: true,
+  omitBlankContent: true,
+  echoExtras: true,
+  declaration: (declared) => ({ tools: toolsOf(declared) }),
+  video: (url, id) => ({ type: 'video_url', video_url: { url, ...(id && { id }) } }),
+});
+
 function body(request: ModelRequest): ChatBody {
   const { model, settings, tools } = request;
   const keep = settings.effort === 'off' ? undefined : settings.keep;
   return {
     model: model.wireName,
-    messages: chatMessages(request, {
-      reasoning(message) {
-        if (keep !== 'all') return {};
-        const text = message.content.map((part) => (part.type === 'think' ? part.think : '')).join('');
-        return { reasoning_content: text };
-      },
-      mediaInToolMessage: true,
-      omitBlankContent: true,
-      echoExtras: true,
-      declaration: (declared) => ({ tools: toolsOf(declared) }),
-      video: (url, id) => ({ type: 'video_url', video_url: { url, ...(id && { id }) } }),
-    }),
+    messages: chatMessages(request, dialect(keep === 'all')),
     ...(tools.length > 0 && { tools: toolsOf(tools) }),
     stream: true,
     stream_options: { include_usage: true },

@@ -27,6 +27,7 @@ function body(request: ModelRequest): ChatBody {
   return {
     model: model.wireName,
     messages: chatMessages(request, {
+      name: `openai ${model.reasoningKey ?? ''}`,
       reasoning: (message) => reasoning(message, model.reasoningKey),
       mediaInToolMessage: false,
       omitBlankContent: false,

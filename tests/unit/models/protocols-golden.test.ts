@@ -3,6 +3,7 @@
  * read the difference.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ContextMessage } from '#schema/engine.ts';
 import { createModelClient, type ModelClient } from '#server/models/stream.ts';
 import type { ModelRequest, ResolvedModel, WireType } from '#server/models/types.ts';
 import {
@@ -82,6 +83,23 @@ describe.each(WIRE_TYPES)('%s', (type) => {
     const protocol = await client.protocol(asked.model.protocol);
     const { body } = await sent(asked);
     expect(body).toEqual(JSON.parse(JSON.stringify(protocol.body(asked))));
+  });
+
+  it('tells a history as it would tell it for the first time, whatever was asked of it before', async () => {
+    const history = [...callsWithIds('a.b', 'a:b', 'a_b'), ...richHistory(FORMATS[type])];
+    const { body } = await client.protocol(request().model.protocol);
+    const asked: Partial<ModelRequest>[] = [
+      { settings: { effort: 'high', keep: 'all' } },
+      { settings: { effort: 'off' } },
+      { model: { ...request().model, reasoningKey: 'reasoning' } },
+      { messages: history.slice(2) },
+      {},
+    ];
+    for (const more of asked) {
+      const now = request({ messages: history, ...more });
+      const fresh = { ...now, messages: structuredClone(now.messages) };
+      expect(body(now)).toEqual(body(fresh));
+    }
   });
 
   it('repeats the earlier messages byte for byte when the history grows', async () => {
@@ -258,3 +276,10 @@ describe('anthropic', () => {
     expect(JSON.stringify(other.body.messages)).not.toContain('cut off');
   });
 });
+
+/** A call and its result, one after the other. */
+const callsWithIds = (...ids: string[]): ContextMessage[] =>
+  ids.flatMap((id) => [
+    { role: 'assistant', content: [], toolCalls: [{ id, name: 'Read', arguments: '{}' }] },
+    { role: 'tool', content: [{ type: 'text', text: `of ${id}` }], toolCalls: [], toolCallId: id },
+  ]);
