@@ -25,6 +25,7 @@ import { errorCode } from '#server/files/errno.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import type { ColdFolds } from './cold-folds.ts';
+import type { TakeFold, TakenFold } from './taken-folds.ts';
 import { createLiveCache, type LiveCache } from './live-cache.ts';
 import { copySessionFolder } from './copy-folder.ts';
 import type { Slots } from '#server/slots.ts';
@@ -65,6 +66,7 @@ export interface LiveSessionsDeps {
   slots: Slots;
   /** Of sessions that are not loaded. */
   folds: Pick<ColdFolds, 'read'>;
+  takeFold: TakeFold;
   models: Pick<ModelChecks, 'assertSubagentPool'>;
   transcripts: LiveSessionDeps['transcripts'];
   /** Told of each session that is loaded or made. */
@@ -114,7 +116,6 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     holds: (id, session) => session.holds() || deps.resources.some((resource) => resource.holds(id)),
     keeps: (session) => session.keeps(),
     dropped: (session) => session.dropped(),
-    slots: deps.slots,
     log,
     clock,
     maxLive: deps.maxLive,
@@ -151,7 +152,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     projections: deps.features.flatMap((feature) => feature.projection ?? []),
   });
 
-  function activate(sessionLog: SessionLog, row: SessionHeader): LiveSession {
+  function activate(sessionLog: SessionLog, row: SessionHeader, known?: TakenFold['transcripts']): LiveSession {
     const { id, workspaceId, cwd } = row;
     const dir = directory(row);
     return createLiveSession({
@@ -160,7 +161,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       program: deps.program,
       features: deps.features,
       loaded: row,
-      transcripts: deps.transcripts,
+      transcripts: { ...deps.transcripts, known },
       // Who is not the writer may be behind another process, and the index never is.
       row: (stored = index.get(id) ?? row) =>
         sessionLog.claimed ? foldedHeader(sessionLog.state, stored, stored) : stored,
@@ -252,17 +253,22 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
 
   async function load(id: string): Promise<LiveSession> {
     await index.ready();
+    const known = await deps.takeFold(id);
+    return deps.slots.run(() => loadNow(id, known));
+  }
+
+  async function loadNow(id: string, known?: TakenFold): Promise<LiveSession> {
     const row = storedHeader(id);
     await deps.ensureWorkspace(row.workspaceId, row.cwd);
     let sessionLog: SessionLog;
     try {
-      sessionLog = await openSessionLog(logOptions(row));
+      sessionLog = await openSessionLog(logOptions(row), known?.fold);
     } catch (error) {
       log.error('a session cannot be loaded', { sessionId: id, err: error });
       if (error instanceof ServiceError) throw error;
       throw new ServiceError('internal.error', `session ${id} cannot be loaded: ${reasonOf(error)}`, { cause: error });
     }
-    const session = activate(sessionLog, row);
+    const session = activate(sessionLog, row, known?.transcripts);
     const folded = foldedHeader(sessionLog.state, row, row);
     const indexed = index.stored(id)?.journalLength ?? 0;
     // Settled just now, or the end of its server came before the row.
@@ -321,6 +327,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     directory,
     get: live.get,
     all: live.all,
+    loaded: live.loaded,
     use,
     ifLoaded: async (id, work) => (live.get(id) ? use(id, work) : undefined),
     open: (id) => refreshed(id, (session) => session),

@@ -10,7 +10,7 @@ import type { SessionIndex } from './session-index.ts';
 export type ReadFrom = { session: LiveSession } | { fold: ColdFold; dir: string; stored: StoredHeader };
 
 export interface SessionPlaceDeps {
-  live: Pick<LiveSessions, 'get' | 'directory'>;
+  live: Pick<LiveSessions, 'get' | 'loaded' | 'directory'>;
   folds: Pick<ColdFolds, 'read'>;
   index: Pick<SessionIndex, 'ready' | 'stored'>;
 }
@@ -25,6 +25,8 @@ export function createReadFrom({ live, folds, index }: SessionPlaceDeps): (id: s
 
   return async (id) => {
     let fold: ColdFold | undefined;
+    // What is being loaded is folded already.
+    await live.loaded(id);
     if (!live.get(id)) {
       await index.ready();
       fold = await folds.read(id, live.directory(storedHeader(id).header));

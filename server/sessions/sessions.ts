@@ -33,6 +33,7 @@ import { createSessionStreams } from './session-streams.ts';
 import { updateProfile, type ProfileUpdate } from './update-profile.ts';
 import { createSessionRecovery } from './session-recovery.ts';
 import { submitPrompt } from './submit-prompt.ts';
+import { createTakeFold } from './taken-folds.ts';
 import { createTranscriptReads, KEPT_TRANSCRIPTS, type ReadTranscripts } from './transcript-reads.ts';
 
 export interface CreateSession {
@@ -53,7 +54,7 @@ const LOADS = 8;
 
 export interface SessionsDeps extends Omit<
   LiveSessionsDeps,
-  'ensureWorkspace' | 'slots' | 'folds' | 'transcripts' | 'loaded'
+  'ensureWorkspace' | 'slots' | 'folds' | 'takeFold' | 'transcripts' | 'loaded'
 > {
   home: string;
   workspaces: Workspaces;
@@ -128,28 +129,25 @@ export function createSessions(deps: SessionsDeps): Sessions {
   });
   const projections = deps.features.flatMap((feature) => feature.projection ?? []);
   const folds = createColdFolds({ slots, holder: deps.holder, projections });
+  const projection = transcriptProjection(mapper);
+  const transcriptFolds = createColdFolds({
+    slots,
+    holder: deps.holder,
+    projections: [...projections, projection],
+    ...KEPT_TRANSCRIPTS,
+    clock,
+  });
   const live: LiveSessions = createLiveSessions({
     ...deps,
     slots,
     folds,
+    takeFold: createTakeFold({ folds, transcriptFolds, projection }),
     transcripts,
     loaded: (session) => followers.loaded(followed(session)),
     ensureWorkspace,
   });
   const read = createSessionReads({ ...deps, live, folds });
-  const projection = transcriptProjection(mapper);
-  const transcript = createTranscriptReads({
-    live,
-    index,
-    projection,
-    folds: createColdFolds({
-      slots,
-      holder: deps.holder,
-      projections: [...projections, projection],
-      ...KEPT_TRANSCRIPTS,
-      clock,
-    }),
-  });
+  const transcript = createTranscriptReads({ live, index, projection, folds: transcriptFolds });
   const recovery = createSessionRecovery({ index, live, holder: deps.holder, log: deps.log, clock });
   let callOffStart = () => {};
   const cronSessions = createCronSessions({ ...deps, live, disabled: () => deps.program.cron().disabled });
