@@ -21,6 +21,8 @@ export interface ColdFolds {
    * is being read. Undefined where none is kept, or it has records that stand in no line.
    */
   take(sessionId: string): Promise<ColdFold | undefined>;
+  /** Whether it is kept, or being made. */
+  keeps(sessionId: string): boolean;
   /** How many are kept, and how many bytes of journal they were made from. */
   kept(): { folds: number; bytes: number };
 }
@@ -111,6 +113,7 @@ export function createColdFolds(deps: ColdFoldsDeps): ColdFolds {
       forget(sessionId);
       return fold;
     },
+    keeps: (sessionId) => kept.has(sessionId) || running.has(sessionId),
     kept: () => ({ folds: kept.size, bytes: bytes() }),
   };
 }

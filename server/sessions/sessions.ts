@@ -17,7 +17,8 @@ import type { Workspaces } from '#server/workspaces/workspaces.ts';
 import { createColdFolds } from './cold-folds.ts';
 import { createConversationActions, type ConversationActions } from './conversation-actions.ts';
 import { createCronSessions } from './cron-sessions.ts';
-import { createLiveSessions, type LiveSessions, type LiveSessionsDeps, type WantedCopy } from './live-sessions.ts';
+import { createLiveSessions, type LiveSessions, type LiveSessionsDeps } from './live-sessions.ts';
+import type { WantedCopy } from './session-copies.ts';
 import { createSlots } from '#server/slots.ts';
 import { listSessions, type SessionListQuery } from './session-list.ts';
 import { copyChanges, type CopyRequest } from './copy-changes.ts';
@@ -186,6 +187,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       archived: false,
       custom: customMetadata(request.metadata ?? {}),
       open: false,
+      settled: true,
       cron: false,
     };
     return (await live.create(row)).view(row);
@@ -206,7 +208,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return live.inTurn(id, async () => {
       const describe = (copy: SessionHeader) => ({ ...copy, ...copyChanges(kind, rowOf(id), copy, request) });
       const source = live.get(id)?.row() ?? rowOf(id);
-      return (await live.fork(source, { kind, describe })).view();
+      return live.fork(source, { kind, describe });
     });
   }
 
