@@ -25,10 +25,12 @@ export function createReadFrom({ live, folds, index }: SessionPlaceDeps): (id: s
 
   return async (id) => {
     let fold: ColdFold | undefined;
-    // What is being loaded is folded already.
-    await live.loaded(id);
     if (!live.get(id)) {
       await index.ready();
+      // It would be folded twice.
+      await live.loaded(id);
+    }
+    if (!live.get(id)) {
       fold = await folds.read(id, live.directory(storedHeader(id).header));
     }
     // It may have come or gone meanwhile; what this process runs, it alone knows whole.
