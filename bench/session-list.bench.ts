@@ -33,6 +33,7 @@ function fill(index: SessionIndex, size: number): void {
         archived: place % 4 < 2,
         custom: { client: 'bench' },
         open: false,
+        settled: false,
         cron: false,
       },
       0,

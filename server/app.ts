@@ -244,11 +244,12 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   config.onChanged((change) => globalStream.publish('event.config.changed', change));
   config.onWarnings((warnings) => globalStream.publish('event.config.warning', { warnings }));
 
+  const projections = features.flatMap((feature) => feature.projection ?? []);
   const index = createSessionIndex({
     db: createIndexDb({ home, schema: indexSchema, log: homeLog }),
     log: homeLog,
     sessionsDir,
-    read: (folder, known) => readSessionFolder(folder, known, holder),
+    read: (folder, known) => readSessionFolder(folder, known, { holder, projections }),
   });
   opened.add(index);
   const log = engineLog.withSessions((id) => {

@@ -7,7 +7,7 @@ import type { LogState } from './fold.ts';
 import { JOURNAL_FORMAT, type JournalHeader } from './header.ts';
 import type { JournalFiles, JournalReader } from './journal-files.ts';
 import type { FeatureProjection } from './projections/feature-projection.ts';
-import { readHeader, readPosition } from './replay.ts';
+import { readEnd, readHeader } from './replay.ts';
 import { emptyView, readOn, type JournalView } from './view.ts';
 
 const LINE_FEED = 10;
@@ -36,35 +36,51 @@ export interface LineCopy {
   stage: string;
   /** Of the copy; says afterwards what it was copied from. */
   header: JournalHeader;
-  projections: readonly FeatureProjection[];
   files: JournalFiles;
 }
 
-/**
- * Writes the copy's file and folds it, unless that is known; a journal that is not there is an empty one. Throws 50001 of
- * a damaged line, 50003 of a newer format.
- */
-export async function copyLines(copy: LineCopy): Promise<JournalView & { blobs: BlobStore }> {
-  const { source, stage, header, projections, files } = copy;
+interface CopiedLines {
+  header: JournalHeader & { history: number };
+  /** So many bytes further on than in the original. */
+  shift: number;
+  /** Bytes of the copy's file. */
+  length: number;
+  /** Time of the last of them. */
+  t: number;
+  /** The original has no journal. */
+  empty: boolean;
+}
+
+/** Writes the copy's file; a journal that is not there is an empty one. Throws 50003 of a newer format. */
+export async function copyLines({ source, stage, header, files }: LineCopy): Promise<CopiedLines> {
   const found = await bounds(source, files);
-  const { seq, epoch } = found ? await readPosition(source.dir, found.end) : { seq: 0, epoch: '' };
+  const { seq, epoch, t } = found ? await readEnd(source.dir, found.end) : { seq: 0, epoch: '', t: 0 };
   const { start = 0, end = 0 } = found ?? {};
   const forked_from = { session_id: source.sessionId, epoch, seq };
   const own = { ...header, history: end - start, forked_from };
   const head = `${JSON.stringify(own)}\n`;
   await files.copy({ dir: source.dir, start, end }, stage, head);
-  const known = found && source.known;
+  const length = Buffer.byteLength(head);
+  return { header: own, shift: length - start, length: length + own.history, t, empty: !found };
+}
+
+/** As `copyLines`, and folds the copy, unless that is known. Throws 50001 of a damaged line too. */
+export async function foldCopy(
+  copy: LineCopy,
+  projections: readonly FeatureProjection[],
+): Promise<JournalView & { blobs: BlobStore }> {
+  const { source, stage, files } = copy;
+  const { header, shift, length, empty } = await copyLines(copy);
+  const known = empty ? undefined : source.known;
   const blobs = createBlobStore(stage, files, known?.holdsTexts);
   if (!known) {
-    const view = emptyView(header, projections);
+    const view = emptyView(copy.header, projections);
     await readOn(view, stage, blobs);
     return { ...view, blobs };
   }
   const { state } = known;
-  const length = Buffer.byteLength(head);
-  becomeCopy(state, own, length - start);
-  const ownStart = length + own.history;
-  return { header: own, state, seq: 0, length: ownStart, ownStart, marks: [], broken: false, blobs };
+  becomeCopy(state, header, shift);
+  return { header, state, seq: 0, length, ownStart: length, marks: [], broken: false, blobs };
 }
 
 /** Where the lines behind the header begin and end; undefined where there is no header. */

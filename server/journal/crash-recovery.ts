@@ -40,6 +40,13 @@ export function settleCrash(state: LogState): CompleteDraft[] {
   return placeSplices(state, drafts);
 }
 
+/** Whether nothing is open and nobody has to be told anything: a copy made now is told no more than that it is one. */
+export function isSettled(state: LogState): boolean {
+  const { features } = state;
+  if (isBusy(state.activity) || settleCrash(state).length > 0) return false;
+  return features.projections.every((projection) => projection.copied(features).length === 0);
+}
+
 /** Newest agent first, main last. */
 function creationOrder(created: string[], all: string[]): string[] {
   const known = [...created, ...all.filter((agent) => !created.includes(agent))];

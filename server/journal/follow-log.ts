@@ -10,12 +10,12 @@ import type { SessionLog } from './session-log.ts';
 export type FollowedLog = Pick<SessionLog, 'dir' | 'length' | 'unwritten' | 'state' | 'listen'>;
 
 /**
- * Tells a listener of all lines of the log's file and then lets it listen, with no line left out or told twice. When
- * this resolves the listener knows all that the log's own folds know. Throws 50001 of a damaged line.
+ * Tells a listener of all lines of the log's file, or those behind `from`, and then lets it listen, with no line left out
+ * or told twice. When this resolves the listener knows all that the log's own folds know. Throws 50001 of a damaged line.
  */
-export async function followLog(log: FollowedLog, listener: LogListener): Promise<() => void> {
+export async function followLog(log: FollowedLog, listener: LogListener, from = 0): Promise<() => void> {
   // Lines that come meanwhile are read too: each pass is shorter than the one before.
-  for (let at = 0; at < log.length;) {
+  for (let at = from; at < log.length;) {
     const end = log.length;
     await readPart(log.dir, at, end, listener.line);
     at = end;

@@ -1,22 +1,37 @@
 /** The log of a session that begins as a copy of another one. */
+import type { EventFrame } from '#server/events/frame.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { Session } from '#schema/session.ts';
 import { placeSplices } from './context-size.ts';
-import { copyLines, type CopiedJournal } from './copy-lines.ts';
+import { createBlobStore } from './blobs.ts';
+import { copyLines, foldCopy, type CopiedJournal } from './copy-lines.ts';
 import { settleCrash } from './crash-recovery.ts';
 import { applyBatch, type LogState } from './fold.ts';
-import { journalFiles, type JournalFile } from './journal-files.ts';
-import { event, internal, recordOf, type TitleKind } from './records.ts';
+import { journalFiles, type JournalFiles } from './journal-files.ts';
+import { encodedBatch, isSent } from './line-reader.ts';
+import { recordFrame, sendable } from './record-frame.ts';
+import { event, internal, recordOf, type JournalRecord, type TitleKind } from './records.ts';
 import { openLog, type SessionLog, type SessionLogOptions } from './session-log.ts';
 import { newHeader } from './view.ts';
 
-export interface ForkSessionLogOptions extends SessionLogOptions {
+type ForkKind = 'fork' | 'child';
+
+/** What the copy is told to be. */
+interface Begun {
+  session: Session;
+  titleKind: TitleKind;
+}
+
+export interface ForkOptions extends Pick<SessionLogOptions, 'dir' | 'sessionId' | 'clock' | 'files'> {
   source: CopiedJournal;
   /** The folder while it is made, with all that the journal refers to; becomes `dir`, which must not be there. */
   stage: string;
-  kind: 'fork' | 'child';
+  kind: ForkKind;
+}
+
+export interface ForkSessionLogOptions extends ForkOptions, SessionLogOptions {
   /** What the copy is, from the fold of what was copied; a refusal is thrown. */
-  begin(state: LogState): Promise<{ session: Session; titleKind: TitleKind }>;
+  begin(state: LogState): Promise<Begun>;
 }
 
 /**
@@ -27,26 +42,18 @@ export interface ForkSessionLogOptions extends SessionLogOptions {
 export async function forkSessionLog(options: ForkSessionLogOptions): Promise<SessionLog> {
   const { dir, stage, sessionId, source, kind, clock, files = journalFiles, projections = [] } = options;
   const now = clock.now();
-  const view = await copyLines({ source, stage, header: newHeader(sessionId, now), projections, files });
+  const view = await foldCopy({ source, stage, header: newHeader(sessionId, now), files }, projections);
   const { state } = view;
-  const { session, titleKind } = await options.begin(state);
+  const begun = await options.begin(state);
   const more = state.features.projections.flatMap((projection) => projection.copied(state.features));
   // What ran is closed as of the last that is known of it.
   const { lastTime } = state;
   const t = Math.max(now, lastTime);
-  const head = [
-    recordOf(event(MAIN_AGENT, 'event.session.created', { session }, { titleKind }), 1),
-    recordOf(internal(MAIN_AGENT, 'forked', { source: source.sessionId, kind }), undefined),
-  ];
+  const head = firstRecords(begun, source, kind);
   applyBatch(state, { t, records: head }, view.length);
   const closing = placeSplices(state, [...settleCrash({ ...state, lastTime }), ...more]);
   const line = `${view.blobs.encode({ t, r: [...head, ...closing.map((draft) => recordOf(draft, undefined))] })}\n`;
-  const file = files.openToWrite(stage);
-  try {
-    writeWhole(file, Buffer.from(line), view.length);
-  } finally {
-    file.close();
-  }
+  appendLine(files, stage, line, view.length);
   await files.rename(stage, dir);
   view.blobs.moved(dir);
   const opened = openLog(options, view.blobs, view);
@@ -54,6 +61,42 @@ export async function forkSessionLog(options: ForkSessionLogOptions): Promise<Se
   return opened.log;
 }
 
-function writeWhole(file: JournalFile, bytes: Buffer, position: number): void {
-  for (let at = 0; at < bytes.length;) at += file.write(bytes.subarray(at), position + at);
+/**
+ * As `forkSessionLog`, of a journal up to a line behind which nothing was open or untold: the copy's own line has nothing
+ * to settle, so nothing is folded or opened. Returns the bytes of the copy's journal, and the frames to be published.
+ * Throws 50003 of a newer format.
+ */
+export async function forkSettledJournal(
+  options: ForkOptions & Begun,
+): Promise<{ length: number; frames: EventFrame[] }> {
+  const { dir, stage, sessionId, source, kind, clock, files = journalFiles } = options;
+  const now = clock.now();
+  const { header, length, t: lastTime } = await copyLines({ source, stage, header: newHeader(sessionId, now), files });
+  const t = Math.max(now, lastTime);
+  const blobs = createBlobStore(stage, files);
+  const line = `${blobs.encode({ t, r: firstRecords(options, source, kind) })}\n`;
+  appendLine(files, stage, line, length);
+  await files.rename(stage, dir);
+  const stream = { sessionId, epoch: header.epoch };
+  const sent = encodedBatch(line, blobs).records.filter(isSent);
+  const frames = sent.map((one) => recordFrame(blobs.encoded(sendable(one)), t, stream));
+  return { length: length + Buffer.byteLength(line), frames };
+}
+
+/** What the copy's own line begins with. */
+function firstRecords({ session, titleKind }: Begun, { sessionId }: CopiedJournal, kind: ForkKind): JournalRecord[] {
+  return [
+    recordOf(event(MAIN_AGENT, 'event.session.created', { session }, { titleKind }), 1),
+    recordOf(internal(MAIN_AGENT, 'forked', { source: sessionId, kind }), undefined),
+  ];
+}
+
+function appendLine(files: JournalFiles, dir: string, line: string, position: number): void {
+  const file = files.openToWrite(dir);
+  const bytes = Buffer.from(line);
+  try {
+    for (let at = 0; at < bytes.length;) at += file.write(bytes.subarray(at), position + at);
+  } finally {
+    file.close();
+  }
 }

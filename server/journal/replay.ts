@@ -51,37 +51,46 @@ export async function* replayLines(range: ReplayRange): AsyncGenerator<string> {
   }
 }
 
-/**
- * Epoch and last number of a session that is not loaded, read from both ends of its journal, or of its beginning up to
- * `end`. Throws 50001, ENOENT.
- */
-export async function readPosition(dir: string, end?: number): Promise<StreamPosition> {
+/** Epoch and last number of a session that is not loaded, read from both ends of its journal. Throws 50001, ENOENT. */
+export async function readPosition(dir: string): Promise<StreamPosition> {
+  const { seq, epoch } = await readEnd(dir);
+  return { seq, epoch };
+}
+
+/** Where a journal, or its beginning up to `end`, ends; with the time of its last line. Throws 50001, ENOENT. */
+export async function readEnd(dir: string, end?: number): Promise<StreamPosition & { t: number }> {
   const file = await journalFiles.openToRead(dir);
   try {
     const head = await readHeader(file);
-    if (!head) return { seq: 0, epoch: '' };
+    if (!head) return { seq: 0, epoch: '', t: 0 };
     const { header } = head;
-    const linesStart = head.end + (header.history ?? 0);
+    const { epoch, created_at, history = 0 } = header;
+    const linesStart = head.end + history;
     const size = end ?? (await file.size());
     const blobs = createBlobStore(dir);
     for (let bytes = TAIL_BYTES; ; bytes *= 2) {
       const whole = size - bytes <= linesStart;
-      const seq = await lastSeq(file, { start: whole ? linesStart : size - bytes, end }, whole, blobs);
-      if (seq !== undefined || whole) return { seq: seq ?? 0, epoch: header.epoch };
+      const { seq, t = created_at } = await lastOf(
+        file,
+        { start: whole ? linesStart : size - bytes, end },
+        whole,
+        blobs,
+      );
+      if (seq !== undefined || whole) return { seq: seq ?? 0, epoch, t };
     }
   } finally {
     await file.close();
   }
 }
 
-/** Highest number of the lines from there on; without `exact` the first line is cut and left out. */
-async function lastSeq(
+/** Highest number and time of the lines from there on; without `exact` the first line is cut and left out. */
+async function lastOf(
   file: JournalReader,
   { start, end }: { start: number; end: number | undefined },
   exact: boolean,
   blobs: BlobStore,
-): Promise<number | undefined> {
-  let last: number | undefined;
+): Promise<{ seq?: number | undefined; t?: number }> {
+  const last: { seq?: number | undefined; t?: number } = {};
   let skip = !exact;
   for await (const lines of readLines(file, start, end)) {
     for (const line of lines) {
@@ -89,7 +98,9 @@ async function lastSeq(
         skip = false;
         continue;
       }
-      last = outlinedBatch(line, blobs).records.findLast(isSent)?.seq ?? last;
+      const { t, records } = outlinedBatch(line, blobs);
+      last.seq = records.findLast(isSent)?.seq ?? last.seq;
+      last.t = t;
     }
   }
   return last;

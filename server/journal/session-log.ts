@@ -12,6 +12,7 @@ import { createAppender } from './append.ts';
 import { createBlobStore, type BlobStore } from './blobs.ts';
 import { createCatchUp } from './catch-up.ts';
 import { createClaim } from './claim.ts';
+import type { ColdFold } from './cold-fold.ts';
 import type { LogState } from './fold.ts';
 import { journalFiles, type JournalFiles } from './journal-files.ts';
 import { assertNotHeld } from './lock.ts';
@@ -149,12 +150,13 @@ export function createSessionLog(options: CreateSessionLogOptions): SessionLog {
 /**
  * Folds a session's journal. What a dead process left open is settled at once, unless the settling emits nothing (then
  * it waits for the first append) or a live process holds the session (then it shows as running). A missing journal, or
- * one without a complete first line, starts anew with a new epoch. Throws 50001 when the journal is damaged.
+ * one without a complete first line, starts anew with a new epoch. `known`, a fold of the file with the same projections
+ * that is given away, is read on. Throws 50001 when the journal is damaged.
  */
-export async function openSessionLog(options: SessionLogOptions): Promise<SessionLog> {
+export async function openSessionLog(options: SessionLogOptions, known?: ColdFold): Promise<SessionLog> {
   const { dir, sessionId, files, projections = [] } = options;
-  const view = emptyView(newHeader(sessionId, options.clock.now()), projections);
-  const opened = openLog(options, createBlobStore(dir, files), view);
+  const view = known ?? emptyView(newHeader(sessionId, options.clock.now()), projections);
+  const opened = openLog(options, known?.blobs ?? createBlobStore(dir, files), view);
   await opened.load();
   return opened.log;
 }

@@ -1,6 +1,6 @@
 /**
  * Folds of sessions that are not loaded here, for those who only read. The last few are kept and read on, so that a
- * client that polls costs what is new; readers of one session share its fold.
+ * client that polls costs what is new; readers of one session share its fold, and a load goes on from it.
  */
 import { systemClock, type Clock } from '#server/clock.ts';
 import { foldJournal, type ColdFold, type FoldedJournal } from '#server/journal/cold-fold.ts';
@@ -16,6 +16,13 @@ export interface ColdFolds {
    * is shared and read on later: take from it what is wanted without an await in between.
    */
   read(sessionId: string, dir: string): Promise<ColdFold>;
+  /**
+   * The session's fold as it was read last, to be changed from here on: nobody reads it on any more. Waits for one that
+   * is being read. Undefined where none is kept, or it has records that stand in no line.
+   */
+  take(sessionId: string): Promise<ColdFold | undefined>;
+  /** Whether it is kept, or being made. */
+  keeps(sessionId: string): boolean;
   /** How many are kept, and how many bytes of journal they were made from. */
   kept(): { folds: number; bytes: number };
 }
@@ -58,6 +65,12 @@ export function createColdFolds(deps: ColdFoldsDeps): ColdFolds {
     expiry.set(sessionId, cancel);
   }
 
+  function forget(sessionId: string): void {
+    kept.delete(sessionId);
+    expiry.get(sessionId)?.();
+    expiry.delete(sessionId);
+  }
+
   async function readNow(sessionId: string, dir: string): Promise<ColdFold> {
     const known = kept.get(sessionId);
     // One that fails half-way is lost, and nobody else may read on what is being read.
@@ -92,6 +105,15 @@ export function createColdFolds(deps: ColdFoldsDeps): ColdFolds {
       next.set(sessionId, mine);
       return mine;
     },
+    async take(sessionId) {
+      const last = await (next.get(sessionId) ?? running.get(sessionId))?.catch(() => undefined);
+      // One that is too long to be kept is read on by nobody.
+      const fold = kept.get(sessionId) ?? (last && last.length > maxBytes ? last : undefined);
+      if (!fold || fold.unsettled) return undefined;
+      forget(sessionId);
+      return fold;
+    },
+    keeps: (sessionId) => kept.has(sessionId) || running.has(sessionId),
     kept: () => ({ folds: kept.size, bytes: bytes() }),
   };
 }

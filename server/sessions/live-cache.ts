@@ -7,7 +7,6 @@ import type { UnloadReason } from '#server/agent/feature.ts';
 import type { Clock } from '#server/clock.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
-import type { Slots } from '#server/slots.ts';
 
 const IDLE_UNLOAD_MS = 30 * 60 * 1000;
 const MAX_LIVE = 200;
@@ -23,6 +22,8 @@ export interface LiveCache<Item> {
   get(id: string): Item | undefined;
   /** Longest unused first. */
   all(): Item[];
+  /** Resolves when no load of the session is under way, whatever became of it. */
+  loaded(id: string): Promise<void>;
   /**
    * Loads the session unless it is, and keeps it until the work is done. The work is a request's: it waits for no turn
    * and no lifecycle call of the session.
@@ -50,7 +51,6 @@ export interface LiveCacheDeps<Item> {
   keeps(item: Item): boolean;
   /** It is kept, and goes because too many are; awaited in its turn. */
   dropped(item: Item): Promise<void>;
-  slots: Slots;
   log: Pick<Logger, 'warn' | 'error'>;
   clock: Clock;
   /** Sessions in memory above which opening one unloads the longest unused that nothing holds; 200 unless given. */
@@ -105,7 +105,7 @@ export function createLiveCache<Item>(deps: LiveCacheDeps<Item>): LiveCache<Item
     if (closed) return Promise.reject(stopping());
     let shared = loading.get(id);
     if (!shared) {
-      const loaded = async () => live.get(id) ?? deps.slots.run(() => enter(id, () => deps.load(id)));
+      const loaded = async () => live.get(id) ?? enter(id, () => deps.load(id));
       shared = inTurn(id, loaded).finally(() => loading.delete(id));
       loading.set(id, shared);
     }
@@ -205,6 +205,9 @@ export function createLiveCache<Item>(deps: LiveCacheDeps<Item>): LiveCache<Item
   return {
     get: (id) => live.get(id)?.item,
     all: () => [...live.values()].map(({ item }) => item),
+    async loaded(id) {
+      await loading.get(id)?.catch(() => undefined);
+    },
     async use(id, work) {
       const entry = await take(id);
       try {

@@ -6,40 +6,29 @@ import { join } from 'node:path';
 import type { AgentProgram } from '#server/agent/context.ts';
 import type { Feature, UnloadReason } from '#server/agent/feature.ts';
 import type { Clock } from '#server/clock.ts';
-import { errorMessage, ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
+import { ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import type { EventSink } from '#server/events/frame.ts';
-import { forkSessionLog } from '#server/journal/fork-log.ts';
-import type { ColdFold } from '#server/journal/cold-fold.ts';
-import { copyState } from '#server/journal/copy-state.ts';
-import type { LogState } from '#server/journal/fold.ts';
 import { journalFiles } from '#server/journal/journal-files.ts';
-import { lockOwner } from '#server/journal/lock.ts';
 import {
   createSessionLog,
   openSessionLog,
   type SessionLog,
   type SessionLogOptions,
 } from '#server/journal/session-log.ts';
+import type { Session } from '#schema/session.ts';
 import type { Logger } from '#server/logging/log.ts';
-import { errorCode } from '#server/files/errno.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import type { ColdFolds } from './cold-folds.ts';
+import type { TakeFold, TakenFold } from './taken-folds.ts';
 import { createLiveCache, type LiveCache } from './live-cache.ts';
-import { copySessionFolder } from './copy-folder.ts';
 import type { Slots } from '#server/slots.ts';
 import type { SessionIndex } from './session-index.ts';
-import {
-  copiedHeader,
-  foldedHeader,
-  newSessionId,
-  sessionOfHeader,
-  type ColdFacts,
-  type SessionHeader,
-} from './session-header.ts';
-import { unfinishedPath } from './unfinished-folders.ts';
+import { createSessionCopies, type WantedCopy } from './session-copies.ts';
+import { foldedHeader, sessionOfHeader, type ColdFacts, type SessionHeader } from './session-header.ts';
 import { createLiveSession, type LiveSession, type LiveSessionDeps } from './session.ts';
 import { createStateFiles } from './state-files.ts';
+import { reasonOf, unwritable } from './unwritable.ts';
 
 const IDLE_CHECK_MS = 60 * 1000;
 
@@ -64,7 +53,8 @@ export interface LiveSessionsDeps {
   resources: readonly SessionResource[];
   slots: Slots;
   /** Of sessions that are not loaded. */
-  folds: Pick<ColdFolds, 'read'>;
+  folds: Pick<ColdFolds, 'read' | 'keeps'>;
+  takeFold: TakeFold;
   models: Pick<ModelChecks, 'assertSubagentPool'>;
   transcripts: LiveSessionDeps['transcripts'];
   /** Told of each session that is loaded or made. */
@@ -89,10 +79,10 @@ export interface LiveSessions extends Omit<LiveCache<LiveSession>, 'add' | 'use'
   /** Writes a new session, tells of it and keeps it live. Throws 50003, and then nothing is left of it. */
   create(row: SessionHeader): Promise<LiveSession>;
   /**
-   * As `create`, of a session that begins as a copy of another; to be called in the other's turn. Throws 40901 while a
-   * turn runs there, 50001 of a damaged journal.
+   * Makes a session that begins as a copy of another; to be called in the other's turn. It is loaded where what it folds to
+   * is known or has to be. Throws 40901 while a turn runs there, 50001 of a damaged journal that it folds, 50003.
    */
-  fork(source: SessionHeader, wanted: WantedCopy): Promise<LiveSession>;
+  fork(source: SessionHeader, wanted: WantedCopy): Promise<Session>;
   /** Stores facts of the cold view, of a live or a cold session. Throws 50003, and then nothing has changed. */
   patch(id: string, change: (header: SessionHeader) => Partial<ColdChange>): Promise<void>;
   /** Stores what the journal of a live session tells; its file follows within seconds. */
@@ -114,7 +104,6 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     holds: (id, session) => session.holds() || deps.resources.some((resource) => resource.holds(id)),
     keeps: (session) => session.keeps(),
     dropped: (session) => session.dropped(),
-    slots: deps.slots,
     log,
     clock,
     maxLive: deps.maxLive,
@@ -136,6 +125,13 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     return row;
   }
 
+  /** What a log tells of its session; the row stays as it is where that cannot know. */
+  function headerOf({ state, unwritten }: SessionLog, row: SessionHeader): SessionHeader {
+    const header = foldedHeader(state, row, row);
+    // What stands in no line of the file is no part of a copy.
+    return unwritten.length > 0 ? { ...header, settled: false } : header;
+  }
+
   const logOptions = (row: Pick<SessionHeader, 'id' | 'workspaceId'>): SessionLogOptions => ({
     dir: directory(row),
     sessionId: row.id,
@@ -151,7 +147,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     projections: deps.features.flatMap((feature) => feature.projection ?? []),
   });
 
-  function activate(sessionLog: SessionLog, row: SessionHeader): LiveSession {
+  function activate(sessionLog: SessionLog, row: SessionHeader, known?: TakenFold['transcripts']): LiveSession {
     const { id, workspaceId, cwd } = row;
     const dir = directory(row);
     return createLiveSession({
@@ -160,10 +156,9 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       program: deps.program,
       features: deps.features,
       loaded: row,
-      transcripts: deps.transcripts,
+      transcripts: { ...deps.transcripts, known },
       // Who is not the writer may be behind another process, and the index never is.
-      row: (stored = index.get(id) ?? row) =>
-        sessionLog.claimed ? foldedHeader(sessionLog.state, stored, stored) : stored,
+      row: (stored = index.get(id) ?? row) => (sessionLog.claimed ? headerOf(sessionLog, stored) : stored),
       flushEvents: () => deps.flushEvents(id),
       clock,
       changed: () => persist(id),
@@ -202,35 +197,15 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     }
   }
 
-  async function forkNow(source: SessionHeader, id: string, { kind, describe }: WantedCopy): Promise<LiveSession> {
-    const { workspaceId } = source;
-    const dir = directory({ id, workspaceId });
-    const stage = unfinishedPath(dir);
-    const from = directory(source);
-    const loaded = live.get(source.id);
-    await loaded?.log.refresh();
-    if (loaded) assertNoTurn(source.id, loaded.state);
-    // What is appended from here on is no part of the copy.
-    const counts = loaded ? knownLines(loaded.log) : foldedLines(await deps.folds.read(source.id, from));
-    let row: SessionHeader | undefined;
-    const begin = async (state: LogState) => {
-      if (!loaded && (await lockOwner(from, deps.holder))) assertNoTurn(source.id, state);
-      row = describe(copiedHeader(state, source, { id, createdAt: clock.now() }));
-      return { session: sessionOfHeader(row, undefined), titleKind: row.titleKind ?? 'replaceable' };
-    };
-    try {
-      await copySessionFolder(from, stage);
-      const copied = { dir: from, sessionId: source.id, ...counts };
-      const options = { ...logOptions({ id, workspaceId }), source: copied, stage, kind, begin };
-      const sessionLog = await deps.slots.run(() => forkSessionLog(options));
-      const made = row ?? source;
-      index.upsert(foldedHeader(sessionLog.state, made, made), sessionLog.length);
-      return activate(sessionLog, made);
-    } catch (error) {
-      await Promise.allSettled([journalFiles.remove(stage), journalFiles.remove(dir)]);
-      throw error instanceof ServiceError ? error : unwritable(id, error);
-    }
-  }
+  const copy = createSessionCopies({
+    ...deps,
+    directory,
+    logOptions,
+    headerOf,
+    activate,
+    loaded: live.get,
+    add: live.add,
+  });
 
   async function patch(id: string, change: (header: SessionHeader) => Partial<ColdChange>): Promise<void> {
     const session = live.get(id);
@@ -252,18 +227,23 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
 
   async function load(id: string): Promise<LiveSession> {
     await index.ready();
+    const known = await deps.takeFold(id);
+    return deps.slots.run(() => loadNow(id, known));
+  }
+
+  async function loadNow(id: string, known?: TakenFold): Promise<LiveSession> {
     const row = storedHeader(id);
     await deps.ensureWorkspace(row.workspaceId, row.cwd);
     let sessionLog: SessionLog;
     try {
-      sessionLog = await openSessionLog(logOptions(row));
+      sessionLog = await openSessionLog(logOptions(row), known?.fold);
     } catch (error) {
       log.error('a session cannot be loaded', { sessionId: id, err: error });
       if (error instanceof ServiceError) throw error;
       throw new ServiceError('internal.error', `session ${id} cannot be loaded: ${reasonOf(error)}`, { cause: error });
     }
-    const session = activate(sessionLog, row);
-    const folded = foldedHeader(sessionLog.state, row, row);
+    const session = activate(sessionLog, row, known?.transcripts);
+    const folded = headerOf(sessionLog, row);
     const indexed = index.stored(id)?.journalLength ?? 0;
     // Settled just now, or the end of its server came before the row.
     if ((row.open && !folded.open) || indexed < sessionLog.length) {
@@ -285,7 +265,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     } finally {
       if (wrote) {
         const stored = index.get(id) ?? session.row();
-        index.upsert(foldedHeader(sessionLog.state, stored, stored), sessionLog.length);
+        index.upsert(headerOf(sessionLog, stored), sessionLog.length);
         files.writeSoon(id, sessionLog.dir);
         await files.flush(id);
       }
@@ -321,14 +301,14 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     directory,
     get: live.get,
     all: live.all,
+    loaded: live.loaded,
     use,
     ifLoaded: async (id, work) => (live.get(id) ? use(id, work) : undefined),
     open: (id) => refreshed(id, (session) => session),
     create: (row) => live.add(row.id, () => createNow(row)),
     async fork(source, wanted) {
-      const id = newSessionId();
       await deps.ensureWorkspace(source.workspaceId, source.cwd);
-      return live.add(id, () => forkNow(source, id, wanted));
+      return copy(source, wanted);
     },
     patch,
     persist,
@@ -347,35 +327,3 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     },
   };
 }
-
-/** What a copy of a session is to be. */
-export interface WantedCopy {
-  kind: 'fork' | 'child';
-  /** The header of a copy that is like the original, changed. */
-  describe(copy: SessionHeader): SessionHeader;
-}
-
-/** What of a log's file is copied, and its fold, unless it has records that stand in no line. */
-function knownLines({ claimed, readOnly, unwritten, length, state, holdsTexts }: SessionLog) {
-  const end = claimed ? length : undefined;
-  if (readOnly || unwritten.length > 0) return { end };
-  return { end: length, known: { state: copyState(state), holdsTexts } };
-}
-
-/** The same of one that is not loaded. */
-function foldedLines({ unsettled, length, state, blobs }: ColdFold) {
-  if (unsettled || length === 0) return {};
-  return { end: length, known: { state: copyState(state), holdsTexts: blobs.holdsTexts } };
-}
-
-function assertNoTurn(id: string, { activity }: LogState): void {
-  if (activity.turns.size > 0) {
-    throw new ServiceError('session.busy', `Session "${id}" cannot be forked while a turn is running`);
-  }
-}
-
-/** The reason without the paths that messages of the file system carry. */
-const reasonOf = (error: unknown) => errorCode(error) ?? errorMessage(error);
-
-const unwritable = (id: string, error: unknown) =>
-  new ServiceError('persistence.failure', `session ${id} cannot be written: ${reasonOf(error)}`, { cause: error });

@@ -1,9 +1,8 @@
 /** A session's header, made from its folder: how the index is filled and repaired. Nothing is written or locked. */
 import { ServiceError } from '#server/errors/service-error.ts';
-import { foldJournal } from '#server/journal/cold-fold.ts';
+import { foldJournal, type FoldedJournal } from '#server/journal/cold-fold.ts';
 import { wasReleased } from '#server/journal/lock.ts';
 import { journalSize } from '#server/journal/view.ts';
-import type { LeaseHolder } from '#server/storage/lease.ts';
 import { foldedHeader, type StoredHeader } from './session-header.ts';
 import { readStateFile } from './state-file.ts';
 
@@ -21,7 +20,7 @@ export interface SessionFolder {
 export async function readSessionFolder(
   { dir, id, workspaceId }: SessionFolder,
   known: StoredHeader | undefined,
-  holder: LeaseHolder,
+  folding: Pick<FoldedJournal, 'holder' | 'projections'>,
 ): Promise<StoredHeader | undefined> {
   const [state, size] = await Promise.all([readStateFile(dir, workspaceId), journalSize(dir)]);
   if (known && size >= known.journalLength) {
@@ -35,10 +34,11 @@ export async function readSessionFolder(
   // Closed cleanly, and nothing was written since.
   if (state && state.journalLength === size && (await wasReleased(dir))) return { ...state, revision };
   try {
-    const fold = await foldJournal({ dir, sessionId: id, holder });
+    const fold = await foldJournal({ dir, sessionId: id, ...folding });
     const header = foldedHeader(fold.state, { id, workspaceId }, state?.header);
     if (header.cwd === '') return state && { ...state, revision };
-    return { header: { ...header, open: header.open || fold.unsettled }, revision, journalLength: fold.length };
+    const told = fold.unsettled ? { ...header, open: true, settled: false } : header;
+    return { header: told, revision, journalLength: fold.length };
   } catch (error) {
     // A damaged journal cannot be loaded, but its session is still listed.
     if (state && error instanceof ServiceError) return { ...state, revision };

@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { isSettled } from '#server/journal/crash-recovery.ts';
 import type { LogState } from '#server/journal/fold.ts';
 import { isBusy, mainTurnActive } from '#server/journal/projections/activity.ts';
 import { iso, turnOutcome } from '#schema/scalars.ts';
@@ -32,6 +33,8 @@ const headerSchema = z.object({
   custom: z.record(z.string(), z.unknown()),
   /** A turn, a task or a compaction is open, or clients believe so: what a crash leaves behind. */
   open: z.boolean(),
+  /** Nothing is open in the journal, nor still to be told of it: a copy needs no fold to begin. */
+  settled: z.boolean(),
   /** It has scheduled jobs. */
   cron: z.boolean(),
   forkedFrom: z.string().optional(),
@@ -63,6 +66,7 @@ export function foldedHeader(
     workspaceId,
     lastTurnReason: activity.outcome,
     open: isBusy(activity) || activity.told?.busy === true,
+    settled: isSettled(state),
     cron: counters.cron.size > 0,
     archived: stored?.archived ?? false,
     archivedAt: stored?.archivedAt,
@@ -73,20 +77,23 @@ export function foldedHeader(
 
 export const newSessionId = (): string => `session_${randomUUID()}`;
 
-/** A header for the copy of a session that is as the fold of what was copied, under its own id and time. */
+/**
+ * A header for the copy of a session that is as the fold of what was copied, under its own id and time. Without a state
+ * the source's row tells all of it.
+ */
 export function copiedHeader(
-  state: LogState,
+  state: LogState | undefined,
   source: SessionHeader,
   own: Pick<SessionHeader, 'id' | 'createdAt'>,
 ): SessionHeader {
-  const { title, titleKind, lastPrompt, ...folded } = foldedHeader(state, source, source);
+  const { title, titleKind, lastPrompt, ...folded } = state ? foldedHeader(state, source, source) : source;
   return {
     ...source,
     title: title || source.title,
     titleKind,
     lastPrompt: lastPrompt ?? source.lastPrompt,
     // A turn that is still open there ends in the copy.
-    lastTurnReason: mainTurnActive(state.activity) ? 'cancelled' : folded.lastTurnReason,
+    lastTurnReason: state && mainTurnActive(state.activity) ? 'cancelled' : folded.lastTurnReason,
     updatedAt: folded.updatedAt,
     archived: false,
     archivedAt: undefined,
@@ -113,6 +120,7 @@ const columns: Record<keyof SessionHeader, string> = {
   archivedAt: 'INTEGER',
   custom: 'TEXT NOT NULL',
   open: 'INTEGER NOT NULL',
+  settled: 'INTEGER NOT NULL',
   cron: 'INTEGER NOT NULL',
   forkedFrom: 'TEXT',
 };
@@ -141,7 +149,7 @@ export const IS_CHILD = `json_extract(custom, '$.child_session_kind') = 'child'`
  */
 export const indexSchema: IndexSchema = {
   /** Rises with every change of the tables. */
-  version: 4,
+  version: 5,
   sql: `
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE sessions (
@@ -178,6 +186,7 @@ const flag = z.literal([0, 1]).transform(Boolean);
 const rowSchema = headerSchema.extend({
   archived: flag,
   open: flag,
+  settled: flag,
   cron: flag,
   custom: z.string().transform((text, context) => {
     const custom = headerSchema.shape.custom.safeParse(JSON.parse(text));
@@ -219,8 +228,8 @@ function columnValue(value: SessionHeader[keyof SessionHeader] | undefined): str
 
 const STATE_VERSION = 2;
 
-/** `title` and `custom` may be missing; files of older versions say nothing of revision and length. */
-const stateSchema = headerSchema.omit({ workspaceId: true, open: true }).extend({
+/** What is open no file says. `title` and `custom` may be missing; files of older versions say nothing of revision and length. */
+const stateSchema = headerSchema.omit({ workspaceId: true, open: true, settled: true }).extend({
   version: z.number().int(),
   title: z.string().default(''),
   custom: headerSchema.shape.custom.default({}),
@@ -239,7 +248,7 @@ export function stateText({ header, revision, journalLength }: StoredHeader): st
 /** What the text of a `state.json` in a workspace's folder says. Throws when it is damaged. */
 export function parseState(text: string, workspaceId: string): StoredHeader {
   const { version: _version, revision, journalLength, ...rest } = stateSchema.parse(JSON.parse(text));
-  return { header: { ...rest, workspaceId, open: false }, revision, journalLength };
+  return { header: { ...rest, workspaceId, open: false, settled: false }, revision, journalLength };
 }
 
 // --- Session object

@@ -10,7 +10,7 @@ import type { SessionIndex } from './session-index.ts';
 export type ReadFrom = { session: LiveSession } | { fold: ColdFold; dir: string; stored: StoredHeader };
 
 export interface SessionPlaceDeps {
-  live: Pick<LiveSessions, 'get' | 'directory'>;
+  live: Pick<LiveSessions, 'get' | 'loaded' | 'directory'>;
   folds: Pick<ColdFolds, 'read'>;
   index: Pick<SessionIndex, 'ready' | 'stored'>;
 }
@@ -27,6 +27,10 @@ export function createReadFrom({ live, folds, index }: SessionPlaceDeps): (id: s
     let fold: ColdFold | undefined;
     if (!live.get(id)) {
       await index.ready();
+      // It would be folded twice.
+      await live.loaded(id);
+    }
+    if (!live.get(id)) {
       fold = await folds.read(id, live.directory(storedHeader(id).header));
     }
     // It may have come or gone meanwhile; what this process runs, it alone knows whole.

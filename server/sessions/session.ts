@@ -59,7 +59,7 @@ export interface LiveSessionDeps {
   row(stored?: SessionHeader): SessionHeader;
   clock: Clock;
   /** What transcripts are made with. */
-  transcripts: Pick<LiveTranscriptsDeps, 'mapper' | 'journals'>;
+  transcripts: Pick<LiveTranscriptsDeps, 'mapper' | 'journals' | 'known'>;
   changed(): void;
   report(what: string, error: unknown): void;
   /** Hands over the session's events that wait to be joined. */

@@ -17,7 +17,8 @@ import type { Workspaces } from '#server/workspaces/workspaces.ts';
 import { createColdFolds } from './cold-folds.ts';
 import { createConversationActions, type ConversationActions } from './conversation-actions.ts';
 import { createCronSessions } from './cron-sessions.ts';
-import { createLiveSessions, type LiveSessions, type LiveSessionsDeps, type WantedCopy } from './live-sessions.ts';
+import { createLiveSessions, type LiveSessions, type LiveSessionsDeps } from './live-sessions.ts';
+import type { WantedCopy } from './session-copies.ts';
 import { createSlots } from '#server/slots.ts';
 import { listSessions, type SessionListQuery } from './session-list.ts';
 import { copyChanges, type CopyRequest } from './copy-changes.ts';
@@ -33,6 +34,7 @@ import { createSessionStreams } from './session-streams.ts';
 import { updateProfile, type ProfileUpdate } from './update-profile.ts';
 import { createSessionRecovery } from './session-recovery.ts';
 import { submitPrompt } from './submit-prompt.ts';
+import { createTakeFold } from './taken-folds.ts';
 import { createTranscriptReads, KEPT_TRANSCRIPTS, type ReadTranscripts } from './transcript-reads.ts';
 
 export interface CreateSession {
@@ -53,7 +55,7 @@ const LOADS = 8;
 
 export interface SessionsDeps extends Omit<
   LiveSessionsDeps,
-  'ensureWorkspace' | 'slots' | 'folds' | 'transcripts' | 'loaded'
+  'ensureWorkspace' | 'slots' | 'folds' | 'takeFold' | 'transcripts' | 'loaded'
 > {
   home: string;
   workspaces: Workspaces;
@@ -128,28 +130,25 @@ export function createSessions(deps: SessionsDeps): Sessions {
   });
   const projections = deps.features.flatMap((feature) => feature.projection ?? []);
   const folds = createColdFolds({ slots, holder: deps.holder, projections });
+  const projection = transcriptProjection(mapper);
+  const transcriptFolds = createColdFolds({
+    slots,
+    holder: deps.holder,
+    projections: [...projections, projection],
+    ...KEPT_TRANSCRIPTS,
+    clock,
+  });
   const live: LiveSessions = createLiveSessions({
     ...deps,
     slots,
     folds,
+    takeFold: createTakeFold({ folds, transcriptFolds, projection }),
     transcripts,
     loaded: (session) => followers.loaded(followed(session)),
     ensureWorkspace,
   });
   const read = createSessionReads({ ...deps, live, folds });
-  const projection = transcriptProjection(mapper);
-  const transcript = createTranscriptReads({
-    live,
-    index,
-    projection,
-    folds: createColdFolds({
-      slots,
-      holder: deps.holder,
-      projections: [...projections, projection],
-      ...KEPT_TRANSCRIPTS,
-      clock,
-    }),
-  });
+  const transcript = createTranscriptReads({ live, index, projection, folds: transcriptFolds });
   const recovery = createSessionRecovery({ index, live, holder: deps.holder, log: deps.log, clock });
   let callOffStart = () => {};
   const cronSessions = createCronSessions({ ...deps, live, disabled: () => deps.program.cron().disabled });
@@ -188,6 +187,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       archived: false,
       custom: customMetadata(request.metadata ?? {}),
       open: false,
+      settled: true,
       cron: false,
     };
     return (await live.create(row)).view(row);
@@ -208,7 +208,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return live.inTurn(id, async () => {
       const describe = (copy: SessionHeader) => ({ ...copy, ...copyChanges(kind, rowOf(id), copy, request) });
       const source = live.get(id)?.row() ?? rowOf(id);
-      return (await live.fork(source, { kind, describe })).view();
+      return live.fork(source, { kind, describe });
     });
   }
 

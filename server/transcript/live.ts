@@ -5,7 +5,7 @@
 import type { Clock } from '#server/clock.ts';
 import { followLog, type FollowedLog } from '#server/journal/follow-log.ts';
 import type { Batch } from '#server/journal/records.ts';
-import type { VolatileFact } from '#server/journal/log-listeners.ts';
+import type { LogListener, VolatileFact } from '#server/journal/log-listeners.ts';
 import { foldRecord, startTranscripts, transcriptOf, type TranscriptFold } from './fold.ts';
 import type { Mapper } from './mapper.ts';
 import type { HeldBatch, OpJournal, OpJournals } from './op-journal.ts';
@@ -44,9 +44,17 @@ export interface LiveTranscriptsDeps {
   log: FollowedLog & { readonly sessionId: string };
   mapper: Mapper;
   journals: OpJournals;
+  /** What the file's beginning has folded to; it is gone on with. */
+  known?: KnownTranscripts | undefined;
   /** What agents told that is in no record, in order. */
   untold(): { agent: string; fact: VolatileFact }[];
   clock: Clock;
+}
+
+/** The fold of all lines up to this byte of the file. */
+export interface KnownTranscripts {
+  fold: TranscriptFold;
+  length: number;
 }
 
 interface Opened extends OpenTranscripts {
@@ -55,7 +63,8 @@ interface Opened extends OpenTranscripts {
 }
 
 /** Creates them; nothing is read before they are opened. */
-export function createLiveTranscripts(deps: LiveTranscriptsDeps): LiveTranscripts {
+export function createLiveTranscripts({ known: folded, ...deps }: LiveTranscriptsDeps): LiveTranscripts {
+  let known = folded;
   let opening: Promise<Opened> | undefined;
   let closed = false;
 
@@ -66,8 +75,9 @@ export function createLiveTranscripts(deps: LiveTranscriptsDeps): LiveTranscript
   return {
     open() {
       if (opening) return opening;
-      const opened: Promise<Opened> = openNow(deps, () => forget(opened));
+      const opened: Promise<Opened> = openNow({ ...deps, known }, () => forget(opened));
       opening = opened;
+      known = undefined;
       opened.then(
         (made) => closed && made.close(false),
         () => forget(opened),
@@ -86,8 +96,8 @@ export function createLiveTranscripts(deps: LiveTranscriptsDeps): LiveTranscript
 }
 
 async function openNow(deps: LiveTranscriptsDeps, lost: () => void): Promise<Opened> {
-  const { log, mapper, journals, clock } = deps;
-  const fold = startTranscripts({ session_id: log.sessionId });
+  const { log, mapper, journals, clock, known } = deps;
+  const fold = known?.fold ?? startTranscripts({ session_id: log.sessionId });
   const kept = new Map<string, OpJournal>();
   let stop = () => {};
   let listener: TranscriptListener | undefined;
@@ -141,14 +151,15 @@ async function openNow(deps: LiveTranscriptsDeps, lost: () => void): Promise<Ope
     }
   }
 
-  stop = await followLog(log, {
+  const upkeep: LogListener = {
     line: (batch) => keepUp(() => line(batch)),
     volatile(agentId, fact) {
       // Before, it is among what is untold.
       if (fold.live) keepUp(() => thinning.take(agentId, mapVolatile(transcriptOf(fold, agentId), fact)));
     },
     restarted: () => close(true),
-  });
+  };
+  stop = await followLog(log, upkeep, known?.length);
   fold.live = true;
   // The time of the last line as well: the clock may have been set back since an earlier life of the session.
   const base = Math.max(clock.now(), log.state.lastTime, journals.highest + 1);

@@ -82,6 +82,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
     archived: false,
     custom: {},
     open: false,
+    settled: false,
     cron: false,
   };
   const session = createLiveSession({

@@ -22,6 +22,7 @@ for (let place = 0; place < 100; place++) {
       archived: false,
       custom: {},
       open: false,
+      settled: false,
       cron: false,
     },
     0,

@@ -36,19 +36,32 @@ export interface FeatureProjection {
 
 /** States of all features of one fold. */
 export interface FeatureFolds {
-  readonly projections: readonly FeatureProjection[];
+  projections: readonly FeatureProjection[];
   readonly states: Record<string, unknown>;
 }
 
-/** Names a fold; `of` reads its state. The only place that knows a state by its name, hence the casts. */
+/** A fold with its state's type. */
+export interface NamedProjection<State> extends FeatureProjection {
+  of(folds: FeatureFolds): State;
+  /** The same, and from then on it is no part of these folds. */
+  takeFrom(folds: FeatureFolds): State;
+}
+
+/** Names a fold. The only place that knows a state by its name, hence the casts. */
 export function defineFeatureProjection<State, Saved = undefined>(
   fold: FeatureFold<State, Saved>,
-): FeatureProjection & { of(folds: FeatureFolds): State } {
+): NamedProjection<State> {
   const { name, undo } = fold;
   const of = (folds: FeatureFolds) => folds.states[name] as State;
   return {
     name,
     of,
+    takeFrom(folds) {
+      const state = of(folds);
+      folds.projections = folds.projections.filter((projection) => projection.name !== name);
+      delete folds.states[name];
+      return state;
+    },
     start(folds, header) {
       folds.states[name] = fold.initial(header);
     },

@@ -1,7 +1,7 @@
 /** Folds for readers: shared, kept within bounds, read on; with real journals, written by a session log beside them. */
 import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { features } from '#server/features/features.ts';
 import { event, internal } from '#server/journal/records.ts';
 import { createColdFolds, type ColdFolds } from '#server/sessions/cold-folds.ts';
@@ -210,4 +210,33 @@ it('a torn last line is left out until it is whole', async () => {
 it('reads folders without a journal', async () => {
   await mkdir(dirOf('a'));
   expect(await read('a')).toMatchObject({ length: 0, unsettled: false });
+});
+
+describe('taking', () => {
+  it('gives the fold away: who reads afterwards folds anew', async () => {
+    await written('a');
+    const fold = await read('a');
+    expect(await folds.take('a')).toBe(fold);
+    expect(folds.kept().folds).toBe(0);
+    expect(await folds.take('a')).toBeUndefined();
+    expect(await read('a')).not.toBe(fold);
+  });
+
+  it('waits for one that is being read, also for one that is too long to be kept', async () => {
+    await written('a');
+    for (const maxBytes of [1, 100_000]) {
+      folds = createColdFolds({ slots: createSlots(1), holder: leaseHolder(), maxBytes });
+      const reading = read('a');
+      expect(await folds.take('a')).toBe(await reading);
+    }
+  });
+
+  it('keeps one that was settled in memory alone', async () => {
+    const log = await writer('a');
+    log.append([event('main', 'turn.started', { turnId: 0, origin: { kind: 'user' }, prompt: '' })]);
+    await log.close();
+    expect(await read('a')).toMatchObject({ unsettled: true });
+    expect(await folds.take('a')).toBeUndefined();
+    expect(folds.kept().folds).toBe(1);
+  });
 });

@@ -5,7 +5,6 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { createLogger } from '#server/logging/log.ts';
 import { createCronSessions } from '#server/sessions/cron-sessions.ts';
 import { createLiveCache, MAX_KEPT } from '#server/sessions/live-cache.ts';
-import { createSlots } from '#server/slots.ts';
 import { deadOwner, leaseHolder } from '#support/lease-holder.ts';
 import { manualClock } from '#support/manual-clock.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
@@ -98,7 +97,6 @@ it('50 of those that are kept stay loaded; the longest unused of more are told a
     holds: (id) => busy.has(id),
     keeps: (id) => id.startsWith('kept'),
     dropped: async (id) => void events.push(`told ${id}`),
-    slots: createSlots(8),
     log: createLogger('silent'),
     clock,
     maxLive: MAX_KEPT,

@@ -24,6 +24,7 @@ export function sessionRow(id: string, members: Partial<SessionHeader> = {}): Se
     archived: false,
     custom: {},
     open: false,
+    settled: false,
     cron: false,
     ...members,
   };
@@ -41,7 +42,7 @@ export function openIndex(home: string, options: Partial<SessionIndexDeps> = {})
     sessionsDir: join(home, 'sessions'),
     read: (folder, known) => {
       reads.push(folder.id);
-      return readSessionFolder(folder, known, leaseHolder());
+      return readSessionFolder(folder, known, { holder: leaseHolder() });
     },
     ...options,
   });

@@ -1,14 +1,18 @@
 /** When sessions are unloaded and loaded again, with real journals, index and state files. */
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { appendFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createAgentProgram } from '#server/agent/program.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
+import { transcriptProjection, type TranscriptFold, type TranscriptProjection } from '#server/transcript/fold.ts';
 import { createOpJournals } from '#server/transcript/op-journal.ts';
+import { itemId } from '#server/transcript/reducer/state.ts';
 import type { UnloadReason } from '#server/agent/feature.ts';
 import { createConfig } from '#server/config/config.ts';
-import { event } from '#server/journal/records.ts';
+import type { TaskInfo } from '#schema/events/tasks.ts';
+import type { Session } from '#schema/session.ts';
+import { event, internal, type Draft } from '#server/journal/records.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { createIdentity } from '#server/models/providers/identity.ts';
 import { createDocuments } from '#server/storage/documents.ts';
@@ -16,10 +20,12 @@ import { createModelClient } from '#server/models/stream.ts';
 import { createVideoUploads } from '#server/models/video-uploads.ts';
 import { createImages } from '#server/images/images.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
-import { createColdFolds } from '#server/sessions/cold-folds.ts';
+import { createColdFolds, type ColdFolds } from '#server/sessions/cold-folds.ts';
 import { createLiveCache } from '#server/sessions/live-cache.ts';
 import { createSlots } from '#server/slots.ts';
 import { createLiveSessions, type LiveSessions } from '#server/sessions/live-sessions.ts';
+import { createReadFrom } from '#server/sessions/session-place.ts';
+import { createTakeFold } from '#server/sessions/taken-folds.ts';
 import { createSessionReads } from '#server/sessions/session-reads.ts';
 import type { SessionIndex } from '#server/sessions/session-index.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
@@ -39,6 +45,10 @@ let index: SessionIndex;
 let watched: Set<string>;
 let events: string[];
 let clock: ManualClock;
+let projection: TranscriptProjection;
+let folds: ColdFolds;
+/** With transcripts. */
+let transcriptFolds: ColdFolds;
 /** Called at each load with how many run. */
 let atLoad: (loading: number) => void;
 let released: (id: string, reason: UnloadReason) => Promise<void>;
@@ -58,13 +68,17 @@ beforeEach(async () => {
   released = async () => undefined;
   let loading = 0;
   const slots = createSlots(8);
+  const mapper = createMapper([]);
+  projection = transcriptProjection(mapper);
+  folds = createColdFolds({ slots, holder: leaseHolder() });
+  transcriptFolds = createColdFolds({ slots, holder: leaseHolder(), projections: [projection] });
   live = createLiveSessions({
     root: join(home, 'sessions'),
     index,
     sink: { publish: ({ type, sessionId }) => void events.push(`${sessionId} ${type}`) },
     features: [],
     loaded: () => undefined,
-    transcripts: { mapper: createMapper([]), journals: createOpJournals() },
+    transcripts: { mapper, journals: createOpJournals() },
     program: createAgentProgram({
       additionalDirs: async () => [],
       agentFolders: () => [],
@@ -94,7 +108,8 @@ beforeEach(async () => {
     },
     resources: [{ holds: (id) => watched.has(id), release: (id, reason) => released(id, reason) }],
     slots,
-    folds: createColdFolds({ slots, holder: leaseHolder() }),
+    folds,
+    takeFold: createTakeFold({ folds, transcriptFolds, projection }),
     models: { assertSubagentPool: async () => undefined },
     flushEvents: () => undefined,
     version: '1.0.0',
@@ -422,7 +437,6 @@ it('a session that cannot be unloaded keeps no other one from being closed', asy
     holds: () => false,
     keeps: () => false,
     dropped: () => Promise.resolve(),
-    slots: createSlots(8),
     log: createLogger('error', (line) => logged.push(line)),
     clock,
   });
@@ -446,6 +460,194 @@ it('a load brings a row up to the journal that went on without it', async () => 
   const { log: again } = await live.open(id);
   expect(index.get(id)?.title).toBe('Later');
   expect(index.stored(id)?.journalLength).toBe(again.length);
+});
+
+describe('a load of a session that was read', () => {
+  const started = (turnId: number) =>
+    event('main', 'turn.started', { turnId, origin: { kind: 'user' }, prompt: 'Go.' });
+  const ended = (turnId: number) => event('main', 'turn.ended', { turnId, reason: 'completed' });
+
+  /** A session of one turn that is not loaded; its folder. */
+  async function closed() {
+    const id = await create();
+    const { log } = await live.open(id);
+    await log.claim();
+    log.append([event('main', 'agent.created', {}, { kind: 'main' })]);
+    log.append([started(0)]);
+    log.append([ended(0)]);
+    await live.inTurn(id, () => live.unload(id, 'idle'));
+    return { id, dir: log.dir };
+  }
+
+  const turnsOf = ({ agents }: TranscriptFold) => agents.get('main')?.state.items.map(itemId);
+
+  it('goes on from the fold, and its transcripts from theirs', async () => {
+    const { id, dir } = await closed();
+    const fold = await transcriptFolds.read(id, dir);
+    const transcripts = projection.of(fold.state.features);
+    const { log, transcripts: kept } = await live.open(id);
+    expect(log.state).toBe(fold.state);
+    expect(log.state.features.projections).toEqual([]);
+    await log.claim();
+    log.append([started(1)]);
+    const opened = await kept.open();
+    expect(opened.fold).toBe(transcripts);
+    log.append([ended(1)]);
+    expect(turnsOf(opened.fold)).toEqual(['t0', 't1']);
+    expect(transcriptFolds.kept().folds).toBe(0);
+
+    const state = structuredClone({ ...log.state, features: undefined, context: undefined });
+    await live.inTurn(id, () => live.unload(id, 'idle'));
+    const again = await live.open(id);
+    expect({ ...again.log.state, features: undefined, context: undefined }).toEqual(state);
+    expect(turnsOf((await again.transcripts.open()).fold)).toEqual(['t0', 't1']);
+  });
+
+  it('waits for the fold that is being made, also for one that nobody keeps', async () => {
+    const { id, dir } = await closed();
+    const reading = folds.read(id, dir);
+    const { log } = await live.open(id);
+    expect(log.state).toBe((await reading).state);
+  });
+
+  it('reads what came behind the fold', async () => {
+    const { id, dir } = await closed();
+    const { state } = await folds.read(id, dir);
+    const line = {
+      t: clock.now() + 1,
+      r: [{ seq: 9, agent: 'main', type: 'session.meta.updated', title: 'Later', patch: {} }],
+    };
+    await appendFile(join(dir, 'journal.ndjson'), `${JSON.stringify(line)}\n`);
+    const { log } = await live.open(id);
+    expect(log.state).toBe(state);
+    expect(log.state.index.title).toBe('Later');
+    expect(log.position().seq).toBe(9);
+  });
+
+  it('who reads while it is loaded waits for that and folds nothing', async () => {
+    const { id } = await closed();
+    const readFrom = createReadFrom({ live, folds, index });
+    const [session, from] = await Promise.all([live.open(id), readFrom(id)]);
+    expect(from).toEqual({ session });
+    expect(folds.kept().folds).toBe(0);
+  });
+});
+
+describe('a copy of a session that nobody has read', () => {
+  const message = {
+    role: 'user' as const,
+    content: [{ type: 'text' as const, text: 'long '.repeat(5000) }],
+    toolCalls: [],
+  };
+  const turn = (turnId: number) => [
+    event('main', 'turn.started', { turnId, origin: { kind: 'user' }, prompt: 'Go.' }),
+    event(
+      'main',
+      'context.spliced',
+      { start: turnId, deleteCount: 0, messages: [message], tokens: 9 },
+      { cause: 'input' },
+    ),
+    event('main', 'turn.ended', { turnId, reason: 'completed' }),
+  ];
+
+  /** One of two turns, unloaded, and what a log that was loaded for it would know. */
+  async function written(...more: Draft[]) {
+    const id = await create();
+    const { log } = await live.open(id);
+    await log.claim();
+    log.append([event('main', 'agent.created', {}, { kind: 'main' })]);
+    log.append(turn(0));
+    log.append([...turn(1), ...more]);
+    await live.inTurn(id, () => live.unload(id, 'idle'));
+    events = [];
+    return id;
+  }
+
+  const stored = (id: string) => {
+    const row = index.stored(id);
+    if (!row) throw new Error(`no row of ${id}`);
+    return row;
+  };
+  const fork = (id: string) =>
+    live.inTurn(id, () =>
+      live.fork(stored(id).header, { kind: 'fork', describe: (copy) => ({ ...copy, title: 'Copied' }) }),
+    );
+
+  /** The lines of a copy, its own ids and times left out. */
+  async function linesOf({ id }: { id: string }) {
+    const text = await readFile(join(live.directory(stored(id).header), 'journal.ndjson'), 'utf8');
+    const [head, ...lines] = text.trimEnd().split('\n');
+    const { epoch, created_at } = JSON.parse(head ?? '');
+    const own = (line: string) =>
+      line
+        .replaceAll(id, 'OWN')
+        .replaceAll(epoch, 'EPOCH')
+        .replaceAll(new Date(created_at).toISOString(), 'AT')
+        .replaceAll(String(created_at), 'T');
+    return [own(head ?? ''), ...lines.slice(0, -1), own(lines.at(-1) ?? '')];
+  }
+
+  const facts = ({ id: _id, created_at: _at, ...session }: Session) => session;
+
+  it('is made of its row, and is what folding it would have made', async () => {
+    const id = await written();
+    clock.advance(5);
+    const copy = await fork(id);
+    expect(liveIds()).toEqual([]);
+    expect(events).toEqual([`${copy.id} event.session.created`]);
+    const row = stored(copy.id);
+    await live.open(id);
+    clock.advance(5);
+    const folded = await fork(id);
+    expect(liveIds()).toEqual([id, folded.id]);
+    expect(await linesOf(copy)).toEqual(await linesOf(folded));
+    expect(facts(copy)).toEqual(facts(folded));
+    const own = { id: '', createdAt: 0 };
+    expect({ ...row.header, ...own }).toEqual({ ...stored(folded.id).header, ...own });
+    const { log } = await live.open(copy.id);
+    expect(log.length).toBe(row.journalLength);
+    expect(log.position()).toMatchObject({ seq: 1 });
+    expect(log.state.status.ancestors).toEqual([id]);
+    expect(log.unwritten).toEqual([]);
+    // And a copy of the copy.
+    await live.inTurn(copy.id, () => live.unload(copy.id, 'idle'));
+    const second = await fork(copy.id);
+    expect((await live.open(second.id)).log.state.status.ancestors).toEqual([id, copy.id]);
+    expect(stored(second.id).header).toMatchObject({ forkedFrom: copy.id, settled: true, open: false });
+  });
+
+  it('is folded where the journal is not what the row was made of', async () => {
+    const id = await written();
+    const { length } = await linesOf({ id });
+    await appendFile(join(live.directory(stored(id).header), 'journal.ndjson'), '{"t":1,');
+    const copy = await fork(id);
+    expect(liveIds()).toEqual([copy.id]);
+    expect(await linesOf(copy)).toHaveLength(length + 1);
+  });
+
+  it('is folded where something has still to be told, or is to come', async () => {
+    const info = { taskId: 'bash-1', kind: 'process', status: 'completed', description: 'x', command: 'x', pid: 1 };
+    const told = { ...info, exitCode: 0, startedAt: 1, endedAt: 2, timeoutMs: 1 } as TaskInfo;
+    const untold = await written(event('main', 'task.terminated', { info: told }));
+    expect(stored(untold).header).toMatchObject({ settled: false, open: false });
+    const job = { id: 'j', cron: '* * * * *', prompt: 'Go.', createdAt: 1 };
+    const withJob = await written(internal('main', 'cron.added', { job }));
+    expect(stored(withJob).header).toMatchObject({ settled: true, cron: true });
+    const copies = [await fork(untold), await fork(withJob)];
+    expect(liveIds()).toEqual(copies.map(({ id }) => id));
+  });
+
+  it('leaves nothing behind where it cannot be written', async () => {
+    const id = await written();
+    const dir = live.directory(stored(id).header);
+    await rm(join(dir, 'journal.ndjson'));
+    await mkdir(join(dir, 'journal.ndjson'));
+    const before = await readdir(dirname(dir));
+    index.upsert(stored(id).header, (await stat(join(dir, 'journal.ndjson'))).size);
+    await expect(fork(id)).rejects.toMatchObject({ code: 50003 });
+    expect(await readdir(dirname(dir))).toEqual(before);
+    expect(events).toEqual([]);
+  });
 });
 
 it('after closing loads nothing more', async () => {

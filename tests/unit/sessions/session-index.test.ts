@@ -49,6 +49,7 @@ describe('session index', () => {
       archivedAt: 3,
       custom: { a: [1, null], parent_session_id: 's0', child_session_kind: 'child' },
       open: true,
+      settled: true,
       cron: true,
       forkedFrom: 's0',
     };
@@ -193,7 +194,7 @@ describe('repair', () => {
     const { index, lines } = openIndex(home, {
       read: async (folder, known) => {
         if (refusals-- > 0) throw Object.assign(new Error('too many open files'), { code: 'EMFILE' });
-        return readSessionFolder(folder, known, leaseHolder());
+        return readSessionFolder(folder, known, { holder: leaseHolder() });
       },
     });
     await index.ready();

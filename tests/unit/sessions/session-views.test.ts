@@ -24,7 +24,7 @@ function readsOf(live: () => LiveSession | undefined): ReadSession {
   const { log, session } = opened;
   const projections = features.flatMap((feature) => feature.projection ?? []);
   return createSessionReads({
-    live: { get: live, directory: () => log.dir },
+    live: { get: live, loaded: async () => undefined, directory: () => log.dir },
     folds: createColdFolds({ slots: createSlots(1), holder: leaseHolder(), projections }),
     index: {
       ready: async () => undefined,
