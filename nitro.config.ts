@@ -1,4 +1,5 @@
 import { defineNitroConfig } from 'nitropack/config';
+import { compactModule } from './build/compact.ts';
 import { developmentPortModule } from './build/development-port.ts';
 import { developmentStopModule } from './build/development-stop.ts';
 import { endpointsModule } from './build/endpoints.ts';
@@ -19,6 +20,7 @@ export default defineNitroConfig({
   esbuild: { options: { target: 'node20' } },
   experimental: { websocket: true },
   modules: [
+    compactModule,
     endpointsModule,
     grammarModule,
     productionModule,
