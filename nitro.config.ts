@@ -32,6 +32,6 @@ export default defineNitroConfig({
   externals: {
     traceInclude: nativeFiles(),
     // Bundled, they load in a tenth of the time.
-    inline: ['zod', 'consola', 'mime', 'ulid', 'citty', 'shell-quote', '@decimalturn/toml-patch'],
+    inline: ['zod', 'consola', 'mime', 'ulid', 'citty', 'shell-quote', 'smol-toml', '@decimalturn/toml-patch'],
   },
 });
