@@ -18,6 +18,8 @@ export default defineNitroConfig({
   sourceMap: false,
   // What the oldest Node that we run on understands; nitro's own default rewrites what has been JavaScript since 2020.
   esbuild: { options: { target: 'node20' } },
+  // No chunk names what its own imports import, which a browser would profit from and Node has to look up.
+  rollupConfig: { output: { hoistTransitiveImports: false } },
   experimental: { websocket: true },
   modules: [
     compactModule,

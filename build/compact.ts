@@ -8,8 +8,11 @@ import type { NitroModule } from 'nitropack/types';
 /** Short enough that line and column of a stack trace lead somewhere. */
 const LINE_LENGTH = 120;
 
+/** In front of nitro's chunks. The module reads every member of the global, so it would open standard input. */
+const PROCESS_IMPORT = "import process from 'node:process';";
+
 async function compact(code: string): Promise<{ code: string; map: null }> {
-  const result = await transform(code, {
+  const result = await transform(code.replace(PROCESS_IMPORT, ''), {
     charset: 'ascii',
     lineLimit: LINE_LENGTH,
     minifyWhitespace: true,
