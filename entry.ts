@@ -2,8 +2,7 @@
 import '#nitro-internal-pollyfills';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { toNodeListener } from 'h3';
-import { useNitroApp } from 'nitropack/runtime';
+import { createApp as createH3App, toNodeListener } from 'h3';
 import endpoints from '#endpoints';
 import { appOptions, createApp } from '#server/app.ts';
 import { guardAgainstCrashes } from '#server/cli/crash-guard.ts';
@@ -33,7 +32,8 @@ async function main(): Promise<void> {
   const stop = createStopRequest();
   const app = await createApp(appOptions({ ...options, home, log: createLogger(options.logLevel) }));
   guardAgainstCrashes(app.log);
-  const { h3App } = useNitroApp();
+  // Not nitro's own app, whose router, cache and fetch would only take time to load: every request is our handler's.
+  const h3App = createH3App();
   h3App.handler = createRequestHandler({
     app: () => app,
     routes: createRouteTable(endpoints),

@@ -1,4 +1,5 @@
 import { defineNitroConfig } from 'nitropack/config';
+import { compactModule } from './build/compact.ts';
 import { developmentPortModule } from './build/development-port.ts';
 import { developmentStopModule } from './build/development-stop.ts';
 import { endpointsModule } from './build/endpoints.ts';
@@ -17,8 +18,11 @@ export default defineNitroConfig({
   sourceMap: false,
   // What the oldest Node that we run on understands; nitro's own default rewrites what has been JavaScript since 2020.
   esbuild: { options: { target: 'node20' } },
+  // No chunk names what its own imports import, which a browser would profit from and Node has to look up.
+  rollupConfig: { output: { hoistTransitiveImports: false } },
   experimental: { websocket: true },
   modules: [
+    compactModule,
     endpointsModule,
     grammarModule,
     productionModule,
@@ -30,6 +34,6 @@ export default defineNitroConfig({
   externals: {
     traceInclude: nativeFiles(),
     // Bundled, they load in a tenth of the time.
-    inline: ['zod', 'consola', 'mime', 'ulid', 'citty', 'shell-quote', '@decimalturn/toml-patch'],
+    inline: ['zod', 'consola', 'mime', 'ulid', 'citty', 'shell-quote', 'smol-toml', '@decimalturn/toml-patch'],
   },
 });

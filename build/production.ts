@@ -1,5 +1,5 @@
 /**
- * What only the built server has: our entry, no `$fetch`, and the page's files. A module and not `$production` in the
+ * What only the built server has: our entry and the page's files. A module and not `$production` in the
  * config, which nitro reads only when NODE_ENV is set; in development a plain `entry` would take the dev worker's place.
  */
 import { resolve } from 'node:path';
@@ -11,7 +11,6 @@ export const productionModule: NitroModule = {
     const { options } = nitro;
     if (options.dev) return;
     options.entry = resolve(options.rootDir, 'entry.ts');
-    options.alias.ofetch = resolve(options.rootDir, 'build/no-fetch.ts');
     options.publicAssets.push({
       dir: resolve(options.rootDir, 'web/dist'),
       baseURL: '/',

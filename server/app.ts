@@ -10,7 +10,7 @@ import { openToken } from '#server/auth/token.ts';
 import { createConfig, type Config } from '#server/config/config.ts';
 import { createEventBus } from '#server/events/bus.ts';
 import { createGateway } from '#server/events/gateway.ts';
-import { createGlobalStream } from '#server/events/global-stream.ts';
+import { createGlobalStream, type GlobalStreamDeps } from '#server/events/global-stream.ts';
 import { createGit, type Git } from '#server/git/git.ts';
 import { createEngineLog } from '#server/logging/engine-log.ts';
 import type { Connections } from '#server/events/peer.ts';
@@ -49,7 +49,7 @@ import { createSessionIndex } from '#server/sessions/session-index.ts';
 import { createSessions, type Sessions } from '#server/sessions/sessions.ts';
 import { createChangeLock } from '#server/storage/change-lock.ts';
 import { createDocuments, type DocumentDrivers } from '#server/storage/documents.ts';
-import { acquireLease } from '#server/storage/lease.ts';
+import { acquireLease, type LeaseHolder } from '#server/storage/lease.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';
 import { removeOldIndexes } from '#server/storage/old-indexes.ts';
 import { terminalsMounted } from '#server/terminals/mounted.ts';
@@ -182,6 +182,15 @@ export async function createApp(options: AppOptions): Promise<App> {
   }
 }
 
+const openGlobalStream = ({ holder, ...deps }: Omit<GlobalStreamDeps, 'claim'> & { holder: LeaseHolder }) =>
+  createGlobalStream({
+    ...deps,
+    async claim(folder) {
+      const taken = await acquireLease(join(folder, 'lock'), holder);
+      return 'lease' in taken ? taken.lease : undefined;
+    },
+  });
+
 async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const { home, host, port, clock } = options;
   const env = options.env();
@@ -197,6 +206,32 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
 
   await openHome(home);
   const token = await openToken(home);
+  const engineLog = opened.add(createEngineLog({ home, env, output: options.log }));
+  const { log: homeLog } = engineLog;
+  const version = SERVER_VERSION;
+  const documents = opened.add(createDocuments({ home, drivers: options.documents }));
+  const bus = createEventBus({ log: homeLog });
+  const demo = options.demo ? await (await import('#server/models/demo/server.ts')).startDemoModel() : undefined;
+  if (demo) opened.add(demo);
+
+  const registered = registerInstance({ home, serverId, host, port, version, startedAt, log: homeLog });
+  // Side by side: each waits for the disk again and again.
+  const opening = [
+    registered.then(opened.add),
+    registered.then(({ holder }) => openGlobalStream({ home, holder, sink: bus, log: homeLog })).then(opened.add),
+    createConfig({
+      home,
+      env: options.env,
+      log: homeLog,
+      ...(demo ? { memory: demo.configLayer } : {}),
+    }).then(opened.add),
+    createIdentity({ documents, log: homeLog }),
+  ] as const;
+  // When one fails, what the others open is to be closed, too.
+  await Promise.allSettled(opening);
+  const [instance, globalStream, config, identity] = await Promise.all(opening);
+  const { holder } = instance;
+
   const credentials = createCredentials(token, env.SERVICE_CODE_PASSWORD);
   const hostCheck = createHostCheck({
     bindHost: host,
@@ -208,39 +243,10 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     listedOrigins: new Set(listed(env.SERVICE_CODE_CORS_ORIGINS)),
     credentials: options.bypassAuth ? undefined : credentials,
   });
-  const engineLog = opened.add(createEngineLog({ home, env, output: options.log }));
-  const { log: homeLog } = engineLog;
-  const version = SERVER_VERSION;
-  const instance = await registerInstance({ home, serverId, host, port, version, startedAt, log: homeLog });
-  opened.add(instance);
-
-  const demo = options.demo ? await (await import('#server/models/demo/server.ts')).startDemoModel() : undefined;
-  if (demo) opened.add(demo);
-  const config = await createConfig({
-    home,
-    env: options.env,
-    log: homeLog,
-    ...(demo ? { memory: demo.configLayer } : {}),
-  });
-  opened.add(config);
-  const documents = opened.add(createDocuments({ home, drivers: options.documents }));
-  const identity = await createIdentity({ documents, log: homeLog });
   const providers = createProviders({ documents, config, env: options.env });
   const client = opened.add(createModelClient());
   const images = createImages({ settings: () => config.effective().image });
 
-  const bus = createEventBus({ log: homeLog });
-  const { holder } = instance;
-  const globalStream = await createGlobalStream({
-    home,
-    async claim(folder) {
-      const taken = await acquireLease(join(folder, 'lock'), holder);
-      return 'lease' in taken ? taken.lease : undefined;
-    },
-    sink: bus,
-    log: homeLog,
-  });
-  opened.add(globalStream);
   config.onChanged((change) => globalStream.publish('event.config.changed', change));
   config.onWarnings((warnings) => globalStream.publish('event.config.warning', { warnings }));
 

@@ -7,11 +7,12 @@ import { z } from 'zod';
 import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { domainSchemas } from '#schema/config.ts';
-import type { ConfigObject, ConfigPatch, PermissionRuleConfig } from '#schema/config.ts';
+import type { ConfigObject, PermissionRuleConfig } from '#schema/config.ts';
+import type { ConfigPatch } from '#schema/config-patch.ts';
 import { followLinks, writeFileDurable, writeThroughLinks } from '#server/files/atomic-write.ts';
 import { errorCode } from '#server/files/errno.ts';
 import { createChangeWindow } from './changes.ts';
-import { editToml, isTomlTable, parseToml, tableOf, toTable } from './document.ts';
+import { isTomlTable, parseToml, tableOf, toTable } from './document.ts';
 import type { TomlTable } from './document.ts';
 import { effectiveConfig } from './effective.ts';
 import type { EffectiveConfig, MemoryLayer } from './effective.ts';
@@ -220,6 +221,7 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
     const document = change(state);
     if (isDeepStrictEqual(document, state.document)) return;
     try {
+      const { editToml } = await import('./document-edit.ts');
       const { text, commentsKept } = editToml(state.text, document);
       if (!commentsKept) {
         await writeFileDurable(`${path}.bak`, state.text);

@@ -1,6 +1,6 @@
 /** The configuration in effect: built-in default, file, environment, in-memory layer. */
 import type { ModelRecord } from '#schema/model.ts';
-import type { ProviderRecord } from '#schema/provider.ts';
+import type { ProviderRecord } from '#schema/provider-record.ts';
 import type { ServiceEntry } from '#schema/config.ts';
 import { ENV_MODEL, ENV_PROVIDER, readModelVariables } from './environment-model.ts';
 import { readEnvironment, readServices } from './environment.ts';

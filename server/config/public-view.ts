@@ -1,7 +1,7 @@
 /** `GET /config`: the effective configuration as the wire shows it. */
 import { configSchema } from '#schema/config.ts';
 import type { ConfigObject } from '#schema/config.ts';
-import type { ProviderRecord } from '#schema/provider.ts';
+import type { ProviderRecord } from '#schema/provider-record.ts';
 import type { TomlTable } from './document.ts';
 import type { EffectiveConfig } from './effective.ts';
 import { maskDomain, maskRaw } from './mask.ts';

@@ -40,9 +40,12 @@ export function domainValue(document: TomlTable, domain: Domain): unknown {
   return sectionToWire(section, document[section]);
 }
 
+/** A file that changes now and then: to compile its schemas takes longer than their compiled form would ever save. */
+const RARELY = { jitless: true };
+
 /** What is wrong with a domain's value, in file spelling; empty when it is valid. */
 export function domainIssues(domain: Domain, value: unknown): SectionIssue[] {
-  const parsed = storedSchema.shape[domain].safeParse(value);
+  const parsed = storedSchema.shape[domain].safeParse(value, RARELY);
   if (parsed.success) return [];
   return parsed.error.issues.map((issue) => ({
     path: filePath(toSnake(domain), issue.path),
@@ -97,7 +100,7 @@ export function readStored(document: TomlTable, before?: Pick<Sections, 'stored'
     }
     if (issue) warnings.push({ domain, message: `${issue.path}: ${issue.message}; ${consequence}` });
   }
-  const stored = storedSchema.parse(values);
+  const stored = storedSchema.parse(values, RARELY);
   const keeps = values.permission === undefined && domainValue(document, 'permission') !== undefined;
   if (keeps && rulesKnown && before?.stored.permission) stored.permission = before.stored.permission;
   for (const path of unknownMembers(document.permission)) {

@@ -4,7 +4,7 @@ import { own } from '#server/config/effective.ts';
 import { envText } from '#server/env.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { ModelRecord, OAuthRef } from '#schema/model.ts';
-import type { ProviderRecord } from '#schema/provider.ts';
+import type { ProviderRecord } from '#schema/provider-record.ts';
 import { modelCapabilities } from './capabilities.ts';
 import { inferClaude } from './claude.ts';
 import type { Identity } from './providers/identity.ts';

@@ -1,5 +1,4 @@
 /** What requests of the model may reach: names become addresses here, and public addresses are told from the others. */
-import { lookup } from 'node:dns/promises';
 
 export interface Network {
   /** Every address of a name, as the system's resolver has them. Rejects when there is none. */
@@ -9,6 +8,9 @@ export interface Network {
 }
 
 export const systemNetwork: Network = {
-  resolve: async (name) => (await lookup(name, { all: true })).map(({ address }) => address),
+  async resolve(name) {
+    const { lookup } = await import('node:dns/promises');
+    return (await lookup(name, { all: true })).map(({ address }) => address);
+  },
   isPublic: async (address) => (await import('./public-address.ts')).isPublicAddress(address),
 };

@@ -37,12 +37,16 @@ async function machineId(): Promise<string> {
   return [await bootId(), namespace].filter(Boolean).join(' ');
 }
 
-/** This process; asked of the system once. */
-export async function thisProcess(): Promise<ProcessIdentity> {
+async function readThisProcess(): Promise<ProcessIdentity> {
   const { pid } = process;
   const [machine, start = ''] = await Promise.all([machineId(), processStart(pid)]);
   return { machine, pid, start };
 }
+
+let own: Promise<ProcessIdentity> | undefined;
+
+/** This process; asked of the system once. */
+export const thisProcess = (): Promise<ProcessIdentity> => (own ??= readThisProcess());
 
 /** When a process of this machine started, or undefined when there is none of this number. */
 export async function processStart(pid: number): Promise<string | undefined> {

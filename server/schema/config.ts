@@ -1,8 +1,7 @@
-/** The configuration on the wire: its domains in wire spelling, the config object and the patch. */
+/** The configuration on the wire: its domains in wire spelling, and the config object. */
 import { z } from 'zod';
-import { clientArray } from './client-array.ts';
 import { modelRecordSchema, oauthRefSchema } from './model.ts';
-import { providerRecordSchema } from './provider.ts';
+import { providerRecordSchema } from './provider-record.ts';
 import { count, permissionModeSchema } from './scalars.ts';
 
 const atLeastOne = z.int().min(1);
@@ -175,35 +174,3 @@ export const configSchema = z
   })
   .meta({ id: 'Config' });
 export type ConfigObject = z.infer<typeof configSchema>;
-
-const anything = z.unknown().optional();
-const flag = z.boolean().nullish();
-const text = z.string().nullish();
-
-/** Body of `POST /config`: only types; what a domain may hold is checked after the merge. */
-export const configPatchSchema = z
-  .object({
-    providers: z.record(z.string(), z.unknown()).optional(),
-    models: z.record(z.string(), z.unknown()).optional(),
-    experimental: z.record(z.string(), z.boolean().nullable()).nullish(),
-    default_provider: text,
-    default_model: text,
-    default_permission_mode: text,
-    plan_mode: flag,
-    yolo: flag,
-    default_plan_mode: flag,
-    merge_all_available_skills: flag,
-    telemetry: flag,
-    auto_session_title: flag,
-    hooks: clientArray(z.unknown()).nullish(),
-    extra_skill_dirs: clientArray(z.string()).nullish(),
-    thinking: anything,
-    permission: anything,
-    services: anything,
-    loop_control: anything,
-    background: anything,
-    subagent: anything,
-    secondary_model: anything,
-  })
-  .meta({ id: 'ConfigPatch' });
-export type ConfigPatch = z.infer<typeof configPatchSchema>;

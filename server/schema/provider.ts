@@ -1,25 +1,9 @@
-/** Providers: the stored record in wire spelling, requests, items, and the summary of `GET /auth`. */
+/** Providers on the wire: requests, items, and the summary of `GET /auth`. */
 import { z } from 'zod';
 import { afterFields } from './after-fields.ts';
 import { clientArray } from './client-array.ts';
-import { oauthRefSchema } from './model.ts';
+import { wireTypeSchema } from './provider-record.ts';
 import { count, nonEmpty } from './scalars.ts';
-
-export const wireTypeSchema = z.enum(['native', 'openai', 'openai_responses', 'anthropic', 'google-genai', 'vertexai']);
-
-export const providerRecordSchema = z.object({
-  /** Any string loads; the models of an unknown type do not resolve. */
-  type: z.string().optional(),
-  baseUrl: z.string().optional(),
-  apiKey: z.string().optional(),
-  defaultModel: z.string().optional(),
-  oauth: oauthRefSchema.optional(),
-  env: z.record(z.string(), z.string()).optional(),
-  customHeaders: z.record(z.string(), z.string()).optional(),
-  source: z.record(z.string(), z.unknown()).optional(),
-  modelSource: z.enum(['static', 'discover', 'oauth-catalog']).optional(),
-});
-export type ProviderRecord = z.infer<typeof providerRecordSchema>;
 
 export const providerItemSchema = z
   .object({

@@ -95,15 +95,3 @@ export const warningSchema = z.object({
   severity: z.enum(['info', 'warning', 'error']),
 });
 export type SessionWarning = z.infer<typeof warningSchema>;
-
-/** Outside the snapshot the usage of a session reads as zeros. */
-export const zeroUsage: SessionUsage = {
-  input_tokens: 0,
-  output_tokens: 0,
-  cache_read_tokens: 0,
-  cache_creation_tokens: 0,
-  total_cost_usd: 0,
-  context_tokens: 0,
-  context_limit: 0,
-  turn_count: 0,
-};

@@ -1,9 +1,13 @@
-/** Frames about terminals: what clients ask for, and what those who are attached receive. */
+/** What clients ask of terminals over their WebSocket. */
 import { z } from 'zod';
-import { count, isoTime, nonEmpty } from './scalars.ts';
-import { screenSide } from './terminal.ts';
+import { count, nonEmpty } from './scalars.ts';
 
-const terminal = { session_id: nonEmpty, terminal_id: nonEmpty };
+/** Screens are counted in 16 bits by the system. */
+const MAX_SIDE = 65_535;
+/** Columns or rows of a screen. */
+export const screenSide = z.number().int().min(1).max(MAX_SIDE);
+
+export const terminal = { session_id: nonEmpty, terminal_id: nonEmpty };
 
 export const terminalAttachFrame = {
   type: 'terminal_attach',
@@ -39,29 +43,3 @@ export const terminalCloseFrame = {
   payload: z.object(terminal),
   ack: z.object({ closed: z.literal(true) }),
 } as const;
-
-export const terminalOutputSchema = z.object({
-  type: z.literal('terminal_output'),
-  seq: z.number().int().min(1),
-  ...terminal,
-  timestamp: isoTime,
-  payload: z.object({ data: z.string() }),
-});
-
-export const terminalExitSchema = z.object({
-  type: z.literal('terminal_exit'),
-  ...terminal,
-  timestamp: isoTime,
-  payload: z.object({ exit_code: z.number().int().nullable() }),
-});
-
-export const terminalResizedSchema = z.object({
-  type: z.literal('terminal_resized'),
-  ...terminal,
-  timestamp: isoTime,
-  payload: z.object({ cols: screenSide, rows: screenSide }),
-});
-
-/** What those who are attached receive. */
-export type TerminalFrame =
-  z.infer<typeof terminalOutputSchema> | z.infer<typeof terminalExitSchema> | z.infer<typeof terminalResizedSchema>;

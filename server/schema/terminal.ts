@@ -1,11 +1,7 @@
-/** Terminals of a session on the wire. */
+/** Terminals of a session on the wire, and what those who are attached receive. */
 import { z } from 'zod';
 import { isoTime, nonEmpty } from './scalars.ts';
-
-/** Screens are counted in 16 bits by the system. */
-const MAX_SIDE = 65_535;
-/** Columns or rows of a screen. */
-export const screenSide = z.number().int().min(1).max(MAX_SIDE);
+import { screenSide, terminal } from './terminal-frames.ts';
 
 export const terminalSchema = z.object({
   id: nonEmpty,
@@ -34,3 +30,29 @@ export const createTerminalSchema = z.object({
   rows: screenSide.default(24),
 });
 export type CreateTerminal = z.infer<typeof createTerminalSchema>;
+
+export const terminalOutputSchema = z.object({
+  type: z.literal('terminal_output'),
+  seq: z.number().int().min(1),
+  ...terminal,
+  timestamp: isoTime,
+  payload: z.object({ data: z.string() }),
+});
+
+export const terminalExitSchema = z.object({
+  type: z.literal('terminal_exit'),
+  ...terminal,
+  timestamp: isoTime,
+  payload: z.object({ exit_code: z.number().int().nullable() }),
+});
+
+export const terminalResizedSchema = z.object({
+  type: z.literal('terminal_resized'),
+  ...terminal,
+  timestamp: isoTime,
+  payload: z.object({ cols: screenSide, rows: screenSide }),
+});
+
+/** What those who are attached receive. */
+export type TerminalFrame =
+  z.infer<typeof terminalOutputSchema> | z.infer<typeof terminalExitSchema> | z.infer<typeof terminalResizedSchema>;

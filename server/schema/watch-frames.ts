@@ -1,7 +1,7 @@
-/** Frames about watched files: what clients ask for, and what they are told. */
+/** What clients ask of watched files over their WebSocket. */
 import { z } from 'zod';
 import { clientArray } from './client-array.ts';
-import { count, isoTime, nonEmpty } from './scalars.ts';
+import { count, nonEmpty } from './scalars.ts';
 
 const watched = z.object({
   /** Of this connection in this session and runtime, sorted. */
@@ -27,28 +27,3 @@ export const watchRemoveFrame = {
   ack: watched,
   refusal,
 } as const;
-
-export const changedPathSchema = z.object({
-  /** Relative to the work directory. */
-  path: z.string(),
-  change: z.enum(['created', 'modified', 'deleted']),
-  kind: z.enum(['file', 'directory', 'symlink']),
-  size_delta: z.int().optional(),
-  etag: z.string().optional(),
-});
-
-/** An event that only those receive who watch a matching path; numbered by itself, not in the session's stream. */
-export const filesChangedSchema = z.object({
-  type: z.literal('event.fs.changed'),
-  seq: z.int().min(1),
-  session_id: nonEmpty,
-  timestamp: isoTime,
-  volatile: z.literal(true),
-  payload: z.object({
-    changes: z.array(changedPathSchema),
-    coalesced_window_ms: count,
-    truncated: z.literal(true).optional(),
-    count: count.optional(),
-  }),
-});
-export type FilesChanged = z.infer<typeof filesChangedSchema>;

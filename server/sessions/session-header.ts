@@ -9,7 +9,7 @@ import { isSettled } from '#server/journal/crash-recovery.ts';
 import type { LogState } from '#server/journal/fold.ts';
 import { isBusy, mainTurnActive } from '#server/journal/projections/activity.ts';
 import { iso, turnOutcome } from '#schema/scalars.ts';
-import { zeroUsage, type Session } from '#schema/session.ts';
+import type { Session, SessionUsage } from '#schema/session.ts';
 import type { SqlParameters, IndexSchema } from '#server/storage/index-db.ts';
 
 /** Milliseconds since the epoch. */
@@ -273,6 +273,18 @@ export function withoutParent(metadata: Record<string, unknown>): Record<string,
 /** What goes on in a session. */
 export type Activity = Pick<Session, 'busy' | 'main_turn_active' | 'pending_interaction'> & {
   last_turn_reason?: Session['last_turn_reason'] | undefined;
+};
+
+/** Outside the snapshot the usage of a session reads as zeros. */
+export const zeroUsage: SessionUsage = {
+  input_tokens: 0,
+  output_tokens: 0,
+  cache_read_tokens: 0,
+  cache_creation_tokens: 0,
+  total_cost_usd: 0,
+  context_tokens: 0,
+  context_limit: 0,
+  turn_count: 0,
 };
 
 /** `live` is the activity of a loaded session; a cold one is idle and reports its persisted outcome. */

@@ -6,6 +6,7 @@
 import { constants } from 'node:fs';
 import { mkdir, open, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { parse, stringify } from 'smol-toml';
 import { z } from 'zod';
 import { isTable } from '#server/config/document.ts';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
@@ -83,10 +84,8 @@ async function readBounded(place: string, path: string): Promise<string | undefi
 
 const directoryList = z.array(z.string());
 
-async function parseTables(text: string, path: string): Promise<Record<string, unknown>> {
+function parseTables(text: string, path: string): Record<string, unknown> {
   if (text.trim() === '') return {};
-  // Not the parser of the configuration: there a text of 16 KB can take twenty seconds.
-  const { parse } = await import('smol-toml');
   try {
     return parse(text, { integersAsBigInt: true });
   } catch {
@@ -104,7 +103,7 @@ export async function readLocalConfig(projectRoot: string): Promise<LocalConfig>
     if (error instanceof ServiceError) throw error;
     throw new ServiceError('persistence.failure', `Failed to read ${path}: ${errorMessage(error)}`, { cause: error });
   }
-  const tables = await parseTables(text, path);
+  const tables = parseTables(text, path);
   const { workspace = {} } = tables;
   if (!isTable(workspace)) throw invalidConfig('workspace must be a table');
   const listed = directoryList.default([]).safeParse(workspace.additional_dir);
@@ -126,7 +125,6 @@ export async function writeDirectories(
   const workspace = isTable(tables.workspace) ? tables.workspace : {};
   const after = { ...tables, workspace: { ...workspace, additional_dir: directories } };
   try {
-    const { stringify } = await import('smol-toml');
     const place = await placeOf(projectRoot);
     await mkdir(dirname(place), { recursive: true });
     await writeThroughLinks(place, stringify(after, { numbersAsFloat: true }));

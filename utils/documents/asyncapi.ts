@@ -11,9 +11,9 @@ import {
 } from '#schema/frames.ts';
 import { rewriteSchema, type JsonSchema } from '#schema/json-schema.ts';
 import { count, isoTime } from '#schema/scalars.ts';
-import { filesChangedSchema } from '#schema/watch-frames.ts';
+import { filesChangedSchema } from '#schema/files-changed.ts';
 import { transcriptBatchSchema, transcriptResetSchema } from '#schema/transcript-ops.ts';
-import { terminalExitSchema, terminalOutputSchema, terminalResizedSchema } from '#schema/terminal-frames.ts';
+import { terminalExitSchema, terminalOutputSchema, terminalResizedSchema } from '#schema/terminal.ts';
 
 interface Message {
   name: string;

@@ -22,7 +22,7 @@ export type { FileLists } from '#schema/file-list.ts';
 export type { FileHits } from '#schema/file-search.ts';
 export type { GitDiff, GitStatusReply } from '#schema/git.ts';
 /** Only those who watch files get it; it belongs to no stream of events. */
-export type { FilesChanged } from '#schema/watch-frames.ts';
+export type { FilesChanged } from '#schema/files-changed.ts';
 export type { ToolOutput } from '#schema/engine.ts';
 export type { Goal } from '#schema/events/modes.ts';
 export type { PermissionMode } from '#schema/scalars.ts';
@@ -35,7 +35,7 @@ export type { AgentConfigRequest, Session, SessionStatus } from '#schema/session
 export type { SessionTask } from '#schema/task.ts';
 export type { Terminal } from '#schema/terminal.ts';
 /** Only those who are attached to a terminal get it; it belongs to no stream of events. */
-export type { TerminalFrame } from '#schema/terminal-frames.ts';
+export type { TerminalFrame } from '#schema/terminal.ts';
 export type {
   Frame,
   Interaction,

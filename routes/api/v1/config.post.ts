@@ -1,4 +1,5 @@
-import { configPatchSchema, configSchema } from '#schema/config.ts';
+import { configSchema } from '#schema/config.ts';
+import { configPatchSchema } from '#schema/config-patch.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({

@@ -7,14 +7,8 @@ import { ENV_MODEL, ENV_PROVIDER } from '#server/config/environment-model.ts';
 import type { Documents } from '#server/storage/documents.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { ModelItem, OAuthRef } from '#schema/model.ts';
-import type {
-  AuthSummary,
-  CreateProvider,
-  ProviderDetail,
-  ProviderItem,
-  ProviderRecord,
-  ReplaceProvider,
-} from '#schema/provider.ts';
+import type { AuthSummary, CreateProvider, ProviderDetail, ProviderItem, ReplaceProvider } from '#schema/provider.ts';
+import type { ProviderRecord } from '#schema/provider-record.ts';
 import { MANAGED_PROVIDER, readSlot, runtimeSlot } from './credential-slots.ts';
 import { modelItem, modelItems } from '../model-items.ts';
 import { createProvider, deleteProvider, replaceProvider } from './provider-edits.ts';

@@ -1,6 +1,6 @@
 /** What each wire type of a provider stands for. */
 import { envText } from '#server/env.ts';
-import { wireTypeSchema } from '#schema/provider.ts';
+import { wireTypeSchema } from '#schema/provider-record.ts';
 import { DEFAULT_BASE_URL } from './regions.ts';
 import type { ProtocolName, WireType } from '../types.ts';
 

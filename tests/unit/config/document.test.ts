@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { editToml, parseToml, toTable } from '#server/config/document.ts';
+import { parseToml, toTable } from '#server/config/document.ts';
+import { editToml } from '#server/config/document-edit.ts';
 import type { TomlTable } from '#server/config/document.ts';
 
 const source = `# top comment
@@ -128,9 +129,19 @@ describe('editing the text of the configuration', () => {
   });
 
   it('keeps dates and integers beyond 2^53 that it does not touch', () => {
-    const odd = 'when = 2020-01-02T03:04:05Z # w\nbig = 9007199254740993\n';
+    const odd = `when = 2020-01-02T03:04:05Z # w
+day = 2020-01-02
+time = 03:04:05
+local = 2020-01-02T03:04:05
+elsewhere = 2020-01-02 03:04:05.5-07:00
+big = 9007199254740993
+`;
     const after = parseToml(odd);
     after.extra = 'x';
     expect(editToml(odd, after).text).toContain(odd.trim());
+  });
+
+  it('names the place of what is no TOML, and nothing that stands there', () => {
+    expect(() => parseToml('a = 1\napi_key = "secret\n')).toThrow(/^not valid TOML at line 2, column 18$/);
   });
 });

@@ -11,7 +11,8 @@ import { readContext, requestMessages } from '#server/journal/projections/contex
 import { internal, event, type Draft } from '#server/journal/records.ts';
 import { createJournalFiles } from '#server/journal/journal-files.ts';
 import { createSessionLog } from '#server/journal/session-log.ts';
-import { zeroUsage, type Session } from '#schema/session.ts';
+import type { Session } from '#schema/session.ts';
+import { zeroUsage } from '#server/sessions/session-header.ts';
 import { buildProgram, startProgram } from '#support/programs.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
 import { logOptions, openLog, SESSION_ID, temporaryFolder, type OpenedLog } from '#support/session-logs.ts';

@@ -1,0 +1,179 @@
+/**
+ * Edits of the text of `config.toml`: comments and untouched lines survive. The library is large and slow; what only
+ * reads the text has another one.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { patch, stringify, TomlFormat } from '@decimalturn/toml-patch';
+import { isTomlTable, parseToml, subTable, tableOf, type TomlTable, type TomlValue } from './document.ts';
+
+/** Tables whose entries keep the file's order, which lists show. */
+const RECORD_TABLES = ['providers', 'models'];
+
+export interface EditedText {
+  text: string;
+  /** False: the text was written anew and the comments are gone. */
+  commentsKept: boolean;
+}
+
+/**
+ * The text that holds `after`, made from `before` with as few changes as possible. Each way is read back and must give
+ * exactly `after`, because the patching library fails on some edits. Throws when no text can hold it.
+ */
+export function editToml(before: string, after: TomlTable): EditedText {
+  for (const edit of [patchSections, replaceSections]) {
+    const text = attempt(() => edit(before, after));
+    if (text !== undefined && holds(text, after)) return { text, commentsKept: true };
+  }
+  const text = stringify(after, format(TomlFormat.default()));
+  if (!holds(text, after)) throw new Error('the configuration cannot be written as TOML');
+  return { text, commentsKept: false };
+}
+
+function attempt<T>(run: () => T): T | undefined {
+  try {
+    return run();
+  } catch {
+    // The library has no error type of its own; the next way is tried.
+    return undefined;
+  }
+}
+
+function holds(text: string, wanted: TomlTable): boolean {
+  const found = attempt(() => parseToml(text));
+  if (!found || !isDeepStrictEqual(found, wanted)) return false;
+  return RECORD_TABLES.every((name) =>
+    isDeepStrictEqual(Object.keys(subTable(found, name) ?? {}), Object.keys(subTable(wanted, name) ?? {})),
+  );
+}
+
+function format(base: TomlFormat): TomlFormat {
+  base.inlineTableStart = 3;
+  return base;
+}
+
+/** Renames first, so that a renamed record keeps its lines; then changed values; new sections and records go last. */
+function patchSections(before: string, after: TomlTable): string {
+  const start = parseToml(before);
+  const renamed = withRenames(start, after);
+  const text = renamed === start ? before : patch(before, renamed, format(TomlFormat.autoDetectFormat(before)));
+  const isNew = (path: string[]) => path.length > 0 && !hasPath(renamed, path);
+  const kept = tableOf(
+    Object.entries(after).flatMap(([key, value]): [string, TomlValue][] => {
+      if (isNew([key]) && ownSection(value)) return [];
+      const table = RECORD_TABLES.includes(key) ? subTable(after, key) : undefined;
+      if (!table) return [[key, value]];
+      return [[key, tableOf(Object.entries(table).filter(([id]) => !isNew([key, id])))]];
+    }),
+  );
+  const patched = isDeepStrictEqual(renamed, kept)
+    ? text
+    : patch(text, kept, format(TomlFormat.autoDetectFormat(text)));
+  const added = Object.entries(after).flatMap(([key, value]) => {
+    const table = RECORD_TABLES.includes(key) && isTomlTable(value) ? value : undefined;
+    if (table)
+      return Object.entries(table).flatMap(([id, record]) => (isNew([key, id]) ? sectionText([key, id], record) : []));
+    return isNew([key]) && ownSection(value) ? sectionText([key], value) : [];
+  });
+  return append(patched, added);
+}
+
+/** Changed sections are taken out and written anew at the end; everything else keeps its lines. */
+function replaceSections(before: string, after: TomlTable): string {
+  const start = parseToml(before);
+  const changed = Object.keys(after).filter(
+    (key) => !isDeepStrictEqual(start[key], after[key]) && ownSection(after[key]),
+  );
+  const kept = tableOf(Object.entries(after).filter(([key]) => !changed.includes(key)));
+  const rest = isDeepStrictEqual(start, kept)
+    ? before
+    : patch(before, kept, format(TomlFormat.autoDetectFormat(before)));
+  return append(
+    rest,
+    changed.flatMap((key) => {
+      const value = after[key];
+      if (value === undefined) return [];
+      const records = RECORD_TABLES.includes(key) && isTomlTable(value) ? Object.entries(value) : undefined;
+      return records ? records.flatMap(([id, record]) => sectionText([key, id], record)) : sectionText([key], value);
+    }),
+  );
+}
+
+/** Written under a header of its own, not as `key = value` among the top-level keys. */
+function ownSection(value: TomlValue | undefined): boolean {
+  if (value === undefined) return false;
+  return isTomlTable(value) || (Array.isArray(value) && value.length > 0 && value.every(isTomlTable));
+}
+
+function hasPath(table: TomlTable, [key = '', ...rest]: string[]): boolean {
+  if (!(key in table)) return false;
+  if (rest.length === 0) return true;
+  const inner = subTable(table, key);
+  return inner !== undefined && hasPath(inner, rest);
+}
+
+/** `before` with the keys of records that were renamed in place; itself when there are none. */
+function withRenames(before: TomlTable, after: TomlTable): TomlTable {
+  let result = before;
+  for (const name of RECORD_TABLES) {
+    const [was, is] = [subTable(before, name), subTable(after, name)];
+    if (!was || !is) continue;
+    const renames = alignedRenames(Object.keys(was), Object.keys(is));
+    if (renames.size === 0) continue;
+    const table = tableOf(
+      Object.entries(was).map(([key, value]): [string, TomlValue] => [renames.get(key) ?? key, value]),
+    );
+    result = tableOf(
+      Object.entries(result).map(([key, value]): [string, TomlValue] => [key, key === name ? table : value]),
+    );
+  }
+  return result;
+}
+
+/** Vanished and new keys between the same two surviving neighbours belong together, in order. */
+function alignedRenames(before: string[], after: string[]): Map<string, string> {
+  const renames = new Map<string, string>();
+  const runs = (keys: string[], others: string[]) => {
+    const found: string[][] = [[]];
+    for (const key of keys) {
+      if (others.includes(key)) found.push([]);
+      else found.at(-1)?.push(key);
+    }
+    return found;
+  };
+  const added = runs(after, before);
+  for (const [place, vanished] of runs(before, after).entries()) {
+    for (const [index, key] of vanished.entries()) {
+      const renamed = added[place]?.[index];
+      if (renamed !== undefined) renames.set(key, renamed);
+    }
+  }
+  return renames;
+}
+
+const keyText = (key: string) => (/^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stringify(key));
+
+function sectionText(path: string[], value: TomlValue): string[] {
+  const name = path.map(keyText).join('.');
+  if (Array.isArray(value))
+    return value.flatMap((entry) => (isTomlTable(entry) ? [`[[${name}]]\n${members(entry)}`] : []));
+  if (!isTomlTable(value)) return [];
+  const nested = Object.entries(value).filter(([, member]) => path.length === 1 && isTomlTable(member));
+  const own = tableOf(Object.entries(value).filter(([key]) => !nested.some(([other]) => other === key)));
+  const head = Object.keys(own).length > 0 || nested.length === 0 ? [`[${name}]\n${members(own)}`] : [];
+  return [...head, ...nested.flatMap(([key, member]) => sectionText([...path, key], member))];
+}
+
+function members(table: TomlTable): string {
+  if (Object.keys(table).length === 0) return '';
+  const style = TomlFormat.default();
+  style.inlineTableStart = 0;
+  return stringify(table, style);
+}
+
+function append(text: string, sections: string[]): string {
+  if (sections.length === 0) return text;
+  const newLine = text.includes('\r\n') ? '\r\n' : '\n';
+  const head = text.trimEnd();
+  const parts = sections.map((section) => section.trimEnd().replaceAll(/\r?\n/g, newLine));
+  return [...(head === '' ? [] : [head]), ...parts].join(newLine + newLine) + newLine;
+}
