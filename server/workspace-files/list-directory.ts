@@ -103,6 +103,8 @@ export async function listDirectory(
   // Of those beyond the limit, only the chosen ones are asked about, at the end.
   for await (const entries of readDirectory(place, byFacts ? Infinity : limit)) {
     const passes = await filter;
+    // From an order that is close to it, that of people is found with a fraction of the comparisons, which are slow.
+    if (!byFacts) entries.sort((a, b) => (a.name < b.name ? -1 : 1));
     for (const entry of entries) {
       if (passes(entry)) best.add(entry);
       if (!pace.due()) continue;
