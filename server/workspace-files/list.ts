@@ -6,7 +6,7 @@ import { entryGlobs } from '#server/files/entry-globs.ts';
 import { createIgnoreRules, type DirectoryRules, type IgnoreRules } from '#server/files/ignore-rules.ts';
 import { inBatches } from '#server/files/in-batches.ts';
 import { within, type Within } from '#server/files/open-within.ts';
-import { onPath, pathNotFound } from '#server/files/path-error.ts';
+import { onPath } from '#server/files/path-error.ts';
 import { isInside } from '#server/files/paths.ts';
 import { relativePath, type RelativePath, type WorkDirectory } from '#server/files/work-directory.ts';
 import type { Git } from '#server/git/git.ts';
@@ -69,7 +69,6 @@ async function createLister(directory: WorkDirectory, request: Request, deps: Li
       onPath(shown, async () => {
         const place = await inside.open(path, shown);
         try {
-          if (!(await place.stat()).isDirectory()) throw pathNotFound(shown);
           if (root !== undefined && isInside(place.real, root)) {
             places.set(path, relative(root, place.real).split(sep).join('/'));
           }
