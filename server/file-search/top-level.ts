@@ -26,7 +26,9 @@ export function listTopLevel(directory: WorkDirectory, options: TopLevelOptions)
     const inside = await within(directory);
     const place = await inside.open(ROOT);
     try {
-      const rules = followIgnoreFiles ? await (await createIgnoreRules(directory, inside, env)).at(ROOT) : undefined;
+      const rules = followIgnoreFiles
+        ? createIgnoreRules(directory, inside, env).then((all) => all.at(ROOT))
+        : undefined;
       const { entries, truncated } = await listDirectory(place, ROOT, {
         limit,
         sort: 'type_first',

@@ -145,10 +145,22 @@ function pathTokens(pattern: string, fold: Fold): Token[] {
 const pathAlternatives = (pattern: string, fold: Fold) =>
   expandBraces(pattern).map((alternative) => pathTokens(alternative, fold));
 
+let lastPath = '';
+let lastSegments = [''];
+
+/** The last are kept: many patterns are tried on one path. */
+function segmentsOf(path: string): readonly string[] {
+  if (path !== lastPath) {
+    lastSegments = path.split('/');
+    lastPath = path;
+  }
+  return lastSegments;
+}
+
 function pathMatcher(pattern: string, fold: Fold): Matcher {
   const alternatives = pathAlternatives(pattern, fold);
   return (path) => {
-    const segments = path.split('/');
+    const segments = segmentsOf(path);
     return alternatives.some((tokens) => matchTokens(tokens, segments));
   };
 }
@@ -159,6 +171,12 @@ function pathMatcher(pattern: string, fold: Fold): Matcher {
  * for themselves. Throws as `textGlob` does.
  */
 export const fileGlob = (pattern: string): Matcher => pathMatcher(pattern, keepCase);
+
+/** As `fileGlob`, of names alone, which have no `/`. */
+export function nameGlob(pattern: string): Matcher {
+  const alternatives = pathAlternatives(pattern, keepCase);
+  return (name) => alternatives.some((tokens) => matchTokens(tokens, [name]));
+}
 
 /** Whether some path below a directory, given by its segments, could match. */
 function reachesBelow(tokens: readonly Token[], segments: readonly string[]): boolean {

@@ -3,7 +3,7 @@
  * projects bring these files, and an expression made of `*a*a*a*` would backtrack for hours.
  */
 import { onlyBelow } from './entry-globs.ts';
-import { fileGlob, globFault, type Matcher } from './globs.ts';
+import { fileGlob, globFault, nameGlob, type Matcher } from './globs.ts';
 
 /** What is longer is read so far; whole lines only. */
 export const IGNORE_FILE_MAX_BYTES = 131_072;
@@ -31,12 +31,14 @@ function nameMatcher(pattern: string): Matcher {
   if (!SPECIAL.test(pattern)) return (name) => name === pattern;
   const [star, rest] = [pattern[0], pattern.slice(1)];
   if (star === '*' && rest !== '' && !SPECIAL.test(rest)) return (name) => name.endsWith(rest);
-  return glob(pattern);
+  return nameGlob(literalBraces(pattern));
 }
 
+const pathMatcher = (pattern: string): Matcher => fileGlob(literalBraces(onlyBelow(pattern.replace(/^\//, ''))));
+
 /** Braces stand for themselves in ignore files. */
-const glob = (pattern: string) =>
-  fileGlob(pattern.replace(/\\[\s\S]|[{}]/g, (part) => (part.length > 1 ? part : `\\${part}`)));
+const literalBraces = (pattern: string) =>
+  pattern.replace(/\\[\s\S]|[{}]/g, (part) => (part.length > 1 ? part : `\\${part}`));
 
 const asBytes = (text: string) => Buffer.from(text, 'utf8').toString('latin1');
 
@@ -63,7 +65,7 @@ function parseLine(line: string): Rule | undefined {
   if (pattern === '' || pattern === '/' || globFault(pattern.replace(/[{}]/g, '')) !== undefined) return undefined;
   const ofName = !pattern.includes('/');
   try {
-    const matches = ofName ? byteWise(pattern, nameMatcher) : byteWise(onlyBelow(pattern.replace(/^\//, '')), glob);
+    const matches = ofName ? byteWise(pattern, nameMatcher) : byteWise(pattern, pathMatcher);
     return { ignores, directoriesOnly, ofName, matches };
   } catch {
     // A range that runs backwards matches nothing.

@@ -6,7 +6,7 @@ import { etagOf } from '#server/files/etag.ts';
 import { lstatOf, type Place } from '#server/files/open-within.ts';
 import { iso } from '#schema/scalars.ts';
 import type { FileEntry } from '#schema/file-entry.ts';
-import type { EntryFacts } from './entry-facts.ts';
+import type { EntryFacts } from './directory-reader.ts';
 
 /** Pipes, sockets and devices are files here. */
 export function kindOf({ mode }: Pick<EntryFacts, 'mode'>): FileEntry['kind'] {
@@ -17,15 +17,10 @@ export function kindOf({ mode }: Pick<EntryFacts, 'mode'>): FileEntry['kind'] {
 /** `path` is shown as it is; `linkText` is what a link holds. */
 export function fileEntry(path: string, name: string, facts: EntryFacts, linkText?: string): FileEntry {
   const kind = kindOf(facts);
-  return {
-    path,
-    name,
-    kind,
-    ...(kind === 'file' ? { size: facts.size } : {}),
-    modified_at: iso(Math.floor(facts.mtimeMs)),
-    etag: etagOf(facts),
-    ...(linkText === undefined ? {} : { is_symlink_to: linkText }),
-  };
+  const modified_at = iso(Math.floor(facts.mtimeMs));
+  const etag = etagOf(facts);
+  if (kind === 'file') return { path, name, kind, size: facts.size, modified_at, etag };
+  return { path, name, kind, modified_at, etag, is_symlink_to: linkText };
 }
 
 /** The entry `name` of an opened directory, shown as `path`; a link is itself, not what it leads to. */

@@ -3,10 +3,10 @@ import { realpath } from 'node:fs/promises';
 import { dirname, relative, sep } from 'node:path';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { entryGlobs } from '#server/files/entry-globs.ts';
-import { createIgnoreRules, type IgnoreRules } from '#server/files/ignore-rules.ts';
+import { createIgnoreRules, type DirectoryRules, type IgnoreRules } from '#server/files/ignore-rules.ts';
 import { inBatches } from '#server/files/in-batches.ts';
 import { within, type Within } from '#server/files/open-within.ts';
-import { onPath, pathNotFound } from '#server/files/path-error.ts';
+import { onPath } from '#server/files/path-error.ts';
 import { isInside } from '#server/files/paths.ts';
 import { relativePath, type RelativePath, type WorkDirectory } from '#server/files/work-directory.ts';
 import type { Git } from '#server/git/git.ts';
@@ -54,9 +54,13 @@ async function createLister(directory: WorkDirectory, request: Request, deps: Li
   /** Where listed directories really are, below the root: git knows no path through a link. */
   const places = new Map<string, string>();
 
-  async function options(path: RelativePath): Promise<ListOptions> {
-    if (request.follow_gitignore) rules ??= createIgnoreRules(directory, inside, deps.env);
-    const own = await (await rules)?.at(path);
+  async function rulesAt(path: RelativePath): Promise<DirectoryRules> {
+    rules ??= createIgnoreRules(directory, inside, deps.env);
+    return (await rules).at(path);
+  }
+
+  function options(path: RelativePath): ListOptions {
+    const own = request.follow_gitignore ? rulesAt(path) : undefined;
     return { limit, sort, showHidden, rules: own, exclude, allowIgnored, signal: deps.signal };
   }
 
@@ -65,11 +69,10 @@ async function createLister(directory: WorkDirectory, request: Request, deps: Li
       onPath(shown, async () => {
         const place = await inside.open(path, shown);
         try {
-          if (!(await place.stat()).isDirectory()) throw pathNotFound(shown);
           if (root !== undefined && isInside(place.real, root)) {
             places.set(path, relative(root, place.real).split(sep).join('/'));
           }
-          return await listDirectory(place, path, await options(path));
+          return await listDirectory(place, path, options(path));
         } finally {
           await place.close();
         }

@@ -9,22 +9,25 @@ const { workerData, parentPort } = require('node:worker_threads');
 const { pairs, turns } = workerData;
 const view = new Int32Array(turns);
 let made = 0;
+/** Whoever makes missing directories may have been faster. */
+function claim(place, work) {
+  for (;;) {
+    try {
+      work();
+      return;
+    } catch (error) {
+      if (error.code !== 'EEXIST' && error.code !== 'ENOTEMPTY') throw error;
+      renameSync(place, place + '.made' + made++);
+    }
+  }
+}
 while (Atomics.load(view, 1) === 0) {
   for (const [place, link] of pairs) {
     renameSync(place, place + '.away');
-    // Whoever makes missing directories may have been faster.
-    for (;;) {
-      try {
-        symlinkSync(link, place);
-        break;
-      } catch (error) {
-        if (error.code !== 'EEXIST') throw error;
-        renameSync(place, place + '.made' + made++);
-      }
-    }
+    claim(place, () => symlinkSync(link, place));
     for (let spin = Math.random() * 20000; spin > 0; spin--);
     unlinkSync(place);
-    renameSync(place + '.away', place);
+    claim(place, () => renameSync(place + '.away', place));
     for (let spin = Math.random() * 20000; spin > 0; spin--);
   }
   Atomics.add(view, 0, 1);

@@ -69,12 +69,14 @@ export function createCollector(limits: GrepLimits): Collector {
     else open.lines.push({ number, text: shown, bytes, cut: shown.length < text.length });
   }
 
-  /** The lines around a place, as far as they follow on each other. */
-  function around(lines: readonly KeptLine[], place: number): { before: KeptLine[]; after: KeptLine[] } {
-    const number = lines[place]?.number ?? 0;
-    const before = lines.slice(Math.max(0, place - context), place).filter((line) => line.number >= number - context);
-    const after = lines.slice(place + 1, place + 1 + context).filter((line) => line.number <= number + context);
-    return { before, after };
+  /** The first of the lines around a place, as far as they follow on each other, and the one behind the last. */
+  function around(lines: readonly KeptLine[], place: number): { from: number; to: number } {
+    const distance = (at: number) => Math.abs((lines[at]?.number ?? Infinity) - (lines[place]?.number ?? 0));
+    let from = place;
+    while (distance(from - 1) <= context) from--;
+    let to = place + 1;
+    while (distance(to) <= context) to++;
+    return { from, to };
   }
 
   function assemble({ path, lines, matches, broken }: OpenFile): GrepFile | undefined {
@@ -83,18 +85,24 @@ export function createCollector(limits: GrepLimits): Collector {
     for (const { place, col } of matches) {
       const line = lines[place];
       if (!line) break;
-      const { before, after } = around(lines, place);
-      const all = [...before, line, ...after];
-      const bytes = all.reduce((sum, each) => sum + each.bytes, 0);
+      const { from, to } = around(lines, place);
+      const texts: string[] = [];
+      let bytes = 0;
+      let cut = false;
+      for (const each of lines.slice(from, to)) {
+        texts.push(each.text);
+        bytes += each.bytes;
+        cut ||= each.cut;
+      }
       if (bytes > bytesLeft || (broken && line.number + context > last)) {
         truncated = true;
         full = true;
         break;
       }
       bytesLeft -= bytes;
-      if (all.some(({ cut }) => cut)) truncated = true;
-      const texts = (some: KeptLine[]) => some.map(({ text }) => text);
-      shown.push({ line: line.number, col, text: line.text, before: texts(before), after: texts(after) });
+      truncated ||= cut;
+      const before = texts.slice(0, place - from);
+      shown.push({ line: line.number, col, text: line.text, before, after: texts.slice(before.length + 1) });
     }
     return shown.length > 0 ? { path, matches: shown } : undefined;
   }

@@ -23,7 +23,33 @@ const recordSchema = z.discriminatedUnion('type', [
 ]);
 export type RipgrepRecord = z.infer<typeof recordSchema>;
 
-export const parseRecord = (record: Buffer): RipgrepRecord => recordSchema.parse(JSON.parse(record.toString()));
+const lineText = z.string();
+/** A longer record is not tried as one of a usual line: an expression takes memory for every character. */
+const USUAL_MAX_BYTES = 16 * 1024;
+/** How ripgrep writes a line of text, up to the first match in it: type, text, number, offset, begin of the match. */
+const usualLine =
+  /^\{"type":"(match|context)","data":\{"path":\{"text":"(?:[^"\\]|\\.)*"\},"lines":\{"text":("(?:[^"\\]|\\.)*")\},"line_number":(\d+),"absolute_offset":(\d+),"submatches":\[(?:\]|\{"match":\{"text":"(?:[^"\\]|\\.)*"\},"start":(\d+),)/;
+
+/** Nearly all records: read in a third of the time that JSON of any shape takes. */
+function parseUsualLine(text: string): RipgrepRecord | undefined {
+  const [, type, lines, number, offset, start] = usualLine.exec(text) ?? [];
+  if (lines === undefined) return undefined;
+  return {
+    type: type === 'match' ? 'match' : 'context',
+    data: {
+      lines: { text: lineText.parse(JSON.parse(lines)) },
+      line_number: Number(number),
+      absolute_offset: Number(offset),
+      submatches: start === undefined ? [] : [{ start: Number(start) }],
+    },
+  };
+}
+
+export function parseRecord(record: Buffer): RipgrepRecord {
+  const text = record.toString();
+  const usual = record.length <= USUAL_MAX_BYTES ? parseUsualLine(text) : undefined;
+  return usual ?? recordSchema.parse(JSON.parse(text));
+}
 
 const bytesOf = (value: TextOrBytes): Buffer =>
   'text' in value ? Buffer.from(value.text) : Buffer.from(value.bytes, 'base64');
@@ -39,7 +65,10 @@ function column(lines: TextOrBytes, start: number): number | undefined {
   return start <= bytes.length ? bytes.toString('utf8', 0, start).length + 1 : undefined;
 }
 
-const withoutEnd = (text: string) => text.replace(/\r?\n$/, '');
+function withoutEnd(text: string): string {
+  if (!text.endsWith('\n')) return text;
+  return text.slice(0, text.endsWith('\r\n') ? -2 : -1);
+}
 
 export interface RipgrepLine extends FoundLine {
   /** Set where the column is not known: the line begins in the file there, and the match in the line. */

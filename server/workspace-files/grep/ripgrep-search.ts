@@ -135,13 +135,13 @@ export async function searchWithRipgrep(
       },
     });
     stop = () => running.stop(0);
-    let late = false;
+    let late = performance.now() >= until;
     const timer = setTimeout(() => {
       late = true;
       stop();
     }, until - performance.now());
     signal.addEventListener('abort', stop, { once: true });
-    if (signal.aborted || collector.full || failure !== undefined) stop();
+    if (late || signal.aborted || collector.full || failure !== undefined) stop();
     try {
       const exitCode = await running.ended;
       return { far, scanned, stderr, exitCode, failure, late };
