@@ -223,7 +223,7 @@ async function prepare<
 }
 
 /** Tests set it: replies and errors that a definition does not declare become internal errors. */
-const validateReplies = () => process.env.SERVICE_CODE_VALIDATE_REPLIES === '1';
+const validateReplies = process.env.SERVICE_CODE_VALIDATE_REPLIES === '1';
 
 function assertReply(schema: z.ZodType, data: unknown): void {
   const wire: unknown = data === undefined ? undefined : JSON.parse(JSON.stringify(data));
@@ -256,7 +256,7 @@ function assertDeclared(endpoint: Pick<Endpoint, 'definition'>, error: unknown):
 }
 
 async function checked<Result>(endpoint: Pick<Endpoint, 'definition'>, run: () => Promise<Result>): Promise<Result> {
-  if (!validateReplies()) return run();
+  if (!validateReplies) return run();
   try {
     return await run();
   } catch (error) {
@@ -287,7 +287,7 @@ export function defineEndpoint<
     run: (input) =>
       checked({ definition }, async () => {
         const data = await definition.handler(await prepare(definition, input));
-        if (validateReplies() && definition.data) assertReply(definition.data, data);
+        if (validateReplies && definition.data) assertReply(definition.data, data);
         if (definition.status === 204) return { status: 204, headers: {} };
         return success(data, input.requestId, definition.status ?? 200, definition.large);
       }),

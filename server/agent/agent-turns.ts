@@ -59,8 +59,8 @@ export interface AgentTurns {
   cancel(reason: TurnAborted): void;
   /** Throws 40901 once it is being closed. */
   assertOpen(): void;
-  /** Cancels what is at work and waits for its end; nothing begins any more. */
-  close(reason: TurnAborted): Promise<void>;
+  /** Cancels what is at work, with a message for clients, and waits for its end; nothing begins any more. */
+  close(message: string): Promise<void>;
 }
 
 export interface AgentTurnsDeps {
@@ -305,11 +305,13 @@ export function createAgentTurns({ context, queue, frames, found, onIdle }: Agen
       for (const occupation of [turn, starting, exclusive]) occupation?.controller.abort(reason);
     },
     assertOpen,
-    async close(reason) {
+    async close(message) {
       closing = true;
-      const occupations = [turn, starting, exclusive];
-      for (const occupation of occupations) occupation?.controller.abort(reason);
-      await Promise.allSettled(occupations.flatMap((occupation) => occupation?.done ?? []));
+      const occupations = [turn, starting, exclusive].filter((occupation) => occupation !== undefined);
+      if (occupations.length === 0) return;
+      const reason = new TurnAborted('server', message);
+      for (const { controller } of occupations) controller.abort(reason);
+      await Promise.allSettled(occupations.map(({ done }): Promise<unknown> => done));
     },
   };
 }

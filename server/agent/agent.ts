@@ -203,7 +203,7 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
     idle: () => turns.free() && queue.waiting().length === 0,
 
     async close(reason, message) {
-      await turns.close(new TurnAborted('server', message));
+      await turns.close(message);
       if (!config.created || log.readOnly) return [];
       const abortedAt = iso(session.clock.now());
       const left = queue

@@ -11,6 +11,9 @@ import { approvalFacts, decisionFacts, toldEvents, type HookFacts } from './told
 /** Runs of a session that nobody waits for; an event above that is left out. */
 export const MAX_TOLD = 32;
 
+/** Made once: an error of its own would be the dearest part of unloading a session. */
+const CLOSED = new Error('the session is closed');
+
 export interface HookRuns {
   /** Runs the hooks of an event; resolves when none runs any more. `signal` kills them. */
   ask(event: HookEvent, match: string, fields: Record<string, unknown>, signal: AbortSignal): Promise<HookOutcome>;
@@ -118,7 +121,7 @@ export function createHookRuns(session: SessionContext): HookRuns {
     },
     async close() {
       stopListening();
-      life.abort();
+      life.abort(CLOSED);
       await Promise.all(running);
     },
   };

@@ -63,7 +63,7 @@ export function createSessionLife(session: SessionContext, runs: HookRuns): Sess
     beat,
     async end(reason) {
       callOffHeartbeat?.();
-      ended.abort();
+      if (beginning) ended.abort();
       await beginning;
       const told = reason === 'archive' ? 'archive' : 'exit';
       if (since === undefined || !hooks.wanted('SessionEnd', told)) return;
