@@ -2,10 +2,14 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '#server/clock.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { inBatches } from '#server/files/in-batches.ts';
 import type { WorkDirectory } from '#server/files/work-directory.ts';
+import { createGit } from '#server/git/git.ts';
+import { createLocalRuntime } from '#server/runtime/local.ts';
+import { diffPath } from '#server/workspace-files/diff.ts';
 import { openDownload } from '#server/workspace-files/download.ts';
 import { findTarget } from '#server/workspace-files/launch.ts';
 import { listFiles, listManyFiles } from '#server/workspace-files/list.ts';
@@ -36,6 +40,20 @@ async function download(directory: WorkDirectory, path: string): Promise<string>
   }
 }
 
+const git = createGit({ runtime: createLocalRuntime(), clock: systemClock });
+afterAll(() => git.close());
+
+const mustBeRefused = (path: string) =>
+  path.startsWith('/') || path === '' || path.split(/[/\\]/).includes('..') || path.includes('\0');
+
+const MAX_DIFFS = 250;
+let diffs = 0;
+/** Git is started several times for each path that is not refused: the first of these stand for all. */
+async function diff(directory: WorkDirectory, path: string): Promise<unknown> {
+  if (!mustBeRefused(path) && ++diffs > MAX_DIFFS) return null;
+  return diffPath(git, directory, path, new AbortController().signal);
+}
+
 /** Every action that takes a path; what each answers is looked through. */
 const actions: Record<string, (directory: WorkDirectory, path: string) => Promise<unknown>> = {
   stat: statPath,
@@ -47,6 +65,7 @@ const actions: Record<string, (directory: WorkDirectory, path: string) => Promis
   /** And `open-in` and `reveal`, which start something for what it finds. */
   open: (directory, path) => findTarget(directory, { path }),
   mkdir: (directory, path) => makeDirectory(directory, { path, recursive: path.length % 2 === 0 }),
+  diff,
 };
 
 let root: string;
@@ -102,9 +121,6 @@ describe('5,000 hostile paths', () => {
     }
   }
 
-  const mustBeRefused = (path: string) =>
-    path.startsWith('/') || path === '' || path.split(/[/\\]/).includes('..') || path.includes('\0');
-
   it.each(Object.keys(actions))('%s tells and changes nothing outside', { timeout: 60_000 }, async (name) => {
     const act = actions[name];
     if (!act) throw new Error(name);
@@ -121,6 +137,7 @@ describe('5,000 hostile paths', () => {
     ];
     for (const [link = '', target = ''] of links) await symlink(target, join(root, link));
     execFileSync('mkfifo', [join(root, 'pipe')]);
+    if (name === 'diff') execFileSync('git', ['init', '--quiet', root]);
     const before = await outsideNames();
     const outcomes = new Map<string, number>();
     await inBatches([...hostilePaths(5000)], 8, async (path) => {
