@@ -94,6 +94,14 @@ describe.runIf(process.getuid?.() === 0)('a server that is not root', () => {
     }
   });
 
+  it('adds no directory that it may not look at', async () => {
+    const { data } = await server.api('GET', `/sessions/${id}`);
+    const { workspace_id } = sessionSchema.parse(data);
+    const add = (path: string) => server.api('POST', `/workspaces/${workspace_id}/add-dir`, { path, persist: false });
+    expect(await add('closed/deep')).toMatchObject({ code: 40411 });
+    expect(await add('mine')).toMatchObject({ code: 0, data: { additional_dirs: [join(work, 'mine')] } });
+  });
+
   it('meets the same on the rest of the machine', async () => {
     const at = (name: string) => join(work, name);
     const get = (action: string, path: string) => server.api('GET', `/fs:${action}?path=${encodeURIComponent(path)}`);
