@@ -12,6 +12,8 @@ const LAYERS = [
     'breathe',
     'aborts',
     'slots',
+    'once-per',
+    'shared-run',
     'version',
     'start-error',
     'env',
@@ -24,7 +26,7 @@ const LAYERS = [
   ['agent'],
   ['features'],
   ['sessions', 'workspaces', 'workspace-files', 'file-search', 'host-files', 'terminals'],
-  ['meta', 'disposers', 'app', 'cli'],
+  ['meta', 'disposers', 'app-options', 'app', 'cli'],
 ];
 
 /** What makes the state of a transcript of its operations, and what follows it as a client. */

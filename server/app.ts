@@ -16,8 +16,8 @@ import { createEngineLog } from '#server/logging/engine-log.ts';
 import type { Connections } from '#server/events/peer.ts';
 import { openHome } from '#server/home/home.ts';
 import { listInstances, registerInstance } from '#server/home/instances.ts';
-import type { Feature, UseSession } from '#server/agent/feature.ts';
-import { features } from './features/features.ts';
+import type { UseSession } from '#server/agent/feature.ts';
+import type { AppOptions, BindFacts } from './app-options.ts';
 import { createDisposers, type Disposers } from './disposers.ts';
 import { createMeta } from './meta.ts';
 import { newUlid } from './ids.ts';
@@ -27,18 +27,15 @@ import { createImages } from '#server/images/images.ts';
 import { createHooks } from '#server/hooks/hooks.ts';
 import { createIdentity } from '#server/models/providers/identity.ts';
 import { createProviders, type Providers } from '#server/models/providers/providers.ts';
-import { systemClock, type Clock } from './clock.ts';
 import { createMcpAuth, type McpAuth } from '#server/mcp/auth/mcp-auth.ts';
 import { createMcpConfig, type McpConfig } from '#server/mcp/config/mcp-config.ts';
 import { createMcpManagement, type McpManagement } from '#server/mcp/management/management.ts';
 import { createProber } from '#server/mcp/management/probe.ts';
 import { createMcp } from '#server/mcp/mcp.ts';
 import { createHttpClient } from '#server/net/http-client.ts';
-import { systemNetwork, type Network } from '#server/net/network.ts';
 import { createModelChecks } from '#server/models/model-checks.ts';
 import { createModelClient } from '#server/models/stream.ts';
 import { createVideoUploads } from '#server/models/video-uploads.ts';
-import { INSTRUCTIONS_MAX_AGE_MS } from '#server/agent/prompt/instructions.ts';
 import { spawnGroup } from '#server/processes/spawn.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
@@ -48,7 +45,7 @@ import { indexSchema } from '#server/sessions/session-header.ts';
 import { createSessionIndex } from '#server/sessions/session-index.ts';
 import { createSessions, type Sessions } from '#server/sessions/sessions.ts';
 import { createChangeLock } from '#server/storage/change-lock.ts';
-import { createDocuments, type DocumentDrivers } from '#server/storage/documents.ts';
+import { createDocuments } from '#server/storage/documents.ts';
 import { acquireLease, type LeaseHolder } from '#server/storage/lease.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';
 import { removeOldIndexes } from '#server/storage/old-indexes.ts';
@@ -70,45 +67,6 @@ import { createWeb } from '#server/web/web.ts';
 import { projectRootOf } from '#server/workspaces/local-config.ts';
 import { createWorkspaces, type Workspaces } from '#server/workspaces/workspaces.ts';
 import { SERVER_VERSION } from './version.ts';
-
-/** Startup options after parsing. */
-export interface AppOptions {
-  /** Home directory, absolute. */
-  home: string;
-  host: string;
-  /** Requested port; 0 takes any free one. */
-  port: number;
-  /** The server log of `--log-level`. */
-  log: Logger;
-  allowedHosts: string[];
-  debugEndpoints: boolean;
-  bypassAuth: boolean;
-  webTitle: string | undefined;
-  allowRemoteShutdown: boolean;
-  allowRemoteTerminals: boolean;
-  /** What sessions can do beyond talking and calling tools; tests bring their own. */
-  features: readonly Feature[];
-  /** Drivers that documents stand on, where they are not files of the home. */
-  documents: DocumentDrivers;
-  /** Starts the scripted demo model and makes it the default. */
-  demo: boolean;
-  /** Of sessions and their agents; tests move it. */
-  clock: Clock;
-  /** What fetches of the model may reach; tests bring one whose public addresses are their own. */
-  network: Network;
-  /** How long the AGENTS.md files of a directory are not looked at again, in ms; tests shorten it. */
-  instructionsMaxAgeMs: number;
-  /** Read at every use, so that a changed variable counts. */
-  env: () => NodeJS.ProcessEnv;
-}
-
-/** What an endpoint's `mounted` decides by: some exist on a loopback bind only, or when asked for. */
-export interface BindFacts {
-  loopback: boolean;
-  debugEndpoints: boolean;
-  allowRemoteShutdown: boolean;
-  allowRemoteTerminals: boolean;
-}
 
 export interface App {
   readonly serverId: string;
@@ -144,29 +102,6 @@ export interface App {
   readonly stopRequested: Promise<void>;
   /** Closes everything, last opened first; later calls do nothing. */
   close(): Promise<void>;
-}
-
-const DEFAULTS = {
-  host: '127.0.0.1',
-  port: 58627,
-  allowedHosts: [],
-  debugEndpoints: false,
-  bypassAuth: false,
-  webTitle: undefined,
-  allowRemoteShutdown: false,
-  allowRemoteTerminals: false,
-  features,
-  documents: {},
-  demo: false,
-  clock: systemClock,
-  network: systemNetwork,
-  instructionsMaxAgeMs: INSTRUCTIONS_MAX_AGE_MS,
-  env: () => process.env,
-} satisfies Partial<AppOptions>;
-
-/** Options with the defaults filled in. */
-export function appOptions(given: Pick<AppOptions, 'home' | 'log'> & Partial<AppOptions>): AppOptions {
-  return { ...DEFAULTS, ...given };
 }
 
 const listed = (text: string | undefined) => (text ?? '').split(',').flatMap((entry) => entry.trim() || []);
@@ -250,7 +185,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   config.onChanged((change) => globalStream.publish('event.config.changed', change));
   config.onWarnings((warnings) => globalStream.publish('event.config.warning', { warnings }));
 
-  const projections = features.flatMap((feature) => feature.projection ?? []);
+  const projections = options.features.flatMap((feature) => feature.projection ?? []);
   const index = createSessionIndex({
     db: createIndexDb({ home, schema: indexSchema, log: homeLog }),
     log: homeLog,

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import type { BigIntStats } from 'node:fs';
 import { errorCode } from '#server/files/errno.ts';
 import { syncDirectory, writeFileAtomic, writeFileDurable } from '#server/files/atomic-write.ts';
+import { createSharedRun } from '#server/shared-run.ts';
 import { StartError } from '#server/start-error.ts';
 
 const TOKEN_BYTES = 32;
@@ -84,17 +85,10 @@ export async function openToken(home: string): Promise<TokenFile> {
     }
   };
 
-  // Checks that come while a stat runs share the next one: it begins after they came, so none sees an older file.
-  let running: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
-  const start = (): Promise<void> => {
-    next = undefined;
-    running = refresh().finally(() => (running = undefined));
-    return running;
-  };
+  const check = createSharedRun(refresh);
   return {
     async current() {
-      await (running ? (next ??= running.then(start)) : start());
+      await check();
       return cached.token;
     },
   };

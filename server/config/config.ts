@@ -11,6 +11,7 @@ import type { ConfigObject, PermissionRuleConfig } from '#schema/config.ts';
 import type { ConfigPatch } from '#schema/config-patch.ts';
 import { followLinks, writeFileDurable, writeThroughLinks } from '#server/files/atomic-write.ts';
 import { errorCode } from '#server/files/errno.ts';
+import { createSharedRun } from '#server/shared-run.ts';
 import { createChangeWindow } from './changes.ts';
 import { isTomlTable, parseToml, tableOf, toTable } from './document.ts';
 import type { TomlTable } from './document.ts';
@@ -199,12 +200,13 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
     for (const listener of changedListeners) listener({ changedFields, config });
   });
 
-  const reload = () =>
+  const reload = createSharedRun(() =>
     exclusively(async () => {
       if (!(await load())) return;
       tellWarnings();
       window.look();
-    });
+    }),
+  );
   // Other servers of the home write through a link, which its own directory does not notice.
   const watchers = [...new Set([path, await followLinks(path).catch(() => path)])].map((file) =>
     watchFile(dirname(file), basename(file), () => void reload(), log),

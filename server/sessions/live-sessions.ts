@@ -97,6 +97,7 @@ export type ColdChange = ColdFacts & Pick<SessionHeader, 'updatedAt'>;
 /** Creates the set; loads nothing. */
 export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
   const { index, log, clock } = deps;
+  const projections = deps.features.flatMap((feature) => feature.projection ?? []);
   const files = createStateFiles({ index, log, clock });
   const live = createLiveCache<LiveSession>({
     load,
@@ -142,9 +143,9 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     version: deps.version,
     onFailure: (error) => {
       log.error('a session became read-only', { sessionId: row.id, err: error });
-      live.get(row.id)?.agents.cancelTurns();
+      live.get(row.id)?.cancelTurns();
     },
-    projections: deps.features.flatMap((feature) => feature.projection ?? []),
+    projections,
   });
 
   function activate(sessionLog: SessionLog, row: SessionHeader, known?: TakenFold['transcripts']): LiveSession {
@@ -243,6 +244,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       throw new ServiceError('internal.error', `session ${id} cannot be loaded: ${reasonOf(error)}`, { cause: error });
     }
     const session = activate(sessionLog, row, known?.transcripts);
+    session.open();
     const folded = headerOf(sessionLog, row);
     const indexed = index.stored(id)?.journalLength ?? 0;
     // Settled just now, or the end of its server came before the row.

@@ -122,7 +122,9 @@ export function createSessionCopies(deps: SessionCopiesDeps) {
       const sessionLog = await slots.run(() => forkSessionLog(options));
       const made = row ?? source;
       index.upsert(deps.headerOf(sessionLog, made), sessionLog.length);
-      return deps.activate(sessionLog, made);
+      const copy = deps.activate(sessionLog, made);
+      copy.open();
+      return copy;
     });
   }
 

@@ -141,15 +141,16 @@ export const HEADER_MEMBERS = Object.keys(columns)
 
 /** Expressions over a row, which an index serves where they are written alike. */
 export const PARENT_OF = `json_extract(custom, '$.parent_session_id')`;
+export const PROMPTED = 'last_prompt IS NOT NULL';
 export const IS_CHILD = `json_extract(custom, '$.child_session_kind') = 'child'`;
 
 /**
- * Ids are compared as bytes (BINARY), and a page in list order comes straight from an index. Counts are kept, for
- * counting rows takes longer with each session.
+ * Ids are compared as bytes (BINARY), and a page in list order comes straight from an index. There are few of them: each
+ * turn writes the row twice. Counts are kept, for counting rows takes longer with each session.
  */
 export const indexSchema: IndexSchema = {
   /** Rises with every change of the tables. */
-  version: 5,
+  version: 6,
   sql: `
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE sessions (
@@ -161,10 +162,8 @@ export const indexSchema: IndexSchema = {
     state_mtime REAL,
     state_size INTEGER
   );
-  CREATE INDEX sessions_all ON sessions (updated_at, id);
-  CREATE INDEX sessions_archived ON sessions (archived, updated_at, id);
+  CREATE INDEX sessions_listed ON sessions (archived, updated_at, id, ${PROMPTED});
   CREATE INDEX sessions_created ON sessions (archived, created_at, id);
-  CREATE INDEX sessions_prompted ON sessions (archived, updated_at, id) WHERE last_prompt IS NOT NULL;
   CREATE INDEX sessions_workspace ON sessions (workspace_id, updated_at, id);
   CREATE INDEX sessions_children ON sessions (${PARENT_OF}, updated_at, id) WHERE ${IS_CHILD};
   CREATE INDEX sessions_open ON sessions (id) WHERE open = 1;

@@ -34,10 +34,8 @@ export interface SessionIndex {
   /** The session's file is on the disk as the row of that revision has it. */
   mirrored(id: string, revision: number, stamp: FileStamp): void;
   list(query: PageQuery): SessionPage;
-  /** Sessions of each id, archived ones and children included; an id without sessions is absent. */
-  countByWorkspace(ids: readonly string[]): Map<string, number>;
-  /** Every workspace id that has sessions, with the directory of one of them. */
-  workDirs(): { workspaceId: string; cwd: string }[];
+  /** Every workspace id that has sessions, archived ones and children included: how many, and the directory of one. */
+  workspaces(): { workspaceId: string; cwd: string; sessions: number }[];
   /** Of the session created last that is not archived. */
   newestId(): string | undefined;
   /** Sessions in which something is open: of a live process, or to be settled after a crash. */
@@ -61,9 +59,8 @@ export interface SessionIndexDeps {
   retryAfterMs?: number;
 }
 
-const countRows = z.array(z.object({ workspace_id: z.string(), sessions: z.number() }));
 const idRows = z.array(z.object({ id: z.string() }));
-const workDirRows = z.array(z.object({ workspace_id: z.string(), cwd: z.string() }));
+const workspaceRows = z.array(z.object({ workspaceId: z.string(), cwd: z.string(), sessions: z.number() }));
 
 /** Writes nothing yet; `ready` opens the file. */
 export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
@@ -176,18 +173,11 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
       }
     },
     list: (page) => query((connection) => readPage(connection, page)),
-    countByWorkspace(ids) {
-      const sql =
-        'SELECT * FROM session_counts WHERE sessions > 0 AND workspace_id IN (SELECT value FROM json_each(@ids))';
-      const found = countRows.parse(query(({ all }) => all(sql, { ids: JSON.stringify(ids) })));
-      return new Map(found.map((row) => [row.workspace_id, row.sessions]));
-    },
-    workDirs() {
-      const sql = `SELECT workspace_id,
+    workspaces() {
+      const sql = `SELECT workspace_id AS workspaceId, sessions,
         (SELECT cwd FROM sessions WHERE workspace_id = session_counts.workspace_id LIMIT 1) AS cwd
         FROM session_counts WHERE sessions > 0`;
-      const found = workDirRows.parse(query(({ all }) => all(sql)));
-      return found.map(({ workspace_id, cwd }) => ({ workspaceId: workspace_id, cwd }));
+      return workspaceRows.parse(query(({ all }) => all(sql)));
     },
     newestId() {
       const sql = 'SELECT id FROM sessions WHERE archived = 0 ORDER BY created_at DESC, id DESC LIMIT 1';

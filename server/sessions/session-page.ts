@@ -1,7 +1,7 @@
 /** Pages of the session list, straight from SQLite. */
 import { z } from 'zod';
 import type { Connection, SqlParameters } from '#server/storage/index-db.ts';
-import { IS_CHILD, PARENT_OF, type SessionHeader } from './session-header.ts';
+import { IS_CHILD, PARENT_OF, PROMPTED, type SessionHeader } from './session-header.ts';
 import { sessionRows } from './session-rows.ts';
 
 export interface PageQuery {
@@ -29,6 +29,10 @@ export interface SessionPage {
 const cursorRows = z.array(z.object({ updated_at: z.number() }));
 const inList = (column: string, name: string) => `${column} IN (SELECT value FROM json_each(@${name}))`;
 
+const ARCHIVED = { exclude: 'archived = 0', only: 'archived = 1' };
+const ORDER = 'ORDER BY updated_at DESC, id DESC LIMIT @limit';
+const filterOf = (where: readonly string[]) => (where.length > 0 ? `WHERE ${where.join(' AND ')}` : '');
+
 /**
  * Reads one page, newest first by `updated_at`, ties by id descending in byte order. Filters apply before the cut, so
  * a page after a cursor is the newest part of what is newer. An unknown cursor gives an empty page.
@@ -40,12 +44,13 @@ export function readPage(db: Connection, query: PageQuery): SessionPage {
 
   // The plus keeps SQLite from walking the whole list in its order where the other filters leave few sessions.
   const few = workspaceIds !== undefined || parent !== undefined || busy?.wanted === true;
-  if (archived !== 'include') where.push(`${few ? '+' : ''}archived = ${archived === 'only' ? 1 : 0}`);
+  if (archived !== 'include') where.push(`${few ? '+' : ''}${ARCHIVED[archived]}`);
   if (parent !== undefined) {
     where.push(`${PARENT_OF} = @parent`, IS_CHILD);
     binding.parent = parent;
   }
-  if (excludeEmpty) where.push('last_prompt IS NOT NULL');
+  // Written as a comparison, it is looked up in the index.
+  if (excludeEmpty) where.push(`(${PROMPTED}) = 1`);
   if (workspaceIds?.length === 1) {
     // An equality lets the index give the order too; a set would be sorted whole.
     where.push('workspace_id = @workspace');
@@ -65,8 +70,13 @@ export function readPage(db: Connection, query: PageQuery): SessionPage {
     binding.cursor_time = at.updated_at;
     binding.cursor_id = cursor.id;
   }
-  const filter = where.length > 0 ? `WHERE ${where.join(' AND ')}` : '';
-  const found = sessionRows.headers(db, `${filter} ORDER BY updated_at DESC, id DESC LIMIT @limit`, binding);
+  if (archived === 'include' && !few && limit !== undefined) {
+    // The index has the two apart: the page is among the newest of each.
+    const newest = (part: string) =>
+      `SELECT rowid FROM (SELECT rowid FROM sessions ${filterOf([part, ...where])} ${ORDER})`;
+    where.push(`rowid IN (${newest(ARCHIVED.exclude)} UNION ALL ${newest(ARCHIVED.only)})`);
+  }
+  const found = sessionRows.headers(db, `${filterOf(where)} ${ORDER}`, binding);
   const hasMore = limit !== undefined && found.length > limit;
   return { rows: hasMore ? found.slice(0, limit) : found, hasMore };
 }

@@ -1,30 +1,25 @@
 /** A session that is loaded in this process: its journal, its agents, its features. */
-import { dirname, join } from 'node:path';
 import { cutText } from '#server/bounded-text.ts';
-import type { AgentProgram, SessionContext, SessionPlace } from '#server/agent/context.ts';
-import type { Feature, LiveFeature, UnloadReason } from '#server/agent/feature.ts';
-import { createRoster, type Roster } from '#server/agent/roster.ts';
-import type { Clock } from '#server/clock.ts';
+import type { UnloadReason } from '#server/agent/feature.ts';
 import { newUlid } from '#server/ids.ts';
-import { createApprovals, type Approvals } from '#server/interactions/approvals.ts';
-import { createInteractions } from '#server/interactions/interactions.ts';
 import { idleActivity, workFacts } from '#server/journal/projections/activity.ts';
 import { readContext } from '#server/journal/projections/context.ts';
 import { event, type Draft } from '#server/journal/records.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
-import { createTasks } from '#server/tasks/tasks.ts';
-import { createLiveTranscripts, type LiveTranscripts, type LiveTranscriptsDeps } from '#server/transcript/live.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { Session } from '#schema/session.ts';
 import { TITLE_CHARS } from './prompt-text.ts';
 import { sessionOfHeader, type SessionHeader } from './session-header.ts';
+import { isAtWork, openSessionParts, type SessionParts, type SessionPartsDeps } from './session-parts.ts';
 import { agentFacts, mainFacts, type AgentFacts, type LiveOverlay, type SessionSource } from './session-views.ts';
 
-export interface LiveSession extends SessionSource {
+export interface LiveSession
+  extends SessionSource, Pick<SessionParts, 'agents' | 'approvals' | 'context' | 'transcripts'> {
   readonly log: SessionLog;
-  readonly agents: Roster;
-  readonly approvals: Approvals;
-  readonly context: SessionContext;
+  /** Makes what works in it, as its first use does otherwise: something of it may be to come. */
+  open(): void;
+  /** Cancels every running turn. */
+  cancelTurns(): void;
   /** Something of it runs or waits, so that it must stay loaded. */
   holds(): boolean;
   /** Something of it is to come, for which it should stay loaded. */
@@ -37,7 +32,6 @@ export interface LiveSession extends SessionSource {
   row(stored?: SessionHeader): SessionHeader;
   view(stored?: SessionHeader): Session;
   readonly overlay: LiveOverlay;
-  readonly transcripts: LiveTranscripts;
   mainFacts(): AgentFacts;
   agentFacts(id: string): AgentFacts;
   disabledTools(): readonly string[];
@@ -50,24 +44,12 @@ export interface LiveSession extends SessionSource {
   end(reason: UnloadReason): Promise<Draft[]>;
 }
 
-export interface LiveSessionDeps {
-  place: SessionPlace;
-  log: SessionLog;
-  program: AgentProgram;
-  features: readonly Feature[];
+export interface LiveSessionDeps extends Omit<SessionPartsDeps, 'archived'> {
   loaded: SessionHeader;
   row(stored?: SessionHeader): SessionHeader;
-  clock: Clock;
-  /** What transcripts are made with. */
-  transcripts: Pick<LiveTranscriptsDeps, 'mapper' | 'journals' | 'known'>;
-  changed(): void;
-  report(what: string, error: unknown): void;
   /** Hands over the session's events that wait to be joined. */
   flushEvents(): void;
 }
-
-/** Nothing else names a folder beside this one's. */
-const SESSION_ID = /^session_[\w-]+$/;
 
 const ends = {
   exit: { disposed: 'closed', message: 'server stopping' },
@@ -75,57 +57,17 @@ const ends = {
   idle: { disposed: 'evicted', message: 'session unloaded' },
 } as const;
 
-/** Puts a loaded session together. */
+/**
+ * Puts a loaded session together. What works in it is made at its first use: one that is only created costs its journal
+ * and its row.
+ */
 export function createLiveSession(deps: LiveSessionDeps): LiveSession {
-  const { log, place, program, clock } = deps;
-  const { id } = place;
-  const interactions = createInteractions({ log, clock });
-  const approvals = createApprovals(id, interactions, clock);
-  const tasks = createTasks({
-    log,
-    dir: place.dir,
-    clock,
-    settings: program.tasks,
-    known: (taskId) => log.state.tasks.tasks.has(taskId),
-    report: deps.report,
-  });
-  const features = openFeatures(deps.features);
-  const context: SessionContext = {
-    ...place,
-    log,
-    interactions,
-    approvals,
-    tasks,
-    program,
-    clock,
-    wake: (agentId, next) =>
-      agents
-        .all()
-        .find((agent) => agent.id === agentId)
-        ?.context.wake(next),
-    archived: () => deps.row().archived,
-    changed: deps.changed,
-    report: deps.report,
-    get ancestorDirs() {
-      const ids = log.state.status.ancestors.filter((ancestor) => SESSION_ID.test(ancestor));
-      return ids.map((ancestor) => join(dirname(place.dir), ancestor));
-    },
-    features: features.all,
-    feature: features.get,
-    get agents() {
-      return agents;
-    },
-  };
-  const agents: Roster = createRoster(context);
-  features.open(context);
-  const { main } = agents;
-
-  const transcripts = createLiveTranscripts({
-    ...deps.transcripts,
-    log,
-    clock,
-    untold: () => agents.all().flatMap((agent) => agent.untold().map((fact) => ({ agent: agent.id, fact }))),
-  });
+  const { log, program } = deps;
+  let made: SessionParts | undefined;
+  let ended = false;
+  const parts = () => (made ??= openSessionParts({ ...deps, archived: () => deps.row().archived }));
+  /** For readers, who do not keep the session loaded: nothing is made that nobody would release. */
+  const shown = () => (ended ? made : parts());
 
   const activity = () => workFacts(log.state.activity, log.held);
 
@@ -138,7 +80,7 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
   }
 
   return {
-    id,
+    id: deps.place.id,
     log,
     get state() {
       return log.state;
@@ -147,28 +89,37 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
     load: log.load,
     readMessages: log.readMessages,
     overlay: {
-      inFlight: main.inFlight,
-      warnings: () => [
-        ...main.context.config.warnings(),
-        ...features.all.flatMap((feature) => feature.warnings?.() ?? []),
-      ],
-      sections: () => features.all.flatMap((feature) => feature.snapshot?.() ?? []),
+      inFlight: () => shown()?.agents.main.inFlight() ?? null,
+      warnings() {
+        const { agents, features = [] } = shown() ?? {};
+        const own = agents?.main.context.config.warnings() ?? [];
+        return [...own, ...features.flatMap((feature) => feature.warnings?.() ?? [])];
+      },
+      sections() {
+        const { features = [] } = shown() ?? {};
+        return features.flatMap((feature) => feature.snapshot?.() ?? []);
+      },
       flushEvents: deps.flushEvents,
     },
-    agents,
-    approvals,
-    transcripts,
-    context,
+    get agents() {
+      return parts().agents;
+    },
+    get approvals() {
+      return parts().approvals;
+    },
+    get transcripts() {
+      return parts().transcripts;
+    },
+    get context() {
+      return parts().context;
+    },
+    open: () => void parts(),
+    cancelTurns: () => made?.agents.cancelTurns(),
     activity,
-    holds: () =>
-      log.held ||
-      !agents.idle() ||
-      interactions.pending() ||
-      tasks.running() ||
-      features.all.some((feature) => feature.holds?.() === true),
-    keeps: () => features.all.some((feature) => feature.keeps?.() === true),
+    holds: () => log.held || (made !== undefined && isAtWork(made)),
+    keeps: () => made !== undefined && made.features.some((feature) => feature.keeps?.() === true),
     async dropped() {
-      for (const feature of features.all) if (feature.keeps?.()) await feature.dropped?.();
+      for (const feature of made?.features ?? []) if (feature.keeps?.()) await feature.dropped?.();
     },
     loaded: deps.loaded,
     row: deps.row,
@@ -204,34 +155,14 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
     },
 
     async end(reason) {
+      ended = true;
+      if (!made) return [];
+      const { agents, tasks, transcripts, features } = made;
       const { disposed, message } = ends[reason];
       const [drafts] = await Promise.all([agents.close(disposed, message), tasks.close(reason)]);
       transcripts.close();
-      for (const feature of features.all) await feature.release?.(reason);
+      for (const feature of features) await feature.release?.(reason);
       return drafts;
-    },
-  };
-}
-
-/** The features' parts in one session, in the order of the list. */
-function openFeatures(list: readonly Feature[]) {
-  const all: LiveFeature[] = [];
-  const byFeature = new Map<Feature, LiveFeature>();
-  return {
-    all,
-    open(context: SessionContext): void {
-      for (const feature of list) {
-        const live = feature.open?.(context);
-        if (!live) continue;
-        all.push(live);
-        byFeature.set(feature, live);
-      }
-    },
-    get<Live extends LiveFeature>(feature: Feature<Live>): Live {
-      const live = byFeature.get(feature);
-      if (!live) throw new Error(`the feature ${feature.name} is not in the list`);
-      // It was made by this feature's own `open`.
-      return live as Live;
     },
   };
 }

@@ -324,9 +324,11 @@ export function createSessions(deps: SessionsDeps): Sessions {
   };
 }
 
-const followed = ({ id, log, transcripts }: LiveSession): FollowedSession => ({
-  id,
-  transcripts,
-  load: log.load,
-  position: log.position,
+const followed = (session: LiveSession): FollowedSession => ({
+  id: session.id,
+  get transcripts() {
+    return session.transcripts;
+  },
+  load: session.log.load,
+  position: session.log.position,
 });

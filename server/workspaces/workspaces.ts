@@ -14,6 +14,7 @@ import type { Workspace } from '#schema/workspace.ts';
 import type { SessionIndex } from '#server/sessions/session-index.ts';
 import type { ChangeLock } from '#server/storage/change-lock.ts';
 import type { Documents } from '#server/storage/documents.ts';
+import { createSharedRun } from '#server/shared-run.ts';
 import { DOCUMENT, emptyRegistry, registrySchema, type Entry } from './registry-document.ts';
 import { defaultName, normalRoot, rootKey, workspaceIdOf } from './workspace-root.ts';
 
@@ -47,7 +48,7 @@ export interface WorkspacesDeps {
   documents: Documents;
   /** Among the servers of the home. */
   lock: ChangeLock;
-  index: Pick<SessionIndex, 'ready' | 'workDirs' | 'countByWorkspace'>;
+  index: Pick<SessionIndex, 'ready' | 'workspaces'>;
   publish(type: 'event.workspace.created' | 'event.workspace.updated', fields: { workspace: Workspace }): void;
   publish(type: 'event.workspace.deleted', fields: { workspace_id: string; root: string }): void;
   log: Logger;
@@ -56,11 +57,12 @@ export interface WorkspacesDeps {
 
 const workspaceNotFound = (id: string) => new ServiceError('workspace.not_found', `workspace ${id} does not exist`);
 
-/** A workspace: the entry that stands for its root, and every id that leads to it. */
+/** A workspace: the entry that stands for its root, every id that leads to it, and how many sessions these have. */
 interface Known {
   id: string;
   entry: Entry;
   ids: Set<string>;
+  sessions: number;
 }
 
 /** Reads nothing yet; the first use adds the directories of sessions that are not registered. */
@@ -81,15 +83,33 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
     return turn;
   }
 
-  async function read(): Promise<void> {
+  const versionNow = createSharedRun(() => documents.version(DOCUMENT));
+
+  /**
+   * As `inTurn`, with the registry as it is. What it waits behind costs it no time: the document is looked at meanwhile,
+   * with one look for all who come at once.
+   */
+  function withRegistry<T>(work: () => T | Promise<T>): Promise<T> {
+    const seen = versionNow();
+    // Told in its turn.
+    seen.catch(() => undefined);
+    return inTurn(async () => {
+      await load(seen);
+      return work();
+    });
+  }
+
+  /** `seen` is the version when it was asked for, or later. */
+  async function read(seen?: Promise<string | undefined>): Promise<void> {
+    if (version !== undefined && (await seen) === version) return;
     const present = await documents.version(DOCUMENT);
     if (present !== undefined && present === version) return;
     registry = (await documents.get(DOCUMENT, registrySchema)) ?? emptyRegistry();
     version = present;
   }
 
-  async function load(): Promise<void> {
-    await read();
+  async function load(seen: Promise<string | undefined>): Promise<void> {
+    await read(seen);
     if (adopted) return;
     await index.ready();
     if (unregisteredRoots().length > 0) {
@@ -126,7 +146,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
   function unregisteredRoots(): string[] {
     const keys = new Set(Object.values(registry.workspaces).map(({ root }) => rootKey(root)));
     const deleted = new Set(registry.deleted_workspace_ids);
-    return index.workDirs().flatMap(({ workspaceId: indexedId, cwd }) => {
+    return index.workspaces().flatMap(({ workspaceId: indexedId, cwd }) => {
       const root = normalRoot(cwd);
       if (!isAbsolute(cwd) || keys.has(rootKey(root))) return [];
       if (deleted.has(workspaceIdOf(root)) || deleted.has(indexedId)) return [];
@@ -145,9 +165,16 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
     for (const [id, entry] of Object.entries(registry.workspaces)) {
       const first = byKey.get(rootKey(entry.root));
       if (first) first.ids.add(id);
-      else byKey.set(rootKey(entry.root), { id, entry, ids: new Set([id]) });
+      else byKey.set(rootKey(entry.root), { id, entry, ids: new Set([id]), sessions: 0 });
     }
-    for (const { workspaceId: id, cwd } of index.workDirs()) byKey.get(rootKey(normalRoot(cwd)))?.ids.add(id);
+    const counts = new Map<string, number>();
+    for (const { workspaceId: id, cwd, sessions } of index.workspaces()) {
+      byKey.get(rootKey(normalRoot(cwd)))?.ids.add(id);
+      counts.set(id, sessions);
+    }
+    for (const workspace of byKey.values()) {
+      for (const id of workspace.ids) workspace.sessions += counts.get(id) ?? 0;
+    }
     return [...byKey.values()];
   }
 
@@ -157,7 +184,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
     return found;
   }
 
-  function view({ id, entry, ids }: Known, counts = index.countByWorkspace([...ids])): Workspace {
+  function view({ id, entry, sessions }: Known): Workspace {
     const touched = touches.get(id);
     return {
       id,
@@ -165,7 +192,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
       name: entry.name,
       created_at: entry.created_at,
       last_opened_at: touched !== undefined && touched > entry.last_opened_at ? touched : entry.last_opened_at,
-      session_count: [...ids].reduce((sum, alias) => sum + (counts.get(alias) ?? 0), 0),
+      session_count: sessions,
     };
   }
 
@@ -181,9 +208,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
     callOff?.();
     callOff = undefined;
     return inTurn(async () => {
-      if (touches.size === 0) return;
-      await load();
-      await change(() => undefined);
+      if (touches.size > 0) await change(() => undefined);
     });
   }
 
@@ -199,7 +224,6 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
   const atRoot = (root: string) => known().find(({ entry }) => rootKey(entry.root) === rootKey(root));
 
   async function register(root: string, name: string | undefined): Promise<Workspace> {
-    await load();
     const normal = normalRoot(root);
     const present = atRoot(normal);
     if (present) return touchKnown(present);
@@ -219,7 +243,6 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
   }
 
   async function refer(reference: string): Promise<Workspace> {
-    await load();
     const present = known().find(({ ids }) => ids.has(reference)) ?? atRoot(normalRoot(reference));
     if (present) return view(present);
     if ((await directoryFault(reference, stat)) !== undefined) throw workspaceNotFound(reference);
@@ -227,7 +250,6 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
   }
 
   async function rename(id: string, name: string): Promise<Workspace> {
-    await load();
     resolve(id);
     await change(() => {
       resolve(id).entry.name = name;
@@ -238,7 +260,6 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
   }
 
   async function unregister(id: string): Promise<void> {
-    await load();
     resolve(id);
     const root = await change(() => {
       const { entry, ids } = resolve(id);
@@ -254,32 +275,15 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
   }
 
   return {
-    list: () =>
-      inTurn(async () => {
-        await load();
-        const all = known();
-        const counts = index.countByWorkspace(all.flatMap(({ ids }) => [...ids]));
-        return all.map((workspace) => view(workspace, counts));
-      }),
-    register: (root, name) => inTurn(() => register(root, name)),
-    get: (id) =>
-      inTurn(async () => {
-        await load();
-        return view(resolve(id));
-      }),
-    refer: (reference) => inTurn(() => refer(reference)),
-    rename: (id, name) => inTurn(() => rename(id, name)),
-    unregister: (id) => inTurn(() => unregister(id)),
-    aliases: (id) =>
-      inTurn(async () => {
-        await load();
-        return [...resolve(id).ids];
-      }),
+    list: () => withRegistry(() => known().map(view)),
+    register: (root, name) => withRegistry(() => register(root, name)),
+    get: (id) => withRegistry(() => view(resolve(id))),
+    refer: (reference) => withRegistry(() => refer(reference)),
+    rename: (id, name) => withRegistry(() => rename(id, name)),
+    unregister: (id) => withRegistry(() => unregister(id)),
+    aliases: (id) => withRegistry(() => [...resolve(id).ids]),
     async isRoot(real) {
-      const roots = await inTurn(async () => {
-        await load();
-        return known().map(({ entry }) => entry.root);
-      });
+      const roots = await withRegistry(() => known().map(({ entry }) => entry.root));
       if (roots.includes(real)) return true;
       const reals = await Promise.all(roots.map((root) => realpath(root).catch(() => undefined)));
       return reals.includes(real);

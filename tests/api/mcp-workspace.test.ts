@@ -177,12 +177,14 @@ test('who wants a sign-in has one tool, and its own behind that', async () => {
   expect(statuses(talk, 'guarded').slice(-2)).toEqual(['pending', 'connected']);
 });
 
-test('programs end with the last session of their workspace', async () => {
+test('programs end with the last session of their workspace that was used', async () => {
   const file = mcp.notes();
   await mcp.configure({ one: hostile('grandchild', file) });
   const first = await mcp.talk();
   const second = await mcp.talk(first);
+  await mcp.talk(first);
   await turn(first);
+  await turn(second);
   await hasNoted(file, 'grandchild');
   const group = Number(/started (\d+)/.exec(await noted(file))?.[1]);
   await world.ok('POST', `${first.path}:archive`);

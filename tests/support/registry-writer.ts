@@ -15,7 +15,7 @@ const lock = createChangeLock({ path: join(home, 'workspaces.json.lock'), holder
 const workspaces = createWorkspaces({
   documents: createDocuments({ home }),
   lock,
-  index: { ready: async () => undefined, workDirs: () => [], countByWorkspace: () => new Map<string, number>() },
+  index: { ready: async () => undefined, workspaces: () => [] },
   publish: () => undefined,
   log: createLogger('silent'),
   clock: systemClock,

@@ -44,6 +44,8 @@ let live: LiveSessions;
 let index: SessionIndex;
 let watched: Set<string>;
 let events: string[];
+/** Sessions whose features were opened. */
+let opened: string[];
 let clock: ManualClock;
 let projection: TranscriptProjection;
 let folds: ColdFolds;
@@ -63,6 +65,7 @@ beforeEach(async () => {
   const client = createModelClient();
   watched = new Set();
   events = [];
+  opened = [];
   clock = manualClock(Date.UTC(2026, 0, 1));
   atLoad = () => undefined;
   released = async () => undefined;
@@ -76,7 +79,15 @@ beforeEach(async () => {
     root: join(home, 'sessions'),
     index,
     sink: { publish: ({ type, sessionId }) => void events.push(`${sessionId} ${type}`) },
-    features: [],
+    features: [
+      {
+        name: 'counting',
+        open({ id }) {
+          opened.push(id);
+          return {};
+        },
+      },
+    ],
     loaded: () => undefined,
     transcripts: { mapper, journals: createOpJournals() },
     program: createAgentProgram({
@@ -140,6 +151,24 @@ describe('a new session', () => {
     expect(index.get(id)).toMatchObject({ id, cwd: home });
     // Its first line says all that a state.json could.
     expect(await readdir(dir)).toEqual(['journal.ndjson']);
+  });
+
+  it('opens its features at its first use, and not for who still reads it when it is gone', async () => {
+    const [used, unused] = [await create(), await create()];
+    const session = live.get(unused);
+    expect(opened).toEqual([]);
+    await live.use(used, ({ agents }) => agents.main.id);
+    await live.use(used, ({ context }) => context.id);
+    expect(opened).toEqual([used]);
+    await live.inTurn(unused, () => live.unload(unused, 'idle'));
+    expect([session?.overlay.inFlight(), session?.overlay.warnings(), session?.overlay.sections()]).toEqual([
+      null,
+      [],
+      [],
+    ]);
+    expect(opened).toEqual([used]);
+    await live.open(unused);
+    expect(opened).toEqual([used, unused]);
   });
 
   it('that cannot be written leaves nothing and tells nobody', async () => {

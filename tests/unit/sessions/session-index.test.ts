@@ -110,19 +110,13 @@ describe('session index', () => {
 
   it('counts by workspace and names the directories', async () => {
     const { index } = openIndex(await temporaryHome());
-    expect(index.workDirs()).toEqual([]);
+    expect(index.workspaces()).toEqual([]);
     index.upsert(sessionRow('a'), 0);
     index.upsert(sessionRow('b', { archived: true }), 0);
     index.upsert(sessionRow('c', { workspaceId: 'wd_two_000000000002', cwd: '/projects/two' }), 0);
-    expect(index.countByWorkspace([WORKSPACE, 'wd_two_000000000002', 'wd_no_000000000003'])).toEqual(
-      new Map([
-        [WORKSPACE, 2],
-        ['wd_two_000000000002', 1],
-      ]),
-    );
-    expect(index.workDirs()).toEqual([
-      { workspaceId: WORKSPACE, cwd: '/projects/one' },
-      { workspaceId: 'wd_two_000000000002', cwd: '/projects/two' },
+    expect(index.workspaces()).toEqual([
+      { workspaceId: WORKSPACE, cwd: '/projects/one', sessions: 2 },
+      { workspaceId: 'wd_two_000000000002', cwd: '/projects/two', sessions: 1 },
     ]);
   });
 

@@ -105,6 +105,27 @@ describe('session list', () => {
     expect((await list({ archived_only: true, page_size: 100 })).ids).toHaveLength(25);
   });
 
+  it('cuts a page of archived and other sessions where their common order says', async () => {
+    const rows = Array.from({ length: 40 }, (_, place) =>
+      at(`s${String(place).padStart(2, '0')}`, Math.floor(place / 3), {
+        archived: place % 5 < 2,
+        ...(place % 4 === 0 ? {} : { lastPrompt: 'hi' }),
+      }),
+    );
+    const { list } = await listOf(rows);
+    for (const filter of [{}, { exclude_empty: true }, { busy: false }]) {
+      const { ids } = await list({ include_archive: true, ...filter });
+      const seen: string[] = [];
+      for (let more = true; more;) {
+        const page = await list({ include_archive: true, page_size: 7, before_id: seen.at(-1), ...filter });
+        seen.push(...page.ids);
+        more = page.hasMore;
+      }
+      expect(seen).toEqual(ids);
+      expect(ids).toHaveLength('exclude_empty' in filter ? 30 : 40);
+    }
+  });
+
   it('drops sessions without a prompt when asked', async () => {
     const { list } = await listOf([at('empty', 2), at('used', 1, { lastPrompt: 'hi' })]);
     expect((await list({ exclude_empty: true })).ids).toEqual(['used']);

@@ -1,0 +1,115 @@
+/** What works in a loaded session: its agents, its features, and what they share. */
+import { dirname, join } from 'node:path';
+import type { AgentProgram, SessionContext, SessionPlace } from '#server/agent/context.ts';
+import type { Feature, LiveFeature } from '#server/agent/feature.ts';
+import { createRoster, type Roster } from '#server/agent/roster.ts';
+import type { Clock } from '#server/clock.ts';
+import { createApprovals, type Approvals } from '#server/interactions/approvals.ts';
+import { createInteractions, type Interactions } from '#server/interactions/interactions.ts';
+import type { SessionLog } from '#server/journal/session-log.ts';
+import { createTasks, type Tasks } from '#server/tasks/tasks.ts';
+import { createLiveTranscripts, type LiveTranscripts, type LiveTranscriptsDeps } from '#server/transcript/live.ts';
+
+export interface SessionParts {
+  readonly approvals: Approvals;
+  readonly tasks: Tasks;
+  readonly interactions: Interactions;
+  readonly features: readonly LiveFeature[];
+  readonly agents: Roster;
+  readonly context: SessionContext;
+  readonly transcripts: LiveTranscripts;
+}
+
+export interface SessionPartsDeps {
+  place: SessionPlace;
+  log: SessionLog;
+  program: AgentProgram;
+  features: readonly Feature[];
+  clock: Clock;
+  /** What transcripts are made with. */
+  transcripts: Pick<LiveTranscriptsDeps, 'mapper' | 'journals' | 'known'>;
+  archived(): boolean;
+  changed(): void;
+  report(what: string, error: unknown): void;
+}
+
+/** Nothing else names a folder beside this one's. */
+const SESSION_ID = /^session_[\w-]+$/;
+
+/** Puts them together over a loaded journal; appends nothing. */
+export function openSessionParts(deps: SessionPartsDeps): SessionParts {
+  const { log, place, program, clock } = deps;
+  const interactions = createInteractions({ log, clock });
+  const approvals = createApprovals(place.id, interactions, clock);
+  const tasks = createTasks({
+    log,
+    dir: place.dir,
+    clock,
+    settings: program.tasks,
+    known: (taskId) => log.state.tasks.tasks.has(taskId),
+    report: deps.report,
+  });
+  const features = openFeatures(deps.features);
+  const context: SessionContext = {
+    ...place,
+    log,
+    interactions,
+    approvals,
+    tasks,
+    program,
+    clock,
+    wake: (agentId, next) =>
+      agents
+        .all()
+        .find((agent) => agent.id === agentId)
+        ?.context.wake(next),
+    archived: deps.archived,
+    changed: deps.changed,
+    report: deps.report,
+    get ancestorDirs() {
+      const ids = log.state.status.ancestors.filter((ancestor) => SESSION_ID.test(ancestor));
+      return ids.map((ancestor) => join(dirname(place.dir), ancestor));
+    },
+    features: features.all,
+    feature: features.get,
+    get agents() {
+      return agents;
+    },
+  };
+  const agents: Roster = createRoster(context);
+  features.open(context);
+  const transcripts = createLiveTranscripts({
+    ...deps.transcripts,
+    log,
+    clock,
+    untold: () => agents.all().flatMap((agent) => agent.untold().map((fact) => ({ agent: agent.id, fact }))),
+  });
+  return { approvals, tasks, interactions, features: features.all, agents, context, transcripts };
+}
+
+/** Something of them runs or waits. */
+export const isAtWork = ({ agents, interactions, tasks, features }: SessionParts): boolean =>
+  !agents.idle() || interactions.pending() || tasks.running() || features.some((feature) => feature.holds?.() === true);
+
+/** The features' parts in one session, in the order of the list. */
+function openFeatures(list: readonly Feature[]) {
+  const all: LiveFeature[] = [];
+  const byFeature = new Map<Feature, LiveFeature>();
+  return {
+    all,
+    open(context: SessionContext): void {
+      for (const feature of list) {
+        const live = feature.open?.(context);
+        if (!live) continue;
+        all.push(live);
+        byFeature.set(feature, live);
+      }
+    },
+    get<Live extends LiveFeature>(feature: Feature<Live>): Live {
+      const live = byFeature.get(feature);
+      if (!live) throw new Error(`the feature ${feature.name} is not in the list`);
+      // It was made by this feature's own `open`.
+      return live as Live;
+    },
+  };
+}
