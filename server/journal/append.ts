@@ -5,12 +5,12 @@
 import { errorMessage } from '#server/errors/service-error.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import { withActivity } from './activity.ts';
-import { assertAtHand } from './blobs.ts';
+import { assertAtHand, mayRefer } from './blobs.ts';
 import { placeSplices } from './context-size.ts';
 import { encodedBatch } from './line-reader.ts';
 import type { OpenJournal } from './open-journal.ts';
 import { messagesProjection } from './projections/messages.ts';
-import { isSurelyCut, recordFrame, sendable } from './record-frame.ts';
+import { isSurelyCut, recordFrame, sendable, SPLICE_FRAME_LIMIT_BYTES } from './record-frame.ts';
 import { internalTypes } from './record-types.ts';
 import { internal, recordOf, type CompleteDraft, type Draft } from './records.ts';
 import { foldLine } from './view.ts';
@@ -100,10 +100,13 @@ export function createAppender(journal: OpenJournal, version: string): Appender 
     const { view } = journal;
     const offset = view.length;
     const batch = encodedBatch(line, blobs);
-    const sent = foldLine(view, batch, offset, offset + Buffer.byteLength(line), before);
+    const bytes = Buffer.byteLength(line);
+    const sent = foldLine(view, batch, offset, offset + bytes, before);
     journal.listeners.tell((listener) => listener.line(batch));
     const stream = journal.stream();
-    journal.outbox.publish(sent.map((one) => recordFrame(blobs.encoded(sendable(one)), batch.t, stream)));
+    // What is a part of the line is no longer, unless it has texts elsewhere.
+    const short = bytes <= SPLICE_FRAME_LIMIT_BYTES && !mayRefer(line);
+    journal.outbox.publish(sent.map((one) => recordFrame(blobs.encoded(sendable(one)), batch.t, stream, short)));
   }
 
   function writable(): NonNullable<OpenJournal['held']> {

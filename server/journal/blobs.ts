@@ -302,10 +302,14 @@ export function assertAtHand(value: unknown, sent: boolean, asText = false, loos
   } else if (value instanceof BlobText) {
     if (sent && BlobText.held(value) === undefined)
       throw new Error(`the text ${value.blob} was not read before its append`);
+  } else if (Array.isArray(value)) {
+    for (const member of value) assertAtHand(member, sent, loose, loose);
   } else if (typeof value === 'object' && value !== null) {
-    const list = Array.isArray(value);
     for (const [key, member] of Object.entries(value)) {
-      assertAtHand(member, sent, list ? loose : mayBeText(key, loose), isLoose(key, loose));
+      // Most members are numbers and short words: of these nothing is to be asked.
+      if (typeof member !== 'object' && (typeof member !== 'string' || member.length <= UNSTORED_TEXT_BYTES / 3))
+        continue;
+      assertAtHand(member, sent, mayBeText(key, loose), isLoose(key, loose));
     }
   }
 }

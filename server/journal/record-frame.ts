@@ -29,8 +29,16 @@ export function sendable(record: SentRecord): SentRecord | Cut {
   return record.type === 'context.spliced' && isSurelyCut(record) ? { ...record, messages: undefined } : record;
 }
 
-/** The frame of a record with its texts. Pure, so a replayed frame equals, byte for byte, the one sent first. */
-export function recordFrame(record: Whole<SentRecord | Cut>, t: number, stream: StreamIdentity): EventFrame {
+/**
+ * The frame of a record with its texts. Pure, so a replayed frame equals, byte for byte, the one sent first. `surelyShort`
+ * spares the measuring of a splice that cannot be above the limit.
+ */
+export function recordFrame(
+  record: Whole<SentRecord | Cut>,
+  t: number,
+  stream: StreamIdentity,
+  surelyShort = false,
+): EventFrame {
   const { seq, agent, type, ...rest } = record;
   const { x: _x, ...fields } = 'x' in rest ? rest : { ...rest, x: undefined };
   return {
@@ -41,7 +49,7 @@ export function recordFrame(record: Whole<SentRecord | Cut>, t: number, stream: 
     payload: {
       type,
       ...(untimed.has(type) || type.startsWith('event.') ? {} : { time: t }),
-      ...(record.type === 'context.spliced' ? spliceFields(record) : fields),
+      ...(record.type === 'context.spliced' ? spliceFields(record, surelyShort) : fields),
       agentId: agent,
       sessionId: stream.sessionId,
     },
@@ -49,8 +57,11 @@ export function recordFrame(record: Whole<SentRecord | Cut>, t: number, stream: 
   };
 }
 
-function spliceFields({ start, deleteCount, messages, tokens }: Whole<Splice | Cut>): Record<string, unknown> {
-  const whole = messages && Buffer.byteLength(JSON.stringify(messages)) <= SPLICE_FRAME_LIMIT_BYTES;
+function spliceFields(
+  { start, deleteCount, messages, tokens }: Whole<Splice | Cut>,
+  surelyShort: boolean,
+): Record<string, unknown> {
+  const whole = messages && (surelyShort || Buffer.byteLength(JSON.stringify(messages)) <= SPLICE_FRAME_LIMIT_BYTES);
   return whole
     ? { start, deleteCount, messages, tokens }
     : { start, deleteCount, messages: [], tokens, truncated: true };

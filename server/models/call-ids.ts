@@ -1,6 +1,8 @@
 import type { ContextMessage } from '#schema/engine.ts';
 
 const MAX_ID_CHARS = 64;
+/** As most are: a history is asked for with each request. */
+const FITTING = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
  * Maps the tool call ids of a history to ids every server accepts: `[A-Za-z0-9_-]`, at most 64 characters,
@@ -15,7 +17,7 @@ export function sanitizeCallIds(messages: readonly ContextMessage[], cutAtPipe =
   function map(id: string): string {
     const known = mapped.get(id);
     if (known !== undefined) return known;
-    const base = (cutAtPipe ? id.replace(/\|.*$/s, '') : id).replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, MAX_ID_CHARS);
+    const base = FITTING.test(id) ? id : fitted(cutAtPipe ? id.replace(/\|.*$/s, '') : id);
     let wire = base;
     for (let n = 2; taken.has(wire) || wire === ''; n++) {
       const suffix = `_${n}`;
@@ -29,3 +31,5 @@ export function sanitizeCallIds(messages: readonly ContextMessage[], cutAtPipe =
   for (const message of messages) for (const call of message.toolCalls) map(call.id);
   return map;
 }
+
+const fitted = (id: string) => id.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, MAX_ID_CHARS);

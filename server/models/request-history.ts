@@ -86,8 +86,27 @@ function isVacuous(message: ContextMessage): boolean {
   return message.content.every((part) => part.type === 'think' && !part.encrypted && part.think.trim() === '');
 }
 
+/** Whether each call's one result stands behind it, in the order of the calls: as it is unless something went wrong. */
+function arePaired(messages: readonly ContextMessage[]): boolean {
+  const ids = new Set<string>();
+  const due: string[] = [];
+  for (const { role, toolCalls, toolCallId } of messages) {
+    if (role === 'tool') {
+      if (toolCallId === undefined || due.shift() !== toolCallId) return false;
+    } else if (due.length > 0) return false;
+    for (const { id } of toolCalls) {
+      if (ids.has(id)) return false;
+      ids.add(id);
+      due.push(id);
+    }
+  }
+  return due.length === 0;
+}
+
 /** Moves each result behind its call, makes up the missing ones, drops those that belong to no call. */
 function pairResults(messages: readonly ContextMessage[], strict: boolean): ContextMessage[] {
+  if (arePaired(messages))
+    return messages.map((message) => (message.role === 'tool' ? renderResult(message) : message));
   const results = new Map<string, number[]>();
   const owners = new Map<string, number[]>();
   for (const [i, message] of messages.entries()) {

@@ -57,6 +57,38 @@ describe('toModelMessages', () => {
     expect(outline(projected)[4]).toMatch(/^tool \| c \| <system>ERROR.*\n.*interrupted/);
   });
 
+  it('tells a history the same whether its results stand in their places or not', () => {
+    const [go, calls, A, B, so] = [
+      user('go'),
+      assistant([], 'a', 'b'),
+      result('a', 'A'),
+      result('b', 'B'),
+      assistant([text('so')]),
+    ];
+    const told = ['user | go', 'assistant', 'tool | a | A', 'tool | b | B', 'assistant | so'];
+    for (const history of [
+      [go, calls, A, B, so],
+      [go, calls, B, A, so],
+      [go, calls, A, so, B],
+      [go, A, calls, A, B, so],
+      [go, calls, A, B, B, so],
+      [go, calls, A, B, so, result('', 'nobody')],
+    ]) {
+      expect(outline(toModelMessages(history))).toEqual(told);
+    }
+    expect(outline(toModelMessages([go, calls, A, B]))).toEqual(told.slice(0, 4));
+    expect(outline(toModelMessages([go, calls, A, B, calls, A, B]))).toEqual([
+      ...told.slice(0, 4),
+      ...told.slice(1, 4),
+    ]);
+    expect(outline(toModelMessages([go, assistant([], 'a', 'a'), A, A]))).toEqual([
+      'user | go',
+      'assistant',
+      'tool | a | A',
+      'tool | a | A',
+    ]);
+  });
+
   it('keeps each of two calls with the same id its own result', () => {
     const history = [assistant([], 'a'), assistant([], 'a'), result('a', 'second')];
     const lines = outline(toModelMessages(history));
