@@ -1,12 +1,10 @@
-// `POST /sessions`, where there are none and where there are many: rate and CPU of each.
+// `POST /sessions`, of a server that has just started and where there are many: rate and CPU of each.
 import { cpuMs } from '../processes.mjs';
 import { inParallel, inTurn } from '../rounds.mjs';
 import { openTarget } from './turns.mjs';
 
 const WIDTH = 8;
 const MANY = 2000;
-/** Not counted: code that is not compiled yet, a cache of live sessions that is not full. */
-const WARM_UP = 600;
 
 export async function measureSessions({ builds, model, bare, quick, report }) {
   const targets = await Promise.all(builds.map((directory) => openTarget({ directory, model })));
@@ -24,19 +22,25 @@ export async function measureSessions({ builds, model, bare, quick, report }) {
     return { rate: (1000 * each) / ms, cpu: (cpuMs(target.server.pid) - cpu) / each };
   }
 
+  let made = 0;
   try {
-    for (const [place, existing] of [0, many].entries()) {
-      const fill = place === 0 ? WARM_UP : many - WARM_UP - rounds * each;
-      await Promise.all(targets.map((target) => create(target, fill)));
+    // V8 compiles for the first thousand and more, of either build: what they cost is shown and not judged.
+    for (const [existing, judged] of [
+      [0, false],
+      [many, true],
+      [2 * many, true],
+    ]) {
+      await Promise.all(targets.map((target) => create(target, existing - made)));
       const unit = await bare.cpuOfRequest();
       const [now, before] = await inTurn(rounds, targets, measure);
+      made = existing + now.length * each;
       const name = `POST /sessions at ${existing.toLocaleString('en')} sessions`;
       report.line({
         name: `${name}: rate`,
         unit: '/s',
         now: now.map(({ rate }) => rate),
         before: before?.map(({ rate }) => rate),
-        aim: { least: 2, of: 'before' },
+        aim: { least: 2, of: 'before', judged },
       });
       report.line({
         name: `${name}: CPU`,
@@ -44,7 +48,7 @@ export async function measureSessions({ builds, model, bare, quick, report }) {
         now: now.map(({ cpu }) => cpu),
         before: before?.map(({ cpu }) => cpu),
         against: { name: 'bare request', values: now.map(() => unit) },
-        aim: { most: 0.4, of: 'before' },
+        aim: { most: 0.4, of: 'before', judged },
       });
     }
   } finally {

@@ -1,7 +1,7 @@
 // Turns of one session after another, and of twenty at once.
 import { createClient, follow, openSession } from '../client.mjs';
 import { cpuMs, makeHome, startBuilt } from '../processes.mjs';
-import { inTurn, median } from '../rounds.mjs';
+import { inTurn, median, WARM_UP_MS } from '../rounds.mjs';
 
 const SESSIONS = 20;
 
@@ -62,10 +62,9 @@ export async function measureTurns({ builds, model, bare, quick, report }) {
       ['text turn', 'Tell me.', 24],
       ['Read-tool turn', 'READ the file.', 16],
     ]) {
-      // V8 goes on compiling for more than a thousand turns; a server lives for days.
-      await inTurn(quick ? 2 : 20, targets, (target) => turnsOf(target, text, quick ? 10 : 60));
+      await inTurn(quick ? 2 : 50, targets, (target) => turnsOf(target, text, quick ? 10 : 60), WARM_UP_MS);
       const unit = await bare.cpuOfRequest();
-      const [now, before] = await inTurn(quick ? 3 : 8, targets, (target) => turnsOf(target, text, turns));
+      const [now, before] = await inTurn(quick ? 3 : 24, targets, (target) => turnsOf(target, text, turns));
       report.line({
         name: `${name}: CPU`,
         unit: 'ms',

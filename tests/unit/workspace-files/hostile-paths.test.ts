@@ -46,7 +46,7 @@ afterAll(() => git.close());
 const mustBeRefused = (path: string) =>
   path.startsWith('/') || path === '' || path.split(/[/\\]/).includes('..') || path.includes('\0');
 
-const MAX_DIFFS = 250;
+const MAX_DIFFS = 100;
 let diffs = 0;
 /** Git is started several times for each path that is not refused: the first of these stand for all. */
 async function diff(directory: WorkDirectory, path: string): Promise<unknown> {
