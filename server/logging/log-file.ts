@@ -1,5 +1,5 @@
 /** Log files with a size limit: `service-code.log`, and older ones as `service-code.log.1`, `.2` … */
-import { appendFile, mkdir, rename, rm, stat } from 'node:fs/promises';
+import { appendFile, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '#server/files/errno.ts';
 
@@ -8,6 +8,8 @@ const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 /** Of all files together; what comes while so much waits for the disk is dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024;
+/** No rotation takes as long. */
+const LOCK_LASTS_MS = 60_000;
 
 /** Where lines go and how much of them is kept. */
 export interface LogTarget {
@@ -107,7 +109,7 @@ async function append({ directory, maxBytes, files }: LogTarget, lines: string[]
       if (text !== '') await appendFile(path, text, { mode: FILE_MODE });
       await rotate(path, files);
       text = '';
-      size = 0;
+      size = (await sizeOf(path)) ?? 0;
     }
     text += line;
     size += bytes;
@@ -132,14 +134,41 @@ async function makeDirectory(path: string): Promise<void> {
   }
 }
 
+/**
+ * Moves the files up by one, unless another server of the home is at it: two that move them at once would move one onto
+ * the other. A file then grows beyond its limit until the next line.
+ */
 async function rotate(path: string, files: number): Promise<void> {
+  const lock = `${path}.lock`;
+  if (!(await takeLock(lock))) return;
+  try {
+    await shift(path, files);
+  } finally {
+    await rm(lock, { force: true });
+  }
+}
+
+/** An old one was left by a crash: the next rotation has its turn again. */
+async function takeLock(lock: string): Promise<boolean> {
+  try {
+    await writeFile(lock, '', { flag: 'wx', mode: FILE_MODE });
+    return true;
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  }
+  const made = await stat(lock).catch(() => undefined);
+  if (made && Date.now() - made.mtimeMs > LOCK_LASTS_MS) await rm(lock, { force: true });
+  return false;
+}
+
+async function shift(path: string, files: number): Promise<void> {
   const older = (n: number) => (n === 0 ? path : `${path}.${n}`);
   if (files === 1) await rm(path, { force: true });
   for (let n = files - 1; n > 0; n -= 1) {
     try {
       await rename(older(n - 1), older(n));
     } catch (error) {
-      // A gap, or another server of the home has just done the same.
+      // A gap, or a user has taken it away.
       if (errorCode(error) !== 'ENOENT') throw error;
     }
   }

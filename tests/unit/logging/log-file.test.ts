@@ -1,5 +1,5 @@
 /** Log files: what is kept, in which order, and what happens when it cannot be. */
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createLogFiles, type LogFilesOptions, type LogTarget } from '#server/logging/log-file.ts';
@@ -81,6 +81,25 @@ describe('log files', () => {
     const written = Object.values(await read()).join('');
     expect(written.split('\n').toSorted()).toEqual(lines.join('').split('\n').toSorted());
     expect(errors).toEqual([]);
+  });
+
+  it('wait for a rotation of another server, and not for one that a crash ended', async () => {
+    const { log, target, read } = await setUp();
+    await mkdir(target.directory);
+    const lock = join(target.directory, `${NAME}.lock`);
+    await writeFile(lock, '');
+    const write = async (line: string) => {
+      log.write(target, `${line.padEnd(19, '.')}\n`);
+      await expect.poll(async () => Object.values(await read()).join('')).toContain(line);
+    };
+    await write('one');
+    await write('two');
+    expect(Object.keys(await read())).toEqual([NAME, `${NAME}.lock`]);
+    await utimes(lock, 0, 0);
+    await write('three');
+    await write('four');
+    expect(Object.keys(await read())).toEqual([NAME, `${NAME}.1`]);
+    expect((await read())[NAME]).toMatch(/^four/);
   });
 
   it('may be moved away or removed while they are written', async () => {
