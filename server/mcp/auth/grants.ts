@@ -7,6 +7,7 @@ import { dirname } from 'node:path';
 import type { Clock } from '#server/clock.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { ChangeLock } from '#server/storage/change-lock.ts';
+import { createSlots } from '#server/slots.ts';
 import { causeText } from './causes.ts';
 import type { CredentialStore, Tokens } from './credentials.ts';
 import type { Fetch } from '#server/net/http-client.ts';
@@ -79,6 +80,8 @@ export function createGrants({ store, lockOf, fetch, clock, log }: GrantsDeps): 
   const refused = new Map<string, string>();
   /** Counts removals, so that what began before one does not write after it. */
   const removals = new Map<string, number>();
+  /** Writes and removals follow each other: none ends behind one that came after it. */
+  const writes = createSlots(1);
   const ended = new AbortController();
 
   const tell = (change: GrantChange) => {
@@ -110,10 +113,15 @@ export function createGrants({ store, lockOf, fetch, clock, log }: GrantsDeps): 
     }
   }
 
-  async function put(id: string, tokens: Tokens): Promise<void> {
-    await store.write(id, 'tokens', tokens);
-    refused.delete(id);
-    arm(id, tokens, MIN_GAP_MS);
+  /** Whether they were written: not if all was removed since `removal`. */
+  function put(id: string, tokens: Tokens, removal = removals.get(id)): Promise<boolean> {
+    return writes.run(async () => {
+      if (removals.get(id) !== removal) return false;
+      await store.write(id, 'tokens', tokens);
+      refused.delete(id);
+      arm(id, tokens, MIN_GAP_MS);
+      return true;
+    });
   }
 
   async function ask(id: string, tokens: Tokens, refreshToken: string): Promise<Tokens | undefined> {
@@ -155,9 +163,7 @@ export function createGrants({ store, lockOf, fetch, clock, log }: GrantsDeps): 
     if (tokens?.refresh_token === undefined) return undefined;
     try {
       const renewed = await ask(id, tokens, tokens.refresh_token);
-      if (!renewed || removals.get(id) !== removal) return undefined;
-      await put(id, renewed);
-      return renewed;
+      return renewed && (await put(id, renewed, removal)) ? renewed : undefined;
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? error.code : undefined;
       if (removals.get(id) !== removal) return undefined;
@@ -252,10 +258,12 @@ export function createGrants({ store, lockOf, fetch, clock, log }: GrantsDeps): 
 
     async remove(id) {
       removals.set(id, (removals.get(id) ?? 0) + 1);
-      timers.get(id)?.();
-      timers.delete(id);
-      refused.delete(id);
-      await store.remove(id);
+      await writes.run(async () => {
+        timers.get(id)?.();
+        timers.delete(id);
+        refused.delete(id);
+        await store.remove(id);
+      });
       tell({ id, kind: 'removed' });
     },
 

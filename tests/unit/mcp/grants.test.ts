@@ -1,7 +1,7 @@
 /** Stored grants and their renewal, against a real authorization server. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '#server/logging/log.ts';
 import { canonicalUrl, credentialId } from '#server/mcp/auth/credentials.ts';
 import { createMcpAuth } from '#server/mcp/auth/mcp-auth.ts';
@@ -11,11 +11,12 @@ import { createDocuments } from '#server/storage/documents.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
 import { manualClock } from '#support/manual-clock.ts';
 import { signIn, startOAuthMcpServer } from '#support/oauth-mcp-server.ts';
+import { eventually } from '#support/patience.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
 const MINUTE = 60_000;
 
-async function open() {
+async function open(atWrite?: () => Promise<void>) {
   const home = await temporaryHome();
   const guarded = await startOAuthMcpServer();
   const clock = manualClock();
@@ -23,9 +24,16 @@ async function open() {
   /** Another server of the home, with the same clock. */
   function server() {
     const changes: GrantChange[] = [];
+    const documents = createDocuments({ home });
     const auth = createMcpAuth({
       home,
-      documents: createDocuments({ home }),
+      documents: {
+        ...documents,
+        async set(key, schema, value) {
+          await atWrite?.();
+          await documents.set(key, schema, value);
+        },
+      },
       holder: leaseHolder(),
       fetch: fetch as Fetch,
       clientName: () => 'service-code',
@@ -81,12 +89,12 @@ it('renews a token two minutes before its end, without being asked', async () =>
   clock.advance(57 * MINUTE);
   expect(guarded.grants).toHaveLength(1);
   clock.advance(MINUTE);
-  await vi.waitFor(() => expect(changes).toEqual([{ id, kind: 'saved' }]));
+  await eventually(() => expect(changes).toEqual([{ id, kind: 'saved' }]));
   expect(guarded.grants).toHaveLength(2);
   expect(guarded.tokenCalls[1]?.get('resource')).toBe(guarded.url);
   expect(await bearer()).toBe(latest());
   clock.advance(58 * MINUTE);
-  await vi.waitFor(() => expect(guarded.grants).toHaveLength(3));
+  await eventually(() => expect(guarded.grants).toHaveLength(3));
 });
 
 it('renews a short-lived token at half of its life', async () => {
@@ -96,7 +104,7 @@ it('renews a short-lived token at half of its life', async () => {
   clock.advance(49_000);
   expect(guarded.grants).toHaveLength(1);
   clock.advance(1000);
-  await vi.waitFor(() => expect(guarded.grants).toHaveLength(2));
+  await eventually(() => expect(guarded.grants).toHaveLength(2));
 });
 
 it('a token that lasts no time is not renewed without a pause', async () => {
@@ -106,7 +114,7 @@ it('a token that lasts no time is not renewed without a pause', async () => {
   clock.advance(9000);
   expect(guarded.grants).toHaveLength(1);
   clock.advance(1000);
-  await vi.waitFor(() => expect(changes).toHaveLength(1));
+  await eventually(() => expect(changes).toHaveLength(1));
   expect(guarded.grants).toHaveLength(2);
   expect(Math.min(...clock.waits())).toBeGreaterThanOrEqual(10_000);
 });
@@ -119,7 +127,7 @@ it('renews what an earlier server of the home has stored', async () => {
   const { auth: later, changes } = server();
   await later.start();
   clock.advance(0);
-  await vi.waitFor(() => expect(changes).toHaveLength(1));
+  await eventually(() => expect(changes).toHaveLength(1));
   expect(guarded.grants).toHaveLength(2);
 });
 
@@ -168,7 +176,7 @@ it('a grant that was taken back is forgotten, but not what it was for', async ()
   await signIn();
   guarded.revokeAll();
   clock.advance(58 * MINUTE);
-  await vi.waitFor(() => expect(changes).toEqual([{ id, kind: 'removed' }]));
+  await eventually(() => expect(changes).toEqual([{ id, kind: 'removed' }]));
   expect(await bearer()).toBeUndefined();
   expect(await auth.grant(target)).toBe('none');
   guarded.behaviour.resourceOverrides = {};
@@ -202,7 +210,7 @@ it('a token is used to its end where the authorization server is away, and asked
   };
   clock.advance(58 * MINUTE + 1000);
   expect(await bearer()).toBe(first);
-  await vi.waitFor(() => expect(clock.waits().some((ms) => ms <= MINUTE)).toBe(true));
+  await eventually(() => expect(clock.waits().some((ms) => ms <= MINUTE)).toBe(true));
   clock.advance(2 * MINUTE);
   expect(await bearer()).toBeUndefined();
   expect(await auth.grant(target)).toBe('valid');
@@ -222,9 +230,26 @@ it('a grant that was reset does not come back with a renewal under way', async (
   };
   clock.advance(59 * MINUTE);
   const renewing = bearer();
-  await vi.waitFor(() => expect(asked).toBe(true));
+  await eventually(() => expect(asked).toBe(true));
   await auth.reset(target);
   await renewing;
+  expect(await auth.grant(target)).toBe('none');
+});
+
+it('a grant that was reset does not come back with tokens that are being written', async () => {
+  let signedIn = false;
+  let goOn: (() => void) | undefined;
+  const { clock, signIn, auth, target, bearer } = await open(async () => {
+    if (signedIn) await new Promise<void>((resolve) => (goOn = resolve));
+  });
+  await signIn();
+  signedIn = true;
+  clock.advance(59 * MINUTE);
+  const renewing = bearer();
+  await eventually(() => expect(goOn).toBeDefined());
+  const reset = auth.reset(target);
+  goOn?.();
+  await Promise.all([renewing, reset]);
   expect(await auth.grant(target)).toBe('none');
 });
 
@@ -264,7 +289,7 @@ it('a sign-in for a call tells the address and ends with the call', async () => 
       calls.push(authorizationUrl);
     },
   });
-  await vi.waitFor(() => expect(calls).toHaveLength(1));
+  await eventually(() => expect(calls).toHaveLength(1));
   gone.abort();
   await expect(first).rejects.toMatchObject({ name: 'mcp.oauth_failed' });
   const callback = new URL(calls[0] ?? '').searchParams.get('redirect_uri') ?? '';
