@@ -1,13 +1,16 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { PATIENCE_MS } from './tests/support/patience.ts';
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 const shared = {
   // Replies and error codes that a route file does not declare fail loudly.
   env: { SERVICE_CODE_VALIDATE_REPLIES: '1' },
-  testTimeout: 20_000,
-  hookTimeout: 20_000,
+  // Nothing waits for time: these end what hangs, behind every wait for a condition (`tests/support/patience.ts`).
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
+  expect: { poll: { timeout: PATIENCE_MS } },
 };
 const resolve = { alias: { '#endpoints': at('./tests/support/endpoints.ts') } };
 
@@ -23,8 +26,8 @@ export default defineConfig({
           ...shared,
           name: 'e2e',
           include: ['tests/e2e/**/*.test.ts'],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
         },
       },
       { resolve, test: { name: 'bench', include: [], benchmark: { include: ['bench/**/*.bench.ts'] } } },

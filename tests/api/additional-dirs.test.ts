@@ -1,7 +1,8 @@
 /** Directories beside the root of a workspace: the endpoint, and what they change in sessions that run. */
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '#support/patience.ts';
 import { callThenText, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 
@@ -77,7 +78,7 @@ describe.each([true, false])('a directory that is added in mid-session, written 
     expect(await fate(other, 'Read', { path: file })).toBe('asked');
     // A directory that goes takes its rights with it.
     await rm(outside, { recursive: true });
-    await vi.waitFor(async () => expect(await fate(one, 'Write', { path: file, content: 'x' })).toBe('asked'), 5000);
+    await eventually(async () => expect(await fate(one, 'Write', { path: file, content: 'x' })).toBe('asked'));
   });
 
   test('is in the prompt from the next turn on, over a restart only when it was written', async () => {
@@ -90,7 +91,7 @@ describe.each([true, false])('a directory that is added in mid-session, written 
     await talk.turn('hi', [{ text: 'hi' }]);
     await world.restart();
     await world.prompt(talk.session.id, 'hi');
-    await vi.waitFor(() => expect(world.model.requests).toHaveLength(4), 5000);
+    await eventually(() => expect(world.model.requests).toHaveLength(4));
     expect(systemPrompt().includes(heading())).toBe(persist);
   });
 
@@ -110,7 +111,7 @@ test('an edit of the file by hand holds for sessions that run', async () => {
   expect(await fate(talk, 'Read', { path: file })).toBe('asked');
   await mkdir(dirname(local()));
   await writeFile(local(), '[workspace]\nadditional_dir = ["../outside"]\n');
-  await vi.waitFor(async () => expect(await fate(talk, 'Read', { path: file })).toContain('from outside'), 5000);
+  await eventually(async () => expect(await fate(talk, 'Read', { path: file })).toContain('from outside'));
   await talk.turn('hi', [{ text: 'hi' }]);
   expect(systemPrompt()).toContain(heading());
 });

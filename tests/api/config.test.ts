@@ -1,7 +1,8 @@
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import type { ConfigChange } from '#server/config/config.ts';
+import { eventually } from '#support/patience.ts';
 import { startServer, temporaryDirectory } from '#support/server.ts';
 import type { TestServer } from '#support/server.ts';
 
@@ -166,7 +167,7 @@ it('6. shows stored keys nowhere but in the one provider', async () => {
   const world = await start(custom);
   const changes = changesOf(world);
   await world.api('POST', '/config', { telemetry: true });
-  await vi.waitFor(() => expect(changes).toHaveLength(1), 3000);
+  await eventually(() => expect(changes).toHaveLength(1));
   const bodies = [
     JSON.stringify(changes),
     ...(await Promise.all(
@@ -191,9 +192,8 @@ it('7. a broken file: old values stay, writes wait until it is mended', async ()
   expect((await world.api('GET', '/config')).data).toEqual(before);
   expect(await fileOf(world)).toBe('a = [1,');
   await writeFile(join(world.home, 'config.toml'), custom);
-  await vi.waitFor(
-    async () => expect(await world.api('POST', '/config', { telemetry: false })).toMatchObject({ code: 0 }),
-    1000,
+  await eventually(async () =>
+    expect(await world.api('POST', '/config', { telemetry: false })).toMatchObject({ code: 0 }),
   );
 });
 
@@ -207,7 +207,7 @@ it('8. tells a change once, with the domains that changed', async () => {
   const world = await start(custom);
   const changes = changesOf(world);
   await writeFile(join(world.home, 'config.toml'), custom.replace('max_steps_per_turn = 3', 'max_steps_per_turn = 4'));
-  await vi.waitFor(() => expect(changes).toHaveLength(1), 3000);
+  await eventually(() => expect(changes).toHaveLength(1));
   expect(changes[0]).toMatchObject({
     changedFields: ['loopControl'],
     config: { loop_control: { maxStepsPerTurn: 4 } },
@@ -219,7 +219,7 @@ it('8. tells a change once, with the domains that changed', async () => {
 
   await world.api('POST', '/config', { telemetry: false });
   await world.api('POST', '/models/x_y:set_default');
-  await vi.waitFor(() => expect(changes).toHaveLength(2), 3000);
+  await eventually(() => expect(changes).toHaveLength(2));
   expect(changes[1]?.changedFields).toEqual(['defaultModel', 'telemetry']);
 });
 
@@ -348,7 +348,7 @@ it('15. the model of the environment is visible and never written', async () => 
   });
   expect(await fileOf(world)).not.toMatch(/service_env|m-1|sk-env/);
   delete env.SERVICE_MODEL_NAME;
-  await vi.waitFor(async () =>
+  await eventually(async () =>
     expect((await world.api('GET', '/config')).data).toMatchObject({ default_model: 'x_y' }),
   );
 });
@@ -383,7 +383,7 @@ it('variables win over the file, are read at every use and are not written', asy
   });
   expect(world.app.config.effective().services.search).toEqual({ baseUrl: 'http://env' });
   delete env.SERVICE_LOOP_MAX_STEPS_PER_TURN;
-  await vi.waitFor(async () =>
+  await eventually(async () =>
     expect((await world.api('GET', '/config')).data).toMatchObject({ loop_control: { maxStepsPerTurn: 3 } }),
   );
 });

@@ -1,11 +1,12 @@
 /** Scheduled jobs over REST: their turns, and the sessions that stay loaded for them. */
 import { access, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { sessionSchema } from '#schema/session.ts';
 import { transcriptPageSchema, userMessagesSchema } from '#schema/transcript.ts';
 import { manualClock, type ManualClock } from '#support/manual-clock.ts';
+import { eventually } from '#support/patience.ts';
 import { call, resumeTalk, startTalk, wireText, wireMessages, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 
@@ -120,7 +121,7 @@ test('a session with jobs stays loaded, and is loaded again by the next server; 
   await forget(over);
   for (const talk of [kept, archived, over, bare]) await talk.events.close();
   clock.advance(31 * MINUTE);
-  await vi.waitFor(() => {
+  await eventually(() => {
     clock.advance(15_000);
     expect([over, bare].map(isLoaded)).toEqual([false, false]);
   });
@@ -129,7 +130,7 @@ test('a session with jobs stays loaded, and is loaded again by the next server; 
   await world.restart();
   expect(isLoaded(kept)).toBe(false);
   clock.advance(100);
-  await vi.waitFor(() => expect(isLoaded(kept)).toBe(true));
+  await eventually(() => expect(isLoaded(kept)).toBe(true));
   world.model.enqueue({ text: 'Green.' });
   goTo(5);
   // Its only reader comes later: nobody had to ask for it.
@@ -153,7 +154,7 @@ test('the first turn of a server waits for the hooks of the session’s beginnin
   goTo(25);
   const again = await resumeTalk(world, talk.session);
   await again.nth('cron.fired', 1);
-  await vi.waitFor(() => access(running));
+  await eventually(() => access(running));
   expect(requests).toHaveLength(before);
   await writeFile(go, '');
   await again.nth('turn.ended', 2);

@@ -1,8 +1,9 @@
 /** `fs:open`, `fs:open-in` and `fs:reveal` with programs of the test's own on PATH. */
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { startFilesSession, type FilesSession } from '#support/files-session.ts';
+import { eventually } from '#support/patience.ts';
 
 let session: FilesSession;
 let root: string;
@@ -33,7 +34,7 @@ beforeEach(async () => {
   env = { PATH: `${bin}:/bin:/usr/bin` };
 });
 
-const started = () => vi.waitFor(async () => (await readFile(told, 'utf8')).trimEnd().split('\n'));
+const started = () => eventually(async () => (await readFile(told, 'utf8')).trimEnd().split('\n'));
 
 it.runIf(process.platform === 'linux')('starts the program of the system', async () => {
   expect(await session.fs('open', { path: 'src' })).toMatchObject({ code: 0, data: { opened: true } });

@@ -1,11 +1,11 @@
 /** Hooks of the configuration, run by real turns. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { OUTPUT_MAX_CHARS } from '#server/bounded-text.ts';
 import { processAlive } from '#server/processes/process-alive.ts';
 import { manualClock } from '#support/manual-clock.ts';
+import { until } from '#support/patience.ts';
 import { call, callThenText, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 
@@ -34,15 +34,11 @@ const inProject = (name: string) => join(world.project, name);
 const textOf = (name: string) => readFile(inProject(name), 'utf8').catch(() => '');
 
 /** What was written to a file of the project, once it says so. */
-async function written(name: string, holds = (text: string) => text.endsWith('\n')): Promise<string> {
-  const deadline = Date.now() + 10_000;
-  for (;;) {
+const written = (name: string, holds = (text: string) => text.endsWith('\n')): Promise<string> =>
+  until(async () => {
     const text = await textOf(name);
-    if (holds(text)) return text;
-    if (Date.now() > deadline) throw new Error(`${name}: ${text}`);
-    await delay(10);
-  }
-}
+    return holds(text) && text;
+  }, name);
 
 /** Hooks that keep what they read, a file for each event. */
 function recorded(...events: string[]) {
@@ -62,13 +58,7 @@ function recorded(...events: string[]) {
 
 /** A command that tells its process id and waits for ever, whatever it is asked. */
 const hangs = (name: string) => `trap '' TERM; echo $$ > ${name}; while :; do sleep 1; done`;
-const gone = async (pid: number) => {
-  const deadline = Date.now() + 10_000;
-  while (processAlive(pid)) {
-    if (Date.now() > deadline) throw new Error('it still runs');
-    await delay(10);
-  }
-};
+const gone = (pid: number) => until(() => !processAlive(pid), `end of ${pid}`);
 
 const shown = async (talk: Talk) =>
   (await talk.messages()).filter(({ metadata }) => metadata?.origin?.kind !== 'injection');
@@ -180,7 +170,7 @@ describe('a prompt', () => {
     const took = performance.now() - begin;
     expect(took).toBeGreaterThan(1000);
     // Its time, and not that of a hook that says none, which is 30 s.
-    expect(took).toBeLessThan(10_000);
+    expect(took).toBeLessThan(25_000);
     await gone(Number(await written(pid)));
   });
 

@@ -30,8 +30,7 @@ function sender(sessionId: string) {
 }
 
 const content = [{ type: 'text' as const, text: 'once' }];
-const idle = (id: string) =>
-  expect.poll(async () => world.ok('GET', `/sessions/${id}`), { timeout: 10_000 }).toMatchObject({ busy: false });
+const idle = (id: string) => expect.poll(async () => world.ok('GET', `/sessions/${id}`)).toMatchObject({ busy: false });
 const prompts = async (id: string) =>
   (await world.messages(id)).filter((message) => message.role === 'user' && message.metadata?.origin.kind === 'user');
 

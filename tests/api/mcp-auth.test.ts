@@ -2,11 +2,12 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createServer } from 'node:http';
-import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { createLogger } from '#server/logging/log.ts';
 import { credentialId } from '#server/mcp/auth/credentials.ts';
 import { signIn, startOAuthMcpServer } from '#support/oauth-mcp-server.ts';
+import { eventually } from '#support/patience.ts';
 import { startServer, type TestServer } from '#support/server.ts';
 
 const flowSchema = z.object({
@@ -219,7 +220,7 @@ it('a wait ends with its time-out, with cancel, and with the client', async () =
 
   const cancelled = await begin();
   const done = complete(cancelled.flowId);
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     await v2('POST', '/auth:cancel', { flowId: cancelled.flowId });
     expect(await Promise.race([done, Promise.resolve('waiting')])).not.toBe('waiting');
   });
@@ -238,7 +239,7 @@ it('a wait ends with its time-out, with cancel, and with the client', async () =
   await new Promise((resolve) => setTimeout(resolve, 100));
   gone.abort();
   await expect(asked).rejects.toThrow(/abort/i);
-  await vi.waitFor(async () => expect((await complete(left.flowId, { timeoutMs: 50 })).code).toBe(40001));
+  await eventually(async () => expect((await complete(left.flowId, { timeoutMs: 50 })).code).toBe(40001));
 });
 
 it('a cancelled handle leaves the others theirs', async () => {
@@ -424,7 +425,7 @@ it('registers anew when the port of the registration is taken', async () => {
   guarded.revokeAll();
   const taken = new URL(new URL(first.authorizationUrl).searchParams.get('redirect_uri') ?? '');
   const squatter = createServer();
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     await new Promise<void>((resolve, reject) => {
       squatter.once('error', reject);
       squatter.listen(Number(taken.port), '127.0.0.1', resolve);

@@ -1,12 +1,13 @@
 /** The configured MCP servers over REST: what is listed, changed and tried out. */
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { createLogger } from '#server/logging/log.ts';
 import { managedServerSchema } from '#schema/mcp-management.ts';
 import { putFile } from '#support/mcp-config.ts';
 import { startOAuthMcpServer } from '#support/oauth-mcp-server.ts';
+import { eventually } from '#support/patience.ts';
 import { startServer } from '#support/server.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
@@ -404,14 +405,14 @@ it('a test ends with its time-out, whether or not the client stays, and leaves n
     headers: { 'content-type': 'application/json' },
     signal: gone.signal,
   });
-  const pid = await vi.waitFor(async () => {
+  const pid = await eventually(async () => {
     const text = await readFile(mark, 'utf8');
     expect(text).not.toBe('');
     return Number(text);
-  }, 5000);
+  });
   gone.abort();
   await expect(asked).rejects.toThrow(/abort/i);
-  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 5000, interval: 50 });
+  await eventually(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'));
   expect((await v2('GET', '/servers')).code).toBe(0);
 });
 

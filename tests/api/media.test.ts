@@ -23,7 +23,7 @@ beforeAll(async () => {
   await writeFile(join(world.project, 'wide.png'), WIDE);
   // What the first turn and the first image load takes its time on a busy machine; no test waits for it.
   await look(await startTalk(world), [inline(WIDE)]);
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const WIDE = blankPng(3000, 400);

@@ -4,12 +4,13 @@ import { open, rm, truncate, writeFile } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { defineRawEndpoint } from '#utils/endpoint.ts';
 import type { Endpoint } from '#utils/endpoint.ts';
 import { contentDisposition } from '#utils/http/content-disposition.ts';
 import { sendFile } from '#utils/http/send-file.ts';
+import { eventually } from '#support/patience.ts';
 import { startServer, temporaryDirectory } from '#support/server.ts';
 import type { TestServer } from '#support/server.ts';
 
@@ -57,7 +58,7 @@ afterAll(async () => {
 
 const get = (route: string, headers: Record<string, string> = {}, method = 'GET') =>
   server.fetch(`/api/v1/${route}`, { headers, method });
-const closed = () => vi.waitFor(() => expect(handle?.fd).toBe(-1));
+const closed = () => eventually(() => expect(handle?.fd).toBe(-1));
 
 it('sends the whole file, and parts of it', async () => {
   await writeFile(path, '0123456789');

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { eventually } from '#support/patience.ts';
 import { startTalk, type Talk } from '#support/talk.ts';
 import { unzip } from '#support/unzip.ts';
 import { startWorld, type World } from '#support/world.ts';
@@ -37,7 +38,7 @@ async function openArchives(): Promise<string[]> {
   return targets.filter((target) => target.includes(join(world.server.home, 'cache', 'export-')));
 }
 const noneLeft = () =>
-  vi.waitFor(async () => {
+  eventually(async () => {
     expect(await openArchives()).toEqual([]);
     expect((await readdir(join(world.server.home, 'cache'))).filter((name) => name.startsWith('export-'))).toEqual([]);
   });
@@ -144,7 +145,7 @@ test('of an unknown session is 40401; the whole of a log may be sent', async () 
   });
 });
 
-test('of much is held on the disk, not in memory, and its file ends with its client', { timeout: 30_000 }, async () => {
+test('of much is held on the disk, not in memory, and its file ends with its client', async () => {
   const talk = await startTalk(world);
   const size = 48 * 1024 * 1024;
   const { randomFillSync } = await import('node:crypto');
@@ -172,7 +173,7 @@ test('of much is held on the disk, not in memory, and its file ends with its cli
   early.write(
     `POST /api/v1${talk.path}/export HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${world.server.token}\r\ncontent-length: 0\r\n\r\n`,
   );
-  await vi.waitFor(async () => expect(await openArchives()).toHaveLength(1), { interval: 5 });
+  await eventually(async () => expect(await openArchives()).toHaveLength(1));
   early.destroy();
   await noneLeft();
 });

@@ -1,13 +1,14 @@
 /** Sessions after a crash, after a restart, damaged, and shared by several servers of one home. */
 import { appendFile, cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { messageSchema } from '#schema/message.ts';
 import { promptSchema } from '#schema/prompt.ts';
 import { sessionSchema, type Session } from '#schema/session.ts';
 import { crashedHome, sessionFolder } from '#support/crash.ts';
 import { deadOwner } from '#support/lease-holder.ts';
+import { eventually } from '#support/patience.ts';
 import { startServer, type TestServer, type TestServerOptions } from '#support/server.ts';
 import { startTalk, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
@@ -136,7 +137,7 @@ describe('a crash in mid-turn', () => {
     const home = await crash(talk);
     await cp(join(world.server.home, 'cache'), join(home, 'cache'), { recursive: true });
     const server = await serverAt(home);
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect(await read(server, talk.session)).toMatchObject({ busy: false, last_turn_reason: 'cancelled' });
     });
     await abort(talk);

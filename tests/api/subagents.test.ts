@@ -1,9 +1,10 @@
 /** The Agent tool: tasks handed to other agents, waited for, in the background, resumed. */
 import { rm } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { crashedHome } from '#support/crash.ts';
 import type { Script } from '#support/model-server.ts';
+import { until } from '#support/patience.ts';
 import { startServer } from '#support/server.ts';
 import { call, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
@@ -210,7 +211,7 @@ test('what it runs in the background is its own: not listed, of no id, and over 
   const { prompt_id } = await talk.prompt('Count', [], { permission_mode: 'yolo' });
   await held.sent;
   // The model's request may be seen before the frame.
-  const [started] = await vi.waitUntil(() => {
+  const [started] = await until(() => {
     const frames = own(talk, 'agent-1', 'task.started');
     return frames.length > 0 && frames;
   });

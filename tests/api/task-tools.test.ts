@@ -1,9 +1,10 @@
 /** What the model does with its tasks: list, read, stop, wait; and questions that nobody waits for. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { sessionTaskSchema } from '#schema/task.ts';
+import { eventually } from '#support/patience.ts';
 import { call, resumeTalk, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 
@@ -61,7 +62,7 @@ describe('TaskList and TaskOutput', () => {
       list.split('\n---\n').map((one) => /^task_id: (\S+)\nkind: process\nstatus: running\n/.exec(one)?.[1]),
     ).toEqual([first, second]);
     expect((await result(talk, 'TaskList', { limit: 1 })).output).toContain('1 older tasks are not shown.');
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect((await result(talk, 'TaskOutput', { task_id: second })).output).toMatch(
         /^retrieval_status: not_ready\ntask_id: .+\n(.+\n)+output_path: .+output\.log\n\n\[output\]\nworking$/,
       ),

@@ -1,9 +1,10 @@
 /** Tasks: commands in the background, and those that a call waits for. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { sessionTaskSchema, type SessionTask } from '#schema/task.ts';
+import { eventually } from '#support/patience.ts';
 import { call, resumeTalk, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 
@@ -75,7 +76,7 @@ describe('a command in the background', () => {
         parent_tool_call_id: 'call_1',
       },
     ]);
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect(await read(talk, id, '?with_output=1')).toMatchObject({ output_preview: 'one', output_bytes: 3 }),
     );
     world.model.enqueue({ text: 'I see.' });

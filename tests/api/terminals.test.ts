@@ -178,7 +178,7 @@ describe('a terminal', () => {
     expect(await world.ok('POST', `${path}:close`, { ignored: true })).toEqual({ closed: true });
     expect(await readTerminal(world, terminal)).toEqual(closed);
     // Both ignore the hang-up, so they are killed.
-    await expect.poll(() => pids.filter(processAlive), { timeout: 5000 }).toEqual([]);
+    await expect.poll(() => pids.filter(processAlive)).toEqual([]);
   });
 
   it('has its own errors, in their order', async () => {

@@ -137,7 +137,7 @@ async function setSomething(id: string, random: Random): Promise<void> {
 
 const ids = (agents: readonly RosterEntry[]) => new Set(agents.map(({ agentId }) => agentId));
 
-it.each(Array.from({ length: SESSIONS }, (_, n) => n + 1))('session %i', { timeout: 60_000 }, async (seed) => {
+it.each(Array.from({ length: SESSIONS }, (_, n) => n + 1))('session %i', async (seed) => {
   const random = seeded(seed * 31);
   const { id } = await world.session();
   const client = await world.watch(id);

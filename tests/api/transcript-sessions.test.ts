@@ -163,7 +163,7 @@ describe('what opened turns', () => {
 });
 
 describe('over the lives of a session', () => {
-  it('numbers only rise, and none of an earlier life leads on', { timeout: 60_000 }, async () => {
+  it('numbers only rise, and none of an earlier life leads on', async () => {
     await worked();
     const live = await pageOf(world, id);
     const child = await pageOf(world, id, 'agent-1');

@@ -59,7 +59,7 @@ const batchesOf = (following: Pick<TranscriptFollowing, 'client'>, id: string, a
 
 const seqsOf = (batches: readonly TranscriptBatch[]) => batches.flatMap(({ seq }) => seq ?? []);
 
-it.each([11, 23, 38])('history %i', { timeout: 60_000 }, async (seed) => {
+it.each([11, 23, 38])('history %i', async (seed) => {
   const random = seeded(seed * 101);
   const { id } = await world.session();
   const log = await world.server.app.sessions.use(id, (session) => session.log);

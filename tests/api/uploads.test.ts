@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { manualClock, type ManualClock } from '#support/manual-clock.ts';
+import { eventually } from '#support/patience.ts';
 import { rawRequest } from '#support/raw-request.ts';
 import { startServer, temporaryDirectory, type TestServer } from '#support/server.ts';
 import { upload } from '#support/uploads.ts';
@@ -196,13 +197,13 @@ describe('expiry', () => {
     clock.advance(1);
     await gone(id);
     expect(await server.api('DELETE', `/files/${id}`)).toMatchObject({ code: 40407 });
-    await vi.waitFor(async () => expect(await kept()).toEqual([lasting.id, `${lasting.id}.json`]));
+    await eventually(async () => expect(await kept()).toEqual([lasting.id, `${lasting.id}.json`]));
   });
 
   it('is swept at the next upload, and at the start what expired meanwhile or was left behind', async () => {
     await upload(server, { fields: { expires_in_sec: '0' } });
     const second = await upload(server, { fields: { expires_in_sec: '60' } });
-    await vi.waitFor(async () => expect(await kept()).toEqual([second.id, `${second.id}.json`]));
+    await eventually(async () => expect(await kept()).toEqual([second.id, `${second.id}.json`]));
 
     const old = new Date(Date.now() - 48 * 60 * 60 * 1000);
     const { utimes } = await import('node:fs/promises');
@@ -210,7 +211,7 @@ describe('expiry', () => {
     for (const name of ['f_dead.tmp-upload', 'f_orphan']) await utimes(join(home, 'files', name), old, old);
     clock.advance(60_000);
     const next = await startServer({ home, clock });
-    await vi.waitFor(async () => expect(await kept()).toEqual(['f_fresh']));
+    await eventually(async () => expect(await kept()).toEqual(['f_fresh']));
     await next.close();
   });
 });
@@ -261,7 +262,7 @@ describe('a form', () => {
       socket.write(char);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    await vi.waitFor(() => expect(received).toContain('"size":9'));
+    await eventually(() => expect(received).toContain('"size":9'));
     socket.destroy();
   });
 
@@ -270,10 +271,10 @@ describe('a form', () => {
     socket.write(
       `POST /api/v1/files HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${server.token}\r\ncontent-length: 1000000\r\ncontent-type: multipart/form-data; boundary=${BOUNDARY}\r\n\r\n--${BOUNDARY}\r\n${FILE}\r\n\r\n${'x'.repeat(1000)}`,
     );
-    await vi.waitFor(async () => expect(await kept()).toHaveLength(1));
+    await eventually(async () => expect(await kept()).toHaveLength(1));
     socket.destroy();
     await once(socket, 'close');
-    await vi.waitFor(async () => expect(await kept()).toEqual([]));
+    await eventually(async () => expect(await kept()).toEqual([]));
   });
 
   it('that the disk does not take is 50003', async () => {
@@ -358,7 +359,7 @@ describe('what a hostile client names', () => {
   });
 });
 
-it('holds nothing of a large upload in memory', { timeout: 60_000 }, async () => {
+it('holds nothing of a large upload in memory', async () => {
   const size = 100 * 1024 * 1024;
   const head = part(FILE, '').slice(0, -2);
   const tail = `\r\n${END}`;
@@ -377,7 +378,7 @@ it('holds nothing of a large upload in memory', { timeout: 60_000 }, async () =>
     peak = Math.max(peak, process.memoryUsage().rss);
   }
   socket.write(tail);
-  await vi.waitFor(() => expect(received).toContain(`"size":${size}`), { timeout: 30_000 });
+  await eventually(() => expect(received).toContain(`"size":${size}`));
   socket.destroy();
   expect((peak - before) / 1024 / 1024).toBeLessThan(60);
 });

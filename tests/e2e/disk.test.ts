@@ -55,9 +55,7 @@ async function turn(server: SpawnedServer, id: string, answer: string): Promise<
 }
 
 const idle = (server: SpawnedServer, id: string) =>
-  expect
-    .poll(async () => (await server.api('GET', `/sessions/${id}`)).data, { timeout: 10_000 })
-    .toMatchObject({ busy: false });
+  expect.poll(async () => (await server.api('GET', `/sessions/${id}`)).data).toMatchObject({ busy: false });
 
 /** Takes all the space that is left; `free` gives it back. */
 function fillDisk(folder: string): { free(): Promise<void> } {

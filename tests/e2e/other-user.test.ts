@@ -37,7 +37,7 @@ describe.runIf(process.getuid?.() === 0)('a server that is not root', () => {
     server = await spawnServer({ home: join(base, 'home'), cwd: work, user: OTHER, env: { HOME: join(base, 'home') } });
     const { data } = await server.api('POST', '/sessions', { metadata: { cwd: work } });
     ({ id } = sessionSchema.parse(data));
-  }, 30_000);
+  });
   afterAll(async () => {
     await server?.close();
     await rm(base, { recursive: true, force: true });

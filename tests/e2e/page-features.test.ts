@@ -44,8 +44,8 @@ afterEach(async () => {
   if (opened.errors.length) throw new Error(opened.errors.join('\n'));
 });
 
-const visible = { state: 'visible', timeout: 15_000 } as const;
-const hidden = { state: 'hidden', timeout: 15_000 } as const;
+const visible = { state: 'visible' } as const;
+const hidden = { state: 'hidden' } as const;
 const card = () => page.getByRole('group', { name: 'Question' });
 const asked = () => page.locator('[data-tool="AskUserQuestion"]');
 

@@ -49,7 +49,7 @@ afterAll(async () => {
   expect(opened.errors).toEqual([]);
 });
 
-const visible = { state: 'visible', timeout: 15_000 } as const;
+const visible = { state: 'visible' } as const;
 const field = () => page.getByRole('textbox', { name: 'Prompt' });
 const item = (name: string) => page.getByRole('treeitem', { name, exact: true });
 const viewer = (path: string) => page.getByRole('region', { name: path });
@@ -89,7 +89,7 @@ it('follows what changes on the disk', async () => {
   await writeFile(join(project, 'src/new.txt'), 'second\n');
   await viewer('src/new.txt').getByText('second').waitFor(visible);
   await rm(join(project, 'src/new.txt'));
-  await item('new.txt').waitFor({ state: 'detached', timeout: 15_000 });
+  await item('new.txt').waitFor({ state: 'detached' });
   await viewer('src/new.txt').getByRole('alert').waitFor(visible);
   await page.getByRole('button', { name: 'Close the file' }).click();
 });
@@ -99,7 +99,7 @@ it('finds a file by parts of its path', async () => {
   const input = page.getByRole('combobox', { name: 'File name' });
   await input.fill('dp/oth');
   const found = page.getByRole('listbox', { name: 'Found files' }).getByRole('option');
-  await expect.poll(() => found.allTextContents(), { timeout: 15_000 }).toEqual(['src/deep/other.py']);
+  await expect.poll(() => found.allTextContents()).toEqual(['src/deep/other.py']);
   await page.keyboard.press('Enter');
   await input.waitFor({ state: 'detached' });
   await viewer('src/deep/other.py').getByText('print(1)').waitFor(visible);
@@ -137,7 +137,7 @@ it('brings dropped files along with a prompt', async () => {
   const list = page.getByRole('list', { name: 'Attachments' });
   await list.getByText('note.txt').waitFor(visible);
   await list.getByRole('button', { name: 'Remove unwanted.txt' }).click();
-  await list.locator('[aria-busy="true"]').first().waitFor({ state: 'detached', timeout: 15_000 });
+  await list.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
   model.enqueue({ text: 'Seen.' });
   await field().fill('look');
   await field().press('Enter');

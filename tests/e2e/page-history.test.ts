@@ -39,8 +39,8 @@ beforeEach(async () => {
   await show(session);
 });
 
-const visible = { state: 'visible', timeout: 15_000 } as const;
-const hidden = { state: 'hidden', timeout: 15_000 } as const;
+const visible = { state: 'visible' } as const;
+const hidden = { state: 'hidden' } as const;
 const field = () => page.getByRole('textbox', { name: 'Prompt' });
 const log = () => page.getByRole('log', { name: 'Conversation', exact: true });
 const you = () => log().getByRole('article', { name: 'You' });
@@ -54,13 +54,13 @@ async function newSession(): Promise<string> {
 
 async function show(id: string) {
   await page.goto(`${server.url}/#/s/${id}`);
-  await expect.poll(selected, { timeout: 15_000 }).toBe(id);
+  await expect.poll(selected).toBe(id);
   await field().waitFor(visible);
 }
 
 const idle = (id = session) =>
   expect
-    .poll(async () => (await server.api('GET', `/sessions/${id}`)).data, { timeout: 15_000, interval: 20 })
+    .poll(async () => (await server.api('GET', `/sessions/${id}`)).data, { interval: 20 })
     .toMatchObject({ busy: false, main_turn_active: false });
 
 /** A turn that the page did not ask for. */
@@ -73,7 +73,7 @@ async function turn(text: string, ...scripts: Script[]) {
 async function send(text: string) {
   await field().fill(text);
   await field().press('Enter');
-  await expect.poll(() => field().inputValue(), { timeout: 15_000 }).toBe('');
+  await expect.poll(() => field().inputValue()).toBe('');
 }
 
 it('takes a prompt back with all that followed, and gives its text to be written anew', async () => {
@@ -84,7 +84,7 @@ it('takes a prompt back with all that followed, and gives its text to be written
   await page.keyboard.press('Enter');
   await log().getByText('Answer to two').waitFor(hidden);
   await log().getByText('Prompts were taken back.').waitFor(visible);
-  await expect.poll(() => field().inputValue(), { timeout: 15_000 }).toBe('two\n\nafter all');
+  await expect.poll(() => field().inputValue()).toBe('two\n\nafter all');
   await page.reload();
   await log().getByText('Prompts were taken back.').waitFor(visible);
   expect(await you().allTextContents()).toHaveLength(1);
@@ -97,7 +97,7 @@ it('goes on in a copy, and shows children below their parent', async () => {
   await turn('one');
   await log().getByText('Answer to one').waitFor(visible);
   await page.getByRole('button', { name: 'Fork', exact: true }).click();
-  await expect.poll(selected, { timeout: 15_000 }).not.toBe(session);
+  await expect.poll(selected).not.toBe(session);
   const [source, copy] = [session, selected()];
   await log().getByText('Answer to one').waitFor(visible);
   session = copy;
@@ -238,9 +238,7 @@ it('reads a long conversation piece by piece, draws what is in sight, and keeps 
   const before = await place();
   const height = await log().evaluate((element) => element.scrollHeight);
   release();
-  await expect
-    .poll(() => log().evaluate((element) => element.scrollHeight), { timeout: 15_000 })
-    .toBeGreaterThan(height + 500);
+  await expect.poll(() => log().evaluate((element) => element.scrollHeight)).toBeGreaterThan(height + 500);
   expect(Math.abs(((await place())?.y ?? 0) - (before?.y ?? 0))).toBeLessThan(3);
   await page.unroute('**/transcript?*before_turn=*');
 
@@ -278,9 +276,9 @@ it('comes back to a session as it was left: what was written, and where one was 
   expect(await field().inputValue()).toBe('');
   const before = opened.requests.length;
   await page.goBack();
-  await expect.poll(selected, { timeout: 15_000 }).toBe(session);
-  await expect.poll(() => field().inputValue(), { timeout: 15_000 }).toBe('half a prom');
-  await expect.poll(() => log().evaluate((element) => element.scrollTop), { timeout: 15_000 }).toBe(top);
+  await expect.poll(selected).toBe(session);
+  await expect.poll(() => field().inputValue()).toBe('half a prom');
+  await expect.poll(() => log().evaluate((element) => element.scrollTop)).toBe(top);
   expect(opened.requests.slice(before).filter((request) => request.includes('/transcript'))).toEqual([]);
 });
 
@@ -290,5 +288,5 @@ it('stays at the end while an answer grows', async () => {
   model.enqueue({ text: lines, paceMs: 10 });
   await send('go');
   await log().getByText('Line 59 of it.').waitFor(visible);
-  await expect.poll(distance, { timeout: 15_000 }).toBeLessThan(2);
+  await expect.poll(distance).toBeLessThan(2);
 });

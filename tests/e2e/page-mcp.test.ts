@@ -9,8 +9,8 @@ import { putFile } from '#support/mcp-config.ts';
 import { signIn, startOAuthMcpServer } from '#support/oauth-mcp-server.ts';
 import { spawnServer } from '#support/server.ts';
 
-const visible = { state: 'visible', timeout: 15_000 } as const;
-const hidden = { state: 'hidden', timeout: 15_000 } as const;
+const visible = { state: 'visible' } as const;
+const hidden = { state: 'hidden' } as const;
 
 it('asks for trust, adds a server, signs in to it, edits and removes it', async () => {
   const root = await mkdtemp(join(tmpdir(), 'service-code-page-'));

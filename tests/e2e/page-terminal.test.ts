@@ -47,8 +47,8 @@ afterEach(async () => {
   if (opened.errors.length) throw new Error(opened.errors.join('\n'));
 });
 
-const visible = { state: 'visible', timeout: 15_000 } as const;
-const hidden = { state: 'hidden', timeout: 15_000 } as const;
+const visible = { state: 'visible' } as const;
+const hidden = { state: 'hidden' } as const;
 const field = () => page.getByRole('textbox', { name: 'Prompt' });
 const screen = () => page.getByRole('tabpanel').filter({ visible: true });
 const panelButton = () => page.getByRole('button', { name: 'Terminal', exact: true });
@@ -62,13 +62,13 @@ const lines = async () =>
 async function openPanel() {
   await panelButton().click();
   await screen().locator('.xterm-rows').waitFor(visible);
-  await expect.poll(lines, { timeout: 15_000 }).not.toEqual([]);
+  await expect.poll(lines).not.toEqual([]);
 }
 async function type(text: string) {
   await page.keyboard.type(text);
   await page.keyboard.press('Enter');
 }
-const shows = (line: string) => expect.poll(lines, { timeout: 15_000 }).toContain(line);
+const shows = (line: string) => expect.poll(lines).toContain(line);
 
 it('loads when it is opened, runs the shell, and is there again after a reload and a broken line', async () => {
   const chunks = () => opened.requests.filter((request) => /TerminalPanel/.test(request));
@@ -102,10 +102,10 @@ it('has the size of its place, and follows it', async () => {
     const [terminal] = z.object({ items: z.array(z.object({ cols: z.number(), rows: z.number() })) }).parse(data).items;
     return terminal ?? { cols: 0, rows: 0 };
   };
-  await expect.poll(size, { timeout: 15_000 }).not.toEqual({ cols: 80, rows: 24 });
+  await expect.poll(size).not.toEqual({ cols: 80, rows: 24 });
   const before = await size();
   await page.setViewportSize({ width: 1600, height: 600 });
-  await expect.poll(async () => (await size()).cols, { timeout: 15_000 }).toBeGreaterThan(before.cols);
+  await expect.poll(async () => (await size()).cols).toBeGreaterThan(before.cols);
   await expect.poll(async () => (await size()).rows).toBeLessThan(before.rows);
   const { cols, rows } = await size();
   await type('stty size');
@@ -116,7 +116,7 @@ it('shows several, how they end, and closes them', async () => {
   await openPanel();
   await page.getByRole('button', { name: 'New terminal' }).click();
   await expect.poll(() => tabs().count()).toBe(2);
-  await expect.poll(lines, { timeout: 15_000 }).not.toEqual([]);
+  await expect.poll(lines).not.toEqual([]);
   await type('exit 3');
   await page.getByText('It has exited with 3.').waitFor(visible);
   await tabs().first().click();
@@ -144,7 +144,7 @@ it('keeps its keys to itself: none answers an approval or stops a turn', async (
   for (const key of ['Alt+y', 'Alt+r', 'Escape', 'Alt+n']) await page.keyboard.press(key);
   await page.keyboard.press('Control+u');
   await type('echo a$((6 * 7))b');
-  await expect.poll(async () => (await lines()).join('\n'), { timeout: 15_000 }).toMatch(/a42b/);
+  await expect.poll(async () => (await lines()).join('\n')).toMatch(/a42b/);
   expect(await approval.count()).toBe(1);
   expect(await page.getByRole('dialog').count()).toBe(0);
   // Shift+Escape leaves it; from there the keys are the page's again.
@@ -162,9 +162,9 @@ it('keeps up with a program that writes without end, and stops it', async () => 
   const [terminal] = z.object({ items: z.array(terminalSchema) }).parse(data).items;
   const other = await connect(server);
   await other.send({ type: 'terminal_attach', payload: { session_id: session, terminal_id: terminal?.id } });
-  await other.waitFor(({ seq }) => (seq ?? 0) > 300, 30_000);
+  await other.waitFor(({ seq }) => (seq ?? 0) > 300);
   await other.close();
   await page.keyboard.press('Control+c');
   await type('echo a$((6 * 7))b');
-  await expect.poll(lines, { timeout: 30_000 }).toContain('a42b');
+  await expect.poll(lines).toContain('a42b');
 });

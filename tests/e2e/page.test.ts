@@ -39,8 +39,8 @@ const log = () => page.getByRole('log');
 const stopButton = () => page.getByRole('button', { name: 'Stop', exact: true });
 const approval = () => page.getByRole('group', { name: /^Approval:/ });
 const lastAnswer = () => log().getByRole('article', { name: 'Agent' }).last();
-const visible = { state: 'visible', timeout: 15_000 } as const;
-const hidden = { state: 'hidden', timeout: 60_000 } as const;
+const visible = { state: 'visible' } as const;
+const hidden = { state: 'hidden' } as const;
 
 /** Id of the session that the page shows. */
 const selected = () => /#\/s\/(.+)$/.exec(page.url())?.[1] ?? '';
@@ -50,7 +50,7 @@ async function newSession(): Promise<string> {
   await page.getByRole('button', { name: 'New session', exact: true }).first().click();
   await page.getByLabel('Folder').fill(project);
   await page.keyboard.press('Enter');
-  await expect.poll(selected, { timeout: 15_000 }).not.toBe(before);
+  await expect.poll(selected).not.toBe(before);
   await field().waitFor(visible);
   return selected();
 }
@@ -59,14 +59,12 @@ async function newSession(): Promise<string> {
 async function send(text: string) {
   await field().fill(text);
   await field().press('Enter');
-  await expect.poll(() => field().inputValue(), { timeout: 15_000 }).toBe('');
+  await expect.poll(() => field().inputValue()).toBe('');
 }
 
 /** Waits until the session is idle, on the server and on the page. */
 async function finished(session: string) {
-  await expect
-    .poll(async () => (await server.api('GET', `/sessions/${session}`)).data, { timeout: 60_000 })
-    .toMatchObject({ busy: false });
+  await expect.poll(async () => (await server.api('GET', `/sessions/${session}`)).data).toMatchObject({ busy: false });
   await stopButton().waitFor(hidden);
 }
 
@@ -118,7 +116,7 @@ it('streams an answer with highlighted code', async () => {
 it('shows text while it is written and stops at Escape', async () => {
   const session = await newSession();
   await send('count to 500');
-  await expect.poll(() => lastAnswer().textContent(), { timeout: 15_000 }).toMatch(/\b5\b/);
+  await expect.poll(() => lastAnswer().textContent()).toMatch(/\b5\b/);
   await stopButton().waitFor(visible);
   await page.keyboard.press('Escape');
   await log().getByText('Stopped.').waitFor(visible);
@@ -170,10 +168,10 @@ it('goes on after a reload in mid-turn, without losing or doubling a word', asyn
   const session = await newSession();
   await send('count to 150');
   for (const mark of [10, 40, 80]) {
-    await expect.poll(() => lastAnswer().textContent(), { timeout: 20_000 }).toMatch(new RegExp(`\\b${mark}\\b`));
+    await expect.poll(() => lastAnswer().textContent()).toMatch(new RegExp(`\\b${mark}\\b`));
     await page.reload();
   }
-  await expect.poll(() => lastAnswer().textContent(), { timeout: 20_000 }).toMatch(/\b90\b/);
+  await expect.poll(() => lastAnswer().textContent()).toMatch(/\b90\b/);
   await finished(session);
   const shown = (await lastAnswer().textContent()) ?? '';
   const words = (text: string) => text.match(/\d+/g);
@@ -187,7 +185,7 @@ it('queues a prompt while a turn runs, and runs it afterwards', async () => {
   await stopButton().waitFor(visible);
   await send('read missing.txt');
   await page.getByRole('region', { name: 'Queued prompts' }).getByText('read missing.txt').waitFor(visible);
-  await page.locator('[data-tool="Read"]').waitFor({ state: 'visible', timeout: 30_000 });
+  await page.locator('[data-tool="Read"]').waitFor({ state: 'visible' });
   await finished(session);
   expect(await page.getByRole('region', { name: 'Queued prompts' }).count()).toBe(0);
 });
@@ -204,7 +202,7 @@ it('changes the permission mode, also for the next tool call', async () => {
   const session = await newSession();
   await page.getByLabel('Permission mode').selectOption('yolo');
   await expect
-    .poll(async () => (await server.api('GET', `/sessions/${session}/status`)).data, { timeout: 10_000 })
+    .poll(async () => (await server.api('GET', `/sessions/${session}/status`)).data)
     .toMatchObject({ permission: 'yolo' });
   await send('write free.txt: unasked');
   await page.locator('[data-tool="Write"][data-state="done"]').waitFor(visible);
@@ -226,7 +224,7 @@ it('walks the session list with the arrow keys', async () => {
 it('becomes idle without a reload when the server is killed in mid-turn and starts again', async () => {
   const session = await newSession();
   await send('count to 2000');
-  await expect.poll(() => lastAnswer().textContent(), { timeout: 15_000 }).toMatch(/\b10\b/);
+  await expect.poll(() => lastAnswer().textContent()).toMatch(/\b10\b/);
   await page.evaluate('window.sameDocument = true');
   const { port } = new URL(server.url);
   await server.stop('SIGKILL');
@@ -243,6 +241,6 @@ it('becomes idle without a reload when the server is killed in mid-turn and star
 
   await send('count to 3');
   await finished(session);
-  await expect.poll(() => lastAnswer().textContent(), { timeout: 15_000 }).toMatch(/\b3\b/);
+  await expect.poll(() => lastAnswer().textContent()).toMatch(/\b3\b/);
   expect((await server.api('GET', `/sessions/${session}`)).data).toMatchObject({ last_turn_reason: 'completed' });
 });

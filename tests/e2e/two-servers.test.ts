@@ -36,7 +36,7 @@ it.each(['SIGTERM', 'SIGKILL'] as const)(
     model.enqueue({ calls: [{ name: 'Bash', args: { command: 'touch made' } }] });
     await first.api('POST', `${path}/prompts`, text('First'));
     const pending = async () => (await second.api('GET', `${path}/approvals?status=pending`)).data;
-    await expect.poll(pending, { timeout: 15_000 }).toMatchObject({ items: [{ tool_name: 'Bash' }] });
+    await expect.poll(pending).toMatchObject({ items: [{ tool_name: 'Bash' }] });
     const { items } = z.object({ items: z.array(z.object({ approval_id: z.string() })) }).parse(await pending());
 
     const approval = `${path}/approvals/${items[0]?.approval_id}`;
@@ -54,9 +54,7 @@ it.each(['SIGTERM', 'SIGKILL'] as const)(
     await events.send({ type: 'subscribe', payload: { session_ids: [id], cursors: { [id]: { seq: 0 } } } });
     await first.stop(signal);
     model.enqueue({ text: 'Taken over.' });
-    await expect
-      .poll(async () => (await second.api('POST', `${path}/prompts`, text('Second'))).code, { timeout: 15_000 })
-      .toBe(0);
+    await expect.poll(async () => (await second.api('POST', `${path}/prompts`, text('Second'))).code).toBe(0);
     const done = await events.waitFor(
       ({ type, payload }) => type === 'prompt.completed' && payload['reason'] === 'completed',
     );
@@ -87,7 +85,7 @@ it('the second goes on with what the first has archived, and hands it back the s
     model.enqueue({ text: `Answer ${turn}.` });
     expect((await one.api('POST', `${path}/prompts`, text(`Question ${turn}`))).code).toBe(0);
     await expect
-      .poll(async () => (await one.api('GET', path)).data, { timeout: 15_000 })
+      .poll(async () => (await one.api('GET', path)).data)
       .toMatchObject({ busy: false, last_turn_reason: 'completed' });
     if (one === second) {
       const told = await events.waitFor(({ type, payload }) => {

@@ -21,11 +21,11 @@ import type { LeaseHolder } from '#server/storage/lease.ts';
 import type { Tool } from '#server/tools/tool.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
 import { createOpJournals } from '#server/transcript/op-journal.ts';
-import type { EventFrame } from '#server/events/frame.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { noHooks } from './no-hooks.ts';
 import { noMcp } from './no-mcp.ts';
 import { noWeb } from './no-web.ts';
+import { until } from './patience.ts';
 import { defaultTaskSettings } from './tasks.ts';
 import { openLog, SESSION_ID, type OpenedLog } from './session-logs.ts';
 
@@ -222,24 +222,10 @@ export async function openTalk(options: AgentSessionOptions) {
   }
 
   /** No turn runs any more. */
-  async function idle(): Promise<void> {
-    const deadline = Date.now() + 5000;
-    while (!session.agents.idle()) {
-      if (Date.now() > deadline) throw new Error('the session did not become idle');
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
-  }
+  const idle = () => until(() => session.agents.idle(), 'idle');
 
   /** `n` durable events of a type; returns the last of them. */
-  async function nth(type: string, n = 1): Promise<EventFrame> {
-    const deadline = Date.now() + 5000;
-    for (;;) {
-      const frame = all(type)[n - 1];
-      if (frame) return frame;
-      if (Date.now() > deadline) throw new Error(`no ${n}. ${type}`);
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
-  }
+  const nth = (type: string, n = 1) => until(() => all(type)[n - 1], `${n}. ${type}`);
 
   return {
     ...opened,

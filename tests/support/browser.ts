@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
+import { PATIENCE_MS } from './patience.ts';
 
 const EXECUTABLES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const FLAGS = [
@@ -31,6 +32,7 @@ export function launchBrowser(): Promise<Browser> {
 /** Opens the page of a server with its token. A request to any other origin counts as an error. */
 export async function openPage(browser: Browser, server: { url: string; token: string }): Promise<OpenedPage> {
   const page = await browser.newPage({ viewport: { width: 1200, height: 800 } });
+  page.setDefaultTimeout(PATIENCE_MS);
   const errors: string[] = [];
   const requests: string[] = [];
   const { origin } = new URL(server.url);

@@ -66,7 +66,7 @@ export function createFollower(id: string, built: Pick<BuiltServer, 'server' | '
         const over = turn?.type === 'turn.ended' && work?.payload['busy'] === false;
         return over && applied.at(-1)?.seq === as_of_seq;
       };
-      await expect.poll(isIdle, { timeout: 10_000, interval: 5 }).toBe(true);
+      await expect.poll(isIdle, { interval: 5 }).toBe(true);
     },
     /** How a prompt ended. */
     outcome: (promptId: string) =>

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { mcpServerSchema, type McpServerRow } from '#schema/mcp.ts';
 import { toolDescriptorSchema } from '#schema/tool.ts';
+import { eventually } from './patience.ts';
 import { startTalk, type Talk } from './talk.ts';
 import type { World } from './world.ts';
 
@@ -52,12 +53,12 @@ export function mcpTalks(world: World): McpTalks {
     },
     servers,
     async status(name, status) {
-      for (let tries = 0; tries < 400; tries++) {
-        const row = (await servers()).find((server) => server.name === name);
-        if (row?.status === status) return row;
-        await new Promise((done) => setTimeout(done, 25));
-      }
-      throw new Error(`${name} is not ${status}: ${JSON.stringify(await servers())}`);
+      return eventually(async () => {
+        const all = await servers();
+        const row = all.find((server) => server.name === name);
+        if (row?.status !== status) throw new Error(`${name} is not ${status}: ${JSON.stringify(all)}`);
+        return row;
+      });
     },
     async toolNames({ session }) {
       const data = await world.ok('GET', `/tools?session_id=${session.id}`);
@@ -72,9 +73,8 @@ export const noted = (file: string): Promise<string> => readFile(file, 'utf8').c
 
 /** Waits until a server has noted it. */
 export async function hasNoted(file: string, text: string): Promise<void> {
-  for (let tries = 0; tries < 400; tries++) {
-    if ((await noted(file)).includes(text)) return;
-    await new Promise((done) => setTimeout(done, 25));
-  }
-  throw new Error(`${text} was not noted: ${await noted(file)}`);
+  await eventually(async () => {
+    const all = await noted(file);
+    if (!all.includes(text)) throw new Error(`${text} was not noted: ${all}`);
+  });
 }

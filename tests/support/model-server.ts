@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WireType } from '#server/models/types.ts';
 import { encodeEvent, encodings, type WireFormat } from './model-wire.ts';
+import { PATIENCE_MS } from './patience.ts';
 
 export interface ScriptedCall {
   name: string;
@@ -83,9 +84,9 @@ export interface ModelServer {
   enqueue(script: Script): ScriptHandle;
   /** What a request is answered with, whoever comes first; undefined leaves it to the queue. */
   answerBy(choose: (request: RecordedRequest) => Script | undefined): void;
-  /** The n-th request, counted from 1, once it is in; fails after 5 s. */
+  /** The n-th request, counted from 1, once it is in. */
   waitForRequest(n: number): Promise<RecordedRequest>;
-  /** The client of the n-th request has gone away; fails after 5 s. */
+  /** The client of the n-th request has gone away. */
   waitForAbort(n: number): Promise<void>;
   /** Base URL of a provider type, as the config wants it. */
   baseUrl(type?: WireType): string;
@@ -97,8 +98,6 @@ export interface ModelServer {
   };
   close(): Promise<void>;
 }
-
-const WAIT_MS = 5000;
 
 /** Starts it on 127.0.0.1 and a free port; `close()` resets what is still open. */
 export async function startModelServer(): Promise<ModelServer> {
@@ -112,11 +111,11 @@ export async function startModelServer(): Promise<ModelServer> {
   const notify = () => watchers.forEach((watcher) => watcher());
 
   async function until<T>(what: string, check: () => T | undefined): Promise<T> {
-    const deadline = Date.now() + WAIT_MS;
+    const deadline = Date.now() + PATIENCE_MS;
     for (;;) {
       const found = check();
       if (found !== undefined) return found;
-      if (Date.now() >= deadline) throw new Error(`model server: ${what} did not come within ${WAIT_MS} ms`);
+      if (Date.now() >= deadline) throw new Error(`model server: ${what} did not come within ${PATIENCE_MS} ms`);
       await new Promise<void>((resolve) => {
         const done = () => {
           clearTimeout(timer);

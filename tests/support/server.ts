@@ -15,6 +15,7 @@ import { appOptions, type AppOptions } from '#server/app-options.ts';
 import { createApp, type App } from '#server/app.ts';
 import { listen } from '#server/cli/listen.ts';
 import { createLogger } from '#server/logging/log.ts';
+import { PATIENCE_MS } from './patience.ts';
 import { createAssetReader } from '#utils/http/assets.ts';
 import { createRequestHandler } from '#utils/http/handler.ts';
 import { listenOptions } from '#utils/http/listen-options.ts';
@@ -151,7 +152,6 @@ export interface SpawnOptions {
   mounts?: string;
 }
 
-const START_TIMEOUT_MS = 20_000;
 export const BUILT_ENTRY = resolve(import.meta.dirname, '../../.output/server/index.mjs');
 
 /** Starts the built server on a free port and waits until it says where it listens. */
@@ -178,7 +178,7 @@ export async function spawnServer(options: SpawnOptions = {}): Promise<SpawnedSe
   let printed = '';
   const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
   const url = await new Promise<string>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no URL was printed:\n${printed}`)), START_TIMEOUT_MS);
+    const timer = setTimeout(() => reject(new Error(`no URL was printed:\n${printed}`)), PATIENCE_MS);
     const onText = (text: Buffer) => {
       printed += text.toString();
       const [, port] = /http:\/\/[^\s/]+:(\d+)\//.exec(printed) ?? [];

@@ -96,7 +96,7 @@ export async function followTranscripts(world: World, sessionId: string, pageSiz
     async caughtUp(agentId = 'main', seq = undefined) {
       const wanted = seq ?? (await pageOf(world, sessionId, agentId, { page_size: 1 })).seq ?? 0;
       await expect
-        .poll(() => feed.settled(agentId) && (feed.mark(agentId) ?? -1) >= wanted, { interval: 2, timeout: 10_000 })
+        .poll(() => feed.settled(agentId) && (feed.mark(agentId) ?? -1) >= wanted, { interval: 2 })
         .toBe(true);
     },
     async close() {

@@ -5,6 +5,7 @@
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { UNLISTED_FRAMES, schemasOf } from './frame-schemas.ts';
+import { PATIENCE_MS } from './patience.ts';
 
 const receivedSchema = z.looseObject({
   type: z.string(),
@@ -39,7 +40,7 @@ export interface WsClient {
   /** Sends anything, as a text frame or, if bytes, as a binary one. */
   sendRaw(data: string | Uint8Array): void;
   /** The first frame, received already or yet to come, that `predicate` is true for. */
-  waitFor(predicate: (frame: ReceivedFrame) => boolean, timeoutMs?: number): Promise<ReceivedFrame>;
+  waitFor(predicate: (frame: ReceivedFrame) => boolean): Promise<ReceivedFrame>;
   /** Called with each frame that comes from here on. */
   onFrame(listener: (frame: ReceivedFrame) => void): void;
   /** Frames of one session's stream, volatile ones left out. */
@@ -75,8 +76,6 @@ export class RefusedUpgrade extends Error {
     this.body = body;
   }
 }
-
-const WAIT_MS = 10_000;
 
 /** Connects and waits for the hello. Rejects with `RefusedUpgrade`, or with the socket's error. */
 export async function connect(
@@ -132,11 +131,7 @@ export async function connect(
     for (const listener of listeners) listener();
   });
 
-  function waitFor(
-    predicate: (frame: ReceivedFrame) => boolean,
-    timeoutMs = WAIT_MS,
-    from = 0,
-  ): Promise<ReceivedFrame> {
+  function waitFor(predicate: (frame: ReceivedFrame) => boolean, from = 0): Promise<ReceivedFrame> {
     return new Promise((resolve, reject) => {
       let seen = from;
       const settle = (outcome: ReceivedFrame | Error) => {
@@ -151,8 +146,8 @@ export async function connect(
         if (ended) settle(ended);
       };
       const timer = setTimeout(() => {
-        settle(new Error(`no such frame within ${timeoutMs} ms; got ${frames.map(({ type }) => type).join(', ')}`));
-      }, timeoutMs);
+        settle(new Error(`no such frame; got ${frames.map(({ type }) => type).join(', ')}`));
+      }, PATIENCE_MS);
       listeners.add(look);
       look();
     });
@@ -182,11 +177,11 @@ export async function connect(
       requested.set(id, frame.type);
       const from = frames.length;
       socket.send(JSON.stringify({ ...frame, id }));
-      const ack = await waitFor((each) => each.type === 'ack' && each.id === id, WAIT_MS, from);
+      const ack = await waitFor((each) => each.type === 'ack' && each.id === id, from);
       return { ...ack, code: ack.code ?? -1, msg: ack.msg ?? '' };
     },
     sendRaw: (data) => socket.send(data),
-    waitFor: (predicate, timeoutMs) => waitFor(predicate, timeoutMs),
+    waitFor: (predicate) => waitFor(predicate),
     onFrame: (listener) => void followers.add(listener),
     durable: (sessionId) =>
       frames.filter(

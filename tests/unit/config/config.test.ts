@@ -1,10 +1,11 @@
 import { mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createConfig } from '#server/config/config.ts';
 import type { Config, MemoryTables } from '#server/config/config.ts';
 import { createLogger } from '#server/logging/log.ts';
+import { eventually } from '#support/patience.ts';
 
 let home: string;
 let config: Config | undefined;
@@ -103,7 +104,7 @@ describe('a file that is a link', () => {
     const real = await linked('telemetry = true\n');
     const opened = await open(undefined);
     await writeFile(real, 'telemetry = false\n');
-    await vi.waitFor(() => expect(opened.stored().telemetry).toBe(false), 3000);
+    await eventually(() => expect(opened.stored().telemetry).toBe(false));
   });
 });
 
@@ -112,7 +113,7 @@ it('treats a deleted file as an empty one and tells what changed', async () => {
   const changes: string[][] = [];
   opened.onChanged(({ changedFields }) => changes.push(changedFields));
   await rm(path());
-  await vi.waitFor(() => expect(changes).toEqual([['telemetry', 'thinking']]), 3000);
+  await eventually(() => expect(changes).toEqual([['telemetry', 'thinking']]));
 });
 
 it('says nothing of a change that is taken back within the window, nor of unknown keys', async () => {
@@ -123,9 +124,9 @@ it('says nothing of a change that is taken back within the window, nor of unknow
   await opened.patch({ telemetry: null });
   await opened.update(({ document }) => void (document.unknown_key = 1));
   await opened.patch({ plan_mode: false });
-  await vi.waitFor(() => expect(changes).toEqual([['planMode']]), 3000);
+  await eventually(() => expect(changes).toEqual([['planMode']]));
   await opened.patch({ auto_session_title: true });
-  await vi.waitFor(() => expect(changes).toEqual([['planMode'], ['autoSessionTitle']]), 3000);
+  await eventually(() => expect(changes).toEqual([['planMode'], ['autoSessionTitle']]));
 });
 
 it('drops a whole section for one bad member and warns once', async () => {

@@ -12,6 +12,7 @@ import type { FrameHandler } from '#server/events/frame-handler.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { EPOCH, delta, frame, testPeer, testStreams } from './fixtures.ts';
 import type { TestPeer, TestStream } from './fixtures.ts';
+import { until } from '#support/patience.ts';
 
 const numbered = (count: number, sessionId = 's1') =>
   Array.from({ length: count }, (_, index) => frame('turn.started', index + 1, {}, { sessionId }));
@@ -59,7 +60,7 @@ function client(peer: TestPeer, handle: PeerHandle) {
   const types = () => peer.sent.map(({ type }) => type);
   const seqs = () => peer.sent.flatMap(({ type, seq }) => (type !== 'ack' && seq !== undefined ? [seq] : []));
   const waitFor = async (predicate: (sent: TestPeer['sent']) => boolean) => {
-    await vi.waitUntil(() => predicate(peer.sent), { interval: 1, timeout: 5000 });
+    await until(() => predicate(peer.sent));
   };
   return {
     types,
@@ -292,7 +293,7 @@ describe('frames', () => {
     await waitFor((sent) => sent.length === 2);
     // 256 are answered and wait for the socket, the rest waits for them: together too much to read on.
     for (let id = 400; id < 600; id += 1) say({ type: 'unsubscribe', id, payload: { session_ids: [] } });
-    await vi.waitUntil(() => peer.paused, { interval: 1 });
+    await until(() => peer.paused);
     expect(peer.sent).toHaveLength(2);
     peer.stalled = false;
     peer.drain();
@@ -316,7 +317,7 @@ describe('frames', () => {
     say({ type: 'subscribe', id: 1, payload: { session_ids: ['s1'] } });
     say({ type: 'unsubscribe', id: 2, payload: { session_ids: ['s1'] } });
     say({ type: 'stop' });
-    await vi.waitUntil(() => aborted.length === 1, { interval: 1, timeout: 5000 });
+    await until(() => aborted.length === 1);
     expect(types()).toEqual(['server_hello', 'pong']);
     peer.stalled = false;
     peer.drain();
@@ -417,7 +418,7 @@ describe('a peer that throws', () => {
       throw new Error('not open');
     });
     publish(frame('turn.started', 1));
-    await vi.waitUntil(() => peer.terminated, { interval: 1 });
+    await until(() => peer.terminated);
   });
 });
 

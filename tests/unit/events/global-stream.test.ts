@@ -1,7 +1,7 @@
 import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { COMPACT_AT_FRAMES } from '#server/events/global-stream-file.ts';
 import { createEventBus } from '#server/events/bus.ts';
@@ -14,6 +14,7 @@ import { acquireLease } from '#server/storage/lease.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { testPeer, testStreams } from './fixtures.ts';
+import { until } from '#support/patience.ts';
 
 const log = createLogger('silent');
 let home: string;
@@ -184,7 +185,7 @@ describe('the global stream', () => {
       if (index > COMPACT_AT_FRAMES && index % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
     const lines = async () => (await readFile(file(), 'utf8')).trimEnd().split('\n').length;
-    await vi.waitUntil(async () => (await lines()) < count, { timeout: 5000 });
+    await until(async () => (await lines()) < count);
     expect(await lines()).toBeLessThanOrEqual(1 + 2000 + 500);
     const wanted = sent.slice(-1000).map(frameText);
     expect(await replay(count - 1000, count)).toEqual(wanted);
@@ -194,7 +195,7 @@ describe('the global stream', () => {
     expect(await again.replay(count - 999, count + 1)).toEqual(
       [...wanted, frameText(sent.at(-1) ?? expect.fail())].slice(1),
     );
-  }, 30_000);
+  });
 
   it('replays to a connection that subscribes with a cursor', async () => {
     const bus = createEventBus({ log });
@@ -206,7 +207,7 @@ describe('the global stream', () => {
     const handle = gateway.open(peer, { remoteAddress: null, userAgent: null });
     const payload = { session_ids: ['__global__'], cursors: { __global__: { seq: 1 } } };
     handle.message(JSON.stringify({ type: 'subscribe', id: 1, payload }));
-    await vi.waitUntil(() => peer.sent.at(-1)?.type === 'ack');
+    await until(() => peer.sent.at(-1)?.type === 'ack');
     stream.publish('event.workspace.deleted', { workspace_id: 'wd_x', root: '/c' });
     expect(peer.sent.slice(1).map(({ type, seq }) => [type, seq])).toEqual([
       ['event.workspace.deleted', 2],

@@ -1,7 +1,7 @@
 /** Jobs in a real session: when they fire, what they say, and that each time comes once. */
 import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
 import { MAX_JOBS } from '#server/features/cron/tools.ts';
 import { STALE_MS } from '#server/features/cron/work.ts';
@@ -19,6 +19,7 @@ import {
 } from '#support/agent-session.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
 import { manualClock, type ManualClock } from '#support/manual-clock.ts';
+import { eventually } from '#support/patience.ts';
 import { temporaryFolder } from '#support/session-logs.ts';
 
 const MINUTE = 60_000;
@@ -78,7 +79,7 @@ function added({ log }: Pick<Talk, 'log'>, ...jobs: Partial<CronJob>[]): void {
 }
 
 /** The timer for the next job is set. */
-const waitsFor = (ms: number) => vi.waitFor(() => expect(clock.waits()).toEqual([ms]));
+const waitsFor = (ms: number) => eventually(() => expect(clock.waits()).toEqual([ms]));
 
 async function ended(talk: Pick<Talk, 'nth' | 'idle'>, turns: number): Promise<void> {
   await talk.nth('turn.ended', turns);
@@ -169,7 +170,7 @@ describe('a job that the model makes', () => {
     expect(table(talk)).toEqual([]);
     const [line] = (await talk.lines()).filter((types) => types.includes('cron.fired'));
     expect(line?.slice(-2)).toEqual(['cron.fired', 'cron.deleted']);
-    await vi.waitFor(() => expect(clock.waits()).toEqual([]));
+    await eventually(() => expect(clock.waits()).toEqual([]));
     await talk.close();
   });
 
@@ -352,7 +353,7 @@ describe('after a restart', () => {
     await waitsFor(MINUTE);
     expect(next.log.claimed).toBe(false);
     clock.advance(5 * MINUTE);
-    await vi.waitFor(() => expect(next.frames.map(({ type }) => type)).toContain('turn.ended'));
+    await eventually(() => expect(next.frames.map(({ type }) => type)).toContain('turn.ended'));
     const durable = next.frames.flatMap(({ type, volatile }) => (volatile ? [] : [type]));
     expect(durable.slice(0, 3)).toEqual(['agent.created', 'turn.started', 'event.session.work_changed']);
     await next.session.end('exit');
@@ -399,22 +400,22 @@ describe('two servers that have the session loaded', () => {
     added(talk, {});
     await talk.close();
     const servers = [await server('one', [done, done]), await server('two', [done, done])];
-    await vi.waitFor(() => expect(clock.waits()).toEqual([MINUTE, MINUTE]));
+    await eventually(() => expect(clock.waits()).toEqual([MINUTE, MINUTE]));
     clock.advance(4.5 * MINUTE);
-    await vi.waitFor(async () => expect(await written('turn.ended')).toBe(1));
+    await eventually(async () => expect(await written('turn.ended')).toBe(1));
     const [writer, other] = servers[0]?.log.claimed ? servers : servers.toReversed();
     if (!writer || !other) throw new Error('there are two');
     // The one that came too late looks again.
-    await vi.waitFor(() => expect(clock.waits()).toHaveLength(2));
+    await eventually(() => expect(clock.waits()).toHaveLength(2));
     clock.advance(1000);
-    await vi.waitFor(() => expect(other.log.state.counters.cron.get('job')?.lastFiredAt).toBe(START + 4.5 * MINUTE));
+    await eventually(() => expect(other.log.state.counters.cron.get('job')?.lastFiredAt).toBe(START + 4.5 * MINUTE));
     expect(other.log.claimed).toBe(false);
-    await vi.waitFor(() => expect(clock.waits()).toHaveLength(2));
+    await eventually(() => expect(clock.waits()).toHaveLength(2));
     expect(await written('cron.fired')).toBe(1);
     await writer.session.end('exit');
     await writer.log.close();
     clock.advance(HOUR);
-    await vi.waitFor(async () => expect(await written('turn.ended')).toBe(2));
+    await eventually(async () => expect(await written('turn.ended')).toBe(2));
     expect(await written('cron.fired')).toBe(2);
     expect(other.log.claimed).toBe(true);
     expect(other.log.state.counters.cron.get('job')?.lastFiredAt).toBe(START + HOUR + 4.5 * MINUTE);
@@ -427,7 +428,7 @@ describe('two servers that have the session loaded', () => {
     const other = await server('two');
     added(talk, {});
     await other.log.refresh();
-    await vi.waitFor(() => expect(clock.waits()).toEqual([MINUTE, MINUTE]));
+    await eventually(() => expect(clock.waits()).toEqual([MINUTE, MINUTE]));
     await other.session.end('exit');
     await other.log.close();
     await talk.close();

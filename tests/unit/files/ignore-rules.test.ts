@@ -58,7 +58,7 @@ describe('hostile ignore files', () => {
     for (let round = 0; round < 20; round++) {
       expect(rules?.match(`${'a/'.repeat(100)}${'a'.repeat(255)}`, 'a'.repeat(255), false)).toBeUndefined();
     }
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(performance.now() - started).toBeLessThan(30_000);
   });
 
   it('that are pipes hold nothing up', async () => {

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createRepositoryFinder } from '#server/files/repository.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { createWorkspace, type Workspace } from '../tools/workspace.ts';
+import { eventually } from '#support/patience.ts';
 
 let space: Workspace;
 beforeEach(async () => {
@@ -20,7 +21,7 @@ function counted() {
 /** Asks until what was found is old enough to be remembered. */
 async function remembered(files: ReturnType<typeof counted>) {
   const find = createRepositoryFinder();
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     files.readFile.mockClear();
     await find(space.environment.cwd, files);
     expect(files.readFile).not.toHaveBeenCalled();

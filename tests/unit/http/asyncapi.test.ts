@@ -21,7 +21,7 @@ describe('/asyncapi.json', () => {
     expect(errors.filter(({ code }) => code !== DEVIATION)).toEqual([]);
     expect(errors).toHaveLength(34);
     expect(document.asyncapi).toBe('3.1.0');
-  }, 60_000);
+  });
 
   it('names server, channel, operations and messages as specified', () => {
     expect(document.servers.local).toMatchObject({ host: '127.0.0.1', protocol: 'ws', pathname: '/api/v1/ws' });

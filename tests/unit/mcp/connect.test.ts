@@ -118,7 +118,7 @@ test('who says nothing is given up and ended', async () => {
   );
   const pid = Number(/started (\d+)/.exec(await noted(file))?.[1]);
   expect(processAlive(pid)).toBe(false);
-}, 15_000);
+});
 
 test('a list without end, and a message without end, end the attempt', async () => {
   expect(await failure(hostile('endless'))).toBe('the list of tools has more than 64 pages');

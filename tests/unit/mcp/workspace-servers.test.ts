@@ -1,8 +1,9 @@
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import type { McpServerSet } from '#server/mcp/config/workspace-servers.ts';
 import { openMcpConfig, putFile, serversOf } from '#support/mcp-config.ts';
+import { eventually } from '#support/patience.ts';
 
 async function openWorkspace() {
   const opened = await openMcpConfig();
@@ -84,7 +85,7 @@ it('notices trust that another server of the home is told of', async () => {
   expect(await names()).toEqual([]);
   facts.trusted = true;
   await putFile(join(home, 'trust', 'marker.json'), {});
-  await vi.waitFor(() => expect(sets.at(-1)?.entries).toMatchObject([{ name: 'b' }]), 5000);
+  await eventually(() => expect(sets.at(-1)?.entries).toMatchObject([{ name: 'b' }]));
 });
 
 it('a reload ends when the listeners have taken over', async () => {
@@ -166,7 +167,7 @@ it('tells of a change by hand, of each file, also where there was no directory f
   const { user, shared, local, sets, names } = await openWorkspace();
   expect(await names()).toEqual([]);
   const until = (expected: string[]) =>
-    vi.waitFor(async () => expect(sets.at(-1)?.entries.map(({ name }) => name)).toEqual(expected), 5000);
+    eventually(async () => expect(sets.at(-1)?.entries.map(({ name }) => name)).toEqual(expected));
   await putFile(user, serversOf('a'));
   await until(['a']);
   await putFile(local, serversOf('l'));
@@ -185,7 +186,7 @@ it('tells of a change by hand, of each file, also where there was no directory f
 it("tells of a change of the file behind a link, and of the link's", async () => {
   const { home, user, sets, names } = await openWorkspace();
   const until = (expected: string[]) =>
-    vi.waitFor(async () => expect(sets.at(-1)?.entries.map(({ name }) => name)).toEqual(expected), 5000);
+    eventually(async () => expect(sets.at(-1)?.entries.map(({ name }) => name)).toEqual(expected));
   await putFile(join(dirname(home), 'elsewhere', 'servers.json'), serversOf('a'));
   await symlink(join('..', 'elsewhere', 'servers.json'), user);
   expect(await names()).toEqual(['a']);
@@ -197,7 +198,7 @@ it('many changes in a row are one', async () => {
   const { user, sets, servers } = await openWorkspace();
   await servers.load();
   for (let at = 0; at < 20; at++) await putFile(user, serversOf(`s${at}`));
-  await vi.waitFor(() => expect(sets.at(-1)?.entries[0]?.name).toBe('s19'), 5000);
+  await eventually(() => expect(sets.at(-1)?.entries[0]?.name).toBe('s19'));
   expect(sets).toHaveLength(1);
 });
 

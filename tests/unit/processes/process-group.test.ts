@@ -13,6 +13,6 @@ test('a command does not outlive the server, even one that ignores SIGTERM', asy
     .rest(z.unknown())
     .parse(await once(program, 'message'));
   await once(program, 'exit');
-  await expect.poll(() => signalGroup(groupId, 0), { timeout: 5000 }).toBe(false);
+  await expect.poll(() => signalGroup(groupId, 0)).toBe(false);
   await rm(folder, { recursive: true });
 });

@@ -11,6 +11,7 @@ import { webUrl } from '#server/web/address.ts';
 import { WebFailure } from '#server/web/failure.ts';
 import { createWeb, FETCH_MS, type Page, type Web, type WebDeps } from '#server/web/web.ts';
 import { manualClock, type ManualClock } from '#support/manual-clock.ts';
+import { until } from '#support/patience.ts';
 import { sends, startWebHost, testNetwork, type WebHost } from '#support/web-host.ts';
 
 let host: WebHost;
@@ -275,7 +276,7 @@ describe('too slow', () => {
   test('so is a resolver, and a host that redirects all the time', async () => {
     const stuck = { ...testNetwork, resolve: () => new Promise<string[]>(() => undefined) };
     const failing = problem(at('/'), { from: webWith({ network: stuck }) });
-    await vi.waitUntil(() => clock.waits().length === 1);
+    await until(() => clock.waits().length === 1);
     clock.advance(FETCH_MS);
     expect(await failing).toContain('timed out');
   });
@@ -301,7 +302,7 @@ describe('an abort', () => {
     const open: ServerResponse[] = [];
     host.on('/held', (_request, response) => void open.push(response));
     const held = [1, 2, 3].map((n) => get(at(`/held?${n}`)));
-    await vi.waitUntil(() => open.length === 3);
+    await until(() => open.length === 3);
     const controller = new AbortController();
     const waiting = get(at('/held?4'), { signal: controller.signal });
     controller.abort(new Error('enough'));

@@ -1,12 +1,13 @@
 /** Which sessions with scheduled jobs a server loads by itself, and how many stay loaded; with real locks and a real index. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '#server/logging/log.ts';
 import { createCronSessions } from '#server/sessions/cron-sessions.ts';
 import { createLiveCache, MAX_KEPT } from '#server/sessions/live-cache.ts';
 import { deadOwner, leaseHolder } from '#support/lease-holder.ts';
 import { manualClock } from '#support/manual-clock.ts';
+import { eventually } from '#support/patience.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { openIndex, sessionDir, sessionRow } from './index-fixtures.ts';
 
@@ -62,7 +63,7 @@ it('loads those that have jobs, but none that is archived or that a live server 
     { id: 'held', lock: heldElsewhere },
     { id: 'crashed', updatedAt: 3, lock: deadOwner() },
   ]);
-  await vi.waitFor(() => expect(lines).toHaveLength(3));
+  await eventually(() => expect(lines).toHaveLength(3));
   await sessions.close();
   expect(opened.toSorted()).toEqual(['crashed', 'newer', 'older']);
 });
@@ -70,7 +71,7 @@ it('loads those that have jobs, but none that is archived or that a live server 
 it('loads 4 at a time, the newest 50 of more', async () => {
   const rows = Array.from({ length: MAX_KEPT + 3 }, (_, n) => ({ id: `s${n}`, updatedAt: n }));
   const { opened, lines, most } = await start(rows);
-  await vi.waitFor(() => expect(opened).toHaveLength(MAX_KEPT));
+  await eventually(() => expect(opened).toHaveLength(MAX_KEPT));
   expect(most()).toBe(4);
   expect(opened.slice(-4)).toContain('s52');
   expect(opened).not.toContain('s2');

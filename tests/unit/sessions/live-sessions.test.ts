@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { appendFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createAgentProgram } from '#server/agent/program.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
 import { transcriptProjection, type TranscriptFold, type TranscriptProjection } from '#server/transcript/fold.ts';
@@ -33,6 +33,7 @@ import { manualClock, type ManualClock } from '#support/manual-clock.ts';
 import { noHooks } from '#support/no-hooks.ts';
 import { noMcp } from '#support/no-mcp.ts';
 import { noWeb } from '#support/no-web.ts';
+import { eventually } from '#support/patience.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { openIndex, sessionRow, WORKSPACE } from './index-fixtures.ts';
 
@@ -203,8 +204,8 @@ describe('an idle session', () => {
     clock.advance(30 * MINUTE);
     const used = await create();
     clock.advance(MINUTE);
-    await vi.waitFor(() => expect(liveIds()).toEqual([used]));
-    await vi.waitFor(() => expect(clock.waits()).toContain(MINUTE));
+    await eventually(() => expect(liveIds()).toEqual([used]));
+    await eventually(() => expect(clock.waits()).toContain(MINUTE));
     expect(index.get(idle)).toMatchObject({ id: idle, open: false });
   });
 
@@ -264,15 +265,15 @@ describe('above the limit', () => {
     for (const id of ids.slice(0, 3)) await live.open(id);
     await live.open(ids[0] ?? '');
     await live.open(ids[3] ?? '');
-    await vi.waitFor(() => expect(liveIds()).toEqual([ids[2], ids[0], ids[3]]));
+    await eventually(() => expect(liveIds()).toEqual([ids[2], ids[0], ids[3]]));
     await live.open(ids[4] ?? '');
-    await vi.waitFor(() => expect(liveIds()).toEqual([ids[0], ids[3], ids[4]]));
+    await eventually(() => expect(liveIds()).toEqual([ids[0], ids[3], ids[4]]));
   });
 
   it('creating one does, too', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 5; n++) ids.push(await create());
-    await vi.waitFor(() => expect(liveIds()).toEqual(ids.slice(2)));
+    await eventually(() => expect(liveIds()).toEqual(ids.slice(2)));
   });
 
   it('one that a request uses stays until its work is done', async () => {
@@ -280,13 +281,13 @@ describe('above the limit', () => {
     let finish = () => {};
     const working = live.use(used, ({ log }) => new Promise<typeof log>((resolve) => (finish = () => resolve(log))));
     for (const id of others) await live.open(id);
-    await vi.waitFor(() => expect(liveIds()).toHaveLength(MAX_LIVE));
+    await eventually(() => expect(liveIds()).toHaveLength(MAX_LIVE));
     expect(liveIds()).toContain(used);
     const session = live.get(used);
     finish();
     expect((await working).state).toBe(session?.log.state);
     for (const id of others) await live.open(id);
-    await vi.waitFor(() => expect(live.get(used)).toBeUndefined());
+    await eventually(() => expect(live.get(used)).toBeUndefined());
   });
 
   it('what something else holds stays, and goes with the next pass once it is free', async () => {
@@ -373,7 +374,7 @@ describe('a request during the unloading', () => {
       log.append([event('main', 'warning', { message: 'in time' })]);
       order.push('used');
     });
-    await vi.waitFor(() => expect(finish).toBeDefined());
+    await eventually(() => expect(finish).toBeDefined());
     const unloading = live.inTurn(id, () => live.unload(id, 'archive')).then(() => order.push('unloaded'));
     await new Promise((resolve) => setImmediate(resolve));
     const later = live.use(id, () => order.push('used anew'));
@@ -392,7 +393,7 @@ describe('a request during the unloading', () => {
     let finish = () => {};
     const other = live.inTurn(second, () => new Promise<void>((resolve) => (finish = resolve)));
     const unloading = live.unloadIdle();
-    await vi.waitFor(() => expect(live.get(first)).toBeUndefined());
+    await eventually(() => expect(live.get(first)).toBeUndefined());
     // Its unloading waits for the other call now.
     const kept = await live.open(second);
     finish();

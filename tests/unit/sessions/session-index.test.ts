@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { event, type Draft } from '#server/journal/records.ts';
 import { createSessionLog } from '#server/journal/session-log.ts';
 import { foldedHeader, sessionOfHeader, type SessionHeader } from '#server/sessions/session-header.ts';
@@ -9,6 +9,7 @@ import { readStateFile } from '#server/sessions/state-file.ts';
 import { readSessionFolder } from '#server/sessions/session-folder.ts';
 import { unfinishedPath } from '#server/sessions/unfinished-folders.ts';
 import { deadOwner, leaseHolder } from '#support/lease-holder.ts';
+import { eventually } from '#support/patience.ts';
 import { buildProgram, programFolder, startProgram } from '#support/programs.ts';
 import { logOptions, SESSION_ID } from '#support/session-logs.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
@@ -149,7 +150,7 @@ describe('session index', () => {
     expect(index.get('s1')).toMatchObject({ title: 'kept' });
     expect(() => index.list(all)).toThrow(expect.objectContaining({ code: 50003 }));
     await rm(join(home, 'cache'));
-    await vi.waitFor(() => expect(index.list(all).rows).toHaveLength(1));
+    await eventually(() => expect(index.list(all).rows).toHaveLength(1));
   });
 });
 
@@ -300,7 +301,7 @@ describe('repair', () => {
     const { index } = openIndex(home, { repairEveryMs: 5 });
     await index.ready();
     await writeSession(home, 's1');
-    await vi.waitFor(() => expect(index.get('s1')).toBeDefined());
+    await eventually(() => expect(index.get('s1')).toBeDefined());
   });
 
   it('fills again after the file was removed or damaged', async () => {
@@ -309,7 +310,7 @@ describe('repair', () => {
     const { index } = openIndex(home, { repairEveryMs: 5 });
     await index.ready();
     await rm(join(home, 'cache'), { recursive: true });
-    await vi.waitFor(() => expect(openIndex(home).index.get('s1')).toBeDefined());
+    await eventually(() => expect(openIndex(home).index.get('s1')).toBeDefined());
     expect(index.get('s1')).toBeDefined();
   });
 

@@ -1,12 +1,13 @@
 /** What is settled by whom when a server died, with real locks and a real index. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '#server/logging/log.ts';
 import type { SessionIndex } from '#server/sessions/session-index.ts';
 import { createSessionRecovery } from '#server/sessions/session-recovery.ts';
 import { deadOwner, leaseHolder } from '#support/lease-holder.ts';
 import { manualClock, type ManualClock } from '#support/manual-clock.ts';
+import { eventually } from '#support/patience.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { openIndex, sessionDir, sessionRow } from './index-fixtures.ts';
 
@@ -60,7 +61,7 @@ function start() {
 
 /** A look is through, and a minute later the next begins. */
 async function nextLook(): Promise<void> {
-  await vi.waitFor(() => expect(clock.waits()).toEqual([60_000]));
+  await eventually(() => expect(clock.waits()).toEqual([60_000]));
   clock.advance(60_000);
 }
 
@@ -83,5 +84,5 @@ it('leaves alone what a live server holds, until that one is known to be dead', 
   expect(opened).toEqual([]);
   alive.delete('other');
   await nextLook();
-  await vi.waitFor(() => expect(opened).toEqual(['held']));
+  await eventually(() => expect(opened).toEqual(['held']));
 });

@@ -1,11 +1,12 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { SessionIndex } from '#server/sessions/session-index.ts';
 import { readStateFile, writeStateFile } from '#server/sessions/state-file.ts';
 import { createStateFiles } from '#server/sessions/state-files.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { manualClock, type ManualClock } from '#support/manual-clock.ts';
+import { eventually } from '#support/patience.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { openIndex, sessionRow, WORKSPACE } from './index-fixtures.ts';
 
@@ -82,7 +83,7 @@ describe('the files of sessions', () => {
     clock.advance(4_999);
     expect(await readdir(dir)).toEqual([]);
     clock.advance(1);
-    await vi.waitFor(async () => expect(await present()).toBe('c'));
+    await eventually(async () => expect(await present()).toBe('c'));
     await files.close();
     expect(stamps).toEqual([3]);
   });

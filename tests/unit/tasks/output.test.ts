@@ -19,6 +19,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { tailText } from '#server/bounded-text.ts';
 import { createOutputFile, outputPath, readOutputFile } from '#server/tasks/output-file.ts';
 import { createTaskOutput, MEMORY_BYTES, type TaskOutputDeps } from '#server/tasks/output.ts';
+import { eventually } from '#support/patience.ts';
 
 let root: string;
 let sessionDir: string;
@@ -105,7 +106,7 @@ describe('a file that a program writes itself', () => {
     expect(await output.tail(100)).toBe('out\nerr\n');
     expect(tooMuch).not.toHaveBeenCalled();
     execFileSync('/bin/sh', ['-c', 'head -c 5000 /dev/zero'], { stdio: ['ignore', fd, fd] });
-    await vi.waitFor(() => expect(tooMuch).toHaveBeenCalledTimes(1));
+    await eventually(() => expect(tooMuch).toHaveBeenCalledTimes(1));
     expect(await output.end()).toEqual({ path: path(), bytes: 100 });
     expect((await stat(path())).size).toBe(100);
   });
@@ -117,7 +118,7 @@ describe('a file that a program writes itself', () => {
     const any = await open(path());
     await any.close();
     const stat = vi.spyOn(Object.getPrototypeOf(any) as typeof any, 'stat').mockRejectedValueOnce(new Error('EIO'));
-    await vi.waitFor(() => expect(tooMuch).toHaveBeenCalledTimes(1));
+    await eventually(() => expect(tooMuch).toHaveBeenCalledTimes(1));
     stat.mockRestore();
     expect(output.reports).toEqual([`the size of the output of ${TASK} cannot be watched`]);
     expect(await output.end()).toEqual({ path: path(), bytes: 0 });

@@ -226,7 +226,7 @@ describe('Glob', () => {
     for (const pattern of patterns) {
       const started = performance.now();
       expect((await glob({ pattern })).output).toBe('No files found.');
-      expect(performance.now() - started).toBeLessThan(3000);
+      expect(performance.now() - started).toBeLessThan(30_000);
     }
   });
 

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { TranscriptPage } from '#schema/transcript.ts';
 import type { TranscriptBatch, TranscriptOp, TranscriptOps, TranscriptReset } from '#schema/transcript-ops.ts';
 import { createTranscriptFeed, type SubscribePayload } from '#server/transcript/client/feed.ts';
+import { until } from '#support/patience.ts';
 
 const turn = (ordinal: number) =>
   ({ kind: 'turn', turnId: `t${ordinal}`, ordinal, state: 'completed', origin: { kind: 'user' } }) as const;
@@ -48,7 +49,7 @@ function setUp() {
     listener: { changed, failed: (error) => failures.push(error) },
   });
   const ids = () => feed.state('main')?.items.map((item) => (item.kind === 'turn' ? item.turnId : item.kind));
-  return { feed, link, changed, failures, ids, settled: () => vi.waitUntil(() => feed.settled('main')) };
+  return { feed, link, changed, failures, ids, settled: () => until(() => feed.settled('main')) };
 }
 
 async function attached(turns = 3, seq = 10) {
@@ -171,7 +172,7 @@ describe('a feed', () => {
     });
     link.ops.mockRejectedValueOnce(new Error('the line is broken'));
     feed.frame(batch(12));
-    await vi.waitUntil(() => failures.length === 1);
+    await until(() => failures.length === 1);
     expect(feed.settled('main')).toBe(false);
     link.page.mockResolvedValueOnce(page(0, 4, 12));
     await feed.connected();

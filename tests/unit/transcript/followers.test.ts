@@ -9,6 +9,7 @@ import type { FollowedSession } from '#server/transcript/following/feed.ts';
 import { createLiveTranscripts } from '#server/transcript/live.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
 import { createOpJournals } from '#server/transcript/op-journal.ts';
+import { until } from '#support/patience.ts';
 import { openLog, SESSION_ID, temporaryFolder } from '#support/session-logs.ts';
 import { agentConfig, shortTurn } from '#support/transcript-turns.ts';
 
@@ -103,10 +104,10 @@ describe('followers', () => {
     await follow(lower.client, 'turn');
     sessions.set(SESSION_ID, session);
     followers.loaded(session);
-    await vi.waitUntil(() => lower.sent.length === 1);
+    await until(() => lower.sent.length === 1);
     shortTurn(log, 0);
     warn('the end');
-    await vi.waitUntil(() => one.sent.length > 5);
+    await until(() => one.sent.length > 5);
     expect(one.sent.length).toBe(other.sent.length);
     one.sent.forEach((bytes, at) => expect(other.sent[at]).toBe(bytes));
     expect(one.types()[0]).toBe('transcript.reset');
@@ -121,7 +122,7 @@ describe('followers', () => {
     let open = never;
     slow.state.room = () => new Promise<void>((resolve) => (open = resolve));
     const following = follow(slow.client, 'delta');
-    await vi.waitUntil(() => open !== never);
+    await until(() => open !== never);
     for (let batch = 0; batch < 1000; batch += 1) warn('held back');
     expect(slow.cuts).not.toHaveBeenCalled();
     warn('one too many');
@@ -165,7 +166,7 @@ describe('followers', () => {
       untold: () => [],
     });
     followers.loaded({ ...session, transcripts: again });
-    await vi.waitUntil(() => one.sent.length === 3);
+    await until(() => one.sent.length === 3);
     warn('after');
     expect(one.types().slice(2)).toEqual(['transcript.reset', 'transcript.ops']);
     const reset = JSON.parse(Buffer.from(one.sent[2] ?? []).toString()) as {

@@ -244,7 +244,7 @@ async function checkCut(dir: string, random: Random, seen: Seen | undefined): Pr
 
 describe(`${HISTORIES} random histories`, () => {
   const chunks = Array.from({ length: HISTORIES / TOGETHER }, (_, chunk) => chunk * TOGETHER);
-  it.each(chunks)('from %i on', { timeout: 120_000 }, async (first) => {
+  it.each(chunks)('from %i on', async (first) => {
     for (let seed = first + 1; seed <= first + TOGETHER; seed += AT_ONCE) {
       const seeds = Array.from({ length: AT_ONCE }, (_, at) => seed + at);
       await Promise.all(seeds.map((one) => check(one).catch((error: unknown) => failed(one, error))));

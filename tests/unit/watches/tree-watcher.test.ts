@@ -56,7 +56,7 @@ async function start(more: Partial<TreeWatcherDeps> = {}) {
   watcher.onChanges((batch) => batches.push(batch));
   await watcher.show('reported', reportedView);
   const told = () => batches.flatMap(({ changes }) => changes.map(({ change, path }) => `${change} ${path}`));
-  const until = (...changes: string[]) => expect.poll(told, { timeout: 5000 }).toEqual(expect.arrayContaining(changes));
+  const until = (...changes: string[]) => expect.poll(told).toEqual(expect.arrayContaining(changes));
   return { watcher, batches, told, until };
 }
 

@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { itemId } from '#server/transcript/reducer/state.ts';
 import { createClient, type Client } from '../../../web/client/client.ts';
@@ -11,6 +11,7 @@ import { createPromptSender } from '../../../web/client/prompt-sender.ts';
 import type { ContentPart, Item, TranscriptOp, TranscriptPage } from '../../../web/client/types.ts';
 import { SESSION } from './session-frames.ts';
 import { tool, turn } from './transcripts.ts';
+import { eventually } from '#support/patience.ts';
 
 interface Received {
   type: string;
@@ -222,7 +223,7 @@ describe('a followed session', () => {
 
   it('reads the newest turns, then follows with all detail of the main agent', async () => {
     const { turns, follower } = follow();
-    await vi.waitFor(() => expect(follows()).toHaveLength(1));
+    await eventually(() => expect(follows()).toHaveLength(1));
     expect(subprotocols).toEqual(['service-code.bearer.secret']);
     expect(follows()[0]).toEqual({
       session_id: SESSION,
@@ -232,46 +233,46 @@ describe('a followed session', () => {
     expect(turns()).toEqual(['t0']);
     ops(5, [turn(7)]);
     ops(6, [turn(1)]);
-    await vi.waitFor(() => expect(turns()).toEqual(['t0', 't1']));
+    await eventually(() => expect(turns()).toEqual(['t0', 't1']));
     follower.close();
-    await vi.waitFor(() => expect(received.at(-1)?.type).toBe('unsubscribe'));
+    await eventually(() => expect(received.at(-1)?.type).toBe('unsubscribe'));
   });
 
   it('goes on from its mark when the line broke, and asks what it missed', async () => {
     const { turns } = follow();
-    await vi.waitFor(() => expect(turns()).toEqual(['t0']));
+    await eventually(() => expect(turns()).toEqual(['t0']));
     onFollow = () => ops(6, [turn(1)]);
     peer.terminate();
-    await vi.waitFor(() => expect(turns()).toEqual(['t0', 't1']));
+    await eventually(() => expect(turns()).toEqual(['t0', 't1']));
     expect(follows().at(-1)?.transcript_since).toEqual({ main: 5 });
-    await vi.waitFor(() => expect(asked.at(-1)).toBe('/transcript/ops?agent_id=main&since_seq=6'));
+    await eventually(() => expect(asked.at(-1)).toBe('/transcript/ops?agent_id=main&since_seq=6'));
     expect(asked.filter((path) => path.startsWith('/transcript?'))).toHaveLength(1);
   });
 
   it('reads anew what no frame tells: the session was closed while the line was broken', async () => {
     const { turns } = follow();
-    await vi.waitFor(() => expect(turns()).toEqual(['t0']));
+    await eventually(() => expect(turns()).toEqual(['t0']));
     complete = false;
     answerPage = async () => page([turnItem(0, 'cancelled'), turnItem(1)]);
     peer.terminate();
-    await vi.waitFor(() => expect(turns()).toEqual(['t0', 't1']));
+    await eventually(() => expect(turns()).toEqual(['t0', 't1']));
   });
 
   it('follows another agent in all detail while it is shown, by however many', async () => {
     const { follower } = follow();
-    await vi.waitFor(() => expect(follows()).toHaveLength(1));
+    await eventually(() => expect(follows()).toHaveLength(1));
     const [one, other] = [follower.open(agent), follower.open(agent)];
-    await vi.waitFor(() => expect(follows().at(-1)?.transcript).toMatchObject({ [agent]: 'delta' }));
+    await eventually(() => expect(follows().at(-1)?.transcript).toMatchObject({ [agent]: 'delta' }));
     const asks = follows().length;
     one();
     other();
-    await vi.waitFor(() => expect(follows().length).toBeGreaterThan(asks));
+    await eventually(() => expect(follows().length).toBeGreaterThan(asks));
     expect(follows().at(-1)?.transcript).toEqual({ '*': 'turn', main: 'delta' });
   });
 
   it('puts pieces of live output one behind the other, until the result', async () => {
     const { follower } = follow();
-    await vi.waitFor(() => expect(follows()).toHaveLength(1));
+    await eventually(() => expect(follows()).toHaveLength(1));
     const printed = (words: string) => tool('t0.1', 'c', { progress: { kind: 'stdout', text: words } });
     const shown = () => {
       const item = follower.agents.get('main')?.items[0];
@@ -280,15 +281,15 @@ describe('a followed session', () => {
     };
     ops(6, [printed('one ')]);
     ops(7, [printed('two')]);
-    await vi.waitFor(() => expect(shown()).toEqual(['running', 'one two']));
+    await eventually(() => expect(shown()).toEqual(['running', 'one two']));
     ops(8, [tool('t0.1', 'c', { state: 'done', output: 'all' })]);
-    await vi.waitFor(() => expect(shown()).toEqual(['done', undefined]));
+    await eventually(() => expect(shown()).toEqual(['done', undefined]));
   });
 
   it('says when the session does not exist', async () => {
     answerPage = () => Promise.reject(new Error('gone'));
     const { failures } = follow();
-    await vi.waitFor(() => expect(failures).toEqual(['session x does not exist']));
+    await eventually(() => expect(failures).toEqual(['session x does not exist']));
   });
 
   it('asks again when a request found nobody while the line stayed up', async () => {
@@ -298,17 +299,17 @@ describe('a followed session', () => {
       return tries === 1 ? undefined : page([turnItem(0)]);
     };
     const { turns } = follow();
-    await vi.waitFor(() => expect(turns()).toEqual(['t0']), { timeout: 5000 });
+    await eventually(() => expect(turns()).toEqual(['t0']));
   });
 });
 
 it('rejects requests of a line that breaks, and reports how the connection fares', async () => {
   const states: string[] = [];
   client.socket.listen({ connection: (state) => states.push(state.kind) });
-  await vi.waitFor(() => expect(client.socket.connection.kind).toBe('open'));
+  await eventually(() => expect(client.socket.connection.kind).toBe('open'));
   const request = client.socket.request('unsubscribe', { session_ids: [] });
-  await vi.waitFor(() => expect(received.at(-1)?.type).toBe('unsubscribe'));
+  await eventually(() => expect(received.at(-1)?.type).toBe('unsubscribe'));
   peer.terminate();
   await expect(request).rejects.toBeInstanceOf(ConnectionError);
-  await vi.waitFor(() => expect(states.slice(-3)).toEqual(['waiting', 'connecting', 'open']));
+  await eventually(() => expect(states.slice(-3)).toEqual(['waiting', 'connecting', 'open']));
 });

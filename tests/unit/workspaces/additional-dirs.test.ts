@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createLogger } from '#server/logging/log.ts';
 import { createChangeLock } from '#server/storage/change-lock.ts';
 import { createAdditionalDirs } from '#server/workspaces/additional-dirs.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
+import { eventually } from '#support/patience.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
 /** A workspace `<top>/project` without a repository above it, beside directories `a`, `b` and `c`. */
@@ -163,14 +164,14 @@ describe('edits by others', () => {
     expect(await dirs.of(root)).toEqual([]);
     const begun = Date.now();
     await write(listOf(at('a')));
-    await vi.waitFor(async () => expect(await dirs.of(root)).toEqual([at('a')]), { timeout: 5000 });
+    await eventually(async () => expect(await dirs.of(root)).toEqual([at('a')]));
     expect(Date.now() - begun).toBeGreaterThanOrEqual(200);
     await write(listOf(at('a'), '../b'));
-    await vi.waitFor(async () => expect(await dirs.of(root)).toEqual([at('a'), at('b')]), { timeout: 5000 });
+    await eventually(async () => expect(await dirs.of(root)).toEqual([at('a'), at('b')]));
     await rm(at('a'), { recursive: true });
-    await vi.waitFor(async () => expect(await dirs.of(root)).toEqual([at('b')]), { timeout: 5000 });
+    await eventually(async () => expect(await dirs.of(root)).toEqual([at('b')]));
     await rm(config);
-    await vi.waitFor(async () => expect(await dirs.of(root)).toEqual([]), { timeout: 5000 });
+    await eventually(async () => expect(await dirs.of(root)).toEqual([]));
   });
 
   it('of a broken file take its directories away and are told, until it is mended', async () => {
@@ -179,10 +180,10 @@ describe('edits by others', () => {
     await dirs.add(root, at('b'), false);
     expect(await dirs.of(root)).toEqual([at('a'), at('b')]);
     await write('[workspace');
-    await vi.waitFor(async () => expect(await dirs.of(root)).toEqual([at('b')]), { timeout: 5000 });
+    await eventually(async () => expect(await dirs.of(root)).toEqual([at('b')]));
     expect(lines).toHaveLength(1);
     await write(listOf(at('a')));
-    await vi.waitFor(async () => expect(await dirs.of(root)).toEqual([at('a'), at('b')]), { timeout: 5000 });
+    await eventually(async () => expect(await dirs.of(root)).toEqual([at('a'), at('b')]));
   });
 });
 
@@ -226,7 +227,7 @@ describe('a file that came with a hostile project', () => {
     await expect(dirs.add(root, '../gone', false)).rejects.toMatchObject({ code: 40409 });
     await dirs.add(root, '../a', false);
     // The parser of the configuration takes twenty seconds.
-    expect(performance.now() - begun).toBeLessThan(2000);
+    expect(performance.now() - begun).toBeLessThan(10_000);
   });
 
   it('is not followed out of the project, to read or to write', async () => {

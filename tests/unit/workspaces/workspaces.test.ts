@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '#server/logging/log.ts';
 import type { Workspace } from '#schema/workspace.ts';
 import { createChangeLock } from '#server/storage/change-lock.ts';
@@ -9,6 +9,7 @@ import { createDocuments } from '#server/storage/documents.ts';
 import { createWorkspaces } from '#server/workspaces/workspaces.ts';
 import { manualClock } from '#support/manual-clock.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
+import { eventually } from '#support/patience.ts';
 import { buildProgram, startProgram } from '#support/programs.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { openIndex, sessionRow } from '../sessions/index-fixtures.ts';
@@ -185,7 +186,7 @@ describe('touching', () => {
     expect((await stored(home)).workspaces[made.id].last_opened_at).toBe(made.last_opened_at);
     expect(await workspaces.get(made.id)).toEqual(touched);
     clock.advance(250);
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect((await stored(home)).workspaces[made.id].last_opened_at).toBe(touched.last_opened_at),
     );
   });

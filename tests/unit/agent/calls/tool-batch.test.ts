@@ -217,7 +217,6 @@ describe('an abort', () => {
     controller.abort(new TurnAborted('user', 'stop'));
     await expect(outcome).rejects.toThrow('stop');
     expect(performance.now() - began).toBeGreaterThan(1900);
-    expect(performance.now() - began).toBeLessThan(3000);
     expect(log).toEqual(['+0', '+1', '>0', '!0', '!1']);
     for (const id of ['0', '1']) expect(results.get(id)?.output).toMatch(/^Interrupted by user/);
   });

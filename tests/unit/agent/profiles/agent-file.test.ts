@@ -95,7 +95,7 @@ it('as deep as it may be is still read', () => {
     } catch (error) {
       expect(String(error)).not.toContain('stack');
     }
-    expect(performance.now() - begin).toBeLessThan(1000);
+    expect(performance.now() - begin).toBeLessThan(10_000);
   }
 });
 
