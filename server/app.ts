@@ -158,6 +158,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       home,
       env: options.env,
       log: homeLog,
+      clock: options.clock,
       ...(demo ? { memory: demo.configLayer } : {}),
     }).then(opened.add),
     createIdentity({ documents, log: homeLog }),

@@ -1,5 +1,6 @@
 /** Which domains changed, told at most once in a window. */
 import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '#server/clock.ts';
 import type { EffectiveConfig } from './effective.ts';
 
 export const CHANGE_WINDOW_MS = 200;
@@ -14,9 +15,13 @@ export interface ChangeWindow {
 }
 
 /** `emit` gets the sorted names of the domains that differ from the last time it was called. */
-export function createChangeWindow(current: () => EffectiveConfig, emit: (fields: string[]) => void): ChangeWindow {
+export function createChangeWindow(
+  clock: Clock,
+  current: () => EffectiveConfig,
+  emit: (fields: string[]) => void,
+): ChangeWindow {
   let told = current();
-  let timer: NodeJS.Timeout | undefined;
+  let callOff: (() => void) | undefined;
   const changed = (now: EffectiveConfig): string[] => {
     const before = new Map(Object.entries(told));
     const after = new Map(Object.entries(now));
@@ -26,19 +31,18 @@ export function createChangeWindow(current: () => EffectiveConfig, emit: (fields
   };
   return {
     look() {
-      if (timer || changed(current()).length === 0) return;
-      timer = setTimeout(() => {
-        timer = undefined;
+      if (callOff || changed(current()).length === 0) return;
+      callOff = clock.setTimeout(() => {
+        callOff = undefined;
         const now = current();
         const fields = changed(now);
         told = now;
         if (fields.length > 0) emit(fields);
       }, CHANGE_WINDOW_MS);
-      timer.unref();
     },
     close() {
-      clearTimeout(timer);
-      timer = undefined;
+      callOff?.();
+      callOff = undefined;
     },
   };
 }

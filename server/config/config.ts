@@ -11,6 +11,7 @@ import type { ConfigObject, PermissionRuleConfig } from '#schema/config.ts';
 import type { ConfigPatch } from '#schema/config-patch.ts';
 import { followLinks, writeFileDurable, writeThroughLinks } from '#server/files/atomic-write.ts';
 import { errorCode } from '#server/files/errno.ts';
+import type { Clock } from '#server/clock.ts';
 import { createSharedRun } from '#server/shared-run.ts';
 import { createChangeWindow } from './changes.ts';
 import { isTomlTable, parseToml, tableOf, toTable } from './document.ts';
@@ -88,6 +89,7 @@ export interface ConfigDeps {
   home: string;
   env: () => NodeJS.ProcessEnv;
   log: Logger;
+  clock: Clock;
   memory?: MemoryTables;
 }
 
@@ -113,7 +115,7 @@ const stateOf = (text: string, before?: FileState): FileState => {
 const NO_RULES: readonly PermissionRuleConfig[] = [];
 
 /** Reads the file and watches it. The home directory must exist; a broken file gives defaults and a log line. */
-export async function createConfig({ home, env, log, memory: tables }: ConfigDeps): Promise<Config> {
+export async function createConfig({ home, env, log, clock, memory: tables }: ConfigDeps): Promise<Config> {
   const path = join(home, FILE);
   const memory = tables && memoryLayer(tables);
   const changedListeners = new Set<(change: ConfigChange) => void>();
@@ -195,7 +197,7 @@ export async function createConfig({ home, env, log, memory: tables }: ConfigDep
 
   await load();
   tellWarnings();
-  const window = createChangeWindow(effective, (changedFields) => {
+  const window = createChangeWindow(clock, effective, (changedFields) => {
     const config = publicView();
     for (const listener of changedListeners) listener({ changedFields, config });
   });

@@ -217,8 +217,7 @@ it('8. tells a change once, with the domains that changed', async () => {
   await world.api('POST', '/config', { loop_control: { maxStepsPerTurn: 4 } });
   expect(await fileOf(world)).toBe(text);
 
-  await world.api('POST', '/config', { telemetry: false });
-  await world.api('POST', '/models/x_y:set_default');
+  await world.api('POST', '/config', { telemetry: false, default_model: 'x_y' });
   await eventually(() => expect(changes).toHaveLength(2));
   expect(changes[1]?.changedFields).toEqual(['defaultModel', 'telemetry']);
 });

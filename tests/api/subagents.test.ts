@@ -397,7 +397,7 @@ describe('after a crash', () => {
       const content = [{ type: 'text', text: 'Go on' }];
       const { code } = await server.api('POST', `${talk.path}/prompts`, { content, permission_mode: 'yolo' });
       expect(code).toBe(0);
-      await client.waitFor(({ type }) => type === 'subagent.completed');
+      await client.waitFor(({ type, payload }) => type === 'prompt.completed' && payload.agentId === 'main');
       expect(said(-2)).toEqual(expect.arrayContaining(['Count the words of a.txt', 'Go on']));
       await client.close();
     } finally {

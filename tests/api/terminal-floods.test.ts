@@ -6,6 +6,7 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { event } from '#server/journal/records.ts';
+import { PATIENCE_MS } from '#support/patience.ts';
 import { openTerminal, readTerminal, viewTerminal } from '#support/terminals.ts';
 import { startWorld, type World } from '#support/world.ts';
 import { connect, type WsClient } from '#support/ws-client.ts';
@@ -91,7 +92,7 @@ test('100 MB into a viewer that does not read: memory is bounded, its sessions a
     await echoing.until(new RegExp(`n${count}n`));
     expect(performance.now() - asked).toBeLessThan(10_000);
   }
-  await expect.poll(() => readTerminal(world, terminal)).toMatchObject({ exit_code: 0 });
+  await expect.poll(() => readTerminal(world, terminal), { timeout: 2 * PATIENCE_MS }).toMatchObject({ exit_code: 0 });
   await expect.poll(() => usedBytes() - before).toBeLessThan(MEMORY_BYTES);
 
   slow.resume();

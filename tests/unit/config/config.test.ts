@@ -2,9 +2,12 @@ import { mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock, type Clock } from '#server/clock.ts';
+import { CHANGE_WINDOW_MS } from '#server/config/changes.ts';
 import { createConfig } from '#server/config/config.ts';
 import type { Config, MemoryTables } from '#server/config/config.ts';
 import { createLogger } from '#server/logging/log.ts';
+import { manualClock } from '#support/manual-clock.ts';
 import { eventually } from '#support/patience.ts';
 
 let home: string;
@@ -19,10 +22,13 @@ afterEach(async () => {
 });
 
 const path = () => join(home, 'config.toml');
-const open = async (text: string | undefined, options: { memory?: MemoryTables; env?: NodeJS.ProcessEnv } = {}) => {
+const open = async (
+  text: string | undefined,
+  options: { memory?: MemoryTables; env?: NodeJS.ProcessEnv; clock?: Clock } = {},
+) => {
   if (text !== undefined) await writeFile(path(), text);
-  const { memory, env = {} } = options;
-  config = await createConfig({ home, env: () => env, log: createLogger('silent'), ...(memory && { memory }) });
+  const { memory, env = {}, clock = systemClock } = options;
+  config = await createConfig({ home, env: () => env, log: createLogger('silent'), clock, ...(memory && { memory }) });
   return config;
 };
 
@@ -117,16 +123,20 @@ it('treats a deleted file as an empty one and tells what changed', async () => {
 });
 
 it('says nothing of a change that is taken back within the window, nor of unknown keys', async () => {
-  const opened = await open('');
+  const clock = manualClock();
+  const opened = await open('', { clock });
   const changes: string[][] = [];
   opened.onChanged(({ changedFields }) => changes.push(changedFields));
   await opened.patch({ telemetry: false });
   await opened.patch({ telemetry: null });
   await opened.update(({ document }) => void (document.unknown_key = 1));
   await opened.patch({ plan_mode: false });
-  await eventually(() => expect(changes).toEqual([['planMode']]));
+  clock.advance(CHANGE_WINDOW_MS);
+  expect(changes).toEqual([['planMode']]);
   await opened.patch({ auto_session_title: true });
-  await eventually(() => expect(changes).toEqual([['planMode'], ['autoSessionTitle']]));
+  await opened.patch({ telemetry: false });
+  clock.advance(CHANGE_WINDOW_MS);
+  expect(changes).toEqual([['planMode'], ['autoSessionTitle', 'telemetry']]);
 });
 
 it('drops a whole section for one bad member and warns once', async () => {

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '#server/clock.ts';
 import { createConfig } from '#server/config/config.ts';
 import type { Config } from '#server/config/config.ts';
 import { createLogger } from '#server/logging/log.ts';
@@ -26,7 +27,7 @@ afterEach(async () => {
 async function open(text: string, env: NodeJS.ProcessEnv = {}) {
   await writeFile(join(home, 'config.toml'), text);
   const log = createLogger('silent');
-  const config = await createConfig({ home, env: () => env, log });
+  const config = await createConfig({ home, env: () => env, log, clock: systemClock });
   opened.push(config);
   const documents = createDocuments({ home });
   const identity = await createIdentity({ documents, log });

@@ -62,7 +62,7 @@ beforeEach(async () => {
   await index.ready();
   const log = createLogger('silent');
   const env = () => ({});
-  const config = await createConfig({ home, env, log });
+  const config = await createConfig({ home, env, log, clock });
   const client = createModelClient();
   watched = new Set();
   events = [];
