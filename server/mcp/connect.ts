@@ -4,6 +4,7 @@ import type { AuthProvider, CallToolResult, Client, Progress, Transport } from '
 import { z } from 'zod';
 import { cutText } from '#server/bounded-text.ts';
 import type { Fetch } from '#server/net/http-client.ts';
+import { atMost } from '#server/processes/at-most.ts';
 import { childEnvironment } from '#server/processes/child-environment.ts';
 import type { Spawn } from '#server/processes/spawn.ts';
 
@@ -198,7 +199,8 @@ function transportOf(
     errorOutput: () => '',
     failure: () => undefined,
     async end(client) {
-      if (transport instanceof library.StreamableHTTPClientTransport) await farewell(transport.terminateSession());
+      if (transport instanceof library.StreamableHTTPClientTransport)
+        await atMost(FAREWELL_MS, transport.terminateSession());
       await client.close().catch(() => undefined);
     },
   };
@@ -224,13 +226,6 @@ function headersOf({ headers = {}, bearerTokenEnvVar }: McpRemoteConfig, env: No
 
 /** How long the end of a session is told to a server that may be gone. */
 const FAREWELL_MS = 1000;
-
-async function farewell(telling: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, FAREWELL_MS)));
-  await Promise.race([telling.catch(() => undefined), late]);
-  clearTimeout(timer);
-}
 
 function clientOf({ Client }: Library, { clientName, roots }: ConnectOptions): Client {
   const client = new Client(

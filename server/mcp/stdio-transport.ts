@@ -4,6 +4,7 @@ import type { Writable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { createPace } from '#server/breathe.ts';
 import { tailText } from '#server/bounded-text.ts';
+import { atMost } from '#server/processes/at-most.ts';
 import type { RunningProcess, Spawn, SpawnRequest } from '#server/processes/spawn.ts';
 
 /** A longer line ends the connection: it is held in memory whole before it is read. */
@@ -15,6 +16,9 @@ const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 /** How much of the end of the program's errors is kept. */
 export const ERROR_OUTPUT_BYTES = 4096;
+
+/** An exit is told a moment after the output has ended. */
+const EXIT_WAIT_MS = 500;
 
 /** Between SIGTERM and SIGKILL. */
 const STOP_GRACE_MS = 5000;
@@ -35,6 +39,7 @@ export interface StdioTransportOptions extends Pick<SpawnRequest, 'file' | 'args
 /** Starts nothing before `start`. The program has a process group of its own, which ends with the transport. */
 export function createStdioTransport({ spawn, parse, ...program }: StdioTransportOptions): StdioTransport {
   let running: RunningProcess | undefined;
+  let followed: Promise<void> | undefined;
   let errors = Buffer.alloc(0);
   let failure: string | undefined;
   let closing = false;
@@ -103,7 +108,7 @@ export function createStdioTransport({ spawn, parse, ...program }: StdioTranspor
     // A program that closes its output without ending is of no use any more.
     input.end();
     if (failure === LINE_TOO_LONG) stop(STOP_GRACE_MS);
-    else await settledSoon(exited);
+    else await atMost(EXIT_WAIT_MS, exited);
     failure ??= 'the server closed its output';
     stop(STOP_GRACE_MS);
     await reading;
@@ -124,15 +129,21 @@ export function createStdioTransport({ spawn, parse, ...program }: StdioTranspor
         running.stop(0);
         return;
       }
-      void follow(running);
+      followed = follow(running);
     },
 
     async send(message) {
       const input = running?.pipes?.input;
-      if (!input || over || input.writableEnded || input.destroyed) throw new Error('the connection is closed');
+      if (!input || over || input.writableEnded || input.destroyed) {
+        // Whoever asks is told why, and what the program said last.
+        if (!closing) await followed;
+        throw new Error('the connection is closed');
+      }
       if (input.write(`${JSON.stringify(message)}\n`)) return;
       await drained(input);
-      if (input.destroyed) throw new Error('the connection is closed');
+      if (!input.destroyed) return;
+      if (!closing) await followed;
+      throw new Error('the connection is closed');
     },
 
     async close() {
@@ -158,17 +169,4 @@ async function drained(input: Writable): Promise<void> {
   } finally {
     done.abort();
   }
-}
-
-/** An exit is told a moment after the output has ended. */
-const EXIT_WAIT_MS = 500;
-
-function settledSoon(promise: Promise<void>): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, EXIT_WAIT_MS);
-    void promise.then(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

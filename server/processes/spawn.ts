@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
+import { atMost } from './at-most.ts';
 import { coveredDescriptors } from './hidden-descriptors.ts';
 import { groupGone, killAtExit, signalGroup } from './process-group.ts';
 
@@ -79,17 +80,6 @@ function letGo(stream: Readable | null): void {
   stream?.on('error', () => undefined);
   stream?.resume();
   if (stream && 'unref' in stream && typeof stream.unref === 'function') stream.unref();
-}
-
-/** Settles with the promise, at the latest after the time given. */
-function atMost(ms: number, promise: Promise<unknown>): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    void promise.then(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }
 
 /** Spawns on this machine. */

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WireType } from '#server/models/types.ts';
 import { encodeEvent, encodings, type WireFormat } from './model-wire.ts';
-import { PATIENCE_MS } from './patience.ts';
+import { until } from './patience.ts';
 
 export interface ScriptedCall {
   name: string;
@@ -107,26 +107,6 @@ export async function startModelServer(): Promise<ModelServer> {
   const refusals: number[] = [];
   const queue: { script: Script; sent: () => void; released: Promise<void> }[] = [];
   let choose: (request: RecordedRequest) => Script | undefined = () => undefined;
-  const watchers = new Set<() => void>();
-  const notify = () => watchers.forEach((watcher) => watcher());
-
-  async function until<T>(what: string, check: () => T | undefined): Promise<T> {
-    const deadline = Date.now() + PATIENCE_MS;
-    for (;;) {
-      const found = check();
-      if (found !== undefined) return found;
-      if (Date.now() >= deadline) throw new Error(`model server: ${what} did not come within ${PATIENCE_MS} ms`);
-      await new Promise<void>((resolve) => {
-        const done = () => {
-          clearTimeout(timer);
-          watchers.delete(done);
-          resolve();
-        };
-        const timer = setTimeout(done, deadline - Date.now());
-        watchers.add(done);
-      });
-    }
-  }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const text = await readBody(request);
@@ -151,9 +131,7 @@ export async function startModelServer(): Promise<ModelServer> {
     requests.push(recorded);
     response.on('close', () => {
       recorded.aborted = !response.writableFinished;
-      notify();
     });
-    notify();
     if (!next) {
       sendJson(response, 400, { error: { message: 'model server: nothing enqueued', type: 'invalid_request_error' } });
       return;
@@ -223,9 +201,9 @@ export async function startModelServer(): Promise<ModelServer> {
     answerBy(decide) {
       choose = decide;
     },
-    waitForRequest: (n) => until(`request ${n}`, () => requests[n - 1]),
+    waitForRequest: (n) => until(() => requests[n - 1], `request ${n}`),
     async waitForAbort(n) {
-      await until(`abort of request ${n}`, () => (requests[n - 1]?.aborted ? true : undefined));
+      await until(() => requests[n - 1]?.aborted, `abort of request ${n}`);
     },
     providerConfig({ type = 'native', model = {} } = {}) {
       return {

@@ -12,6 +12,7 @@ import { createHttpClient } from '#server/net/http-client.ts';
 import { processAlive } from '#server/processes/process-alive.ts';
 import { spawnGroup } from '#server/processes/spawn.ts';
 import type { McpServerConfig } from '#schema/mcp-server.ts';
+import { until } from '#support/patience.ts';
 import { watchStalls } from '#support/stalls.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
@@ -63,14 +64,6 @@ const said = async (connection: McpConnection, text: string) => {
 const notes = async () => join(await temporaryHome(), 'notes');
 const noted = (file: string) => readFile(file, 'utf8').catch(() => '');
 
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 400; tries++) {
-    if (await condition()) return;
-    await new Promise((done) => setTimeout(done, 25));
-  }
-  throw new Error('it did not happen');
-}
-
 test('a program is told who asks, and works in its directory, with an environment of its own without our secrets', async () => {
   const file = await notes();
   const root = await realpath(await temporaryHome());
@@ -109,6 +102,18 @@ test('who cannot be started says why, with the last words of the program', async
   expect(crashed).toMatch(/^the server exited with code 3\nx+\nlast words$/);
   expect(Buffer.byteLength(crashed)).toBeLessThan(4096 + 50);
   expect(await failure({ ...hostile(), runtime_id: 'other' })).toBe('runtime other does not exist');
+});
+
+test('who has ended before it was spoken to says why, too', async () => {
+  const script = 'console.error("last words"); process.exit(3)';
+  const crashed = await failure(program('-e', script), {
+    async spawn(request) {
+      const running = await spawnGroup(request);
+      await running.ended;
+      return running;
+    },
+  });
+  expect(crashed).toBe('the server exited with code 3\nlast words');
 });
 
 test('who says nothing is given up and ended', async () => {
