@@ -95,6 +95,23 @@ it('loads when it is opened, runs the shell, and is there again after a reload a
   expect((await lines()).filter((line) => line === 'c48d')).toHaveLength(1);
 });
 
+it('answers what a program asks of its screen once, and not when it is drawn again', async () => {
+  await openPanel();
+  const answers = async () => (await lines()).filter((line) => line.includes('^[['));
+  // A status, a cursor, two modes; the terminal shows what is typed into `cat`.
+  await type(`printf '\\033[c\\033[6n\\033[?25$p\\033P$qm\\033\\\\\\033]11;?\\007'; cat`);
+  await expect.poll(answers).toHaveLength(1);
+  const [answered] = await answers();
+  expect(answered?.match(/\^\[/g)?.length).toBeGreaterThanOrEqual(5);
+  await page.reload();
+  await expect.poll(answers).toHaveLength(1);
+  await screen().click();
+  await type('');
+  await type('end of all');
+  await shows('end of all');
+  expect(await answers()).toEqual([answered]);
+});
+
 it('has the size of its place, and follows it', async () => {
   await openPanel();
   const size = async () => {

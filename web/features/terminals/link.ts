@@ -33,6 +33,8 @@ export interface LinkEvents {
 
 export interface TerminalLink {
   input(text: string): void;
+  /** What is drawn just now was drawn before: what the program asks in it has been answered. */
+  isReplaying(): boolean;
   /** The screen has another size. */
   resized(): void;
   close(): void;
@@ -50,7 +52,7 @@ export function followTerminal(
 ): TerminalLink {
   const ids = { session_id, terminal_id };
   let answers = isNew;
-  /** Replayed frames that are not drawn yet: what the screen says meanwhile answers them. */
+  /** Replayed frames that are not drawn yet. */
   let replaying = 0;
   let lastSeq = 0;
   /** Undrawn characters. */
@@ -147,10 +149,8 @@ export function followTerminal(
   if (socket.connection.kind === 'open') void attach();
 
   return {
-    input(text) {
-      if (replaying > 0) return;
-      socket.request('terminal_input', { ...ids, data: text }).catch(failed);
-    },
+    input: (text) => void socket.request('terminal_input', { ...ids, data: text }).catch(failed),
+    isReplaying: () => replaying > 0,
     resized: () => sendSize(),
     close() {
       over = true;

@@ -1,0 +1,24 @@
+/**
+ * What a program asks of its screen, and the screen answers as if it were typed: what it is, where the cursor stands,
+ * its modes and colours.
+ */
+import type { IParser } from '@xterm/xterm';
+
+const CONTROLS = [
+  { final: 'c' },
+  { prefix: '>', final: 'c' },
+  { final: 'n' },
+  { prefix: '?', final: 'n' },
+  { intermediates: '$', final: 'p' },
+  { prefix: '?', intermediates: '$', final: 'p' },
+];
+const STATUS_STRING = { intermediates: '$', final: 'q' };
+/** These also set a colour. */
+const COLOURS = [4, 10, 11, 12];
+
+/** Leaves unanswered what is asked while `muted` says so. */
+export function muteReports(parser: IParser, muted: () => boolean): void {
+  for (const control of CONTROLS) parser.registerCsiHandler(control, muted);
+  parser.registerDcsHandler(STATUS_STRING, muted);
+  for (const colour of COLOURS) parser.registerOscHandler(colour, (data) => data.includes('?') && muted());
+}
