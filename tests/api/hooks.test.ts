@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { OUTPUT_MAX_CHARS } from '#server/bounded-text.ts';
+import { CHANGE_WINDOW_MS } from '#server/config/changes.ts';
 import { processAlive } from '#server/processes/process-alive.ts';
 import { manualClock } from '#support/manual-clock.ts';
 import { until } from '#support/patience.ts';
@@ -583,16 +584,18 @@ test('a session beats once a minute while hooks want it, also when they come lat
     const waits = clock.waits().length;
     const beats = async () =>
       (await readFile(join(other.project, 'beats'), 'utf8').catch(() => '')).split('\n').length - 1;
-    await other.ok('POST', '/config', {
-      hooks: [{ event: 'SessionHeartbeat', command: `{ tr -d '\\n'; echo; } >> beats` }],
-    });
+    const setHooks = async (...hooks: Entry[]) => {
+      await other.ok('POST', '/config', { hooks });
+      clock.advance(CHANGE_WINDOW_MS);
+    };
+    await setHooks({ event: 'SessionHeartbeat', command: `{ tr -d '\\n'; echo; } >> beats` });
     await talk.turn('again', [{ text: 'ok' }]);
     expect(clock.waits()).toHaveLength(waits + 1);
     clock.advance(60_000);
     await expect.poll(beats).toBe(1);
     clock.advance(60_000);
     await expect.poll(beats).toBe(2);
-    await other.ok('POST', '/config', { hooks: [] });
+    await setHooks();
     clock.advance(60_000);
     await talk.turn('once more', [{ text: 'ok' }]);
     expect(clock.waits()).toHaveLength(waits);
