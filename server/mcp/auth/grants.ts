@@ -113,10 +113,10 @@ export function createGrants({ store, lockOf, fetch, clock, log }: GrantsDeps): 
     }
   }
 
-  /** Whether they were written: not if all was removed since `removal`. */
-  function put(id: string, tokens: Tokens, removal = removals.get(id)): Promise<boolean> {
+  /** Whether they were written: not those that have become stale while others were. */
+  function put(id: string, tokens: Tokens, isStale = () => false): Promise<boolean> {
     return writes.run(async () => {
-      if (removals.get(id) !== removal) return false;
+      if (isStale()) return false;
       await store.write(id, 'tokens', tokens);
       refused.delete(id);
       arm(id, tokens, MIN_GAP_MS);
@@ -154,6 +154,7 @@ export function createGrants({ store, lockOf, fetch, clock, log }: GrantsDeps): 
   /** Under the lock. Undefined when the grant is of no use. Throws where that cannot be told. */
   async function renewAlone(id: string, seen: Tokens | undefined): Promise<Tokens | undefined> {
     const removal = removals.get(id);
+    const isStale = () => removals.get(id) !== removal;
     const tokens = await store.read(id, 'tokens');
     // Another server of the home was faster.
     if (tokens && seen && tokens.access_token !== seen.access_token && !isOver(tokens)) {
@@ -163,10 +164,10 @@ export function createGrants({ store, lockOf, fetch, clock, log }: GrantsDeps): 
     if (tokens?.refresh_token === undefined) return undefined;
     try {
       const renewed = await ask(id, tokens, tokens.refresh_token);
-      return renewed && (await put(id, renewed, removal)) ? renewed : undefined;
+      return renewed && (await put(id, renewed, isStale)) ? renewed : undefined;
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? error.code : undefined;
-      if (removals.get(id) !== removal) return undefined;
+      if (isStale()) return undefined;
       if (typeof code !== 'string' || !FINAL.has(code)) throw error;
       log.info(`an MCP grant is over: ${causeText(error)}`, { id });
       await forget(id, tokens, code !== 'invalid_grant');
@@ -257,12 +258,15 @@ export function createGrants({ store, lockOf, fetch, clock, log }: GrantsDeps): 
     },
 
     async remove(id) {
-      removals.set(id, (removals.get(id) ?? 0) + 1);
+      const count = () => removals.set(id, (removals.get(id) ?? 0) + 1);
+      count();
       await writes.run(async () => {
         timers.get(id)?.();
         timers.delete(id);
         refused.delete(id);
         await store.remove(id);
+        // For who has read it meanwhile.
+        count();
       });
       tell({ id, kind: 'removed' });
     },

@@ -16,7 +16,7 @@ import { temporaryHome } from '#support/temporary-home.ts';
 
 const MINUTE = 60_000;
 
-async function open(atWrite?: () => Promise<void>) {
+async function open({ atWrite, atRemove }: { atWrite?: () => Promise<void>; atRemove?: () => Promise<void> } = {}) {
   const home = await temporaryHome();
   const guarded = await startOAuthMcpServer();
   const clock = manualClock();
@@ -32,6 +32,10 @@ async function open(atWrite?: () => Promise<void>) {
         async set(key, schema, value) {
           await atWrite?.();
           await documents.set(key, schema, value);
+        },
+        async remove(key) {
+          await atRemove?.();
+          await documents.remove(key);
         },
       },
       holder: leaseHolder(),
@@ -239,8 +243,10 @@ it('a grant that was reset does not come back with a renewal under way', async (
 it('a grant that was reset does not come back with tokens that are being written', async () => {
   let signedIn = false;
   let goOn: (() => void) | undefined;
-  const { clock, signIn, auth, target, bearer } = await open(async () => {
-    if (signedIn) await new Promise<void>((resolve) => (goOn = resolve));
+  const { clock, signIn, auth, target, bearer } = await open({
+    async atWrite() {
+      if (signedIn) await new Promise<void>((resolve) => (goOn = resolve));
+    },
   });
   await signIn();
   signedIn = true;
@@ -248,6 +254,21 @@ it('a grant that was reset does not come back with tokens that are being written
   const renewing = bearer();
   await eventually(() => expect(goOn).toBeDefined());
   const reset = auth.reset(target);
+  goOn?.();
+  await Promise.all([renewing, reset]);
+  expect(await auth.grant(target)).toBe('none');
+});
+
+it('a grant that was read while it was being reset does not come back', async () => {
+  let goOn: (() => void) | undefined;
+  const held = new Promise<void>((resolve) => (goOn = resolve));
+  const { clock, guarded, signIn, auth, target, bearer } = await open({ atRemove: () => held });
+  await signIn();
+  const asked = guarded.grants.length;
+  const reset = auth.reset(target);
+  clock.advance(59 * MINUTE);
+  const renewing = bearer();
+  await eventually(() => expect(guarded.grants.length).toBeGreaterThan(asked));
   goOn?.();
   await Promise.all([renewing, reset]);
   expect(await auth.grant(target)).toBe('none');
