@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import type { AgentProgram } from '#server/agent/context.ts';
 import type { Feature, UnloadReason } from '#server/agent/feature.ts';
+import { createPace } from '#server/breathe.ts';
 import type { Clock } from '#server/clock.ts';
 import { ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import type { EventSink } from '#server/events/frame.ts';
@@ -22,7 +23,7 @@ import type { LeaseHolder } from '#server/storage/lease.ts';
 import type { ColdFolds } from './cold-folds.ts';
 import type { TakeFold, TakenFold } from './taken-folds.ts';
 import { createLiveCache, type LiveCache } from './live-cache.ts';
-import type { Slots } from '#server/slots.ts';
+import { createSlots, type Slots } from '#server/slots.ts';
 import type { SessionIndex } from './session-index.ts';
 import { createSessionCopies, type WantedCopy } from './session-copies.ts';
 import { foldedHeader, sessionOfHeader, type ColdFacts, type SessionHeader } from './session-header.ts';
@@ -99,6 +100,9 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
   const { index, log, clock } = deps;
   const projections = deps.features.flatMap((feature) => feature.projection ?? []);
   const files = createStateFiles({ index, log, clock });
+  /** Each writes to the disk while everybody waits: of many that come at once, some at a time. */
+  const creations = createSlots(1);
+  const pace = createPace();
   const live = createLiveCache<LiveSession>({
     load,
     unload,
@@ -307,7 +311,11 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     use,
     ifLoaded: async (id, work) => (live.get(id) ? use(id, work) : undefined),
     open: (id) => refreshed(id, (session) => session),
-    create: (row) => live.add(row.id, () => createNow(row)),
+    create: (row) =>
+      creations.run(async () => {
+        if (pace.due()) await pace.rest();
+        return live.add(row.id, () => createNow(row));
+      }),
     async fork(source, wanted) {
       await deps.ensureWorkspace(source.workspaceId, source.cwd);
       return copy(source, wanted);

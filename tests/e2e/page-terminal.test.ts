@@ -149,7 +149,7 @@ it('shows several, how they end, and closes them', async () => {
       .parse(data)
       .items.map(({ status }) => status);
   };
-  expect(await statuses()).toEqual(['exited', 'exited']);
+  await expect.poll(statuses).toEqual(['exited', 'exited']);
 });
 
 it('keeps its keys to itself: none answers an approval or stops a turn', async () => {

@@ -172,6 +172,19 @@ describe('a new session', () => {
     expect(opened).toEqual([used, unused]);
   });
 
+  it('lets others in between, where many are created at once', async () => {
+    let turns = 0;
+    let over = false;
+    const count = () => {
+      turns += 1;
+      if (!over) setImmediate(count);
+    };
+    setImmediate(count);
+    const during = await Promise.all(Array.from({ length: 200 }, () => create().then(() => turns)));
+    over = true;
+    expect(new Set(during).size).toBeGreaterThan(2);
+  });
+
   it('that cannot be written leaves nothing and tells nobody', async () => {
     await writeFile(join(home, 'sessions'), 'in the way');
     await expect(create()).rejects.toMatchObject({
