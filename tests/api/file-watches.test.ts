@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -161,12 +162,12 @@ describe('event.fs.changed', () => {
       await put('kept');
       await put('replaced');
       await add(['.']);
-      await put('new');
-      await put('new', 'again');
-      await put('short-lived');
-      await rm(join(project, 'short-lived'));
-      await rm(join(project, 'replaced'));
-      await put('replaced');
+      // In one turn of the loop, and so in one window.
+      for (const text of ['x', 'again']) writeFileSync(join(project, 'new'), text);
+      writeFileSync(join(project, 'short-lived'), '');
+      rmSync(join(project, 'short-lived'));
+      rmSync(join(project, 'replaced'));
+      writeFileSync(join(project, 'replaced'), 'anew');
       await fence(until);
       expect(told().filter((change) => !change.includes('fence'))).toEqual(['created new', 'modified replaced']);
     }));

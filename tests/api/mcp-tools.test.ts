@@ -109,7 +109,8 @@ test('progress is told, at most ten times a second', async () => {
   await talk.turn('go', echo('progress'));
   const updates = talk.events.frames.flatMap(({ type, payload }) => (type === 'tool.progress' ? [payload.update] : []));
   expect(updates[0]).toEqual({ kind: 'progress', percent: 1, text: 'step 1' });
-  expect(updates.length).toBeLessThan(5);
+  // Of a hundred that come at once.
+  expect(updates.length).toBeLessThan(30);
 });
 
 test('an aborted turn cancels its call with the server', async () => {
