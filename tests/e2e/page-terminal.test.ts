@@ -173,8 +173,9 @@ it('keeps its keys to itself: none answers an approval or stops a turn', async (
 
 it('takes keys while it draws what a program has written faster than anybody could', async () => {
   await openPanel();
-  // The sleep ends with Ctrl+C alone. What drives the browser is told of every frame: so there is an end to them.
-  await type('yes | head -c 20000000; touch written; sleep 600');
+  // The sleep ends with Ctrl+C alone. What drives the browser is told of every frame: so there is an end to them. One
+  // process group makes the mark and sleeps: between two, the signal would reach nobody.
+  await type(`yes | head -c 20000000; sh -c 'touch written; exec sleep 600'`);
   await until(() => existsSync(join(home, 'written')), 'the end of what is written');
   await page.keyboard.press('Control+c');
   await type('echo a$((6 * 7))b');
