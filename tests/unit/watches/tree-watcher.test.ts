@@ -84,7 +84,8 @@ test('what the system may have lost is found by looking at everything again', as
   await put('a/old', 'b/c/old', 'gone/x');
   const { watcher, until } = await start({ system: counted(undefined, 1).watcher });
   await Promise.all([put('a/new', 'b/c/new', 'd/e/new'), rm(join(root, 'gone'), { recursive: true })]);
-  await until('created a/new', 'created b/c/new', 'created d/e/new', 'deleted gone', 'deleted gone/x');
+  // Of what was in a directory that goes while it is looked at, its own end may tell alone.
+  await until('created a/new', 'created b/c/new', 'created d/e/new', 'deleted gone');
   await put('d/e/later');
   await until('created d/e/later');
   expect(pathsOf(watcher.tree.root)).not.toContain('gone/x');
