@@ -102,9 +102,10 @@ export function createTreeScan({ root, tree, update, views, watch, isClosed }: T
         return await within(directory, (opened) => look(one, opened));
       } catch (error) {
         if (directory === tree.root) throw error;
-        tree.leave(directory);
-        // It went away, and its parent tells of that, or it lets nobody in.
-        if (isUnreachable(error)) return [];
+        // It went away, and its parent tells of that, or it lets nobody in; of what was in it nobody else tells.
+        const unreachable = isUnreachable(error);
+        update.empty(directory, unreachable && one.tell);
+        if (unreachable) return [];
         throw error;
       }
     }

@@ -26,8 +26,8 @@ export interface TreeUpdate {
   entry(directory: Directory, name: string, kind: EntryKind | undefined, renamed: boolean): Scan[];
   /** All that a directory holds by now. */
   listed(scan: Scan, found: ReadonlyMap<string, EntryKind>, pace: Pace): Promise<Scan[]>;
-  /** The root is gone. */
-  empty(): void;
+  /** Nobody can look into a directory any more: what was known of it is forgotten. */
+  empty(directory: Directory, told: boolean): void;
 }
 
 export interface TreeUpdateDeps {
@@ -111,9 +111,10 @@ export function createTreeUpdate({ tree, tell }: TreeUpdateDeps): TreeUpdate {
       }
       return next;
     },
-    empty() {
-      for (const name of tree.root.entries.keys()) tellDeleted(tree.root, name);
-      tree.leave(tree.root);
+    empty(directory, told) {
+      if (directory.gone) return;
+      if (told) for (const name of directory.entries.keys()) tellDeleted(directory, name);
+      tree.leave(directory);
     },
   };
 }

@@ -153,7 +153,7 @@ export function createTreeWatcher(deps: TreeWatcherDeps): TreeWatcher {
       if (!isUnreachable(error)) throw error;
       if (present && views.reported) window.add({ path: '.', change: 'deleted', kind: 'directory' });
       present = false;
-      update.empty();
+      update.empty(tree.root, true);
     }
   }
 

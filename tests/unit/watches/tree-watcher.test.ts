@@ -1,4 +1,5 @@
 import { mkdirSync, renameSync, symlinkSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -84,11 +85,27 @@ test('what the system may have lost is found by looking at everything again', as
   await put('a/old', 'b/c/old', 'gone/x');
   const { watcher, until } = await start({ system: counted(undefined, 1).watcher });
   await Promise.all([put('a/new', 'b/c/new', 'd/e/new'), rm(join(root, 'gone'), { recursive: true })]);
-  // Of what was in a directory that goes while it is looked at, its own end may tell alone.
-  await until('created a/new', 'created b/c/new', 'created d/e/new', 'deleted gone');
+  await until('created a/new', 'created b/c/new', 'created d/e/new', 'deleted gone', 'deleted gone/x');
   await put('d/e/later');
   await until('created d/e/later');
   expect(pathsOf(watcher.tree.root)).not.toContain('gone/x');
+});
+
+test('what was in a directory that goes while it is looked at is told of, too', async () => {
+  await put('gone/x', 'gone/y/z');
+  const { watcher, until } = await start({ system: counted(undefined, 1).watcher });
+  let going = false;
+  await watcher.show('searched', {
+    ...reportedView,
+    // The root has been listed, what is in it has not.
+    enter(directory, inherited) {
+      if (going && directory.path === '') rmSync(join(root, 'gone'), { recursive: true, force: true });
+      return reportedView.enter(directory, inherited);
+    },
+  });
+  going = true;
+  await put('new');
+  await until('created new', 'deleted gone', 'deleted gone/x', 'deleted gone/y', 'deleted gone/y/z');
 });
 
 test('files beyond the bound are reported, though not remembered', async () => {
