@@ -1,14 +1,16 @@
-// Everything that must hold before a change lands, in the order of what fails fastest. The last line counts the steps
-// and the tests.
+// Everything that must hold before a change lands, in the order of what fails fastest. The last lines name what failed
+// and count the steps and the tests.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 
 /** Tests wait more than they compute; however many processors a machine shows, few may be free. */
 const WORKERS = 4;
 
 const totals = { passed: 0, failed: 0 };
+/** What failed, with its first words: said again at the end, where a log that was cut still has it. */
+const failures = [];
 const reports = mkdtempSync(join(tmpdir(), 'service-code-check-'));
 
 function run(title, command, args, env = {}) {
@@ -17,9 +19,15 @@ function run(title, command, args, env = {}) {
   return status === 0;
 }
 
+function fail(what, why = '') {
+  totals.failed += 1;
+  failures.push(`${what}\n${why.split('\n', 12).join('\n')}`.trim());
+}
+
 function step(title, command, args) {
   const ok = run(title, command, args);
-  totals[ok ? 'passed' : 'failed'] += 1;
+  if (ok) totals.passed += 1;
+  else fail(title);
   return ok;
 }
 
@@ -30,8 +38,10 @@ async function together(steps) {
     const printed = [];
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => printed.push(piece));
     const status = await new Promise((resolve) => child.on('close', resolve).on('error', () => resolve(1)));
-    totals[status === 0 ? 'passed' : 'failed'] += 1;
-    console.log(`\n== ${title}\n${Buffer.concat(printed).toString()}`);
+    const text = Buffer.concat(printed).toString();
+    console.log(`\n== ${title}\n${text}`);
+    if (status === 0) totals.passed += 1;
+    else fail(title, text);
   });
   await Promise.all(runs);
 }
@@ -44,15 +54,19 @@ function tests(project, workers) {
   // A server that blocks the event loop fails its test here; elsewhere it is only told.
   const env = { SERVICE_CODE_STALLS: 'fail' };
   const ok = run(`${project} tests`, 'npx', [...args, ...reporters], env);
-  if (!existsSync(report)) {
-    totals.failed += 1;
-    return;
-  }
-  const { numPassedTests, numFailedTests, numTotalTests } = JSON.parse(readFileSync(report, 'utf8'));
+  if (!existsSync(report)) return fail(`${project} tests`, 'ended without a report');
+  const { numPassedTests, numTotalTests, testResults } = JSON.parse(readFileSync(report, 'utf8'));
   totals.passed += numPassedTests;
-  totals.failed += numFailedTests;
-  // A file that could not be loaded, or a project without tests, fails although no test did.
-  if ((!ok && numFailedTests === 0) || numTotalTests === 0) totals.failed += 1;
+  let failed = 0;
+  for (const file of testResults) {
+    const tests = file.assertionResults.filter((test) => test.status === 'failed');
+    for (const test of tests) fail(`${relative('.', file.name)}: ${test.fullName}`, test.failureMessages.join('\n'));
+    // A file that could not be loaded fails although none of its tests did.
+    if (file.status === 'failed' && tests.length === 0) fail(relative('.', file.name), file.message);
+    failed += tests.length + (file.status === 'failed' ? 1 : 0);
+  }
+  if (!ok && failed === 0) fail(`${project} tests`, 'failed outside of a test');
+  if (numTotalTests === 0) fail(`${project} tests`, 'there are none');
 }
 
 /** The browser tests need Debian's chromium; it is installed where that is possible. */
@@ -80,5 +94,6 @@ if (step('build', 'npm', ['run', '--silent', 'build'])) {
 }
 rmSync(reports, { recursive: true, force: true });
 
+for (const failure of failures) console.log(`\n== failed: ${failure}`);
 console.log(`\n${totals.passed} passed, ${totals.failed} failed`);
 process.exit(totals.failed === 0 ? 0 : 1);
