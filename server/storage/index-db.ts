@@ -14,6 +14,7 @@ import { errorCode } from '#server/files/errno.ts';
 
 /** How long a statement waits for another process's write; both are far under a millisecond in practice. */
 const BUSY_TIMEOUT_MS = 2_000;
+const RETRY_AFTER_MS = 2;
 
 /** The tables; another version has a file of its own, so that servers of two versions do not disturb each other. */
 export interface IndexSchema {
@@ -96,9 +97,7 @@ export function createIndexDb({ home, schema, log }: IndexDbOptions): IndexDb {
   let closed = false;
   let opened: { database: Database.Database; connection: Connection; inode: number } | undefined;
 
-  function open() {
-    if (closed) throw new Error('the index database is closed');
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  function openOnce(): Database.Database {
     // Loaded here, at the first use, which is behind the server's start.
     const Sqlite: typeof Database = createRequire(import.meta.url)('libsql');
     const database = new Sqlite(path);
@@ -107,11 +106,31 @@ export function createIndexDb({ home, schema, log }: IndexDbOptions): IndexDb {
       database.pragma('journal_mode = WAL');
       database.pragma('synchronous = NORMAL');
       createTables(database, schema);
-      return { database, connection: connect(database), inode: statSync(path).ino };
+      return database;
     } catch (error) {
       database.close();
       throw error;
     }
+  }
+
+  /** Of two that switch one new file to WAL, SQLite refuses one at once, whatever its timeout: that one tries again. */
+  function openPatiently(): Database.Database {
+    const end = performance.now() + BUSY_TIMEOUT_MS;
+    for (;;) {
+      try {
+        return openOnce();
+      } catch (error) {
+        if (errorCode(error) !== 'SQLITE_BUSY' || performance.now() > end) throw error;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_AFTER_MS);
+      }
+    }
+  }
+
+  function open() {
+    if (closed) throw new Error('the index database is closed');
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const database = openPatiently();
+    return { database, connection: connect(database), inode: statSync(path).ino };
   }
 
   function release(): void {
