@@ -26,7 +26,7 @@ const LAYERS = [
   ['agent'],
   ['features'],
   ['sessions', 'workspaces', 'workspace-files', 'file-search', 'host-files', 'terminals'],
-  ['meta', 'disposers', 'app-options', 'app', 'cli'],
+  ['meta', 'disposers', 'app-options', 'agent-program', 'app', 'cli'],
 ];
 
 /** What makes the state of a transcript of its operations, and what follows it as a client. */

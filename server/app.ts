@@ -1,6 +1,7 @@
 /** The composition root: builds every service once, in dependency order. The only file that knows them all. */
 import { join } from 'node:path';
-import { createAgentProgram } from '#server/agent/program.ts';
+import type { AgentProgram } from '#server/agent/context.ts';
+import { createAgentDefaults } from '#server/agent/defaults.ts';
 import { createBan } from '#server/auth/ban.ts';
 import { createCredentials } from '#server/auth/credentials.ts';
 import { createGuard } from '#server/auth/guard.ts';
@@ -24,7 +25,6 @@ import { newUlid } from './ids.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Meta } from '#schema/meta.ts';
 import { createImages } from '#server/images/images.ts';
-import { createHooks } from '#server/hooks/hooks.ts';
 import { createIdentity } from '#server/models/providers/identity.ts';
 import { createProviders, type Providers } from '#server/models/providers/providers.ts';
 import { createMcpAuth, type McpAuth } from '#server/mcp/auth/mcp-auth.ts';
@@ -35,7 +35,6 @@ import { createMcp } from '#server/mcp/mcp.ts';
 import { createHttpClient } from '#server/net/http-client.ts';
 import { createModelChecks } from '#server/models/model-checks.ts';
 import { createModelClient } from '#server/models/stream.ts';
-import { createVideoUploads } from '#server/models/video-uploads.ts';
 import { spawnGroup } from '#server/processes/spawn.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
@@ -54,8 +53,6 @@ import { loadPty } from '#server/terminals/pty.ts';
 import { terminalFrames } from '#server/terminals/terminal-frames.ts';
 import { createTerminals, type Terminals } from '#server/terminals/terminals.ts';
 import { transcriptFrames } from '#server/transcript/transcript-frames.ts';
-import { findShell } from '#server/tools/bash.ts';
-import { builtinTools } from '#server/tools/registry.ts';
 import { createAdditionalDirs, type AdditionalDirs } from '#server/workspaces/additional-dirs.ts';
 import { createTrust, type Trust } from '#server/workspaces/trust.ts';
 import { createUploads, type Uploads } from '#server/uploads/uploads.ts';
@@ -63,7 +60,6 @@ import { createFileSearch, type FileSearch } from '#server/file-search/file-sear
 import { createTrees } from '#server/watches/trees.ts';
 import { watchFrames } from '#server/watches/watch-frames.ts';
 import { createWatches, windowMs } from '#server/watches/watches.ts';
-import { createWeb } from '#server/web/web.ts';
 import { projectRootOf } from '#server/workspaces/local-config.ts';
 import { createWorkspaces, type Workspaces } from '#server/workspaces/workspaces.ts';
 import { SERVER_VERSION } from './version.ts';
@@ -264,7 +260,6 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     }),
   );
   const git = opened.add(createGit({ runtime, clock }));
-  const tools = builtinTools();
   const trees = opened.add(createTrees({ windowMs: () => windowMs(options.env()), log }));
   const fileSearch = opened.add(createFileSearch({ trees, runtime, env: options.env, clock, log }));
   const watches = createWatches({
@@ -274,6 +269,28 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     log,
   });
   const terminals = createTerminals({ runtime, loadPty, log });
+  const defaults = createAgentDefaults(config);
+  let program: Promise<AgentProgram> | undefined;
+  async function loadProgram(): Promise<AgentProgram> {
+    const { createAppProgram } = await import('./agent-program.ts');
+    return createAppProgram({
+      options,
+      runtime,
+      additionalDirs: additionalDirs.of,
+      mcp,
+      fetch,
+      clock,
+      home,
+      config,
+      defaults,
+      env: options.env,
+      identity,
+      client,
+      documents,
+      images,
+      log,
+    });
+  }
   const sessions = createSessions({
     home,
     root: sessionsDir,
@@ -283,38 +300,9 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     sink: bus,
     holder,
     features: options.features,
-    program: createAgentProgram({
-      runtime,
-      additionalDirs: additionalDirs.of,
-      agentFolders: () => [],
-      mcp,
-      web: createWeb({
-        services: () => config.effective().services,
-        fetch,
-        network: options.network,
-        userAgent: () => identity.userAgent(config.effective().identity),
-        clock,
-        log,
-      }),
-      instructionsMaxAgeMs: options.instructionsMaxAgeMs,
-      clock,
-      home,
-      shell: await findShell(runtime),
-      config,
-      env: options.env,
-      identity,
-      client,
-      images,
-      videos: createVideoUploads({ client, documents }),
-      tools,
-      hooks: createHooks({
-        entries: () => config.effective().hooks ?? [],
-        environment: options.env,
-        spawn: spawnGroup,
-        log,
-      }),
-      log,
-    }),
+    defaults,
+    cronDisabled: () => config.effective().cron.disabled ?? false,
+    program: () => (program ??= loadProgram()),
     resources: [{ holds: (id) => bus.followers(id) > 0 }, watches, terminals],
     flushEvents: bus.flush,
     models: createModelChecks({ config, providers, env: options.env, identity }),

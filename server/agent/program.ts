@@ -7,7 +7,7 @@ import type { Images } from '#server/images/images.ts';
 import type { Mcp } from '#server/mcp/mcp.ts';
 import { completionBudget } from '#server/models/budget.ts';
 import type { Identity } from '#server/models/providers/identity.ts';
-import { effectiveRecord, findModel, resolveModel } from '#server/models/resolve.ts';
+import { resolveModel } from '#server/models/resolve.ts';
 import type { ModelClient } from '#server/models/stream.ts';
 import { subagentPool } from '#server/models/subagent-pool.ts';
 import type { VideoUploads } from '#server/models/video-uploads.ts';
@@ -24,6 +24,7 @@ import type { Web } from '#server/web/web.ts';
 import { findNestedInstructions } from './calls/nested-instructions.ts';
 import { createMediaKinds } from './media-kinds.ts';
 import type { AgentProgram, SessionPlace } from './context.ts';
+import type { AgentDefaults } from './feature.ts';
 import { mainProfile } from './profile.ts';
 import type { AgentFolder } from './profiles/agent-folders.ts';
 import { createAgentProfiles } from './profiles/profiles.ts';
@@ -33,7 +34,6 @@ import { DEFAULT_MAX_ATTEMPTS } from './retry.ts';
 import { createStoredMediaReader } from './stored-media.ts';
 
 const PRODUCT_NAME = 'Service Code';
-const DEFAULT_PERMISSION = 'manual';
 const COMPACTION_TRIGGER_RATIO = 0.85;
 const CRON_POLL_MS = 1000;
 
@@ -46,6 +46,7 @@ export interface AgentProgramDeps {
   /** Name of the shell that Bash runs, for the prompt. */
   shell: string;
   config: Config;
+  defaults: AgentDefaults;
   env: () => NodeJS.ProcessEnv;
   identity: Identity;
   client: ModelClient;
@@ -99,8 +100,7 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
     hooks,
     mcp: deps.mcp,
     web: deps.web,
-    defaultPermission: () => config.effective().defaultPermissionMode ?? DEFAULT_PERMISSION,
-    defaultPlanMode: () => config.effective().defaultPlanMode,
+    ...deps.defaults,
     resolveModel: (alias) => resolveModel(alias, { config: config.effective(), env: env(), identity }),
     effort: (model, wanted) => resolveEffort(model, wanted, config.effective().thinking),
     settings: (model, effort) => requestSettings(model, effort, config.effective().thinking, config.modelVariables()),
@@ -147,12 +147,6 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
     uploadVideo: deps.videos.addressOf,
     mediaKinds: (alias) => mediaKinds(config.effective(), alias),
     withStoredMedia: storedMedia.resolve,
-    defaultLimit() {
-      const effective = config.effective();
-      const found = effective.defaultModel ? findModel(effective, effective.defaultModel) : undefined;
-      const record = found && effectiveRecord(found);
-      return record?.maxInputSize ?? record?.maxContextSize;
-    },
     readInstructions: ({ cwd }) => files.read(cwd),
     nestedInstructions: (touched, known) => findNestedInstructions(touched, known, { files, runtime }),
     profiles: ({ cwd }) => profiles.seen(cwd).profiles,

@@ -27,7 +27,7 @@ import { createSlots, type Slots } from '#server/slots.ts';
 import type { SessionIndex } from './session-index.ts';
 import { createSessionCopies, type WantedCopy } from './session-copies.ts';
 import { foldedHeader, sessionOfHeader, type ColdFacts, type SessionHeader } from './session-header.ts';
-import { createLiveSession, type LiveSession, type LiveSessionDeps } from './session.ts';
+import type { LiveSession, LiveSessionDeps } from './session.ts';
 import { createStateFiles } from './state-files.ts';
 import { reasonOf, unwritable } from './unwritable.ts';
 
@@ -47,7 +47,8 @@ export interface LiveSessionsDeps {
   sink: EventSink;
   /** In whose name sessions are locked. */
   holder: LeaseHolder;
-  program: AgentProgram;
+  /** What every agent gets; made when it is first asked for. */
+  program(): Promise<AgentProgram>;
   features: readonly Feature[];
   /** Registers the workspace of a session again when it was removed from the registry. */
   ensureWorkspace(workspaceId: string, root: string): Promise<void>;
@@ -152,23 +153,27 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     projections,
   });
 
-  function activate(sessionLog: SessionLog, row: SessionHeader, known?: TakenFold['transcripts']): LiveSession {
-    const { id, workspaceId, cwd } = row;
-    const dir = directory(row);
-    return createLiveSession({
-      place: { id, workspaceId, cwd, dir },
-      log: sessionLog,
-      program: deps.program,
-      features: deps.features,
-      loaded: row,
-      transcripts: { ...deps.transcripts, known },
-      // Who is not the writer may be behind another process, and the index never is.
-      row: (stored = index.get(id) ?? row) => (sessionLog.claimed ? headerOf(sessionLog, stored) : stored),
-      flushEvents: () => deps.flushEvents(id),
-      clock,
-      changed: () => persist(id),
-      report: (what, error) => log.error(what, { sessionId: id, err: error }),
-    });
+  /** What makes a session of its log. Nothing before the first one needs the code of sessions and their agents. */
+  async function activation() {
+    const [{ createLiveSession }, program] = await Promise.all([import('./session.ts'), deps.program()]);
+    return (sessionLog: SessionLog, row: SessionHeader, known?: TakenFold['transcripts']): LiveSession => {
+      const { id, workspaceId, cwd } = row;
+      const dir = directory(row);
+      return createLiveSession({
+        place: { id, workspaceId, cwd, dir },
+        log: sessionLog,
+        program,
+        features: deps.features,
+        loaded: row,
+        transcripts: { ...deps.transcripts, known },
+        // Who is not the writer may be behind another process, and the index never is.
+        row: (stored = index.get(id) ?? row) => (sessionLog.claimed ? headerOf(sessionLog, stored) : stored),
+        flushEvents: () => deps.flushEvents(id),
+        clock,
+        changed: () => persist(id),
+        report: (what, error) => log.error(what, { sessionId: id, err: error }),
+      });
+    };
   }
 
   function persist(id: string): void {
@@ -185,6 +190,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
    */
   async function createNow(row: SessionHeader): Promise<LiveSession> {
     const dir = directory(row);
+    const activate = await activation();
     try {
       const { titleKind = 'replaceable' } = row;
       const sessionLog = createSessionLog({
@@ -207,7 +213,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     directory,
     logOptions,
     headerOf,
-    activate,
+    activation,
     loaded: live.get,
     add: live.add,
   });
@@ -239,6 +245,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
   async function loadNow(id: string, known?: TakenFold): Promise<LiveSession> {
     const row = storedHeader(id);
     await deps.ensureWorkspace(row.workspaceId, row.cwd);
+    const activate = await activation();
     let sessionLog: SessionLog;
     try {
       sessionLog = await openSessionLog(logOptions(row), known?.fold);

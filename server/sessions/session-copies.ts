@@ -47,7 +47,7 @@ export interface SessionCopiesDeps {
   directory(row: Pick<SessionHeader, 'id' | 'workspaceId'>): string;
   logOptions(row: Pick<SessionHeader, 'id' | 'workspaceId'>): SessionLogOptions;
   headerOf(log: SessionLog, row: SessionHeader): SessionHeader;
-  activate(log: SessionLog, row: SessionHeader): LiveSession;
+  activation(): Promise<(log: SessionLog, row: SessionHeader) => LiveSession>;
   loaded(id: string): LiveSession | undefined;
   /** Puts in what `make` returns. */
   add(id: string, make: () => Promise<LiveSession>): Promise<LiveSession>;
@@ -105,6 +105,7 @@ export function createSessionCopies(deps: SessionCopiesDeps) {
   async function copyFolded(source: SessionHeader, id: string, { kind, describe }: WantedCopy): Promise<LiveSession> {
     const { workspaceId } = source;
     const from = directory(source);
+    const activate = await deps.activation();
     const loaded = deps.loaded(source.id);
     await loaded?.log.refresh();
     if (loaded) assertNoTurn(source.id, loaded.state);
@@ -122,7 +123,7 @@ export function createSessionCopies(deps: SessionCopiesDeps) {
       const sessionLog = await slots.run(() => forkSessionLog(options));
       const made = row ?? source;
       index.upsert(deps.headerOf(sessionLog, made), sessionLog.length);
-      const copy = deps.activate(sessionLog, made);
+      const copy = activate(sessionLog, made);
       copy.open();
       return copy;
     });

@@ -51,7 +51,7 @@ export interface LiveOverlay {
 
 /** The part of the configuration that reads depend on. */
 export interface ViewConfiguration {
-  program: AgentDefaults;
+  defaults: AgentDefaults;
   features: readonly Feature[];
 }
 
@@ -114,24 +114,24 @@ const mainContext = (state: LogState) => readContext(state.context, MAIN_AGENT);
 const pendingApprovals = ({ state, load }: SessionSource): Promise<Approval[]> =>
   load([...state.interactions.approvals.values()].map(({ approval }) => approval));
 
-export const mainFacts = (state: LogState, program: ViewConfiguration['program']): AgentFacts =>
-  agentFacts(state, MAIN_AGENT, program);
+export const mainFacts = (state: LogState, defaults: AgentDefaults): AgentFacts =>
+  agentFacts(state, MAIN_AGENT, defaults);
 
-export function agentFacts(state: LogState, agentId: string, program: ViewConfiguration['program']): AgentFacts {
+export function agentFacts(state: LogState, agentId: string, defaults: AgentDefaults): AgentFacts {
   const context = readContext(state.context, agentId);
   const { config, bound } = context;
   return {
     model: config.model,
     effort: config.model === undefined ? '' : (config.thinkingEffort ?? ''),
-    permission: config.permission ?? program.defaultPermission(),
-    maxContextTokens: config.model === undefined ? program.defaultLimit() : (config.maxContextTokens ?? undefined),
+    permission: config.permission ?? defaults.defaultPermission(),
+    maxContextTokens: config.model === undefined ? defaults.defaultLimit() : (config.maxContextTokens ?? undefined),
     contextTokens: contextSize(context),
     profile: bound?.profile,
   };
 }
 
-function statusOf(source: SessionSource, { program, features }: ViewConfiguration): SessionStatus {
-  const { model, effort, permission, contextTokens, maxContextTokens: max } = mainFacts(source.state, program);
+function statusOf(source: SessionSource, { defaults, features }: ViewConfiguration): SessionStatus {
+  const { model, effort, permission, contextTokens, maxContextTokens: max } = mainFacts(source.state, defaults);
   return Object.assign(
     {
       busy: source.activity().busy,
@@ -143,16 +143,16 @@ function statusOf(source: SessionSource, { program, features }: ViewConfiguratio
       context_tokens: contextTokens,
       ...(max ? { max_context_tokens: max, context_usage: Math.min(1, contextTokens / max) } : {}),
     },
-    ...features.map((feature) => feature.status?.(source.state, program)),
+    ...features.map((feature) => feature.status?.(source.state, defaults)),
   );
 }
 
-async function snapshotOf(source: SessionSource, { program, features }: ViewConfiguration): Promise<Snapshot> {
+async function snapshotOf(source: SessionSource, { defaults, features }: ViewConfiguration): Promise<Snapshot> {
   // Text that is in here stands in no frame that ends behind it.
   source.overlay?.flushEvents();
   const { state } = source;
   const { seq, epoch } = source.position();
-  const { model, contextTokens, maxContextTokens: limit } = mainFacts(state, program);
+  const { model, contextTokens, maxContextTokens: limit } = mainFacts(state, defaults);
   const usage = state.usage.get(MAIN_AGENT)?.total ?? noUsage();
   const { length } = state.messages.history;
   const first = Math.max(0, length - SNAPSHOT_MESSAGES);

@@ -1,5 +1,6 @@
 /** What clients can do with sessions. */
 import { ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
+import type { AgentDefaults } from '#server/agent/feature.ts';
 import type { StreamSource } from '#server/events/stream-source.ts';
 import { isMcpTool, serverOfTool } from '#server/mcp/tool-names.ts';
 import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
@@ -58,6 +59,9 @@ export interface SessionsDeps extends Omit<
   'ensureWorkspace' | 'slots' | 'folds' | 'takeFold' | 'transcripts' | 'loaded'
 > {
   home: string;
+  defaults: AgentDefaults;
+  /** No scheduled job fires. */
+  cronDisabled(): boolean;
   workspaces: Workspaces;
   models: ModelChecks;
   /** What prompts may name. */
@@ -151,7 +155,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
   const transcript = createTranscriptReads({ live, index, projection, folds: transcriptFolds });
   const recovery = createSessionRecovery({ index, live, holder: deps.holder, log: deps.log, clock });
   let callOffStart = () => {};
-  const cronSessions = createCronSessions({ ...deps, live, disabled: () => deps.program.cron().disabled });
+  const cronSessions = createCronSessions({ ...deps, live, disabled: deps.cronDisabled });
 
   async function ensureWorkspace(workspaceId: string, root: string): Promise<void> {
     try {

@@ -143,7 +143,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       ...options.program,
     },
   });
-  const reader = createSessionReader(session, { program: session.context.program, features });
+  const reader = createSessionReader(session, { defaults: session.context.program, features });
   return { ...opened, session, reader, reports };
 }
 

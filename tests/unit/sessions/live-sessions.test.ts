@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { appendFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { createAgentDefaults } from '#server/agent/defaults.ts';
 import { createAgentProgram } from '#server/agent/program.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
 import { transcriptProjection, type TranscriptFold, type TranscriptProjection } from '#server/transcript/fold.ts';
@@ -76,6 +77,27 @@ beforeEach(async () => {
   projection = transcriptProjection(mapper);
   folds = createColdFolds({ slots, holder: leaseHolder() });
   transcriptFolds = createColdFolds({ slots, holder: leaseHolder(), projections: [projection] });
+  const program = createAgentProgram({
+    additionalDirs: async () => [],
+    agentFolders: () => [],
+    runtime: createLocalRuntime(),
+    instructionsMaxAgeMs: 0,
+    clock,
+    home,
+    shell: 'sh',
+    config,
+    defaults: createAgentDefaults(config),
+    env,
+    identity: await createIdentity({ documents: createDocuments({ home }), log }),
+    client,
+    images: createImages({ settings: () => ({}) }),
+    videos: createVideoUploads({ client, documents: createDocuments({ home }) }),
+    tools: [],
+    hooks: noHooks,
+    mcp: noMcp,
+    web: noWeb,
+    log,
+  });
   live = createLiveSessions({
     root: join(home, 'sessions'),
     index,
@@ -91,26 +113,7 @@ beforeEach(async () => {
     ],
     loaded: () => undefined,
     transcripts: { mapper, journals: createOpJournals() },
-    program: createAgentProgram({
-      additionalDirs: async () => [],
-      agentFolders: () => [],
-      runtime: createLocalRuntime(),
-      instructionsMaxAgeMs: 0,
-      clock,
-      home,
-      shell: 'sh',
-      config,
-      env,
-      identity: await createIdentity({ documents: createDocuments({ home }), log }),
-      client,
-      images: createImages({ settings: () => ({}) }),
-      videos: createVideoUploads({ client, documents: createDocuments({ home }) }),
-      tools: [],
-      hooks: noHooks,
-      mcp: noMcp,
-      web: noWeb,
-      log,
-    }),
+    program: async () => program,
     holder: leaseHolder(),
     ensureWorkspace: async () => {
       loading += 1;
@@ -707,12 +710,12 @@ describe('reading', () => {
     for (const { id } of live.all()) await live.inTurn(id, () => live.unload(id, 'idle'));
     const slots = createSlots(8);
     const folds = createColdFolds({ slots, holder: leaseHolder() });
-    const program = {
+    const defaults = {
       defaultPermission: () => 'manual' as const,
       defaultPlanMode: () => false,
       defaultLimit: () => undefined,
     };
-    const read = createSessionReads({ live, folds, index, program, features: [] });
+    const read = createSessionReads({ live, folds, index, defaults, features: [] });
     const snapshots = async () => {
       for (const id of ids) {
         const { session, as_of_seq } = await (await read(id)).snapshot();

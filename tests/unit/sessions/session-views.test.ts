@@ -30,7 +30,7 @@ function readsOf(live: () => LiveSession | undefined): ReadSession {
       ready: async () => undefined,
       stored: () => ({ header: session.row(), revision: 1, journalLength: log.length }),
     },
-    program: session.context.program,
+    defaults: session.context.program,
     features,
   });
 }

@@ -1,0 +1,45 @@
+/** What the agents of the app work with. Loaded with the first session: nothing before it needs tools, prompts, permissions. */
+import type { AppOptions } from './app-options.ts';
+import type { AgentProgram } from '#server/agent/context.ts';
+import { createAgentProgram, type AgentProgramDeps } from '#server/agent/program.ts';
+import { createHooks } from '#server/hooks/hooks.ts';
+import { createVideoUploads } from '#server/models/video-uploads.ts';
+import type { ModelClient } from '#server/models/stream.ts';
+import type { Fetch } from '#server/net/http-client.ts';
+import { spawnGroup } from '#server/processes/spawn.ts';
+import type { Documents } from '#server/storage/documents.ts';
+import { findShell } from '#server/tools/bash.ts';
+import { builtinTools } from '#server/tools/registry.ts';
+import { createWeb } from '#server/web/web.ts';
+
+export interface AppProgramDeps extends Omit<
+  AgentProgramDeps,
+  'agentFolders' | 'client' | 'hooks' | 'instructionsMaxAgeMs' | 'shell' | 'tools' | 'videos' | 'web'
+> {
+  options: Pick<AppOptions, 'instructionsMaxAgeMs' | 'network'>;
+  client: ModelClient;
+  documents: Documents;
+  fetch: Fetch;
+}
+
+/** Puts it together. */
+export async function createAppProgram(deps: AppProgramDeps): Promise<AgentProgram> {
+  const { options, config, identity, client, documents, fetch, runtime, env, clock, log } = deps;
+  return createAgentProgram({
+    ...deps,
+    agentFolders: () => [],
+    instructionsMaxAgeMs: options.instructionsMaxAgeMs,
+    shell: await findShell(runtime),
+    tools: builtinTools(),
+    videos: createVideoUploads({ client, documents }),
+    hooks: createHooks({ entries: () => config.effective().hooks ?? [], environment: env, spawn: spawnGroup, log }),
+    web: createWeb({
+      services: () => config.effective().services,
+      fetch,
+      network: options.network,
+      userAgent: () => identity.userAgent(config.effective().identity),
+      clock,
+      log,
+    }),
+  });
+}
