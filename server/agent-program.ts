@@ -3,6 +3,9 @@ import type { AppOptions } from './app-options.ts';
 import type { AgentProgram } from '#server/agent/context.ts';
 import { createAgentProgram, type AgentProgramDeps } from '#server/agent/program.ts';
 import { createHooks } from '#server/hooks/hooks.ts';
+import type { McpAuth } from '#server/mcp/auth/mcp-auth.ts';
+import type { McpConfig } from '#server/mcp/config/mcp-config.ts';
+import { createMcp } from '#server/mcp/mcp.ts';
 import { createVideoUploads } from '#server/models/video-uploads.ts';
 import type { ModelClient } from '#server/models/stream.ts';
 import type { Fetch } from '#server/net/http-client.ts';
@@ -14,25 +17,48 @@ import { createWeb } from '#server/web/web.ts';
 
 export interface AppProgramDeps extends Omit<
   AgentProgramDeps,
-  'agentFolders' | 'client' | 'hooks' | 'instructionsMaxAgeMs' | 'shell' | 'tools' | 'videos' | 'web'
+  'agentFolders' | 'client' | 'hooks' | 'instructionsMaxAgeMs' | 'mcp' | 'shell' | 'tools' | 'videos' | 'web'
 > {
   options: Pick<AppOptions, 'instructionsMaxAgeMs' | 'network'>;
   client: ModelClient;
   documents: Documents;
+  mcpConfig: McpConfig;
+  mcpAuth: McpAuth;
+  /** How this program calls itself toward MCP servers. */
+  clientName(): string;
   fetch: Fetch;
 }
 
+export interface AppProgram extends AgentProgram {
+  /** Ends the connections to MCP servers; after the sessions that use them. */
+  close(): Promise<void>;
+}
+
 /** Puts it together. */
-export async function createAppProgram(deps: AppProgramDeps): Promise<AgentProgram> {
+export async function createAppProgram(deps: AppProgramDeps): Promise<AppProgram> {
   const { options, config, identity, client, documents, fetch, runtime, env, clock, log } = deps;
-  return createAgentProgram({
+  const shell = await findShell(runtime);
+  const mcp = createMcp({
+    configured: deps.mcpConfig,
+    auth: deps.mcpAuth,
+    settings: () => config.effective().mcp,
+    clientName: deps.clientName,
+    env,
+    spawn: spawnGroup,
+    fetch,
+    images: deps.images,
+    additionalDirs: deps.additionalDirs,
+    log,
+  });
+  const program = createAgentProgram({
     ...deps,
     agentFolders: () => [],
     instructionsMaxAgeMs: options.instructionsMaxAgeMs,
-    shell: await findShell(runtime),
+    shell,
     tools: builtinTools(),
     videos: createVideoUploads({ client, documents }),
     hooks: createHooks({ entries: () => config.effective().hooks ?? [], environment: env, spawn: spawnGroup, log }),
+    mcp,
     web: createWeb({
       services: () => config.effective().services,
       fetch,
@@ -42,4 +68,5 @@ export async function createAppProgram(deps: AppProgramDeps): Promise<AgentProgr
       log,
     }),
   });
+  return { ...program, close: mcp.close };
 }

@@ -1,6 +1,5 @@
 /** The composition root: builds every service once, in dependency order. The only file that knows them all. */
 import { join } from 'node:path';
-import type { AgentProgram } from '#server/agent/context.ts';
 import { createAgentDefaults } from '#server/agent/defaults.ts';
 import { createBan } from '#server/auth/ban.ts';
 import { createCredentials } from '#server/auth/credentials.ts';
@@ -18,6 +17,7 @@ import type { Connections } from '#server/events/peer.ts';
 import { openHome } from '#server/home/home.ts';
 import { listInstances, registerInstance } from '#server/home/instances.ts';
 import type { UseSession } from '#server/agent/feature.ts';
+import type { AppProgram, AppProgramDeps } from './agent-program.ts';
 import type { AppOptions, BindFacts } from './app-options.ts';
 import { createDisposers, type Disposers } from './disposers.ts';
 import { createMeta } from './meta.ts';
@@ -31,7 +31,6 @@ import { createMcpAuth, type McpAuth } from '#server/mcp/auth/mcp-auth.ts';
 import { createMcpConfig, type McpConfig } from '#server/mcp/config/mcp-config.ts';
 import { createMcpManagement, type McpManagement } from '#server/mcp/management/management.ts';
 import { createProber } from '#server/mcp/management/probe.ts';
-import { createMcp } from '#server/mcp/mcp.ts';
 import { createHttpClient } from '#server/net/http-client.ts';
 import { createModelChecks } from '#server/models/model-checks.ts';
 import { createModelClient } from '#server/models/stream.ts';
@@ -121,6 +120,11 @@ const openGlobalStream = ({ holder, ...deps }: Omit<GlobalStreamDeps, 'claim'> &
       return 'lease' in taken ? taken.lease : undefined;
     },
   });
+
+async function openProgram(deps: AppProgramDeps): Promise<AppProgram> {
+  const { createAppProgram } = await import('./agent-program.ts');
+  return createAppProgram(deps);
+}
 
 async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const { home, host, port, clock } = options;
@@ -226,6 +230,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     }),
   );
   const { fetch } = opened.add(createHttpClient());
+  const defaults = createAgentDefaults(config);
   const clientName = () => identity.slug(config.effective().identity);
   const mcpAuth = opened.add(createMcpAuth({ home, documents, holder, fetch, clientName, clock, log }));
   const prober = opened.add(
@@ -245,39 +250,15 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     env: options.env,
     now: clock.now,
   });
-  const mcp = opened.add(
-    createMcp({
-      configured: mcpConfig,
-      auth: mcpAuth,
-      settings: () => config.effective().mcp,
-      clientName,
-      env: options.env,
-      spawn: spawnGroup,
-      fetch,
-      images,
-      additionalDirs: additionalDirs.of,
-      log,
-    }),
-  );
-  const git = opened.add(createGit({ runtime, clock }));
-  const trees = opened.add(createTrees({ windowMs: () => windowMs(options.env()), log }));
-  const fileSearch = opened.add(createFileSearch({ trees, runtime, env: options.env, clock, log }));
-  const watches = createWatches({
-    trees,
-    use: (id, work) => sessions.use(id, ({ context }) => work({ workspaceId: context.workspaceId, root: context.cwd })),
-    env: options.env,
-    log,
-  });
-  const terminals = createTerminals({ runtime, loadPty, log });
-  const defaults = createAgentDefaults(config);
-  let program: Promise<AgentProgram> | undefined;
-  async function loadProgram(): Promise<AgentProgram> {
-    const { createAppProgram } = await import('./agent-program.ts');
-    return createAppProgram({
+  let program: Promise<AppProgram> | undefined;
+  const loadProgram = () =>
+    (program ??= openProgram({
       options,
       runtime,
       additionalDirs: additionalDirs.of,
-      mcp,
+      mcpConfig,
+      mcpAuth,
+      clientName,
       fetch,
       clock,
       home,
@@ -289,8 +270,18 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       documents,
       images,
       log,
-    });
-  }
+    }));
+  opened.add({ close: async () => (await program)?.close() });
+  const git = opened.add(createGit({ runtime, clock }));
+  const trees = opened.add(createTrees({ windowMs: () => windowMs(options.env()), log }));
+  const fileSearch = opened.add(createFileSearch({ trees, runtime, env: options.env, clock, log }));
+  const watches = createWatches({
+    trees,
+    use: (id, work) => sessions.use(id, ({ context }) => work({ workspaceId: context.workspaceId, root: context.cwd })),
+    env: options.env,
+    log,
+  });
+  const terminals = createTerminals({ runtime, loadPty, log });
   const sessions = createSessions({
     home,
     root: sessionsDir,
@@ -302,7 +293,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     features: options.features,
     defaults,
     cronDisabled: () => config.effective().cron.disabled ?? false,
-    program: () => (program ??= loadProgram()),
+    program: loadProgram,
     resources: [{ holds: (id) => bus.followers(id) > 0 }, watches, terminals],
     flushEvents: bus.flush,
     models: createModelChecks({ config, providers, env: options.env, identity }),
