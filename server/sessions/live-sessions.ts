@@ -10,12 +10,7 @@ import type { Clock } from '#server/clock.ts';
 import { ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import type { EventSink } from '#server/events/frame.ts';
 import { journalFiles } from '#server/journal/journal-files.ts';
-import {
-  createSessionLog,
-  openSessionLog,
-  type SessionLog,
-  type SessionLogOptions,
-} from '#server/journal/session-log.ts';
+import type { SessionLog, SessionLogOptions } from '#server/journal/session-log.ts';
 import type { Session } from '#schema/session.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
@@ -25,7 +20,7 @@ import type { TakeFold, TakenFold } from './taken-folds.ts';
 import { createLiveCache, type LiveCache } from './live-cache.ts';
 import { createSlots, type Slots } from '#server/slots.ts';
 import type { SessionIndex } from './session-index.ts';
-import { createSessionCopies, type WantedCopy } from './session-copies.ts';
+import type { WantedCopy } from './session-copies.ts';
 import { foldedHeader, sessionOfHeader, type ColdFacts, type SessionHeader } from './session-header.ts';
 import type { LiveSession, LiveSessionDeps } from './session.ts';
 import { createStateFiles } from './state-files.ts';
@@ -153,6 +148,8 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     projections,
   });
 
+  const logs = () => import('#server/journal/session-log.ts');
+
   /** What makes a session of its log. Nothing before the first one needs the code of sessions and their agents. */
   async function activation() {
     const [{ createLiveSession }, program] = await Promise.all([import('./session.ts'), deps.program()]);
@@ -190,7 +187,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
    */
   async function createNow(row: SessionHeader): Promise<LiveSession> {
     const dir = directory(row);
-    const activate = await activation();
+    const [activate, { createSessionLog }] = await Promise.all([activation(), logs()]);
     try {
       const { titleKind = 'replaceable' } = row;
       const sessionLog = createSessionLog({
@@ -208,15 +205,19 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     }
   }
 
-  const copy = createSessionCopies({
-    ...deps,
-    directory,
-    logOptions,
-    headerOf,
-    activation,
-    loaded: live.get,
-    add: live.add,
-  });
+  async function copy(source: SessionHeader, wanted: WantedCopy): Promise<Session> {
+    const { createSessionCopies } = await import('./session-copies.ts');
+    const make = createSessionCopies({
+      ...deps,
+      directory,
+      logOptions,
+      headerOf,
+      activation,
+      loaded: live.get,
+      add: live.add,
+    });
+    return make(source, wanted);
+  }
 
   async function patch(id: string, change: (header: SessionHeader) => Partial<ColdChange>): Promise<void> {
     const session = live.get(id);
@@ -245,7 +246,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
   async function loadNow(id: string, known?: TakenFold): Promise<LiveSession> {
     const row = storedHeader(id);
     await deps.ensureWorkspace(row.workspaceId, row.cwd);
-    const activate = await activation();
+    const [activate, { openSessionLog }] = await Promise.all([activation(), logs()]);
     let sessionLog: SessionLog;
     try {
       sessionLog = await openSessionLog(logOptions(row), known?.fold);

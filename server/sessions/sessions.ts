@@ -28,13 +28,12 @@ import type { ModelChecks } from '#server/models/model-checks.ts';
 import type { LiveSession } from './session.ts';
 import { runtimeOf } from './session-views.ts';
 import { createSessionMcpServers, type SessionMcpServers } from './mcp-servers.ts';
-import { createSessionExport, type ExportSession } from './session-export.ts';
+import type { ExportSession } from './session-export.ts';
 import { createSessionReads, type ReadSession } from './session-reads.ts';
 import { newSessionDirectory } from './new-directory.ts';
 import { createSessionStreams } from './session-streams.ts';
 import { updateProfile, type ProfileUpdate } from './update-profile.ts';
 import { createSessionRecovery } from './session-recovery.ts';
-import { submitPrompt } from './submit-prompt.ts';
 import { createTakeFold } from './taken-folds.ts';
 import { createTranscriptReads, KEPT_TRANSCRIPTS, type ReadTranscripts } from './transcript-reads.ts';
 
@@ -298,7 +297,10 @@ export function createSessions(deps: SessionsDeps): Sessions {
       rowOf(id);
       return live.ifLoaded(id, work);
     },
-    submit: (id, body) => submitPrompt(id, body, { models: deps.models, uploads: deps.uploads, use: live.use }),
+    async submit(id, body) {
+      const { submitPrompt } = await import('./submit-prompt.ts');
+      return submitPrompt(id, body, { models: deps.models, uploads: deps.uploads, use: live.use });
+    },
     updateProfile: (id, body) =>
       live.use(id, (session) => updateProfile(session, body, { live, models: deps.models, clock })),
     switchRuntime,
@@ -307,7 +309,10 @@ export function createSessions(deps: SessionsDeps): Sessions {
     createChild: (id, request) => copyOf(id, 'child', request),
     children,
     archive,
-    export: createSessionExport({ ...deps, live }),
+    async export(id, request, signal) {
+      const { createSessionExport } = await import('./session-export.ts');
+      return createSessionExport({ ...deps, live })(id, request, signal);
+    },
     restore,
     liveRow: (id) => live.get(id)?.row(),
     tools,
