@@ -2,11 +2,9 @@
 import type { Clock } from '#server/clock.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { WorkDirectory } from '#server/files/work-directory.ts';
-import { createMarks, type GitMarks } from './marks.ts';
+import type { GitMarks } from './marks.ts';
 import { createPullRequests, type PullRequests } from './pull-request.ts';
-import { readStatus } from './status.ts';
-import { dirtySubmodules } from './submodules.ts';
-import { openWorkTree, type GitRuntime, type WorkTree } from './work-tree.ts';
+import type { GitRuntime, WorkTree } from './work-tree.ts';
 
 export interface Git {
   /** Throws 40908 and the signal's reason. */
@@ -19,18 +17,16 @@ export interface Git {
 
 export function createGit({ runtime, clock }: { runtime: GitRuntime; clock: Pick<Clock, 'now'> }): Git {
   const pullRequests = createPullRequests({ runtime, clock });
-  const open: Git['open'] = (directory, signal) => openWorkTree(directory, { runtime, signal });
+  const open: Git['open'] = async (directory, signal) => {
+    const { openWorkTree } = await import('./work-tree.ts');
+    return openWorkTree(directory, { runtime, signal });
+  };
   return {
     open,
     async marks({ root }, signal) {
       try {
-        const marks = createMarks();
-        const tree = await open(root, signal);
-        await readStatus(tree, { ignored: true, onEntry: marks.add });
-        for (const path of await dirtySubmodules(tree, marks.known)) {
-          marks.add({ path, status: 'modified' });
-        }
-        return marks.of;
+        const { readMarks } = await import('./read-marks.ts');
+        return await readMarks(await open(root, signal));
       } catch (error) {
         if (error instanceof ServiceError && error.name === 'fs.git_unavailable') return undefined;
         throw error;

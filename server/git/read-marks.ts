@@ -1,0 +1,15 @@
+/** The marks of a work tree: what its status tells, and which of its submodules have changes of their own. */
+import { createMarks, type GitMarks } from './marks.ts';
+import { readStatus } from './status.ts';
+import { dirtySubmodules } from './submodules.ts';
+import type { WorkTree } from './work-tree.ts';
+
+/** Throws what the work tree throws. */
+export async function readMarks(tree: WorkTree): Promise<GitMarks> {
+  const marks = createMarks();
+  await readStatus(tree, { ignored: true, onEntry: marks.add });
+  for (const path of await dirtySubmodules(tree, marks.known)) {
+    marks.add({ path, status: 'modified' });
+  }
+  return marks.of;
+}
