@@ -3,7 +3,6 @@ import type { Logger } from '#server/logging/log.ts';
 import { realPath } from '#server/runtime/real-path.ts';
 import { reportedView } from './reported-view.ts';
 import { createSystemWatcher } from './system-watch.ts';
-import { createTreeWatcher } from './tree-watcher.ts';
 import type { ChangeBatch, TreeWatcher } from './tree-watcher.ts';
 
 export interface Lease {
@@ -45,6 +44,7 @@ export function createTrees({ windowMs, log }: TreesDeps): Trees {
   const closing = new Set<Promise<void>>();
 
   async function take(directory: string): Promise<{ shared: Shared; release(): void }> {
+    const { createTreeWatcher } = await import('./tree-watcher.ts');
     const root = await realPath(directory);
     const shared = open.get(root) ?? {
       watcher: createTreeWatcher({ root, windowMs, system, log }),
