@@ -7,7 +7,7 @@ import type { Logger } from '#server/logging/log.ts';
 import { createChangeLock } from '#server/storage/change-lock.ts';
 import type { Documents } from '#server/storage/documents.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
-import { startAuthorization, type AuthTarget } from './authorization.ts';
+import type { AuthTarget } from './authorization.ts';
 import { causeText } from './causes.ts';
 import { challengeOf, type Challenge } from './challenge.ts';
 import { createCredentialStore, credentialId } from './credentials.ts';
@@ -90,6 +90,7 @@ export function createMcpAuth(deps: McpAuthDeps): McpAuth {
     try {
       const id = idOf(target);
       if (await grants.settle(id)) return undefined;
+      const { startAuthorization } = await import('./authorization.ts');
       return await flows.begin(id, name, () =>
         startAuthorization({
           id,
