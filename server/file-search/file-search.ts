@@ -4,7 +4,7 @@ import type { WorkDirectory } from '#server/files/work-directory.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import type { FileHits, SearchFiles, SuggestFiles } from '#schema/file-search.ts';
 import type { WantedHits } from './find-files.ts';
-import { createKnownTrees, type KnownTreesDeps } from './known-trees.ts';
+import type { KnownTrees, KnownTreesDeps } from './known-trees.ts';
 
 export interface FileSearch {
   /** Hits by score. Throws 40001 of a glob, 40409 when nothing is asked for and the directory is gone. */
@@ -23,10 +23,14 @@ export interface FileSearchDeps extends KnownTreesDeps {
 
 /** Creates the service; nothing is known. */
 export function createFileSearch(deps: FileSearchDeps): FileSearch {
-  const known = createKnownTrees(deps);
+  let known: KnownTrees | undefined;
 
   async function find(directory: WorkDirectory, request: SearchFiles, wanted: WantedHits): Promise<FileHits> {
-    const { findFiles } = await import('./find-files.ts');
+    const [{ findFiles }, { createKnownTrees }] = await Promise.all([
+      import('./find-files.ts'),
+      import('./known-trees.ts'),
+    ]);
+    known ??= createKnownTrees(deps);
     return findFiles(directory, request, { ...deps, ...wanted, known });
   }
 
@@ -34,6 +38,6 @@ export function createFileSearch(deps: FileSearchDeps): FileSearch {
     search: (directory, request, signal) => find(directory, request, { order: 'score', showHidden: true, signal }),
     suggest: (directory, request, signal) =>
       find(directory, request, { order: 'completion', showHidden: request.show_hidden, signal }),
-    close: known.close,
+    close: () => known?.close(),
   };
 }
