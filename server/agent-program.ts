@@ -2,12 +2,14 @@
 import type { AppOptions } from './app-options.ts';
 import type { AgentProgram } from '#server/agent/context.ts';
 import { createAgentProgram, type AgentProgramDeps } from '#server/agent/program.ts';
+import { createDisposers } from './disposers.ts';
 import { createHooks } from '#server/hooks/hooks.ts';
 import type { McpAuth } from '#server/mcp/auth/mcp-auth.ts';
 import type { McpConfig } from '#server/mcp/config/mcp-config.ts';
+import { createImages } from '#server/images/images.ts';
 import { createMcp } from '#server/mcp/mcp.ts';
 import { createVideoUploads } from '#server/models/video-uploads.ts';
-import type { ModelClient } from '#server/models/stream.ts';
+import { createModelClient } from '#server/models/stream.ts';
 import type { Fetch } from '#server/net/http-client.ts';
 import { spawnGroup } from '#server/processes/spawn.ts';
 import type { Documents } from '#server/storage/documents.ts';
@@ -17,10 +19,9 @@ import { createWeb } from '#server/web/web.ts';
 
 export interface AppProgramDeps extends Omit<
   AgentProgramDeps,
-  'agentFolders' | 'client' | 'hooks' | 'instructionsMaxAgeMs' | 'mcp' | 'shell' | 'tools' | 'videos' | 'web'
+  'agentFolders' | 'client' | 'hooks' | 'images' | 'instructionsMaxAgeMs' | 'mcp' | 'shell' | 'tools' | 'videos' | 'web'
 > {
   options: Pick<AppOptions, 'instructionsMaxAgeMs' | 'network'>;
-  client: ModelClient;
   documents: Documents;
   mcpConfig: McpConfig;
   mcpAuth: McpAuth;
@@ -30,30 +31,37 @@ export interface AppProgramDeps extends Omit<
 }
 
 export interface AppProgram extends AgentProgram {
-  /** Ends the connections to MCP servers; after the sessions that use them. */
+  /** Ends the connections to models and MCP servers; after the sessions that use them. */
   close(): Promise<void>;
 }
 
 /** Puts it together. */
 export async function createAppProgram(deps: AppProgramDeps): Promise<AppProgram> {
-  const { options, config, identity, client, documents, fetch, runtime, env, clock, log } = deps;
+  const { options, config, identity, documents, fetch, runtime, env, clock, log } = deps;
   const shell = await findShell(runtime);
-  const mcp = createMcp({
-    configured: deps.mcpConfig,
-    auth: deps.mcpAuth,
-    settings: () => config.effective().mcp,
-    clientName: deps.clientName,
-    env,
-    spawn: spawnGroup,
-    fetch,
-    images: deps.images,
-    additionalDirs: deps.additionalDirs,
-    log,
-  });
+  const opened = createDisposers();
+  const client = opened.add(createModelClient());
+  const images = createImages({ settings: () => config.effective().image });
+  const mcp = opened.add(
+    createMcp({
+      configured: deps.mcpConfig,
+      auth: deps.mcpAuth,
+      settings: () => config.effective().mcp,
+      clientName: deps.clientName,
+      env,
+      spawn: spawnGroup,
+      fetch,
+      images,
+      additionalDirs: deps.additionalDirs,
+      log,
+    }),
+  );
   const program = createAgentProgram({
     ...deps,
     agentFolders: () => [],
     instructionsMaxAgeMs: options.instructionsMaxAgeMs,
+    client,
+    images,
     shell,
     tools: builtinTools(),
     videos: createVideoUploads({ client, documents }),
@@ -68,5 +76,5 @@ export async function createAppProgram(deps: AppProgramDeps): Promise<AppProgram
       log,
     }),
   });
-  return { ...program, close: mcp.close };
+  return { ...program, close: () => opened.close(log) };
 }

@@ -24,7 +24,6 @@ import { createMeta } from './meta.ts';
 import { newUlid } from './ids.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Meta } from '#schema/meta.ts';
-import { createImages } from '#server/images/images.ts';
 import { createIdentity } from '#server/models/providers/identity.ts';
 import { createProviders, type Providers } from '#server/models/providers/providers.ts';
 import { createMcpAuth, type McpAuth } from '#server/mcp/auth/mcp-auth.ts';
@@ -33,7 +32,6 @@ import { createMcpManagement, type McpManagement } from '#server/mcp/management/
 import { createProber } from '#server/mcp/management/probe.ts';
 import { createHttpClient } from '#server/net/http-client.ts';
 import { createModelChecks } from '#server/models/model-checks.ts';
-import { createModelClient } from '#server/models/stream.ts';
 import { spawnGroup } from '#server/processes/spawn.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
@@ -180,8 +178,6 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     credentials: options.bypassAuth ? undefined : credentials,
   });
   const providers = createProviders({ documents, config, env: options.env });
-  const client = opened.add(createModelClient());
-  const images = createImages({ settings: () => config.effective().image });
 
   config.onChanged((change) => globalStream.publish('event.config.changed', change));
   config.onWarnings((warnings) => globalStream.publish('event.config.warning', { warnings }));
@@ -266,9 +262,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       defaults,
       env: options.env,
       identity,
-      client,
       documents,
-      images,
       log,
     }));
   opened.add({ close: async () => (await program)?.close() });
