@@ -9,7 +9,6 @@ import { ServiceError } from '#server/errors/service-error.ts';
 import { contextSize } from '#server/journal/context-size.ts';
 import type { ContextEntry } from '#server/journal/projections/context.ts';
 import { contextLimit } from '#server/models/budget.ts';
-import { compact } from './compact.ts';
 import { exceedsKept } from './kept.ts';
 import { compactionTranscript } from './transcript.ts';
 import { createObservedWindows, isFull, isOverflow } from './window.ts';
@@ -52,6 +51,7 @@ function open(session: SessionContext): CompactionPart {
   }
 
   async function compactInTurn(agent: AgentContext, { turnId, frozen, signal }: NearStep): Promise<void> {
+    const { compact } = await import('./compact.ts');
     await compact(agent, { turnId, frozen: () => frozen, window: windowOf, signal });
     turns.set(agent.id, { turnId, compactedTo: contextSize(agent.state()), overflowed: false });
   }
@@ -78,6 +78,7 @@ function open(session: SessionContext): CompactionPart {
       const work = main.exclusively(async (signal) => {
         // Who asked for it is answered first.
         await new Promise<void>((resolve) => setImmediate(resolve));
+        const { compact } = await import('./compact.ts');
         context.config.create();
         await compact(context, { instruction, frozen: () => context.config.present(), window: windowOf, signal });
       });
