@@ -23,7 +23,6 @@ import type { ModelVariables } from './environment-model.ts';
 import { deprecatedVariables } from './environment.ts';
 import { resolveFlags } from './flags.ts';
 import type { Flags } from './flags.ts';
-import { patchDocument } from './patch.ts';
 import { publicConfig } from './public-view.ts';
 import { sectionToWire } from './key-case.ts';
 import { domainIssues, domains, domainValue, readStored, UNREADABLE_RULES } from './stored.ts';
@@ -253,7 +252,10 @@ export async function createConfig({ home, env, log, clock, memory: tables }: Co
     modelVariables: () => layers().model,
     async patch(body) {
       try {
-        await exclusively(() => write(({ document }) => patchDocument(document, body, { env: env(), memory })));
+        await exclusively(async () => {
+          const { patchDocument } = await import('./patch.ts');
+          await write(({ document }) => patchDocument(document, body, { env: env(), memory }));
+        });
       } catch (error) {
         if (error instanceof ServiceError && error.name === 'persistence.failure')
           throw new ServiceError('validation.failed', error.message, { cause: error });

@@ -11,7 +11,6 @@ import type { AuthSummary, CreateProvider, ProviderDetail, ProviderItem, Replace
 import type { ProviderRecord } from '#schema/provider-record.ts';
 import { MANAGED_PROVIDER, readSlot, runtimeSlot } from './credential-slots.ts';
 import { modelItem, modelItems } from '../model-items.ts';
-import { createProvider, deleteProvider, replaceProvider } from './provider-edits.ts';
 import { assertResolvable, providerBaseUrl, providerIdOf } from '../resolve.ts';
 import { tableText, WIRE_TYPES, wireTypeOf } from './wire-types.ts';
 
@@ -86,13 +85,18 @@ export function createProviders({ documents, config, env }: ProvidersDeps): Prov
       return key && id !== ENV_PROVIDER ? { ...found, api_key: key } : found;
     },
     async create(form) {
+      const { createProvider } = await import('./provider-edits.ts');
       await config.update(({ document }) => createProvider(document, form));
       return existing(form.id);
     },
     async replace(id, form) {
+      const { replaceProvider } = await import('./provider-edits.ts');
       return existing(await config.update(({ document }) => replaceProvider(document, id, form)));
     },
-    remove: (id) => config.update(({ document }) => deleteProvider(document, id)),
+    async remove(id) {
+      const { deleteProvider } = await import('./provider-edits.ts');
+      return config.update(({ document }) => deleteProvider(document, id));
+    },
     models: () => modelItems(config.effective()),
     setDefault: (alias) =>
       config.update(({ document }) => {
