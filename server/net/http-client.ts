@@ -3,9 +3,7 @@
  * and nothing is cut for being silent, since a stream of events may be so for hours. Proxies and certificates are those
  * of all requests.
  */
-import type { EnvHttpProxyAgent } from 'undici';
 import { dispatcherOptions } from './dispatcher.ts';
-import { send, toResponse } from './send.ts';
 
 const CONNECT_MS = 30_000;
 
@@ -21,17 +19,17 @@ export interface HttpClient {
 
 /** Creates it; nothing is loaded or opened before the first request. */
 export function createHttpClient(): HttpClient {
-  let opened: Promise<{ undici: typeof import('undici'); dispatcher: EnvHttpProxyAgent }> | undefined;
+  let opened: ReturnType<typeof open> | undefined;
 
   async function open() {
-    const undici = await import('undici');
+    const [undici, { send, toResponse }] = await Promise.all([import('undici'), import('./send.ts')]);
     const timeouts = { connectMs: CONNECT_MS, firstByteMs: 0, idleMs: 0 };
-    return { undici, dispatcher: new undici.EnvHttpProxyAgent(dispatcherOptions(timeouts)) };
+    return { undici, send, toResponse, dispatcher: new undici.EnvHttpProxyAgent(dispatcherOptions(timeouts)) };
   }
 
   return {
     async fetch(url, init = {}) {
-      const { undici, dispatcher } = await (opened ??= open());
+      const { undici, send, toResponse, dispatcher } = await (opened ??= open());
       const headers = new Headers(init.headers);
       const { body } = init;
       if (body instanceof URLSearchParams && !headers.has('content-type')) {
