@@ -13,6 +13,7 @@ const LAYERS = [
     'aborts',
     'slots',
     'once-per',
+    'load-once',
     'shared-run',
     'version',
     'start-error',

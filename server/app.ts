@@ -17,11 +17,12 @@ import type { Connections } from '#server/events/peer.ts';
 import { openHome } from '#server/home/home.ts';
 import { listInstances, registerInstance } from '#server/home/instances.ts';
 import type { UseSession } from '#server/agent/feature.ts';
-import type { AppProgram, AppProgramDeps } from './agent-program.ts';
+import type { AppProgram } from './agent-program.ts';
 import type { AppOptions, BindFacts } from './app-options.ts';
 import { createDisposers, type Disposers } from './disposers.ts';
 import { createMeta } from './meta.ts';
 import { newUlid } from './ids.ts';
+import { loadOnce } from './load-once.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Meta } from '#schema/meta.ts';
 import { createIdentity } from '#server/models/providers/identity.ts';
@@ -118,11 +119,6 @@ const openGlobalStream = ({ holder, ...deps }: Omit<GlobalStreamDeps, 'claim'> &
       return 'lease' in taken ? taken.lease : undefined;
     },
   });
-
-async function openProgram(deps: AppProgramDeps): Promise<AppProgram> {
-  const { createAppProgram } = await import('./agent-program.ts');
-  return createAppProgram(deps);
-}
 
 async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const { home, host, port, clock } = options;
@@ -246,9 +242,10 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     env: options.env,
     now: clock.now,
   });
-  let program: Promise<AppProgram> | undefined;
-  const loadProgram = () =>
-    (program ??= openProgram({
+  let program: AppProgram | undefined;
+  const loadProgram = loadOnce(async () => {
+    const { createAppProgram } = await import('./agent-program.ts');
+    program = await createAppProgram({
       options,
       runtime,
       additionalDirs: additionalDirs.of,
@@ -264,8 +261,10 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       identity,
       documents,
       log,
-    }));
-  opened.add({ close: async () => (await program)?.close() });
+    });
+    return program;
+  });
+  opened.add({ close: () => program?.close() });
   const git = opened.add(createGit({ runtime, clock }));
   const trees = opened.add(createTrees({ windowMs: () => windowMs(options.env()), log }));
   const fileSearch = opened.add(createFileSearch({ trees, runtime, env: options.env, clock, log }));

@@ -1,6 +1,6 @@
 /** The image library, loaded at first use: three formats alone, few threads, little memory kept. */
-import type sharp from 'sharp';
 import { sniffImage } from '#server/files/media-types.ts';
+import { loadOnce } from '#server/load-once.ts';
 
 /** What is decoded at most, in pixels and in bytes of the file. */
 export const DECODE_PIXELS = 100_000_000;
@@ -34,9 +34,8 @@ export interface Pixels extends Size {
 }
 
 const loaders = ['VipsForeignLoadPngBuffer', 'VipsForeignLoadJpegBuffer', 'VipsForeignLoadWebpBuffer'];
-let loaded: Promise<typeof sharp> | undefined;
 
-async function library(): Promise<typeof sharp> {
+const decoder = loadOnce(async () => {
   const { default: load } = await import('sharp');
   // Files are decoded once, and other work needs the processors too.
   load.concurrency(1);
@@ -45,9 +44,7 @@ async function library(): Promise<typeof sharp> {
   load.block({ operation: ['VipsForeignLoad'] });
   load.unblock({ operation: loaders });
   return load;
-}
-
-const decoder = () => (loaded ??= library());
+});
 
 /** What the header says; undefined for what is none of the formats that are decoded, or is damaged already there. */
 export async function readHeader(bytes: Uint8Array): Promise<ImageHeader | undefined> {

@@ -18,6 +18,7 @@ import type { LeaseHolder } from '#server/storage/lease.ts';
 import type { ColdFolds } from './cold-folds.ts';
 import type { TakeFold, TakenFold } from './taken-folds.ts';
 import { createLiveCache, type LiveCache } from './live-cache.ts';
+import { loadOnce } from '#server/load-once.ts';
 import { createSlots, type Slots } from '#server/slots.ts';
 import type { SessionIndex } from './session-index.ts';
 import type { WantedCopy } from './session-copies.ts';
@@ -148,12 +149,14 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     projections,
   });
 
-  const logs = () => import('#server/journal/session-log.ts');
-
-  /** What makes a session of its log. Nothing before the first one needs the code of sessions and their agents. */
-  async function activation() {
-    const [{ createLiveSession }, program] = await Promise.all([import('./session.ts'), deps.program()]);
-    return (sessionLog: SessionLog, row: SessionHeader, known?: TakenFold['transcripts']): LiveSession => {
+  /** What makes sessions of their journals. Nothing before the first one needs the code of sessions and their agents. */
+  const engine = loadOnce(async () => {
+    const [{ createLiveSession }, { createSessionLog, openSessionLog }, program] = await Promise.all([
+      import('./session.ts'),
+      import('#server/journal/session-log.ts'),
+      deps.program(),
+    ]);
+    function activate(sessionLog: SessionLog, row: SessionHeader, known?: TakenFold['transcripts']): LiveSession {
       const { id, workspaceId, cwd } = row;
       const dir = directory(row);
       return createLiveSession({
@@ -170,8 +173,9 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
         changed: () => persist(id),
         report: (what, error) => log.error(what, { sessionId: id, err: error }),
       });
-    };
-  }
+    }
+    return { createSessionLog, openSessionLog, activate };
+  });
 
   function persist(id: string): void {
     const session = live.get(id);
@@ -187,7 +191,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
    */
   async function createNow(row: SessionHeader): Promise<LiveSession> {
     const dir = directory(row);
-    const [activate, { createSessionLog }] = await Promise.all([activation(), logs()]);
+    const { createSessionLog, activate } = await engine();
     try {
       const { titleKind = 'replaceable' } = row;
       const sessionLog = createSessionLog({
@@ -212,7 +216,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       directory,
       logOptions,
       headerOf,
-      activation,
+      engine,
       loaded: live.get,
       add: live.add,
     });
@@ -246,7 +250,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
   async function loadNow(id: string, known?: TakenFold): Promise<LiveSession> {
     const row = storedHeader(id);
     await deps.ensureWorkspace(row.workspaceId, row.cwd);
-    const [activate, { openSessionLog }] = await Promise.all([activation(), logs()]);
+    const { openSessionLog, activate } = await engine();
     let sessionLog: SessionLog;
     try {
       sessionLog = await openSessionLog(logOptions(row), known?.fold);

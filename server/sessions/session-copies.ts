@@ -47,7 +47,8 @@ export interface SessionCopiesDeps {
   directory(row: Pick<SessionHeader, 'id' | 'workspaceId'>): string;
   logOptions(row: Pick<SessionHeader, 'id' | 'workspaceId'>): SessionLogOptions;
   headerOf(log: SessionLog, row: SessionHeader): SessionHeader;
-  activation(): Promise<(log: SessionLog, row: SessionHeader) => LiveSession>;
+  /** Loaded with the first session. */
+  engine(): Promise<{ activate(log: SessionLog, row: SessionHeader): LiveSession }>;
   loaded(id: string): LiveSession | undefined;
   /** Puts in what `make` returns. */
   add(id: string, make: () => Promise<LiveSession>): Promise<LiveSession>;
@@ -105,7 +106,7 @@ export function createSessionCopies(deps: SessionCopiesDeps) {
   async function copyFolded(source: SessionHeader, id: string, { kind, describe }: WantedCopy): Promise<LiveSession> {
     const { workspaceId } = source;
     const from = directory(source);
-    const activate = await deps.activation();
+    const { activate } = await deps.engine();
     const loaded = deps.loaded(source.id);
     await loaded?.log.refresh();
     if (loaded) assertNoTurn(source.id, loaded.state);

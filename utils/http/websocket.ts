@@ -3,10 +3,10 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Socket } from 'node:net';
 import type { Hooks, Peer as Socketed } from 'crossws';
-import type { NodeAdapter } from 'crossws/adapters/node';
 import type { App } from '#server/app.ts';
 import { WEBSOCKET_PATH, bearerSubprotocol } from '#server/auth/guard.ts';
 import type { Peer, PeerHandle } from '#server/events/peer.ts';
+import { loadOnce } from '#server/load-once.ts';
 
 /** A longer frame closes its connection with 1009. */
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
@@ -97,12 +97,11 @@ type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => unkno
 
 /** Makes peers of `app.connections` of sockets. The WebSocket library, with all that it imports, is loaded at the first. */
 export function createUpgrade(app: App): Upgrade {
-  let adapter: Promise<NodeAdapter> | undefined;
-  const load = async () => {
+  const adapter = loadOnce(async () => {
     const { default: nodeAdapter } = await import('crossws/adapters/node');
     return nodeAdapter({ hooks: peerHooks(app), serverOptions: webSocketServerOptions });
-  };
-  return async (request, socket, head) => (await (adapter ??= load())).handleUpgrade(request, socket, head);
+  });
+  return async (request, socket, head) => (await adapter()).handleUpgrade(request, socket, head);
 }
 
 /** The server's `upgrade` listener: any other path is closed without an answer, refusals are bare, the rest goes on. */
