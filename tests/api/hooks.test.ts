@@ -455,10 +455,14 @@ describe('tasks and subagents', () => {
     const told = recorded('TaskStarted', 'Notification');
     await configure(...told.entries);
     const talk = await startTalk(world);
-    const behind = { command: 'true', description: 'Nothing', run_in_background: true };
+    const gate = fresh('gate');
+    const command = `until test -e ${gate}; do sleep 0.02; done`;
+    const behind = { command, description: 'Nothing', run_in_background: true };
     const calls = [call('Bash', { command: 'echo hello' }, 'c1')];
     const scripts = [{ calls }, { calls: [call('Bash', behind, 'c2')] }, { text: 'Done.' }, { text: 'I heard.' }];
     await talk.turn('go', scripts, { permission_mode: 'yolo' });
+    // A task that ends before its turn is told of in that turn.
+    await writeFile(inProject(gate), '');
     const task = { kind: 'process', status: 'running', started_at: expect.any(Number) };
     expect(await told.nth('TaskStarted')).toMatchObject({ ...task, detached: false, task_id: expect.any(String) });
     const second = await told.nth('TaskStarted', 2);

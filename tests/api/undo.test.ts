@@ -177,10 +177,20 @@ test('a notification that went with its turn is told once more, by the next turn
   const talk = await startTalk(world);
   await talk.turn('One', [{ text: 'First.' }], { permission_mode: 'yolo' });
   await talk.turn('Two', [
-    { calls: [call('Bash', { command: 'true', run_in_background: true, description: 'Quick' })] },
+    {
+      calls: [
+        call('Bash', {
+          command: 'until [ -e begun ]; do sleep 0.01; done',
+          run_in_background: true,
+          description: 'Waits for the end of the turn',
+        }),
+      ],
+    },
     { text: 'Begun.' },
   ]);
   world.model.enqueue({ text: 'Heard.' });
+  // A task that ends before its turn is told of in that turn.
+  await writeFile(join(world.project, 'begun'), '');
   await talk.nth('task.notified', 1);
   await expect.poll(async () => (await talk.status()).busy).toBe(false);
   const told = talk.all('task.notified').length;
