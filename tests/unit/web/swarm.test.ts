@@ -20,9 +20,9 @@ const ended: TranscriptOp = {
 it('a call is drawn by its members: those that go on, then the items', () => {
   const { ofCall } = createToolViews([swarmViews]);
   const input = { description: 'look', items: ['a', 'b'], resume_agent_ids: { 'agent-1': 'Go on' } };
-  const names = ['agent-1 goes on', 'a', 'b'];
+  const named = [{ agentId: 'agent-1' }, { item: 'a' }, { item: 'b' }];
   const call = { name: 'AgentSwarm', input };
-  const body = { kind: 'swarm', agents: [], names, running: true };
+  const body = { kind: 'swarm', agents: [], named, running: true };
   expect(ofCall(call)).toEqual({ verb: 'Swarm', subject: 'look', prose: true, body });
   expect(ofCall({ ...call, agents: ['agent-1'], output: 'x' })).toEqual({
     verb: 'Swarm',
@@ -37,21 +37,21 @@ it('a call is drawn by its members: those that go on, then the items', () => {
   }
 });
 
-it('its members stand as the transcript tells; those that have not begun are the last', () => {
+it('its members stand as the transcript tells', () => {
   const view = viewOf(
     [
-      member('agent-1', { state: 'completed' }),
-      member('agent-2', { state: 'failed', error: 'no' }),
-      member('agent-3', { state: 'killed', error: 'interrupted' }),
-      member('agent-4', { stateReason: '429 slow down' }),
-      member('agent-5', { stateReason: '429 slow down' }),
-      member('agent-6'),
+      member('agent-1', { state: 'completed', description: 'a' }),
+      member('agent-2', { state: 'failed', error: 'no', description: 'b' }),
+      member('agent-3', { state: 'killed', error: 'interrupted', description: 'c' }),
+      member('agent-4', { stateReason: '429 slow down', description: 'd' }),
+      member('agent-5', { stateReason: '429 slow down', description: 'e' }),
+      member('agent-6', { description: 'f' }),
     ],
     { 'agent-4': [ended], 'agent-6': [ended] },
   );
   const agents = [1, 2, 3, 4, 5, 6].map((number) => `agent-${number}`);
-  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
-  const members = membersOf({ kind: 'swarm', agents, names, running: true }, view);
+  const named = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((item) => ({ item }));
+  const members = membersOf({ kind: 'swarm', agents, named, running: true }, view);
   expect(members.map(({ name, state, reason }) => [name, state, reason])).toEqual([
     ['a', 'done', undefined],
     ['b', 'failed', 'no'],
@@ -63,8 +63,30 @@ it('its members stand as the transcript tells; those that have not begun are the
     ['g', 'to come', undefined],
   ]);
   expect(countsOf(members)).toBe('1 done · 1 failed · 1 aborted · 2 running · 1 waiting · 1 to come');
-  expect(membersOf({ kind: 'swarm', agents: [], names: ['a'], running: false }, view)).toMatchObject([
+  expect(membersOf({ kind: 'swarm', agents: [], named: [{ item: 'a' }], running: false }, view)).toMatchObject([
     { agentId: undefined, state: 'not started' },
+  ]);
+});
+
+it('each member is the agent that works on its item, in whatever order they begin', () => {
+  const long = 'x'.repeat(1200);
+  const described = {
+    'agent-2': 'b',
+    'agent-3': long.slice(0, 1000),
+    'agent-4': 'a',
+    'agent-5': 'a',
+    'agent-1': 'look',
+  };
+  const view = viewOf(Object.entries(described).map(([id, description]) => member(id, { description })));
+  const named = [{ agentId: 'agent-1' }, ...['a', 'a', 'ab', 'b', long].map((item) => ({ item }))];
+  const members = membersOf({ kind: 'swarm', agents: Object.keys(described), named, running: true }, view);
+  expect(members.map(({ name, agentId }) => [name.slice(0, 15), agentId])).toEqual([
+    ['agent-1 goes on', 'agent-1'],
+    ['a', 'agent-4'],
+    ['a', 'agent-5'],
+    ['ab', undefined],
+    ['b', 'agent-2'],
+    [long.slice(0, 15), 'agent-3'],
   ]);
 });
 

@@ -1,6 +1,6 @@
 /** The members of a swarm as its card shows them, read from the transcript of their caller. */
 import type { SessionView } from '../../state/session-view.ts';
-import type { SwarmBody } from './views.ts';
+import type { NamedMember, SwarmBody } from './views.ts';
 
 export type MemberState = 'to come' | 'running' | 'waiting' | 'done' | 'failed' | 'aborted' | 'not started';
 
@@ -14,14 +14,41 @@ export interface SwarmMember {
   reason: string | undefined;
 }
 
-/** In the order of the swarm; they begin in that order, so those that have not are the last. */
-export function membersOf(
-  { agents, names, running }: SwarmBody,
-  view: Pick<SessionView, 'main' | 'agents'>,
-): SwarmMember[] {
-  const begun = agents.map((agentId, at): SwarmMember => {
+type Seen = Pick<SessionView, 'main' | 'agents'>;
+
+/** Longer names of tasks may have been cut. */
+const WHOLE_NAME_CHARS = 900;
+
+const isNamedAfter = (item: string, name: string | undefined) =>
+  name !== undefined && (name === item || (name.length > WHOLE_NAME_CHARS && item.startsWith(name)));
+
+/** Which agent is which member. They begin in no certain order, but the task of each is named after its item. */
+function agentsOf({ agents, named }: SwarmBody, { main }: Seen): (string | undefined)[] {
+  const free = new Set(agents);
+  const take = (wanted: (agentId: string) => boolean) => {
+    const agentId = [...free].find(wanted);
+    if (agentId !== undefined) free.delete(agentId);
+    return agentId;
+  };
+  return named.map((member) =>
+    'agentId' in member
+      ? take((agentId) => agentId === member.agentId)
+      : take((agentId) => isNamedAfter(member.item, main.tasks.get(agentId)?.description)),
+  );
+}
+
+const nameOf = (member: NamedMember) => ('item' in member ? member.item : `${member.agentId} goes on`);
+
+/** In the order in which the call names them. */
+export function membersOf(body: SwarmBody, view: Seen): SwarmMember[] {
+  const agents = agentsOf(body, view);
+  return body.named.map((member, at): SwarmMember => {
+    const name = nameOf(member);
+    const agentId = agents[at];
+    if (agentId === undefined) {
+      return { agentId, name, state: body.running ? 'to come' : 'not started', reason: undefined };
+    }
     const task = view.main.tasks.get(agentId);
-    const name = names[at] ?? task?.description ?? agentId;
     switch (task?.state) {
       case 'completed':
         return { agentId, name, state: 'done', reason: undefined };
@@ -36,13 +63,6 @@ export function membersOf(
       }
     }
   });
-  const left = names.slice(agents.length).map((name): SwarmMember => ({
-    agentId: undefined,
-    name,
-    state: running ? 'to come' : 'not started',
-    reason: undefined,
-  }));
-  return [...begun, ...left];
 }
 
 const ORDER: readonly MemberState[] = ['done', 'failed', 'aborted', 'running', 'waiting', 'to come', 'not started'];

@@ -2,27 +2,29 @@
 import { textOf, type Args, type DrawnCall, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
 import { isObject } from '../../state/is-object.ts';
 
+/** One as the call names it: an agent that goes on, or an item that an agent is to work on. */
+export type NamedMember = { agentId: string } | { item: string };
+
 export type SwarmBody = {
   kind: 'swarm';
-  /** Of members that have begun, in their order. */
+  /** Of members that have begun, in the order in which they did. */
   agents: readonly string[];
-  /** Of all members, in the order in which they begin. */
-  names: readonly string[];
+  named: readonly NamedMember[];
   running: boolean;
 };
 
 /** Those that go on come first. */
-function namesOf({ items, resume_agent_ids: resumed }: Args): string[] {
+function membersIn({ items, resume_agent_ids: resumed }: Args): NamedMember[] {
   return [
-    ...(isObject(resumed) ? Object.keys(resumed).map((id) => `${id} goes on`) : []),
-    ...(Array.isArray(items) ? items.map(String) : []),
+    ...(isObject(resumed) ? Object.keys(resumed).map((agentId) => ({ agentId })) : []),
+    ...(Array.isArray(items) ? items.map((item) => ({ item: String(item) })) : []),
   ];
 }
 
 function swarm(args: Args, { agents = [], output }: DrawnCall): ToolSummary {
-  const names = namesOf(args);
+  const named = membersIn(args);
   const body: SwarmBody | undefined =
-    names.length > 0 ? { kind: 'swarm', agents, names, running: output === undefined } : undefined;
+    named.length > 0 ? { kind: 'swarm', agents, named, running: output === undefined } : undefined;
   const drawn = { verb: 'Swarm', subject: textOf(args, 'description'), prose: true as const, body };
   // The card says what the result repeats, once somebody has begun.
   return agents.length > 0 ? { ...drawn, opens: 'while running', output: 'on failure' } : drawn;
