@@ -1,19 +1,13 @@
 /** Live output of calls: each piece of it comes alone, and takes the place of the one before; people want to see it grow. */
-import type { TranscriptBatch, TranscriptReset, TranscriptState } from './types.ts';
+import type { TranscriptBatch, TranscriptState } from './types.ts';
 
 /** Of a call, from its end. */
 const OUTPUT_CHARS = 64 * 1024;
 
 type Op = TranscriptBatch['ops'][number];
 
-/** The payload with new pieces behind what the state has of their calls. */
-export function withOutput(
-  state: TranscriptState | undefined,
-  payload: TranscriptReset | TranscriptBatch,
-): TranscriptReset | TranscriptBatch {
-  if (payload.type === 'transcript.reset' || !state) return payload;
-  return { ...payload, ops: payload.ops.map((op) => grown(state, op)) };
-}
+/** The ops of a batch with new pieces behind what the state that they meet has of their calls. */
+export const withOutput = (state: TranscriptState, ops: readonly Op[]): Op[] => ops.map((op) => grown(state, op));
 
 function grown(state: TranscriptState, op: Op): Op {
   if (op.op !== 'frame.upsert' || op.frame.kind !== 'tool' || !op.frame.progress?.text) return op;

@@ -43,6 +43,7 @@ export function followTranscripts(
   const feed = createTranscriptFeed({
     sessionId: id,
     pageSize: PAGE_SIZE,
+    shape: withOutput,
     link: {
       page: (agent_id, query) => rest.transcript(id, { agent_id, ...query }),
       ops: (agent_id, since_seq) => rest.transcriptOps(id, { agent_id, since_seq }),
@@ -101,7 +102,7 @@ export function followTranscripts(
       if (state.kind === 'open') void connect();
     },
     transcript(frame) {
-      if (frame.session_id === id) feed.frame(withOutput(feed.state(frame.payload.agent_id), frame.payload));
+      if (frame.session_id === id) feed.frame(frame.payload);
     },
     resync(resync) {
       if (resync.session_id === id) void feed.resync();

@@ -54,6 +54,8 @@ export interface TranscriptFeedOptions {
   listener: TranscriptListener;
   /** Turns of one page. */
   pageSize?: number;
+  /** What of a batch is applied to the state that it meets; all as it came unless given. */
+  shape?(state: TranscriptState, ops: TranscriptBatch['ops']): TranscriptBatch['ops'];
 }
 
 export interface TranscriptFeed {
@@ -102,7 +104,7 @@ const newCopy = (): Copy => ({
 
 /** Creates a feed that follows nothing yet. */
 export function createTranscriptFeed(options: TranscriptFeedOptions): TranscriptFeed {
-  const { sessionId, link, listener, pageSize = PAGE_SIZE } = options;
+  const { sessionId, link, listener, pageSize = PAGE_SIZE, shape = (_, ops) => ops } = options;
   const copies = new Map<string, Copy>();
   /** Agents of which something was lost. */
   const lost = new Set<string>();
@@ -130,7 +132,7 @@ export function createTranscriptFeed(options: TranscriptFeedOptions): Transcript
   }
 
   function applyBatch(agentId: string, copy: Copy, ops: TranscriptBatch['ops']): void {
-    const { changed, gap } = applyOps(copy.state, ops);
+    const { changed, gap } = applyOps(copy.state, shape(copy.state, ops));
     if (changed) told(agentId, copy);
     if (!gap) return;
     copy.damaged = true;

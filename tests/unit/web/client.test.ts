@@ -269,21 +269,29 @@ describe('a followed session', () => {
     await eventually(() => expect(follows().at(-1)?.transcript).toEqual({ '*': 'turn', main: 'delta' }));
   });
 
-  it('puts pieces of live output one behind the other, until the result', async () => {
-    const { follower } = follow();
-    await eventually(() => expect(follows()).toHaveLength(1));
-    const printed = (words: string) => tool('t0.1', 'c', { progress: { kind: 'stdout', text: words } });
-    const shown = () => {
-      const item = follower.agents.get('main')?.items[0];
-      const call = item?.kind === 'turn' ? item.steps[0]?.frames[0] : undefined;
-      return call?.kind === 'tool' ? [call.state, call.progress?.text] : [];
-    };
-    ops(6, [printed('one ')]);
-    ops(7, [printed('two')]);
-    await eventually(() => expect(shown()).toEqual(['running', 'one two']));
-    ops(8, [tool('t0.1', 'c', { state: 'done', output: 'all' })]);
-    await eventually(() => expect(shown()).toEqual(['done', undefined]));
-  });
+  it.each([false, true])(
+    'puts pieces of live output together until the result; while it is read: %s',
+    async (early) => {
+      const printed = (words: string) => tool('t0.1', 'c', { progress: { kind: 'stdout', text: words } });
+      const print = () => {
+        ops(6, [printed('one ')]);
+        ops(7, [printed('two')]);
+      };
+      if (early) onFollow = print;
+      const { follower, turns } = follow();
+      await eventually(() => expect(turns()).toEqual(['t0']));
+      await eventually(() => expect(follows()).toHaveLength(1));
+      const shown = () => {
+        const item = follower.agents.get('main')?.items[0];
+        const call = item?.kind === 'turn' ? item.steps[0]?.frames[0] : undefined;
+        return call?.kind === 'tool' ? [call.state, call.progress?.text] : [];
+      };
+      if (!early) print();
+      await eventually(() => expect(shown()).toEqual(['running', 'one two']));
+      ops(8, [tool('t0.1', 'c', { state: 'done', output: 'all' })]);
+      await eventually(() => expect(shown()).toEqual(['done', undefined]));
+    },
+  );
 
   it('says when the session does not exist', async () => {
     answerPage = () => Promise.reject(new Error('gone'));
