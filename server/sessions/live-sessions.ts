@@ -170,19 +170,22 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
         row: (stored = index.get(id) ?? row) => (sessionLog.claimed ? headerOf(sessionLog, stored) : stored),
         flushEvents: () => deps.flushEvents(id),
         clock,
-        changed: () => persist(id),
+        changed: () => persist(id, 'soon'),
         report: (what, error) => log.error(what, { sessionId: id, err: error }),
       });
     }
     return { createSessionLog, openSessionLog, activate };
   });
 
-  function persist(id: string): void {
+  function persist(id: string, when: 'now' | 'soon' = 'now'): void {
     const session = live.get(id);
     // Who is not the writer has nothing to tell.
     if (!session?.log.claimed) return;
     // Without the look into the index: it keeps the facts that no journal has, unless the row went with the file.
-    index.upsert(session.row(session.loaded), session.log.length);
+    const row = session.row(session.loaded);
+    // That something is open is there before it goes on: by that a later start knows what to settle.
+    const upsert = row.open || when === 'now' ? index.upsert : index.upsertSoon;
+    upsert(row, session.log.length);
     files.writeSoon(id, session.log.dir);
   }
 
@@ -199,7 +202,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
         session: sessionOfHeader(row, undefined),
         titleKind,
       });
-      index.upsert(row, sessionLog.length);
+      index.addSoon(row, sessionLog.length);
       const session = activate(sessionLog, row);
       deps.loaded(session);
       return session;
@@ -333,7 +336,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       return copy(source, wanted);
     },
     patch,
-    persist,
+    persist: (id) => persist(id),
     async flush(id) {
       await live.get(id)?.log.sync();
       await files.flush(id);

@@ -8,6 +8,7 @@ import type { Logger } from '#server/logging/log.ts';
 import type { Connection, IndexDb } from '#server/storage/index-db.ts';
 import { repairPass, type ReadSessionFolder } from './repair-pass.ts';
 import type { ColdFacts, SessionHeader, StoredHeader } from './session-header.ts';
+import { createRowWrites } from './row-writes.ts';
 import { readPage, type PageQuery, type SessionPage } from './session-page.ts';
 import { sessionRows } from './session-rows.ts';
 import type { FileStamp } from './state-file.ts';
@@ -23,6 +24,18 @@ export interface SessionIndex {
    * could not be written is kept and tried again every 5 s.
    */
   upsert(header: SessionHeader, journalLength: number): void;
+  /**
+   * As `upsert`, for who can do with other servers hearing of it some milliseconds later: it is written with other rows.
+   * What is read here has it at once.
+   */
+  upsertSoon(header: SessionHeader, journalLength: number): void;
+  /** The same of a session that is new. */
+  addSoon(header: SessionHeader, journalLength: number): void;
+  /**
+   * Runs `work`; the rows that it gave to `addSoon` are in the file when this resolves. What runs at the same time is
+   * written together and waits for one another, some milliseconds at most.
+   */
+  together<T>(work: () => Promise<T>): Promise<T>;
   /**
    * Stores facts that no journal has, made from those that are there, whoever wrote them. Does nothing without a row.
    * Throws when it cannot be written.
@@ -60,14 +73,16 @@ export interface SessionIndexDeps {
 }
 
 const idRows = z.array(z.object({ id: z.string() }));
-const workspaceRows = z.array(z.object({ workspaceId: z.string(), cwd: z.string(), sessions: z.number() }));
+const countRows = z.array(z.object({ workspaceId: z.string(), sessions: z.number() }));
+const directoryRows = z.array(z.object({ cwd: z.string() }));
 
 /** Writes nothing yet; `ready` opens the file. */
 export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
   const { db, log, sessionsDir, read, repairEveryMs = REPAIR_EVERY_MS, retryAfterMs = RETRY_AFTER_MS } = deps;
   const rows = sessionRows;
-  /** Rows whose write failed, newest of each session; as many as sessions are live at most. */
-  const unwritten = new Map<string, StoredHeader>();
+  const writes = createRowWrites({ db, log, onRefused: () => schedule(retryAfterMs) });
+  /** Of each workspace id that has sessions; an id stands for one directory. */
+  const directories = new Map<string, string>();
   const passedOver = new Map<string, string>();
   let timer: NodeJS.Timeout | undefined;
   let pass: Promise<void> | undefined;
@@ -81,16 +96,10 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
     if (started && !closed) timer = setTimeout(() => void repairOrRetry(), delay).unref();
   }
 
-  function writeAgain(): void {
-    for (const [id, { header, journalLength }] of unwritten) {
-      db.run((connection) => rows.upsert(connection, header, journalLength));
-      unwritten.delete(id);
-    }
-  }
-
   async function repairOnce(): Promise<void> {
     await db.refresh();
-    writeAgain();
+    writes.flush();
+    writes.writeAgain();
     const filled = db.filled();
     if (filled) usable();
     await repairPass({ db, rows, log, sessionsDir, read, stopped: () => closed, passedOver });
@@ -119,7 +128,7 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
   db.onRemade(() => schedule(0));
 
   /** Reading a list must say what is wrong with the index. */
-  function query<T>(use: (connection: Connection) => T): T {
+  function queryFile<T>(use: (connection: Connection) => T): T {
     try {
       return db.run(use);
     } catch (error) {
@@ -129,7 +138,24 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
     }
   }
 
-  const stored = (id: string) => unwritten.get(id) ?? query((connection) => rows.stored(connection, id));
+  function query<T>(use: (connection: Connection) => T): T {
+    writes.flush();
+    return queryFile(use);
+  }
+
+  function stored(id: string): StoredHeader | undefined {
+    writes.flush();
+    return writes.refused(id) ?? queryFile((connection) => rows.stored(connection, id));
+  }
+
+  function directoryOf(workspaceId: string): string | undefined {
+    const known = directories.get(workspaceId);
+    if (known !== undefined) return known;
+    const sql = 'SELECT cwd FROM sessions WHERE workspace_id = @workspaceId LIMIT 1';
+    const [row] = directoryRows.parse(queryFile(({ all }) => all(sql, { workspaceId })));
+    if (row) directories.set(workspaceId, row.cwd);
+    return row?.cwd;
+  }
 
   return {
     ready() {
@@ -139,23 +165,17 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
       }
       return whenUsable;
     },
-    upsert(header, journalLength) {
-      const { id } = header;
-      const before = unwritten.get(id);
-      unwritten.delete(id);
-      try {
-        db.run((connection) => rows.upsert(connection, header, journalLength));
-      } catch (error) {
-        unwritten.set(id, { header, journalLength, revision: (before?.revision ?? 0) + 1 });
-        log.error('a session could not be written to the index', { sessionId: id, err: error });
-        schedule(retryAfterMs);
-      }
+    upsert: writes.upsert,
+    upsertSoon: writes.upsertSoon,
+    addSoon(header, journalLength) {
+      directories.set(header.workspaceId, header.cwd);
+      writes.upsertSoon(header, journalLength, true);
     },
+    together: writes.together,
     patch(id, change) {
+      writes.flush();
+      writes.writeAgain(id);
       db.run((connection) => {
-        const late = unwritten.get(id);
-        if (late) rows.upsert(connection, late.header, late.journalLength);
-        unwritten.delete(id);
         connection.transaction(() => {
           const header = rows.stored(connection, id)?.header;
           if (header) rows.patch(connection, id, { ...header, ...change(header) });
@@ -174,10 +194,17 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
     },
     list: (page) => query((connection) => readPage(connection, page)),
     workspaces() {
-      const sql = `SELECT workspace_id AS workspaceId, sessions,
-        (SELECT cwd FROM sessions WHERE workspace_id = session_counts.workspace_id LIMIT 1) AS cwd
-        FROM session_counts WHERE sessions > 0`;
-      return workspaceRows.parse(query(({ all }) => all(sql)));
+      const sql = 'SELECT workspace_id AS workspaceId, sessions FROM session_counts WHERE sessions > 0';
+      const counts = new Map<string, number>();
+      for (const { workspaceId, sessions } of countRows.parse(queryFile(({ all }) => all(sql)))) {
+        counts.set(workspaceId, sessions);
+      }
+      // Asked at each creation: what waits is counted, so that it can go on waiting for others.
+      for (const { workspaceId } of writes.added()) counts.set(workspaceId, (counts.get(workspaceId) ?? 0) + 1);
+      return [...counts].flatMap(([workspaceId, sessions]) => {
+        const cwd = directoryOf(workspaceId);
+        return cwd === undefined ? [] : [{ workspaceId, cwd, sessions }];
+      });
     },
     newestId() {
       const sql = 'SELECT id FROM sessions WHERE archived = 0 ORDER BY created_at DESC, id DESC LIMIT 1';
@@ -194,6 +221,7 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
       clearTimeout(timer);
       // Whoever began the pass hears of its failure.
       await pass?.catch(() => undefined);
+      writes.flush();
       db.close();
     },
   };
