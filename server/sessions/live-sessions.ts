@@ -170,22 +170,19 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
         row: (stored = index.get(id) ?? row) => (sessionLog.claimed ? headerOf(sessionLog, stored) : stored),
         flushEvents: () => deps.flushEvents(id),
         clock,
-        changed: () => persist(id, 'soon'),
+        changed: () => persist(id),
         report: (what, error) => log.error(what, { sessionId: id, err: error }),
       });
     }
     return { createSessionLog, openSessionLog, activate };
   });
 
-  function persist(id: string, when: 'now' | 'soon' = 'now'): void {
+  function persist(id: string): void {
     const session = live.get(id);
     // Who is not the writer has nothing to tell.
     if (!session?.log.claimed) return;
     // Without the look into the index: it keeps the facts that no journal has, unless the row went with the file.
-    const row = session.row(session.loaded);
-    // That something is open is there before it goes on: by that a later start knows what to settle.
-    const upsert = row.open || when === 'now' ? index.upsert : index.upsertSoon;
-    upsert(row, session.log.length);
+    index.upsert(session.row(session.loaded), session.log.length);
     files.writeSoon(id, session.log.dir);
   }
 
@@ -202,7 +199,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
         session: sessionOfHeader(row, undefined),
         titleKind,
       });
-      index.addSoon(row, sessionLog.length);
+      index.add(row, sessionLog.length);
       const session = activate(sessionLog, row);
       deps.loaded(session);
       return session;
@@ -336,7 +333,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       return copy(source, wanted);
     },
     patch,
-    persist: (id) => persist(id),
+    persist,
     async flush(id) {
       await live.get(id)?.log.sync();
       await files.flush(id);

@@ -1,21 +1,21 @@
 /**
- * Rows on their way into the index. A transaction costs more than the row in it: what can wait some milliseconds is
- * written with others. What the file refuses is kept, and written when it takes it.
+ * Rows on their way into the index. A transaction costs more than the row in it, so those of sessions that are made at
+ * the same time share one. What the file refuses is kept, and written when it takes it.
  */
 import type { Logger } from '#server/logging/log.ts';
 import type { Connection, IndexDb } from '#server/storage/index-db.ts';
 import type { SessionHeader, StoredHeader } from './session-header.ts';
 import { sessionRows as rows } from './session-rows.ts';
 
-/** Longest wait for others. */
-const SOON_MS = 10;
+/** Longest wait for a session that takes longer to be made. */
+const LONGEST_WAIT_MS = 10;
 
 export interface RowWrites {
-  /** Writes the row now, with all that waits. Never throws. */
+  /** Writes the row now. Never throws. */
   upsert(header: SessionHeader, journalLength: number): void;
-  /** Writes the row with others; `isNew`: nobody has written it before. */
-  upsertSoon(header: SessionHeader, journalLength: number, isNew?: boolean): void;
-  /** Runs `work`; what it wrote is in the file behind it, together with that of other such work under way. */
+  /** Writes the row of a new session, with others; to be called in `together`. */
+  add(header: SessionHeader, journalLength: number): void;
+  /** Runs `work`; what it added is in the file behind it, as is that of other such work under way. */
   together<T>(work: () => Promise<T>): Promise<T>;
   /** Writes what waits. */
   flush(): void;
@@ -27,11 +27,7 @@ export interface RowWrites {
   writeAgain(id?: string): void;
 }
 
-interface Waiting {
-  header: SessionHeader;
-  journalLength: number;
-  isNew: boolean;
-}
+type Row = Pick<StoredHeader, 'header' | 'journalLength'>;
 
 interface RowWritesDeps {
   db: Pick<IndexDb, 'run'>;
@@ -40,8 +36,8 @@ interface RowWritesDeps {
 }
 
 export function createRowWrites({ db, log, onRefused }: RowWritesDeps): RowWrites {
-  /** Newest of each session. */
-  const waiting = new Map<string, Waiting>();
+  /** Of new sessions. */
+  const waiting = new Map<string, Row>();
   /** Newest of each session; as many as sessions are live at most. */
   const unwritten = new Map<string, StoredHeader>();
   let timer: NodeJS.Timeout | undefined;
@@ -50,7 +46,7 @@ export function createRowWrites({ db, log, onRefused }: RowWritesDeps): RowWrite
   let next: Promise<void> | undefined;
   let written = () => {};
 
-  function write(batch: readonly Waiting[]): void {
+  function write(batch: readonly Row[]): void {
     const each = (connection: Connection) => {
       for (const { header, journalLength } of batch) rows.upsert(connection, header, journalLength);
     };
@@ -58,7 +54,7 @@ export function createRowWrites({ db, log, onRefused }: RowWritesDeps): RowWrite
     for (const { header } of batch) unwritten.delete(header.id);
   }
 
-  function keep(batch: readonly Waiting[], error: unknown): void {
+  function keep(batch: readonly Row[], error: unknown): void {
     for (const { header, journalLength } of batch) {
       const revision = (unwritten.get(header.id)?.revision ?? 0) + 1;
       unwritten.set(header.id, { header, journalLength, revision });
@@ -67,35 +63,33 @@ export function createRowWrites({ db, log, onRefused }: RowWritesDeps): RowWrite
     onRefused();
   }
 
+  function writeOrKeep(batch: readonly Row[]): void {
+    try {
+      write(batch);
+    } catch (error) {
+      keep(batch, error);
+    }
+  }
+
   function flush(): void {
     if (waiting.size === 0) return;
     clearTimeout(timer);
     timer = undefined;
     const batch = [...waiting.values()];
     waiting.clear();
-    try {
-      write(batch);
-    } catch (error) {
-      keep(batch, error);
-    }
+    writeOrKeep(batch);
     next = undefined;
     written();
   }
 
-  function put(header: SessionHeader, journalLength: number, isNew: boolean): void {
-    waiting.set(header.id, { header, journalLength, isNew: isNew || waiting.get(header.id)?.isNew === true });
-  }
-
-  const added = () => [...waiting.values()].flatMap(({ header, isNew }) => (isNew ? [header] : []));
-
   return {
     upsert(header, journalLength) {
-      put(header, journalLength, false);
       flush();
+      writeOrKeep([{ header, journalLength }]);
     },
-    upsertSoon(header, journalLength, isNew = false) {
-      put(header, journalLength, isNew);
-      timer ??= setTimeout(flush, SOON_MS).unref();
+    add(header, journalLength) {
+      waiting.set(header.id, { header, journalLength });
+      timer ??= setTimeout(flush, LONGEST_WAIT_MS).unref();
     },
     async together(work) {
       underWay += 1;
@@ -103,15 +97,15 @@ export function createRowWrites({ db, log, onRefused }: RowWritesDeps): RowWrite
         underWay -= 1;
         if (underWay === 0) flush();
       });
-      if (added().length > 0) await (next ??= new Promise((resolve) => (written = resolve)));
+      if (waiting.size > 0) await (next ??= new Promise((resolve) => (written = resolve)));
       return result;
     },
     flush,
-    added,
+    added: () => [...waiting.values()].map(({ header }) => header),
     refused: (id) => unwritten.get(id),
     writeAgain(id) {
       for (const row of id === undefined ? [...unwritten.values()] : [unwritten.get(id)]) {
-        if (row) write([{ ...row, isNew: false }]);
+        if (row) write([row]);
       }
     },
   };

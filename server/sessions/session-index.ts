@@ -25,15 +25,13 @@ export interface SessionIndex {
    */
   upsert(header: SessionHeader, journalLength: number): void;
   /**
-   * As `upsert`, for who can do with other servers hearing of it some milliseconds later: it is written with other rows.
-   * What is read here has it at once.
+   * Stores the row of a new session. It is written with those of others that are being made: who reads this index finds
+   * it at once, other servers when `together` resolves.
    */
-  upsertSoon(header: SessionHeader, journalLength: number): void;
-  /** The same of a session that is new. */
-  addSoon(header: SessionHeader, journalLength: number): void;
+  add(header: SessionHeader, journalLength: number): void;
   /**
-   * Runs `work`; the rows that it gave to `addSoon` are in the file when this resolves. What runs at the same time is
-   * written together and waits for one another, some milliseconds at most.
+   * Runs `work`; the rows that it added are in the file when this resolves. What runs at the same time is written
+   * together and waits for one another, some milliseconds at most.
    */
   together<T>(work: () => Promise<T>): Promise<T>;
   /**
@@ -166,10 +164,9 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
       return whenUsable;
     },
     upsert: writes.upsert,
-    upsertSoon: writes.upsertSoon,
-    addSoon(header, journalLength) {
+    add(header, journalLength) {
       directories.set(header.workspaceId, header.cwd);
-      writes.upsertSoon(header, journalLength, true);
+      writes.add(header, journalLength);
     },
     together: writes.together,
     patch(id, change) {
