@@ -6,15 +6,14 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
+export const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
 /** Ratio of two series, round by round. */
 export const ratio = (values, others) => median(values.map((value, round) => value / others[round]));
 
 /** A slow machine gets fewer rounds, but as many as a median needs. */
 const ENOUGH_MS = 25_000;
 const LEAST_ROUNDS = 3;
-
-/** The same of what is not counted: V8 compiles for thousands of turns, and a server lives for days. */
-export const WARM_UP_MS = 80_000;
 
 /**
  * Measures every one of `all` in each round, the other way round in every second one; the samples are told by place:

@@ -1,13 +1,13 @@
 // `POST /sessions`, of a server that has just started and where there are many: rate and CPU of each.
 import { cpuMs } from '../processes.mjs';
 import { inParallel, inTurn } from '../rounds.mjs';
-import { openTarget } from './turns.mjs';
+import { openProcesses } from './turns.mjs';
 
 const WIDTH = 8;
 const MANY = 2000;
 
 export async function measureSessions({ builds, model, bare, quick, report }) {
-  const targets = await Promise.all(builds.map((directory) => openTarget({ directory, model })));
+  const { targets, byBuild, close } = await openProcesses({ builds, model, quick });
   const each = quick ? 60 : 100;
   const rounds = quick ? 3 : 6;
   const many = quick ? MANY / 4 : MANY;
@@ -32,26 +32,28 @@ export async function measureSessions({ builds, model, bare, quick, report }) {
     ]) {
       await Promise.all(targets.map((target) => create(target, existing - made)));
       const unit = await bare.cpuOfRequest();
-      const [now, before] = await inTurn(rounds, targets, measure);
-      made = existing + now.length * each;
+      const samples = await inTurn(rounds, targets, measure);
+      made = existing + samples[0].length * each;
+      const [rate, rateBefore] = byBuild(samples, (sample) => sample.rate);
+      const [cpu, cpuBefore] = byBuild(samples, (sample) => sample.cpu);
       const name = `POST /sessions at ${existing.toLocaleString('en')} sessions`;
       report.line({
         name: `${name}: rate`,
         unit: '/s',
-        now: now.map(({ rate }) => rate),
-        before: before?.map(({ rate }) => rate),
+        now: rate,
+        before: rateBefore,
         aim: { least: 2, of: 'before', judged },
       });
       report.line({
         name: `${name}: CPU`,
         unit: 'ms',
-        now: now.map(({ cpu }) => cpu),
-        before: before?.map(({ cpu }) => cpu),
-        against: { name: 'bare request', values: now.map(() => unit) },
+        now: cpu,
+        before: cpuBefore,
+        against: { name: 'bare request', values: cpu.map(() => unit) },
         aim: { most: 0.4, of: 'before', judged },
       });
     }
   } finally {
-    await Promise.all(targets.map((target) => target.close()));
+    await close();
   }
 }

@@ -1,13 +1,17 @@
 // Turns of one session after another, and of twenty at once.
 import { createClient, follow, openSession } from '../client.mjs';
 import { cpuMs, makeHome, startBuilt } from '../processes.mjs';
-import { inTurn, median, WARM_UP_MS } from '../rounds.mjs';
+import { inTurn, mean, median } from '../rounds.mjs';
 
 const SESSIONS = 20;
+const PROCESSES = 2;
+/** Of all processes: V8 compiles for thousands of turns, and a server lives for days. */
+const WARM_UP_MS = 180_000;
 
 /** The build, running, with a client. */
 export async function openTarget({ directory, model }, options = {}) {
-  const { home, project, remove } = await makeHome(model.url);
+  // Removed when all is measured: ext4 looks again at each of thousands of inodes just deleted before it makes a folder.
+  const { home, project } = await makeHome(model.url);
   const server = await startBuilt(directory, { home, ...options });
   const client = createClient(server);
   return {
@@ -19,7 +23,6 @@ export async function openTarget({ directory, model }, options = {}) {
     async close() {
       client.close();
       await server.stop();
-      remove();
     },
   };
 }
@@ -56,35 +59,57 @@ async function turnsPerSecond(target, text, turns) {
   return rate;
 }
 
+/**
+ * Several processes of each build: two of one build differ by up to 15 % for as long as they live, by what V8 happened
+ * to optimize. `inTurn` of these is `byBuild`'s to read.
+ */
+export async function openProcesses({ builds, model, quick }) {
+  const count = quick ? 1 : PROCESSES;
+  const targets = await Promise.all(
+    builds.flatMap((directory) => Array.from({ length: count }, () => openTarget({ directory, model }))),
+  );
+  return {
+    targets,
+    /** Of one figure of the samples of all processes: a series for each build, the mean of its processes in each round. */
+    byBuild: (samples, figure) =>
+      builds.map((_, place) => {
+        const own = samples.slice(place * count, (place + 1) * count);
+        return own[0].map((_first, round) => mean(own.map((rounds) => figure(rounds[round]))));
+      }),
+    close: () => Promise.all(targets.map((target) => target.close())),
+  };
+}
+
+const KINDS = [
+  { name: 'text turn', text: 'Tell me.', turns: 24 },
+  { name: 'Read-tool turn', text: 'READ the file.', turns: 16 },
+];
+
 export async function measureTurns({ builds, model, bare, quick, report }) {
-  const targets = await Promise.all(builds.map((directory) => openTarget({ directory, model })));
+  const { targets, byBuild, close } = await openProcesses({ builds, model, quick });
   try {
-    for (const [name, text, turns] of [
-      ['text turn', 'Tell me.', 24],
-      ['Read-tool turn', 'READ the file.', 16],
-    ]) {
-      // Many at once: one after the other waits more than it computes, and V8 still compiles when it is counted.
-      await inTurn(quick ? 1 : 50, targets, (target) => turnsPerSecond(target, text, turns), WARM_UP_MS);
+    // Many at once: one after the other waits more than it computes, and V8 still compiles when it is counted.
+    const warmUp = async (target) => {
+      for (const { text, turns } of KINDS) await turnsPerSecond(target, text, turns);
+    };
+    await inTurn(quick ? 1 : 50, targets, warmUp, WARM_UP_MS);
+    for (const { name, text, turns } of KINDS) {
       const unit = await bare.cpuOfRequest();
-      const [now, before] = await inTurn(quick ? 3 : 24, targets, (target) => turnsOf(target, text, turns));
+      const samples = await inTurn(quick ? 3 : 16, targets, (target) => turnsOf(target, text, turns));
+      const [now, before] = byBuild(samples, ({ cpu }) => cpu);
       report.line({
         name: `${name}: CPU`,
         unit: 'ms',
-        now: now.map(({ cpu }) => cpu),
-        before: before?.map(({ cpu }) => cpu),
+        now,
+        before,
         against: { name: 'bare request', values: now.map(() => unit) },
         aim: { most: 0.55, of: 'before' },
       });
-      report.line({
-        name: `${name}: p50`,
-        unit: 'ms',
-        now: now.map(({ p50 }) => p50),
-        before: before?.map(({ p50 }) => p50),
-      });
+      const [p50, p50Before] = byBuild(samples, ({ p50 }) => p50);
+      report.line({ name: `${name}: p50`, unit: 'ms', now: p50, before: p50Before });
     }
-    await inTurn(1, targets, (target) => turnsPerSecond(target, 'Tell me.', 3));
-    const perSecond = (target) => turnsPerSecond(target, 'Tell me.', quick ? 4 : 6);
-    const [now, before] = await inTurn(quick ? 2 : 5, targets, perSecond);
+    const rates = await inTurn(quick ? 2 : 5, targets, (target) => turnsPerSecond(target, 'Tell me.', quick ? 4 : 6));
+    const [now, before] = byBuild(rates, (rate) => rate);
     report.line({
       name: `${SESSIONS} sessions at once`,
       unit: 'turns/s',
@@ -93,6 +118,6 @@ export async function measureTurns({ builds, model, bare, quick, report }) {
       aim: { least: 1.8, of: 'before' },
     });
   } finally {
-    await Promise.all(targets.map((target) => target.close()));
+    await close();
   }
 }
