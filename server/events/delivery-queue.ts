@@ -1,6 +1,7 @@
 /**
  * What waits for one connection: a single FIFO over which events, acks and system frames leave in the order they came.
- * Session events are written in batches, everything else at once behind them. A client that reads too
+ * Session events are written in batches, everything else at once behind them, and with it what follows in the same turn
+ * of the event loop. A client that reads too
  * slowly loses volatile frames first, then whole sessions, which it is told to resynchronise, and at last its
  * connection.
  */
@@ -118,6 +119,8 @@ export function createDeliveryQueue({
   let queuedBytes = 0;
   let batched = 0;
   let batchTimer: NodeJS.Timeout | undefined;
+  /** Set where something was written in this turn of the event loop: what follows in it leaves in the same write. */
+  let turnOver: NodeJS.Immediate | undefined;
   let drainTimer: NodeJS.Timeout | undefined;
   let waiting = false;
   let closed = false;
@@ -277,6 +280,7 @@ export function createDeliveryQueue({
       writeHead(first);
       wrote = true;
     }
+    if (wrote) turnOver ??= setImmediate(() => (turnOver = undefined));
     if (wrote && waiting) {
       lowestUnsent = peer.bufferedAmount();
       lastDrainAt = performance.now();
@@ -355,13 +359,14 @@ export function createDeliveryQueue({
   function batch(): void {
     batched += 1;
     if (waiting) return;
-    if (batched >= BATCH_FRAMES) flush();
+    if (turnOver || batched >= BATCH_FRAMES) flush();
     else batchTimer ??= setTimeout(flush, times.batchMs);
   }
 
   function drop(): void {
     closed = true;
     clearTimeout(batchTimer);
+    clearImmediate(turnOver);
     head = undefined;
     tail = undefined;
     queuedBytes = 0;

@@ -76,6 +76,20 @@ describe('batching', () => {
     expect(types().slice(2)).toEqual(['turn.ended', 'ack']);
   });
 
+  it('writes what follows in the same turn of the event loop with it, and lets the rest wait', () => {
+    const { publish, types } = setup();
+    publish(frame('event.session.work_changed', 1), true);
+    publish(frame('prompt.completed', 2));
+    publish(status({ model: 'm' }));
+    expect(types()).toEqual(['event.session.work_changed', 'prompt.completed', 'agent.status.updated']);
+    vi.advanceTimersByTime(0);
+    publish(frame('turn.started', 3));
+    vi.advanceTimersByTime(15);
+    expect(types()).toHaveLength(3);
+    vi.advanceTimersByTime(1);
+    expect(types().slice(3)).toEqual(['turn.started']);
+  });
+
   it('sends the very bytes that the event was encoded to', () => {
     const { peer, queue } = setup();
     const send = vi.spyOn(peer, 'send');
