@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { questionSchema } from '#schema/interaction.ts';
 import { launchBrowser, openPage, type OpenedPage } from '#support/browser.ts';
+import { blankPng } from '#support/images.ts';
 import { startModelServer, type ModelServer } from '#support/model-server.ts';
 import { spawnServer, type SpawnedServer } from '#support/server.ts';
 
@@ -267,4 +268,21 @@ it('sets a goal, pauses it, and shows it until it is reached', async () => {
   await strip.getByRole('button', { name: 'Resume' }).click();
   await ended();
   await strip.waitFor(hidden);
+});
+
+it('shows an image that the agent looks at, smaller than it is, and again when the page is read anew', async () => {
+  await writeFile(join(root, 'wide.png'), blankPng(3000, 400));
+  await prompt([{ name: 'ReadMediaFile', args: { path: join(root, 'wide.png') } }]);
+  await ended();
+  const size = async () => {
+    await page.locator('[data-tool="ReadMediaFile"]').getByRole('img', { name: 'Attached image' }).waitFor(visible);
+    return page.evaluate(`(async () => {
+      const image = document.querySelector('[data-tool="ReadMediaFile"] img');
+      await image.decode();
+      return image.naturalWidth + 'x' + image.naturalHeight;
+    })()`);
+  };
+  expect(await size()).toBe('2000x267');
+  await page.reload();
+  expect(await size()).toBe('2000x267');
 });
