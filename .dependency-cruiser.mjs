@@ -13,6 +13,7 @@ const LAYERS = [
     'aborts',
     'slots',
     'once-per',
+    'per-item',
     'load-once',
     'shared-run',
     'version',

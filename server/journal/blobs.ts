@@ -1,7 +1,7 @@
 /** Long strings of records live in files of their own: `blobs/<sha256>` below the session's folder. */
 import { createHash, webcrypto } from 'node:crypto';
 import { toUSVString } from 'node:util';
-import { oncePer } from '#server/once-per.ts';
+import { perItem } from '#server/per-item.ts';
 import { journalFiles, type JournalFiles } from './journal-files.ts';
 import { textCache } from './text-cache.ts';
 import {
@@ -21,13 +21,12 @@ export const UNSTORED_TEXT_BYTES = 256 * 1024;
 const PARALLEL_READS = 16;
 
 /** A history is asked for with each request, and none of its messages ever changes. */
-const textsOfItem = oncePer((item: object) => blobTexts(item));
+const textsOfEach = perItem((item: object) => blobTexts(item));
+
+const isObject = (item: unknown): item is object => typeof item === 'object' && item !== null;
 
 function textsIn(value: unknown): BlobText[] {
-  if (!Array.isArray(value)) return blobTexts(value);
-  const found: BlobText[] = [];
-  for (const item of value) if (typeof item === 'object' && item !== null) found.push(...textsOfItem(item));
-  return found;
+  return Array.isArray(value) && value.every(isObject) ? textsOfEach(value).flat() : blobTexts(value);
 }
 
 const reservedKey = /^\$+blob$/;

@@ -4,6 +4,7 @@
  * result is not to be projected again.
  */
 import { oncePer } from '#server/once-per.ts';
+import { perItem } from '#server/per-item.ts';
 import type { ContextMessage, Part, ToolCall } from '#schema/engine.ts';
 
 export interface RequestShape {
@@ -26,7 +27,7 @@ export function toModelMessages(messages: readonly ContextMessage[], options: Re
   const { strict = false, media = 'normal' } = options;
   const reduced = media === 'normal' ? messages : reduceMedia(messages, media, options.mediaCut ?? messages.length);
   const calls = strict ? withoutRepeatedCalls(reduced) : reduced;
-  const kept = calls.map(withoutBlankText).filter((message) => !isVacuous(message));
+  const kept = saying(calls).filter((message) => message !== undefined);
   const paired = pairResults(kept, strict);
   const merged = mergeUsers(paired);
   return strict ? startWithUser(mergeAssistants(merged)) : merged;
@@ -85,6 +86,12 @@ function isVacuous(message: ContextMessage): boolean {
   if (message.role === 'tool' || message.toolCalls.length > 0 || message.tools?.length) return false;
   return message.content.every((part) => part.type === 'think' && !part.encrypted && part.think.trim() === '');
 }
+
+/** Each message without blank text; undefined for one that says nothing. */
+const saying = perItem((message: ContextMessage): ContextMessage | undefined => {
+  const told = withoutBlankText(message);
+  return isVacuous(told) ? undefined : told;
+});
 
 /** Whether each call's one result stands behind it, in the order of the calls: as it is unless something went wrong. */
 function arePaired(messages: readonly ContextMessage[]): boolean {

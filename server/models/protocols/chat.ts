@@ -1,6 +1,7 @@
 /** What the requests of `native` and `openai` share. */
 import { parseDataUrl } from '#server/files/data-url.ts';
 import { oncePer } from '#server/once-per.ts';
+import { commonLength, perItem } from '#server/per-item.ts';
 import type { ContextMessage, Part, ToolSchema } from '#schema/engine.ts';
 import { sanitizeCallIds } from '../call-ids.ts';
 import type { ModelRequest } from '../types.ts';
@@ -10,16 +11,46 @@ export type ChatMessage = Record<string, unknown> & { role: string };
 type ChatTool = Record<string, unknown>;
 export type ChatBody = Record<string, unknown> & { model: string; messages: ChatMessage[]; tools?: ChatTool[] };
 
-const encodedMessage = oncePer((message: ChatMessage) => JSON.stringify(message));
 const encodedTools = oncePer((tools: ChatTool[]) => Buffer.from(`,"tools":${JSON.stringify(tools)}`));
+const END_OF_MESSAGES = Buffer.from(']');
+const END = Buffer.from('}');
 
-/** The JSON of a body. Of what was sent before only the bytes are put together again. */
-export function encodeChat({ messages, tools, ...rest }: ChatBody): Uint8Array {
-  const text = `${JSON.stringify(rest).slice(0, -1)},"messages":[${messages.map(encodedMessage).join(',')}]`;
-  return Buffer.concat([Buffer.from(text), ...(tools ? [encodedTools(tools)] : []), END]);
+/** A body that was sent: where its messages begin, and where behind that each of them ends. */
+interface Sent {
+  messages: readonly ChatMessage[];
+  body: Buffer;
+  begin: number;
+  ends: readonly number[];
 }
 
-const END = Buffer.from('}');
+/** The last body of each history, by its first message behind the system prompt. */
+const lastSent = new WeakMap<ChatMessage, Sent>();
+
+/** The system prompt is made anew for each request. */
+const isSame = (one: ChatMessage | undefined, other: ChatMessage | undefined) =>
+  one === other || (one?.role === 'system' && other?.role === 'system' && one['content'] === other['content']);
+
+/** The JSON of a body. Of what was sent before only the bytes are copied. */
+export function encodeChat({ messages, tools, ...rest }: ChatBody): Uint8Array {
+  const key = messages[1] ?? messages[0];
+  const before = key && lastSent.get(key);
+  const known = before ? commonLength(before.messages, messages, isSame) : 0;
+  const ends = before ? before.ends.slice(0, known) : [];
+  let end = ends.at(-1) ?? 0;
+  const head = Buffer.from(`${JSON.stringify(rest).slice(0, -1)},"messages":[`);
+  const chunks: Buffer[] = [head];
+  if (before) chunks.push(before.body.subarray(before.begin, before.begin + end));
+  for (const message of messages.slice(known)) {
+    const text = Buffer.from(`${end > 0 ? ',' : ''}${JSON.stringify(message)}`);
+    chunks.push(text);
+    end += text.length;
+    ends.push(end);
+  }
+  chunks.push(END_OF_MESSAGES, ...(tools ? [encodedTools(tools)] : []), END);
+  const body = Buffer.concat(chunks);
+  if (key) lastSent.set(key, { messages: [...messages], body, begin: head.length, ends });
+  return body;
+}
 
 /** Where the two wires differ in their messages. */
 export interface ChatDialect {
@@ -55,9 +86,10 @@ export function chatMessages(request: ModelRequest, dialect: ChatDialect): ChatM
     following = [];
   }
 
-  for (const message of request.messages) {
+  const unchanged = toldIn(dialect)(request.messages);
+  for (const [place, message] of request.messages.entries()) {
     if (message.role !== 'tool') flush();
-    const told = chatMessageOnce(message, wireId, dialect);
+    const told = hasRenamed(message, wireId) ? chatMessage(message, wireId, dialect) : unchanged[place];
     if (told) result.push(told);
     if (message.role === 'tool' && !dialect.mediaInToolMessage) {
       following.push(...message.content.filter((part) => part.type === 'image_url'));
@@ -67,21 +99,20 @@ export function chatMessages(request: ModelRequest, dialect: ChatDialect): ChatM
   return result;
 }
 
-/** What became of a message when it was last told. */
-const lastTold = new WeakMap<ContextMessage, { dialect: string; told: ChatMessage | undefined }>();
+/** By the dialects' names, which are few. */
+const told = new Map<string, (messages: readonly ContextMessage[]) => (ChatMessage | undefined)[]>();
 
 /** A history is told again with each request: what a message is on the wire is kept, unless its ids depend on others. */
-function chatMessageOnce(message: ContextMessage, wireId: (id: string) => string, dialect: ChatDialect) {
-  const { toolCallId, toolCalls } = message;
-  const renamed = (id: string) => wireId(id) !== id;
-  if ((toolCallId !== undefined && renamed(toolCallId)) || toolCalls.some(({ id }) => renamed(id))) {
-    return chatMessage(message, wireId, dialect);
-  }
-  const last = lastTold.get(message);
-  if (last?.dialect === dialect.name) return last.told;
-  const told = chatMessage(message, wireId, dialect);
-  lastTold.set(message, { dialect: dialect.name, told });
-  return told;
+function toldIn(dialect: ChatDialect) {
+  let known = told.get(dialect.name);
+  if (!known) told.set(dialect.name, (known = perItem((message) => chatMessage(message, (id) => id, dialect))));
+  return known;
+}
+
+function hasRenamed({ toolCallId, toolCalls }: ContextMessage, wireId: (id: string) => string): boolean {
+  return (
+    (toolCallId !== undefined && wireId(toolCallId) !== toolCallId) || toolCalls.some(({ id }) => wireId(id) !== id)
+  );
 }
 
 /** Undefined for a message that says nothing on this wire. */

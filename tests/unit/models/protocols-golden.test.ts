@@ -93,12 +93,20 @@ describe.each(WIRE_TYPES)('%s', (type) => {
       { settings: { effort: 'off' } },
       { model: { ...request().model, reasoningKey: 'reasoning' } },
       { messages: history.slice(2) },
+      { messages: history.slice(0, -2) },
+      { messages: [...history, user('Größer 🎈 — and longer.')] },
+      { messages: history.toSpliced(4, 0, user('In between.')) },
+      { messages: history.with(1, user('Another one.')), system: 'Another prompt.' },
+      { messages: history.slice(0, 1), system: '' },
+      { messages: [], system: '' },
+      { tools: [readTool, bashTool] },
       {},
     ];
     for (const more of asked) {
       const now = request({ messages: history, ...more });
       const fresh = { ...now, messages: structuredClone(now.messages) };
       expect(body(now)).toEqual(body(fresh));
+      if (bodyIsTheWire) expect((await sent(now)).body).toEqual(JSON.parse(JSON.stringify(body(fresh))));
     }
   });
 

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { perItem } from '#server/per-item.ts';
+
+interface Item {
+  name: string;
+}
+
+/** `perItem` of names, with the names that it was called for. */
+function names() {
+  const called: string[] = [];
+  const read = perItem(({ name }: Item) => {
+    called.push(name);
+    return name;
+  });
+  return { read, called };
+}
+
+const items = (...all: string[]): Item[] => all.map((name) => ({ name }));
+
+test('makes only what a longer list has more', () => {
+  const { read, called } = names();
+  const list = items('a', 'b');
+  expect(read(list)).toEqual(['a', 'b']);
+  expect(read([...list, ...items('c')])).toEqual(['a', 'b', 'c']);
+  expect(read([])).toEqual([]);
+  expect(called).toEqual(['a', 'b', 'c']);
+});
+
+test('makes anew from the first item that differs', () => {
+  const { read, called } = names();
+  const list = items('a', 'b', 'c', 'd');
+  read(list);
+  expect(read(list.slice(0, 2))).toEqual(['a', 'b']);
+  expect(read(list.with(1, { name: 'x' }))).toEqual(['a', 'x', 'c', 'd']);
+  expect(called.slice(4)).toEqual(['x', 'c', 'd']);
+});
+
+test('keeps lists apart that begin with different items', () => {
+  const { read, called } = names();
+  const [one, other] = [items('a', 'b'), items('a', 'b')];
+  for (const list of [one, other, one, other]) expect(read(list)).toEqual(['a', 'b']);
+  expect(called).toHaveLength(4);
+});
+
+test('is not led astray by a list that changes, or by who changes what it gave', () => {
+  const { read } = names();
+  const list = items('a', 'b');
+  read(list).push('z');
+  expect(read(list)).toEqual(['a', 'b']);
+  list.push({ name: 'c' });
+  expect(read(list)).toEqual(['a', 'b', 'c']);
+  list[1] = { name: 'x' };
+  expect(read(list)).toEqual(['a', 'x', 'c']);
+});
