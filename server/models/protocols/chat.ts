@@ -26,9 +26,15 @@ interface Sent {
 /** The last body of each history, by its first message behind the system prompt. */
 const lastSent = new WeakMap<ChatMessage, Sent>();
 
+/** Has a text and nothing else. */
+const isPlain = (message: ChatMessage) => typeof message['content'] === 'string' && Object.keys(message).length === 2;
+
 /** The system prompt is made anew for each request. */
-const isSame = (one: ChatMessage | undefined, other: ChatMessage | undefined) =>
-  one === other || (one?.role === 'system' && other?.role === 'system' && one['content'] === other['content']);
+function isSame(one: ChatMessage | undefined, other: ChatMessage | undefined): boolean {
+  if (one === other) return true;
+  if (one?.role !== 'system' || other?.role !== 'system') return false;
+  return isPlain(one) && isPlain(other) && one['content'] === other['content'];
+}
 
 /** The JSON of a body. Of what was sent before only the bytes are copied. */
 export function encodeChat({ messages, tools, ...rest }: ChatBody): Uint8Array {
@@ -109,10 +115,8 @@ function toldIn(dialect: ChatDialect) {
   return known;
 }
 
-function hasRenamed({ toolCallId, toolCalls }: ContextMessage, wireId: (id: string) => string): boolean {
-  return (
-    (toolCallId !== undefined && wireId(toolCallId) !== toolCallId) || toolCalls.some(({ id }) => wireId(id) !== id)
-  );
+function hasRenamed({ role, toolCallId = '', toolCalls }: ContextMessage, wireId: (id: string) => string): boolean {
+  return (role === 'tool' && wireId(toolCallId) !== toolCallId) || toolCalls.some(({ id }) => wireId(id) !== id);
 }
 
 /** Undefined for a message that says nothing on this wire. */

@@ -3,7 +3,7 @@
  * read the difference.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ContextMessage } from '#schema/engine.ts';
+import type { ContextMessage, ToolSchema } from '#schema/engine.ts';
 import { createModelClient, type ModelClient } from '#server/models/stream.ts';
 import type { ModelRequest, ResolvedModel, WireType } from '#server/models/types.ts';
 import {
@@ -86,7 +86,7 @@ describe.each(WIRE_TYPES)('%s', (type) => {
   });
 
   it('tells a history as it would tell it for the first time, whatever was asked of it before', async () => {
-    const history = [...callsWithIds('a.b', 'a:b', 'a_b'), ...richHistory(FORMATS[type])];
+    const history = [...richHistory(FORMATS[type]), ...callsWithIds('a.b', 'a:b', 'a_b')];
     const { body } = await client.protocol(request().model.protocol);
     const asked: Partial<ModelRequest>[] = [
       { settings: { effort: 'high', keep: 'all' } },
@@ -100,6 +100,8 @@ describe.each(WIRE_TYPES)('%s', (type) => {
       { messages: history.slice(0, 1), system: '' },
       { messages: [], system: '' },
       { tools: [readTool, bashTool] },
+      { messages: history.toSpliced(1, 0, declares(readTool)) },
+      { messages: history.toSpliced(1, 0, declares(bashTool)) },
       {},
     ];
     for (const more of asked) {
@@ -286,6 +288,9 @@ describe('anthropic', () => {
 });
 
 /** A call and its result, one after the other. */
+/** Two of them differ in nothing but the tool. */
+const declares = (tool: ToolSchema): ContextMessage => ({ role: 'system', content: [], toolCalls: [], tools: [tool] });
+
 const callsWithIds = (...ids: string[]): ContextMessage[] =>
   ids.flatMap((id) => [
     { role: 'assistant', content: [], toolCalls: [{ id, name: 'Read', arguments: '{}' }] },
