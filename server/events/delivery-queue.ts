@@ -1,9 +1,8 @@
 /**
  * What waits for one connection: a single FIFO over which events, acks and system frames leave in the order they came.
  * Session events are written in batches, everything else at once behind them, and with it what follows in the same turn
- * of the event loop. A client that reads too
- * slowly loses volatile frames first, then whole sessions, which it is told to resynchronise, and at last its
- * connection.
+ * of the event loop. A client that reads too slowly loses volatile frames first, then whole sessions, which it is told
+ * to resynchronise, and at last its connection.
  */
 import { createAnswerBound } from './answer-bound.ts';
 import { deltaText } from './deltas.ts';

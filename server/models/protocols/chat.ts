@@ -106,13 +106,13 @@ export function chatMessages(request: ModelRequest, dialect: ChatDialect): ChatM
 }
 
 /** By the dialects' names, which are few. */
-const told = new Map<string, (messages: readonly ContextMessage[]) => (ChatMessage | undefined)[]>();
+const tellers = new Map<string, (messages: readonly ContextMessage[]) => (ChatMessage | undefined)[]>();
 
 /** A history is told again with each request: what a message is on the wire is kept, unless its ids depend on others. */
 function toldIn(dialect: ChatDialect) {
-  let known = told.get(dialect.name);
-  if (!known) told.set(dialect.name, (known = perItem((message) => chatMessage(message, (id) => id, dialect))));
-  return known;
+  let teller = tellers.get(dialect.name);
+  if (!teller) tellers.set(dialect.name, (teller = perItem((message) => chatMessage(message, (id) => id, dialect))));
+  return teller;
 }
 
 function hasRenamed({ role, toolCallId = '', toolCalls }: ContextMessage, wireId: (id: string) => string): boolean {
