@@ -12,8 +12,10 @@ const SUBPROTOCOL_PREFIX = 'service-code.bearer.';
 
 export interface RequestFacts {
   method: string;
-  /** Percent-decoded, without the query; undefined when it cannot be decoded. */
-  path: string | undefined;
+  /** The parsed request target; undefined when it is malformed. */
+  target: { decoded: string; segments: string[] } | undefined;
+  /** Whether the route table has an endpoint for this method and target. */
+  matchesEndpoint: boolean;
   host: string | undefined;
   origin: string | undefined;
   authorization: string | undefined;
@@ -22,6 +24,8 @@ export interface RequestFacts {
   /** TCP peer; forwarded headers do not count. */
   remoteAddress: string | undefined;
 }
+
+type Target = NonNullable<RequestFacts['target']>;
 
 export interface Verdict {
   outcome: 'pass' | 'preflight' | 'refused';
@@ -70,11 +74,13 @@ export function bearerSubprotocol(offered: Iterable<string>): string | undefined
   return undefined;
 }
 
-function needsToken(method: string, path: string): boolean {
+/** Two reasons for a token, either of which suffices: an error in one is not an open door. */
+function needsToken({ method, matchesEndpoint }: RequestFacts, { decoded, segments }: Target): boolean {
   if (method === 'OPTIONS') return false;
-  if (path === '/openapi.json' || path === '/asyncapi.json') return true;
-  if (!path.startsWith('/api/')) return false;
-  return !(method === 'GET' && path === '/api/v1/healthz');
+  // Three segments: none of them holds an encoded slash, so no other endpoint has this decoded path.
+  if (method === 'GET' && decoded === '/api/v1/healthz' && segments.length === 3) return false;
+  const isBelowApi = decoded.startsWith('/api/') || (segments[0] === 'api' && segments.length > 1);
+  return matchesEndpoint || isBelowApi || decoded === '/openapi.json' || decoded === '/asyncapi.json';
 }
 
 /** Builds the guard of one server. Only token failures change its state: they count for the ban. */
@@ -92,7 +98,8 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
   }
 
   return {
-    async request({ method, path, host, origin, authorization, requestedHeaders, remoteAddress }) {
+    async request(facts) {
+      const { method, target, host, origin, authorization, requestedHeaders, remoteAddress } = facts;
       const allowed = origin !== undefined && allows(origin, host);
       const cors = allowed ? corsHeaders(origin, requestedHeaders) : {};
       const refused = (error: ErrorName, message: string, headers = cors, status?: number): Verdict => ({
@@ -103,7 +110,7 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
 
       if (banned(remoteAddress)) return refused('rate.limited', 'Too many failed auth attempts');
       // These two come before the CORS headers in the order of checks.
-      if (path === undefined) return refused('validation.failed', 'Malformed URL', {}, 400);
+      if (!target) return refused('validation.failed', 'Malformed URL', {}, 400);
       if (!hostAllowed(host)) {
         const shown = host || '<missing>';
         const advice = `allow this host with SERVICE_CODE_ALLOWED_HOSTS=${shown} or --allowed-host ${shown}`;
@@ -114,7 +121,7 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
         return refused('host.not_allowed', `Origin not allowed: ${origin}`, {});
       }
       if (method === 'OPTIONS' && origin !== undefined) return { outcome: 'preflight', headers: cors };
-      if (needsToken(method, path) && !(await authorized(bearerToken(authorization), remoteAddress))) {
+      if (needsToken(facts, target) && !(await authorized(bearerToken(authorization), remoteAddress))) {
         return refused('auth.unauthorized', 'Unauthorized');
       }
       return { outcome: 'pass', headers: cors };

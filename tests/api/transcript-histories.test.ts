@@ -4,7 +4,7 @@ import { userMessagesSchema, type RosterEntry } from '#schema/transcript.ts';
 import { applyOps } from '#server/transcript/reducer/apply.ts';
 import type { TranscriptState } from '#server/transcript/reducer/state.ts';
 import type { Script, ScriptHandle } from '#support/model-server.ts';
-import { seeded, type Random } from '#support/session-histories.ts';
+import { seeded, type Random } from '#support/random.ts';
 import { expectLawful } from '#support/lawful-transcripts.ts';
 import { canonical, listed, stateOfPage } from '#support/transcripts.ts';
 import { opsOf, pageOf } from '#support/transcript-follower.ts';

@@ -1,8 +1,8 @@
 /** The upgrade of `/api/v1/ws`: what is refused and how, and where a token may stand. */
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import { rawUpgrade } from '#support/raw-request.ts';
 import { startServer } from '#support/server.ts';
 import type { TestServer } from '#support/server.ts';
 
@@ -10,30 +10,8 @@ let server: TestServer;
 beforeAll(async () => (server = await startServer()));
 afterAll(() => server.close());
 
-/** Sends an upgrade byte for byte; resolves to everything the server says until it closes or accepts. */
-function upgrade(headers: Record<string, string>, path = '/api/v1/ws', to: TestServer = server): Promise<string> {
-  return new Promise((resolve) => {
-    const { hostname, port, host } = new URL(to.url);
-    const socket = connect(Number(port), hostname);
-    const all = {
-      Host: host,
-      Connection: 'Upgrade',
-      Upgrade: 'websocket',
-      'Sec-WebSocket-Version': '13',
-      'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
-      ...headers,
-    };
-    const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.write(`GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`);
-    let text = '';
-    socket.on('data', (chunk) => {
-      text += chunk.toString('latin1');
-      if (text.startsWith('HTTP/1.1 101') && text.includes('\r\n\r\n')) socket.destroy();
-    });
-    socket.on('error', () => undefined);
-    socket.on('close', () => resolve(text));
-  });
-}
+const upgrade = (headers: Record<string, string>, path = '/api/v1/ws', to: TestServer = server): Promise<string> =>
+  rawUpgrade(to.url, path, headers);
 const bearer = () => ({ Authorization: `Bearer ${server.token}` });
 const bare = (status: string) => `HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`;
 

@@ -7,7 +7,11 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import endpoints from '#endpoints';
+import { publicPath } from '#utils/http/route-table.ts';
 import { launchBrowser, openPage } from '#support/browser.ts';
+import { openRequests, requestWithoutBody } from '#support/open-requests.ts';
+import { rawUpgrade } from '#support/raw-request.ts';
 import { temporaryDirectory } from '#support/server.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -60,6 +64,18 @@ afterEach(async () => {
     await once(child, 'exit');
   }
   await rm(home, { recursive: true, force: true });
+});
+
+it('answers nobody without the token, however the request target is spelled', async () => {
+  const routes = endpoints.map(({ route }) => publicPath(route));
+  expect(await openRequests(url, routes, 500)).toEqual([]);
+  // The dev server makes a path of its own of such a target, which is the page's.
+  expect(await requestWithoutBody(url, 'GET', '*/api/v1/config')).toContain('<!doctype html>');
+  expect(await requestWithoutBody(url, 'GET', '/api/v1/healthz')).toContain('"data":{"ok":true}');
+  const token = await readFile(join(home, 'server.token'), 'utf8');
+  const upgrade = (headers: Record<string, string>) => rawUpgrade(url, '/api/v1/ws?x', headers);
+  expect(await upgrade({ Authorization: `Bearer ${token}` })).toMatch(/^HTTP\/1\.1 101 /);
+  expect(await upgrade({})).toMatch(/^HTTP\/1\.1 401 /);
 });
 
 it('serves the page, survives reloads of the browser, and closes the app at the end', async () => {

@@ -1,6 +1,7 @@
 /** Requests as `fetch` cannot send them: own Host, raw paths, odd headers, bodies of any kind. */
 import { request } from 'node:http';
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import { connect } from 'node:net';
 
 export interface RawAnswer {
   status: number;
@@ -39,4 +40,35 @@ export function rawRequest(
     sent.on('error', reject);
     sent.end(body);
   });
+}
+
+/** Sends text over a socket of its own; resolves to all that the server answers until it closes or `isComplete`. */
+export function rawExchange(url: string, text: string, isComplete: (answer: string) => boolean): Promise<string> {
+  return new Promise((resolve) => {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname, () => socket.write(text));
+    let answer = '';
+    socket.on('data', (chunk) => {
+      answer += chunk.toString('latin1');
+      if (isComplete(answer)) socket.destroy();
+    });
+    // A reset ends the exchange as a close does: what came before it is the answer.
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve(answer));
+  });
+}
+
+/** Sends a WebSocket upgrade; resolves to the refusal, or to the head that accepts it. */
+export function rawUpgrade(url: string, target: string, headers: Record<string, string> = {}): Promise<string> {
+  const all = {
+    Host: new URL(url).host,
+    Connection: 'Upgrade',
+    Upgrade: 'websocket',
+    'Sec-WebSocket-Version': '13',
+    'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    ...headers,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  const accepted = (answer: string) => answer.startsWith('HTTP/1.1 101') && answer.includes('\r\n\r\n');
+  return rawExchange(url, `GET ${target} HTTP/1.1\r\n${lines.join('')}\r\n`, accepted);
 }

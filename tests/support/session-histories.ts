@@ -15,19 +15,7 @@ import type { SessionLog } from '#server/journal/session-log.ts';
 import type { Display } from '#schema/display.ts';
 import type { ContextMessage, Part, ToolCall } from '#schema/engine.ts';
 import { iso } from '#schema/scalars.ts';
-
-export type Random = () => number;
-
-/** Mulberry32: the same seed gives the same history. */
-export function seeded(seed: number): Random {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}
+import { seeded, type Random } from './random.ts';
 
 const usage = { inputOther: 10, output: 3, inputCacheRead: 5, inputCacheCreation: 1 };
 const AT = iso(1_000);

@@ -12,9 +12,9 @@ import type { AssetReader } from './assets.ts';
 import { RequestAborted, UnreadableBody } from './body.ts';
 import type { Reply } from './reply.ts';
 import { failure, writeReply } from './reply.ts';
-import type { RequestPath } from './request-path.ts';
-import { splitRequestPath } from './request-path.ts';
-import type { EndpointEntry, RouteTable } from './route-table.ts';
+import type { RequestTarget } from './request-target.ts';
+import { parseRequestTarget } from './request-target.ts';
+import type { EndpointEntry, RouteMatch, RouteTable } from './route-table.ts';
 
 const REQUEST_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/i;
 
@@ -61,9 +61,14 @@ export function createRequestHandler({
   }
 
   /** From the route on: everything that may throw a `ServiceError`. */
-  async function route(app: App, event: H3Event, path: RequestPath, requestId: string): Promise<Reply> {
+  async function route(
+    app: App,
+    event: H3Event,
+    target: RequestTarget,
+    match: RouteMatch | undefined,
+    requestId: string,
+  ): Promise<Reply> {
     const { method = 'GET' } = event.node.req;
-    const match = routes.match(method, path.segments);
     if (match?.kind === 'unsupported-action') {
       const message = `unsupported action: ${match.tail}`;
       // Clients know the message by its first words, so the field stands in the details alone.
@@ -73,16 +78,17 @@ export function createRequestHandler({
       const endpoint = await endpointOf(match.entry);
       if (endpoint.definition.mounted?.(app.bind) ?? true) {
         try {
-          return await endpoint.run({ app, event, params: match.params, query: path.query, requestId });
+          return await endpoint.run({ app, event, params: match.params, query: target.query, requestId });
         } catch (error) {
           if (error instanceof RequestAborted) throw error;
           return failed(app, error, requestId, endpoint.definition.failureStatuses);
         }
       }
     }
-    const isApi = path.segments[0] === 'api' || path.decoded.startsWith('/api/') || path.decoded === '/documentation';
-    if (isApi || (method !== 'GET' && method !== 'HEAD')) throw unknownRoute(method, path.decoded);
-    return assets.read(path.segments);
+    const { decoded, segments } = target;
+    const isApi = segments[0] === 'api' || decoded.startsWith('/api/') || decoded === '/documentation';
+    if (isApi || (method !== 'GET' && method !== 'HEAD')) throw unknownRoute(method, decoded);
+    return assets.read(segments);
   }
 
   function failed(app: App, error: unknown, requestId: string, statuses: FailureStatuses = {}): Reply {
@@ -99,10 +105,12 @@ export function createRequestHandler({
   async function answer(app: App, event: H3Event, requestId: string): Promise<Reply> {
     const { req: request, res: response } = event.node;
     const { method = 'GET', headers, url = '/', socket } = request;
-    const path = splitRequestPath(url);
+    const target = parseRequestTarget(url);
+    const match = target && routes.match(method, target.segments);
     const verdict = await app.guard.request({
       method,
-      path: path?.decoded,
+      target,
+      matchesEndpoint: match !== undefined,
       host: headers.host,
       origin: headers.origin,
       authorization: headers.authorization,
@@ -117,8 +125,8 @@ export function createRequestHandler({
       const { status, error, message } = verdict.refusal;
       return failure(new ServiceError(error, message), requestId, status);
     }
-    if (!path) throw new Error('the guard let a malformed URL pass');
-    return route(app, event, path, requestId);
+    if (!target) throw new Error('the guard let a malformed URL pass');
+    return route(app, event, target, match, requestId);
   }
 
   return async (event) => {

@@ -7,6 +7,7 @@ import type { App } from '#server/app.ts';
 import { WEBSOCKET_PATH, bearerSubprotocol } from '#server/auth/guard.ts';
 import type { Peer, PeerHandle } from '#server/events/peer.ts';
 import { loadOnce } from '#server/load-once.ts';
+import { parseRequestTarget } from './request-target.ts';
 
 /** A longer frame closes its connection with 1009. */
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
@@ -109,7 +110,7 @@ export function createUpgradeListener(app: App, upgrade: Upgrade): (...args: Par
   /** Resolves to whether the WebSocket library has the socket now. */
   const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<boolean> => {
     const { headers, url = '' } = request;
-    if (url.split('?', 1)[0] !== WEBSOCKET_PATH) {
+    if (parseRequestTarget(url)?.raw !== WEBSOCKET_PATH) {
       socket.destroy();
       return false;
     }
@@ -151,7 +152,9 @@ export function developmentHooks(app: App): Partial<Hooks> {
   return {
     ...peerHooks(app),
     async upgrade({ url, headers }) {
-      if (new URL(url).pathname !== WEBSOCKET_PATH) throw refusalResponse(404);
+      // crossws puts scheme and Host before the request target; what is behind them is the target as it was received.
+      const target = url.slice(url.indexOf('://') + '://'.length + (headers.get('host') || 'localhost').length);
+      if (parseRequestTarget(target)?.raw !== WEBSOCKET_PATH) throw refusalResponse(404);
       const verdict = await app.guard.upgrade({
         host: headers.get('host') ?? undefined,
         origin: headers.get('origin') ?? undefined,

@@ -6,11 +6,14 @@ import type { RequestFacts } from '#server/auth/guard.ts';
 import { createHostCheck, isLoopbackBind } from '#server/auth/hosts.ts';
 import { isOwnOrigin, originAllowed } from '#server/auth/origins.ts';
 import { errorEntry } from '#server/errors/catalogue.ts';
+import { parseRequestTarget } from '#utils/http/request-target.ts';
 
 const TOKEN = 'secret-token';
+const at = (path: string) => parseRequestTarget(path);
 const facts: RequestFacts = {
   method: 'GET',
-  path: '/api/v1/meta',
+  target: at('/api/v1/meta'),
+  matchesEndpoint: false,
   host: '127.0.0.1:58627',
   origin: undefined,
   authorization: `Bearer ${TOKEN}`,
@@ -55,8 +58,26 @@ describe('token', () => {
     ['GET', '/', 'pass'],
     ['GET', '/api', 'pass'],
     ['GET', '/apix/y', 'pass'],
+    ['GET', '/api/', 401],
+    ['GET', '/api%2Fv1%2Fmeta', 401],
+    ['GET', '/api%2Fv1%2Fhealthz', 401],
+    ['GET', '/%61pi/v1/%68ealthz', 'pass'],
+    ['GET', '/%61pi/v1/meta', 401],
+    ['POST', '/openapi.json', 401],
   ])('without one: %s %s', async (method, path, expected) => {
-    expect(await status(setup(), { authorization: undefined, method, path })).toBe(expected);
+    expect(await status(setup(), { authorization: undefined, method, target: at(path) })).toBe(expected);
+  });
+
+  it('is needed wherever an endpoint is, and for no preflight', async () => {
+    const request = { authorization: undefined, target: at('/elsewhere'), matchesEndpoint: true };
+    expect(await status(setup(), request)).toBe(401);
+    expect(await status(setup(), { ...request, method: 'OPTIONS' })).toBe('pass');
+    expect(await status(setup(), { ...request, authorization: facts.authorization })).toBe('pass');
+  });
+
+  it('of a malformed target is not looked at: the target is refused', async () => {
+    expect(await status(setup(), { target: undefined })).toBe(400);
+    expect(await status(setup(), { target: undefined, method: 'OPTIONS', origin: 'http://localhost' })).toBe(400);
   });
 });
 
@@ -70,7 +91,7 @@ describe('ban', () => {
     now += 59_000;
     expect(await fail()).toBe(401);
     expect(await status(guard, {})).toBe(429);
-    expect(await status(guard, { path: '/api/v1/healthz', host: 'evil.test' })).toBe(429);
+    expect(await status(guard, { target: at('/api/v1/healthz'), host: 'evil.test' })).toBe(429);
     expect(await guard.upgrade({ ...facts, protocols: undefined })).toBe(429);
     expect(await status(guard, { remoteAddress: '10.0.0.8' })).toBe('pass');
     now += 59_999;
@@ -227,7 +248,7 @@ describe('without credentials', () => {
     async (origin) => {
       for (const method of ['GET', 'POST', 'OPTIONS']) {
         for (const path of ['/api/v1/shutdown', '/api/v1/healthz', '/', '/assets/x.js']) {
-          expect(await guard.request({ ...facts, method, path, origin })).toEqual({
+          expect(await guard.request({ ...facts, method, target: at(path), origin })).toEqual({
             outcome: 'refused',
             headers: {},
             refusal: { error: 'host.not_allowed', message: `Origin not allowed: ${origin}` },

@@ -14,7 +14,8 @@ import { newHeader } from '#server/journal/view.ts';
 import { transcriptProjection } from '#server/transcript/fold.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
 import { emptyTranscript } from '#server/transcript/reducer/state.ts';
-import { createDriver, seeded } from '#support/session-histories.ts';
+import { seeded } from '#support/random.ts';
+import { createDriver } from '#support/session-histories.ts';
 import { openLog, SESSION_ID, temporaryFolder } from '#support/session-logs.ts';
 
 const HISTORIES = 25;

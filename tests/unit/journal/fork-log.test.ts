@@ -23,7 +23,8 @@ import { createMapper } from '#server/transcript/mapper.ts';
 import type { Session } from '#schema/session.ts';
 import { zeroUsage } from '#server/sessions/session-header.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
-import { createDriver, seeded } from '#support/session-histories.ts';
+import { seeded } from '#support/random.ts';
+import { createDriver } from '#support/session-histories.ts';
 import { logOptions, openLog, SESSION_ID, temporaryFolder } from '#support/session-logs.ts';
 
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];

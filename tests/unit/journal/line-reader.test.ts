@@ -1,7 +1,7 @@
 /** Lines of every length come whole, in order and with their places, however the file is cut into reads. */
 import { expect, it } from 'vitest';
 import { readLines } from '#server/journal/line-reader.ts';
-import { seeded } from '#support/session-histories.ts';
+import { seeded } from '#support/random.ts';
 
 const KIB = 1024;
 const LENGTHS = [0, 1, 7, 300, 63 * KIB, 64 * KIB, 65 * KIB, 255 * KIB, 256 * KIB, 257 * KIB, 700 * KIB];

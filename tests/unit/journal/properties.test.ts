@@ -16,7 +16,8 @@ import { isBusy } from '#server/journal/projections/activity.ts';
 import { settleCrash } from '#server/journal/crash-recovery.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { emptyView, newHeader, readOn } from '#server/journal/view.ts';
-import { drive, seeded } from '#support/session-histories.ts';
+import { seeded } from '#support/random.ts';
+import { drive } from '#support/session-histories.ts';
 import { openLog, SESSION_ID, temporaryFolder, type OpenedLog } from '#support/session-logs.ts';
 
 const SEEDS = [1, 2, 3, 4];

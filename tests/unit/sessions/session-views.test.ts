@@ -7,7 +7,8 @@ import type { LiveSession } from '#server/sessions/session.ts';
 import { createSessionReads, type ReadSession } from '#server/sessions/session-reads.ts';
 import { openAgentSession, type AgentSession } from '#support/agent-session.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
-import { createDriver, drive, seeded } from '#support/session-histories.ts';
+import { seeded } from '#support/random.ts';
+import { createDriver, drive } from '#support/session-histories.ts';
 import { SESSION_ID } from '#support/session-logs.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 

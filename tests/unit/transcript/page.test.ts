@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { seeded } from '#support/session-histories.ts';
+import { seeded } from '#support/random.ts';
 import { selectPage, type PageQuery } from '#server/transcript/page.ts';
 import { emptyTranscript, type HeldItem } from '#server/transcript/reducer/state.ts';
 

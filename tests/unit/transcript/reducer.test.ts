@@ -5,7 +5,7 @@ import { transcriptOpSchema, type TranscriptOp } from '#schema/transcript-ops.ts
 import { applyOps } from '#server/transcript/reducer/apply.ts';
 import { appended } from '#server/transcript/reducer/append.ts';
 import { emptyTranscript, itemId, type TranscriptState } from '#server/transcript/reducer/state.ts';
-import { seeded } from '#support/session-histories.ts';
+import { seeded } from '#support/random.ts';
 import { listed, stateOfOps } from '#support/transcripts.ts';
 import { expectWellFormed } from '#support/lawful-transcripts.ts';
 

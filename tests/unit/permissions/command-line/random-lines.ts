@@ -1,15 +1,6 @@
 /** Random command lines, the same for the same seed: fragments that shells disagree on, strung together and damaged. */
 
-/** Numbers from 0 up to 1, the same sequence for a seed (mulberry32). */
-export function randomNumbers(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
-  };
-}
+import { pick, seeded } from '#support/random.ts';
 
 /** No program has such a name, so Bash reports each that it would start. The ones in payloads stand nowhere else. */
 const NAMES = ['c1', 'c2', 'c3', 'c4', 'c5'];
@@ -122,9 +113,9 @@ const ATTACKS = [
 const CHARACTERS = Array.from(' \t\n\\\'"`$(){}[]<>|&;#!*?~=%^-_.,:/@+a1c\r\v\u00a0é');
 
 export function createLineGenerator(seed: number): () => string {
-  const random = randomNumbers(seed);
+  const random = seeded(seed);
   const chance = (share: number) => random() < share;
-  const one = (choices: readonly string[]): string => choices[Math.floor(random() * choices.length)] ?? '';
+  const one = (choices: readonly string[]): string => pick(random, choices);
 
   const gap = () => (chance(0.93) ? ' ' : one(GAPS));
   function word(): string {

@@ -1,0 +1,37 @@
+/**
+ * The only parser of request targets. The guard, the route table and the upgrade decide on its result: parsed twice, a
+ * target can mean one thing to the check and another to what it protects.
+ */
+
+export interface RequestTarget {
+  /** The path as received, without the query and without the authority of the absolute form. Begins with `/`. */
+  raw: string;
+  /** Percent-decoded as a whole. */
+  decoded: string;
+  /** Between the slashes, each decoded once: `%2F` and `%3F` stay inside their segment. */
+  segments: string[];
+  query: string;
+}
+
+const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
+
+/**
+ * Parses the origin form (`/path?query`) and the absolute form (`http://host/path?query`) that proxies send. Undefined
+ * for a malformed target: any other form, such as `*`, and a bad percent sequence.
+ */
+export function parseRequestTarget(target: string): RequestTarget | undefined {
+  const authority = ABSOLUTE_FORM.exec(target)?.[0] ?? '';
+  const rest = target.slice(authority.length);
+  const mark = rest.indexOf('?');
+  const path = mark === -1 ? rest : rest.slice(0, mark);
+  const raw = path === '' && authority !== '' ? '/' : path;
+  if (!raw.startsWith('/')) return undefined;
+  const segments = raw.split('/').slice(1);
+  const query = mark === -1 ? '' : rest.slice(mark + 1);
+  if (!raw.includes('%')) return { raw, decoded: raw, segments, query };
+  try {
+    return { raw, decoded: decodeURIComponent(raw), segments: segments.map(decodeURIComponent), query };
+  } catch {
+    return undefined;
+  }
+}
