@@ -20,7 +20,7 @@ const LAYERS = [
     'start-error',
     'env',
   ],
-  ['logging', 'files', 'images', 'processes', 'net', 'runtime', 'storage', 'home', 'git'],
+  ['logging', 'files', 'project-files', 'images', 'processes', 'net', 'runtime', 'storage', 'home', 'git'],
   ['events'],
   ['journal'],
   ['config', 'auth', 'transcript', 'uploads'],
@@ -58,6 +58,14 @@ export default {
       severity: 'error',
       from: { path: '^server/journal/', pathNot: '^server/journal/journal-files\\.ts$' },
       to: { path: '^((node:)?fs(/promises)?$|server/files/(?!errno))' },
+    },
+    {
+      name: 'project-files-have-one-reader',
+      comment:
+        'What anybody may have put there is read through the runtime: bounded, without waiting, regular files only.',
+      severity: 'error',
+      from: { path: '^server/(project-files|tools|agent/(prompt|profiles))/' },
+      to: { path: '^(node:)?fs(/promises)?$' },
     },
     {
       name: 'server-knows-no-endpoint',

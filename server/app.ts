@@ -34,6 +34,7 @@ import { createProber } from '#server/mcp/management/probe.ts';
 import { createHttpClient } from '#server/net/http-client.ts';
 import { createModelChecks } from '#server/models/model-checks.ts';
 import { spawnGroup } from '#server/processes/spawn.ts';
+import { createProjects, type Projects } from '#server/project-files/projects.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { readSessionFolder } from '#server/sessions/session-folder.ts';
@@ -58,7 +59,7 @@ import { createFileSearch, type FileSearch } from '#server/file-search/file-sear
 import { createTrees } from '#server/watches/trees.ts';
 import { watchFrames } from '#server/watches/watch-frames.ts';
 import { createWatches, windowMs } from '#server/watches/watches.ts';
-import { projectRootOf } from '#server/workspaces/local-config.ts';
+import { createConfirmedDirs } from '#server/workspaces/confirmed-dirs.ts';
 import { createWorkspaces, type Workspaces } from '#server/workspaces/workspaces.ts';
 import { SERVER_VERSION } from './version.ts';
 
@@ -86,6 +87,7 @@ export interface App {
   readonly git: Git;
   readonly fileSearch: FileSearch;
   readonly runtime: Runtime;
+  readonly projects: Projects;
   meta(): Meta;
   /** The home's token, for URLs shown to the user; undefined with `--dangerous-bypass-auth`. */
   token(): Promise<string | undefined>;
@@ -208,13 +210,21 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   );
   const uploads = opened.add(createUploads({ home, documents, clock, log }));
   const runtime = createLocalRuntime({ env: options.env });
-  const additionalDirs = createAdditionalDirs({ lock: registryLock, runtime, log });
-  const trust = createTrust({ documents, changed: () => mcpConfig.reload(), log, clock });
+  async function trustChanged(): Promise<void> {
+    additionalDirs.refresh();
+    await mcpConfig.reload();
+  }
+  const trust = createTrust({ documents, changed: trustChanged, log, clock });
+  const { trusted } = trust;
+  const projects = createProjects({ runtime, trusted });
+  const { rootOf, topOf } = projects;
+  const confirmed = createConfirmedDirs(documents);
+  const additionalDirs = createAdditionalDirs({ lock: registryLock, runtime, rootOf, trusted, confirmed, log });
   const mcpConfig = opened.add(
     createMcpConfig({
       home,
-      projectRootOf,
-      trusted: trust.trusted,
+      projectRootOf: rootOf,
+      trusted,
       trustFile: async (root) => join(home, ...(await trust.marker(root)).split(':')),
       isWorkspace: workspaces.isRoot,
       lock: createChangeLock({ path: join(home, 'mcp.json.lock'), holder }),
@@ -248,7 +258,10 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     program = await createAppProgram({
       options,
       runtime,
+      projects,
+      trusted,
       additionalDirs: additionalDirs.of,
+      ignoredDirs: additionalDirs.ignored,
       mcpConfig,
       mcpAuth,
       clientName,
@@ -267,7 +280,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   opened.add({ close: () => program?.close() });
   const git = opened.add(createGit({ runtime, clock }));
   const trees = opened.add(createTrees({ windowMs: () => windowMs(options.env()), log }));
-  const fileSearch = opened.add(createFileSearch({ trees, runtime, env: options.env, clock, log }));
+  const fileSearch = opened.add(createFileSearch({ trees, runtime, topOf, env: options.env, clock, log }));
   const watches = createWatches({
     trees,
     use: (id, work) => sessions.use(id, ({ context }) => work({ workspaceId: context.workspaceId, root: context.cwd })),
@@ -341,6 +354,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     workspaces,
     trust,
     additionalDirs,
+    projects,
     mcpConfig,
     mcpAuth,
     mcpManagement,

@@ -22,6 +22,7 @@ import type {
 import type { VideoUploads } from '#server/models/video-uploads.ts';
 import type { Decision } from '#server/permissions/decision.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
+import type { Projects } from '#server/project-files/projects.ts';
 import type { Tasks, TaskSettings } from '#server/tasks/tasks.ts';
 import type { PreparedCall, Tool, ToolEnvironment } from '#server/tools/tool.ts';
 import type { Web } from '#server/web/web.ts';
@@ -166,6 +167,7 @@ export interface AgentProgram {
   /** Context limit of the configured default model. */
   defaultLimit(): number | undefined;
   readInstructions(place: SessionPlace): Promise<Instructions>;
+  repositoryOf: Projects['repositoryOf'];
   /** Instruction files near what a call touched that `known` does not hold. */
   nestedInstructions(touched: Touched, known: ReadonlySet<string>): Promise<string[]>;
   /** The profiles that there are for agents of this place. */

@@ -1,6 +1,5 @@
 /** Agent profiles: what an agent may use, whom it may start, and what its prompt says of its role. */
-import type { Runtime } from '#server/runtime/runtime.ts';
-import { gitContext } from './prompt/git-context.ts';
+import { gitContext, type TaskPlace } from './prompt/git-context.ts';
 import { CODER_ROLE, EXPLORE_ROLE, PLAN_ROLE } from './prompt/roles.ts';
 
 export interface Profile {
@@ -21,7 +20,7 @@ export interface Profile {
   /** What is asked of the last answer of a run: a shorter one is asked for again, so many times. */
   readonly summary?: { readonly minChars: number; readonly retries: number };
   /** Text in front of the task of a run; empty for none. */
-  readonly taskContext?: (place: { runtime: Runtime; cwd: string }) => Promise<string>;
+  readonly taskContext?: (place: TaskPlace) => Promise<string>;
 }
 
 /** By name, in the order in which they are listed. */

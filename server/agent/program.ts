@@ -15,7 +15,10 @@ import { requestSettings, resolveEffort } from '#server/models/thinking.ts';
 import { activeTools } from '#server/permissions/active-tools.ts';
 import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
 import { createPermissionPolicy } from '#server/permissions/policy.ts';
+import { findServerFiles } from '#server/permissions/server-files.ts';
 import { createServerHome } from '#server/permissions/server-home.ts';
+import { ignoredConfigWarning, type IgnoredConfig } from '#server/project-files/ignored-config.ts';
+import type { Projects } from '#server/project-files/projects.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { DETACHED_TIMEOUT_S, KILL_GRACE_MS } from '#server/tasks/tasks.ts';
@@ -61,30 +64,47 @@ export interface AgentProgramDeps {
   web: Web;
   /** Further directories that count as the workspace of this root, at this moment. */
   additionalDirs: (root: string) => Promise<readonly string[]>;
+  /** Files that list further ones which do not count. */
+  ignoredDirs: (root: string) => Promise<readonly IgnoredConfig[]>;
+  projects: Projects;
+  /** Whether the user trusts this very directory. */
+  trusted: (directory: string) => Promise<boolean>;
   log: Logger;
 }
 
 /** Creates it; nothing is read before an agent asks. */
 export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
-  const { runtime, home, config, env, identity, client, tools, hooks, log } = deps;
-  const files = createInstructionFiles({ runtime, home, clock: deps.clock, maxAgeMs: deps.instructionsMaxAgeMs });
+  const { runtime, projects, home, config, env, identity, client, tools, hooks, log } = deps;
+  const serverHome = createServerHome(home);
+  const files = createInstructionFiles({
+    runtime,
+    projects,
+    home,
+    isSecret: async (real) => (await findServerFiles({ home: serverHome })).isSecret(real),
+    clock: deps.clock,
+    maxAgeMs: deps.instructionsMaxAgeMs,
+  });
   const profiles = createAgentProfiles({
     files: runtime,
     home,
     homeDirectory: runtime.homeDirectory,
     addedFolders: deps.agentFolders,
     extraDirs: () => config.effective().extraAgentDirs ?? [],
-    gitRoot: files.gitRoot,
+    project: files.project,
+    admits: projects.admits,
+    trusted: deps.trusted,
     clock: deps.clock,
     maxAgeMs: deps.instructionsMaxAgeMs,
     log,
   });
-  const serverHome = createServerHome(home);
   const mediaKinds = createMediaKinds((alias, effective) =>
     resolveModel(alias, { config: effective, env: env(), identity }),
   );
   const storedMedia = createStoredMediaReader({ videos: deps.videos, log });
-  const policy = createPermissionPolicy({ reader: createCommandLineReader({ log }) });
+  const policy = createPermissionPolicy({
+    reader: createCommandLineReader({ log }),
+    repositoryOf: projects.repositoryOf,
+  });
   const reach = ({ cwd, dir, ancestorDirs }: SessionPlace) => ({
     runtime,
     cwd,
@@ -147,7 +167,11 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
     uploadVideo: deps.videos.addressOf,
     mediaKinds: (alias) => mediaKinds(config.effective(), alias),
     withStoredMedia: storedMedia.resolve,
-    readInstructions: ({ cwd }) => files.read(cwd),
+    async readInstructions({ cwd }) {
+      const [instructions, ignored] = await Promise.all([files.read(cwd), deps.ignoredDirs(cwd)]);
+      return { ...instructions, warnings: [...instructions.warnings, ...ignored.map(ignoredConfigWarning)] };
+    },
+    repositoryOf: projects.repositoryOf,
     nestedInstructions: (touched, known) => findNestedInstructions(touched, known, { files, runtime }),
     profiles: ({ cwd }) => profiles.seen(cwd).profiles,
     lookAtProfiles: ({ cwd }) => profiles.look(cwd),

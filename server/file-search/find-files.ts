@@ -1,7 +1,6 @@
 /** One search: the entries of the directory where nothing is asked for, else hits of the known tree or of ripgrep. */
 import { realpath } from 'node:fs/promises';
 import { entryGlobs, type EntryGlobs } from '#server/files/entry-globs.ts';
-import { workTreeTop } from '#server/files/ignore-rules.ts';
 import { SearchError } from '#server/files/ripgrep.ts';
 import type { WorkDirectory } from '#server/files/work-directory.ts';
 import type { FileHits, SearchFiles } from '#schema/file-search.ts';
@@ -21,7 +20,7 @@ export interface WantedHits {
   signal: AbortSignal;
 }
 
-export interface FindOptions extends WantedHits, Pick<FileSearchDeps, 'runtime' | 'ripgrep' | 'env'> {
+export interface FindOptions extends WantedHits, Pick<FileSearchDeps, 'runtime' | 'ripgrep' | 'env' | 'topOf'> {
   known: KnownTrees;
 }
 
@@ -47,7 +46,7 @@ function createFilter(request: SearchFiles, showHidden: boolean): Filter {
 export async function findFiles(
   directory: WorkDirectory,
   request: SearchFiles,
-  { known, runtime, ripgrep, env, order, showHidden, signal }: FindOptions,
+  { known, runtime, ripgrep, env, topOf, order, showHidden, signal }: FindOptions,
 ): Promise<FileHits> {
   const { limit, follow_gitignore: followIgnoreFiles } = request;
   const { admits, includes } = createFilter(request, showHidden);
@@ -59,7 +58,8 @@ export async function findFiles(
     };
     // Hidden entries are left out of this list unless a completion asks for them.
     const hidden = order === 'completion' && showHidden;
-    return listTopLevel(directory, { limit, showHidden: hidden, followIgnoreFiles, exclude, env: env(), signal });
+    const options = { limit, showHidden: hidden, followIgnoreFiles, exclude, env: env(), topOf, signal };
+    return listTopLevel(directory, options);
   }
   const root = await realpath(directory.root).catch(() => undefined);
   if (root === undefined) return { items: [], truncated: false };
@@ -80,7 +80,7 @@ export async function findFiles(
 
   async function cold(): Promise<FileHits> {
     const hits = ranking();
-    const outsideRepository = (await workTreeTop(root ?? '')) === undefined;
+    const outsideRepository = (await topOf(root ?? '')) === undefined;
     const options = { root: root ?? '', runtime, ripgrep, followIgnoreFiles, outsideRepository };
     return answer(hits, searchCold({ ...common, ...options, ranking: hits }));
   }

@@ -9,6 +9,7 @@ import type { Clock } from '#server/clock.ts';
 import { createIgnoreRules } from '#server/files/ignore-rules.ts';
 import { within } from '#server/files/open-within.ts';
 import type { Logger } from '#server/logging/log.ts';
+import type { Projects } from '#server/project-files/projects.ts';
 import type { Directory } from '#server/watches/tree.ts';
 import type { Lease, Trees } from '#server/watches/trees.ts';
 import { searchedView } from './searched-view.ts';
@@ -31,6 +32,7 @@ export interface KnownTrees {
 export interface KnownTreesDeps {
   trees: Pick<Trees, 'lease'>;
   env(): NodeJS.ProcessEnv;
+  topOf: Projects['topOf'];
   clock: Clock;
   log: Logger;
 }
@@ -69,14 +71,14 @@ async function stampOf(root: string, env: NodeJS.ProcessEnv): Promise<string> {
 }
 
 /** Creates it, knowing nothing. */
-export function createKnownTrees({ trees, env, clock, log }: KnownTreesDeps): KnownTrees {
+export function createKnownTrees({ trees, env, topOf, clock, log }: KnownTreesDeps): KnownTrees {
   /** By real path. */
   const kept = new Map<string, Kept>();
 
   async function show(root: string, lease: Promise<Lease>): Promise<boolean> {
     try {
       const directory = { root, additionalDirs: () => [] };
-      const readRules = async () => createIgnoreRules(directory, await within(directory), env());
+      const readRules = async () => createIgnoreRules(directory, await within(directory), { env: env(), topOf });
       await (await lease).watcher.show('searched', searchedView(readRules));
       return true;
     } catch (error) {

@@ -1,6 +1,6 @@
 /** What a search shows before anything is asked for: the entries of the work directory itself. */
 import type { EntryGlobs } from '#server/files/entry-globs.ts';
-import { createIgnoreRules } from '#server/files/ignore-rules.ts';
+import { createIgnoreRules, type IgnoreRulesDeps } from '#server/files/ignore-rules.ts';
 import { within } from '#server/files/open-within.ts';
 import { onPath } from '#server/files/path-error.ts';
 import { relativePath, type WorkDirectory } from '#server/files/work-directory.ts';
@@ -16,18 +16,19 @@ export interface TopLevelOptions {
   /** What is left out. */
   exclude: EntryGlobs;
   env: NodeJS.ProcessEnv;
+  topOf: IgnoreRulesDeps['topOf'];
   signal: AbortSignal;
 }
 
 /** Directories first, by name. Throws 40409 when the directory is gone. */
 export function listTopLevel(directory: WorkDirectory, options: TopLevelOptions): Promise<FileHits> {
-  const { limit, showHidden, followIgnoreFiles, exclude, env, signal } = options;
+  const { limit, showHidden, followIgnoreFiles, exclude, signal } = options;
   return onPath(ROOT, async () => {
     const inside = await within(directory);
     const place = await inside.open(ROOT);
     try {
       const rules = followIgnoreFiles
-        ? createIgnoreRules(directory, inside, env).then((all) => all.at(ROOT))
+        ? createIgnoreRules(directory, inside, options).then((all) => all.at(ROOT))
         : undefined;
       const { entries, truncated } = await listDirectory(place, ROOT, {
         limit,

@@ -7,11 +7,13 @@
 import type { Stats } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { basename, dirname, join, parse, resolve } from 'node:path';
+import { basename, dirname, join, parse } from 'node:path';
+import { gitDirectoryOf } from '#server/project-files/repository.ts';
 import { IGNORE_FILE_MAX_BYTES, parseIgnoreFile, type IgnoreFile } from './ignore-file.ts';
 import { openRegular, readBytes } from './open-regular.ts';
 import { parentOf, type Within } from './open-within.ts';
 import { directoriesDown, isInside } from './paths.ts';
+import { readRegular } from './read-regular.ts';
 import type { RelativePath, WorkDirectory } from './work-directory.ts';
 
 const GIT_DIRECTORY = '.git';
@@ -62,31 +64,14 @@ async function readIgnoreFile(path: string): Promise<IgnoreFile | undefined> {
   return text === undefined ? undefined : parseIgnoreFile(text);
 }
 
-/** Where the common git directory behind a `.git` entry is. */
-async function gitDirectory(entry: string, isDirectory: boolean): Promise<string | undefined> {
-  if (isDirectory) return entry;
-  const pointer = /^gitdir: (.+?)\r?\n?$/.exec((await readText(entry)) ?? '')?.[1];
-  if (pointer === undefined) return undefined;
-  const directory = resolve(dirname(entry), pointer);
-  const common = (await readText(join(directory, 'commondir')))?.trim();
-  return common === undefined ? directory : resolve(directory, common);
-}
-
 const gitEntry = (directory: string): Promise<Stats | undefined> =>
   lstat(join(directory, GIT_DIRECTORY)).catch(() => undefined);
 
 async function readExclude(directory: string, entry: Stats | undefined): Promise<IgnoreFile | undefined> {
   if (!entry) return undefined;
-  const git = await gitDirectory(join(directory, GIT_DIRECTORY), entry.isDirectory());
+  const files = { readFile: readRegular };
+  const git = await gitDirectoryOf(join(directory, GIT_DIRECTORY), entry.isDirectory(), files);
   return git === undefined ? undefined : readIgnoreFile(join(git, 'info', 'exclude'));
-}
-
-/** Top of the git work tree that a real directory lies in; told by a `.git` of any kind. */
-export async function workTreeTop(real: string): Promise<string | undefined> {
-  for (let at = real; ; at = dirname(at)) {
-    if (await gitEntry(at)) return at;
-    if (dirname(at) === at) return undefined;
-  }
 }
 
 /** The file that `core.excludesFile` names for this user, or git's default. */
@@ -116,14 +101,21 @@ function nearest(
   return undefined;
 }
 
-/** Reads what lies above the work directory; everything else when it is asked for. `env` names the user's home. */
+export interface IgnoreRulesDeps {
+  /** Names the user's home. */
+  env: NodeJS.ProcessEnv;
+  /** Top of the git work tree that a directory (links resolved) lies in. */
+  topOf(real: string): Promise<string | undefined>;
+}
+
+/** Reads the files above the work directory; those in it when they are asked for. */
 export async function createIgnoreRules(
   directory: WorkDirectory,
   inside: Within,
-  env: NodeJS.ProcessEnv,
+  { env, topOf }: IgnoreRulesDeps,
 ): Promise<IgnoreRules> {
   const root = await realpath(directory.root);
-  const top = await workTreeTop(root);
+  const top = await topOf(root);
   const global = await readGlobalExcludes(env);
   const globalRoot = top ?? root;
   const known = new Map<string, Promise<DirectoryRules & { layers: Layer[] }>>();

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 
 /** Opening must neither wait for the other end of a pipe nor make a terminal the server's own. */
-const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
+export const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 
 /** Undefined for what is no regular file by the time it is open. Rejects with the system's errors. */
 export async function openRegular(path: string): Promise<FileHandle | undefined> {

@@ -1,5 +1,6 @@
 /** The MCP servers of a workspace, shared by its sessions. They are started when one of them is first needed. */
 import type { Logger } from '#server/logging/log.ts';
+import type { IgnoredConfig } from '#server/project-files/ignored-config.ts';
 import type { McpConfigProblem, McpServerSet, WorkspaceServers } from './config/workspace-servers.ts';
 import { createMcpServer, type McpServer, type McpServerChange, type McpServerDeps } from './server.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
@@ -16,6 +17,8 @@ export interface WorkspaceMcp {
   readonly registered: readonly McpServer[];
   /** Files of the configuration that cannot be read. */
   problems(): readonly McpConfigProblem[];
+  /** Files of the project that do not count. */
+  ignored(): readonly IgnoredConfig[];
   /** Resolves when the new connection stands or has failed. Throws 40408, 40001 of a disabled one. */
   restart(name: string): Promise<void>;
   /** The servers that `which` picks connect unless they do so already. */
@@ -36,6 +39,7 @@ export function createWorkspaceMcp({ configured, log, ...deps }: WorkspaceMcpDep
   const registered = new Set<McpServer>();
   const listeners = new Set<(change: WorkspaceChange) => void>();
   let problems: readonly McpConfigProblem[] = [];
+  let ignored: readonly IgnoredConfig[] = [];
   let reading: Promise<void> | undefined;
   let closed = false;
 
@@ -61,9 +65,9 @@ export function createWorkspaceMcp({ configured, log, ...deps }: WorkspaceMcpDep
   }
 
   /** All states have changed when it returns; connections come later. */
-  function takeOver({ entries, problems: now }: McpServerSet): void {
+  function takeOver({ entries, ...files }: McpServerSet): void {
     if (closed) return;
-    problems = now;
+    ({ problems, ignored } = files);
     const named = new Set(entries.map(({ name }) => name));
     const gone = [...servers.values()].filter(({ name }) => !named.has(name));
     for (const server of gone) if (server.state().status !== 'removed') server.remove();
@@ -97,6 +101,7 @@ export function createWorkspaceMcp({ configured, log, ...deps }: WorkspaceMcpDep
       return [...registered];
     },
     problems: () => problems,
+    ignored: () => ignored,
     async restart(name) {
       const server = (await list()).find((one) => one.name === name);
       const { status } = server?.state() ?? {};

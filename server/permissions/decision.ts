@@ -1,6 +1,6 @@
 /** What a step of the permission chain is asked, what it may look at, and what it may answer. */
 import type { PermissionMode } from '#schema/scalars.ts';
-import type { Repository } from '#server/files/repository.ts';
+import type { Repository } from '#server/project-files/repository.ts';
 import type { RememberedRule } from '#server/journal/projections/context.ts';
 import type { PreparedCall, ToolEnvironment, ToolPermission } from '#server/tools/tool.ts';
 import type { CommandCall } from './command-call.ts';

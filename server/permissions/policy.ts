@@ -4,7 +4,7 @@
  */
 import type { PermissionRuleConfig } from '#schema/config.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
-import { createRepositoryFinder } from '#server/files/repository.ts';
+import type { Projects } from '#server/project-files/projects.ts';
 import type { RememberedRule } from '#server/journal/projections/context.ts';
 import { createCommandCall } from './command-call.ts';
 import type { CommandLineReader } from './command-line/command-line-reader.ts';
@@ -67,6 +67,7 @@ export interface PermissionPolicy {
 
 export interface PermissionPolicyDeps {
   reader: CommandLineReader;
+  repositoryOf: Projects['repositoryOf'];
 }
 
 /** Every path that the call declares or is named after, its links resolved. */
@@ -110,9 +111,8 @@ async function firstDecision(
 }
 
 /** Creates the policy of one server. */
-export function createPermissionPolicy({ reader }: PermissionPolicyDeps): PermissionPolicy {
+export function createPermissionPolicy({ reader, repositoryOf }: PermissionPolicyDeps): PermissionPolicy {
   const compiled = createRuleCache();
-  const findRepository = createRepositoryFinder();
 
   function contextOf(call: PermissionCall, situation: PermissionSituation): PermissionContext {
     const { mode, rules, remembered, places } = situation;
@@ -132,7 +132,7 @@ export function createPermissionPolicy({ reader }: PermissionPolicyDeps): Permis
       command,
       files,
       realCwd,
-      repository: once(async () => findRepository(await realCwd(), places.runtime)),
+      repository: once(async () => repositoryOf(await realCwd())),
       serverFiles: once(() => findServerFiles(places)),
       rememberedAs,
       async ask(reason) {

@@ -18,7 +18,8 @@ export interface ServerFiles {
   isOwn(path: string): boolean;
 }
 
-type Places = Pick<ToolEnvironment, 'home' | 'sessionDir' | 'ancestorDirs'>;
+/** Without a session's folder no session's files are the caller's own. */
+type Places = Pick<ToolEnvironment, 'home' | 'ancestorDirs'> & Partial<Pick<ToolEnvironment, 'sessionDir'>>;
 
 /** Of the session's folder this is its agents' own; journal, state and lock beside it hold what was approved. */
 const AGENTS = 'agents';
@@ -46,7 +47,7 @@ export async function findServerFiles({ home, sessionDir, ancestorDirs = [] }: P
     const below = relative(join(home.path, SESSIONS), folder);
     return [folder, ...sessions.map((one) => join(one, below))];
   };
-  const own = inEveryHome(sessionDir);
+  const own = sessionDir === undefined ? [] : inEveryHome(sessionDir);
   const ancestors = ancestorDirs.flatMap(inEveryHome);
 
   const isInAny = (path: string, folders: readonly string[]) => folders.some((folder) => inside(path, folder));

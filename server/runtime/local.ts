@@ -1,8 +1,9 @@
 /** The machine that the server itself runs on. */
-import { constants } from 'node:fs';
-import { appendFile, mkdir, open, readdir, readFile, stat } from 'node:fs/promises';
+import { appendFile, lstat, mkdir, open, readdir, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute } from 'node:path';
+import { READ_FLAGS } from '#server/files/open-regular.ts';
+import { readRegular } from '#server/files/read-regular.ts';
 import { replaceFile } from '#server/files/write-file.ts';
 import { childEnvironment } from '#server/processes/child-environment.ts';
 import { findOnPath, isExecutable } from '#server/processes/executables.ts';
@@ -17,9 +18,6 @@ export interface LocalRuntimeOptions {
   /** The server's environment; read at every use. */
   env?: () => NodeJS.ProcessEnv;
 }
-
-/** A pipe without a writer must not hold the call up, a terminal must not become the server's own. */
-const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 
 async function openFile(path: string): Promise<OpenFile> {
   const file = await open(path, READ_FLAGS);
@@ -52,13 +50,15 @@ export function createLocalRuntime({ env = () => process.env }: LocalRuntimeOpti
   return {
     homeDirectory: homedir,
     environment: () => childEnvironment(env()),
-    readFile: (path) => readFile(path),
+    effectiveUser: () => process.geteuid?.(),
+    readFile: readRegular,
     openFile,
     async writeFile(path, data, { append = false } = {}) {
       await (append ? appendTo(path, data) : replaceFile(path, data));
       return stat(path);
     },
     stat: (path) => stat(path),
+    lstat: (path) => lstat(path),
     realpath: (path) => realPath(path),
     list: (path) => readdir(path, { withFileTypes: true }),
     async which(program) {

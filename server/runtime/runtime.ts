@@ -3,6 +3,7 @@
  * project through this interface alone, so that another machine can stand behind it. Paths are absolute; what fails
  * rejects with an error that carries the system's code, such as `ENOENT`.
  */
+import type { ReadLimits } from '#server/files/read-regular.ts';
 import type { Spawn } from '#server/processes/spawn.ts';
 
 export interface FileStats {
@@ -14,6 +15,8 @@ export interface FileStats {
   ctimeMs: number;
   /** Which file of its volume it is. */
   ino: number;
+  /** The user who owns it. */
+  uid: number;
 }
 
 export interface DirectoryEntry {
@@ -36,8 +39,14 @@ export interface Runtime {
   /** Variables of a child process unless it is given others; the server's own secrets are not among them. */
   environment(): NodeJS.ProcessEnv;
 
-  /** The whole file. */
-  readFile(path: string): Promise<Uint8Array>;
+  /** The user as whom the runtime works; undefined where files have no such owners (Windows). */
+  effectiveUser(): number | undefined;
+
+  /**
+   * The whole of a regular file within the limits. Never waits for the other end of a pipe. There is no variant without
+   * a bound: any file may have been put there by somebody else.
+   */
+  readFile(path: string, limits: ReadLimits): Promise<Uint8Array>;
   /** Opens whatever the path names without waiting for it: pipes and devices too, which `stats` tells apart. */
   openFile(path: string): Promise<OpenFile>;
   /**
@@ -47,6 +56,8 @@ export interface Runtime {
   writeFile(path: string, data: string | Uint8Array, options?: { append?: boolean }): Promise<FileStats>;
   /** Links are followed. */
   stat(path: string): Promise<FileStats>;
+  /** Of a link itself. */
+  lstat(path: string): Promise<FileStats>;
   /**
    * The path with all links resolved. What does not exist yet is placed below its nearest existing ancestor, through
    * links to nowhere too, since writing to them would create their targets.

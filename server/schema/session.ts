@@ -93,5 +93,7 @@ export const warningSchema = z.object({
   code: z.string(),
   message: z.string(),
   severity: z.enum(['info', 'warning', 'error']),
+  /** Of `project-config-ignored`: the directory whose trust would change it, absolute. */
+  directory: z.string().optional(),
 });
 export type SessionWarning = z.infer<typeof warningSchema>;

@@ -44,7 +44,7 @@ async function run(args: EditArguments, target: Target, { runtime }: RunContext)
   if (!stats) return failed(`${args.path} does not exist. Use Write to create it.`);
   if (stats.size > EDIT_MAX_BYTES) return failed(`${args.path} is larger than ${EDIT_MAX_BYTES} bytes.`);
   try {
-    const bytes = await runtime.readFile(target.real);
+    const bytes = await runtime.readFile(target.real, { maxBytes: EDIT_MAX_BYTES });
     const encoding = sniffEncoding(bytes.subarray(0, SNIFF_BYTES));
     const { count, replaced } = replacePieces(decodeText(bytes, encoding), args);
     if (count === 0) return failed(`old_string was not found in ${args.path}.`);

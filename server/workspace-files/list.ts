@@ -10,6 +10,7 @@ import { onPath } from '#server/files/path-error.ts';
 import { isInside } from '#server/files/paths.ts';
 import { relativePath, type RelativePath, type WorkDirectory } from '#server/files/work-directory.ts';
 import type { Git } from '#server/git/git.ts';
+import type { Projects } from '#server/project-files/projects.ts';
 import type { FileEntry } from '#schema/file-entry.ts';
 import type { FileList, FileLists, ListFiles, ListManyFiles } from '#schema/file-list.ts';
 import { listDirectory, type DirectoryList, type ListOptions } from './list-directory.ts';
@@ -22,6 +23,7 @@ const WIDTH = 4;
 export interface ListDeps {
   /** The server's environment: it names the home of git's global excludes. */
   env: NodeJS.ProcessEnv;
+  topOf: Projects['topOf'];
   /** Absent: no marks. */
   gitMarks?: Git['marks'];
   signal: AbortSignal;
@@ -55,7 +57,7 @@ async function createLister(directory: WorkDirectory, request: Request, deps: Li
   const places = new Map<string, string>();
 
   async function rulesAt(path: RelativePath): Promise<DirectoryRules> {
-    rules ??= createIgnoreRules(directory, inside, deps.env);
+    rules ??= createIgnoreRules(directory, inside, deps);
     return (await rules).at(path);
   }
 

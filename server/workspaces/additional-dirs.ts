@@ -1,23 +1,20 @@
 /**
- * Directories that count as a workspace beside its root: those that the project's `local.toml` lists, and those added
- * until the process ends. They are asked for at each use, so a change holds at once for every session.
+ * Directories that are part of a workspace in addition to its root: entries of the project's `local.toml` that the user has
+ * trusted or added, and those added until the process ends. They are read at each use, so a change holds at once for every
+ * session.
  */
-import { stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { ServiceError, invalidField } from '#server/errors/service-error.ts';
 import { directoryFault } from '#server/files/file-kind.ts';
 import { PathError, absolutePath } from '#server/files/paths.ts';
 import type { Logger } from '#server/logging/log.ts';
+import type { IgnoredConfig } from '#server/project-files/ignored-config.ts';
+import type { Projects } from '#server/project-files/projects.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import type { ChangeLock } from '#server/storage/change-lock.ts';
 import type { AddedDirectory } from '#schema/workspace.ts';
-import {
-  MAX_DIRECTORIES,
-  configPathOf,
-  configStamp,
-  projectRootOf,
-  readLocalConfig,
-  writeDirectories,
-} from './local-config.ts';
+import type { ConfirmedDirs } from './confirmed-dirs.ts';
+import { MAX_DIRECTORIES, configPathOf, configStamp, readLocalConfig, writeDirectories } from './local-config.ts';
 import { checkDirectory, normalRoot, rootKey } from './workspace-root.ts';
 
 /** A file that was changed this lately may still be being written. */
@@ -35,18 +32,28 @@ export interface AdditionalDirs {
    * 50003 where the file cannot be read or written.
    */
   add(root: string, path: string, persist: boolean): Promise<AddedDirectory>;
+  /** The file, where it lists directories that do not count. Never rejects. */
+  ignored(root: string): Promise<readonly IgnoredConfig[]>;
+  /** Reads everything again at its next use: a directory is trusted now, or no longer. */
+  refresh(): void;
 }
 
 export interface AdditionalDirsDeps {
   /** Held while a file is changed. */
   lock: ChangeLock;
   runtime: Pick<Runtime, 'homeDirectory' | 'realpath'>;
+  rootOf: Projects['rootOf'];
+  /** Whether the user trusts this very directory. */
+  trusted(directory: string): Promise<boolean>;
+  confirmed: ConfirmedDirs;
   log: Logger;
 }
 
-/** The file as it counts. */
+/** The file as last read. */
 interface Seen {
   stamp: string;
+  projectRoot: string;
+  /** All that it lists. */
   directories: readonly string[];
 }
 
@@ -54,11 +61,14 @@ interface Sight {
   /** Of a clock that nobody sets. */
   at: number;
   seen: Promise<Seen>;
+  /** Those of the file that count. */
+  inForce: Promise<readonly string[]>;
   present: Promise<readonly string[]>;
 }
 
 /** Reads nothing yet. */
-export function createAdditionalDirs({ lock, runtime, log }: AdditionalDirsDeps): AdditionalDirs {
+export function createAdditionalDirs(deps: AdditionalDirsDeps): AdditionalDirs {
+  const { lock, runtime, rootOf, trusted, confirmed, log } = deps;
   /** By root key. The one looked at last stands at the end. */
   const sights = new Map<string, Sight>();
   /** Added until the process ends, by root key. */
@@ -67,22 +77,36 @@ export function createAdditionalDirs({ lock, runtime, log }: AdditionalDirsDeps)
 
   async function look(root: string, before: Seen | undefined): Promise<Seen> {
     try {
-      const projectRoot = await projectRootOf(root);
+      const projectRoot = await rootOf(root);
       const path = configPathOf(projectRoot);
       const { stamp: version, mtimeMs } = await configStamp(path);
       const stamp = `${path} ${version}`;
       if (before?.stamp === stamp) return before;
-      if (version === 'absent') return { stamp, directories: [] };
+      if (version === 'absent') return { stamp, projectRoot, directories: [] };
       // A time to come says nothing; one just past says that more may follow.
       if (before && Math.abs(Date.now() - mtimeMs) < SETTLE_MS) return before;
       const { directories } = await readLocalConfig(projectRoot).catch((error: unknown) => {
         log.warn('the additional directories of a project are left out', { path, err: error });
         return { directories: [] };
       });
-      return { stamp, directories };
+      return { stamp, projectRoot, directories };
     } catch (error) {
       log.warn('the additional directories of a workspace cannot be looked for', { root, err: error });
-      return { stamp: '', directories: [] };
+      return { stamp: '', projectRoot: root, directories: [] };
+    }
+  }
+
+  /** All entries of a trusted project, else those that the user has added on this machine. */
+  async function inForceOf({ projectRoot, directories }: Seen): Promise<readonly string[]> {
+    if (directories.length === 0) return directories;
+    try {
+      if (await trusted(projectRoot)) return directories;
+      const known = await confirmed.of(projectRoot);
+      const real = await Promise.all(directories.map((path) => realpath(path).catch(() => undefined)));
+      return directories.filter((_, index) => known.includes(real[index] ?? ''));
+    } catch (error) {
+      log.warn('which additional directories of a project count cannot be read; none do', { projectRoot, err: error });
+      return [];
     }
   }
 
@@ -93,18 +117,27 @@ export function createAdditionalDirs({ lock, runtime, log }: AdditionalDirsDeps)
 
   const union = (listed: readonly string[], key: string) => [...new Set([...listed, ...(added.get(key) ?? [])])];
 
-  function of(root: string): Promise<readonly string[]> {
+  function sightOf(root: string): Sight {
     const key = rootKey(root);
     const known = sights.get(key);
     const at = performance.now();
-    if (known && at - known.at < MAX_AGE_MS) return known.present;
+    if (known && at - known.at < MAX_AGE_MS) return known;
     const seen = (known?.seen ?? Promise.resolve(undefined)).then((before) => look(root, before));
-    const present = seen.then(({ directories }) => presentOf(union(directories, key)));
+    const inForce = seen.then(inForceOf);
+    const present = inForce.then((directories) => presentOf(union(directories, key)));
+    const sight: Sight = { at, seen, inForce, present };
     sights.delete(key);
-    sights.set(key, { at, seen, present });
+    sights.set(key, sight);
     const [oldest] = sights.keys();
     if (sights.size > MAX_REMEMBERED && oldest !== undefined) sights.delete(oldest);
-    return present;
+    return sight;
+  }
+
+  async function ignored(root: string): Promise<readonly IgnoredConfig[]> {
+    const { seen, inForce } = sightOf(root);
+    const [{ projectRoot: directory, directories }, counting] = await Promise.all([seen, inForce]);
+    if (counting.length === directories.length) return [];
+    return [{ path: configPathOf(directory), directory, reason: 'untrusted' }];
   }
 
   /** The directory that a request means. */
@@ -127,9 +160,12 @@ export function createAdditionalDirs({ lock, runtime, log }: AdditionalDirsDeps)
 
   async function persistIn(projectRoot: string, directory: string, fence: () => void): Promise<string[]> {
     const config = await readLocalConfig(projectRoot);
-    if (config.directories.includes(directory)) return config.directories;
-    const directories = [...config.directories, directory];
+    const isListed = config.directories.includes(directory);
+    const directories = isListed ? config.directories : [...config.directories, directory];
     assertRoom(directories);
+    fence();
+    await confirmed.add(projectRoot, directory);
+    if (isListed) return directories;
     fence();
     await writeDirectories(projectRoot, config, directories);
     return directories;
@@ -150,7 +186,7 @@ export function createAdditionalDirs({ lock, runtime, log }: AdditionalDirsDeps)
 
   async function add(root: string, path: string, persist: boolean): Promise<AddedDirectory> {
     const directory = await directoryOf(root, path);
-    const project_root = await projectRootOf(root);
+    const project_root = await rootOf(root);
     const listed = persist
       ? await lock.hold((fence) => persistIn(project_root, directory, fence))
       : await keepInMemory(project_root, root, directory);
@@ -165,7 +201,9 @@ export function createAdditionalDirs({ lock, runtime, log }: AdditionalDirsDeps)
   }
 
   return {
-    of,
+    of: (root) => sightOf(root).present,
+    ignored,
+    refresh: () => sights.clear(),
     /** One at a time: each reads what the one before has left. */
     add(root, path, persist) {
       const turn = last.then(() => add(root, path, persist));

@@ -3,8 +3,7 @@
  * the project, so it is bounded, read only where it is a regular file, and a link that leads out of the project is neither
  * read nor written through.
  */
-import { constants } from 'node:fs';
-import { mkdir, open, realpath, stat } from 'node:fs/promises';
+import { mkdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { parse, stringify } from 'smol-toml';
 import { z } from 'zod';
@@ -12,7 +11,8 @@ import { isTable } from '#server/config/document.ts';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { writeThroughLinks } from '#server/files/atomic-write.ts';
 import { errorCode } from '#server/files/errno.ts';
-import { directoriesDown, isInside } from '#server/files/paths.ts';
+import { isInside } from '#server/files/paths.ts';
+import { UnsuitableFile, readRegular } from '#server/files/read-regular.ts';
 import { realPath } from '#server/runtime/real-path.ts';
 import { normalRoot } from './workspace-root.ts';
 
@@ -31,15 +31,6 @@ export interface LocalConfig {
   directories: string[];
 }
 
-/** The nearest directory at or above the root that holds `.git`, else the root. */
-export async function projectRootOf(root: string): Promise<string> {
-  for (const directory of directoriesDown('/', root).toReversed()) {
-    const found = await stat(join(directory, '.git')).catch(() => undefined);
-    if (found) return directory;
-  }
-  return root;
-}
-
 export const configPathOf = (projectRoot: string): string => join(projectRoot, '.service-code', 'local.toml');
 
 /** Changes whenever the file does; `absent` when there is none. Throws what the file system throws. */
@@ -55,32 +46,17 @@ export async function configStamp(path: string): Promise<{ stamp: string; mtimeM
 
 const invalidConfig = (message: string) => new ServiceError('validation.failed', message);
 
-/** Where the path leads. Throws 40001 when that is out of the project. */
+/** Where the path leads. Throws 40001 when that is outside the project. */
 async function placeOf(projectRoot: string): Promise<string> {
   const path = configPathOf(projectRoot);
   const real = await realPath(path);
-  if (!isInside(real, await realpath(projectRoot))) throw invalidConfig(`${path} leads out of the project`);
+  await assertInProject(projectRoot, path)(real);
   return real;
 }
 
-/** Undefined when there is none. */
-async function readBounded(place: string, path: string): Promise<string | undefined> {
-  // A pipe in its place must not hold the server up, and a link that was put there meanwhile is not followed.
-  const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
-  const file = await open(place, flags).catch((error: unknown) => {
-    if (isAbsent(error)) return undefined;
-    throw error;
-  });
-  if (!file) return undefined;
-  try {
-    if (!(await file.stat()).isFile()) throw invalidConfig(`${path} is not a regular file`);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_BYTES + 1), 0, MAX_BYTES + 1, 0);
-    if (bytesRead > MAX_BYTES) throw invalidConfig(`${path} is larger than ${MAX_BYTES} bytes`);
-    return buffer.toString('utf8', 0, bytesRead);
-  } finally {
-    await file.close();
-  }
-}
+const assertInProject = (projectRoot: string, path: string) => async (real: string) => {
+  if (!isInside(real, await realpath(projectRoot))) throw invalidConfig(`${path} leads out of the project`);
+};
 
 const directoryList = z.array(z.string());
 
@@ -96,12 +72,15 @@ function parseTables(text: string, path: string): Record<string, unknown> {
 /** Throws 40001 for a file that is not what it should be, 50003 for one that cannot be read. */
 export async function readLocalConfig(projectRoot: string): Promise<LocalConfig> {
   const path = configPathOf(projectRoot);
-  let text: string;
+  let text = '';
   try {
-    text = (await readBounded(await placeOf(projectRoot), path)) ?? '';
+    const bytes = await readRegular(path, { maxBytes: MAX_BYTES, admit: assertInProject(projectRoot, path) });
+    text = Buffer.from(bytes).toString('utf8');
   } catch (error) {
     if (error instanceof ServiceError) throw error;
-    throw new ServiceError('persistence.failure', `Failed to read ${path}: ${errorMessage(error)}`, { cause: error });
+    if (error instanceof UnsuitableFile) throw invalidConfig(error.message);
+    if (!isAbsent(error))
+      throw new ServiceError('persistence.failure', `Failed to read ${path}: ${errorMessage(error)}`, { cause: error });
   }
   const tables = parseTables(text, path);
   const { workspace = {} } = tables;

@@ -2,13 +2,11 @@
  * Which directories the user trusts: a marker for each, named after its real path, so that a root and a link to it share
  * theirs. It stays when the workspace is removed from the registry.
  */
-import { realpath } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Clock } from '#server/clock.ts';
-import { errorCode } from '#server/files/errno.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Documents } from '#server/storage/documents.ts';
-import { workspaceIdOf } from './workspace-root.ts';
+import { documentOf, type DirectoryDocument } from './directory-document.ts';
 
 export interface Trust {
   /** A marker that cannot be read counts as none. */
@@ -30,20 +28,11 @@ export interface TrustDeps {
 
 const markerSchema = z.object({ root: z.string(), trustedAt: z.number() });
 
-/** Codes of a directory that is not there; it is named as given. */
-const MISSING = new Set(['ENOENT', 'ENOTDIR']);
-
-async function place(root: string): Promise<{ real: string; key: string }> {
-  const real = await realpath(root).catch((error: unknown) => {
-    if (MISSING.has(errorCode(error) ?? '')) return root;
-    throw error;
-  });
-  return { real, key: `trust:${workspaceIdOf(real)}.json` };
-}
+const markerOf = (root: string) => documentOf('trust', root);
 
 /** Reads at every question; several servers share the markers. */
 export function createTrust({ documents, changed, log, clock }: TrustDeps): Trust {
-  async function isTrusted({ real, key }: { real: string; key: string }): Promise<boolean> {
+  async function isTrusted({ real, key }: DirectoryDocument): Promise<boolean> {
     try {
       const marker = await documents.get(key, markerSchema);
       // The key is a short hash; another directory can be made to have it.
@@ -55,18 +44,18 @@ export function createTrust({ documents, changed, log, clock }: TrustDeps): Trus
   }
 
   return {
-    trusted: async (root) => isTrusted(await place(root)),
+    trusted: async (root) => isTrusted(await markerOf(root)),
     async trust(root) {
-      const at = await place(root);
+      const at = await markerOf(root);
       if (await isTrusted(at)) return;
       await documents.set(at.key, markerSchema, { root: at.real, trustedAt: clock.now() });
       await changed(at.real);
     },
     async untrust(root) {
-      const at = await place(root);
+      const at = await markerOf(root);
       await documents.remove(at.key);
       await changed(at.real);
     },
-    marker: async (root) => (await place(root)).key,
+    marker: async (root) => (await markerOf(root)).key,
   };
 }

@@ -108,6 +108,7 @@ describe.each([true, false])('a directory that is added in mid-session, written 
 test('an edit of the file by hand holds for sessions that run', async () => {
   const talk = await startTalk(world);
   const file = join(outside, 'x.txt');
+  await world.ok('POST', `/workspaces/${talk.session.workspace_id}/trust`);
   expect(await fate(talk, 'Read', { path: file })).toBe('asked');
   await mkdir(dirname(local()));
   await writeFile(local(), '[workspace]\nadditional_dir = ["../outside"]\n');

@@ -69,6 +69,7 @@ describe('a profile of a file', () => {
   test('that takes the place of the main one is what agents are bound to', async () => {
     await put(inProject('main.md'), agent('name: agent\noverride: true\ntools: Read', 'Mine.\n${base_prompt}'));
     const talk = await startTalk(world);
+    await world.ok('POST', `/workspaces/${talk.session.workspace_id}/trust`);
     await talk.turn('go', done);
     expect(systemPrompt()).toMatch(/^Mine\.\nYou are /);
     expect(toolNames()).toEqual(['Read']);

@@ -126,6 +126,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       withStoredMedia: (messages) => Promise.resolve(messages),
       defaultLimit: () => undefined,
       readInstructions: () => Promise.resolve({ text: '', paths: [], warnings: [] }),
+      repositoryOf: () => Promise.resolve(undefined),
       nestedInstructions: () => Promise.resolve([]),
       lookAtProfiles: () => Promise.resolve({ profiles: builtinProfiles, warnings: [] }),
       renderPrompt: () => Promise.resolve('You help.'),

@@ -25,12 +25,16 @@ export async function openMcpConfig() {
   const root = join(base, 'repository', 'project');
   await mkdir(home);
   await mkdir(root, { recursive: true });
-  const facts = { trusted: true, workspace: true };
+  const top = dirname(root);
+  const facts = { trusted: new Set([root, top]), trustFails: false, workspace: true };
   const lines: string[] = [];
   const config = createMcpConfig({
     home,
-    projectRootOf: async () => dirname(root),
-    trusted: async () => facts.trusted,
+    projectRootOf: async () => top,
+    async trusted(directory) {
+      if (facts.trustFails) throw new Error('unreadable');
+      return facts.trusted.has(directory);
+    },
     trustFile: async () => join(home, 'trust', 'marker.json'),
     isWorkspace: async () => facts.workspace,
     lock: createChangeLock({ path: join(home, 'mcp.json.lock'), holder: leaseHolder() }),
@@ -40,11 +44,12 @@ export async function openMcpConfig() {
   return {
     home,
     root,
+    top,
     facts,
     lines,
     config,
     user: join(home, 'mcp.json'),
-    shared: join(dirname(root), '.mcp.json'),
+    shared: join(top, '.mcp.json'),
     local: join(root, '.service-code', 'mcp.json'),
   };
 }

@@ -9,6 +9,7 @@ const workspace: WorkspaceMcp = {
   list: () => Promise.resolve([]),
   registered: [],
   problems: () => NO_PROBLEMS,
+  ignored: () => NO_PROBLEMS,
   restart: (name) => Promise.reject(new Error(`there is no MCP server ${name}`)),
   reconnect: () => undefined,
   onChange: () => () => undefined,

@@ -23,9 +23,11 @@ export function createPrefixedRuntime(root: string): PrefixedRuntime {
     calls,
     homeDirectory: () => '/home/somebody',
     environment: () => ({ PATH: process.env.PATH, MACHINE: 'other' }),
-    readFile(path) {
+    effectiveUser: local.effectiveUser,
+    readFile(path, { maxBytes, admit }) {
       count('readFile');
-      return local.readFile(here(path));
+      const limits = { maxBytes, ...(admit ? { admit: (real: string) => admit(there(real)) } : {}) };
+      return local.readFile(here(path), limits);
     },
     openFile(path) {
       count('openFile');
@@ -38,6 +40,10 @@ export function createPrefixedRuntime(root: string): PrefixedRuntime {
     stat(path) {
       count('stat');
       return local.stat(here(path));
+    },
+    lstat(path) {
+      count('lstat');
+      return local.lstat(here(path));
     },
     async realpath(path) {
       count('realpath');

@@ -7,6 +7,7 @@ import { files } from './files/index.ts';
 import { goals } from './goals/index.ts';
 import { mcp } from './mcp/index.ts';
 import { planMode } from './plan-mode/index.ts';
+import { projectTrust } from './project-trust/index.ts';
 import { questions } from './questions/index.ts';
 import { shell } from './shell/index.ts';
 import { subagents } from './subagents/index.ts';
@@ -34,4 +35,5 @@ export const features: readonly Feature[] = [
   workspace,
   terminals,
   mcp,
+  projectTrust,
 ];

@@ -60,11 +60,11 @@ export async function findNestedInstructions(
   { files, runtime }: { files: InstructionFiles; runtime: Pick<Runtime, 'stat'> },
 ): Promise<string[]> {
   const found = new Set<string>();
-  const root = (await files.gitRoot(touched.cwd)) ?? touched.cwd;
+  const root = (await files.project(touched.cwd)).top ?? touched.cwd;
   for (const directory of await touchedDirectories(touched, runtime)) {
     if (!isInside(directory, root)) continue;
     for (const above of directoriesDown(root, directory)) {
-      for (const path of await files.pathsIn(above)) if (!known.has(path)) found.add(path);
+      for (const path of await files.pathsIn(above, touched.cwd)) if (!known.has(path)) found.add(path);
     }
   }
   return [...found];

@@ -10,7 +10,7 @@ const MAX_DIRECTORIES = 200;
 /** A larger file is not read. */
 export const AGENT_FILE_BYTES = 256 * 1024;
 
-export type FolderFiles = Pick<Runtime, 'list' | 'stat' | 'realpath' | 'openFile'>;
+export type FolderFiles = Pick<Runtime, 'list' | 'stat' | 'realpath' | 'readFile'>;
 
 /** A folder of agent files. */
 export interface AgentFolder {
@@ -76,22 +76,18 @@ async function staysWithin(path: string, within: string | undefined, files: Fold
   }
 }
 
-/** Its text. Throws where it is no file any more, too large, or cannot be read. */
-export async function readAgentFile(path: string, { openFile }: Pick<FolderFiles, 'openFile'>): Promise<string> {
-  const file = await openFile(path);
-  try {
-    if (!file.stats.isFile()) throw new Error('it is no file');
-    const pieces: Uint8Array[] = [];
-    let bytes = 0;
-    for (;;) {
-      const piece = await file.read(AGENT_FILE_BYTES + 1 - bytes);
-      if (piece.length === 0) break;
-      bytes += piece.length;
-      if (bytes > AGENT_FILE_BYTES) throw new Error(`it has more than ${AGENT_FILE_BYTES} bytes`);
-      pieces.push(piece);
-    }
-    return Buffer.concat(pieces).toString('utf8');
-  } finally {
-    await file.close();
-  }
+/** Its text. Throws where it is no file any more, too large, leads out of `within`, or cannot be read. */
+export async function readAgentFile(
+  path: string,
+  { within }: Omit<AgentFolder, 'path'>,
+  { readFile, realpath }: Pick<FolderFiles, 'readFile' | 'realpath'>,
+): Promise<string> {
+  const root = within === undefined ? undefined : await realpath(within);
+  const bytes = await readFile(path, {
+    maxBytes: AGENT_FILE_BYTES,
+    admit(real) {
+      if (root !== undefined && !isInside(real, root)) throw new Error('it leads out of the project');
+    },
+  });
+  return Buffer.from(bytes).toString('utf8');
 }

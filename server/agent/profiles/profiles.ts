@@ -2,10 +2,12 @@
  * The profiles of a directory: the built-in ones, and those of the files that apply there. Files are looked at when it is
  * asked for, at most once in a while, and read again only when they have changed.
  */
-import { basename, isAbsolute, join } from 'node:path';
+import { basename, isAbsolute, join, relative } from 'node:path';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { Clock } from '#server/clock.ts';
 import type { Logger } from '#server/logging/log.ts';
+import { ignoredConfigWarning, type IgnoredConfig } from '#server/project-files/ignored-config.ts';
+import type { Project, Projects } from '#server/project-files/projects.ts';
 import type { SessionWarning } from '#schema/session.ts';
 import { builtinProfiles, mainProfile, type Profile, type Profiles } from '../profile.ts';
 import type { AgentFile } from './agent-file.ts';
@@ -49,8 +51,10 @@ export interface AgentProfilesDeps {
   addedFolders(): readonly AgentFolder[];
   /** `extra_agent_dirs` */
   extraDirs(): readonly string[];
-  /** Root of the git work tree that holds a directory, if any. */
-  gitRoot(cwd: string): Promise<string | undefined>;
+  project(cwd: string): Promise<Project>;
+  admits: Projects['admits'];
+  /** Whether the user trusts this very directory. */
+  trusted(directory: string): Promise<boolean>;
   clock: Pick<Clock, 'now'>;
   /** How long what was seen is taken for true, in ms. */
   maxAgeMs: number;
@@ -61,8 +65,8 @@ interface Source extends AgentFolder {
   priority: number;
 }
 
-/** What was made of a file. */
-type Read = SeenFile & ({ file: AgentFile } | { warning: SessionWarning });
+/** What was made of a file. `ignored` is the warning of a valid file that does not count. */
+type Read = SeenFile & ({ file: AgentFile; ignored?: SessionWarning } | { warning: SessionWarning });
 
 interface Kept {
   at: number;
@@ -83,7 +87,7 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
   let own: (SeenFile & { text: string }) | undefined;
 
   async function sourcesOf(cwd: string): Promise<Source[]> {
-    const root = (await deps.gitRoot(cwd)) ?? cwd;
+    const root = (await deps.project(cwd)).top ?? cwd;
     const extra = deps.extraDirs().map((path) => {
       const expanded = path.replace(/^~(?=\/|$)/, deps.homeDirectory());
       return isAbsolute(expanded) ? expanded : join(root, expanded);
@@ -99,13 +103,13 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
     ];
   }
 
-  async function readOnce(seen: SeenFile, before: ReadonlyMap<string, Read>): Promise<Read> {
+  async function readOnce(seen: SeenFile, source: Source, before: ReadonlyMap<string, Read>): Promise<Read> {
     const known = before.get(seen.path);
     if (known?.mtimeMs === seen.mtimeMs && known.size === seen.size) return known;
     try {
       // Most homes and projects have none, and the YAML parser takes long to load.
       const { parseAgentFile } = await import('./agent-file.ts');
-      const file = parseAgentFile(await readAgentFile(seen.path, files), basename(seen.path, '.md'));
+      const file = parseAgentFile(await readAgentFile(seen.path, source, files), basename(seen.path, '.md'));
       if (file.override || !builtinProfiles.has(file.name)) return { ...seen, file };
       throw new Error(`"${file.name}" is a built-in profile; a file takes its place with override: true`);
     } catch (error) {
@@ -113,9 +117,26 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
     }
   }
 
+  /** Why a file of a project does not count, if it does not. */
+  async function ignoredAs(file: AgentFile, path: string, root: string, cwd: string) {
+    const ignored = (reason: IgnoredConfig['reason']) => ignoredConfigWarning({ path, directory: root, reason });
+    if (!(await deps.admits(root, relative(root, path), cwd))) return ignored('owner');
+    // With the main agent's prompt the project would speak to the model in the user's place.
+    return file.name === mainProfile.name && !(await deps.trusted(root)) ? ignored('untrusted') : undefined;
+  }
+
+  /** The result of a file with whether it counts now; the same object as before where nothing has changed. */
+  async function judged(read: Read, { within: root }: Source, cwd: string): Promise<Read> {
+    if (!('file' in read) || root === undefined) return read;
+    const ignored = await ignoredAs(read.file, read.path, root, cwd);
+    if (ignored?.message === read.ignored?.message) return read;
+    const { ignored: _before, ...rest } = read;
+    return ignored ? { ...rest, ignored } : rest;
+  }
+
   async function promptOf(path: string): Promise<string> {
     try {
-      return (await readAgentFile(path, files)).trim();
+      return (await readAgentFile(path, {}, files)).trim();
     } catch (error) {
       log.warn('SYSTEM.md was left out', { path, err: error });
       return '';
@@ -142,9 +163,9 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
       for (const seen of there) {
         // A folder may be named twice.
         if (read.has(seen.path)) continue;
-        const one = await readOnce(seen, entry.read);
+        const one = await judged(await readOnce(seen, source, entry.read), source, cwd);
         read.set(seen.path, one);
-        if ('file' in one) agents.push({ file: one.file, priority: source.priority });
+        if ('file' in one && !one.ignored) agents.push({ file: one.file, priority: source.priority });
       }
     }
     const before = [...entry.read.values()];
@@ -158,7 +179,7 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
     for (const { file } of agents.toReversed().toSorted((one, other) => one.priority - other.priority)) {
       profiles.set(file.name, profileOf(file, profiles.get(file.name)));
     }
-    const warnings = [...read.values()].flatMap((one) => ('warning' in one ? one.warning : []));
+    const warnings = [...read.values()].flatMap((one) => ('warning' in one ? one.warning : (one.ignored ?? [])));
     const fresh = warnings.filter((warning) => !entry.seen.warnings.includes(warning));
     for (const { message } of fresh.slice(0, MAX_LOGGED)) log.warn('an agent file was left out', { reason: message });
     entry.read = read;

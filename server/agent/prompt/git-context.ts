@@ -4,21 +4,28 @@
  */
 import { join } from 'node:path';
 import { cutText } from '#server/bounded-text.ts';
-import { createRepositoryFinder } from '#server/files/repository.ts';
-import type { OpenFile, Runtime } from '#server/runtime/runtime.ts';
+import type { Projects } from '#server/project-files/projects.ts';
+import type { Runtime } from '#server/runtime/runtime.ts';
 
 const RECENT = 5;
 const LINE_CHARS = 200;
-/** A reflog grows for ever; its end is enough. */
+/** Of a reflog; a longer one is left out. */
 const MAX_LOG_BYTES = 1024 * 1024;
 
+/** Where an agent gets its task. */
+export interface TaskPlace {
+  runtime: Pick<Runtime, 'readFile' | 'realpath'>;
+  repositoryOf: Projects['repositoryOf'];
+  cwd: string;
+}
+
 /** Branch, commit and what was done last; empty outside a repository, and when its files cannot be read. */
-export async function gitContext({ runtime, cwd }: { runtime: Runtime; cwd: string }): Promise<string> {
+export async function gitContext({ runtime, repositoryOf, cwd }: TaskPlace): Promise<string> {
   try {
-    const repository = await createRepositoryFinder()(await runtime.realpath(cwd), runtime);
+    const repository = await repositoryOf(await runtime.realpath(cwd));
     if (!repository) return '';
     for (const directory of repository.controlPaths) {
-      const head = await firstBytes(join(directory, 'HEAD'), runtime);
+      const head = await textOf(join(directory, 'HEAD'), runtime);
       if (head === undefined) continue;
       const facts = [`top: ${repository.top}`, ...headLine(head), ...(await recent(directory, runtime))];
       return `<git-context>\n${facts.map(shownLine).join('\n')}\n</git-context>`;
@@ -38,8 +45,8 @@ function headLine(head: string): string[] {
 }
 
 /** The newest entries of the reflog, newest first. */
-async function recent(directory: string, runtime: Runtime): Promise<string[]> {
-  const log = await firstBytes(join(directory, 'logs', 'HEAD'), runtime);
+async function recent(directory: string, runtime: TaskPlace['runtime']): Promise<string[]> {
+  const log = await textOf(join(directory, 'logs', 'HEAD'), runtime);
   const lines = log?.trimEnd().split('\n').slice(-RECENT).toReversed() ?? [];
   return lines.flatMap((line) => {
     const [, commit, done] = /^[0-9a-f]+ ([0-9a-f]{7})[0-9a-f]* .*?\t(.*)$/.exec(line) ?? [];
@@ -50,22 +57,8 @@ async function recent(directory: string, runtime: Runtime): Promise<string[]> {
 /** A line of its own that closes no tag. */
 const shownLine = (line: string) => cutText(line.replace(/[\p{Cc}\p{Cf}<>]/gu, ' '), LINE_CHARS);
 
-async function firstBytes(path: string, runtime: Runtime): Promise<string | undefined> {
-  let file: OpenFile | undefined;
-  try {
-    file = await runtime.openFile(path);
-    if (!file.stats.isFile() || file.stats.size > MAX_LOG_BYTES) return undefined;
-    const pieces: Uint8Array[] = [];
-    for (let left = MAX_LOG_BYTES; left > 0;) {
-      const piece = await file.read(left);
-      if (piece.length === 0) break;
-      pieces.push(piece);
-      left -= piece.length;
-    }
-    return Buffer.concat(pieces).toString('utf8');
-  } catch {
-    return undefined;
-  } finally {
-    await file?.close();
-  }
+/** Undefined for a file that cannot be read or is longer than the bound. */
+async function textOf(path: string, { readFile }: Pick<Runtime, 'readFile'>): Promise<string | undefined> {
+  const bytes = await readFile(path, { maxBytes: MAX_LOG_BYTES }).catch(() => undefined);
+  return bytes && Buffer.from(bytes).toString('utf8');
 }

@@ -1,13 +1,18 @@
 /** AGENTS.md files: which ones apply to a directory, and what they say. */
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Clock } from '#server/clock.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
-import { directoriesDown } from '#server/files/paths.ts';
+import { directoriesDown, isInside } from '#server/files/paths.ts';
+import { isSensitivePath } from '#server/permissions/sensitive-files.ts';
+import { ignoredConfigWarning } from '#server/project-files/ignored-config.ts';
+import type { Project, Projects } from '#server/project-files/projects.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import type { SessionWarning } from '#schema/session.ts';
 
 /** Instructions above this many bytes are still used whole, with a warning. */
 const WARN_BYTES = 32_768;
+/** A larger file is refused: its text goes into every request. */
+const MAX_BYTES = 1024 * 1024;
 /** How long what was seen in a place is taken for true. */
 export const INSTRUCTIONS_MAX_AGE_MS = 1000;
 /** Places whose last sight is kept. */
@@ -23,16 +28,19 @@ export interface Instructions {
 export interface InstructionFiles {
   /** Everything that applies to `cwd`, in order of generality; nothing is cut. */
   read(cwd: string): Promise<Instructions>;
-  /** Root of the git work tree that holds the directory, if any. */
-  gitRoot(directory: string): Promise<string | undefined>;
-  /** The files of this one directory. */
-  pathsIn(directory: string): Promise<string[]>;
+  /** The project of a directory, as of the last second. */
+  project(directory: string): Promise<Project>;
+  /** The files of this one directory that count for sessions in `cwd`. */
+  pathsIn(directory: string, cwd: string): Promise<string[]>;
 }
 
 export interface InstructionFilesDeps {
-  runtime: Pick<Runtime, 'homeDirectory' | 'readFile' | 'stat'>;
+  runtime: Pick<Runtime, 'homeDirectory' | 'readFile' | 'realpath' | 'stat'>;
+  projects: Pick<Projects, 'admits' | 'find'>;
   /** The server's home, whose own file comes first. */
   home: string;
+  /** Whether a real path is one of the server's secrets. */
+  isSecret(real: string): Promise<boolean>;
   clock: Pick<Clock, 'now'>;
   /** How long a place is not looked at again, in ms. */
   maxAgeMs?: number;
@@ -43,16 +51,32 @@ interface SeenFile {
   path: string;
   mtimeMs: number;
   size: number;
+  /** Its directory, where it does not count because of its owner. */
+  ignoredIn?: string;
   text?: Promise<string>;
 }
 
 type Reading = { path: string; text: string } | { path: string; error: string };
 
-/** Of the files in a group only the first that exists counts. */
-type Group = readonly string[];
+/** Candidates in a directory: only the first that exists counts. */
+interface Group {
+  directory: string;
+  names: readonly string[];
+}
+
+/** Whose files they are: the user's own, which may be links to anywhere, or those of a project. */
+interface Origin {
+  /** Real paths of the files must lie in it; empty for files of the user. */
+  root: string;
+  /** The sessions' directory; empty for files of the user. */
+  cwd: string;
+}
+
+const USER: Origin = { root: '', cwd: '' };
+
 const groupsOf = (directory: string): Group[] => [
-  [join(directory, '.service-code', 'AGENTS.md')],
-  [join(directory, 'AGENTS.md'), join(directory, 'agents.md')],
+  { directory, names: ['.service-code/AGENTS.md'] },
+  { directory, names: ['AGENTS.md', 'agents.md'] },
 ];
 
 /** A `look` whose answer holds for `maxAgeMs`; it is handed its answer before. It must not reject. */
@@ -77,59 +101,88 @@ function remembered<Answer>(
 
 /** Looks at the files; a place is looked at once in `maxAgeMs`, and a file read again only when it has changed. */
 export function createInstructionFiles(deps: InstructionFilesDeps): InstructionFiles {
-  const { runtime, home } = deps;
-  const statOf = (path: string) => runtime.stat(path).catch(() => undefined);
+  const { runtime, projects, home } = deps;
 
-  const holdsGit = remembered<boolean>(
-    async (directory) => (await statOf(join(directory, '.git'))) !== undefined,
-    deps,
-  );
+  const project = remembered<Project>((directory) => projects.find(directory), deps);
 
-  // The key is the group's paths: NUL stands in none.
   const seenFile = remembered<SeenFile | undefined>(async (key, before) => {
-    for (const path of key.split('\0')) {
-      const stats = await statOf(path);
+    const [cwd = '', , directory = '', ...names] = key.split('\0');
+    for (const name of names) {
+      const path = join(directory, name);
+      const stats = await runtime.stat(path).catch(() => undefined);
       if (!stats?.isFile()) continue;
       const { mtimeMs, size } = stats;
-      const same = before?.path === path && before.mtimeMs === mtimeMs && before.size === size;
+      const counts = cwd === '' || (await projects.admits(directory, name, cwd));
+      if (!counts) return { path, mtimeMs, size, ignoredIn: directory };
+      const same = before?.path === path && before.mtimeMs === mtimeMs && before.size === size && !before.ignoredIn;
       return same ? before : { path, mtimeMs, size };
     }
     return undefined;
   }, deps);
 
-  async function filesOf(groups: readonly Group[]): Promise<SeenFile[]> {
-    const files = await Promise.all(groups.map((group) => seenFile(group.join('\0'))));
+  async function filesOf(groups: readonly Group[], { cwd, root }: Origin): Promise<SeenFile[]> {
+    // NUL is in no path.
+    const keys = groups.map(({ directory, names }) => [cwd, root, directory, ...names].join('\0'));
+    const files = await Promise.all(keys.map(seenFile));
     return files.flatMap((file) => file ?? []);
   }
 
-  async function readFile(file: SeenFile): Promise<Reading> {
+  async function readText(path: string, { root }: Origin): Promise<string> {
+    const realRoot = root === '' ? undefined : await runtime.realpath(root);
+    const bytes = await runtime.readFile(path, {
+      maxBytes: MAX_BYTES,
+      async admit(real) {
+        if (realRoot !== undefined && !isInside(real, realRoot)) throw new Error('it leads out of the project');
+        if (isSensitivePath(real) || (await deps.isSecret(real))) throw new Error('it leads to a sensitive file');
+      },
+    });
+    return Buffer.from(bytes).toString('utf8');
+  }
+
+  async function readFile(file: SeenFile, origin: Origin): Promise<Reading> {
+    const { path } = file;
     try {
-      file.text ??= runtime.readFile(file.path).then((bytes) => Buffer.from(bytes).toString('utf8'));
-      return { path: file.path, text: await file.text };
+      file.text ??= readText(path, origin);
+      return { path, text: await file.text };
     } catch (error) {
       delete file.text;
-      return { path: file.path, error: errorMessage(error) };
+      return { path, error: errorMessage(error) };
     }
   }
 
-  async function gitRoot(directory: string): Promise<string | undefined> {
-    for (let current = directory; ; current = dirname(current)) {
-      if (await holdsGit(current)) return current;
-      if (dirname(current) === current) return undefined;
-    }
+  async function read(cwd: string): Promise<Instructions> {
+    const person = join(runtime.homeDirectory(), '.agents');
+    const { top, passedOver } = await project(cwd);
+    const root = top ?? cwd;
+    const ofUser = await filesOf(
+      [
+        { directory: home, names: ['AGENTS.md'] },
+        { directory: person, names: ['AGENTS.md', 'agents.md'] },
+      ],
+      USER,
+    );
+    const found = await filesOf(directoriesDown(root, cwd).flatMap(groupsOf), { root, cwd });
+    const counting = found.filter((file) => file.ignoredIn === undefined);
+    const readings = await Promise.all([
+      ...ofUser.map((file) => readFile(file, USER)),
+      ...counting.map((file) => readFile(file, { root, cwd })),
+    ]);
+    const ignored = [
+      ...passedOver.map((directory) => ({ path: join(directory, '.git'), directory })),
+      ...found.flatMap(({ path, ignoredIn }) => (ignoredIn === undefined ? [] : { path, directory: ignoredIn })),
+    ];
+    const { warnings, ...rendered } = render(readings);
+    const ofOthers = ignored.map((file) => ignoredConfigWarning({ ...file, reason: 'owner' }));
+    return { ...rendered, warnings: [...warnings, ...ofOthers] };
   }
 
   return {
-    gitRoot,
-    pathsIn: async (directory) => (await filesOf(groupsOf(directory))).map(({ path }) => path),
-    async read(cwd) {
-      const person = join(runtime.homeDirectory(), '.agents');
-      const files = await filesOf([
-        [join(home, 'AGENTS.md')],
-        [join(person, 'AGENTS.md'), join(person, 'agents.md')],
-        ...directoriesDown((await gitRoot(cwd)) ?? cwd, cwd).flatMap(groupsOf),
-      ]);
-      return render(await Promise.all(files.map(readFile)));
+    read,
+    project,
+    async pathsIn(directory, cwd) {
+      const root = (await project(cwd)).top ?? cwd;
+      const files = await filesOf(groupsOf(directory), { root, cwd });
+      return files.flatMap(({ path, ignoredIn }) => (ignoredIn === undefined ? path : []));
     },
   };
 }

@@ -4,6 +4,7 @@ import type { Feature, LiveFeature } from '#server/agent/feature.ts';
 import { event } from '#server/journal/records.ts';
 import { unlessAborted } from '#server/aborts.ts';
 import type { McpConfigProblem } from '#server/mcp/config/workspace-servers.ts';
+import { ignoredConfigWarning } from '#server/project-files/ignored-config.ts';
 import type { McpServer } from '#server/mcp/server.ts';
 import type { WorkspaceChange, WorkspaceMcp } from '#server/mcp/workspace-mcp.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
@@ -27,7 +28,8 @@ function open(session: SessionContext): SessionMcp {
   /** The servers that there were when the session first needed them; it gets no others. */
   let own: ReadonlySet<string> | undefined;
   let offer: Offer | undefined;
-  let told: readonly McpConfigProblem[] = [];
+  /** Messages of the warnings that clients have. */
+  let published: ReadonlySet<string> = new Set();
   const recording = new Set<string>();
 
   const isOwn = (server: McpServer) => own?.has(server.name) ?? server.state().status !== 'removed';
@@ -71,15 +73,20 @@ function open(session: SessionContext): SessionMcp {
     own ??= new Set(servers.filter((server) => server.state().status !== 'removed').map(({ name }) => name));
     offer = undefined;
     for (const server of workspace.registered) if (isOwn(server)) await record(server);
-    tellProblems();
+    publishWarnings();
   }
 
-  function tellProblems(): void {
-    const now = workspace.problems();
-    const fresh = now.filter(({ message }) => !told.some((known) => known.message === message));
-    told = now;
+  const warnings = (): SessionWarning[] => [
+    ...workspace.problems().map(warningOf),
+    ...workspace.ignored().map(ignoredConfigWarning),
+  ];
+
+  function publishWarnings(): void {
+    const now = warnings();
+    const fresh = now.filter(({ message }) => !published.has(message));
+    published = new Set(now.map(({ message }) => message));
     if (fresh.length === 0) return;
-    log.append(fresh.map(warningOf).map(({ message, code }) => event(MAIN_AGENT, 'warning', { message, code })));
+    log.append(fresh.map(({ message, code }) => event(MAIN_AGENT, 'warning', { message, code })));
   }
 
   const stop = workspace.onChange(onChange);
@@ -89,10 +96,10 @@ function open(session: SessionContext): SessionMcp {
     tools: () => offered().tools,
     turnBegins(_agent, signal) {
       if (!own) return begin(signal);
-      if (told !== workspace.problems()) tellProblems();
+      publishWarnings();
       return undefined;
     },
-    warnings: () => workspace.problems().map(warningOf),
+    warnings,
     async release() {
       stop();
       await release();

@@ -86,9 +86,10 @@ async function turns(prompt: string, deps: RunDeps): Promise<RunEnd> {
   const { session, child, name, profile, signal } = deps;
   const { minChars = 0, retries = 0 } = profile?.summary ?? {};
   const first = countersOf(session.log.state.counters, child.id).nextTurnId;
-  const { runtime, cwd } = session.program.reach(session);
+  const { reach, repositoryOf } = session.program;
+  const { runtime, cwd } = reach(session);
   for (const feature of session.features) await feature.subagentStarts?.(deps.caller, { name, prompt }, signal);
-  const prefix = (await profile?.taskContext?.({ runtime, cwd })) ?? '';
+  const prefix = (await profile?.taskContext?.({ runtime, repositoryOf, cwd })) ?? '';
   const text = prefix ? `${prefix}\n\n${prompt}` : prompt;
   for (let attempt = 0; ; attempt += 1) {
     const request = await instruction(session, attempt === 0 ? text : CONTINUATION);

@@ -1,5 +1,5 @@
 /** Where the servers of a directory come from, and which definition of a name counts. */
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { McpServerConfig } from '#schema/mcp-server.ts';
 
 export interface McpServerEntry {
@@ -21,19 +21,27 @@ export interface Layer {
   mutable: boolean;
   /** Directory that the `cwd` of its stdio entries is resolved against, and is when there is none. */
   base?: string;
+  /** Directories that the user must trust before the file counts; of a file of the user none. */
+  needsTrust: readonly string[];
+}
+
+/** A workspace's directory, and the top of the project that it lies in, which may be the same. */
+export interface McpProject {
+  root: string;
+  top: string;
 }
 
 export const userFile = (home: string): string => join(home, 'mcp.json');
 
 /** The user's file alone, or with those of a project; later ones win. */
-export function layersOf(home: string, project?: { root: string; top: string }): Layer[] {
-  const user: Layer = { path: userFile(home), mutable: true };
+export function layersOf(home: string, project?: McpProject): Layer[] {
+  const user: Layer = { path: userFile(home), mutable: true, needsTrust: [] };
   if (!project) return [user];
   const shared = join(project.top, '.mcp.json');
   const layers: Layer[] = [
     user,
-    { path: shared, mutable: false, base: dirname(shared) },
-    { path: join(project.root, '.service-code', 'mcp.json'), mutable: false },
+    { path: shared, mutable: false, base: project.top, needsTrust: [...new Set([project.root, project.top])] },
+    { path: join(project.root, '.service-code', 'mcp.json'), mutable: false, needsTrust: [project.root] },
   ];
   // A home may be the folder of the directory above it; its file is the user's all the same.
   return layers.filter((layer) => layer === user || layer.path !== user.path);

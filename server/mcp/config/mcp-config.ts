@@ -3,8 +3,9 @@ import { realpath } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import type { Logger } from '#server/logging/log.ts';
 import type { ChangeLock } from '#server/storage/change-lock.ts';
-import { layersOf, mergeLayers, type McpServerEntry } from './layers.ts';
+import { layersOf, mergeLayers, type McpProject, type McpServerEntry } from './layers.ts';
 import { readServerFile } from './server-file.ts';
+import { trustedLayers } from './trusted-layers.ts';
 import { createUserServers, type UserServers } from './user-servers.ts';
 import { createWorkspaceServers, type WorkspaceServers } from './workspace-servers.ts';
 
@@ -40,11 +41,11 @@ export function createMcpConfig(deps: McpConfigDeps): McpConfig {
   const { home, projectRootOf, trusted, trustFile, lock, log } = deps;
   const open = new Set<WorkspaceServers>();
 
-  /** Undefined where the files of the project do not count. */
-  async function project(directory: string | undefined): Promise<{ root: string; top: string } | undefined> {
+  /** Undefined where the directory is no workspace. */
+  async function project(directory: string | undefined): Promise<McpProject | undefined> {
     if (directory === undefined || !isAbsolute(directory)) return undefined;
     const real = await realpath(directory).catch(() => undefined);
-    if (real === undefined || !(await trusted(real)) || !(await deps.isWorkspace(real))) return undefined;
+    if (real === undefined || !(await deps.isWorkspace(real))) return undefined;
     return { root: directory, top: await projectRootOf(directory) };
   }
 
@@ -61,7 +62,7 @@ export function createMcpConfig(deps: McpConfigDeps): McpConfig {
       };
     },
     async catalog(directory) {
-      const layers = layersOf(home, await project(directory));
+      const { layers } = await trustedLayers(layersOf(home, await project(directory)), deps);
       const files = await Promise.all(layers.map(({ path }) => readServerFile(path)));
       return mergeLayers(layers.map((layer, at) => ({ layer, servers: files[at]?.servers ?? new Map() })));
     },

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { errorCode } from '#server/files/errno.ts';
-import { openRegular, readBytes } from '#server/files/open-regular.ts';
+import { UnsuitableFile, readRegular } from '#server/files/read-regular.ts';
 import { isRecord } from '#server/json.ts';
 import { mcpServerConfigSchema, type McpServerConfig } from '#schema/mcp-server.ts';
 
@@ -38,22 +38,18 @@ function withTransport(entry: unknown): unknown {
 
 /** The text, empty where there is no file. Throws 40001 for what is no readable file of sensible size. */
 async function readText(path: string): Promise<string> {
-  const opened = await openRegular(path).then(
-    (file) => ({ file }),
-    (error: unknown) => {
-      if (ABSENT.has(errorCode(error) ?? '')) return undefined;
-      throw unreadable(path, `the file cannot be read (${errorCode(error) ?? errorMessage(error)})`);
-    },
-  );
-  if (!opened) return '';
-  const { file } = opened;
-  if (!file) throw unreadable(path, 'it is no regular file');
   try {
-    const bytes = await readBytes(file, 0, MAX_BYTES + 1);
-    if (bytes.length > MAX_BYTES) throw unreadable(path, `it is larger than ${MAX_BYTES} bytes`);
-    return bytes.toString('utf8').replace(/^\uFEFF/, '');
-  } finally {
-    await file.close();
+    const bytes = await readRegular(path, { maxBytes: MAX_BYTES });
+    return Buffer.from(bytes)
+      .toString('utf8')
+      .replace(/^\uFEFF/, '');
+  } catch (error) {
+    const code = errorCode(error);
+    if (ABSENT.has(code ?? '')) return '';
+    throw unreadable(
+      path,
+      error instanceof UnsuitableFile ? error.message : `the file cannot be read (${code ?? errorMessage(error)})`,
+    );
   }
 }
 

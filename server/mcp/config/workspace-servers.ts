@@ -6,8 +6,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { McpServerConfig } from '#schema/mcp-server.ts';
+import type { IgnoredConfig } from '#server/project-files/ignored-config.ts';
 import { layersOf, mergeLayers, type McpServerEntry } from './layers.ts';
 import { readServerFile } from './server-file.ts';
+import { trustedLayers } from './trusted-layers.ts';
 import { watchFiles } from './watch-files.ts';
 
 export interface McpConfigProblem {
@@ -21,6 +23,8 @@ export interface McpServerSet {
   /** One a name, in the order of the layers. */
   entries: readonly McpServerEntry[];
   problems: readonly McpConfigProblem[];
+  /** Files of the project that do not count. */
+  ignored: readonly IgnoredConfig[];
 }
 
 export interface WorkspaceServers {
@@ -39,14 +43,14 @@ export interface WorkspaceServersDeps {
   root: string;
   /** The top of the repository around a directory, or the directory itself. */
   projectRootOf(root: string): Promise<string>;
-  /** Asked at every reading. */
-  trusted(root: string): Promise<boolean>;
-  /** The file that tells of it. */
-  trustFile(root: string): Promise<string>;
+  /** Whether the user trusts this very directory; called at every reading. */
+  trusted(directory: string): Promise<boolean>;
+  /** The file that records it. */
+  trustFile(directory: string): Promise<string>;
   log: Logger;
 }
 
-const NONE: McpServerSet = { entries: [], problems: [] };
+const NONE: McpServerSet = { entries: [], problems: [], ignored: [] };
 
 /** Reads nothing yet. */
 export function createWorkspaceServers(deps: WorkspaceServersDeps): WorkspaceServers {
@@ -61,14 +65,11 @@ export function createWorkspaceServers(deps: WorkspaceServersDeps): WorkspaceSer
   let closed = false;
 
   async function read(): Promise<McpServerSet> {
-    const top = await deps.projectRootOf(root);
-    const trusted = await deps.trusted(root).catch((error: unknown) => {
-      log.warn('whether a directory is trusted cannot be told; its MCP servers are left out', { root, err: error });
-      return false;
-    });
+    const all = layersOf(home, { root, top: await deps.projectRootOf(root) });
+    const { layers: counting, ignored } = await trustedLayers(all, deps);
     const problems: McpConfigProblem[] = [];
     const layers = await Promise.all(
-      layersOf(home, trusted ? { root, top } : undefined).map(async (layer) => {
+      counting.map(async (layer) => {
         try {
           return { layer, servers: (await readServerFile(layer.path)).servers };
         } catch (error) {
@@ -79,7 +80,7 @@ export function createWorkspaceServers(deps: WorkspaceServersDeps): WorkspaceSer
     );
     // Of files that do not count any more nothing is kept.
     known = new Map(layers.map(({ layer, servers }) => [layer.path, servers]));
-    return { entries: mergeLayers(layers), problems };
+    return { entries: mergeLayers(layers), problems, ignored };
   }
 
   function tellProblems(before: McpServerSet): void {
@@ -120,9 +121,11 @@ export function createWorkspaceServers(deps: WorkspaceServersDeps): WorkspaceSer
 
   async function start(): Promise<void> {
     const project = { root, top: await deps.projectRootOf(root) };
-    // Another server of the home may be told of the trust.
-    const marker = await deps.trustFile(root).catch(() => undefined);
-    const paths = [...layersOf(home, project).map(({ path }) => path), ...(marker === undefined ? [] : [marker])];
+    const layers = layersOf(home, project);
+    // The trust may be given to another server of the home.
+    const directories = new Set(layers.flatMap(({ needsTrust }) => needsTrust));
+    const markers = await Promise.all([...directories].map((path) => deps.trustFile(path).catch(() => undefined)));
+    const paths = [...layers.map(({ path }) => path), ...markers.flatMap((marker) => marker ?? [])];
     // Watched first: a change between the two would be seen by neither.
     const watcher = await watchFiles(paths, noticed, log);
     if (closed) watcher.close();

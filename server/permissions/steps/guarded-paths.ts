@@ -1,7 +1,7 @@
 /** Paths that every mode but auto asks about: secrets, what controls the server and its agents, git's own files. */
 import { basename, relative, sep } from 'node:path';
 import { isInside } from '#server/files/paths.ts';
-import type { Repository } from '#server/files/repository.ts';
+import type { Repository } from '#server/project-files/repository.ts';
 import type { FileAccess, PermissionContext, PermissionStep } from '../decision.ts';
 import { isSensitivePath } from '../sensitive-files.ts';
 

@@ -2,10 +2,10 @@
 import { realpath, stat } from 'node:fs/promises';
 import type { GrepFile, GrepReply, GrepRequest } from '#schema/grep.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
-import { workTreeTop } from '#server/files/ignore-rules.ts';
 import { onPath } from '#server/files/path-error.ts';
 import { findRipgrep } from '#server/files/ripgrep.ts';
 import type { WorkDirectory } from '#server/files/work-directory.ts';
+import type { Projects } from '#server/project-files/projects.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { createCollector } from './collect.ts';
 import { findFarColumns } from './far-columns.ts';
@@ -16,6 +16,7 @@ import { createSelection } from './selection.ts';
 
 export interface GrepDeps {
   runtime: Pick<Runtime, 'environment' | 'spawn' | 'which'>;
+  topOf: Projects['topOf'];
   signal: AbortSignal;
   /** Where ripgrep is; undefined when there is none. */
   ripgrep?: typeof findRipgrep;
@@ -28,7 +29,7 @@ const byCodeUnits = (a: GrepFile, b: GrepFile) => (a.path < b.path ? -1 : a.path
 export async function grep(
   directory: WorkDirectory,
   request: GrepRequest,
-  { runtime, signal, ripgrep = findRipgrep, timeoutMs = GREP_TIMEOUT_MS }: GrepDeps,
+  { runtime, topOf, signal, ripgrep = findRipgrep, timeoutMs = GREP_TIMEOUT_MS }: GrepDeps,
 ): Promise<GrepReply> {
   const started = performance.now();
   const selection = createSelection(request);
@@ -56,7 +57,7 @@ export async function grep(
     const binary = await ripgrep(runtime);
     if (binary !== undefined) {
       try {
-        const inRepository = (await workTreeTop(await realpath(root))) !== undefined;
+        const inRepository = (await topOf(await realpath(root))) !== undefined;
         const found = await searchWithRipgrep(search, { binary, runtime, inRepository });
         await findFarColumns(directory, collector.result().files, found.far, signal);
         return found.scanned;
@@ -64,6 +65,6 @@ export async function grep(
         if (!(error instanceof RipgrepUnusable)) throw error;
       }
     }
-    return searchInProcess(directory, search, runtime.environment());
+    return searchInProcess(directory, search, { env: runtime.environment(), topOf });
   }
 }

@@ -4,7 +4,7 @@ import { open, readdir } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { errorCode } from '#server/files/errno.ts';
-import { createIgnoreRules } from '#server/files/ignore-rules.ts';
+import { createIgnoreRules, type IgnoreRulesDeps } from '#server/files/ignore-rules.ts';
 import { within, type Within } from '#server/files/open-within.ts';
 import { relativePath, type RelativePath, type WorkDirectory } from '#server/files/work-directory.ts';
 import { startMatchingThread, type MatchingThread } from './matching-thread.ts';
@@ -122,12 +122,12 @@ function createContext(width: number, tell: Search['collector']['line']) {
 export async function searchInProcess(
   directory: WorkDirectory,
   search: Search,
-  env: NodeJS.ProcessEnv,
+  deps: IgnoreRulesDeps,
 ): Promise<number> {
   const { request, selection, collector, signal, until } = search;
   const expression = ownPattern(request);
   const inside = await within(directory);
-  const rules = request.follow_gitignore ? await createIgnoreRules(directory, inside, env) : undefined;
+  const rules = request.follow_gitignore ? await createIgnoreRules(directory, inside, deps) : undefined;
   const thread = startMatchingThread(expression, { until, signal });
   let scanned = 0;
   const directories: RelativePath[] = [relativePath('.')];

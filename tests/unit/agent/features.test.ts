@@ -11,6 +11,7 @@ import { createPermissionPolicy, type AddedStep } from '#server/permissions/poli
 import { defineTool, type Tool } from '#server/tools/tool.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { openTalk, scriptedModel, textOf, type AgentSessionOptions, type ModelAnswer } from '#support/agent-session.ts';
+import { openProjects } from '#support/projects.ts';
 import { temporaryFolder } from '#support/session-logs.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -406,7 +407,10 @@ describe('a call', () => {
       };
       return feature({ permissionSteps: [before ? { before, decide } : { decide }] }, name);
     };
-    const policy = createPermissionPolicy({ reader: createCommandLineReader() });
+    const policy = createPermissionPolicy({
+      reader: createCommandLineReader(),
+      repositoryOf: openProjects().repositoryOf,
+    });
     const talk = await talkWith(
       [step('late', 'tool class'), step('a', undefined), step('b', undefined)],
       [{ calls: [call('x')] }, done],

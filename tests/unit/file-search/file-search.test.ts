@@ -8,6 +8,7 @@ import { createLogger } from '#server/logging/log.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { createTrees, type Trees } from '#server/watches/trees.ts';
 import type { SearchFiles } from '#schema/file-search.ts';
+import { openProjects } from '#support/projects.ts';
 
 const log = createLogger('silent');
 let root: string;
@@ -24,6 +25,7 @@ beforeEach(async () => {
 
 function start(more: Partial<FileSearchDeps> = {}) {
   const service = createFileSearch({
+    topOf: openProjects().topOf,
     trees,
     runtime: createLocalRuntime(),
     env: () => process.env,

@@ -6,6 +6,7 @@ import { createLocalRuntime } from '#server/runtime/local.ts';
 import { systemClock } from '#server/clock.ts';
 import { createTrees } from '#server/watches/trees.ts';
 import { growIgnoreTree, ignoreTrees } from '#support/ignore-trees.ts';
+import { openProjects } from '#support/projects.ts';
 
 const log = createLogger('silent');
 
@@ -13,7 +14,14 @@ test.each(ignoreTrees)('cold and warm searches agree: $name', async (tree) => {
   const { work, env, seen } = await growIgnoreTree(tree);
   const trees = createTrees({ windowMs: () => 50, log });
   const runtime = createLocalRuntime({ env: () => env });
-  const search = createFileSearch({ trees, runtime, env: () => env, clock: systemClock, log });
+  const search = createFileSearch({
+    trees,
+    runtime,
+    topOf: openProjects().topOf,
+    env: () => env,
+    clock: systemClock,
+    log,
+  });
   onTestFinished(async () => {
     search.close();
     await trees.close();

@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 import { rgPath } from '@vscode/ripgrep';
 import { describe, expect, it } from 'vitest';
 import { parseIgnoreFile } from '#server/files/ignore-file.ts';
-import { workTreeTop } from '#server/files/ignore-rules.ts';
 import { listFiles } from '#server/workspace-files/list.ts';
 import { growIgnoreTree, ignoreTrees, type GrownTree } from '#support/ignore-trees.ts';
+import { openProjects } from '#support/projects.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
 const everything = {
@@ -21,10 +21,13 @@ const everything = {
   sort: 'name_asc',
 } as const;
 
+const { topOf } = openProjects();
+
 async function listed({ work, env }: GrownTree): Promise<string[]> {
   const directory = { root: work, additionalDirs: () => [] };
   const { items, children_by_path } = await listFiles(directory, everything, {
     env,
+    topOf,
     signal: new AbortController().signal,
   });
   const entries = [...items, ...Object.values(children_by_path ?? {}).flat()];
@@ -42,7 +45,7 @@ describe.each(ignoreTrees)('$name', (tree) => {
   it('is listed so', async () => {
     const grown = await growIgnoreTree(tree);
     expect(await listed(grown)).toEqual(grown.seen);
-    expect((await workTreeTop(grown.work)) !== undefined).toBe(grown.inRepository);
+    expect((await topOf(grown.work)) !== undefined).toBe(grown.inRepository);
   });
 
   it('is what ripgrep sees', async () => {

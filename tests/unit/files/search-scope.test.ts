@@ -8,7 +8,7 @@ function dated() {
     stats++;
     const mtimeMs = Number(path.slice(path.lastIndexOf('/') + 1));
     if (Number.isNaN(mtimeMs)) throw new Error('ENOENT');
-    return { isFile: () => true, isDirectory: () => false, size: 0, mtimeMs, ctimeMs: mtimeMs, ino: 0 };
+    return { isFile: () => true, isDirectory: () => false, size: 0, mtimeMs, ctimeMs: mtimeMs, ino: 0, uid: 0 };
   };
   return { runtime: { stat }, count: () => stats };
 }

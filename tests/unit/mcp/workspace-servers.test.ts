@@ -22,6 +22,7 @@ it('a later file replaces a server of the same name at its place', async () => {
   const top = dirname(root);
   expect(await servers.load()).toEqual({
     problems: [],
+    ignored: [],
     entries: [
       {
         name: 'a',
@@ -62,28 +63,56 @@ it('a later file replaces a server of the same name at its place', async () => {
   });
 });
 
-it("a project's servers count while its directory is trusted", async () => {
-  const { facts, user, shared, local, servers, sets, names } = await openWorkspace();
-  facts.trusted = false;
+it("a project's servers count while its directory and the top of the repository are trusted", async () => {
+  const { root, top, facts, user, shared, local, servers, sets, names } = await openWorkspace();
+  facts.trusted = new Set();
   await putFile(user, serversOf('a'));
   await putFile(shared, serversOf('b'));
   await putFile(local, '{ no JSON');
-  expect(await servers.load()).toMatchObject({ entries: [{ name: 'a' }], problems: [] });
-  facts.trusted = true;
+  expect(await servers.load()).toMatchObject({
+    entries: [{ name: 'a' }],
+    problems: [],
+    ignored: [
+      { path: shared, directory: root, reason: 'untrusted' },
+      { path: local, directory: root, reason: 'untrusted' },
+    ],
+  });
+  facts.trusted.add(root);
+  await servers.reload();
+  // The file of the repository's top starts programs of another directory.
+  expect(await servers.load()).toMatchObject({
+    entries: [{ name: 'a' }],
+    problems: [{ file: local }],
+    ignored: [{ path: shared, directory: top, reason: 'untrusted' }],
+  });
+  facts.trusted.add(top);
   await servers.reload();
   expect(await names()).toEqual(['a', 'b']);
-  facts.trusted = false;
+  facts.trusted.delete(root);
   await servers.reload();
   expect(await names()).toEqual(['a']);
-  expect(sets.map(({ entries }) => entries.length)).toEqual([1, 2, 1]);
+  expect(sets.map(({ entries }) => entries.length)).toEqual([1, 1, 2, 1]);
+});
+
+it('a trust that cannot be read is none', async () => {
+  const { facts, user, shared, local, servers, names, lines } = await openWorkspace();
+  facts.trustFails = true;
+  await putFile(user, serversOf('a'));
+  await putFile(shared, serversOf('b'));
+  await putFile(local, serversOf('c'));
+  expect(await names()).toEqual(['a']);
+  expect(lines.join()).toContain('cannot be read');
+  facts.trustFails = false;
+  await servers.reload();
+  expect(await names()).toEqual(['a', 'b', 'c']);
 });
 
 it('notices trust that another server of the home is told of', async () => {
-  const { home, facts, shared, sets, names } = await openWorkspace();
-  facts.trusted = false;
+  const { home, root, top, facts, shared, sets, names } = await openWorkspace();
+  facts.trusted.clear();
   await putFile(shared, serversOf('b'));
   expect(await names()).toEqual([]);
-  facts.trusted = true;
+  facts.trusted = new Set([root, top]);
   await putFile(join(home, 'trust', 'marker.json'), {});
   await eventually(() => expect(sets.at(-1)?.entries).toMatchObject([{ name: 'b' }]));
 });
@@ -152,7 +181,7 @@ it('an empty file and a file without mcpServers name none', async () => {
   const { user, shared, servers } = await openWorkspace();
   await putFile(user, ' \n');
   await putFile(shared, { other: true });
-  expect(await servers.load()).toEqual({ entries: [], problems: [] });
+  expect(await servers.load()).toEqual({ entries: [], problems: [], ignored: [] });
 });
 
 it('a directory, and a link to a device, are no files', async () => {

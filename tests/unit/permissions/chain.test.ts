@@ -7,6 +7,7 @@ import type { AddedStep } from '#server/permissions/policy.ts';
 import { createRuleCache } from '#server/permissions/rules.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { ToolPermission } from '#server/tools/tool.ts';
+import { openProjects } from '#support/projects.ts';
 import { createProject, kind, rule } from './decide.ts';
 import type { Project } from './decide.ts';
 
@@ -20,7 +21,10 @@ async function decide(
   mode: PermissionMode = 'manual',
 ) {
   const { toolName = 'Thing', permission, agentId = 'main' } = call;
-  const policy = createPermissionPolicy({ reader: createCommandLineReader() });
+  const policy = createPermissionPolicy({
+    reader: createCommandLineReader(),
+    repositoryOf: openProjects().repositoryOf,
+  });
   return policy.decide(
     { toolName, agentId, permission, subject: { match: 'literal' }, accesses: [] },
     { mode, rules: [rule('deny', 'Denied')], remembered: [], places: space.environment, steps },
@@ -65,7 +69,10 @@ describe('added steps', () => {
 });
 
 test('a question to people is put to them in every mode but auto, whatever allows it; deny rules come first', async () => {
-  const policy = createPermissionPolicy({ reader: createCommandLineReader() });
+  const policy = createPermissionPolicy({
+    reader: createCommandLineReader(),
+    repositoryOf: openProjects().repositoryOf,
+  });
   const asks = async (mode: PermissionMode, rules: ReturnType<typeof rule>[] | undefined, toolName = 'Thing') => {
     const call = { toolName, agentId: 'main', permission: 'free' as const, subject: { match: 'literal' as const } };
     const situation = { mode, rules, remembered: [{ rule: 'Thing' }], places: space.environment };
@@ -94,6 +101,7 @@ test('a command line is read by the first rule that needs it, by none before', a
   const lines: string[] = [];
   const reader = createCommandLineReader();
   const policy = createPermissionPolicy({
+    repositoryOf: openProjects().repositoryOf,
     reader: {
       read(line) {
         lines.push(line);

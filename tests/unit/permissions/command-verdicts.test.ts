@@ -4,6 +4,7 @@ import { createCommandLineReader } from '#server/permissions/command-line/comman
 import { createServerHome } from '#server/permissions/server-home.ts';
 import { createPermissionPolicy } from '#server/permissions/policy.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
+import { openProjects } from '#support/projects.ts';
 import { readCorpus } from './command-line/corpus.ts';
 import { rule } from './decide.ts';
 
@@ -17,7 +18,7 @@ const places = {
   sessionDir: '/home/sessions/a/b',
   home: createServerHome('/home'),
 };
-const policy = createPermissionPolicy({ reader: createCommandLineReader() });
+const policy = createPermissionPolicy({ reader: createCommandLineReader(), repositoryOf: openProjects().repositoryOf });
 const { ruleSets, cases } = readCorpus();
 const VERDICTS = { approve: 'allow', ask: 'ask', deny: 'deny' };
 

@@ -11,6 +11,7 @@ import { createServerHome } from '#server/permissions/server-home.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { Access, RuleSubject, ToolPermission } from '#server/tools/tool.ts';
+import { openProjects } from '#support/projects.ts';
 import { createWorkspace } from '../tools/workspace.ts';
 import type { Workspace } from '../tools/workspace.ts';
 
@@ -77,7 +78,7 @@ export async function createProject() {
     // Nothing is remembered from the call before, which may be a moment ago.
     const looked = createServerHome((setup.places?.home ?? space.environment.home).path);
     const places = { ...space.environment, runtime, ...setup.places, home: looked };
-    return createPermissionPolicy({ reader }).decide(
+    return createPermissionPolicy({ reader, repositoryOf: openProjects().repositoryOf }).decide(
       { toolName, agentId: 'main', permission: classes[toolName], subject, accesses },
       { mode, rules: rules === 'unknown' ? undefined : rules, remembered, places },
     );

@@ -20,6 +20,7 @@ import type { ToolEnvironment } from '#server/tools/tool.ts';
 import { manualClock } from '#support/manual-clock.ts';
 import { noWeb } from '#support/no-web.ts';
 import { createPrefixedRuntime, type PrefixedRuntime } from '#support/prefixed-runtime.ts';
+import { openProjects } from '#support/projects.ts';
 import { tasksOf } from '#support/tasks.ts';
 import { planTool, runTool } from '../tools/workspace.ts';
 
@@ -93,7 +94,10 @@ test('files are written there', async () => {
 });
 
 test('permissions look at the links, folders and repository of that machine', async () => {
-  const policy = createPermissionPolicy({ reader: createCommandLineReader() });
+  const policy = createPermissionPolicy({
+    reader: createCommandLineReader(),
+    repositoryOf: openProjects({ runtime }).repositoryOf,
+  });
   const verdict = async (name: string, args: object) => {
     const plan = await planTool(tool(name), environment, args);
     const { subject, accesses } = plan;
@@ -112,7 +116,13 @@ test('instructions, listings and the stale-file guard, too', async () => {
   await put('/home/somebody/.agents/AGENTS.md', 'of the person');
   await put(`${CWD}/AGENTS.md`, 'of the project');
   await put(`${CWD}/sub/AGENTS.md`, 'of the folder');
-  const files = createInstructionFiles({ runtime, home: '/server', clock: manualClock() });
+  const files = createInstructionFiles({
+    runtime,
+    projects: openProjects({ runtime }),
+    home: '/server',
+    isSecret: async () => false,
+    clock: manualClock(),
+  });
   expect((await files.read(CWD)).paths).toEqual(['/home/somebody/.agents/AGENTS.md', `${CWD}/AGENTS.md`]);
   const touched = { accesses: [], command: { line: 'ls sub', cwd: CWD }, cwd: CWD };
   expect(await findNestedInstructions(touched, new Set(), { files, runtime })).toContain(`${CWD}/sub/AGENTS.md`);

@@ -35,6 +35,7 @@ import { noHooks } from '#support/no-hooks.ts';
 import { noMcp } from '#support/no-mcp.ts';
 import { noWeb } from '#support/no-web.ts';
 import { eventually } from '#support/patience.ts';
+import { openProjects } from '#support/projects.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { openIndex, sessionRow, WORKSPACE } from './index-fixtures.ts';
 
@@ -79,6 +80,9 @@ beforeEach(async () => {
   transcriptFolds = createColdFolds({ slots, holder: leaseHolder(), projections: [projection] });
   const program = createAgentProgram({
     additionalDirs: async () => [],
+    ignoredDirs: async () => [],
+    projects: openProjects(),
+    trusted: async () => false,
     agentFolders: () => [],
     runtime: createLocalRuntime(),
     instructionsMaxAgeMs: 0,

@@ -7,6 +7,7 @@ import { grepFields } from '#schema/grep.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { grep, type GrepDeps } from '#server/workspace-files/grep/grep.ts';
 import { growIgnoreTree, ignoreTrees } from '#support/ignore-trees.ts';
+import { openProjects } from '#support/projects.ts';
 
 const request = z.object(grepFields).parse({ pattern: 'needle' });
 const isHidden = (path: string) => path.split('/').some((name) => name.startsWith('.'));
@@ -19,8 +20,14 @@ describe.each<[string, Partial<GrepDeps>]>([
     const { work, env, seen } = await growIgnoreTree(tree);
     await Promise.all(tree.files.map((path) => writeFile(join(work, path), 'needle')));
     const runtime = createLocalRuntime({ env: () => env });
+    const { topOf } = openProjects();
     const { signal } = new AbortController();
-    const { files } = await grep({ root: work, additionalDirs: () => [] }, request, { runtime, signal, ...engine });
+    const { files } = await grep({ root: work, additionalDirs: () => [] }, request, {
+      runtime,
+      topOf,
+      signal,
+      ...engine,
+    });
     expect(files.map(({ path }) => path)).toEqual(seen.filter((path) => !isHidden(path)));
   });
 });

@@ -7,6 +7,7 @@ import { groupRuns } from '#server/processes/process-group.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { grep, type GrepDeps } from '#server/workspace-files/grep/grep.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
+import { openProjects } from '#support/projects.ts';
 
 const runtime = createLocalRuntime();
 const requestSchema = z.object(grepFields);
@@ -28,6 +29,7 @@ type Request = z.input<typeof requestSchema>;
 const search = (request: Request, deps: Partial<GrepDeps> = {}) =>
   grep({ root, additionalDirs: () => [] }, requestSchema.parse(request), {
     runtime,
+    topOf: openProjects().topOf,
     signal: new AbortController().signal,
     ...deps,
   });

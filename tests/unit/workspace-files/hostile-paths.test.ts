@@ -17,6 +17,7 @@ import { makeDirectory } from '#server/workspace-files/make-directory.ts';
 import { readFileContent } from '#server/workspace-files/read.ts';
 import { statPath, statPaths } from '#server/workspace-files/stat.ts';
 import { startLinkSwapper } from '#support/link-swapper.ts';
+import { openProjects } from '#support/projects.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
 const SECRET = 'do not tell';
@@ -29,7 +30,7 @@ const list = {
   include_git_status: false,
   sort: 'name_asc',
 } as const;
-const deps = { env: { HOME: '/nowhere' }, signal: new AbortController().signal };
+const deps = { env: { HOME: '/nowhere' }, topOf: openProjects().topOf, signal: new AbortController().signal };
 
 async function download(directory: WorkDirectory, path: string): Promise<string> {
   const { file } = await openDownload(directory, path);

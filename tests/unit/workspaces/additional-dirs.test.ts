@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createLogger } from '#server/logging/log.ts';
 import { createChangeLock } from '#server/storage/change-lock.ts';
+import { createDocuments } from '#server/storage/documents.ts';
 import { createAdditionalDirs } from '#server/workspaces/additional-dirs.ts';
+import { createConfirmedDirs } from '#server/workspaces/confirmed-dirs.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
 import { eventually } from '#support/patience.ts';
+import { openProjects } from '#support/projects.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
 /** A workspace `<top>/project` without a repository above it, beside directories `a`, `b` and `c`. */
@@ -15,10 +18,16 @@ async function openProject() {
   const root = join(top, 'project');
   for (const name of ['project', 'a', 'b', 'c', 'home']) await mkdir(join(top, name));
   const lines: string[] = [];
+  const documents = createDocuments({ home: join(top, 'home') });
+  const trusted = new Set<string>();
+  const isTrusted = async (directory: string) => trusted.has(directory);
   const open = () =>
     createAdditionalDirs({
       lock: createChangeLock({ path: join(top, 'lock'), holder: leaseHolder() }),
       runtime: { homeDirectory: () => join(top, 'home'), realpath: async (path) => path },
+      rootOf: openProjects({ trusted: isTrusted }).rootOf,
+      trusted: isTrusted,
+      confirmed: createConfirmedDirs(documents),
       log: createLogger('warn', (line) => void lines.push(line)),
     });
   const config = join(root, '.service-code/local.toml');
@@ -27,6 +36,7 @@ async function openProject() {
     root,
     config,
     lines,
+    trusted,
     open,
     dirs: open(),
     at: (name: string) => join(top, name),
@@ -43,7 +53,8 @@ const refused = (message: string) => ({ code: 40001, message, details: undefined
 
 describe('adding to the file', () => {
   it('writes it once, makes entries absolute and keeps other keys', async () => {
-    const { root, config, dirs, at, write, text } = await openProject();
+    const { root, config, dirs, at, write, text, trusted } = await openProject();
+    trusted.add(root);
     await write(
       'top = 1\n# a comment\n[workspace]\nkind = "x"\nadditional_dir = ["../a", "../a/", "../gone"]\n[other]\nf = 1.0\n',
     );
@@ -100,7 +111,8 @@ describe('adding to the file', () => {
 
 describe('adding until the process ends', () => {
   it('leaves the file alone and comes behind it; written later it is listed once', async () => {
-    const { root, dirs, open, at, write, text } = await openProject();
+    const { root, dirs, open, at, write, text, trusted } = await openProject();
+    trusted.add(root);
     await write(listOf(at('a')));
     const before = await text();
     expect(await dirs.add(root, at('b'), false)).toMatchObject({
@@ -160,7 +172,8 @@ describe('the path', () => {
 
 describe('edits by others', () => {
   it('hold once the file has been left alone', async () => {
-    const { root, dirs, at, write, config } = await openProject();
+    const { root, dirs, at, write, config, trusted } = await openProject();
+    trusted.add(root);
     expect(await dirs.of(root)).toEqual([]);
     const begun = Date.now();
     await write(listOf(at('a')));
@@ -175,7 +188,8 @@ describe('edits by others', () => {
   });
 
   it('of a broken file take its directories away and are told, until it is mended', async () => {
-    const { root, dirs, at, write, lines } = await openProject();
+    const { root, dirs, at, write, lines, trusted } = await openProject();
+    trusted.add(root);
     await write(listOf(at('a')));
     await dirs.add(root, at('b'), false);
     expect(await dirs.of(root)).toEqual([at('a'), at('b')]);
@@ -279,10 +293,40 @@ describe('a file that came with a hostile project', () => {
     expect(await dirs.of(root)).toEqual([]);
   });
 
-  it('may list anything without being trusted', async () => {
-    const { root, dirs, write } = await openProject();
+  it('may list anything: nothing of it counts until the directory is trusted', async () => {
+    const { root, dirs, write, trusted, config } = await openProject();
     await write(listOf('/', '/', '/nowhere', '\u0000', '../project'));
+    expect(await dirs.of(root)).toEqual([]);
+    expect(await dirs.ignored(root)).toEqual([{ path: config, directory: root, reason: 'untrusted' }]);
+    trusted.add(root);
+    dirs.refresh();
     expect(await dirs.of(root)).toEqual(['/', root]);
+    expect(await dirs.ignored(root)).toEqual([]);
+  });
+
+  it('counts for what the user has added here, and is written anew for others', async () => {
+    const { root, dirs, open, at, write, text } = await openProject();
+    await write(listOf(at('a'), at('b')));
+    const before = await text();
+    expect(await dirs.of(root)).toEqual([]);
+    const listed = [at('a'), at('b')];
+    expect((await dirs.add(root, at('b'), true)).additional_dirs).toEqual(listed);
+    // Confirmed, not written again.
+    expect(await text()).toBe(before);
+    expect(await dirs.of(root)).toEqual([at('b')]);
+    expect(await dirs.ignored(root)).toHaveLength(1);
+    expect(await open().of(root)).toEqual([at('b')]);
+  });
+
+  it('cannot put a link in the place of a directory that the user has added', async () => {
+    const { root, dirs, at, open } = await openProject();
+    const inside = join(root, 'libs');
+    await mkdir(inside);
+    await dirs.add(root, 'libs', true);
+    expect(await dirs.of(root)).toEqual([inside]);
+    await rm(inside, { recursive: true });
+    await symlink(at('a'), inside);
+    expect(await open().of(root)).toEqual([]);
   });
 });
 

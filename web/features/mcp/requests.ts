@@ -58,21 +58,3 @@ export const cancelSignIn = (rest: Calls, flowId: string) =>
 
 export const signOut = (rest: Calls, name: string, cwd: string) =>
   rest.request<null>('POST', `${PLANE}auth:reset`, { body: locator(name, cwd) });
-
-/** Files of a project that name MCP servers. */
-const PROJECT_FILES = ['.mcp.json', '.service-code/mcp.json'];
-
-/** Those of the project that are there while its directory is not trusted. */
-export async function untrustedFiles(rest: Calls, sessionId: string, workspaceId: string): Promise<string[]> {
-  const stat = `sessions/${encodeURIComponent(sessionId)}/fs:stat_many`;
-  const { entries } = await rest.request<{ entries: Record<string, object | null> }>('POST', stat, {
-    body: { paths: PROJECT_FILES },
-  });
-  const found = PROJECT_FILES.filter((path) => entries[path]);
-  if (found.length === 0) return [];
-  const trust = `workspaces/${encodeURIComponent(workspaceId)}/trust`;
-  return (await rest.request<{ trusted: boolean }>('GET', trust)).trusted ? [] : found;
-}
-
-export const trustWorkspace = (rest: Calls, workspaceId: string) =>
-  rest.request<unknown>('POST', `workspaces/${encodeURIComponent(workspaceId)}/trust`);

@@ -8,6 +8,7 @@ import { AGENT_FILE_BYTES, type AgentFolder } from '#server/agent/profiles/agent
 import { createAgentProfiles, type AgentProfiles } from '#server/agent/profiles/profiles.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { temporaryFolder } from '#support/session-logs.ts';
+import { openProjects } from '#support/projects.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let profiles: AgentProfiles;
@@ -16,6 +17,7 @@ let extraDirs: string[];
 let logged: unknown[];
 let reads: string[];
 let now: number;
+let trusted: Set<string>;
 
 const at = (...names: string[]) => join(folder.path, ...names);
 const project = (...names: string[]) => at('project', ...names);
@@ -27,21 +29,24 @@ beforeEach(async () => {
   logged = [];
   reads = [];
   now = 0;
+  trusted = new Set();
   await mkdir(project(), { recursive: true });
   const runtime = createLocalRuntime();
   profiles = createAgentProfiles({
     files: {
       ...runtime,
-      openFile(path) {
+      readFile(path, limits) {
         reads.push(path);
-        return runtime.openFile(path);
+        return runtime.readFile(path, limits);
       },
     },
     home: at('home'),
     homeDirectory: () => at('person'),
     addedFolders: () => addedFolders,
     extraDirs: () => extraDirs,
-    gitRoot: () => Promise.resolve(project()),
+    project: () => Promise.resolve({ top: project(), passedOver: [] }),
+    admits: openProjects().admits,
+    trusted: async (directory) => trusted.has(directory),
     clock: { now: () => now },
     maxAgeMs: 1000,
     log: { warn: (_message, fields) => void logged.push(fields) },
@@ -174,6 +179,7 @@ describe('of several of a name', () => {
     expect(refused.warnings).toMatchObject([{ message: expect.stringContaining('override') }]);
     expect((await look()).warnings[0]).toBe(refused.warnings[0]);
     await put(path, agent('tools: Read\noverride: true', 'Mine.'));
+    trusted.add(project());
     const replaced = (await look()).profiles.get('agent');
     expect(replaced).toEqual({
       name: 'agent',
@@ -184,6 +190,33 @@ describe('of several of a name', () => {
     });
     await put(path, agent('override: true\nsubagents: []'));
     expect((await look()).profiles.get('agent')?.subagents).toEqual([]);
+  });
+
+  it('the main prompt of an untrusted project does not count; its other agents do', async () => {
+    const path = await put(workspace('agent.md'), agent('override: true', 'Mine.'));
+    await put(workspace('coder.md'), agent('override: true', 'Code as we do.'));
+    await put(workspace('new.md'), agent());
+    const { profiles: found, warnings } = await look();
+    expect(found.get('agent')).toBe(builtinProfiles.get('agent'));
+    expect(found.get('coder')?.template).toBe('Code as we do.');
+    expect(found.has('new')).toBe(true);
+    expect(warnings).toEqual([
+      {
+        code: 'project-config-ignored',
+        message: `${path} has no effect: ${project()} is not trusted.`,
+        severity: 'warning',
+        directory: project(),
+      },
+    ]);
+    expect((await look()).warnings[0]).toBe(warnings[0]);
+    trusted.add(project());
+    expect(await look()).toMatchObject({ warnings: [] });
+    expect((await look()).profiles.get('agent')?.template).toBe('Mine.');
+    trusted.clear();
+    expect((await look()).profiles.get('agent')).toBe(builtinProfiles.get('agent'));
+    // The user's own file needs no trust.
+    await put(at('home', 'agents', 'agent.md'), agent('override: true', 'The user says.'));
+    expect((await look()).profiles.get('agent')?.template).toBe('The user says.');
   });
 
   it('SYSTEM.md takes the place of the main prompt alone, unless it is blank', async () => {

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { createInstructionFiles, INSTRUCTIONS_MAX_AGE_MS } from '#server/agent/prompt/instructions.ts';
 import { createPrefixedRuntime, type PrefixedRuntime } from '#support/prefixed-runtime.ts';
+import { openProjects } from '#support/projects.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
 let root: string;
@@ -14,7 +15,14 @@ beforeEach(async () => {
   now = 0;
 });
 
-const open = () => createInstructionFiles({ runtime, home: '/server', clock: { now: () => now } });
+const open = () =>
+  createInstructionFiles({
+    runtime,
+    projects: openProjects({ runtime }),
+    home: '/server',
+    isSecret: async () => false,
+    clock: { now: () => now },
+  });
 
 async function put(path: string, text: string): Promise<void> {
   await mkdir(dirname(join(root, path)), { recursive: true });
@@ -34,20 +42,20 @@ test('a directory is looked at once a second, whoever asks; a file is read again
   const [first, second] = await Promise.all([files.read('/work'), files.read('/work')]);
   expect(first.text).toBe('<!-- From: /work/AGENTS.md -->\none');
   expect(second).toEqual(first);
-  expect(looks()).toEqual({ stat: 6, readFile: 1 });
+  expect(looks()).toEqual({ lstat: 1, stat: 5, realpath: 1, readFile: 1 });
 
   await put('/work/AGENTS.md', 'changed');
   now = INSTRUCTIONS_MAX_AGE_MS - 1;
   expect((await files.read('/work')).text).toContain('one');
-  expect(await files.pathsIn('/work')).toEqual(['/work/AGENTS.md']);
+  expect(await files.pathsIn('/work', '/work')).toEqual(['/work/AGENTS.md']);
   expect(looks()).toEqual({});
 
   now = INSTRUCTIONS_MAX_AGE_MS;
   expect((await files.read('/work')).text).toContain('changed');
-  expect(looks()).toEqual({ stat: 6, readFile: 1 });
+  expect(looks()).toEqual({ lstat: 1, stat: 5, realpath: 1, readFile: 1 });
   now *= 2;
   await files.read('/work');
-  expect(looks()).toEqual({ stat: 6 });
+  expect(looks()).toEqual({ lstat: 1, stat: 5 });
   now *= 2;
   await rm(join(root, 'work/AGENTS.md'));
   expect(await files.read('/work')).toEqual({ text: '', paths: [], warnings: [] });

@@ -10,5 +10,6 @@ export default defineFilesEndpoint({
   data: grepReplySchema,
   large: true,
   errors: ['fs.path_not_found', 'fs.permission_denied', 'fs.grep_timeout'],
-  handler: ({ body, directory, app, signal }) => grep(directory, body, { runtime: app.runtime, signal }),
+  handler: ({ body, directory, app, signal }) =>
+    grep(directory, body, { runtime: app.runtime, topOf: app.projects.topOf, signal }),
 });

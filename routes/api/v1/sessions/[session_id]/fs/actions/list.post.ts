@@ -8,5 +8,5 @@ export default defineFilesEndpoint({
   data: fileListSchema,
   errors: ['fs.path_not_found', 'fs.permission_denied'],
   handler: ({ body, directory, app, signal }) =>
-    listFiles(directory, body, { env: app.options.env(), gitMarks: app.git.marks, signal }),
+    listFiles(directory, body, { env: app.options.env(), topOf: app.projects.topOf, gitMarks: app.git.marks, signal }),
 });

@@ -8,5 +8,10 @@ export default defineFilesEndpoint({
   data: fileListsSchema,
   large: true,
   handler: ({ body, directory, app, signal }) =>
-    listManyFiles(directory, body, { env: app.options.env(), gitMarks: app.git.marks, signal }),
+    listManyFiles(directory, body, {
+      env: app.options.env(),
+      topOf: app.projects.topOf,
+      gitMarks: app.git.marks,
+      signal,
+    }),
 });

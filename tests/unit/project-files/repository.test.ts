@@ -1,7 +1,7 @@
 import { mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createRepositoryFinder } from '#server/files/repository.ts';
+import { createProjects } from '#server/project-files/projects.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { createWorkspace, type Workspace } from '../tools/workspace.ts';
 import { eventually } from '#support/patience.ts';
@@ -14,19 +14,19 @@ beforeEach(async () => {
 afterEach(() => space.remove());
 
 function counted() {
-  const { readFile, stat, realpath } = createLocalRuntime();
-  return { readFile: vi.fn(readFile), stat: vi.fn(stat), realpath: vi.fn(realpath) };
+  const { readFile, stat, realpath, ...runtime } = createLocalRuntime();
+  return { ...runtime, readFile: vi.fn(readFile), stat: vi.fn(stat), realpath: vi.fn(realpath) };
 }
 
 /** Asks until what was found is old enough to be remembered. */
 async function remembered(files: ReturnType<typeof counted>) {
-  const find = createRepositoryFinder();
+  const { repositoryOf: find } = createProjects({ runtime: files, trusted: async () => false });
   await eventually(async () => {
     files.readFile.mockClear();
-    await find(space.environment.cwd, files);
+    await find(space.environment.cwd);
     expect(files.readFile).not.toHaveBeenCalled();
   });
-  return () => find(space.environment.cwd, files);
+  return () => find(space.environment.cwd);
 }
 
 test('what a .git directory holds is read once as long as its entries stay', async () => {

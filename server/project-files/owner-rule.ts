@@ -1,0 +1,68 @@
+/**
+ * Whose files count above a work directory. The user has chosen the work directory and everything in it, but any user of
+ * the machine may put `.git`, `AGENTS.md` or `.mcp.json` into a directory above it, such as `/tmp`.
+ */
+import { dirname, join } from 'node:path';
+import { errorCode } from '#server/files/errno.ts';
+import { isInside } from '#server/files/paths.ts';
+import type { FileStats, Runtime } from '#server/runtime/runtime.ts';
+
+export interface OwnerRuleDeps {
+  runtime: Pick<Runtime, 'effectiveUser' | 'lstat' | 'stat'>;
+  /** Whether the user trusts this very directory. */
+  trusted(directory: string): Promise<boolean>;
+}
+
+/**
+ * Whether the entry `name` of a directory counts for sessions in `workDirectory`; both directories are spelled alike.
+ * `name` may have several segments: every one of them must count. A missing entry counts.
+ */
+export type OwnerRule = (directory: string, name: string, workDirectory: string) => Promise<boolean>;
+
+const ROOT_USER = 0;
+const ABSENT = new Set(['ENOENT', 'ENOTDIR']);
+
+/** Undefined for what is missing. */
+async function present(facts: Promise<FileStats>): Promise<FileStats | undefined> {
+  try {
+    return await facts;
+  } catch (error) {
+    if (ABSENT.has(errorCode(error) ?? '')) return undefined;
+    throw error;
+  }
+}
+
+/** The entry and the entries that lead to it below the directory: `a`, `a/b`, `a/b/c`. */
+function entriesOf(directory: string, name: string): string[] {
+  const entries: string[] = [];
+  for (let entry = name; entry !== '.'; entry = dirname(entry)) entries.push(join(directory, entry));
+  return entries;
+}
+
+/** An entry and what it leads to must belong to the effective user, to root or to the owner of the work directory. */
+export function createOwnerRule({ runtime, trusted }: OwnerRuleDeps): OwnerRule {
+  async function ownersOf(entry: string): Promise<number[]> {
+    const facts = [await present(runtime.lstat(entry)), await present(runtime.stat(entry))];
+    return facts.flatMap((stats) => stats?.uid ?? []);
+  }
+
+  async function isOwned(entries: readonly string[], workDirectory: string): Promise<boolean> {
+    const user = runtime.effectiveUser();
+    if (user === undefined) return true;
+    try {
+      const owners = (await Promise.all(entries.map(ownersOf))).flat();
+      const foreign = owners.filter((uid) => uid !== user && uid !== ROOT_USER);
+      if (foreign.length === 0) return true;
+      const { uid: owner } = await runtime.stat(workDirectory);
+      return foreign.every((uid) => uid === owner);
+    } catch {
+      // An owner that cannot be read is not ours.
+      return false;
+    }
+  }
+
+  return async (directory, name, workDirectory) => {
+    if (isInside(directory, workDirectory)) return true;
+    return (await isOwned(entriesOf(directory, name), workDirectory)) || trusted(directory);
+  };
+}

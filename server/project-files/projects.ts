@@ -1,0 +1,71 @@
+/** Which project a directory belongs to. The only place that searches for `.git` in a directory and those above it. */
+import { dirname, join } from 'node:path';
+import { isInside } from '#server/files/paths.ts';
+import type { Runtime } from '#server/runtime/runtime.ts';
+import { createOwnerRule, type OwnerRule, type OwnerRuleDeps } from './owner-rule.ts';
+import { createControlPaths, type Repository } from './repository.ts';
+
+export interface ProjectsDeps extends OwnerRuleDeps {
+  runtime: OwnerRuleDeps['runtime'] & Pick<Runtime, 'readFile' | 'realpath'>;
+}
+
+export interface Project {
+  /** Nearest directory at or above the one asked for whose `.git` entry counts; undefined outside of any. */
+  top: string | undefined;
+  /** Directories below the top whose `.git` entry does not count because of its owner. */
+  passedOver: string[];
+}
+
+/** All directories are absolute; symbolic links in them are not resolved. */
+export interface Projects {
+  find(directory: string): Promise<Project>;
+  /** The top of the project; undefined outside of any. */
+  topOf(directory: string): Promise<string | undefined>;
+  /** The top of the project, or the directory itself. */
+  rootOf(directory: string): Promise<string>;
+  /** The repository that git finds for a directory (links resolved); undefined outside of any. */
+  repositoryOf(real: string): Promise<Repository | undefined>;
+  admits: OwnerRule;
+}
+
+/** Creates it; reads nothing yet. */
+export function createProjects({ runtime, trusted }: ProjectsDeps): Projects {
+  const admits = createOwnerRule({ runtime, trusted });
+  const controlPaths = createControlPaths(runtime);
+
+  /** The directories at or above one that hold a `.git` entry of any kind, nearest first. */
+  async function* holders(start: string): AsyncGenerator<{ directory: string; counts: boolean }> {
+    for (let directory = start; ; directory = dirname(directory)) {
+      const exists = await runtime.lstat(join(directory, '.git')).then(
+        () => true,
+        () => false,
+      );
+      if (exists) yield { directory, counts: await admits(directory, '.git', start) };
+      if (dirname(directory) === directory) return;
+    }
+  }
+
+  async function find(directory: string): Promise<Project> {
+    const passedOver: string[] = [];
+    for await (const holder of holders(directory)) {
+      if (holder.counts) return { top: holder.directory, passedOver };
+      passedOver.push(holder.directory);
+    }
+    return { top: undefined, passedOver };
+  }
+
+  return {
+    find,
+    topOf: async (directory) => (await find(directory)).top,
+    rootOf: async (directory) => (await find(directory)).top ?? directory,
+    async repositoryOf(real) {
+      for await (const { directory: top, counts } of holders(real)) {
+        const paths = counts ? await controlPaths(join(top, '.git')) : undefined;
+        // Git passes over an entry that is no repository.
+        if (paths) return { top, controlPaths: paths, inWorkTree: !paths.some((path) => isInside(real, path)) };
+      }
+      return undefined;
+    },
+    admits,
+  };
+}

@@ -1,0 +1,52 @@
+/** Settings of a project that need trust, on the built page in a real browser. */
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { launchBrowser, openPage } from '#support/browser.ts';
+import { putFile } from '#support/mcp-config.ts';
+import { spawnServer } from '#support/server.ts';
+
+const visible = { state: 'visible' } as const;
+const hidden = { state: 'hidden' } as const;
+
+it('tells what has no effect after the first prompt, and trusts its directory or leaves it', async () => {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'service-code-page-')));
+  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  const project = join(root, 'project');
+  await mkdir(join(project, 'inner'), { recursive: true });
+  execFileSync('git', ['init', '--quiet', project]);
+  await putFile(join(project, '.service-code/local.toml'), '[workspace]\nadditional_dir = ["/"]\n');
+  const server = await spawnServer({ args: ['--demo'], home: join(root, 'home') });
+  onTestFinished(() => server.close());
+  const browser = await launchBrowser();
+  onTestFinished(() => browser.close());
+  const { page, errors } = await openPage(browser, server);
+  const { data } = await server.api('POST', '/sessions', { metadata: { cwd: join(project, 'inner') } });
+  const { id } = z.object({ id: z.string() }).parse(data);
+  await server.api('POST', `/sessions/${id}/profile`, { title: 'Trust' });
+  await page.goto(`${server.url}/#/s/${id}`);
+  await page.reload();
+  const question = page.getByRole('group', { name: 'Trust this project?' });
+  const composer = page.getByRole('textbox', { name: 'Prompt' });
+  await composer.fill('Hello');
+  await composer.press('Enter');
+  await question.getByText('local.toml has no effect').waitFor(visible);
+
+  // Refused, it is not shown again in this tab.
+  await question.getByRole('button', { name: 'Not now' }).click();
+  await question.waitFor(hidden);
+  await page.evaluate(() =>
+    sessionStorage.removeItem(Object.keys(sessionStorage).find((key) => key.includes('.untrusted.')) ?? ''),
+  );
+  await page.reload();
+  await question.getByRole('button', { name: 'Trust' }).click();
+  await question.waitFor(hidden);
+  const listed = await server.api('GET', '/workspaces');
+  const { items } = z.object({ items: z.array(z.object({ id: z.string(), root: z.string() })) }).parse(listed.data);
+  const workspace = items.find((item) => item.root === project);
+  expect(await server.api('GET', `/workspaces/${workspace?.id}/trust`)).toMatchObject({ data: { trusted: true } });
+  expect(errors).toEqual([]);
+});

@@ -1,0 +1,25 @@
+/** This machine's files with owners of the test's choice, which only root could give them. */
+import { createLocalRuntime } from '#server/runtime/local.ts';
+import type { FileStats, Runtime } from '#server/runtime/runtime.ts';
+
+export const OWN = 1000;
+
+/** `owners` names those of paths, links not followed for `lstat`; every other file belongs to `OWN`, the effective user. */
+export function createOwnedRuntime(owners: ReadonlyMap<string, number>): Runtime {
+  const local = createLocalRuntime();
+  const owned = (stats: FileStats, path: string): FileStats => ({
+    isFile: () => stats.isFile(),
+    isDirectory: () => stats.isDirectory(),
+    size: stats.size,
+    mtimeMs: stats.mtimeMs,
+    ctimeMs: stats.ctimeMs,
+    ino: stats.ino,
+    uid: owners.get(path) ?? OWN,
+  });
+  return {
+    ...local,
+    effectiveUser: () => OWN,
+    lstat: async (path) => owned(await local.lstat(path), path),
+    stat: async (path) => owned(await local.stat(path), await local.realpath(path)),
+  };
+}

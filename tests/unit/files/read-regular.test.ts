@@ -1,0 +1,69 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, realpath, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { UnsuitableFile, readRegular } from '#server/files/read-regular.ts';
+import { temporaryDirectory } from '#support/server.ts';
+
+let dir: string;
+beforeEach(async () => (dir = await realpath(await temporaryDirectory())));
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+const at = (name: string) => join(dir, name);
+const text = async (...args: Parameters<typeof readRegular>) => Buffer.from(await readRegular(...args)).toString();
+
+it('reads a file up to the bound', async () => {
+  await writeFile(at('a'), 'x'.repeat(100));
+  expect(await text(at('a'), { maxBytes: 100 })).toBe('x'.repeat(100));
+  await expect(readRegular(at('a'), { maxBytes: 99 })).rejects.toThrow('is larger than 99 bytes');
+  await writeFile(at('empty'), '');
+  expect(await text(at('empty'), { maxBytes: 0 })).toBe('');
+});
+
+it.runIf(process.platform === 'linux')('counts the bytes of files whose size is not known', async () => {
+  expect((await readRegular('/proc/self/status', { maxBytes: 100_000 })).length).toBeGreaterThan(100);
+  await expect(readRegular('/proc/self/status', { maxBytes: 100 })).rejects.toThrow('is larger than 100 bytes');
+});
+
+it('refuses pipes, devices, directories and links to them without waiting', async () => {
+  execFileSync('mkfifo', [at('pipe')]);
+  await symlink('/dev/zero', at('endless'));
+  await mkdir(at('folder'));
+  for (const name of ['pipe', 'endless']) {
+    await expect(readRegular(at(name), { maxBytes: 10 })).rejects.toThrow('is not a regular file');
+  }
+  await expect(readRegular(at('folder'), { maxBytes: 10 })).rejects.toThrow(UnsuitableFile);
+});
+
+it('does not read a sparse file above the bound', async () => {
+  await writeFile(at('sparse'), '');
+  await truncate(at('sparse'), 2 ** 40);
+  await expect(readRegular(at('sparse'), { maxBytes: 1024 })).rejects.toThrow('is larger than 1024 bytes');
+});
+
+describe('what may be read', () => {
+  it('is decided by the real path, links resolved', async () => {
+    await writeFile(at('target'), 'secret');
+    await symlink('target', at('link'));
+    const seen: string[] = [];
+    expect(await text(at('link'), { maxBytes: 10, admit: (real) => void seen.push(real) })).toBe('secret');
+    expect(seen).toEqual([at('target')]);
+    const refuse = () => {
+      throw new Error('refused');
+    };
+    await expect(readRegular(at('link'), { maxBytes: 10, admit: refuse })).rejects.toThrow('refused');
+  });
+
+  it.runIf(process.platform === 'linux')('is the file that is open, whatever the path leads to meanwhile', async () => {
+    await writeFile(at('harmless'), 'harmless');
+    await writeFile(at('secret'), 'secret');
+    await symlink('harmless', at('link'));
+    await symlink('secret', at('other'));
+    const swap = async (real: string) => {
+      expect(real).toBe(at('harmless'));
+      await rename(at('other'), at('link'));
+    };
+    expect(await text(at('link'), { maxBytes: 10, admit: swap })).toBe('harmless');
+    expect(await text(at('link'), { maxBytes: 10 })).toBe('secret');
+  });
+});

@@ -1,0 +1,33 @@
+/** Decisions about safety that must be made in one place: a second one would come to other results some day. */
+import { readFile, readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+
+const root = resolve(import.meta.dirname, '../..');
+const sources = new Map<string, string>();
+
+beforeAll(async () => {
+  for (const folder of ['server', 'utils', 'plugins', 'routes']) {
+    for (const entry of await readdir(join(root, folder), { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile() || !entry.name.endsWith('.ts')) continue;
+      const path = join(entry.parentPath, entry.name);
+      sources.set(path.slice(root.length + 1), await readFile(path, 'utf8'));
+    }
+  }
+});
+
+const filesWith = (pattern: RegExp) =>
+  [...sources].flatMap(([path, text]) => (pattern.test(text) ? path : [])).toSorted();
+
+describe('one file alone', () => {
+  it.each([
+    ['splits the query off a request target', /indexOf\('\?'\)|split\('\?'/, ['utils/http/request-target.ts']],
+    ['parses what a `.git` file says', /gitdir: /, ['server/project-files/repository.ts']],
+    ['searches for `.git` upward', /stat\(join\(\w+, '\.git'\)/, ['server/project-files/projects.ts']],
+    [
+      'reads request targets',
+      /parseRequestTarget\(/,
+      ['utils/http/handler.ts', 'utils/http/request-target.ts', 'utils/http/websocket.ts'],
+    ],
+  ])('%s', (_what, pattern, files) => expect(filesWith(pattern)).toEqual(files));
+});

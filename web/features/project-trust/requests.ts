@@ -1,0 +1,55 @@
+/** Which settings of a project have no effect, and the trust that changes it. */
+import type { SessionWarning } from '#schema/session.ts';
+import type { Workspace } from '#schema/workspace.ts';
+import type { Rest } from '../../client/rest.ts';
+
+type Calls = Pick<Rest, 'request'>;
+
+/** Files of the project that count only when their directory is trusted. */
+export interface UntrustedFiles {
+  /** The directory to trust, absolute. */
+  directory: string;
+  /** One sentence a file. */
+  reasons: string[];
+}
+
+const sessionPath = (sessionId: string) => `sessions/${encodeURIComponent(sessionId)}`;
+const trustPath = (workspaceId: string) => `workspaces/${encodeURIComponent(workspaceId)}/trust`;
+
+/** Files of a directory that name MCP servers. */
+const MCP_FILES = ['.mcp.json', '.service-code/mcp.json'];
+
+/** The MCP files of the session's directory while it is not trusted: the server reads them with the first prompt only. */
+async function untrustedMcpFiles(rest: Calls, sessionId: string, workspaceId: string): Promise<string[]> {
+  const { entries } = await rest.request<{ entries: Record<string, object | null> }>(
+    'POST',
+    `${sessionPath(sessionId)}/fs:stat_many`,
+    { body: { paths: MCP_FILES } },
+  );
+  const found = MCP_FILES.filter((path) => entries[path]);
+  if (found.length === 0) return [];
+  return (await rest.request<{ trusted: boolean }>('GET', trustPath(workspaceId))).trusted ? [] : found;
+}
+
+/** Grouped by the warnings' directories; `cwd` is the session's directory. */
+export async function untrustedFiles(
+  rest: Calls,
+  session: { id: string; workspaceId: string; cwd: string },
+): Promise<UntrustedFiles[]> {
+  const { warnings } = await rest.request<{ warnings: SessionWarning[] }>('GET', `${sessionPath(session.id)}/warnings`);
+  const groups = new Map<string, string[]>();
+  const add = (directory: string, reason: string) => groups.set(directory, [...(groups.get(directory) ?? []), reason]);
+  for (const { directory, message } of warnings) if (directory !== undefined) add(directory, message);
+  if (groups.size === 0) {
+    for (const file of await untrustedMcpFiles(rest, session.id, session.workspaceId)) {
+      add(session.cwd, `${file} has no effect: its directory is not trusted.`);
+    }
+  }
+  return [...groups].map(([directory, reasons]) => ({ directory, reasons }));
+}
+
+/** Trusts a directory, which becomes a workspace if it is none. */
+export async function trustDirectory(rest: Calls, directory: string): Promise<void> {
+  const { id } = await rest.request<Workspace>('POST', 'workspaces', { body: { root: directory } });
+  await rest.request<unknown>('POST', trustPath(id));
+}
