@@ -87,6 +87,14 @@ describe('an instruction file', () => {
     for (const path of isFile ? refused : []) expect(warning?.message).toContain(path);
   });
 
+  test('of the user that links to a secret of the server is refused, too', async () => {
+    const path = await link(join(world.server.home, 'server.token'), join(base, 'person/.agents/AGENTS.md'));
+    const talk = await startTalk(world);
+    await talk.turn('hi', [{ text: 'hi' }]);
+    expect(JSON.stringify(world.model.requests)).not.toContain(world.server.token);
+    expect(await warningsOf(talk)).toMatchObject([{ message: expect.stringContaining(path) }]);
+  });
+
   test('above 1 MiB is refused before it is read', async () => {
     const path = await put(join(world.project, 'AGENTS.md'), '');
     await truncate(path, 300 * 1024 * 1024);
