@@ -1,6 +1,7 @@
 /** What searches have in common: where they search, and the order by age. */
 import { basename, dirname, join } from 'node:path';
 import type { Runtime } from '#server/runtime/runtime.ts';
+import { regularFileProblem } from './file-kind.ts';
 import type { Target } from './paths.ts';
 
 const STAT_BATCH = 64;
@@ -14,12 +15,24 @@ export interface SearchScope {
   argument: string;
 }
 
-/** A single file is searched from its directory, so that its name is never an option. Undefined: no such path. */
-export async function searchScope(target: Target, { stat }: Pick<Runtime, 'stat'>): Promise<SearchScope | undefined> {
+/**
+ * Returns where ripgrep searches a target. A single file is searched from its directory, so that its name is never an
+ * option. Undefined when nothing exists at the path; a text for the model when it is a pipe, a device or a socket, which
+ * ripgrep would read without an end.
+ */
+export async function searchScope(
+  target: Target,
+  { stat }: Pick<Runtime, 'stat'>,
+): Promise<SearchScope | string | undefined> {
   const stats = await stat(target.path).catch(() => undefined);
   if (!stats) return undefined;
   if (stats.isDirectory()) return { directory: target.path, argument: './' };
-  return { directory: dirname(target.path), argument: `./${basename(target.path)}` };
+  return (
+    regularFileProblem(target.path, stats) ?? {
+      directory: dirname(target.path),
+      argument: `./${basename(target.path)}`,
+    }
+  );
 }
 
 const byText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

@@ -154,6 +154,7 @@ export function createGrepTool(options: SearchOptions = {}): Tool {
     const { runtime, signal, cwd } = context;
     const scope = await searchScope(target, runtime);
     if (!scope) return failed(`${args.path ?? target.path} does not exist.`);
+    if (typeof scope === 'string') return failed(scope);
     const { directory, argument } = scope;
     const filter = await createSearchFilter(directory, target, context);
     const mode = args.output_mode ?? 'files_with_matches';

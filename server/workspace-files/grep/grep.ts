@@ -2,7 +2,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import type { GrepFile, GrepReply, GrepRequest } from '#schema/grep.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
-import { onPath } from '#server/files/path-error.ts';
+import { onPath, pathNotFound } from '#server/files/path-error.ts';
 import { findRipgrep } from '#server/files/ripgrep.ts';
 import type { WorkDirectory } from '#server/files/work-directory.ts';
 import type { Projects } from '#server/project-files/projects.ts';
@@ -25,7 +25,7 @@ export interface GrepDeps {
 
 const byCodeUnits = (a: GrepFile, b: GrepFile) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0);
 
-/** Throws 40001 at `pattern` and at globs, 40409 when the directory is gone, 41305, and the signal's reason. */
+/** Throws 40001 at `pattern` and at globs, 40409 when the directory is gone or no directory, 41305, and the signal's reason. */
 export async function grep(
   directory: WorkDirectory,
   request: GrepRequest,
@@ -35,7 +35,8 @@ export async function grep(
   const selection = createSelection(request);
   const collector = createCollector(request);
   const { root } = directory;
-  await onPath('.', () => stat(root));
+  const stats = await onPath('.', () => stat(root));
+  if (!stats.isDirectory()) throw pathNotFound('.');
   const search: Search = { root, request, selection, collector, signal, until: started + timeoutMs };
   let scanned: number | undefined;
   try {

@@ -151,6 +151,26 @@ describe('Grep', () => {
     });
   });
 
+  test('a pipe or a device is refused without a search, a link to a file is searched', async () => {
+    const fake = await fakeRipgrep('exec sleep 30');
+    execFileSync('mkfifo', [space.path('pipe')]);
+    await symlink('pipe', space.path('to-pipe'));
+    for (const path of ['pipe', 'to-pipe', '/dev/zero']) {
+      const { isError, output } = await grep({ pattern: 'x', path }, { ...fake, timeoutMs: 600_000 });
+      expect([isError, output]).toEqual([true, expect.stringMatching(/is not a regular file\.$/)]);
+    }
+    await space.write('a.txt', 'x');
+    await symlink('a.txt', space.path('to-file'));
+    expect((await grep({ pattern: 'x', path: 'to-file' })).output).toBe('to-file');
+  });
+
+  test('pipes and devices of a searched directory are passed over', async () => {
+    execFileSync('mkfifo', [space.path('pipe')]);
+    await symlink('/dev/zero', space.path('endless'));
+    await space.write('a.txt', 'x');
+    expect((await grep({ pattern: 'x' })).output).toBe('a.txt');
+  });
+
   test('keeps partial results at the time-out, is an error without any', async () => {
     await space.write('a.txt', 'x');
     const partial = await grep({ pattern: 'x' }, await fakeRipgrep(String.raw`printf './a.txt\0./b.t'; exec sleep 30`));
@@ -257,6 +277,15 @@ describe('Glob', () => {
     expect((await glob({ pattern: '*', path: join(space.root, 'out') })).output).toBe(join(space.root, 'out/a.txt'));
     expect(await glob({ pattern: '*', path: 'gone' })).toMatchObject({ isError: true });
     expect(await glob({ pattern: '*', path: join(space.root, 'out/a.txt') })).toMatchObject({ isError: true });
+  });
+
+  test('a pipe is refused without a search, one in a searched directory is not listed', async () => {
+    const fake = { ...(await fakeRipgrep('exec sleep 30')), timeoutMs: 600_000 };
+    execFileSync('mkfifo', [space.path('pipe')]);
+    const refused = await glob({ pattern: '*', path: space.path('pipe') }, fake);
+    expect([refused.isError, refused.output]).toEqual([true, expect.stringContaining('is not a directory')]);
+    await space.write('a.txt', '');
+    expect((await glob({ pattern: '*' })).output).toBe('a.txt');
   });
 
   test('a file that vanishes during the search is left out', async () => {

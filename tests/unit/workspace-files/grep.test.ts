@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -224,6 +225,18 @@ describe.each<[string, Partial<GrepDeps>]>([
     await chmod(join(root, 'closed2'), 0);
     expect(paths(await find({ pattern: 'x' }))).toContain('a');
     await rm(root, { recursive: true });
+    await expect(find({ pattern: 'x' })).rejects.toMatchObject({ name: 'fs.path_not_found' });
+  });
+
+  it('refuses a work directory that has become a pipe or a file; pipes in it are passed over', async () => {
+    await write({ a: 'x' });
+    execFileSync('mkfifo', [join(root, 'pipe')]);
+    expect(paths(await find({ pattern: 'x' }))).toEqual(['a']);
+    await rm(root, { recursive: true });
+    execFileSync('mkfifo', [root]);
+    await expect(find({ pattern: 'x' })).rejects.toMatchObject({ name: 'fs.path_not_found' });
+    await rm(root);
+    await writeFile(root, 'x');
     await expect(find({ pattern: 'x' })).rejects.toMatchObject({ name: 'fs.path_not_found' });
   });
 
