@@ -1,10 +1,14 @@
 /** Running ripgrep, bounded in time and output. */
 import { errorMessage } from '#server/errors/service-error.ts';
+import { exceededMemory } from '#server/processes/memory-limit.ts';
 import { runCommand } from '#server/processes/run-command.ts';
 import type { StopReason } from '#server/processes/run-command.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 
 export const SEARCH_TIMEOUT_MS = 20_000;
+/** Bytes that ripgrep may allocate: it reads ignore files whole, and a project may bring an endless one. */
+export const SEARCH_MAX_MEMORY = 1024 ** 3;
+export const OUT_OF_MEMORY = `The search needed more than ${SEARCH_MAX_MEMORY / 1024 ** 3} GiB of memory and was stopped.`;
 export const VCS_DIRECTORIES = ['.git', '.svn', '.hg', '.bzr', '.jj', '.sl'];
 const STDERR_MAX_CHARS = 4000;
 
@@ -60,7 +64,7 @@ export interface SearchRun {
   /** Whole records only: a search that was stopped may end in the middle of one. */
   records: string[];
   /** Undefined when the search came to its end. */
-  stopped: Exclude<StopReason, 'aborted'> | undefined;
+  stopped: Exclude<StopReason, 'aborted'> | 'memory' | undefined;
 }
 
 interface Output {
@@ -92,6 +96,7 @@ async function runOnce(ripgrep: string, args: readonly string[], request: Search
     args,
     cwd,
     env: runtime.environment(),
+    maxMemory: SEARCH_MAX_MEMORY,
     signal,
     timeoutMs,
     maxOutputBytes: maxBytes,
@@ -104,13 +109,16 @@ async function runOnce(ripgrep: string, args: readonly string[], request: Search
   return { ...output, ...end };
 }
 
+/** Exit codes of the shell that starts ripgrep with its limits, when it cannot run it. */
+export const NOT_STARTED: ReadonlySet<number> = new Set([126, 127]);
+
 /** Whether ripgrep had no thread to start, which it has once it asks for one alone. */
 export const isStarved = ({ exitCode, stderr }: { exitCode: number; stderr: string }): boolean =>
   exitCode === 2 && /os error 11\b|Resource temporarily unavailable/.test(stderr);
 
 /**
  * Runs a search; once more with a single thread when the system had none to give (EAGAIN). Throws `SearchError` when
- * there is no ripgrep, it does not start or it fails, and when time or the caller ends it without a result.
+ * there is no ripgrep, it does not start or it fails, and when time, memory or the caller ends it without a result.
  */
 export async function runRipgrep(request: SearchRequest, options: SearchOptions = {}): Promise<SearchRun> {
   const { ripgrep = findRipgrep, timeoutMs = SEARCH_TIMEOUT_MS } = options;
@@ -128,7 +136,12 @@ export async function runRipgrep(request: SearchRequest, options: SearchOptions 
   if (stopped === 'timeout' && !printed) {
     throw new SearchError(`The search found nothing in ${timeoutMs / 1000} s and was stopped.`);
   }
+  if (NOT_STARTED.has(exitCode)) throw new SearchError(`ripgrep could not be started: ${stderr.trim()}`);
   if (exitCode === 2 && !printed && stderr) throw new SearchError(stderr.trim());
+  if (stopped === undefined && exceededMemory(exitCode)) {
+    if (!printed) throw new SearchError(OUT_OF_MEMORY);
+    return { records, stopped: 'memory' };
+  }
   return { records, stopped };
 }
 

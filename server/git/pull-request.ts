@@ -7,6 +7,8 @@ import { runCommand } from '#server/processes/run-command.ts';
 import type { GitRuntime, WorkTree } from './work-tree.ts';
 
 export const GH_TIMEOUT_MS = 5000;
+/** Bytes that gh and the git that it starts may allocate. */
+const GH_MAX_MEMORY = 2 * 1024 ** 3;
 const REMEMBERED_MS = 60_000;
 const MAX_REMEMBERED = 256;
 const GH_MAX_BYTES = 64 * 1024;
@@ -57,6 +59,7 @@ export function createPullRequests({
       args: ['pr', 'view', '--json', 'number,url,state,isDraft'],
       cwd: directory,
       env: { ...environment, GH_PROMPT_DISABLED: '1', GH_NO_UPDATE_NOTIFIER: '1', NO_COLOR: '1', GH_PAGER: 'cat' },
+      maxMemory: GH_MAX_MEMORY,
       signal: closed.signal,
       timeoutMs,
       maxOutputBytes: GH_MAX_BYTES,

@@ -1,6 +1,7 @@
 /** The work tree around a directory, and running git in it with nothing that it configures. */
 import { join } from 'node:path';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
+import { exceededMemory } from '#server/processes/memory-limit.ts';
 import { runCommand } from '#server/processes/run-command.ts';
 import type { CommandEnd } from '#server/processes/run-command.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
@@ -8,6 +9,8 @@ import { PROBE, gitEnvironment } from './environment.ts';
 
 /** Of all git processes of one request together. */
 export const GIT_TIMEOUT_MS = 30_000;
+/** Bytes that git, and what it starts, may allocate: it reads index, configuration and changed files whole. */
+export const GIT_MAX_MEMORY = 2 * 1024 ** 3;
 const STDERR_MAX_CHARS = 4000;
 const FACTS_MAX_BYTES = 1024 * 1024;
 /** A repository with more of them is refused: each takes variables of the environment. */
@@ -50,6 +53,7 @@ export const gitUnavailable = (directory: string, why: string) =>
 
 /** What git says of a failure, without its `fatal: `. */
 const reason = ({ stderr, exitCode }: GitEnd) => {
+  if (exceededMemory(exitCode)) return `it needs more than ${GIT_MAX_MEMORY / 1024 ** 3} GiB of memory`;
   const lines = stderr.split('\n').filter((line) => line.trim() !== '');
   const told = lines.find((line) => /^(fatal|error): /.test(line)) ?? lines[0];
   return told?.replace(/^(fatal|error): /, '').trim() || `git ended with ${exitCode}`;
@@ -82,6 +86,7 @@ export async function openWorkTree(
       cwd: directory,
       env: index === undefined ? environment : { ...environment, GIT_INDEX_FILE: index },
       ...(input === undefined ? {} : { input }),
+      maxMemory: GIT_MAX_MEMORY,
       signal,
       timeoutMs: Math.max(0, until - performance.now()),
       maxOutputBytes,

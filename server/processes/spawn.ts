@@ -5,6 +5,7 @@ import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { atMost } from './at-most.ts';
 import { coveredDescriptors } from './hidden-descriptors.ts';
+import { watchMemory, withMemoryLimit } from './memory-limit.ts';
 import { groupGone, killAtExit, signalGroup } from './process-group.ts';
 
 /** How long the pipes are read after the program has ended: what it left running keeps them open. */
@@ -18,6 +19,8 @@ export interface SpawnRequest {
   cwd: string;
   /** All variables of the child. */
   env: NodeJS.ProcessEnv;
+  /** Bytes of memory that the program may allocate; unlimited by default. `exceededMemory` recognizes its exit code. */
+  maxMemory?: number | undefined;
   /** What the program reads from its standard input; closed without it. */
   input?: string;
   /**
@@ -52,8 +55,9 @@ export interface RunningProcess {
 /** Rejects when the program cannot be started. The group is killed when the server exits before the program does. */
 export type Spawn = (request: SpawnRequest) => Promise<RunningProcess>;
 
-function start(request: SpawnRequest): Promise<ChildProcess & { pid: number }> {
-  const { file, args, cwd, env, input, talks = false, output = 'pipe' } = request;
+function start(request: SpawnRequest, platform: NodeJS.Platform): Promise<ChildProcess & { pid: number }> {
+  const { cwd, env, input, talks = false, output = 'pipe', maxMemory } = request;
+  const { file, args } = maxMemory === undefined ? request : withMemoryLimit(request, maxMemory, platform);
   return new Promise((resolve, reject) => {
     const stdin = input === undefined && !talks ? 'ignore' : 'pipe';
     const child = spawn(file, args, {
@@ -82,9 +86,8 @@ function letGo(stream: Readable | null): void {
   if (stream && 'unref' in stream && typeof stream.unref === 'function') stream.unref();
 }
 
-/** Spawns on this machine. */
-export const spawnGroup: Spawn = async (request) => {
-  const child = await start(request);
+async function spawnOn(platform: NodeJS.Platform, request: SpawnRequest): Promise<RunningProcess> {
+  const child = await start(request, platform);
   const groupId = child.pid;
   const survive = killAtExit(groupId);
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
@@ -118,8 +121,12 @@ export const spawnGroup: Spawn = async (request) => {
     });
   }
 
+  const { maxMemory: maxBytes } = request;
+  const unwatch = maxBytes && watchMemory(groupId, { maxBytes, platform, onExceeded: () => stop(0) });
+
   async function end(): Promise<number> {
     const exitCode = await Promise.race([exited, abandoned]);
+    if (unwatch) unwatch();
     running = false;
     if (request.talks && !stopped) signalGroup(groupId, 'SIGKILL');
     // Children that outlive the shell of a stopped command are still in its group.
@@ -143,4 +150,13 @@ export const spawnGroup: Spawn = async (request) => {
       child.unref();
     },
   };
-};
+}
+
+/** Creates what spawns on this machine as on a system of that platform. */
+export const createSpawn =
+  (platform: NodeJS.Platform): Spawn =>
+  (request) =>
+    spawnOn(platform, request);
+
+/** Spawns on this machine. */
+export const spawnGroup = createSpawn(process.platform);

@@ -4,7 +4,14 @@ import { z } from 'zod';
 import { createOutputBuilder } from '#server/bounded-text.ts';
 import { displayPath, movedSince, resolveTarget } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';
-import { commonArguments, runRipgrep, SEARCH_TIMEOUT_MS, SearchError, stripDot } from '#server/files/ripgrep.ts';
+import {
+  commonArguments,
+  OUT_OF_MEMORY,
+  runRipgrep,
+  SEARCH_TIMEOUT_MS,
+  SearchError,
+  stripDot,
+} from '#server/files/ripgrep.ts';
 import type { SearchOptions, SearchRun } from '#server/files/ripgrep.ts';
 import { inPathOrder, newestFirst, searchScope } from '#server/files/search-scope.ts';
 import { createSearchFilter } from '#server/permissions/search-filter.ts';
@@ -130,6 +137,7 @@ function page(found: Found, args: GrepArguments, run: SearchRun, hidden: number,
     notices.push(`[The search was stopped after ${timeoutMs / 1000} s; results are incomplete.]`);
   if (run.stopped === 'output')
     notices.push(`[The search was stopped at ${GREP_MAX_STDOUT_BYTES} bytes; results are incomplete.]`);
+  if (run.stopped === 'memory') notices.push(`[${OUT_OF_MEMORY} Results are incomplete.]`);
   if (found.undated) notices.push(`[Too many files: ${found.undated} of them were left out of the order by age.]`);
   if (hidden > 0) notices.push(`[Matches in ${hidden} sensitive ${hidden === 1 ? 'file' : 'files'} are not shown.]`);
 

@@ -2,8 +2,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { invalidField } from '#server/errors/service-error.ts';
-import { isStarved, stripDot } from '#server/files/ripgrep.ts';
+import { ServiceError, invalidField } from '#server/errors/service-error.ts';
+import { isStarved, NOT_STARTED, OUT_OF_MEMORY, SEARCH_MAX_MEMORY, stripDot } from '#server/files/ripgrep.ts';
+import { exceededMemory } from '#server/processes/memory-limit.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { createRecordReader } from './records.ts';
 import type { FarMatch } from './far-columns.ts';
@@ -70,7 +71,8 @@ const refusesPattern = (stderr: string) =>
   !/unrecognized|unexpected argument|invalid (value|option)|requires an argument/i.test(stderr);
 
 /**
- * Throws 40001 for a pattern that is no regular expression, `TimedOut`, `RipgrepUnusable`, and the signal's reason.
+ * Throws 40001 for a pattern that is no regular expression, 50001 when ripgrep reached its limit of memory, `TimedOut`,
+ * `RipgrepUnusable`, and the signal's reason.
  * ripgrep is gone when it settles.
  */
 export async function searchWithRipgrep(
@@ -121,6 +123,7 @@ export async function searchWithRipgrep(
       args,
       cwd: root,
       env: runtime.environment(),
+      maxMemory: SEARCH_MAX_MEMORY,
       onOutput(stream, chunk) {
         if (stream === 'stderr') {
           if (stderr.length < STDERR_MAX_CHARS) stderr += chunk.toString('utf8', 0, STDERR_MAX_CHARS);
@@ -163,6 +166,8 @@ export async function searchWithRipgrep(
     if (ended.failure !== undefined) throw ended.failure;
     if (ended.late) throw new TimedOut();
     const { exitCode, stderr, scanned, far } = ended;
+    if (NOT_STARTED.has(exitCode)) throw new RipgrepUnusable(stderr.trim());
+    if (exceededMemory(exitCode) && !collector.full) throw new ServiceError('internal.error', OUT_OF_MEMORY);
     if (exitCode === 2 && scanned === undefined && !collector.full) {
       if (!refusesPattern(stderr)) throw new RipgrepUnusable(stderr.trim());
       throw invalidField('pattern', stderr.replace(/^rg: /, '').trim() || 'the pattern is refused');

@@ -179,6 +179,35 @@ describe('Grep', () => {
     expect(await grep({ pattern: 'x' }, await fakeRipgrep('exec sleep 30'))).toMatchObject({ isError: true });
   });
 
+  test('a pipe as ignore file takes no longer than the time-out; an endless one no more memory than allowed', async () => {
+    await space.write('a.txt', 'x');
+    execFileSync('mkfifo', [space.path('.ignore')]);
+    expect(await grep({ pattern: 'x' }, { timeoutMs: 300 })).toMatchObject({
+      isError: true,
+      output: 'The search found nothing in 0.3 s and was stopped.',
+    });
+    await rm(space.path('.ignore'));
+    await symlink('/dev/zero', space.path('.ignore'));
+    for (const result of [await grep({ pattern: 'x' }), await glob({ pattern: '*' })]) {
+      expect(result).toMatchObject({
+        isError: true,
+        output: 'The search needed more than 1 GiB of memory and was stopped.',
+      });
+    }
+  });
+
+  test('keeps partial results when memory runs out', async () => {
+    await space.write('a.txt', 'x');
+    const fake = await fakeRipgrep(String.raw`printf './a.txt\0./b.t'; kill -ABRT $$`);
+    const partial = await grep({ pattern: 'x' }, { ...fake, timeoutMs: 60_000 });
+    expect(partial.isError).toBeUndefined();
+    expect(partial.output).toBe(
+      'a.txt\n[The search needed more than 1 GiB of memory and was stopped. Results are incomplete.]',
+    );
+    const files = await glob({ pattern: '*.txt' }, { ...fake, timeoutMs: 60_000 });
+    expect(files.output).toBe('a.txt\n[The search was stopped before its end; results are incomplete.]');
+  });
+
   test('stops at the output cap with what it has', async () => {
     const fake = await fakeRipgrep(String.raw`yes './a.txt@1:xxx' | tr @ '\000'`);
     const result = await grep({ pattern: 'x', output_mode: 'content' }, { ...fake, timeoutMs: 20_000 });
