@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 // Starts the built server with the offline demo model in a throw-away home, with a small project to play in.
 // Arguments go to the server: npm run demo -- --port 4000 --no-open
 import { execFileSync } from 'node:child_process';

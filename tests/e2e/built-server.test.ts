@@ -295,7 +295,7 @@ describe('demo', () => {
   it('plays in a throw-away home and project, and a Ctrl+C reaches it once', async () => {
     const place = await directory();
     const { SERVICE_CODE_HOME: _home, ...env } = process.env;
-    const program = join(dirname(BUILT_ENTRY), '../../bin/demo.mjs');
+    const program = join(dirname(BUILT_ENTRY), '../../bin/demo.cjs');
     const child = spawn(process.execPath, [program, '--port', '0', '--no-open'], {
       env: { ...env, TMPDIR: place },
       // A group of its own, so that the signal below goes to all of it, as from a terminal.

@@ -45,7 +45,7 @@ beforeEach(async () => {
     NITRO_PORT: _nitro,
     ...env
   } = process.env;
-  child = spawn(join(root, 'node_modules/.bin/nitro'), ['dev', '--host', '127.0.0.1', '--port', port], {
+  child = spawn(process.execPath, [join(root, 'bin/dev.cjs'), '--host', '127.0.0.1', '--port', port], {
     cwd: root,
     env: { ...env, SERVICE_CODE_HOME: home },
     stdio: ['ignore', 'pipe', 'pipe'],

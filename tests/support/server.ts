@@ -144,7 +144,7 @@ export interface SpawnOptions {
   env?: NodeJS.ProcessEnv;
   home?: string;
   cwd?: string;
-  /** The built output's entry; this project's unless given. */
+  /** The program; the installed command by default. */
   entry?: string;
   /** Whom the server runs as, where the test may choose; the home must be theirs. */
   user?: { uid: number; gid: number };
@@ -152,20 +152,13 @@ export interface SpawnOptions {
   mounts?: string;
 }
 
+/** The installed command, which starts the built output. */
+const COMMAND = resolve(import.meta.dirname, '../../bin/service-code.cjs');
 export const BUILT_ENTRY = resolve(import.meta.dirname, '../../.output/server/index.mjs');
 
 /** Starts the built server on a free port and waits until it says where it listens. */
 export async function spawnServer(options: SpawnOptions = {}): Promise<SpawnedServer> {
-  const {
-    args = [],
-    env = {},
-    browser = false,
-    home: givenHome,
-    cwd,
-    entry = BUILT_ENTRY,
-    mounts,
-    user = {},
-  } = options;
+  const { args = [], env = {}, browser = false, home: givenHome, cwd, entry = COMMAND, mounts, user = {} } = options;
   const home = givenHome ?? (await temporaryDirectory());
   const command = [process.execPath, entry, '--port', '0', ...(browser ? [] : ['--no-open']), ...args];
   const [program = '', ...rest] = mounts === undefined ? command : inNamespace(mounts, home, command);

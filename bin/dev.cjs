@@ -1,0 +1,4 @@
+// Starts `nitro dev` with the arguments given.
+require('./thread-pool.cjs');
+process.argv.splice(2, 0, 'dev');
+void import('nitropack/cli');

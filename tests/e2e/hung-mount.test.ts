@@ -1,0 +1,56 @@
+/** The built server when a directory is on a mount that does not answer: the rest of it goes on. Build first. */
+import { afterEach, expect, test } from 'vitest';
+import { z } from 'zod';
+import { startHungServer, type HungServer } from '#support/hung-server.ts';
+
+/** So long may take what does not touch the mount. */
+const SOON_MS = 3000;
+
+const hosts: HungServer[] = [];
+async function start(env?: NodeJS.ProcessEnv): Promise<HungServer> {
+  const host = await startHungServer(env);
+  hosts.push(host);
+  return host;
+}
+afterEach(async () => {
+  for (const host of hosts.splice(0)) await host.close();
+});
+
+async function soon<T>(work: () => Promise<T>): Promise<T> {
+  const begun = performance.now();
+  const result = await work();
+  expect(performance.now() - begun).toBeLessThan(SOON_MS);
+  return result;
+}
+
+/** The output of a command that the session's agent runs. */
+async function runCommand({ server, session, base }: HungServer, command: string): Promise<string> {
+  base.model.enqueue({ calls: [{ name: 'Bash', args: { command } }] });
+  base.model.enqueue({ text: 'Done.' });
+  const body = { content: [{ type: 'text', text: 'Go on.' }], permission_mode: 'yolo' };
+  expect(await soon(() => server.api('POST', `/sessions/${session}/prompts`, body))).toMatchObject({ code: 0 });
+  const busy = async () => (await server.api('GET', `/sessions/${session}`)).data;
+  await expect.poll(busy).toMatchObject({ busy: false });
+  const last = base.model.requests.at(-1)?.body['messages'];
+  const messages = z.array(z.looseObject({ role: z.string(), content: z.unknown().optional() })).parse(last);
+  return JSON.stringify(messages.findLast(({ role }) => role === 'tool')?.content);
+}
+
+test('twelve calls that hang leave threads for all other work', async () => {
+  const host = await start();
+  const { server, fs } = host;
+  await host.blockPool(12);
+  expect(await soon(() => server.api('GET', '/meta'))).toMatchObject({ code: 0 });
+  expect(await soon(() => fs('stat', { path: 'b.txt' }))).toMatchObject({ code: 0, data: { size: 1 } });
+  expect(await soon(() => fs('read', { path: 'b.txt' }))).toMatchObject({ code: 0, data: { content: 'b' } });
+  expect(await runCommand(host, 'echo "[${UV_THREADPOOL_SIZE-unset}]"')).toContain('[unset]');
+  await host.release();
+});
+
+test('a thread pool of the user stays, also for commands', async () => {
+  const host = await start({ UV_THREADPOOL_SIZE: '7' });
+  expect(await runCommand(host, 'echo "[${UV_THREADPOOL_SIZE-unset}]"')).toContain('[7]');
+  await host.blockPool(6);
+  expect(await soon(() => host.fs('stat', { path: 'b.txt' }))).toMatchObject({ code: 0 });
+  await host.release();
+});

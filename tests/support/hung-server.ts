@@ -1,0 +1,81 @@
+/** A built server for which one directory is on a mount that does not answer. */
+import { execFileSync } from 'node:child_process';
+import { constants } from 'node:fs';
+import { mkdir, open as openFile, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { expect } from 'vitest';
+import { z } from 'zod';
+import { makeBuiltHome, type BuiltHome } from './built-home.ts';
+import { spawnServer, type ApiAnswer, type SpawnedServer } from './server.ts';
+
+export interface HungServer {
+  base: BuiltHome;
+  server: SpawnedServer;
+  /** The id of a session in the project, which has one file, `b.txt`. */
+  session: string;
+  /** `POST fs:<action>` of that session. */
+  fs(action: string, body: unknown): Promise<ApiAnswer>;
+  /** The same of a session whose directory has the directories `hung`, which hangs, and `fine`, with a file in each. */
+  fsAround(action: string, body: unknown): Promise<ApiAnswer>;
+  /** Calls that have been blocked so far. */
+  calls(): Promise<number>;
+  /** Sends so many requests that block a thread of the pool each, and waits until they do. Their replies are ignored. */
+  blockPool(threads: number): Promise<void>;
+  /** Lets those go that are blocked by now. */
+  release(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const PRELOAD = resolve(import.meta.dirname, 'hung-mount.cjs');
+
+export async function startHungServer(env: NodeJS.ProcessEnv = {}): Promise<HungServer> {
+  const base = await makeBuiltHome();
+  const around = join(base.root, 'around');
+  const hung = join(around, 'hung');
+  const pipe = join(base.root, 'pipe');
+  for (const folder of [hung, join(around, 'fine')]) {
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, 'a.txt'), 'a');
+  }
+  await writeFile(join(base.project, 'b.txt'), 'b');
+  execFileSync('mkfifo', [pipe]);
+  const server = await spawnServer({
+    home: base.home,
+    env: { NODE_OPTIONS: `--require ${PRELOAD}`, HUNG_PATH: hung, HUNG_PIPE: pipe, ...env },
+  });
+  async function open(cwd: string): Promise<string> {
+    const { data } = await server.api('POST', '/sessions', { metadata: { cwd } });
+    return z.object({ id: z.string() }).parse(data).id;
+  }
+  const session = await open(base.project);
+  const other = await open(around);
+  const calls = () =>
+    readFile(`${pipe}.calls`, 'utf8').then(
+      (text) => text.length,
+      () => 0,
+    );
+
+  return {
+    base,
+    server,
+    session,
+    fs: (action, body) => server.api('POST', `/sessions/${session}/fs:${action}`, body),
+    fsAround: (action, body) => server.api('POST', `/sessions/${other}/fs:${action}`, body),
+    calls,
+    async blockPool(threads) {
+      const before = await calls();
+      for (let n = 0; n < threads; n += 1) {
+        server.fetch(`/api/v1/fs:content?path=${encodeURIComponent(join(hung, 'a.txt'))}`).catch(() => undefined);
+      }
+      await expect.poll(calls).toBe(before + threads);
+    },
+    async release() {
+      const writer = await openFile(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
+      await writer.close();
+    },
+    async close() {
+      server.process.kill('SIGKILL');
+      await base.remove();
+    },
+  };
+}
