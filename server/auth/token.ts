@@ -1,22 +1,30 @@
 /** The home's bearer token: one file that all its servers share. */
 import { randomBytes } from 'node:crypto';
-import { link, open, readFile, rm, stat } from 'node:fs/promises';
+import { link, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { BigIntStats } from 'node:fs';
 import { errorCode } from '#server/files/errno.ts';
 import { syncDirectory, writeFileAtomic, writeFileDurable } from '#server/files/atomic-write.ts';
+import { openRegular, readBytes } from '#server/files/open-regular.ts';
+import { atMost } from '#server/processes/at-most.ts';
 import { createSharedRun } from '#server/shared-run.ts';
 import { StartError } from '#server/start-error.ts';
 
 const TOKEN_BYTES = 32;
 const TOKEN_MODE = 0o600;
+const FILE_MAX_BYTES = 4096;
+/** How long a check waits for the file system before the cached token answers. */
+const CHECK_TIMEOUT_MS = 1000;
 
 const tokenPath = (home: string) => join(home, 'server.token');
 const generate = () => randomBytes(TOKEN_BYTES).toString('base64url');
 const tooOpen = (mode: number) => process.platform !== 'win32' && (mode & 0o077) !== 0;
 
 export interface TokenFile {
-  /** The valid token: the file's, read again when it changed; the last good one while the file is not usable. */
+  /**
+   * The valid token: the file's, read again when it changed; the last good one while the file is not usable, or the file
+   * system does not answer.
+   */
   current(): Promise<string>;
 }
 
@@ -41,12 +49,13 @@ async function createToken(path: string): Promise<void> {
   }
 }
 
-/** Reads through one handle, so that mode, identity and content belong together. */
+/** Reads through one handle, so that mode, identity and content belong together. Throws for what is no regular file. */
 async function readToken(path: string): Promise<{ token: string; stats: BigIntStats }> {
-  const file = await open(path, 'r');
+  const file = await openRegular(path);
+  if (!file) throw new StartError(`${path} is not a regular file`);
   try {
     const stats = await file.stat({ bigint: true });
-    return { token: (await file.readFile('utf8')).trim(), stats };
+    return { token: (await readBytes(file, 0, FILE_MAX_BYTES)).toString().trim(), stats };
   } finally {
     await file.close();
   }
@@ -56,16 +65,16 @@ const unchanged = (a: BigIntStats, b: BigIntStats) => a.mtimeNs === b.mtimeNs &&
 
 /**
  * Opens the token of a home, generating it when the file is missing or empty.
- * Throws `StartError` when others than the owner may touch the file.
+ * Throws `StartError` when others than the owner may touch the file, and when it is no regular file.
  */
 export async function openToken(home: string): Promise<TokenFile> {
   const path = tokenPath(home);
-  const existing = await readFile(path, 'utf8').catch((error: unknown) => {
+  const existing = await readToken(path).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   });
   if (existing === undefined) await createToken(path);
-  else if (existing.trim() === '' && !tooOpen((await stat(path)).mode)) await rotateToken(home);
+  else if (existing.token === '' && !tooOpen(Number(existing.stats.mode))) await rotateToken(home);
   let cached = await readToken(path);
   const mode = Number(cached.stats.mode);
   if (tooOpen(mode)) {
@@ -75,7 +84,7 @@ export async function openToken(home: string): Promise<TokenFile> {
     );
   }
 
-  const refresh = async (): Promise<void> => {
+  async function refresh(): Promise<void> {
     try {
       if (unchanged(await stat(path, { bigint: true }), cached.stats)) return;
       const next = await readToken(path);
@@ -83,9 +92,23 @@ export async function openToken(home: string): Promise<TokenFile> {
     } catch {
       // Missing or unreadable: the cached token stays valid, so that nobody is locked out meanwhile.
     }
-  };
+  }
 
-  const check = createSharedRun(refresh);
+  /** A refresh that the file system has not answered in time; its result still counts when it comes. */
+  let hangs = false;
+
+  async function refreshInTime(): Promise<void> {
+    if (hangs) return;
+    let settled = false;
+    const refreshed = refresh().then(() => {
+      settled = true;
+      hangs = false;
+    });
+    await atMost(CHECK_TIMEOUT_MS, refreshed);
+    hangs = !settled;
+  }
+
+  const check = createSharedRun(refreshInTime);
   return {
     async current() {
       await check();

@@ -54,3 +54,16 @@ test('a thread pool of the user stays, also for commands', async () => {
   expect(await soon(() => host.fs('stat', { path: 'b.txt' }))).toMatchObject({ code: 0 });
   await host.release();
 });
+
+test('while every thread hangs, the token of before counts; afterwards all is as it was', async () => {
+  const host = await start();
+  const { server, fs } = host;
+  // The code of an endpoint is loaded from the disk at its first request.
+  expect(await server.api('GET', '/meta')).toMatchObject({ code: 0 });
+  await host.blockPool(16);
+  expect(await soon(() => server.api('GET', '/meta'))).toMatchObject({ code: 0 });
+  const wrong = () => server.fetch('/api/v1/meta', { headers: { authorization: 'Bearer wrong' } });
+  expect((await soon(wrong)).status).toBe(401);
+  await host.release();
+  expect(await fs('stat', { path: 'b.txt' })).toMatchObject({ code: 0 });
+});

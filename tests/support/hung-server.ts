@@ -1,7 +1,7 @@
 /** A built server for which one directory is on a mount that does not answer. */
 import { execFileSync } from 'node:child_process';
 import { constants } from 'node:fs';
-import { mkdir, open as openFile, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, open as openFile, readFile, writeFile, type FileHandle } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect } from 'vitest';
 import { z } from 'zod';
@@ -21,7 +21,7 @@ export interface HungServer {
   calls(): Promise<number>;
   /** Sends so many requests that block a thread of the pool each, and waits until they do. Their replies are ignored. */
   blockPool(threads: number): Promise<void>;
-  /** Lets those go that are blocked by now. */
+  /** The mount answers from now on. */
   release(): Promise<void>;
   close(): Promise<void>;
 }
@@ -49,6 +49,7 @@ export async function startHungServer(env: NodeJS.ProcessEnv = {}): Promise<Hung
   }
   const session = await open(base.project);
   const other = await open(around);
+  let writer: FileHandle | undefined;
   const calls = () =>
     readFile(`${pipe}.calls`, 'utf8').then(
       (text) => text.length,
@@ -70,10 +71,10 @@ export async function startHungServer(env: NodeJS.ProcessEnv = {}): Promise<Hung
       await expect.poll(calls).toBe(before + threads);
     },
     async release() {
-      const writer = await openFile(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
-      await writer.close();
+      writer ??= await openFile(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
     },
     async close() {
+      await writer?.close();
       server.process.kill('SIGKILL');
       await base.remove();
     },

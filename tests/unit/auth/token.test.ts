@@ -1,4 +1,6 @@
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, openSync, renameSync, writeFileSync } from 'node:fs';
+import { chmod, mkdtemp, open, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -69,4 +71,49 @@ it('refuses to start on a file that others may read', async () => {
   await chmod(path, 0o640);
   await expect(openToken(home)).rejects.toThrow(StartError);
   await expect(openToken(home)).rejects.toThrow(/server\.token has mode 0640, expected 0600/);
+});
+
+it('refuses to start on a pipe, and keeps the last good token when the file becomes one, or a device', async () => {
+  execFileSync('mkfifo', [path]);
+  await expect(openToken(home)).rejects.toThrow(StartError);
+  await rm(path);
+  const file = await openToken(home);
+  const token = await file.current();
+  await rm(path);
+  execFileSync('mkfifo', ['-m', '600', path]);
+  expect(await file.current()).toBe(token);
+  await rm(path);
+  await symlink('/dev/zero', path);
+  expect(await file.current()).toBe(token);
+});
+
+it('answers with the last good token while the file system does not, then adopts the file again', async () => {
+  const file = await openToken(home);
+  const token = await file.current();
+  const pipe = join(home, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const threads = Number(process.env.UV_THREADPOOL_SIZE) || 4;
+  const blocked = Array.from({ length: threads }, () => open(pipe, 'r'));
+
+  const timed = async () => {
+    const begun = performance.now();
+    return { token: await file.current(), ms: performance.now() - begun };
+  };
+  // In a process with other work to do they wait for the same check, and no longer than it.
+  const first = await Promise.all([timed(), timed(), timed()]);
+  expect(first.map((check) => check.token)).toEqual([token, token, token]);
+  for (const { ms } of first) expect(ms).toBeLessThan(3000);
+  // The check that hangs is not waited for again.
+  let immediate = true;
+  const timer = setTimeout(() => (immediate = false), 500);
+  for (let n = 0; n < 20; n += 1) expect(await file.current()).toBe(token);
+  expect(immediate).toBe(true);
+  clearTimeout(timer);
+
+  writeFileSync(`${path}.new`, 'another', { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+  closeSync(openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK));
+  for (const handle of await Promise.all(blocked)) await handle.close();
+  await expect.poll(() => file.current()).toBe('another');
+  expect(await rotateToken(home)).toBe(await file.current());
 });
