@@ -3,9 +3,9 @@
  * cost the event loop several times what the system takes for them: a request, an object and a call back each.
  */
 import type { Stats } from 'node:fs';
-import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import type { Place } from '#server/files/open-within.ts';
+import { createDirectoryThread, type DirectoryThread } from './directory-thread.ts';
 
 /** What is shown of an entry is made of these. */
 export type EntryFacts = Pick<Stats, 'mode' | 'size' | 'mtimeMs' | 'ino'>;
@@ -23,7 +23,7 @@ const PORTION = 1024;
 const NUMBERS = 4;
 
 /** Text of a program, since the built server is one bundle that has no file for it. No name has a NUL. */
-const PROGRAM = `
+export const DIRECTORY_PROGRAM = `
 const { lstatSync, opendirSync } = require('node:fs');
 const { parentPort } = require('node:worker_threads');
 const readers = new Map();
@@ -39,9 +39,14 @@ function close({ reader }) {
   readers.get(reader)?.closeSync();
   readers.delete(reader);
 }
-function read({ reader, at, facts }) {
-  const directory = readers.get(reader) ?? opendirSync(at, { bufferSize: ${PORTION} });
+function open({ reader, at, from }) {
+  const directory = opendirSync(at, { bufferSize: ${PORTION} });
   readers.set(reader, directory);
+  for (let read = 0; read < from && directory.readSync(); read++);
+  return directory;
+}
+function readPortion({ reader, at, from, facts }) {
+  const directory = readers.get(reader) ?? open({ reader, at, from });
   const names = [];
   const directories = new Uint8Array(${PORTION});
   for (let entry; names.length < ${PORTION} && (entry = directory.readSync()); ) {
@@ -51,6 +56,14 @@ function read({ reader, at, facts }) {
   if (names.length < ${PORTION}) close({ reader });
   const numbers = factsOf(at, names.slice(0, facts));
   return { names: names.join('\\0'), directories: directories.subarray(0, names.length), numbers };
+}
+function read(question) {
+  try {
+    return readPortion(question);
+  } catch (error) {
+    close(question);
+    throw error;
+  }
 }
 const answers = { facts: ({ at, names }) => factsOf(at, names.split('\\0')), read, close };
 parentPort.on('message', (question) => {
@@ -62,72 +75,21 @@ parentPort.on('message', (question) => {
 });
 `;
 
-type Question =
+type DirectoryQuestion =
   | { kind: 'facts'; at: string; names: string }
-  /** The first opens the directory; `facts`: of how many entries they are wanted. */
-  | { kind: 'read'; reader: number; at: string; facts: number }
+  /** The first opens the directory, as does one in a new thread; `from`: entries before; `facts`: of how many they are wanted. */
+  | { kind: 'read'; reader: number; at: string; from: number; facts: number }
   | { kind: 'close'; reader: number };
 
-const answerSchema = z.union([z.object({ code: z.string(), message: z.string() }), z.object({ value: z.unknown() })]);
 const numbersSchema = z.instanceof(Float64Array);
 const portionSchema = z.object({ names: z.string(), directories: z.instanceof(Uint8Array), numbers: numbersSchema });
 type Portion = z.infer<typeof portionSchema>;
-
-interface Thread {
-  /** Rejects with the system's error, and when the thread ends. */
-  ask(question: Question): Promise<unknown>;
-}
-
-function startThread(onEnd: () => void): Thread {
-  const worker = new Worker(PROGRAM, { eval: true });
-  worker.unref();
-  /** Answers come in the order of the questions. */
-  const asked: { resolve(value: unknown): void; reject(error: unknown): void }[] = [];
-  worker.on('message', (message: unknown) => {
-    const answer = answerSchema.parse(message);
-    const question = asked.shift();
-    if ('code' in answer) question?.reject(Object.assign(new Error(answer.message), { code: answer.code }));
-    else question?.resolve(answer.value);
-  });
-  function ended(error: unknown): void {
-    onEnd();
-    for (const { reject } of asked.splice(0)) reject(error);
-  }
-  worker.on('error', ended).on('exit', () => ended(new Error('the thread has ended')));
-  return {
-    ask: (question) =>
-      new Promise((resolve, reject) => {
-        asked.push({ resolve, reject });
-        // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-        worker.postMessage(question);
-      }),
-  };
-}
-
-/** One for the process, from the first question on. */
-let thread: Thread | undefined;
-
-function ask(question: Question): Promise<unknown> {
-  thread ??= startThread(() => (thread = undefined));
-  return thread.ask(question);
-}
 
 function factsAt(numbers: Float64Array, index: number): EntryFacts | undefined {
   const at = index * NUMBERS;
   const mode = numbers[at] ?? 0;
   if (mode === 0) return undefined;
   return { mode, size: numbers[at + 1] ?? 0, mtimeMs: numbers[at + 2] ?? 0, ino: numbers[at + 3] ?? 0 };
-}
-
-/**
- * The facts of entries of an opened directory, in the order of their names; undefined for those that have vanished. A link
- * is itself. Rejects with the system's errors.
- */
-export async function factsOf(place: Place, names: readonly string[]): Promise<(EntryFacts | undefined)[]> {
-  if (names.length === 0) return [];
-  // One text crosses in a tenth of the time of a thousand.
-  const numbers = numbersSchema.parse(await ask({ kind: 'facts', at: place.at, names: names.join('\0') }));
-  return names.map((_, index) => factsAt(numbers, index));
 }
 
 /** Those that have vanished between being read and being asked about are left out. */
@@ -142,32 +104,59 @@ function entriesOf({ names, directories, numbers }: Portion): DirectoryEntry[] {
   return entries;
 }
 
-let lastReader = 0;
-
-/**
- * The entries of an opened directory in the order of the disk, portion by portion, the first `wanted` with their facts.
- * Nothing uses the place any more when it is over. Rejects with the system's errors.
- */
-export async function* readDirectory(place: Place, wanted: number): AsyncGenerator<DirectoryEntry[]> {
-  const reader = ++lastReader;
-  let read = 0;
-  async function next(): Promise<Portion> {
-    const facts = Math.min(PORTION, Math.max(0, wanted - read));
-    read += PORTION;
-    return portionSchema.parse(await ask({ kind: 'read', reader, at: place.at, facts }));
-  }
-  const isLast = ({ directories }: Portion) => directories.length < PORTION;
-  let coming = next();
-  try {
-    for (;;) {
-      const portion = await coming;
-      // The next is read while this one is looked at.
-      if (!isLast(portion)) coming = next();
-      yield entriesOf(portion);
-      if (isLast(portion)) return;
-    }
-  } finally {
-    const last = await coming.catch(() => undefined);
-    if (!last || !isLast(last)) await ask({ kind: 'close', reader });
-  }
+export interface DirectoryReader {
+  /**
+   * The facts of entries of an opened directory, in the order of their names; undefined for those that have vanished. A
+   * link is itself. Rejects with the system's errors and with `UnresponsiveError`.
+   */
+  factsOf(place: Place, names: readonly string[]): Promise<(EntryFacts | undefined)[]>;
+  /**
+   * The entries of an opened directory in the order of the disk, portion by portion, the first `wanted` with their facts.
+   * Nothing uses the place any more when it is over. Rejects as `factsOf` does.
+   */
+  readDirectory(place: Place, wanted: number): AsyncGenerator<DirectoryEntry[]>;
 }
+
+/** Reads through a thread that runs `DIRECTORY_PROGRAM`. */
+export function createDirectoryReader(thread: DirectoryThread): DirectoryReader {
+  const ask = (question: DirectoryQuestion, { real }: Place) => thread.ask(question, real);
+  let lastReader = 0;
+  return {
+    async factsOf(place, names) {
+      if (names.length === 0) return [];
+      // One text crosses in a tenth of the time of a thousand.
+      const asked = await ask({ kind: 'facts', at: place.at, names: names.join('\0') }, place);
+      const numbers = numbersSchema.parse(asked);
+      return names.map((_, index) => factsAt(numbers, index));
+    },
+
+    async *readDirectory(place, wanted) {
+      const reader = ++lastReader;
+      let from = 0;
+      async function next(): Promise<Portion> {
+        const facts = Math.min(PORTION, Math.max(0, wanted - from));
+        const asked = ask({ kind: 'read', reader, at: place.at, from, facts }, place);
+        from += PORTION;
+        return portionSchema.parse(await asked);
+      }
+      const isLast = ({ directories }: Portion) => directories.length < PORTION;
+      let coming = next();
+      try {
+        for (;;) {
+          const portion = await coming;
+          // The next is read while this one is looked at.
+          if (!isLast(portion)) coming = next();
+          yield entriesOf(portion);
+          if (isLast(portion)) return;
+        }
+      } finally {
+        // After a failure the thread has closed the directory.
+        const last = await coming.catch(() => undefined);
+        if (last && !isLast(last)) await ask({ kind: 'close', reader }, place);
+      }
+    },
+  };
+}
+
+/** One for the process. */
+export const { factsOf, readDirectory } = createDirectoryReader(createDirectoryThread(DIRECTORY_PROGRAM));

@@ -13,6 +13,7 @@ import type { Git } from '#server/git/git.ts';
 import type { Projects } from '#server/project-files/projects.ts';
 import type { FileEntry } from '#schema/file-entry.ts';
 import type { FileList, FileLists, ListFiles, ListManyFiles } from '#schema/file-list.ts';
+import { inTime, UnresponsiveError } from './directory-thread.ts';
 import { listDirectory, type DirectoryList, type ListOptions } from './list-directory.ts';
 
 /** Of one answer, all its directories together. */
@@ -32,21 +33,21 @@ export interface ListDeps {
 type Request = Omit<ListFiles, 'path'>;
 
 interface Lister {
-  /** Throws 40409, 40411, 41304. */
+  /** Throws 40409, 40411, 41304, 50001 where the file system does not answer. */
   list(path: RelativePath, shown: string): Promise<DirectoryList>;
   /** Adds git marks to finished entries. */
   mark(entries: FileEntry[]): Promise<void>;
 }
 
-/** Of a directory below: what cannot be read is left out. */
+/** Of a directory below: what cannot be read is left out, but not what hangs. */
 function unreadable(error: unknown): undefined {
-  if (!(error instanceof ServiceError)) throw error;
+  if (!(error instanceof ServiceError) || error instanceof UnresponsiveError) throw error;
 }
 
 async function createLister(directory: WorkDirectory, request: Request, deps: ListDeps): Promise<Lister> {
   const exclude = entryGlobs(request.exclude_globs, 'exclude_globs');
   const allowIgnored = entryGlobs(request.allow_ignored_globs, 'allow_ignored_globs');
-  const inside: Within = await within(directory);
+  const inside: Within = await inTime(within(directory));
   let rules: Promise<IgnoreRules> | undefined;
   const { limit, sort, show_hidden: showHidden } = request;
   const marks = request.include_git_status ? deps.gitMarks?.(directory, deps.signal) : undefined;
@@ -62,14 +63,14 @@ async function createLister(directory: WorkDirectory, request: Request, deps: Li
   }
 
   function options(path: RelativePath): ListOptions {
-    const own = request.follow_gitignore ? rulesAt(path) : undefined;
+    const own = request.follow_gitignore ? inTime(rulesAt(path)) : undefined;
     return { limit, sort, showHidden, rules: own, exclude, allowIgnored, signal: deps.signal };
   }
 
   return {
     list: (path, shown) =>
       onPath(shown, async () => {
-        const place = await inside.open(path, shown);
+        const place = await inTime(inside.open(path, shown), (late) => late.close());
         try {
           if (root !== undefined && isInside(place.real, root)) {
             places.set(path, relative(root, place.real).split(sep).join('/'));
@@ -122,7 +123,7 @@ async function listBelow(lister: Lister, top: DirectoryList, depth: number, sign
   return { children, truncated };
 }
 
-/** Throws 40001 of a glob, 40409, 40411, 41304. */
+/** Throws 40001 of a glob, 40409, 40411, 41304, 50001 where the file system does not answer. */
 export async function listFiles(directory: WorkDirectory, request: ListFiles, deps: ListDeps): Promise<FileList> {
   const { path: shown, depth } = request;
   const lister = await createLister(directory, request, deps);

@@ -67,3 +67,36 @@ test('while every thread hangs, the token of before counts; afterwards all is as
   await host.release();
   expect(await fs('stat', { path: 'b.txt' })).toMatchObject({ code: 0 });
 });
+
+test.each([
+  ['when it is opened', {}],
+  ['when it is read', { HUNG_FUNCTION: 'opendirSync' }],
+])('a directory that hangs %s is 50001 after 10 s, and holds up no other listing', async (_when, env) => {
+  const host = await start(env);
+  const { fsAround } = host;
+  const hung = fsAround('list', { path: 'hung' });
+  const many = fsAround('list_many', { paths: ['fine', 'hung'] });
+  await expect.poll(host.calls).toBeGreaterThan(0);
+  const elsewhere = async () => {
+    expect(await soon(() => host.server.api('GET', '/meta'))).toMatchObject({ code: 0 });
+    expect(await soon(() => host.fs('stat', { path: 'b.txt' }))).toMatchObject({ code: 0 });
+    expect(await host.fs('list', {})).toMatchObject({ code: 0, data: { items: [{ path: 'b.txt' }] } });
+    expect(await fsAround('list', { path: 'fine' })).toMatchObject({ code: 0 });
+  };
+  await elsewhere();
+  const msg = expect.stringMatching(/^the file system does not answer: /);
+  expect(await hung).toMatchObject({ code: 50001, msg });
+  expect(await many).toMatchObject({
+    code: 0,
+    data: { results: { fine: [{ path: 'fine/a.txt' }] }, partial_errors: { hung: { code: 50001, msg } } },
+  });
+  // Now nothing hangs that others wait for.
+  await soon(() => host.fs('list', {}));
+  await elsewhere();
+  await host.release();
+  await expect.poll(() => fsAround('list', { path: 'hung' })).toMatchObject({ code: 0 });
+  expect(await fsAround('list', { depth: 2 })).toMatchObject({
+    code: 0,
+    data: { children_by_path: { fine: [{ path: 'fine/a.txt' }], hung: [{ path: 'hung/a.txt' }] } },
+  });
+});

@@ -1,11 +1,11 @@
 /**
- * Preloaded into a server: stands in for a mount that does not answer. Each call that names a path at or below HUNG_PATH
- * blocks its thread, as the system would, until somebody opens the pipe HUNG_PIPE for writing; then it does its work. The
+ * Preloaded into a server: stands in for a mount that does not answer. Each call that names a path at or below HUNG_PATH,
+ * or each of the function HUNG_FUNCTION where that is given, blocks its thread, as the system would, until somebody opens the pipe HUNG_PIPE for writing; then it does its work. The
  * file `<HUNG_PIPE>.calls` gets a character for each.
  */
 const fs = require('node:fs');
 
-const { HUNG_PATH, HUNG_PIPE } = process.env;
+const { HUNG_PATH, HUNG_PIPE, HUNG_FUNCTION } = process.env;
 const { appendFileSync, openSync, closeSync, readlinkSync } = fs;
 const { open } = fs.promises;
 
@@ -20,8 +20,8 @@ function resolved(path) {
   }
 }
 
-function hangs(path) {
-  if (typeof path !== 'string') return false;
+function hangs(name, path) {
+  if (typeof path !== 'string' || (HUNG_FUNCTION && HUNG_FUNCTION !== name)) return false;
   const at = resolved(path);
   return at === HUNG_PATH || at.startsWith(`${HUNG_PATH}/`);
 }
@@ -41,21 +41,21 @@ function waitSync() {
 for (const name of ['access', 'lstat', 'open', 'opendir', 'readdir', 'readFile', 'readlink', 'realpath', 'stat']) {
   const original = fs.promises[name];
   fs.promises[name] = async (path, ...rest) => {
-    if (hangs(path)) await wait();
+    if (hangs(name, path)) await wait();
     return original(path, ...rest);
   };
 }
 for (const name of ['lstat', 'stat']) {
   const original = fs[name];
   fs[name] = (path, ...rest) => {
-    if (!hangs(path)) return original(path, ...rest);
+    if (!hangs(name, path)) return original(path, ...rest);
     void wait().then(() => original(path, ...rest));
   };
 }
 for (const name of ['existsSync', 'lstatSync', 'openSync', 'opendirSync', 'readdirSync', 'readFileSync', 'statSync']) {
   const original = fs[name];
   fs[name] = (path, ...rest) => {
-    if (hangs(path)) waitSync();
+    if (hangs(name, path)) waitSync();
     return original(path, ...rest);
   };
 }

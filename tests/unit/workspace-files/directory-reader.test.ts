@@ -1,9 +1,18 @@
 /** What the thread says of a directory and its entries is what the system says. */
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, openSync } from 'node:fs';
 import { link, lstat, mkdir, readdir, readlink, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { factsOf, readDirectory, type DirectoryEntry } from '#server/workspace-files/directory-reader.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import {
+  createDirectoryReader,
+  DIRECTORY_PROGRAM,
+  factsOf,
+  readDirectory,
+  type DirectoryEntry,
+} from '#server/workspace-files/directory-reader.ts';
+import { createDirectoryThread } from '#server/workspace-files/directory-thread.ts';
 import { within, type Place } from '#server/files/open-within.ts';
 import { relativePath } from '#server/files/work-directory.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
@@ -114,4 +123,106 @@ test('of a directory that is left in the middle, is empty, or is none', async ()
   // Neither is the directory held open.
   expect(await descriptors()).toBe(before);
   await left.close();
+});
+
+describe('a directory that hangs', () => {
+  /** Longer than the start of a thread and any answer, on a busy machine too. */
+  const TIMEOUT_MS = 1500;
+
+  /** Directories by name, of which those called `hung…` block the thread that opens one until `release`. */
+  async function hangingReader() {
+    const root = await temporaryHome();
+    const pipe = join(root, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const open = async (name: string) => {
+      await mkdir(join(root, name), { recursive: true });
+      await writeFile(join(root, name, 'file'), '');
+      const place = await opened(join(root, name));
+      onTestFinished(() => place.close());
+      return place;
+    };
+    const program = `{
+      const fs = require('node:fs');
+      const { opendirSync } = fs;
+      fs.opendirSync = (at, options) => {
+        if (/hung\\d*$/.test(fs.readlinkSync(at))) fs.closeSync(fs.openSync(${JSON.stringify(pipe)}, 'r'));
+        return opendirSync(at, options);
+      };
+    }
+    ${DIRECTORY_PROGRAM}`;
+    const reader = createDirectoryReader(createDirectoryThread(program, TIMEOUT_MS));
+    const names = async (place: Place) => {
+      const found: string[] = [];
+      for await (const portion of reader.readDirectory(place, 0)) found.push(...portion.map(({ name }) => name));
+      return found;
+    };
+    let writer: number | undefined;
+    const release = () => void (writer ??= openSync(pipe, constants.O_RDWR));
+    onTestFinished(() => {
+      release();
+      if (writer !== undefined) closeSync(writer);
+    });
+    return { open, reader, names, release, root };
+  }
+
+  const unresponsive = (why: string) => ({ code: 50001, message: `the file system does not answer: ${why}` });
+
+  test('fails alone; what else was asked is answered by another thread, from where it was', async () => {
+    const { open, reader, names, root } = await hangingReader();
+    const [hung, small, large] = [await open('hung'), await open('small'), await open('large')];
+    await Promise.all(
+      Array.from({ length: 4000 }, (_, index) => link(join(root, 'large/file'), join(root, `large/${index}`))),
+    );
+    const portions = reader.readDirectory(large, 0);
+    const first = await portions.next();
+    const failing = names(hung);
+    const rest = async () => {
+      const found: string[] = [];
+      for await (const portion of portions) found.push(...portion.map(({ name }) => name));
+      return found;
+    };
+    const [failed, others, left, facts] = await Promise.allSettled([
+      failing,
+      names(small),
+      rest(),
+      reader.factsOf(small, ['file', 'gone']),
+    ]);
+    expect(failed).toMatchObject({ status: 'rejected', reason: unresponsive('1.5 s have passed') });
+    expect(others).toMatchObject({ value: ['file'] });
+    expect(facts).toMatchObject({ value: [{ size: 0 }, undefined] });
+    const read = first.done ? [] : first.value.map(({ name }) => name);
+    expect(read).toHaveLength(1024);
+    const all = [...read, ...('value' in left ? left.value : [])];
+    expect(all.toSorted()).toEqual((await readdir(join(root, 'large'))).toSorted());
+  });
+
+  test('is not waited for twice, nor is what lies in it, until it answers', async () => {
+    const { open, names, release } = await hangingReader();
+    const [hung, inner, other] = [await open('hung'), await open('hung/inner'), await open('hung-not')];
+    await expect(names(hung)).rejects.toMatchObject(unresponsive('1.5 s have passed'));
+    for (const place of [hung, inner]) {
+      await expect(names(place)).rejects.toMatchObject(
+        unresponsive('an earlier request still waits for this directory'),
+      );
+    }
+    expect(await names(other)).toEqual(['file']);
+    release();
+    await expect.poll(() => names(hung).catch(String)).toEqual(expect.arrayContaining(['file', 'inner']));
+    expect(await names(inner)).toEqual(['file']);
+  });
+
+  test('four of them stop all reading until one answers', async () => {
+    const { open, names, release } = await hangingReader();
+    const places = await Promise.all(['hung1', 'hung2', 'hung3', 'hung4', 'fine'].map(open));
+    const results = await Promise.allSettled(places.map(names));
+    expect(results.slice(0, 4)).toMatchObject(
+      Array.from({ length: 4 }, () => ({ reason: unresponsive('1.5 s have passed') })),
+    );
+    expect(results[4]).toMatchObject({ reason: unresponsive('4 directories hang') });
+    const [fine] = places.slice(-1);
+    if (!fine) throw new Error('no place');
+    await expect(names(fine)).rejects.toMatchObject(unresponsive('4 directories hang'));
+    release();
+    await expect.poll(() => names(fine).catch(String)).toEqual(['file']);
+  });
 });
