@@ -12,6 +12,7 @@ import { runRotateToken } from '#server/cli/rotate-token.ts';
 import { createStopRequest, runServer } from '#server/cli/start.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { homePath } from '#server/home/home.ts';
+import { endProcess } from '#server/processes/process-exit.ts';
 import { StartError } from '#server/start-error.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { createAssetReader } from '#utils/http/assets.ts';
@@ -50,11 +51,11 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 
 main().then(
   // Whatever an idle library keeps open must not keep the process.
-  () => process.exit(0),
+  () => endProcess(0),
   (error: unknown) => {
     const shown =
       error instanceof StartError ? error.message : error instanceof Error ? error.stack : errorMessage(error);
     process.stderr.write(`service-code: ${shown}\n`);
-    process.exit(1);
+    return endProcess(1);
   },
 );

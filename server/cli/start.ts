@@ -1,9 +1,11 @@
 /** Runs a server from its options to its end. */
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Server } from 'node:http';
 import type { App } from '#server/app.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { createLogger } from '#server/logging/log.ts';
+import { endProcess, threadsBlocked } from '#server/processes/process-exit.ts';
 import { SERVER_VERSION } from '#server/version.ts';
 import { accessUrls } from './access-urls.ts';
 import { listen } from './listen.ts';
@@ -11,6 +13,8 @@ import type { StartOptions } from './options.ts';
 
 /** After this long a stop cuts what is still open. */
 const STOP_TIMEOUT_MS = 4000;
+/** A stop that is not complete after this long is cut where threads are blocked for as long again. */
+const BLOCKED_MS = 1000;
 const EXIT_SECOND_SIGNAL = 130;
 
 /** Where people read warnings: the server log when there is one, else standard error; and the log file. */
@@ -56,7 +60,7 @@ async function openBrowser(url: string, log: Logger): Promise<void> {
 export interface StopRequest {
   /** Aborted once the server has been asked to stop. */
   readonly signal: AbortSignal;
-  /** Asks for it, as SIGINT and SIGTERM do; a signal after that ends the process at once. */
+  /** Asks for it, as SIGINT and SIGTERM do; a signal after that ends the process without waiting for what is open. */
   stop(): void;
 }
 
@@ -64,25 +68,33 @@ export interface StopRequest {
 export function createStopRequest(): StopRequest {
   const controller = new AbortController();
   const onSignal = () => {
-    if (controller.signal.aborted) process.exit(EXIT_SECOND_SIGNAL);
+    if (controller.signal.aborted) void endProcess(EXIT_SECOND_SIGNAL);
     controller.abort();
   };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   return { signal: controller.signal, stop: () => controller.abort() };
 }
 
-async function stop(app: App, server: Server): Promise<void> {
-  const cut = setTimeout(() => {
-    server.closeAllConnections();
-    process.exit(0);
-  }, STOP_TIMEOUT_MS);
+async function close(app: App, server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   await app.close();
-  // What is left are answers under way; they get the rest of the time.
+  // The connections that are left wait for replies; they get the rest of the time.
   server.closeIdleConnections();
   await closed;
-  clearTimeout(cut);
+}
+
+/** Resolves when a stop may take no longer: what waits for blocked threads would wait for all of its time. */
+async function timeIsOver(): Promise<void> {
+  const time = delay(STOP_TIMEOUT_MS);
+  await delay(BLOCKED_MS);
+  if (!(await threadsBlocked(BLOCKED_MS))) await time;
+}
+
+/** Closes everything. What is still open after the time of a stop is cut. */
+async function stop(app: App, server: Server): Promise<void> {
+  await Promise.race([close(app, server), timeIsOver()]);
+  server.closeAllConnections();
 }
 
 async function serve(app: App, server: Server, options: StartOptions): Promise<void> {

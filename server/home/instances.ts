@@ -1,5 +1,5 @@
 /** The registry of running servers: one file each under `<home>/server/instances/`. */
-import { closeSync, fdatasync, fdatasyncSync, fstatSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, fdatasync, fdatasyncSync, fstatSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { mkdir, readFile, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -7,6 +7,7 @@ import type { Logger } from '#server/logging/log.ts';
 import { errorCode } from '#server/files/errno.ts';
 import { writeFileAtomic } from '#server/files/atomic-write.ts';
 import { processStart, thisProcess, type ProcessIdentity } from '#server/processes/process-identity.ts';
+import { runAtExit } from '#server/processes/process-exit.ts';
 import { processAlive } from '#server/processes/process-alive.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import { createHeartbeatWatch, createOwnHeartbeat, HEARTBEAT_MS, systemClock, type Clock } from './heartbeats.ts';
@@ -168,6 +169,7 @@ export async function registerInstance(options: InstanceOptions): Promise<Instan
   await mkdir(directory(home), { recursive: true, mode: 0o700 });
   await listInstances(home);
   await writeAnew();
+  const forget = runAtExit(() => rmSync(path, { force: true }));
   const timer = setInterval(() => {
     renew().catch((error: unknown) => log.warn('instance heartbeat failed', { err: error }));
   }, HEARTBEAT_MS).unref();
@@ -194,6 +196,7 @@ export async function registerInstance(options: InstanceOptions): Promise<Instan
       fd = undefined;
       if (last !== undefined) closeSync(last);
       await rm(path, { force: true });
+      forget();
     },
   };
 }

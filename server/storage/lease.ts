@@ -4,11 +4,12 @@
  * also over a release, which leaves an empty file: a slow taker can so never link a number that was used before.
  */
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, truncateSync } from 'node:fs';
 import { link, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { errorCode } from '#server/files/errno.ts';
+import { runAtExit } from '#server/processes/process-exit.ts';
 
 const ownerSchema = z.object({
   /** Names its instance file, so nothing that leads elsewhere. */
@@ -97,6 +98,9 @@ export async function acquireLease(
 }
 
 function createLease(path: string, number: number, holder: LeaseHolder, silencesSeen: number): Lease {
+  const own = `${path}.${number}`;
+  // Also where the process ends before it could wait for the release.
+  const forget = runAtExit(() => truncateSync(own));
   let seen = silencesSeen;
   let lost: LeaseLostError | undefined;
   return {
@@ -113,11 +117,12 @@ function createLease(path: string, number: number, holder: LeaseHolder, silences
     },
     async release() {
       try {
-        await truncate(`${path}.${number}`, 0);
+        await truncate(own, 0);
       } catch (error) {
         // Taken over, or the folder is gone: nothing to give back.
         if (errorCode(error) !== 'ENOENT') throw error;
       }
+      forget();
     },
   };
 }

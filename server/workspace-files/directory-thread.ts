@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { isInside } from '#server/files/paths.ts';
+import { reportThreadCalls } from '#server/processes/process-exit.ts';
 
 /** How long the file system may take for one question. */
 const DIRECTORY_TIMEOUT_MS = 10_000;
@@ -134,6 +135,8 @@ export function createDirectoryThread(program: string, timeoutMs = DIRECTORY_TIM
     running.worker.postMessage(asked.question);
     if (running.pending.length === 1) watch(running);
   }
+
+  reportThreadCalls(() => [...abandoned.keys(), ...(running?.pending.slice(0, 1) ?? [])]);
 
   return {
     ask: (question, directory) =>

@@ -1,6 +1,11 @@
 /** The built server when a directory is on a mount that does not answer: the rest of it goes on. Build first. */
-import { afterEach, expect, test } from 'vitest';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { wasReleased } from '#server/journal/lock.ts';
+import { processAlive } from '#server/processes/process-alive.ts';
+import { eventually } from '#support/patience.ts';
 import { startHungServer, type HungServer } from '#support/hung-server.ts';
 
 /** So long may take what does not touch the mount. */
@@ -98,5 +103,81 @@ test.each([
   expect(await fsAround('list', { depth: 2 })).toMatchObject({
     code: 0,
     data: { children_by_path: { fine: [{ path: 'fine/a.txt' }], hung: [{ path: 'hung/a.txt' }] } },
+  });
+});
+
+describe('a stop while threads hang', () => {
+  /** A command of the session's agent that runs until it is killed; its process id. */
+  async function startCommand({ server, session, base }: HungServer): Promise<number> {
+    const pidFile = join(base.root, 'pid');
+    base.model.enqueue({ calls: [{ name: 'Bash', args: { command: `echo $$ > ${pidFile}; sleep 600` } }] });
+    const body = { content: [{ type: 'text', text: 'Go on.' }], permission_mode: 'yolo' };
+    expect(await server.api('POST', `/sessions/${session}/prompts`, body)).toMatchObject({ code: 0 });
+    return eventually(async () =>
+      z.coerce
+        .number()
+        .int()
+        .min(2)
+        .parse(await readFile(pidFile, 'utf8')),
+    );
+  }
+
+  async function sessionFolder({ server, session }: HungServer): Promise<string> {
+    const { data } = await server.api('GET', `/sessions/${session}`);
+    const { workspace_id } = z.object({ workspace_id: z.string() }).parse(data);
+    return join(server.home, 'sessions', workspace_id, session);
+  }
+
+  test.each<[string, NodeJS.ProcessEnv, (host: HungServer) => Promise<unknown>]>([
+    ['some threads of the pool', {}, (host) => host.blockPool(12)],
+    ['all threads of the pool', {}, (host) => host.blockPool(16)],
+    [
+      'the thread that reads directories',
+      { HUNG_FUNCTION: 'opendirSync' },
+      async (host) => {
+        host.fsAround('list', { path: 'hung' }).catch(() => undefined);
+        await expect.poll(host.calls).toBe(1);
+      },
+    ],
+  ])('%s: the process ends, and nothing of it is left', async (_which, env, hang) => {
+    const host = await start(env);
+    const { server } = host;
+    const pid = await startCommand(host);
+    const folder = await sessionFolder(host);
+    expect(await wasReleased(folder)).toBe(false);
+    await hang(host);
+    expect(await soon(() => server.stop('SIGTERM'))).toBeNull();
+    expect(server.process.signalCode).toBe('SIGKILL');
+    expect(await readdir(join(server.home, 'server/instances'))).toEqual([]);
+    expect(await wasReleased(folder)).toBe(true);
+    await eventually(() => expect(processAlive(pid)).toBe(false));
+  });
+
+  test('a second signal ends the process, too', async () => {
+    const host = await start();
+    await host.blockPool(16);
+    const stopped = host.server.stop('SIGINT');
+    // No listener accepts connections any more: the first signal has been taken.
+    await expect
+      .poll(
+        () =>
+          host.server.fetch('/').then(
+            () => 'open',
+            () => 'closed',
+          ),
+        { interval: 5 },
+      )
+      .toBe('closed');
+    host.server.process.kill('SIGINT');
+    expect(await soon(() => stopped)).toBeNull();
+    expect(await readdir(join(host.server.home, 'server/instances'))).toEqual([]);
+  });
+
+  test('a mount that has answered again leaves an orderly exit', async () => {
+    const host = await start();
+    await host.blockPool(12);
+    await host.release();
+    await expect.poll(() => host.fsAround('list', { path: 'hung' })).toMatchObject({ code: 0 });
+    expect(await host.server.stop('SIGTERM')).toBe(0);
   });
 });
