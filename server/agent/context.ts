@@ -225,6 +225,8 @@ export interface DecisionFacts {
   remembered: readonly RememberedRule[];
   /** Steps that features bring. */
   steps: readonly AddedStep[];
+  /** Earlier calls of the same response that may run. */
+  admitted: readonly PreparedCall[];
 }
 
 /** A change of binding or mode; absent members stay. */

@@ -193,10 +193,17 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
       return activeTools(names, { profile, config: config.effective().tools, sessionDisabled });
     },
     reach,
-    decide: (tool, { subject, accesses, review }, { agentId, place, mode, remembered, steps }) =>
+    decide: (tool, { subject, accesses, review }, { agentId, place, mode, remembered, steps, admitted }) =>
       policy.decide(
         { toolName: tool.name, agentId, permission: tool.permission, subject, accesses, review: review !== undefined },
-        { mode, rules: config.permissionRules(), remembered, steps, places: reach(place) },
+        {
+          mode,
+          rules: config.permissionRules(),
+          remembered,
+          steps,
+          places: reach(place),
+          admitted: admitted.flatMap((earlier) => earlier.accesses),
+        },
       ),
   };
 }

@@ -39,6 +39,25 @@ const SETTINGS: readonly (readonly [key: string, value: string])[] = [
   ['color.ui', 'false'],
 ];
 
+/** How git writes a count: blanks and a sign may precede it. Anything else makes git fail, and is left to it. */
+const COUNT = /^\s*\+?(\d+)$/;
+
+/**
+ * The environment of a command whose gits must not use a bare repository that they find by searching: one may have been
+ * built from ordinary files. The setting follows those that the environment has already. Git before 2.38 ignores it.
+ */
+export function withExplicitRepositories(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { GIT_CONFIG_COUNT: count = '' } = environment;
+  const given = count === '' ? '0' : COUNT.exec(count)?.[1];
+  if (given === undefined) return environment;
+  return {
+    ...environment,
+    [`GIT_CONFIG_KEY_${Number(given)}`]: 'safe.bareRepository',
+    [`GIT_CONFIG_VALUE_${Number(given)}`]: 'explicit',
+    GIT_CONFIG_COUNT: String(Number(given) + 1),
+  };
+}
+
 /** Without a command of theirs, and not missed for it. */
 const filterSettings = (filter: string) =>
   [

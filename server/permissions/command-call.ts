@@ -20,6 +20,8 @@ export interface CommandCall {
   reading(): Promise<CommandReading>;
   /** Where the commands run: the call's directory, or that of a `cd` at the head of the line. */
   directory(): Promise<CommandDirectory>;
+  /** Whether one of its commands is git, by its base name, also after wrappers such as `timeout`. */
+  runsGit(): Promise<boolean>;
   /** Whether that `cd` leads elsewhere by now than it did when the directory was asked for. */
   moved(): Promise<boolean>;
 }
@@ -36,6 +38,9 @@ export interface CommandSurroundings {
 function readsAlike(line: string, { LC_ALL, LC_CTYPE, LANG }: NodeJS.ProcessEnv): boolean {
   return /^[\0-\x7f]*$/.test(line) || /^(C|POSIX)$|utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || 'C');
 }
+
+/** No other line runs git; one that does may spell the name with quotes. */
+const mayRunGit = (line: string) => line.replace(/['"\\\n]/g, '').includes('git');
 
 /** Nothing is read before it is asked for: the reader is loaded by the first rule that needs it. */
 export function createCommandCall(
@@ -77,6 +82,7 @@ export function createCommandCall(
   return {
     line,
     reading,
+    runsGit: once(async () => mayRunGit(line) && (await reading()).guarded.some((text) => /^git(?:\s|$)/.test(text))),
     directory: () => (located ??= locate()),
     async moved() {
       if (!located) return false;

@@ -13,8 +13,13 @@ export interface Decision {
   reason?: string;
   /** With `ask`: what an approval for the session remembers; absent when there is nothing that could be. */
   rule?: RememberedRule;
-  /** Asked when the call begins to run: whether what was decided about has changed since. */
-  outdated?(): Promise<boolean>;
+  /**
+   * With `approve`: a rule approved a command line that runs git. Git then uses no bare repository that it finds by
+   * searching.
+   */
+  explicitGit?: boolean;
+  /** Called when the call begins to run: what has changed since the decision, in a sentence; undefined for nothing. */
+  outdated?(): Promise<string | undefined>;
 }
 
 export interface PermissionCall {
@@ -49,6 +54,8 @@ export interface PermissionContext {
   /** Remembered for the session. */
   remembered: readonly RememberedRule[];
   files(): Promise<FileAccess[]>;
+  /** Files that earlier calls of the same response will write, links resolved. */
+  pendingWrites(): Promise<string[]>;
   /** The working directory with its links resolved. */
   realCwd(): Promise<string>;
   /** The git repository around the working directory. */

@@ -20,7 +20,8 @@ import { once } from './once.ts';
 import { rememberedRule } from './remembered.ts';
 import { createRuleCache } from './rules.ts';
 import { findServerFiles } from './server-files.ts';
-import { gitPaths, guardedPaths } from './steps/guarded-paths.ts';
+import { gitPaths } from './steps/git-paths.ts';
+import { guardedPaths } from './steps/guarded-paths.ts';
 import { autoMode, yoloMode } from './steps/modes.ts';
 import { reviews } from './steps/reviews.ts';
 import { allowRules, askRules, denyRules, rememberedRules } from './steps/rules.ts';
@@ -58,6 +59,8 @@ export interface PermissionSituation {
   places: PermissionPlaces;
   /** Of features. */
   steps?: readonly AddedStep[];
+  /** Accesses of earlier calls of the same response that may run: what they write is not on the disk yet. */
+  admitted?: PermissionCall['accesses'];
 }
 
 export interface PermissionPolicy {
@@ -87,6 +90,14 @@ function fileAccesses({ accesses, subject }: PermissionCall, { runtime }: Permis
   return Promise.all(resolved);
 }
 
+/** The files that the calls will write, their links resolved. */
+function pendingWrites(admitted: PermissionCall['accesses'], { runtime }: PermissionPlaces): Promise<string[]> {
+  const written = admitted.flatMap((access) => (access.kind === 'file' && access.mode !== 'read' ? [access] : []));
+  return Promise.all(written.map(async ({ path, real }) => real ?? runtime.realpath(path)));
+}
+
+const MOVED = 'The directory of the command leads to another place than when permission was given.';
+
 const NO_RULES: readonly PermissionRuleConfig[] = [];
 
 /** The standard steps with those of features among them. */
@@ -115,7 +126,7 @@ export function createPermissionPolicy({ reader, repositoryOf }: PermissionPolic
   const compiled = createRuleCache();
 
   function contextOf(call: PermissionCall, situation: PermissionSituation): PermissionContext {
-    const { mode, rules, remembered, places } = situation;
+    const { mode, rules, remembered, places, admitted = [] } = situation;
     const { subject } = call;
     const command =
       subject.match === 'command' && subject.text !== undefined
@@ -132,6 +143,7 @@ export function createPermissionPolicy({ reader, repositoryOf }: PermissionPolic
       command,
       files,
       realCwd,
+      pendingWrites: once(() => pendingWrites(admitted, places)),
       repository: once(async () => repositoryOf(await realCwd())),
       serverFiles: once(() => findServerFiles(places)),
       rememberedAs,
@@ -147,7 +159,9 @@ export function createPermissionPolicy({ reader, repositoryOf }: PermissionPolic
       const context = contextOf(call, situation);
       const { command } = context;
       const decision = await firstDecision(chain(situation.steps ?? []), call, context);
-      return command?.line.includes('cd') ? { ...decision, outdated: () => command.moved() } : decision;
+      if (!command?.line.includes('cd')) return decision;
+      const outdated = async () => ((await command.moved()) ? MOVED : decision.outdated?.());
+      return { ...decision, outdated };
     },
   };
 }

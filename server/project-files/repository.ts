@@ -20,8 +20,8 @@ type Files = Reader & Pick<Runtime, 'realpath' | 'stat'>;
 const isFile = async (path: string, { stat }: Pick<Runtime, 'stat'>) =>
   (await stat(path).catch(() => undefined))?.isFile() ?? false;
 
-/** The text of a small file; undefined where there is none. */
-async function pointerText(path: string, { readFile }: Reader): Promise<string | undefined> {
+/** The text of a small file that git writes, such as `HEAD`, without its end of line; undefined where there is none. */
+export async function smallText(path: string, { readFile }: Reader): Promise<string | undefined> {
   const bytes = await readFile(path, { maxBytes: MAX_POINTER_BYTES }).catch(() => undefined);
   return (
     bytes &&
@@ -32,14 +32,14 @@ async function pointerText(path: string, { readFile }: Reader): Promise<string |
 }
 
 /** The git directory that a `.git` file names; undefined where it names none. */
-async function pointedAt(entry: string, files: Reader): Promise<string | undefined> {
-  const pointer = /^gitdir: (.+)$/.exec((await pointerText(entry, files)) ?? '')?.[1];
+export async function pointedAt(entry: string, files: Reader): Promise<string | undefined> {
+  const pointer = /^gitdir: (.+)$/s.exec((await smallText(entry, files)) ?? '')?.[1];
   return pointer === undefined ? undefined : resolve(dirname(entry), pointer);
 }
 
 /** The git directory that a linked work tree's one shares its objects and settings with; itself where it shares none. */
 async function commonDirectory(directory: string, files: Reader): Promise<string> {
-  const common = await pointerText(join(directory, 'commondir'), files);
+  const common = await smallText(join(directory, 'commondir'), files);
   return common ? resolve(directory, common) : directory;
 }
 

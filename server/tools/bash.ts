@@ -5,6 +5,7 @@ import { errorMessage } from '#server/errors/service-error.ts';
 import { directoryProblem, resolveTarget } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';
 import { runCommand } from '#server/processes/run-command.ts';
+import { withExplicitRepositories } from '#server/git/environment.ts';
 import type { CommandEnd } from '#server/processes/run-command.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { OUTPUT_MAX_BYTES } from '#server/tasks/output.ts';
@@ -94,7 +95,8 @@ function limitsOf({ timeout, run_in_background: background = false, disable_time
   return { background, timeoutMs: disable_timeout ? 0 : (timeout ?? usual) * 1000 };
 }
 
-function commandRequest(args: BashArguments, target: Target, { runtime }: RunContext, shell: string) {
+function commandRequest(args: BashArguments, target: Target, { runtime, explicitGit }: RunContext, shell: string) {
+  const inherited = runtime.environment();
   return {
     file: shell,
     args: ['-c', args.command],
@@ -102,7 +104,7 @@ function commandRequest(args: BashArguments, target: Target, { runtime }: RunCon
     // PWD is what the shell takes `cd ..` from: permissions are decided for the directory as it is named here.
     env: {
       GIT_TERMINAL_PROMPT: '0',
-      ...runtime.environment(),
+      ...(explicitGit ? withExplicitRepositories(inherited) : inherited),
       NO_COLOR: '1',
       TERM: 'dumb',
       SHELL: shell,

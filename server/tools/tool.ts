@@ -65,6 +65,8 @@ export interface RunContext extends ToolEnvironment {
   tasks: Tasks;
   /** Of a call with a review; absent where nobody was asked. */
   answer?: ApprovalAnswer | undefined;
+  /** A permission rule approved the command: git in it uses no bare repository that it finds by searching. */
+  explicitGit?: boolean | undefined;
   progress(update: ToolProgress): void;
   /**
    * Records of the call's end with this result, for who appends them together with what ended it; `run` then returns

@@ -63,15 +63,15 @@ export async function admit(call: ToolCall, decided: Decided, batch: Batch): Pro
   }
   const shown = await shownCall(args, prepared, batch);
   const problem = await guarded(call, prepared, decided.admitted, batch);
-  const verdict = problem === undefined ? await permission(call, prepared, shown, batch) : { problem };
+  const verdict =
+    problem === undefined ? await permission(call, prepared, shown, decided.admitted, batch) : { problem };
   turn.signal.throwIfAborted();
   if ('problem' in verdict) {
     await refused(prepared, verdict.problem);
     return;
   }
   start(call, args, shown, prepared, batch);
-  const { outdated, answer } = verdict;
-  decided.admitted.push({ call, prepared, outdated, answer, args, key, repeat, duplicates: [] });
+  decided.admitted.push({ ...verdict, call, prepared, args, key, repeat, duplicates: [] });
   decided.stopped = prepared.stopsBatch === true;
 }
 
@@ -132,13 +132,16 @@ async function guarded(
   return staleFile(prepared, earlier, agent.state().files, environment.runtime);
 }
 
+type Permission = Pick<AdmittedCall, 'outdated' | 'explicitGit' | 'answer'>;
+
 /** Asks where the policy says so. A problem is the refusal's text. */
 async function permission(
   call: ToolCall,
   prepared: PreparedCall,
   { args, display }: ShownCall,
+  admitted: readonly AdmittedCall[],
   { agent, turn, tools }: Batch,
-): Promise<{ problem: string } | Pick<AdmittedCall, 'outdated' | 'answer'>> {
+): Promise<{ problem: string } | Permission> {
   const { session } = agent;
   const tool = { name: call.name, permission: tools.get(call.name)?.permission };
   let decision: Decision;
@@ -149,12 +152,13 @@ async function permission(
       mode: agent.config.permission(),
       remembered: agent.state().rules,
       steps: session.features.flatMap((feature) => feature.permissionSteps ?? []),
+      admitted: admitted.map((entry) => entry.prepared),
     });
   } catch (error) {
     // A path that cannot be followed (a cycle of links, an unreadable folder) is not approved.
     return { problem: `Permission could not be decided, so the call was not run: ${errorMessage(error)}` };
   }
-  const { outdated } = decision;
+  const { outdated, explicitGit } = decision;
   if (decision.kind === 'deny') {
     const reason = decision.reason ? ` Reason: ${decision.reason}` : '';
     return { problem: `The call was denied by the permission rules.${reason}` };
@@ -165,7 +169,7 @@ async function permission(
     turn.signal.throwIfAborted();
     agent.log.append(records);
   }
-  if (decision.kind === 'approve') return { outdated, answer: undefined };
+  if (decision.kind === 'approve') return { outdated, explicitGit, answer: undefined };
   const { label = `Approve ${call.name}` } = prepared;
   const { id, answer } = session.approvals.ask(
     {
@@ -183,8 +187,9 @@ async function permission(
   turn.stream.waiting({ approvalId: id, toolCallId: call.id });
   const given = await answer;
   turn.stream.waiting(undefined);
-  if (review) return { outdated, answer: given };
-  return given.decision === 'approved' ? { outdated, answer: undefined } : { problem: refusalText(given, agent.id) };
+  if (review) return { outdated, explicitGit, answer: given };
+  if (given.decision !== 'approved') return { problem: refusalText(given, agent.id) };
+  return { outdated, explicitGit, answer: undefined };
 }
 
 function refusalText(answer: ApprovalAnswer, agentId: string): string {

@@ -32,8 +32,9 @@ export interface Batch {
 export interface AdmittedCall {
   call: ToolCall;
   prepared: PreparedCall;
-  /** Whether what permission was given for has changed since. */
+  /** What has changed since permission was given. */
   outdated: Decision['outdated'];
+  explicitGit: Decision['explicitGit'];
   /** What people answered to a call with a review. */
   answer: ApprovalAnswer | undefined;
   args: unknown;

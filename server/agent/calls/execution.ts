@@ -77,9 +77,8 @@ async function execute(entry: AdmittedCall, batch: Batch): Promise<Executed> {
   const stale = await changedSinceRead(prepared, agent.state().files, batch.environment.runtime);
   if (stale) return failed(stale);
   // An earlier call of the response, or whoever acted while an approval waited, may have put a link in the way.
-  if (await entry.outdated?.().catch(() => true)) {
-    return failed('The directory of the command leads to another place than when permission was given. Call it again.');
-  }
+  const outdated = await entry.outdated?.().catch(() => 'What was permitted could not be checked again.');
+  if (outdated !== undefined) return failed(`${outdated} Call it again.`);
   if (signal.aborted) return failed(abortText(signal));
   let live = true;
   let recorded: ToolResult | undefined;
@@ -92,6 +91,7 @@ async function execute(entry: AdmittedCall, batch: Batch): Promise<Executed> {
     signal,
     tasks: agent.session.tasks,
     answer: entry.answer,
+    explicitGit: entry.explicitGit,
     progress: (update: ToolProgress) => {
       if (live && !signal.aborted) turn.stream.toolProgress(call.id, update);
     },

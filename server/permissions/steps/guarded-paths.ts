@@ -1,24 +1,12 @@
-/** Paths that every mode but auto asks about: secrets, what controls the server and its agents, git's own files. */
-import { basename, relative, sep } from 'node:path';
-import { isInside } from '#server/files/paths.ts';
-import type { Repository } from '#server/project-files/repository.ts';
-import type { FileAccess, PermissionContext, PermissionStep } from '../decision.ts';
+/** Paths that every mode but auto asks about: secrets, and what controls the server and its agents. */
+import { basename } from 'node:path';
+import type { FileAccess, PermissionStep } from '../decision.ts';
 import { isSensitivePath } from '../sensitive-files.ts';
+import { passesThrough, workingDirectory } from './passes-through.ts';
 
 /** Settings that a project brings along. */
 const PROJECT_FOLDER = '.service-code';
 const PROJECT_MCP = '.mcp.json';
-
-/** Whether a component of the path, as seen from the working directory, has that name. */
-const passesThrough = ({ path, real }: FileAccess, cwd: { path: string; real: string }, name: string) =>
-  [...relative(cwd.path, path).split(sep), ...relative(cwd.real, real).split(sep)].some(
-    (segment) => segment.toLowerCase() === name,
-  );
-
-const workingDirectory = async ({ places, realCwd }: PermissionContext) => ({
-  path: places.cwd,
-  real: await realCwd(),
-});
 
 export const guardedPaths: PermissionStep = async (_call, context) => {
   const files = await context.files();
@@ -42,16 +30,3 @@ export const guardedPaths: PermissionStep = async (_call, context) => {
   }
   return undefined;
 };
-
-export const gitPaths: PermissionStep = async (_call, context) => {
-  const files = await context.files();
-  if (files.length === 0) return undefined;
-  const cwd = await workingDirectory(context);
-  const repository = await context.repository();
-  return files.some((file) => passesThrough(file, cwd, '.git') || isControlled(file, repository))
-    ? context.ask("The path belongs to git's own files.")
-    : undefined;
-};
-
-const isControlled = ({ path, real }: FileAccess, repository: Repository | undefined) =>
-  repository?.controlPaths.some((control) => isInside(path, control) || isInside(real, control)) ?? false;

@@ -1,7 +1,8 @@
 /** The steps of configured and remembered rules. */
 import type { RememberedRule } from '#server/journal/projections/context.ts';
+import { findsBareRepository } from '#server/git/discovery.ts';
 import type { CommandCall } from '../command-call.ts';
-import type { PermissionCall, PermissionContext, PermissionStep } from '../decision.ts';
+import type { Decision, PermissionCall, PermissionContext, PermissionStep } from '../decision.ts';
 import { rememberedCommand } from '../remembered.ts';
 import { allowsAlone, firstBlocking, isWholeLine } from '../rules.ts';
 import type { Rule } from '../rules.ts';
@@ -21,12 +22,11 @@ export const askRules: PermissionStep = async (call, context) => {
 /** Rules remembered for the session, and configured ones that count as such: they go before ask rules. */
 export const rememberedRules: PermissionStep = async (call, context) => {
   const rules = context.rules.allow.filter(({ scope }) => scope === 'session-runtime');
-  return (await allowed(call, context, rules)) ? { kind: 'approve' } : undefined;
+  return approval(call, context, rules);
 };
 
 /** All allow rules together: each simple command of a line needs one, wherever it comes from. */
-export const allowRules: PermissionStep = async (call, context) =>
-  (await allowed(call, context, context.rules.allow)) ? { kind: 'approve' } : undefined;
+export const allowRules: PermissionStep = (call, context) => approval(call, context, context.rules.allow);
 
 /** Whether exactly this call has been approved for the session. */
 export async function isRemembered(context: PermissionContext): Promise<boolean> {
@@ -41,17 +41,38 @@ async function holds({ rule, dir }: RememberedRule, { remembered, command, realC
   return remembered.some((known) => known.rule === rule && (known.dir ?? fallback) === dir);
 }
 
-async function allowed(
+async function approval(
   call: PermissionCall,
   context: PermissionContext,
   configured: readonly Rule[],
-): Promise<boolean> {
+): Promise<Decision | undefined> {
   const rules = configured.filter(({ matchesTool }) => matchesTool(call.toolName));
-  if (rules.some(({ args }) => args === undefined)) return true;
-  if (await isRemembered(context)) return true;
-  if (context.command) return commandAllowed(call, context, context.command, rules);
-  for (const { args } of rules) if (args && (await allowsAlone(args, call, context))) return true;
-  return false;
+  const { command } = context;
+  // A bare name allows every line, so there is no command that it could be stretched to.
+  if (rules.some(({ args }) => args === undefined)) return { kind: 'approve' };
+  if (command) {
+    const allowed = (await isRemembered(context)) || (await commandAllowed(call, context, command, rules));
+    return allowed ? lineApproval(command, context) : undefined;
+  }
+  if (await isRemembered(context)) return { kind: 'approve' };
+  for (const { args } of rules) if (args && (await allowsAlone(args, call, context))) return { kind: 'approve' };
+  return undefined;
+}
+
+/**
+ * Approves a line that rules allow. One that runs git is not approved where git would find a bare repository: it may
+ * have been built from ordinary files, and its configuration names programs that git starts.
+ */
+async function lineApproval(command: CommandCall, { places }: PermissionContext): Promise<Decision | undefined> {
+  if (!(await command.runsGit())) return { kind: 'approve' };
+  const findsBare = async () => findsBareRepository((await command.directory()).path, places.runtime);
+  if (await findsBare()) return undefined;
+  return {
+    kind: 'approve',
+    explicitGit: true,
+    outdated: async () =>
+      (await findsBare()) ? 'The directory of the command is a bare git repository by now.' : undefined,
+  };
 }
 
 /**

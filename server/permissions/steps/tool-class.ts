@@ -1,6 +1,7 @@
 /** What a tool's own class decides when no rule and no mode did. */
 import { isInWorkspace } from '#server/files/paths.ts';
 import type { FileAccess, PermissionPlaces, PermissionStep } from '../decision.ts';
+import { bareRepositoryCheck } from './git-paths.ts';
 
 async function allInside(
   files: readonly FileAccess[],
@@ -28,7 +29,8 @@ export const toolClass: PermissionStep = async ({ permission }, context) => {
       if (targets.length === 0) return undefined;
       // What is under git can be looked at and taken back.
       if (!(await context.repository())?.inWorkTree) return context.ask('The workspace is not under git.');
-      return (await allInside(targets, places)) ? { kind: 'approve' } : context.ask(OUTSIDE);
+      if (!(await allInside(targets, places))) return context.ask(OUTSIDE);
+      return { kind: 'approve', ...bareRepositoryCheck(targets, context) };
     }
     default:
       return undefined;

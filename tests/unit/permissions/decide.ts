@@ -24,6 +24,8 @@ export interface Setup {
   /** Where a command runs; the working directory unless given. */
   directory?: string;
   env?: NodeJS.ProcessEnv;
+  /** Of earlier calls of the same response. */
+  admitted?: readonly Access[];
 }
 
 export const git = (cwd: string, ...args: string[]) =>
@@ -73,14 +75,20 @@ export async function createProject() {
 
   const reader = createCommandLineReader();
   function decide(toolName: string, subject: RuleSubject, accesses: Access[], setup: Setup = {}): Promise<Decision> {
-    const { mode = 'manual', rules = [], remembered = [], env } = setup;
+    const { mode = 'manual', rules = [], remembered = [], env, admitted } = setup;
     const runtime = env ? createLocalRuntime({ env: () => env }) : space.environment.runtime;
     // Nothing is remembered from the call before, which may be a moment ago.
     const looked = createServerHome((setup.places?.home ?? space.environment.home).path);
     const places = { ...space.environment, runtime, ...setup.places, home: looked };
     return createPermissionPolicy({ reader, repositoryOf: openProjects().repositoryOf }).decide(
       { toolName, agentId: 'main', permission: classes[toolName], subject, accesses },
-      { mode, rules: rules === 'unknown' ? undefined : rules, remembered, places },
+      {
+        mode,
+        rules: rules === 'unknown' ? undefined : rules,
+        remembered,
+        places,
+        ...(admitted ? { admitted: [...admitted] } : {}),
+      },
     );
   }
   const absolute = (path: string) => (path.startsWith('/') ? path : space.path(path));

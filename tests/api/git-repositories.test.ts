@@ -1,0 +1,137 @@
+/** Repositories built from ordinary files: git that a rule allows must not start what they name. */
+import { execFileSync } from 'node:child_process';
+import { access, chmod, mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { call, callThenText, startTalk, type Talk } from '#support/talk.ts';
+import { startWorld, type World } from '#support/world.ts';
+
+const exists = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+let world: World;
+/** What a program leaves that git started: this path with the name of its directory. */
+let mark: string;
+let evil: string;
+beforeAll(async () => {
+  const allow = ['git status*', 'git log*', 'git diff*', 'git show*', 'env'].map((match) => ({ tool: 'Bash', match }));
+  world = await startWorld({ config: { permission: { allow } } });
+  mark = join(dirname(world.project), 'mark');
+  evil = join(dirname(world.project), 'evil.sh');
+  await writeFile(evil, `#!/bin/sh\ntouch "${mark}-$(basename "$PWD")"\n`);
+  await chmod(evil, 0o755);
+});
+afterAll(() => world.close());
+
+const bareConfig = () =>
+  `[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = ${evil}\n`;
+const bash = (command: string, cwd?: string) => call('Bash', { command, ...(cwd ? { cwd } : {}) });
+
+/** Runs the calls as the turns of a model; every approval is rejected. Returns how many were asked for. */
+async function rejecting(talk: Talk, turns: ReturnType<typeof call>[][]): Promise<number> {
+  const before = talk.all('event.approval.requested').length;
+  let asked = before;
+  for (const calls of turns) {
+    const turn = talk.turn('go', [{ calls }, { text: 'Done.' }]).then(() => undefined);
+    for (;;) {
+      const request = talk.nth('event.approval.requested', asked + 1);
+      request.catch(() => undefined);
+      const next = await Promise.race([turn, request]);
+      if (!next) break;
+      asked++;
+      await talk.answer(String(next.payload.approval_id), { decision: 'rejected' });
+    }
+  }
+  return asked - before;
+}
+
+const parts = (folder: string) => [
+  call('Write', { path: `${folder}/HEAD`, content: 'ref: refs/heads/main\n' }),
+  call('Write', { path: `${folder}/objects/info/x`, content: '' }),
+  call('Write', { path: `${folder}/refs/heads/x`, content: '' }),
+  call('Write', { path: `${folder}/config`, content: bareConfig() }),
+];
+
+describe('a bare repository', () => {
+  test('the attack works where nothing stands against it', async () => {
+    const folder = join(dirname(world.project), 'control');
+    await mkdir(join(folder, 'objects'), { recursive: true });
+    await mkdir(join(folder, 'refs'));
+    await writeFile(join(folder, 'HEAD'), 'ref: refs/heads/main\n');
+    await writeFile(join(folder, 'config'), bareConfig());
+    execFileSync('git', ['status'], { cwd: folder, stdio: 'pipe' });
+    expect(await exists(`${mark}-control`)).toBe(true);
+  });
+
+  test.each([
+    ['one response', 'v1', (folder: string) => [[...parts(folder), bash(`cd ${folder} && git status`)]]],
+    [
+      'responses of their own',
+      'v2',
+      (folder: string) => [...parts(folder), bash('git status', folder)].map((one) => [one]),
+    ],
+    ['the reverse order', 'v3', (folder: string) => [[...parts(folder).toReversed(), bash('git status', folder)]]],
+  ])('written in %s: asked about, and nothing of it starts', async (_name, folder, turns) => {
+    const talk = await startTalk(world);
+    expect(await rejecting(talk, turns(folder))).toBeGreaterThan(0);
+    expect(await exists(`${mark}-${folder}`)).toBe(false);
+  });
+
+  test('that came with the project: the line is asked about', async () => {
+    const folder = join(world.project, 'shipped');
+    await mkdir(join(folder, 'objects'), { recursive: true });
+    await mkdir(join(folder, 'refs'));
+    await writeFile(join(folder, 'HEAD'), 'ref: refs/heads/main\n');
+    await writeFile(join(folder, 'config'), bareConfig());
+    const talk = await startTalk(world);
+    for (const command of ['git status', 'git diff', 'git log', 'git show']) {
+      expect([command, await rejecting(talk, [[bash(command, 'shipped')]])]).toEqual([command, 1]);
+    }
+    expect(await exists(`${mark}-shipped`)).toBe(false);
+  });
+});
+
+test('git in a line that a rule approved uses no bare repository; in one that people approved it does', async () => {
+  const folder = join(world.project, 'origin.git');
+  execFileSync('git', ['init', '--quiet', '--bare', folder]);
+  const talk = await startTalk(world);
+  const run = async (command: string, answer?: Record<string, unknown>) => {
+    const before = talk.all('event.approval.requested').length;
+    const turn = talk.turn('go', callThenText('Bash', { command }));
+    if (answer) {
+      const request = await talk.nth('event.approval.requested', before + 1);
+      await talk.answer(String(request.payload.approval_id), answer);
+    }
+    return (await turn).results[0]?.output ?? '';
+  };
+  expect(await run('env')).not.toContain('GIT_CONFIG_COUNT');
+  expect(await run('git status && env')).toMatch(/GIT_CONFIG_KEY_0=safe\.bareRepository\n/);
+  expect(await run('git -C origin.git rev-parse --is-bare-repository', { decision: 'approved' })).toBe('true\n');
+});
+
+test('git status, log, diff and show of a work tree, a linked one and a submodule run unasked', async () => {
+  const git = (cwd: string, ...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', '-c', 'protocol.file.allow=always', ...args], {
+      cwd,
+      stdio: 'pipe',
+    });
+  const library = join(dirname(world.project), 'library');
+  execFileSync('git', ['init', '--quiet', library]);
+  git(library, 'commit', '--quiet', '--allow-empty', '-m', 'first');
+  git(world.project, 'commit', '--quiet', '--allow-empty', '-m', 'first');
+  git(world.project, 'worktree', 'add', '--quiet', 'linked');
+  git(world.project, 'submodule', '--quiet', 'add', library, 'sub');
+  const talk = await startTalk(world);
+  for (const cwd of ['.', 'linked', 'sub']) {
+    const commands = ['git status', 'git log', 'git diff', 'git show'];
+    const { results } = await talk.turn('go', [
+      { calls: commands.map((command) => bash(command, cwd)) },
+      { text: 'Done.' },
+    ]);
+    expect(results.map(({ isError }) => isError)).toEqual([false, false, false, false]);
+  }
+  expect(talk.all('event.approval.requested')).toEqual([]);
+});
