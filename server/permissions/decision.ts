@@ -1,5 +1,6 @@
 /** What a step of the permission chain is asked, what it may look at, and what it may answer. */
 import type { PermissionMode } from '#schema/scalars.ts';
+import type { ConfiguredFiles } from '#server/git/configured-files.ts';
 import type { Repository } from '#server/project-files/repository.ts';
 import type { RememberedRule } from '#server/journal/projections/context.ts';
 import type { PreparedCall, ToolEnvironment, ToolPermission } from '#server/tools/tool.ts';
@@ -60,6 +61,10 @@ export interface PermissionContext {
   realCwd(): Promise<string>;
   /** The git repository around the working directory. */
   repository(): Promise<Repository | undefined>;
+  /** The git repository that a directory (links resolved) lies in. */
+  repositoryAround(directory: string): Promise<Repository | undefined>;
+  /** Files that the configuration of a repository names; undefined when git cannot read it. */
+  configuredFiles(repository: Repository): Promise<ConfiguredFiles | undefined>;
   serverFiles(): Promise<ServerFiles>;
   /** The command line of the call; undefined for tools that run none. */
   command: CommandCall | undefined;

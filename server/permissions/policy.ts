@@ -4,6 +4,7 @@
  */
 import type { PermissionRuleConfig } from '#schema/config.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
+import { createConfiguredFilesReader } from '#server/git/configured-files.ts';
 import type { Projects } from '#server/project-files/projects.ts';
 import type { RememberedRule } from '#server/journal/projections/context.ts';
 import { createCommandCall } from './command-call.ts';
@@ -124,6 +125,7 @@ async function firstDecision(
 /** Creates the policy of one server. */
 export function createPermissionPolicy({ reader, repositoryOf }: PermissionPolicyDeps): PermissionPolicy {
   const compiled = createRuleCache();
+  const readConfiguredFiles = createConfiguredFilesReader();
 
   function contextOf(call: PermissionCall, situation: PermissionSituation): PermissionContext {
     const { mode, rules, remembered, places, admitted = [] } = situation;
@@ -145,6 +147,8 @@ export function createPermissionPolicy({ reader, repositoryOf }: PermissionPolic
       realCwd,
       pendingWrites: once(() => pendingWrites(admitted, places)),
       repository: once(async () => repositoryOf(await realCwd())),
+      repositoryAround: repositoryOf,
+      configuredFiles: (repository) => readConfiguredFiles(repository, places.runtime),
       serverFiles: once(() => findServerFiles(places)),
       rememberedAs,
       async ask(reason) {

@@ -94,6 +94,15 @@ describe('a bare repository', () => {
   });
 });
 
+test('a file that the configuration includes before it exists: the write is asked about', async () => {
+  execFileSync('git', ['config', 'include.path', '../.gitconfig'], { cwd: world.project, stdio: 'pipe' });
+  const talk = await startTalk(world);
+  const write = call('Write', { path: '.gitconfig', content: `[core]\n\tfsmonitor = ${evil}\n` });
+  expect(await rejecting(talk, [[write, bash('git status')]])).toBe(1);
+  expect(await rejecting(talk, [[call('Write', { path: 'ordinary', content: '' })]])).toBe(0);
+  expect(await exists(`${mark}-project`)).toBe(false);
+});
+
 test('git in a line that a rule approved uses no bare repository; in one that people approved it does', async () => {
   const folder = join(world.project, 'origin.git');
   execFileSync('git', ['init', '--quiet', '--bare', folder]);

@@ -1,6 +1,6 @@
 /** Files of git repositories, and writes that would make a repository: git starts programs that its files name. */
-import { dirname, sep } from 'node:path';
-import { isInside } from '#server/files/paths.ts';
+import { dirname, join, sep } from 'node:path';
+import { directoriesDown, isInside } from '#server/files/paths.ts';
 import type { Repository } from '#server/project-files/repository.ts';
 import { findsBareRepository } from '#server/git/discovery.ts';
 import type { Decision, FileAccess, PermissionContext, PermissionStep } from '../decision.ts';
@@ -14,9 +14,14 @@ export const gitPaths: PermissionStep = async (_call, context) => {
   if (files.some((file) => passesThrough(file, cwd, '.git') || isControlled(file, repository))) {
     return context.ask("The path belongs to git's own files.");
   }
-  return (await writesBareRepository(files, context))
-    ? context.ask('The directory is, or becomes with this file, a git repository, whose files name programs.')
-    : undefined;
+  const [bare, configured] = await Promise.all([
+    writesBareRepository(files, context),
+    writesConfiguredFile(files, context),
+  ]);
+  if (bare)
+    return context.ask('The directory is, or becomes with this file, a git repository, whose files name programs.');
+  if (configured === 'unknown') return context.ask('Git cannot read its configuration, which may name the file.');
+  return configured ? context.ask("Git's configuration names the file: git reads it, or starts it.") : undefined;
 };
 
 const isControlled = ({ path, real }: FileAccess, repository: Repository | undefined) =>
@@ -37,6 +42,36 @@ async function writesBareRepository(
   const search = { written: [...written, ...(await pendingWrites())], top: (await repository())?.top };
   const found = await Promise.all(written.map((real) => findsBareRepository(dirname(real), places.runtime, search)));
   return found.includes(true);
+}
+
+/** The repository of the working directory, and those that a file lies in below it, or elsewhere. */
+async function repositoriesOf({ real }: FileAccess, context: PermissionContext): Promise<Repository[]> {
+  const around = await context.repository();
+  const directories = directoriesDown(around?.top ?? '', dirname(real)).filter(
+    (directory) => directory !== around?.top,
+  );
+  const nested = await Promise.all(
+    directories.map(async (directory) => {
+      const entry = await context.places.runtime.stat(join(directory, '.git')).catch(() => undefined);
+      return entry && context.repositoryAround(directory);
+    }),
+  );
+  return [around, ...nested].filter((repository) => repository !== undefined);
+}
+
+/** Whether git reads settings from one of the written files, or starts it. */
+async function writesConfiguredFile(
+  files: readonly FileAccess[],
+  context: PermissionContext,
+): Promise<boolean | 'unknown'> {
+  for (const file of files.filter(({ writes }) => writes)) {
+    for (const repository of await repositoriesOf(file, context)) {
+      const configured = await context.configuredFiles(repository);
+      if (!configured) return 'unknown';
+      if (configured.has(file)) return true;
+    }
+  }
+  return false;
 }
 
 const PART_NAMES = new Set(['head', 'commondir']);

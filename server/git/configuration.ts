@@ -1,0 +1,134 @@
+/**
+ * Git's configuration as git itself reads it, and the paths in it. Nothing that a repository configures is started for
+ * that: `git config` runs no program of it.
+ */
+import { basename, dirname, join, normalize, resolve } from 'node:path';
+import { runCommand } from '#server/processes/run-command.ts';
+import type { Runtime } from '#server/runtime/runtime.ts';
+import { gitEnvironment } from './environment.ts';
+import { GIT_MAX_MEMORY } from './work-tree.ts';
+
+export interface ConfigurationEntry {
+  /** Section and name in lower case, what stands between them as written. */
+  key: string;
+  value: string;
+  /** Absolute path of the file that it stands in; undefined for one of the environment. */
+  origin: string | undefined;
+}
+
+export type ConfigurationRuntime = Pick<
+  Runtime,
+  'environment' | 'homeDirectory' | 'list' | 'openFile' | 'realpath' | 'spawn' | 'stat' | 'which'
+>;
+
+const TIMEOUT_MS = 5000;
+const MAX_BYTES = 1024 * 1024;
+
+/** Listed with `--show-origin -z`: origin, NUL, key, line feed and value, NUL. */
+function parseEntries(text: string, directory: string): ConfigurationEntry[] {
+  const fields = text.split('\0');
+  return fields.flatMap((origin, index) => {
+    const [, key, value = ''] = /^([^\n]*)(?:\n([\s\S]*))?$/.exec(fields[index + 1] ?? '') ?? [];
+    if (index % 2 === 1 || !key || !origin.startsWith('file:')) return [];
+    return [{ key, value, origin: resolve(directory, origin.slice('file:'.length)) }];
+  });
+}
+
+/**
+ * The entries that git reads in a directory, files that they include among them; of a single file when one is given, and
+ * then without those. Undefined when git cannot read them; none where git is not installed.
+ */
+export async function readEntries(
+  directory: string,
+  runtime: ConfigurationRuntime,
+  file?: string,
+): Promise<ConfigurationEntry[] | undefined> {
+  const git = await runtime.which(process.platform === 'win32' ? 'git.exe' : 'git');
+  if (git === undefined) return [];
+  const chunks: string[] = [];
+  const end = await runCommand(runtime.spawn, {
+    file: git,
+    args: ['--no-pager', 'config', '--list', '--show-origin', '-z', ...(file === undefined ? [] : ['--file', file])],
+    cwd: directory,
+    env: gitEnvironment(runtime.environment()),
+    signal: new AbortController().signal,
+    maxMemory: GIT_MAX_MEMORY,
+    timeoutMs: TIMEOUT_MS,
+    maxOutputBytes: MAX_BYTES,
+    graceMs: () => 0,
+    onText: (stream, text) => void (stream === 'stdout' && chunks.push(text)),
+  }).catch(() => undefined);
+  return end?.exitCode === 0 && !end.stopped ? parseEntries(chunks.join(''), directory) : undefined;
+}
+
+/** Variables that git takes for settings. */
+const VARIABLES = { GIT_EXTERNAL_DIFF: 'diff.external', GIT_PAGER: 'core.pager', PAGER: 'core.pager' };
+
+/** The settings that commands find in their environment. */
+export function environmentEntries(environment: NodeJS.ProcessEnv): ConfigurationEntry[] {
+  const count = Math.min(Number(environment.GIT_CONFIG_COUNT) || 0, Object.keys(environment).length);
+  const listed = Array.from({ length: count }, (_, index) => ({
+    key: environment[`GIT_CONFIG_KEY_${index}`]?.toLowerCase() ?? '',
+    value: environment[`GIT_CONFIG_VALUE_${index}`] ?? '',
+    origin: undefined,
+  }));
+  const others = Object.entries(VARIABLES).map(([name, key]) => ({
+    key,
+    value: environment[name] ?? '',
+    origin: undefined,
+  }));
+  return [...listed, ...others];
+}
+
+/** Files that git reads settings from as soon as they are there, apart from those of the repository. */
+export function userFiles({ environment, homeDirectory }: ConfigurationRuntime): string[] {
+  const variables = environment();
+  const home = variables.HOME ?? homeDirectory();
+  const named = [variables.GIT_CONFIG_GLOBAL, variables.GIT_CONFIG_SYSTEM].filter((path) => path !== undefined);
+  return [
+    join(home, '.gitconfig'),
+    join(variables.XDG_CONFIG_HOME || join(home, '.config'), 'git', 'config'),
+    '/etc/gitconfig',
+    ...named.map((path) => resolve('/', path)),
+  ];
+}
+
+/**
+ * A path in a value, as git expands it. Homes of other users are taken to lie next to the user's own. `base` is where
+ * relative paths begin.
+ */
+export function expandPath(value: string, base: string, home: string): string {
+  const path = value.replace(/^:\(optional\)/, '');
+  const [, user, rest = ''] = /^~([^/]*)(\/.*)?$/s.exec(path) ?? [];
+  if (user === undefined) return resolve(base, path);
+  return join(user === '' || user === basename(home) ? home : join(dirname(home), user), rest);
+}
+
+/** What stands between the places where a word of a command line may begin or end. */
+const WORDS = /[^\s'"`;&|()<>{}=,]+/g;
+
+export interface NamedPaths {
+  /** Paths end with one of them: where the directory before it leads is known to the shell alone. */
+  ends: string[];
+  /** Where the words lead when the shell runs at the top of the work tree. */
+  paths: string[];
+}
+
+/**
+ * The files that a command line may name. A word with a slash names every path that ends with it, another one a file at
+ * the top, where git runs it.
+ */
+export function namedPaths(line: string, top: string, home: string): NamedPaths {
+  const moves = /\bcd\b/.test(line);
+  const named: NamedPaths = { ends: [], paths: [] };
+  for (const word of line.match(WORDS) ?? []) {
+    // Where a variable leads is not known; options and placeholders of git lead nowhere.
+    const path = normalize(word.startsWith('~') ? expandPath(word, top, home) : word.replace(/^\$\w*/, ''));
+    const rest = path.replace(/^(?:\.\.?\/)+/, '');
+    if (/^[-%]|^(?:\.{0,2}|\/)$/.test(rest)) continue;
+    const isName = !word.includes('/') && !moves;
+    named.ends.push(rest.startsWith('/') ? rest : isName ? join(top, rest) : `/${rest}`);
+    named.paths.push(resolve(top, path));
+  }
+  return named;
+}

@@ -1,0 +1,263 @@
+/**
+ * Files that a repository's configuration includes, or names as programs and hooks: who writes them decides what git
+ * starts. Remembered for as long as none of the files that it was read from changes, appears or goes.
+ */
+import { dirname, join } from 'node:path';
+import { inBatches } from '#server/files/in-batches.ts';
+import { isInside } from '#server/files/paths.ts';
+import type { Repository } from '#server/project-files/repository.ts';
+import {
+  environmentEntries,
+  expandPath,
+  namedPaths,
+  readEntries,
+  userFiles,
+  type ConfigurationEntry,
+  type ConfigurationRuntime,
+} from './configuration.ts';
+
+/** What is written, as named and with links resolved. */
+interface WrittenFile {
+  path: string;
+  real: string;
+}
+
+export interface ConfiguredFiles {
+  /** Whether the configuration reads the file, or git starts it. */
+  has(file: WrittenFile): boolean;
+}
+
+/** Undefined when git cannot read its configuration. */
+export type ConfiguredFilesReader = (
+  repository: Pick<Repository, 'top' | 'controlPaths'>,
+  runtime: ConfigurationRuntime,
+) => Promise<ConfiguredFiles | undefined>;
+
+/** Included files and submodules, each read by a git of its own. More are not read, and the answer is undefined. */
+const MAX_FILES = 500;
+const SIDE_BY_SIDE = 4;
+const MAX_MODULE_DEPTH = 8;
+const MAX_KNOWN = 64;
+/** Two changes within a tick of the file system's clock have one time: what is younger may have changed since. */
+const SETTLED_MS = 100;
+
+/** Last parts of keys whose value is a command line. */
+const PROGRAMS = new Set(
+  (
+    'alternaterefscommand askpass clean cmd command defaultkeycommand difffilter driver editor external fsmonitor ' +
+    'gitproxy helper packobjectshook pager process program receivepack recentobjectshook smudge sshcommand textconv ' +
+    'tunnel uploadpack'
+  ).split(' '),
+);
+const TOOLS = new Set(['browser', 'difftool', 'guitool', 'man', 'mergetool']);
+
+function isProgram({ key, value }: ConfigurationEntry): boolean {
+  const section = key.slice(0, key.indexOf('.'));
+  const name = key.slice(key.lastIndexOf('.') + 1);
+  if (section === 'alias' || (section === 'submodule' && name === 'update')) return value.startsWith('!');
+  return PROGRAMS.has(name) || section === 'pager' || (TOOLS.has(section) && name === 'path');
+}
+
+/** What was found, before links are resolved. */
+interface Named {
+  files: Set<string>;
+  directories: Set<string>;
+  ends: Set<string>;
+  /** Words of command lines as paths; most of them are none. */
+  words: Set<string>;
+  /** Directories whose entries were listed. */
+  listed: Set<string>;
+}
+
+/** Files that are read by themselves: conditions keep git from them for now, or they belong to a submodule. */
+interface Unread {
+  files: string[];
+  /** Where relative names in them begin. */
+  base: string;
+}
+
+const exists = (path: string, { stat }: ConfigurationRuntime) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+/** The git directories of submodules below a directory `modules`: their names may have slashes. */
+async function moduleDirectories(
+  modules: string,
+  runtime: ConfigurationRuntime,
+  listed: Set<string>,
+  depth = 0,
+): Promise<string[]> {
+  listed.add(modules);
+  const found: string[] = [];
+  if (depth > MAX_MODULE_DEPTH || listed.size > MAX_FILES) return found;
+  for (const entry of await runtime.list(modules).catch(() => [])) {
+    if (!entry.isDirectory()) continue;
+    const directory = join(modules, entry.name);
+    const isModule = await exists(join(directory, 'HEAD'), runtime);
+    if (isModule) found.push(directory);
+    const below = isModule ? join(directory, 'modules') : directory;
+    found.push(...(await moduleDirectories(below, runtime, listed, depth + 1)));
+  }
+  return found;
+}
+
+const settingsIn = (gitDirectory: string) => [join(gitDirectory, 'config'), join(gitDirectory, 'config.worktree')];
+
+/** Undefined when git cannot read all of it. */
+async function readNamed(
+  { top, controlPaths }: Pick<Repository, 'top' | 'controlPaths'>,
+  runtime: ConfigurationRuntime,
+): Promise<Named | undefined> {
+  const variables = runtime.environment();
+  const home = variables.HOME ?? runtime.homeDirectory();
+  const named: Named = {
+    files: new Set(userFiles(runtime)),
+    directories: new Set(),
+    ends: new Set(),
+    words: new Set(),
+    listed: new Set(),
+  };
+  const unread: Unread[] = [];
+  const read = new Set<string>();
+
+  function note(entries: readonly ConfigurationEntry[], from: string): void {
+    const worktree = entries.findLast(({ key, origin }) => key === 'core.worktree' && origin !== undefined);
+    const base = worktree ? expandPath(worktree.value, dirname(worktree.origin ?? ''), home) : from;
+    for (const entry of entries) {
+      const { key, value, origin } = entry;
+      if (origin !== undefined) {
+        named.files.add(origin);
+        read.add(origin);
+      }
+      if (key === 'include.path' || /^includeif\..*\.path$/s.test(key)) {
+        const included = expandPath(value, origin === undefined ? base : dirname(origin), home);
+        named.files.add(included);
+        unread.push({ files: [included], base });
+      } else if (key === 'core.hookspath') named.directories.add(expandPath(value, base, home));
+      else if (isProgram(entry)) {
+        const { ends, paths } = namedPaths(value, base, home);
+        for (const end of ends) named.ends.add(end);
+        // No command of git starts an alias, so it is not worth following links for them.
+        if (!key.startsWith('alias.')) for (const path of paths) named.words.add(path);
+      }
+    }
+  }
+
+  const entries = await readEntries(top, runtime);
+  if (!entries) return undefined;
+  note([...entries, ...environmentEntries(variables)], top);
+  for (const place of controlPaths) {
+    for (const file of settingsIn(place)) named.files.add(file);
+    for (const directory of await moduleDirectories(join(place, 'modules'), runtime, named.listed)) {
+      for (const file of settingsIn(directory)) named.files.add(file);
+      unread.push({ files: settingsIn(directory), base: directory });
+    }
+  }
+
+  if (named.listed.size > MAX_FILES) return undefined;
+  while (unread.length > 0) {
+    const next = unread.splice(0).map(({ files, base }) => ({ files: files.filter((file) => !read.has(file)), base }));
+    for (const { files } of next) for (const file of files) read.add(file);
+    if (read.size > MAX_FILES) return undefined;
+    const found = await inBatches(next, SIDE_BY_SIDE, ({ files }) => readAlone(files, top, runtime));
+    for (const [index, { base }] of next.entries()) {
+      const inner = found[index];
+      if (!inner) return undefined;
+      note(inner, base);
+    }
+  }
+  return named;
+}
+
+/** The entries of the files that exist, one after the other. */
+async function readAlone(files: readonly string[], top: string, runtime: ConfigurationRuntime) {
+  const all: ConfigurationEntry[] = [];
+  for (const file of files) {
+    const stats = await runtime.stat(file).catch(() => undefined);
+    const entries = stats?.isFile() ? await readEntries(top, runtime, file) : [];
+    if (!entries) return undefined;
+    all.push(...entries);
+  }
+  return all;
+}
+
+interface Known {
+  files: ConfiguredFiles;
+  /** By path. */
+  stamps: ReadonlyMap<string, string>;
+}
+
+/** What changes with a file; empty for one that is missing. */
+const stampOf = (path: string, { stat }: ConfigurationRuntime) =>
+  stat(path).then(
+    ({ ino, size, mtimeMs, ctimeMs }) => ({ text: `${ino} ${size} ${mtimeMs} ${ctimeMs}`, ctimeMs }),
+    () => ({ text: '', ctimeMs: 0 }),
+  );
+
+async function lookUp(
+  { files, directories, ends, words, listed }: Named,
+  runtime: ConfigurationRuntime,
+  begun: number,
+) {
+  // Most words are no files. Those that are may be links, which can be changed.
+  const present = await Promise.all([...words].map(async (path) => ((await exists(path, runtime)) ? [path] : [])));
+  const watched = [...new Set([...files, ...directories, ...listed, ...present.flat()])];
+  const stamps = await Promise.all(watched.map((path) => stampOf(path, runtime)));
+  const realPath = (path: string) => runtime.realpath(path).catch(() => path);
+  const hooks = await Promise.all(
+    [...directories].map(async (directory) => {
+      const entries = await runtime.list(directory).catch(() => []);
+      return Promise.all(entries.map(({ name }) => realPath(join(directory, name))));
+    }),
+  );
+  const withReal = async (paths: Iterable<string>) => [...paths, ...(await Promise.all([...paths].map(realPath)))];
+  return {
+    files: matcher([...(await withReal([...files, ...words])), ...hooks.flat()], await withReal(directories), [
+      ...ends,
+    ]),
+    stamps: new Map(watched.map((path, index) => [path, stamps[index]?.text ?? ''])),
+    settled: stamps.every(({ ctimeMs }) => ctimeMs < begun - SETTLED_MS),
+  };
+}
+
+/** Compared without case: where that is the same file it must not be a way around. */
+function matcher(files: string[], directories: string[], ends: string[]): ConfiguredFiles {
+  const lower = (paths: readonly string[]) => [...new Set(paths.map((path) => path.toLowerCase()))];
+  const [names, folders, tails] = [new Set(lower(files)), lower(directories), lower(ends)];
+  const matches = (path: string) =>
+    names.has(path) || folders.some((folder) => isInside(path, folder)) || tails.some((tail) => path.endsWith(tail));
+  return { has: ({ path, real }) => matches(path.toLowerCase()) || matches(real.toLowerCase()) };
+}
+
+/** Variables that say where configuration lies, or are some of it. */
+const VARIABLE = /^(?:GIT_.*|HOME|XDG_CONFIG_HOME|PAGER|PATH)$/;
+
+/** Creates a reader that remembers the configuration of as many repositories as are at work. */
+export function createConfiguredFilesReader(): ConfiguredFilesReader {
+  const known = new Map<string, Known>();
+
+  async function isCurrent({ stamps }: Known, runtime: ConfigurationRuntime): Promise<boolean> {
+    const checks = [...stamps].map(async ([path, stamp]) => (await stampOf(path, runtime)).text === stamp);
+    return (await Promise.all(checks)).every(Boolean);
+  }
+
+  return async (repository, runtime) => {
+    const variables = Object.entries(runtime.environment()).filter(([name]) => VARIABLE.test(name));
+    const key = JSON.stringify([repository.top, repository.controlPaths, variables]);
+    const before = known.get(key);
+    if (before && (await isCurrent(before, runtime))) return before.files;
+    known.delete(key);
+    const begun = Date.now();
+    const named = await readNamed(repository, runtime);
+    if (!named) return undefined;
+    const { files, stamps, settled } = await lookUp(named, runtime, begun);
+    if (settled) {
+      const [oldest] = known.keys();
+      if (known.size >= MAX_KNOWN && oldest !== undefined) known.delete(oldest);
+      known.set(key, { files, stamps });
+    }
+    return files;
+  };
+}
