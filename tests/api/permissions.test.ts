@@ -49,6 +49,7 @@ describe('configured rules', () => {
             { tool: 'Bash', match: 'echo *' },
             { tool: 'Bash', match: 'printf *' },
             { tool: 'Bash', match: 'touch *' },
+            { tool: 'Bash', match: './start.sh*' },
           ],
         },
       },
@@ -69,6 +70,24 @@ describe('configured rules', () => {
     for (const line of lines) expect([line, await fate(talk, bash(line))]).toEqual([line, 'asked']);
     expect(await exists(join(world.project, 'pwned'))).toBe(false);
     expect(await fate(talk, bash('echo a && echo b 2>&1; pwd'))).toBe('ran');
+  });
+
+  test('values in front of a command are none that its script evaluates', async () => {
+    const script = 'echo "$((PORT + 1)) $((COLUMNS - 2)) $((LINES)) $LANG"\n';
+    await writeFile(join(world.project, 'start.sh'), `#!/bin/bash\n${script}`, { mode: 0o755 });
+    const talk = await startTalk(world);
+    for (const name of ['PORT', 'COLUMNS', 'LINES']) {
+      for (const value of [`'a[$(touch pwned)]'`, `"a[\\$(touch pwned)]"`, "'`touch pwned`'", 'LANG']) {
+        const line = `${name}=${value} ./start.sh`;
+        expect([line, await fate(talk, bash(line))]).toEqual([line, 'asked']);
+      }
+    }
+    expect(await exists(join(world.project, 'pwned'))).toBe(false);
+    const { results } = await talk.turn(
+      'go',
+      callThenText('Bash', { command: "PORT=3000 COLUMNS='80' LANG='C.UTF-8' ./start.sh" }),
+    );
+    expect(results).toMatchObject([{ output: '3001 78 0 C.UTF-8\n', isError: false }]);
   });
 
   test('a denied command is found behind what only runs it', async () => {

@@ -46,13 +46,16 @@ const REDIRECTION = new RegExp(
   `(?:\\d{0,4}(?:[<>]&(?:\\d{1,4}|-)|(?:>>?|<)[ \\t]*/dev/null)|&>>?[ \\t]*/dev/null)${END}`,
   'y',
 );
-/**
- * Variables that only tell a program how to show things or what to call itself; any other may name a program to run.
- */
+/** Variables that only tell a program how to show things or what to call itself; any other may name a program to run. */
 const ASSIGNMENT_NAME =
-  'CI|DEBUG|NODE_ENV|FORCE_COLOR|NO_COLOR|CLICOLOR|TERM|COLUMNS|LINES|LANG|LC_[A-Z]+|TZ|PORT|RUST_LOG|RUST_BACKTRACE';
+  'CI|DEBUG|NODE_ENV|FORCE_COLOR|NO_COLOR|CLICOLOR|TERM|LANG|LC_[A-Z]+|TZ|RUST_LOG|RUST_BACKTRACE';
+/** Scripts calculate with these, and Bash runs substitutions within what it calculates with. */
+const NUMBER_NAME = 'PORT|COLUMNS|LINES';
+/** Nothing in a value means anything where a script evaluates it. */
+const VALUE_CHARACTER = 'A-Za-z0-9_%+,./:=@-';
 const ASSIGNMENT = new RegExp(
-  `(?:${ASSIGNMENT_NAME})=(?:[A-Za-z0-9_%+,./:=@-]|'[ -&(-~]*'|"[ !#%-[\\]^_a-~]*")*(?=[ \\t])`,
+  `(?:(?:${NUMBER_NAME})=(?:\\d|'\\d*'|"\\d*")*|` +
+    `(?:${ASSIGNMENT_NAME})=(?:[${VALUE_CHARACTER}]|'[ ${VALUE_CHARACTER}]*'|"[ ${VALUE_CHARACTER}]*")*)(?=[ \\t])`,
   'y',
 );
 /** `$_` is left out: it carries any word of the command before to where a variable is taken for harmless. */
