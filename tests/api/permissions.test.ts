@@ -44,7 +44,7 @@ describe('configured rules', () => {
     world = await startWorld({
       config: {
         permission: {
-          deny: [{ tool: 'Bash', match: 'rm *' }],
+          deny: ['rm *', 'git push*'].map((match) => ({ tool: 'Bash', match })),
           allow: [
             { tool: 'Bash', match: 'echo *' },
             { tool: 'Bash', match: 'printf *' },
@@ -92,7 +92,16 @@ describe('configured rules', () => {
 
   test('a denied command is found behind what only runs it', async () => {
     const talk = await startTalk(world);
-    const lines = ['/bin/rm x', 'sudo rm x', 'env X=1 rm x', 'bash -c "rm x"', 'timeout 5 rm x', 'echo "$(rm x)"'];
+    const plain = ['/bin/rm x', 'sudo rm x', 'env X=1 rm x', 'bash -c "rm x"', 'timeout 5 rm x', 'echo "$(rm x)"'];
+    const more = [
+      'env - rm x',
+      'flock a.txt rm x',
+      "su -c 'rm x'",
+      'trap "rm x" EXIT',
+      'bash <<< "rm x"',
+      'sh <<E\nrm x\nE',
+    ];
+    const lines = [...plain, ...more, 'git -C . push', "git -c alias.x='!rm x' x"];
     for (const line of lines) {
       for (const mode of ['auto', 'yolo'])
         expect([line, await fate(talk, bash(line), {}, mode)]).toEqual([line, 'denied']);
@@ -101,7 +110,12 @@ describe('configured rules', () => {
 
   test('a line that cannot be read is asked about, in auto denied', async () => {
     const talk = await startTalk(world);
-    expect(await fate(talk, bash('X=rm; $X a.txt'), { decision: 'rejected' }, 'yolo')).toBe('asked');
+    for (const line of ['X=rm; $X a.txt', 'echo rm a.txt | sh', '. <(echo rm a.txt)']) {
+      expect([line, await fate(talk, bash(line), { decision: 'rejected' }, 'yolo')]).toEqual([line, 'asked']);
+    }
+    for (const line of ['echo a | cat', 'trap - EXIT', 'echo a | bash start.sh']) {
+      expect([line, await fate(talk, bash(line), {}, 'yolo')]).not.toEqual([line, 'asked']);
+    }
     const { results } = await talk.turn('go', callThenText('Bash', { command: 'X=rm; $X a.txt' }), {
       permission_mode: 'auto',
     });

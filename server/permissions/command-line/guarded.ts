@@ -2,10 +2,11 @@
 import type { SyntaxTree } from './parser.ts';
 import { cutPieces } from './pieces.ts';
 import { MAX_LINE_CHARS } from './reader.ts';
-import { allCommands } from './tree.ts';
+import { allCommands, type CommandInput } from './tree.ts';
 import { unquote } from './words.ts';
 import type { Unquoted } from './words.ts';
-import { baseName, innerOf, withoutLeading } from './wrappers.ts';
+import type { Inner } from './wrappers.ts';
+import { baseName, innerOf, withoutLeading } from './inner.ts';
 
 /** `sh -c` in `sh -c` …: deeper lines are not read. */
 const MAX_SCRIPT_DEPTH = 5;
@@ -39,22 +40,34 @@ export function guardedTexts(line: string, parse: (line: string) => SyntaxTree |
     return true;
   }
 
-  function addCommand(words: readonly Unquoted[], depth: number): void {
-    const waiting = [words];
+  /** `found.input` is known of commands that the tree has found. */
+  function addCommand(found: { words: readonly Unquoted[]; input?: CommandInput }, depth: number): void {
+    const waiting = [found];
     const seen = new Set<string>();
     for (let next = waiting.pop(); next; next = waiting.pop()) {
-      const text = next.map((word) => word.text).join(' ');
+      const { words, input } = next;
+      const text = words.map((word) => word.text).join(' ');
       if (seen.has(text)) continue;
       seen.add(text);
       if (!add(text)) return;
-      const name = next[0]?.text ?? '';
+      const name = words[0]?.text ?? '';
       const base = baseName(name);
       if (base !== name && base !== '') add(base + text.slice(name.length));
       // A name that is no literal text may be any program; `{}` is what xargs or find put there.
-      if (next[0]?.literal === false || name === '{}') unreadable = true;
-      const inner = innerOf(next);
-      waiting.push(...inner.commands);
-      for (const script of inner.scripts) if (!scripts.has(script)) scripts.set(script, depth + 1);
+      if (words[0]?.literal === false || name === '{}') unreadable = true;
+      const inner = innerOf(words);
+      // What gets further words is no shell that reads its input.
+      waiting.push(...inner.commands.map((command) => ({ words: command, ...(inner.extends ? {} : { input }) })));
+      addLines(inner, input, depth + 1);
+    }
+  }
+
+  function addLines(inner: Inner, input: CommandInput | undefined, depth: number): void {
+    const own = inner.readsInput ? (input?.lines() ?? []) : [];
+    const unknown = inner.readsInput && input !== undefined && own.length === 0 && !input.fromFile;
+    if (inner.unreadable || unknown) unreadable = true;
+    for (const line of [...inner.lines, ...own].filter(Boolean)) {
+      if (scripts.size <= MAX_SCRIPTS && !scripts.has(line)) scripts.set(line, depth);
     }
   }
 
@@ -71,12 +84,13 @@ export function guardedTexts(line: string, parse: (line: string) => SyntaxTree |
         const unquoted = words.map(unquote);
         if (!add(unquoted.map(({ text }) => text).join(' '))) break;
         // Pieces cut out of quotes have names that are none: only the tree says that a name is no literal.
-        addCommand(withoutLeading(unquoted.map(({ text }) => ({ text, literal: true }))), depth);
+        addCommand({ words: withoutLeading(unquoted.map(({ text }) => ({ text, literal: true }))) }, depth);
       }
     }
     const tree = script.length <= MAX_LINE_CHARS ? parse(script) : undefined;
     unreadable ||= !tree || tree.hasError;
-    if (tree) for (const words of allCommands(tree, script)) addCommand(words.map(unquote), depth);
+    if (!tree) continue;
+    for (const { words, input } of allCommands(tree, script)) addCommand({ words: words.map(unquote), input }, depth);
   }
   return { texts: [...texts], unreadable };
 }

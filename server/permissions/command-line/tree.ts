@@ -1,5 +1,7 @@
 /** What the grammar's tree says of a line: whether it is plain, and the commands in whatever they stand. */
 import type { SyntaxNode, SyntaxTree } from './parser.ts';
+import { isInputDevice } from './shells.ts';
+import { unquote } from './words.ts';
 
 const PLAIN_NAMED = new Set(
   (
@@ -80,6 +82,8 @@ const NO_WORDS = new Set([
   'comment',
 ]);
 
+const REDIRECTS = new Set(['file_redirect', 'heredoc_redirect', 'herestring_redirect']);
+
 /** A redirection's words behind its target: the grammar takes `rm 2>/dev/null -rf x` for three targets. */
 const furtherTargets = ({ children }: SyntaxNode): SyntaxNode[] =>
   children.filter((child) => child.named && child.type !== 'file_descriptor').slice(1);
@@ -105,24 +109,83 @@ function joinWords(nodes: readonly SyntaxNode[], line: string): string[] {
   return words;
 }
 
-/** The words of every command, as written: below errors, in substitutions, in whatever else they stand. */
-export function allCommands({ root }: SyntaxTree, line: string): string[][] {
-  const commands = new Map<SyntaxNode, SyntaxNode[]>();
+/** Text that stands below the line that begins a here-document; more of the line where that cannot be told. */
+function hereDocument(line: string, at: number): string {
+  const end = line.indexOf('\n', at);
+  if (end === -1) return '';
+  const rest = line.slice(end + 1);
+  const begun = line.slice(line.lastIndexOf('\n', at) + 1, end);
+  const [, tabs, word = ''] = /<<(-?)[ \t]*((?:'[^']*'|"[^"]*"|\\.|[^\s'"\\;&|()<>])+)/.exec(begun) ?? [];
+  if (begun.split('<<').length > 2) return rest;
+  const rows = rest.split('\n');
+  const delimiter = unquote(word).text;
+  const closed = rows.findIndex((row) => (tabs ? row.replace(/^\t+/, '') : row) === delimiter);
+  return closed === -1 ? rest : rows.slice(0, closed).join('\n');
+}
+
+/** Where a command's input comes from when its own redirections say so. */
+export interface CommandInput {
+  /** Texts of here-documents and here-strings. */
+  lines(): string[];
+  /** A file, as if it were named as an operand. */
+  fromFile: boolean;
+}
+
+function inputOf(redirects: readonly SyntaxNode[], line: string): CommandInput {
+  const sources = (node: SyntaxNode) => line.slice(node.start, node.end);
+  const strings = redirects.filter(({ type }) => type === 'herestring_redirect');
+  const documents = redirects.filter(({ type }) => type === 'heredoc_redirect');
+  const file = redirects.some(({ type, children }) => {
+    const [operator, target] = children;
+    return (
+      type === 'file_redirect' &&
+      operator?.type === '<' &&
+      target?.type !== 'process_substitution' &&
+      !isInputDevice(target ? sources(target) : '')
+    );
+  });
+  return {
+    lines: () => [
+      ...strings.flatMap(({ children }) => children.slice(-1).map((word) => unquote(sources(word)).text)),
+      ...documents.map(({ start }) => hereDocument(line, start)),
+    ],
+    fromFile: file,
+  };
+}
+
+export interface FoundCommand {
+  /** As written. */
+  words: string[];
+  input: CommandInput;
+}
+
+/** Every command: below errors, in substitutions, in whatever else they stand. */
+export function allCommands({ root }: SyntaxTree, line: string): FoundCommand[] {
+  const commands = new Map<SyntaxNode, { words: SyntaxNode[]; redirects: SyntaxNode[] }>();
+  const at = (node: SyntaxNode) => {
+    const known = commands.get(node) ?? { words: [], redirects: [] };
+    commands.set(node, known);
+    return known;
+  };
   for (const [node] of walk(root)) {
     if (node.type !== 'command' && node.type !== 'redirected_statement') continue;
-    const redirected = node.children.filter(({ type }) => type === 'file_redirect').flatMap(furtherTargets);
-    if (node.type === 'command') {
-      const words = node.children.filter(({ type }) => !NO_WORDS.has(type));
-      // Redirections behind the statement were met first, being further up.
-      const behind = commands.get(node) ?? [];
-      commands.set(
-        node,
-        [...words, ...redirected, ...behind].sort((one, other) => one.start - other.start),
-      );
-    } else if (redirected.length > 0) {
-      const owner = lastCommand(node.children[0]) ?? node;
-      commands.set(owner, [...(commands.get(owner) ?? []), ...redirected]);
-    }
+    const redirects = node.children.filter(({ type }) => REDIRECTS.has(type));
+    const targets = redirects.filter(({ type }) => type === 'file_redirect').flatMap(furtherTargets);
+    const owner =
+      node.type === 'command' ? node : (lastCommand(node.children[0]) ?? (targets.length > 0 ? node : undefined));
+    if (!owner) continue;
+    // Redirections behind the statement are met first, being further up.
+    const { words, redirects: known } = at(owner);
+    words.push(...targets, ...(node.type === 'command' ? node.children.filter(({ type }) => !NO_WORDS.has(type)) : []));
+    known.push(...redirects);
   }
-  return [...commands.values()].filter((nodes) => nodes.length > 0).map((nodes) => joinWords(nodes, line));
+  return [...commands.values()]
+    .filter(({ words }) => words.length > 0)
+    .map(({ words, redirects }) => ({
+      words: joinWords(
+        words.sort((one, other) => one.start - other.start),
+        line,
+      ),
+      input: inputOf(redirects, line),
+    }));
 }

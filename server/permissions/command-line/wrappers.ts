@@ -1,25 +1,41 @@
-/** What stands behind programs that run the command they are given. Only for rules that apply in doubt. */
+/** Programs that run the command they are given, and where in their words it begins. Only for rules that apply in doubt. */
 import type { Unquoted } from './words.ts';
 
 interface Wrapper {
   /** Short options that take the next word, or the rest of theirs, for a value. */
   withValue: string;
+  /** Long options that take the next word for a value. Without a list each may or may not: both places count. */
+  longWithValue?: ReadonlySet<string>;
   /** Words between the options and the command. */
   operands?: number;
-  /** Options whose value is a command line itself. */
-  script?: string;
+  /** The operands may be missing: both places count. */
+  optional?: boolean;
+  /** Options may also follow operands. */
+  permutes?: boolean;
+  /** Options whose value is a command line; one of them may also take the place of the command. */
+  lines?: readonly string[];
+  /** The words from the command on are joined to one command line. */
+  joins?: boolean;
+  /** A word `-` is an option. */
+  dash?: boolean;
   /** With one of these it runs nothing. */
   showsOnly?: string;
+  /** Without a command it starts a shell: always, or with one of these options. */
+  shell?: string;
+  /** It gives the command further words. */
+  extends?: boolean;
 }
 
-const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map([
-  ['sudo', { withValue: 'ughpCDRrtT' }],
-  ['doas', { withValue: 'uC' }],
-  ['env', { withValue: 'uCS', script: 'S' }],
+const LINES = ['c', '--command', '--session-command'];
+
+const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
+  ['sudo', { withValue: 'ughpCDRrtT', shell: 'si' }],
+  ['doas', { withValue: 'uC', shell: 's' }],
+  ['env', { withValue: 'uCS', lines: ['S', '--split-string'], dash: true }],
   ['timeout', { withValue: 'ks', operands: 1 }],
   ['nice', { withValue: 'n' }],
   ['ionice', { withValue: 'cn' }],
-  ['xargs', { withValue: 'adEILnPs' }],
+  ['xargs', { withValue: 'adEILnPs', extends: true }],
   ['stdbuf', { withValue: 'ioe' }],
   ['time', { withValue: 'fo' }],
   ['exec', { withValue: 'a' }],
@@ -29,116 +45,143 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map([
   ['nohup', { withValue: '' }],
   ['setsid', { withValue: '' }],
   ['busybox', { withValue: '' }],
+  ['flock', { withValue: 'wEc', operands: 1, lines: LINES }],
+  ['su', { withValue: 'csgGwT', operands: 1, permutes: true, lines: LINES, dash: true, shell: '' }],
+  ['runuser', { withValue: 'cusgGwT', operands: 1, optional: true, permutes: true, lines: LINES, dash: true }],
+  ['script', { withValue: 'cEIOBTmo', operands: 1, permutes: true, lines: LINES }],
+  ['unshare', { withValue: 'SGRw', shell: '' }],
+  ['taskset', { withValue: '', operands: 1 }],
+  ['chrt', { withValue: 'TPD', operands: 1, optional: true }],
+  ['prlimit', { withValue: 'po' }],
+  ['strace', { withValue: 'abeEIoOpPsSuUX' }],
+  ['ltrace', { withValue: 'aADeFlnopsuwxX' }],
+  ['setpriv', { withValue: '' }],
+  ['nsenter', { withValue: 'tSGW', shell: '' }],
+  ['watch', { withValue: 'nqs', joins: true }],
+  ['chroot', { withValue: '', operands: 1, shell: '' }],
+  ['parallel', { withValue: 'jNLnaSIdCsPE', joins: true, shell: '', extends: true }],
+  ['unbuffer', { withValue: '' }],
+  ['caffeinate', { withValue: 'tw' }],
 ]);
-const SHELLS = new Set(['sh', 'bash', 'dash', 'ash', 'ksh', 'zsh']);
-const FIND_ACTIONS = new Set(['-exec', '-execdir', '-ok', '-okdir']);
+
+const GIT: Wrapper = {
+  withValue: 'Cc',
+  longWithValue: new Set(
+    ['git-dir', 'work-tree', 'namespace', 'exec-path', 'config-env', 'super-prefix', 'attr-source'].map(
+      (name) => `--${name}`,
+    ),
+  ),
+};
+const ALIAS = /^alias\..+?=(!?)(.*)$/is;
+
 const ASSIGNMENT = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/;
 
-/** More places than any real options leave open. */
+export const isAssignment = (text: string): boolean => ASSIGNMENT.test(text);
+
+/** More places than any real options leave open: above it the command is unreadable. */
 const MAX_STARTS = 20;
 
-interface Inner {
+/** What a command runs besides itself. */
+export interface Inner {
   /** Words of commands that it runs. */
   commands: Unquoted[][];
   /** Command lines that it reads. */
-  scripts: string[];
+  lines: string[];
+  /** It runs what only it knows: a shell that reads its lines from its input. */
+  readsInput?: boolean;
+  /** The commands get further words. */
+  extends?: boolean;
+  /** It runs what cannot be known from the line. */
+  unreadable?: boolean;
 }
 
-export const baseName = (name: string): string => name.slice(name.lastIndexOf('/') + 1);
+interface Options {
+  /** Places where the words behind the options may begin, operands counted. */
+  starts: Set<number>;
+  /** What options may have for values: short ones by letter, long ones with their dashes. */
+  values: [option: string, value: string][];
+  /** Letters of the short options. */
+  letters: string;
+}
 
-/**
- * Places where the wrapped command may begin. A long option may or may not take the next word: both places count.
- */
-function commandStarts(words: readonly Unquoted[], wrapper: Wrapper, inner: Inner): Set<number> {
-  const starts = new Set<number>();
+function readOptions(words: readonly Unquoted[], wrapper: Wrapper): Options {
+  const { operands = 0, optional, permutes } = wrapper;
+  const options: Options = { starts: new Set(), values: [], letters: '' };
   const seen = new Set<number>();
   const places = [1];
-  for (let at = places.pop(); at !== undefined && starts.size < MAX_STARTS; at = places.pop()) {
+  const addStart = (at: number) => {
+    options.starts.add(at + operands);
+    if (optional) options.starts.add(at);
+  };
+  const addValue = (option: string, value: string | undefined) => {
+    if (value !== undefined) options.values.push([option, value]);
+  };
+  for (let at = places.pop(); at !== undefined && options.starts.size < MAX_STARTS; at = places.pop()) {
     const text = words[at]?.text;
     if (text === undefined || seen.has(at)) continue;
     seen.add(at);
-    if (text === '--') starts.add(skipAssignments(words, at + 1 + (wrapper.operands ?? 0)));
+    if (text === '--') addStart(skipAssignments(words, at + 1));
     else if (text.startsWith('--')) {
-      places.push(at + 1);
-      if (!text.includes('=')) places.push(at + 2);
-      else if (wrapper.script && text.startsWith('--split-string='))
-        inner.scripts.push(text.slice(text.indexOf('=') + 1));
-      if (wrapper.script && text === '--split-string') inner.scripts.push(words[at + 1]?.text ?? '');
+      const [name, value] = splitOnce(text);
+      const takesNext = value === undefined ? wrapper.longWithValue?.has(name) : false;
+      addValue(name, value ?? words[at + 1]?.text);
+      if (takesNext !== true) places.push(at + 1);
+      if (takesNext !== false) places.push(at + 2);
     } else if (text.startsWith('-') && text.length > 1) {
-      const letter = Array.from(text).findIndex((char, index) => index > 0 && wrapper.withValue.includes(char));
       if (wrapper.showsOnly && Array.from(text).some((char) => wrapper.showsOnly?.includes(char))) continue;
+      const letter = Array.from(text).findIndex((char, index) => index > 0 && wrapper.withValue.includes(char));
       const attached = letter > 0 && letter < text.length - 1;
-      if (letter > 0 && wrapper.script?.includes(text.charAt(letter))) {
-        inner.scripts.push(attached ? text.slice(letter + 1) : (words[at + 1]?.text ?? ''));
-      }
+      options.letters += text.slice(1, letter > 0 ? letter + 1 : undefined);
+      if (letter > 0) addValue(text.charAt(letter), attached ? text.slice(letter + 1) : words[at + 1]?.text);
       places.push(letter > 0 && !attached ? at + 2 : at + 1);
-    } else if (ASSIGNMENT.test(text)) places.push(at + 1);
-    else starts.add(at + (wrapper.operands ?? 0));
+    } else if ((wrapper.dash && text === '-') || isAssignment(text)) places.push(at + 1);
+    else {
+      addStart(at);
+      if (permutes) places.push(at + 1);
+    }
   }
-  return starts;
+  return options;
 }
 
 function skipAssignments(words: readonly Unquoted[], start: number): number {
   let at = start;
-  while (ASSIGNMENT.test(words[at]?.text ?? '')) at++;
+  while (isAssignment(words[at]?.text ?? '')) at++;
   return at;
 }
 
-/** The line that `sh -c` runs: its first operand, when one of the options in front holds a `c`. */
-function shellScript(words: readonly Unquoted[]): string | undefined {
-  let runsScript = false;
-  for (let at = 1; at < words.length; at++) {
-    const text = words[at]?.text ?? '';
-    if (text === '--rcfile' || text === '--init-file') at++;
-    else if (text === '--') continue;
-    else if (/^[-+][A-Za-z]/.test(text)) {
-      runsScript ||= text.startsWith('-') && text.includes('c');
-      if (/[oO]$/.test(text)) at++;
-    } else if (!text.startsWith('--')) return runsScript ? text : undefined;
-  }
-  return undefined;
+function splitOnce(text: string): [name: string, value: string | undefined] {
+  const at = text.indexOf('=');
+  return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-function findCommands(words: readonly Unquoted[]): Unquoted[][] {
-  const commands: Unquoted[][] = [];
-  for (let at = 0; at < words.length; at++) {
-    if (!FIND_ACTIONS.has(words[at]?.text ?? '')) continue;
-    const start = at + 1;
-    while (at < words.length && !(at > start && [';', '+'].includes(words[at]?.text ?? ''))) at++;
-    commands.push(words.slice(start, at));
-  }
-  return commands;
-}
-
-/** What a command that wraps others runs; nothing for any other command. */
-export function innerOf(words: readonly Unquoted[]): Inner {
-  const inner: Inner = { commands: [], scripts: [] };
-  const name = baseName(words[0]?.text ?? '');
+/** What a program of the table runs; undefined for any other one. */
+export function wrappedCommands(name: string, words: readonly Unquoted[]): Inner | undefined {
   const wrapper = WRAPPERS.get(name);
-  if (wrapper) {
-    for (const start of commandStarts(words, wrapper, inner)) inner.commands.push(words.slice(start));
-  } else if (name === 'find') inner.commands.push(...findCommands(words));
-  else if (name === 'eval')
-    inner.scripts.push(
-      words
-        .slice(1)
-        .map(({ text }) => text)
-        .join(' '),
-    );
-  else if (SHELLS.has(name)) inner.scripts.push(shellScript(words) ?? '');
-  return { commands: inner.commands.filter(({ length }) => length > 0), scripts: inner.scripts.filter(Boolean) };
+  if (!wrapper) return undefined;
+  const { starts, values, letters } = readOptions(words, wrapper);
+  const commands = [...starts].map((at) => words.slice(at)).filter(({ length }) => length > 0);
+  const lines = values.flatMap(([option, value]) => (wrapper.lines?.includes(option) ? [value] : []));
+  // `flock <file> -c <line>`: behind the operands the option takes the place of the command.
+  for (const [option, value] of commands) {
+    if (value && wrapper.lines?.includes(option?.text.replace(/^-(?=[^-])/, '') ?? '')) lines.push(value.text);
+  }
+  if (wrapper.joins) lines.push(...commands.map((command) => command.map(({ text }) => text).join(' ')));
+  const { shell } = wrapper;
+  const startsShell = shell !== undefined && (shell === '' || Array.from(shell).some((char) => letters.includes(char)));
+  const readsInput = startsShell && commands.length === 0 && lines.length === 0;
+  // `parallel ::: <line> <line>`: each of the arguments is one.
+  const unreadable = starts.size >= MAX_STARTS || commands.some(([first]) => first?.text.startsWith(':::'));
+  return { commands, lines, readsInput, unreadable, extends: wrapper.extends === true };
 }
 
-const LEADING = new Set(['if', 'then', 'elif', 'else', 'while', 'until', 'do', 'time', '!', '{', '}', 'coproc', '']);
-
-/** The words without those that only lead up to a command: reserved words, a function's name, assignments. */
-export function withoutLeading(words: readonly Unquoted[]): readonly Unquoted[] {
-  let at = 0;
-  for (; at < words.length; at++) {
-    const text = words[at]?.text ?? '';
-    if (text === 'function') at++;
-    else if (text === 'coproc' && words[at + 2]?.text === '{') at++;
-    else if (!LEADING.has(text) && !ASSIGNMENT.test(text)) break;
-  }
-  return words.slice(at);
+/** A git command without git's own options, and the lines of aliases that are defined for it alone. */
+export function gitCommands(words: readonly Unquoted[]): Inner {
+  const { starts, values } = readOptions(words, GIT);
+  return {
+    commands: [...starts].filter((at) => at > 1).map((at) => [...words.slice(0, 1), ...words.slice(at)]),
+    lines: values.flatMap(([letter, value]) => {
+      const [, shell, text] = (letter === 'c' && ALIAS.exec(value)) || [];
+      return text === undefined ? [] : [shell ? text : `git ${text}`];
+    }),
+  };
 }

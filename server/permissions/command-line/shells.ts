@@ -1,0 +1,80 @@
+/** Shells and builtins that read command lines: from a word, from their input, from a file. */
+import type { Inner } from './wrappers.ts';
+import type { Unquoted } from './words.ts';
+
+export const SHELLS: ReadonlySet<string> = new Set('sh bash dash ash ksh mksh zsh rbash yash csh tcsh fish'.split(' '));
+
+/** A file that is what the command's input is. */
+export const isInputDevice = (path: string): boolean => /^\/dev\/(?:stdin|fd\/)|^\/proc\/[^/]+\/fd\//.test(path);
+
+/** What another command writes, or whatever the input is: the lines are nowhere in the words. */
+const isInput = (operand: string) => operand.startsWith('<(') || isInputDevice(operand);
+
+const NOTHING: Inner = { commands: [], lines: [] };
+const UNREADABLE: Inner = { ...NOTHING, unreadable: true };
+
+/** `sh -c <line>`, `sh <file>`, or `sh` alone, which reads its input. */
+export function shellCommands(words: readonly Unquoted[]): Inner {
+  let runsLine = false;
+  let readsInput = false;
+  let operand: string | undefined;
+  for (let at = 1; at < words.length && operand === undefined; at++) {
+    const text = words[at]?.text ?? '';
+    if (text === '--version' || text === '--help') return NOTHING;
+    if (text === '--rcfile' || text === '--init-file') at++;
+    else if (text === '--' || text === '-') {
+      operand = words[at + 1]?.text;
+      break;
+    } else if (/^[-+][A-Za-z]/.test(text)) {
+      runsLine ||= text.startsWith('-') && text.includes('c');
+      readsInput ||= text.startsWith('-') && text.includes('s');
+      if (/[oO]$/.test(text)) at++;
+    } else if (!text.startsWith('--')) operand = text;
+  }
+  if (runsLine) return operand === undefined ? NOTHING : { commands: [], lines: [operand] };
+  if (readsInput || operand === undefined) return { ...NOTHING, readsInput: true };
+  return isInput(operand) ? UNREADABLE : NOTHING;
+}
+
+/** Texts behind an option of a builtin, attached or as the next word. */
+const valuesOf = (words: readonly Unquoted[], letter: string): string[] =>
+  words.flatMap(({ text }, at) => {
+    const value = new RegExp(`^-[A-Za-z]*?${letter}(.*)$`, 's').exec(text)?.[1];
+    return value === undefined ? [] : [value === '' ? (words[at + 1]?.text ?? '') : value];
+  });
+
+const operandsOf = (words: readonly Unquoted[]) => words.slice(1).filter(({ text }) => !/^-./.test(text));
+
+/** What a builtin runs of the text that it is given; nothing for any other command. */
+export function builtinCommands(name: string, words: readonly Unquoted[]): Inner {
+  switch (name) {
+    case 'eval':
+      return {
+        commands: [],
+        lines: [
+          words
+            .slice(1)
+            .map(({ text }) => text)
+            .join(' '),
+        ],
+      };
+    case 'trap': {
+      // `-` and an empty word take a trap away.
+      const [action] = operandsOf(words);
+      return { commands: [], lines: action === undefined || action.text === '-' ? [] : [action.text] };
+    }
+    case 'mapfile':
+    case 'readarray':
+    case 'compgen':
+    case 'complete':
+      return { commands: [], lines: valuesOf(words, 'C') };
+    case 'hash':
+      // From here on a name means another program.
+      return valuesOf(words, 'p').length > 0 ? UNREADABLE : NOTHING;
+    case '.':
+    case 'source':
+      return isInput(operandsOf(words)[0]?.text ?? '') ? UNREADABLE : NOTHING;
+    default:
+      return NOTHING;
+  }
+}
