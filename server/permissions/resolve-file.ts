@@ -2,7 +2,7 @@
 import { PathError, resolveTarget } from '#server/files/paths.ts';
 import type { Reach, Target } from '#server/files/paths.ts';
 import type { ToolEnvironment } from '#server/tools/tool.ts';
-import { isSensitivePath } from './sensitive-files.ts';
+import { isSensitivePath, sensitiveText } from './sensitive-files.ts';
 import { findServerFiles } from './server-files.ts';
 
 /** As `resolveTarget`; throws `PathError` for sensitive files and the server's own secrets too. */
@@ -13,7 +13,7 @@ export async function resolveFile(
   const target = await resolveTarget(input, environment);
   const { isSecret } = await findServerFiles(environment);
   if ([target.path, target.real].some((path) => isSensitivePath(path) || isSecret(path))) {
-    throw new PathError(`${input} is a sensitive file (it may hold secrets) and is not accessible to tools.`);
+    throw new PathError(sensitiveText(input));
   }
   return target;
 }

@@ -1,11 +1,13 @@
 /** What a search never shows: files that hold secrets, and the bookkeeping of version control systems. */
 import { join, relative, sep } from 'node:path';
+import { inBatches } from '#server/files/in-batches.ts';
 import { isInside } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';
+import { readStart } from '#server/files/read-start.ts';
 import { VCS_DIRECTORIES } from '#server/files/ripgrep.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import type { ToolEnvironment } from '#server/tools/tool.ts';
-import { isSensitivePath } from './sensitive-files.ts';
+import { holdsPrivateKey, isSensitivePath, PRIVATE_KEY_BYTES } from './sensitive-files.ts';
 import { findServerFiles } from './server-files.ts';
 
 const vcsNames = new Set(VCS_DIRECTORIES);
@@ -20,12 +22,16 @@ function inVersionControl(path: string, cwd: string): boolean {
 export interface SearchFilter {
   /** To be asked once for a file. */
   shows(name: string): boolean;
+  /** Those of the names, which must be shown ones, whose files begin with no private key. Rejects with the signal's reason. */
+  withoutPrivateKeys(names: readonly string[], signal: AbortSignal): Promise<string[]>;
   hidden(): number;
 }
 
 interface Place extends Pick<ToolEnvironment, 'cwd' | 'home' | 'sessionDir' | 'ancestorDirs'> {
-  runtime: Pick<Runtime, 'realpath'>;
+  runtime: Pick<Runtime, 'openFile' | 'realpath'>;
 }
+
+const SIDE_BY_SIDE = 16;
 
 /**
  * What a search must not show of `directory`: judged by paths as named and with the search root's links resolved. The
@@ -51,6 +57,15 @@ export async function createSearchFilter(directory: string, target: Target, plac
       if (!rootSensitive && !sensitive(path) && !sensitive(real)) return true;
       hidden++;
       return false;
+    },
+    async withoutPrivateKeys(names, signal) {
+      const secrets = await inBatches(names, SIDE_BY_SIDE, async (name) => {
+        signal.throwIfAborted();
+        const start = await readStart(join(directory, name), PRIVATE_KEY_BYTES, runtime).catch(() => undefined);
+        return start !== undefined && holdsPrivateKey(start);
+      });
+      hidden += secrets.filter(Boolean).length;
+      return names.filter((_name, index) => !secrets[index]);
     },
     hidden: () => hidden,
   };

@@ -1,19 +1,87 @@
 /** Files that hold secrets by convention: never read or written by a tool, left out of searches. */
 import { sep } from 'node:path';
 
-const harmlessEnvironmentFiles = new Set(['.env.example', '.env.sample', '.env.template']);
-const environmentFile = /^\.env(\..*)?$/s;
-const keyFile =
-  /^(id_rsa|id_ed25519|id_ecdsa|credentials)($|[-_]|\.(bak|backup|copy|disabled|key|old|orig|pem|save|tmp)$)/;
-const credentialFolders = new Set(['.aws', '.gcp']);
+export interface SensitiveNames {
+  /**
+   * Ends of paths, in lower case. `*` is anything within a name, `{a,b}` one of them, `[-_]` one of these characters, `/**`
+   * everything in a folder.
+   */
+  patterns: readonly string[];
+  /** What of it holds no secret. */
+  except?: readonly string[];
+}
+
+const KEYS = '{id_rsa,id_dsa,id_ecdsa,id_ed25519,credentials}';
+const withContent = (folders: readonly string[]) => folders.flatMap((folder) => [folder, `${folder}/**`]);
+
+/** All of them, as `docs/security.md` lists them. */
+export const SENSITIVE_FILES: readonly SensitiveNames[] = [
+  { patterns: ['.env', '.env.*'], except: ['.env.example', '.env.sample', '.env.template'] },
+  {
+    patterns: [KEYS, `${KEYS}[-_]*`, `${KEYS}.{bak,backup,copy,disabled,key,old,orig,pem,save,tmp}`],
+    except: ['*.pub'],
+  },
+  {
+    patterns: [
+      '.netrc',
+      '_netrc',
+      '.npmrc',
+      '.pypirc',
+      '.git-credentials',
+      '.envrc',
+      '.pgpass',
+      'credentials.json',
+      'application_default_credentials.json',
+    ],
+  },
+  { patterns: ['*.p12', '*.pfx', '*.jks', '*.keystore', '*.kdbx', '*.ppk'] },
+  { patterns: ['.ssh/**'], except: ['*.pub', 'config', 'known_hosts*', 'authorized_keys'] },
+  { patterns: withContent(['.aws/credentials', '.gcp/credentials', '.azure', '.config/gcloud', '.gnupg']) },
+  { patterns: ['.kube/config', '.docker/config.json', '.config/gh/hosts.yml'] },
+];
+
+function source(pattern: string): string {
+  return pattern
+    .replace(/[.+^$()|\\]/g, '\\$&')
+    .replace(/\{([^}]*)\}/g, (_found, members: string) => `(?:${members.replaceAll(',', '|')})`)
+    .replace(/\/\*\*$/, '/[^]+')
+    .replaceAll('*', '[^/]*');
+}
+
+/** Matches base names, and paths with slashes. Nearly all paths are none of them, so each is one regular expression. */
+function matcher(patterns: readonly string[]): (name: string, path: string) => boolean {
+  const sources = (selected: readonly string[]) => selected.map(source).join('|') || '[]';
+  const names = new RegExp(`^(?:${sources(patterns.filter((pattern) => !pattern.includes('/')))})$`);
+  const paths = new RegExp(`(?:^|/)(?:${sources(patterns.filter((pattern) => pattern.includes('/')))})$`);
+  return (name, path) => names.test(name) || paths.test(path);
+}
+
+const isAny = matcher(SENSITIVE_FILES.flatMap(({ patterns }) => patterns));
+const matchers = SENSITIVE_FILES.map(({ patterns, except = [] }) => ({
+  isSensitive: matcher(patterns),
+  isHarmless: matcher(except),
+}));
 
 /** Whether the path, as written, names a sensitive file; the caller asks once more for the path with links resolved. */
 export function isSensitivePath(path: string): boolean {
-  const segments = path.toLowerCase().split(sep).filter(Boolean);
-  const name = segments.at(-1) ?? '';
-  if (environmentFile.test(name) && !harmlessEnvironmentFiles.has(name)) return true;
-  if (keyFile.test(name) && !name.endsWith('.pub')) return true;
-  return segments.some(
-    (segment, index) => segment === 'credentials' && credentialFolders.has(segments[index - 1] ?? ''),
-  );
+  const given = (sep === '/' ? path : path.replaceAll(sep, '/')).toLowerCase();
+  const whole = given.includes('//') || given.endsWith('/') ? given.split('/').filter(Boolean).join('/') : given;
+  const name = whole.slice(whole.lastIndexOf('/') + 1);
+  if (!isAny(name, whole)) return false;
+  return matchers.some(({ isSensitive, isHarmless }) => isSensitive(name, whole) && !isHarmless(name, whole));
 }
+
+/** How much of a file is checked for a private key. */
+export const PRIVATE_KEY_BYTES = 4096;
+/** Zero bytes are dropped before: a file in UTF-16 has one beside each of these characters. */
+const PRIVATE_KEY = /^(?:ï»¿|ÿþ|þÿ)?-----BEGIN[^\r\n]*PRIVATE KEY(?: BLOCK)?-----/m;
+
+/** Whether a file, of whatever name, begins with a private key in PEM or OpenPGP form. */
+export function holdsPrivateKey(head: Uint8Array): boolean {
+  const text = Buffer.from(head.subarray(0, PRIVATE_KEY_BYTES)).toString('latin1');
+  return PRIVATE_KEY.test(text.replaceAll('\0', ''));
+}
+
+/** Why a tool does not touch the file. */
+export const sensitiveText = (input: string): string =>
+  `${input} is a sensitive file (it may hold secrets) and is not accessible to tools.`;

@@ -5,6 +5,7 @@ import { regularFileProblem } from '#server/files/file-kind.ts';
 import { movedSince } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';
 import { resolveFile } from '#server/permissions/resolve-file.ts';
+import { holdsPrivateKey, sensitiveText } from '#server/permissions/sensitive-files.ts';
 import { decodeText, encodeText, sniffEncoding, SNIFF_BYTES } from '#server/files/text-encoding.ts';
 import { defineTool, failed, ToolInputError } from './tool.ts';
 import type { RunContext, ToolResult } from './tool.ts';
@@ -45,6 +46,7 @@ async function run(args: EditArguments, target: Target, { runtime }: RunContext)
   if (stats.size > EDIT_MAX_BYTES) return failed(`${args.path} is larger than ${EDIT_MAX_BYTES} bytes.`);
   try {
     const bytes = await runtime.readFile(target.real, { maxBytes: EDIT_MAX_BYTES });
+    if (holdsPrivateKey(bytes)) return failed(sensitiveText(args.path));
     const encoding = sniffEncoding(bytes.subarray(0, SNIFF_BYTES));
     const { count, replaced } = replacePieces(decodeText(bytes, encoding), args);
     if (count === 0) return failed(`old_string was not found in ${args.path}.`);

@@ -15,7 +15,6 @@ import {
 import type { SearchOptions, SearchRun } from '#server/files/ripgrep.ts';
 import { inPathOrder, newestFirst, searchScope } from '#server/files/search-scope.ts';
 import { createSearchFilter } from '#server/permissions/search-filter.ts';
-import type { SearchFilter } from '#server/permissions/search-filter.ts';
 import { defineTool, failed } from './tool.ts';
 import type { RunContext, Tool, ToolResult } from './tool.ts';
 
@@ -86,41 +85,47 @@ function ripgrepArguments(args: GrepArguments, argument: string): string[] {
   ];
 }
 
-type Show = (name: string) => string;
+/** The file that a row belongs to; undefined for rows that separate blocks. */
+function fileOf(row: string): string | undefined {
+  const at = row.indexOf('\0');
+  return at === -1 ? undefined : stripDot(row.slice(0, at));
+}
 
-function countEntries({ records }: SearchRun, filter: SearchFilter, show: Show): Found {
+/** Labels of the files that are shown, by name. */
+type Labels = ReadonlyMap<string, string>;
+
+function countEntries({ records }: SearchRun, labels: Labels): Found {
   const counts = new Map<string, number>();
   for (const row of records) {
-    const at = row.indexOf('\0');
-    const name = stripDot(row.slice(0, at));
-    if (at !== -1 && filter.shows(name)) counts.set(name, Number(row.slice(at + 1)));
+    const name = fileOf(row);
+    if (name !== undefined && labels.has(name)) counts.set(name, Number(row.slice(row.indexOf('\0') + 1)));
   }
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  const entries = inPathOrder([...counts.keys()]).map((name) => ({ text: `${show(name)}:${counts.get(name)}` }));
+  const entries = inPathOrder([...counts.keys()]).map((name) => ({ text: `${labels.get(name)}:${counts.get(name)}` }));
   return { entries, heading: `${total} matches in ${counts.size} files.` };
 }
 
 /** ripgrep prints a file's rows together, files in any order: here they come in path order, so that offsets hold. */
-function contentEntries({ records }: SearchRun, filter: SearchFilter, show: Show, numbers: boolean): Found {
-  /** A file may have hundred thousands of rows: each is judged once. Undefined: not shown. */
-  const files = new Map<string, { label: string; rows: Entry[] } | undefined>();
+function contentEntries({ records }: SearchRun, labels: Labels, numbers: boolean): Found {
+  const rows = new Map<string, Entry[]>();
   let block = 0;
   for (const row of records) {
     if (row === '--') {
       block++;
       continue;
     }
-    const at = row.indexOf('\0');
-    const line = /^(\d+)([:-])([\s\S]*)$/.exec(row.slice(at + 1));
-    if (at === -1 || !line) continue;
-    const name = stripDot(row.slice(0, at));
-    if (!files.has(name)) files.set(name, filter.shows(name) ? { label: show(name), rows: [] } : undefined);
-    const file = files.get(name);
+    const name = fileOf(row);
+    const label = name === undefined ? undefined : labels.get(name);
+    const line = /^(\d+)([:-])([\s\S]*)$/.exec(row.slice(row.indexOf('\0') + 1));
+    if (name === undefined || label === undefined || !line) continue;
     const [, number, mark, text = ''] = line;
     const where = numbers ? `${mark}${number}${mark}` : mark;
-    file?.rows.push({ text: `${file.label}${where}${text.replace(/\r$/, '')}`, block });
+    const entry = { text: `${label}${where}${text.replace(/\r$/, '')}`, block };
+    const known = rows.get(name);
+    if (known) known.push(entry);
+    else rows.set(name, [entry]);
   }
-  return { entries: inPathOrder([...files.keys()]).flatMap((name) => files.get(name)?.rows ?? []) };
+  return { entries: inPathOrder([...rows.keys()]).flatMap((name) => rows.get(name) ?? []) };
 }
 
 /** The requested page of entries with what the model must know about the rest behind it. */
@@ -177,14 +182,16 @@ export function createGrepTool(options: SearchOptions = {}): Tool {
       },
       options,
     );
-    const show = (name: string) => displayPath(join(directory, name), cwd);
+    const byRow =
+      mode === 'files_with_matches' ? run.records.map(stripDot) : run.records.flatMap((row) => fileOf(row) ?? []);
+    const names = await filter.withoutPrivateKeys([...new Set(byRow)].filter(filter.shows), signal);
+    const labels = new Map(names.map((name) => [name, displayPath(join(directory, name), cwd)]));
     let found: Found;
-    if (mode === 'content') found = contentEntries(run, filter, show, args['-n'] ?? true);
-    else if (mode === 'count_matches') found = countEntries(run, filter, show);
+    if (mode === 'content') found = contentEntries(run, labels, args['-n'] ?? true);
+    else if (mode === 'count_matches') found = countEntries(run, labels);
     else {
-      const names = run.records.map(stripDot).filter(filter.shows);
       const sorted = await newestFirst(directory, names, { runtime, stepMs: MTIME_STEP_MS, signal });
-      found = { entries: sorted.names.map((name) => ({ text: show(name) })), undated: sorted.undated };
+      found = { entries: sorted.names.map((name) => ({ text: labels.get(name) ?? name })), undated: sorted.undated };
     }
     return page(found, args, run, filter.hidden(), timeoutMs);
   }

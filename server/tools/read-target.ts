@@ -2,12 +2,30 @@
 import { errorMessage } from '#server/errors/service-error.ts';
 import { errorCode } from '#server/files/errno.ts';
 import { movedSince, type Target } from '#server/files/paths.ts';
+import { startOf } from '#server/files/read-start.ts';
+import { holdsPrivateKey, PRIVATE_KEY_BYTES, sensitiveText } from '#server/permissions/sensitive-files.ts';
 import type { OpenFile } from '#server/runtime/runtime.ts';
 import { failed, type RunContext, type ToolResult } from './tool.ts';
 
+/** The file, of which the first bytes were read already. */
+function withStart(file: OpenFile, start: Uint8Array): OpenFile {
+  let left = start;
+  return {
+    stats: file.stats,
+    async read(maxBytes) {
+      const first = left.subarray(0, maxBytes);
+      left = left.subarray(first.length);
+      if (first.length === maxBytes) return first;
+      const rest = await file.read(maxBytes - first.length);
+      return first.length === 0 ? rest : Buffer.concat([first, rest]);
+    },
+    close: () => file.close(),
+  };
+}
+
 /**
- * Opens the target unless it has become another file since, and closes it behind `read`. What hinders is told by `given`,
- * the path that the model named.
+ * Opens the target unless it has become another file since, and closes it after `read`. A file that begins with a private
+ * key is refused. Messages name the file by `given`, the path that the model named.
  */
 export async function readTarget(
   given: string,
@@ -20,7 +38,8 @@ export async function readTarget(
   try {
     const file = await runtime.openFile(target.path);
     try {
-      return await read(file);
+      const start = file.stats.isFile() ? await startOf(file, PRIVATE_KEY_BYTES) : new Uint8Array();
+      return holdsPrivateKey(start) ? failed(sensitiveText(given)) : await read(withStart(file, start));
     } finally {
       await file.close();
     }

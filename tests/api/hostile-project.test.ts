@@ -68,6 +68,10 @@ describe('an instruction file', () => {
     ['the token of the server', async () => join(world.server.home, 'server.token')],
     ['an environment file of the project', async () => put(join(world.project, '.env'), SECRET)],
     ['the environment of the server', async () => '/proc/self/environ'],
+    [
+      'a key of the project by another name',
+      async () => put(join(world.project, 'deploy.txt'), `-----BEGIN PRIVATE KEY-----\n${SECRET}\n`),
+    ],
     ['a device without end', async () => '/dev/zero'],
   ])('that links to %s is refused, and named in a warning', async (_what, target) => {
     vi.stubEnv('SOME_VARIABLE', SECRET);

@@ -315,6 +315,45 @@ describe("the server's own files", () => {
   });
 });
 
+test('secrets of a project are neither read nor found, what looks like them is', async () => {
+  const world = await startWorld();
+  try {
+    const key = '-----BEGIN PRIVATE KEY-----\nneedle\n-----END PRIVATE KEY-----\n';
+    const secrets = {
+      'key.pem': key,
+      'notes.txt': key,
+      id_dsa: 'needle',
+      '.netrc': 'needle',
+      '.npmrc': 'needle',
+      '.git-credentials': 'needle',
+      '.envrc': 'needle',
+      '.kube/config': 'needle',
+      '.ssh/mykey': 'needle',
+      'credentials.json': '"needle"',
+    };
+    const others = {
+      'cert.pem': key.replaceAll('PRIVATE KEY', 'CERTIFICATE'),
+      '.npmrc.example': 'needle',
+      'id_rsa.pub': 'needle',
+      '.ssh/config': 'needle',
+    };
+    for (const [name, text] of Object.entries({ ...secrets, ...others })) {
+      await mkdir(dirname(join(world.project, name)), { recursive: true });
+      await writeFile(join(world.project, name), text);
+    }
+    const talk = await startTalk(world);
+    for (const path of Object.keys(secrets))
+      expect([path, await fate(talk, ['Read', { path }])]).toEqual([path, 'failed']);
+    for (const path of Object.keys(others)) expect([path, await fate(talk, ['Read', { path }])]).toEqual([path, 'ran']);
+    const { results } = await talk.turn('go', callThenText('Grep', { pattern: 'needle' }));
+    expect(results[0]?.output.split('\n').toSorted()).toEqual(
+      [...Object.keys(others), `[Matches in ${Object.keys(secrets).length} sensitive files are not shown.]`].toSorted(),
+    );
+  } finally {
+    await world.close();
+  }
+});
+
 test('commands get no secret of the server', async () => {
   const world = await startWorld({ config: { default_permission_mode: 'yolo' } });
   process.env.SERVICE_CODE_PASSWORD = 'pass-word';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from '#server/clock.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { directoriesDown, isInside } from '#server/files/paths.ts';
-import { isSensitivePath } from '#server/permissions/sensitive-files.ts';
+import { holdsPrivateKey, isSensitivePath } from '#server/permissions/sensitive-files.ts';
 import { ignoredConfigWarning } from '#server/project-files/ignored-config.ts';
 import type { Project, Projects } from '#server/project-files/projects.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
@@ -136,6 +136,7 @@ export function createInstructionFiles(deps: InstructionFilesDeps): InstructionF
         if (isSensitivePath(real) || (await deps.isSecret(real))) throw new Error('it leads to a sensitive file');
       },
     });
+    if (holdsPrivateKey(bytes)) throw new Error('it holds a private key');
     return Buffer.from(bytes).toString('utf8');
   }
 

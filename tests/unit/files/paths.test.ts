@@ -5,7 +5,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fromWindowsForm, isInside, resolveTarget } from '#server/files/paths.ts';
 import { resolveFile } from '#server/permissions/resolve-file.ts';
 import { realPath } from '#server/runtime/real-path.ts';
-import { isSensitivePath } from '#server/permissions/sensitive-files.ts';
 import { createWorkspace } from '../tools/workspace.ts';
 import type { Workspace } from '../tools/workspace.ts';
 
@@ -88,49 +87,6 @@ describe('resolving', () => {
 });
 
 describe('sensitive files', () => {
-  test.each([
-    '.env',
-    '.ENV',
-    '.env.local',
-    '.env.production',
-    '.env.example.bak',
-    'id_rsa',
-    'id_ed25519',
-    'ID_ECDSA',
-    'id_rsa-work',
-    'id_rsa_old',
-    'id_rsa.bak',
-    'id_ed25519.PEM',
-    'credentials',
-    'credentials.old',
-    'credentials_x.json',
-    '.aws/credentials',
-    '.aws/credentials/deep/file',
-    '.gcp/credentials/x',
-  ])('%s', (name) => {
-    expect(isSensitivePath(`/home/u/${name}`)).toBe(true);
-  });
-
-  test.each([
-    '.env.example',
-    '.env.sample',
-    '.ENV.template',
-    '.envrc',
-    'env',
-    'x.env',
-    'id_rsa.pub',
-    'id_rsa-work.pub',
-    'id_rsa2',
-    'credentials.json',
-    'credentials.ts',
-    'my-credentials',
-    '.aws/config',
-    'aws/credentials.d/x',
-    'id_rsa.old.gz',
-  ])('not %s', (name) => {
-    expect(isSensitivePath(`/home/u/${name}`)).toBe(false);
-  });
-
   test('are refused by either name of a link', async () => {
     await writeFile(space.path('.env'), 'SECRET=1');
     await symlink('.env', space.path('innocent'));
