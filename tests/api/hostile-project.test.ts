@@ -270,8 +270,7 @@ describe('a .git entry', () => {
     await rm(join(world.project, name), { recursive: true, force: true });
     await symlink('/dev/zero', join(world.project, name));
     const talk = await startTalk(world);
-    const expected = name === '.git/commondir' ? expect.not.stringMatching(/^asked$/) : 'asked';
-    expect(await fate(talk, 'Write', { path: 'new.txt', content: 'x' })).toEqual(expected);
+    expect(await fate(talk, 'Write', { path: 'new.txt', content: 'x' })).toBe('asked');
   });
 });
 
