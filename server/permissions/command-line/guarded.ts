@@ -6,7 +6,7 @@ import { allCommands, type CommandInput } from './tree.ts';
 import { unquote } from './words.ts';
 import type { Unquoted } from './words.ts';
 import type { Inner } from './wrappers.ts';
-import { baseName, innerOf, withoutLeading } from './inner.ts';
+import { baseName, heldCommands, innerOf, withoutLeading } from './inner.ts';
 
 /** `sh -c` in `sh -c` …: deeper lines are not read. */
 const MAX_SCRIPT_DEPTH = 5;
@@ -58,6 +58,7 @@ export function guardedTexts(line: string, parse: (line: string) => SyntaxTree |
       const inner = innerOf(words);
       // What gets further words is no shell that reads its input.
       waiting.push(...inner.commands.map((command) => ({ words: command, ...(inner.extends ? {} : { input }) })));
+      waiting.push(...heldCommands(words).map((command) => ({ words: command, input })));
       addLines(inner, input, depth + 1);
     }
   }

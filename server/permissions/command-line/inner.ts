@@ -30,14 +30,28 @@ export function innerOf(words: readonly Unquoted[]): Inner {
 
 const LEADING = new Set(['if', 'then', 'elif', 'else', 'while', 'until', 'do', 'time', '!', '{', '}', 'coproc', '']);
 
-/** The words without those that only lead up to a command: reserved words, a function's name, assignments. */
+/**
+ * The words without the first when that only leads up to a command: a reserved word, a function's name, an assignment.
+ * Undefined when it is the command's name.
+ */
+function withoutFirst(words: readonly Unquoted[]): readonly Unquoted[] | undefined {
+  const text = words[0]?.text;
+  if (text === undefined) return undefined;
+  if (text === 'function' || (text === 'coproc' && words[2]?.text === '{')) return words.slice(2);
+  return LEADING.has(text) || isAssignment(text) ? words.slice(1) : undefined;
+}
+
+/** The words of a command from its name on. */
 export function withoutLeading(words: readonly Unquoted[]): readonly Unquoted[] {
-  let at = 0;
-  for (; at < words.length; at++) {
-    const text = words[at]?.text ?? '';
-    if (text === 'function') at++;
-    else if (text === 'coproc' && words[at + 2]?.text === '{') at++;
-    else if (!LEADING.has(text) && !isAssignment(text)) break;
+  for (let rest = words; ;) {
+    const next = withoutFirst(rest);
+    if (!next) return rest;
+    rest = next;
   }
-  return words.slice(at);
+}
+
+/** The commands that the words of one hold: the grammar takes `time { a` for a command of that name. */
+export function heldCommands(words: readonly Unquoted[]): Unquoted[][] {
+  const next = withoutFirst(words);
+  return next && next.length > 0 ? [[...next]] : [];
 }

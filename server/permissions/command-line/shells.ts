@@ -48,16 +48,11 @@ const operandsOf = (words: readonly Unquoted[]) => words.slice(1).filter(({ text
 /** What a builtin runs of the text that it is given; nothing for any other command. */
 export function builtinCommands(name: string, words: readonly Unquoted[]): Inner {
   switch (name) {
-    case 'eval':
-      return {
-        commands: [],
-        lines: [
-          words
-            .slice(1)
-            .map(({ text }) => text)
-            .join(' '),
-        ],
-      };
+    case 'eval': {
+      const [, first] = words;
+      const texts = words.slice(first?.text === '--' ? 2 : 1).map(({ text }) => text);
+      return { commands: [], lines: [texts.join(' ')] };
+    }
     case 'trap': {
       // `-` and an empty word take a trap away.
       const [action] = operandsOf(words);

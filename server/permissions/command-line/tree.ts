@@ -102,8 +102,10 @@ function joinWords(nodes: readonly SyntaxNode[], line: string): string[] {
   for (const node of nodes) {
     const source = line.slice(node.start, node.end);
     const joined = end !== undefined && line.slice(end, node.start).replaceAll('\\\n', '') === '';
-    if (joined) words.push((words.pop() ?? '') + source);
-    else words.push(source);
+    // The grammar takes `{ {` for one word.
+    const parts = node.type === 'word' ? source.split(/(?<!\\)[ \t]+/) : [source];
+    if (joined) words.push((words.pop() ?? '') + (parts.shift() ?? ''));
+    words.push(...parts);
     end = node.end;
   }
   return words;

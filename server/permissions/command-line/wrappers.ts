@@ -134,7 +134,7 @@ function readOptions(words: readonly Unquoted[], wrapper: Wrapper): Options {
       options.letters += text.slice(1, letter > 0 ? letter + 1 : undefined);
       if (letter > 0) addValue(text.charAt(letter), attached ? text.slice(letter + 1) : words[at + 1]?.text);
       places.push(letter > 0 && !attached ? at + 2 : at + 1);
-    } else if ((wrapper.dash && text === '-') || isAssignment(text)) places.push(at + 1);
+    } else if ((wrapper.dash && text === '-') || (isAssignment(text) && !wrapper.joins)) places.push(at + 1);
     else {
       addStart(at);
       if (permutes) places.push(at + 1);
