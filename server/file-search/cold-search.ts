@@ -1,7 +1,6 @@
 /** Searching a tree that is not known: ripgrep lists its files, of which the directories follow. */
 import { foldCase } from '#server/files/fold-case.ts';
-import { runRipgrep, type SearchOptions } from '#server/files/ripgrep.ts';
-import type { Runtime } from '#server/runtime/runtime.ts';
+import { runRipgrep, type SearchOptions, type SearchRuntime } from '#server/files/ripgrep.ts';
 import { enterDirectory, startOfPath, type Progress, type Query } from './query.ts';
 import type { Ranking } from './ranking.ts';
 
@@ -19,7 +18,7 @@ export interface ColdSearch {
   followIgnoreFiles: boolean;
   /** Ignore files of git count without a repository, and those above the root do not. */
   outsideRepository: boolean;
-  runtime: Pick<Runtime, 'environment' | 'spawn' | 'which'>;
+  runtime: SearchRuntime;
   ripgrep?: SearchOptions['ripgrep'];
   timeoutMs: number;
   signal: AbortSignal;

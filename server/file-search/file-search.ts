@@ -1,7 +1,6 @@
 /** Finding files of a work directory by parts of their names. */
-import type { SearchOptions } from '#server/files/ripgrep.ts';
+import type { SearchOptions, SearchRuntime } from '#server/files/ripgrep.ts';
 import type { WorkDirectory } from '#server/files/work-directory.ts';
-import type { Runtime } from '#server/runtime/runtime.ts';
 import type { FileHits, SearchFiles, SuggestFiles } from '#schema/file-search.ts';
 import type { WantedHits } from './find-files.ts';
 import type { KnownTrees, KnownTreesDeps } from './known-trees.ts';
@@ -16,7 +15,7 @@ export interface FileSearch {
 }
 
 export interface FileSearchDeps extends KnownTreesDeps {
-  runtime: Pick<Runtime, 'environment' | 'spawn' | 'which'>;
+  runtime: SearchRuntime;
   /** Tests name another ripgrep. */
   ripgrep?: SearchOptions['ripgrep'];
 }

@@ -3,6 +3,7 @@ import { errorMessage } from '#server/errors/service-error.ts';
 import { exceededMemory } from '#server/processes/memory-limit.ts';
 import { runCommand } from '#server/processes/run-command.ts';
 import type { StopReason } from '#server/processes/run-command.ts';
+import { ownPrograms, type OwnPrograms, type ProgramRuntime } from '#server/runtime/own-programs.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 
 export const SEARCH_TIMEOUT_MS = 20_000;
@@ -14,7 +15,7 @@ const STDERR_MAX_CHARS = 4000;
 
 export interface SearchOptions {
   /** Where ripgrep is, asked at every search. */
-  ripgrep?: (runtime: Pick<Runtime, 'which'>) => Promise<string | undefined>;
+  ripgrep?: (programs: OwnPrograms, runtime: Pick<Runtime, 'which'>) => Promise<string | undefined>;
   timeoutMs?: number;
 }
 
@@ -31,14 +32,17 @@ export const commonArguments = (globs: readonly string[], includeIgnored: boolea
 ];
 
 /** The binary of `@vscode/ripgrep`, else `rg` on PATH; undefined when there is neither. Nothing is downloaded. */
-export async function findRipgrep({ which }: Pick<Runtime, 'which'>): Promise<string | undefined> {
+export async function findRipgrep(
+  programs: OwnPrograms,
+  { which }: Pick<Runtime, 'which'>,
+): Promise<string | undefined> {
   // Importing throws when no binary ships for this platform; PATH is the answer then.
   const shipped = await import('@vscode/ripgrep').then(
     (module) => module.rgPath,
     () => undefined,
   );
   const found = shipped && (await which(shipped));
-  return found || which(process.platform === 'win32' ? 'rg.exe' : 'rg');
+  return found || programs.find('rg');
 }
 
 /** Why a search has no result, in words for the model. */
@@ -46,11 +50,15 @@ export class SearchError extends Error {
   override readonly name = 'SearchError';
 }
 
+export type SearchRuntime = ProgramRuntime & Pick<Runtime, 'spawn'>;
+
 export interface SearchRequest {
-  runtime: Pick<Runtime, 'environment' | 'spawn' | 'which'>;
+  runtime: SearchRuntime;
   args: readonly string[];
   /** Directory that is searched; ripgrep's globs are relative to it. */
   cwd: string;
+  /** Directory of the workspace, which brings no ripgrep; `cwd` by default. */
+  workspace?: string;
   signal: AbortSignal;
   /** Bytes of output after which the search stops with what it has. */
   maxBytes: number;
@@ -76,7 +84,12 @@ interface Output {
   stopped: StopReason | undefined;
 }
 
-async function runOnce(ripgrep: string, args: readonly string[], request: SearchRequest, timeoutMs: number) {
+async function runOnce(
+  { file, env }: { file: string; env: NodeJS.ProcessEnv },
+  args: readonly string[],
+  request: SearchRequest,
+  timeoutMs: number,
+) {
   const { runtime, cwd, signal, maxBytes, separator, keep = () => true } = request;
   const output: Output = { records: [], printed: false, stderr: '', exitCode: 0, stopped: undefined };
   let rest = '';
@@ -92,10 +105,10 @@ async function runOnce(ripgrep: string, args: readonly string[], request: Search
     rest += text.slice(start);
   };
   const end = await runCommand(runtime.spawn, {
-    file: ripgrep,
+    file,
     args,
     cwd,
-    env: runtime.environment(),
+    env,
     maxMemory: SEARCH_MAX_MEMORY,
     signal,
     timeoutMs,
@@ -122,12 +135,15 @@ export const isStarved = ({ exitCode, stderr }: { exitCode: number; stderr: stri
  */
 export async function runRipgrep(request: SearchRequest, options: SearchOptions = {}): Promise<SearchRun> {
   const { ripgrep = findRipgrep, timeoutMs = SEARCH_TIMEOUT_MS } = options;
-  const binary = await ripgrep(request.runtime);
-  if (!binary) throw new SearchError('ripgrep (rg) is not installed.');
+  const { runtime, cwd, workspace = cwd } = request;
+  const programs = await ownPrograms(workspace, runtime);
+  const file = await ripgrep(programs, runtime);
+  if (!file) throw new SearchError('ripgrep (rg) is not installed.');
+  const program = { file, env: programs.environment };
   let found: Output;
   try {
-    found = await runOnce(binary, request.args, request, timeoutMs);
-    if (isStarved(found)) found = await runOnce(binary, ['--threads=1', ...request.args], request, timeoutMs);
+    found = await runOnce(program, request.args, request, timeoutMs);
+    if (isStarved(found)) found = await runOnce(program, ['--threads=1', ...request.args], request, timeoutMs);
   } catch (error) {
     throw new SearchError(`ripgrep could not be started: ${errorMessage(error)}`, { cause: error });
   }

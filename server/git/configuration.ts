@@ -4,6 +4,7 @@
  */
 import { basename, dirname, join, normalize, resolve } from 'node:path';
 import { runCommand } from '#server/processes/run-command.ts';
+import { ownPrograms } from '#server/runtime/own-programs.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { gitEnvironment } from './environment.ts';
 import { GIT_MAX_MEMORY } from './work-tree.ts';
@@ -18,7 +19,7 @@ export interface ConfigurationEntry {
 
 export type ConfigurationRuntime = Pick<
   Runtime,
-  'environment' | 'homeDirectory' | 'list' | 'openFile' | 'realpath' | 'spawn' | 'stat' | 'which'
+  'environment' | 'homeDirectory' | 'list' | 'lstat' | 'realpath' | 'spawn' | 'stat' | 'which'
 >;
 
 const TIMEOUT_MS = 5000;
@@ -43,14 +44,15 @@ export async function readEntries(
   runtime: ConfigurationRuntime,
   file?: string,
 ): Promise<ConfigurationEntry[] | undefined> {
-  const git = await runtime.which(process.platform === 'win32' ? 'git.exe' : 'git');
+  const programs = await ownPrograms(directory, runtime);
+  const git = await programs.find('git');
   if (git === undefined) return [];
   const chunks: string[] = [];
   const end = await runCommand(runtime.spawn, {
     file: git,
     args: ['--no-pager', 'config', '--list', '--show-origin', '-z', ...(file === undefined ? [] : ['--file', file])],
     cwd: directory,
-    env: gitEnvironment(runtime.environment()),
+    env: gitEnvironment(programs.environment),
     signal: new AbortController().signal,
     maxMemory: GIT_MAX_MEMORY,
     timeoutMs: TIMEOUT_MS,

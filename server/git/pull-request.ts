@@ -50,8 +50,8 @@ export function createPullRequests({
   const remembered = new Map<string, Remembered>();
   const closed = new AbortController();
 
-  async function ask({ directory, environment }: WorkTree): Promise<PullRequest | null> {
-    const gh = await runtime.which(process.platform === 'win32' ? 'gh.exe' : 'gh');
+  async function ask({ directory, environment, findProgram }: WorkTree): Promise<PullRequest | null> {
+    const gh = await findProgram('gh');
     if (gh === undefined) return null;
     let printed = '';
     const { exitCode, stopped } = await runCommand(runtime.spawn, {

@@ -4,6 +4,7 @@ import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { exceededMemory } from '#server/processes/memory-limit.ts';
 import { runCommand } from '#server/processes/run-command.ts';
 import type { CommandEnd } from '#server/processes/run-command.ts';
+import { ownPrograms, type OwnPrograms, type ProgramRuntime } from '#server/runtime/own-programs.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { PROBE, gitEnvironment } from './environment.ts';
 
@@ -16,7 +17,7 @@ const FACTS_MAX_BYTES = 1024 * 1024;
 /** A repository with more of them is refused: each takes variables of the environment. */
 const MAX_FILTERS = 256;
 
-export type GitRuntime = Pick<Runtime, 'environment' | 'spawn' | 'which'>;
+export type GitRuntime = ProgramRuntime & Pick<Runtime, 'spawn'>;
 
 export interface GitOptions {
   /** Told the output as it comes. */
@@ -42,6 +43,8 @@ export interface WorkTree {
   enter(path: string): Promise<WorkTree>;
   /** For what else works in the repository. */
   environment: NodeJS.ProcessEnv;
+  /** Finds such a program. */
+  findProgram: OwnPrograms['find'];
   /** Runs git in the directory. Throws 40908 when it does not end in time, and the signal's reason. */
   run(args: readonly string[], options: GitOptions): Promise<GitEnd>;
   /** As `run`, for what must succeed: throws 40908 with what git says. Resolves to whether output was cut. */
@@ -70,9 +73,21 @@ const filterNames = (keys: readonly string[]) => [
  */
 export async function openWorkTree(
   directory: string,
-  { runtime, signal, timeoutMs = GIT_TIMEOUT_MS }: { runtime: GitRuntime; signal: AbortSignal; timeoutMs?: number },
+  {
+    runtime,
+    signal,
+    timeoutMs = GIT_TIMEOUT_MS,
+    programs: given,
+  }: {
+    runtime: GitRuntime;
+    signal: AbortSignal;
+    timeoutMs?: number;
+    /** Those of the work tree around this one. */
+    programs?: OwnPrograms;
+  },
 ): Promise<WorkTree> {
-  const git = await runtime.which(process.platform === 'win32' ? 'git.exe' : 'git');
+  const programs = given ?? (await ownPrograms(directory, runtime));
+  const git = await programs.find('git');
   if (git === undefined) throw gitUnavailable(directory, 'git is not installed');
   const until = performance.now() + timeoutMs;
 
@@ -108,7 +123,7 @@ export async function openWorkTree(
     const end = await start(
       args,
       { onText: (piece) => void (text += piece), maxOutputBytes: FACTS_MAX_BYTES },
-      gitEnvironment(runtime.environment()),
+      gitEnvironment(programs.environment),
     );
     if (end.stopped) throw gitUnavailable(directory, 'its configuration is too large');
     return { ...end, text };
@@ -130,15 +145,21 @@ export async function openWorkTree(
   // A name that is no UTF-8 could not be named to git again.
   if (filters.some((name) => name.includes('\uFFFD')))
     throw gitUnavailable(directory, 'it has a filter with an unreadable name');
-  const environment = gitEnvironment(runtime.environment(), filters);
+  const environment = gitEnvironment(programs.environment, filters);
 
   const run: WorkTree['run'] = (args, options) => start(args, options, environment);
   return {
     directory,
     prefix: prefix.replace(/\n$/, ''),
     environment,
+    findProgram: programs.find,
     enter: (path) =>
-      openWorkTree(join(directory, path), { runtime, signal, timeoutMs: Math.max(0, until - performance.now()) }),
+      openWorkTree(join(directory, path), {
+        runtime,
+        signal,
+        timeoutMs: Math.max(0, until - performance.now()),
+        programs,
+      }),
     run,
     async read(args, options) {
       const end = await run(args, options);

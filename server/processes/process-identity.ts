@@ -26,7 +26,7 @@ async function bootId(): Promise<string> {
   let id: string | undefined;
   if (process.platform === 'linux') id = await orUndefined(readFile('/proc/sys/kernel/random/boot_id', 'utf8'));
   if (process.platform === 'darwin') {
-    id = await orUndefined(run('sysctl', ['-n', 'kern.bootsessionuuid']).then(({ stdout }) => stdout));
+    id = await orUndefined(run('/usr/sbin/sysctl', ['-n', 'kern.bootsessionuuid']).then(({ stdout }) => stdout));
   }
   return id || hostname();
 }
@@ -53,10 +53,10 @@ export async function processStart(pid: number): Promise<string | undefined> {
   if (process.platform === 'linux') return linuxStart(pid);
   if (!processAlive(pid)) return undefined;
   if (process.platform === 'win32') return '';
-  // In one language and one time zone, whoever asks.
+  // By its path, since npx puts folders of the project first in PATH; in one language and one time zone.
   const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
   const started = await orUndefined(
-    run('ps', ['-o', 'lstart=', '-p', String(pid)], { env }).then(({ stdout }) => stdout),
+    run('/bin/ps', ['-o', 'lstart=', '-p', String(pid)], { env }).then(({ stdout }) => stdout),
   );
   return started || undefined;
 }

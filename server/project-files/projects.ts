@@ -1,7 +1,8 @@
-/** Which project a directory belongs to. The only place that searches for `.git` in a directory and those above it. */
-import { dirname, join } from 'node:path';
+/** Which project a directory belongs to: the nearest directory at or above it whose `.git` entry counts. */
+import { join } from 'node:path';
 import { isInside } from '#server/files/paths.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
+import { gitEntryHolders } from './git-entries.ts';
 import { createOwnerRule, type OwnerRule, type OwnerRuleDeps } from './owner-rule.ts';
 import { createControlPaths, type Repository } from './repository.ts';
 
@@ -33,15 +34,9 @@ export function createProjects({ runtime, trusted }: ProjectsDeps): Projects {
   const admits = createOwnerRule({ runtime, trusted });
   const controlPaths = createControlPaths(runtime);
 
-  /** The directories at or above one that hold a `.git` entry of any kind, nearest first. */
   async function* holders(start: string): AsyncGenerator<{ directory: string; counts: boolean }> {
-    for (let directory = start; ; directory = dirname(directory)) {
-      const exists = await runtime.lstat(join(directory, '.git')).then(
-        () => true,
-        () => false,
-      );
-      if (exists) yield { directory, counts: await admits(directory, '.git', start) };
-      if (dirname(directory) === directory) return;
+    for await (const directory of gitEntryHolders(start, runtime)) {
+      yield { directory, counts: await admits(directory, '.git', start) };
     }
   }
 

@@ -61,8 +61,8 @@ export function createLocalRuntime({ env = () => process.env }: LocalRuntimeOpti
     lstat: (path) => lstat(path),
     realpath: (path) => realPath(path),
     list: (path) => readdir(path, { withFileTypes: true }),
-    async which(program) {
-      if (!isAbsolute(program)) return findOnPath(program, env().PATH);
+    async which(program, path = env().PATH) {
+      if (!isAbsolute(program)) return findOnPath(program, path);
       return (await isExecutable(program)) ? program : undefined;
     },
     spawn: spawnGroup,

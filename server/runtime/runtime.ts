@@ -66,7 +66,10 @@ export interface Runtime {
   /** The entries of a directory, in any order. */
   list(path: string): Promise<DirectoryEntry[]>;
 
-  /** Where a program is: an absolute path that can be executed, or a name found on PATH. Undefined when missing. */
-  which(program: string): Promise<string | undefined>;
+  /**
+   * Where a program is: an absolute path that can be executed, or a name found on `path`, the environment's PATH by
+   * default. Undefined when missing.
+   */
+  which(program: string, path?: string): Promise<string | undefined>;
   spawn: Spawn;
 }

@@ -54,13 +54,14 @@ export function createGlobTool(options: SearchOptions = {}): Tool {
   type Matcher = ReturnType<typeof nameMatcher>;
 
   async function search(matches: Matcher, args: GlobArguments, target: Target, context: RunContext) {
-    const { runtime, signal } = context;
+    const { runtime, signal, cwd } = context;
     const filter = await createSearchFilter(target.path, target, context);
     const { records, stopped } = await runRipgrep(
       {
         runtime,
         args: [...commonArguments([], args.include_ignored ?? false), '--files', '--', './'],
         cwd: target.path,
+        workspace: cwd,
         signal,
         maxBytes: GLOB_MAX_STDOUT_BYTES,
         separator: '\0',

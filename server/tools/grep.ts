@@ -176,6 +176,7 @@ export function createGrepTool(options: SearchOptions = {}): Tool {
         runtime,
         args: ripgrepArguments(args, argument),
         cwd: directory,
+        workspace: cwd,
         signal,
         maxBytes: GREP_MAX_STDOUT_BYTES,
         separator: mode === 'files_with_matches' ? '\0' : '\n',

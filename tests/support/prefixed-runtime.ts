@@ -53,9 +53,9 @@ export function createPrefixedRuntime(root: string): PrefixedRuntime {
       count('list');
       return local.list(here(path));
     },
-    which(program) {
+    which(program, path) {
       count('which');
-      return local.which(program);
+      return local.which(program, path);
     },
     spawn(request) {
       count('spawn');

@@ -23,7 +23,7 @@ describe('one file alone', () => {
   it.each([
     ['splits the query off a request target', /indexOf\('\?'\)|split\('\?'/, ['utils/http/request-target.ts']],
     ['parses what a `.git` file says', /gitdir: /, ['server/project-files/repository.ts']],
-    ['searches for `.git` upward', /stat\(join\(\w+, '\.git'\)/, ['server/project-files/projects.ts']],
+    ['searches for `.git` upward', /stat\(join\(\w+, '\.git'\)/, ['server/project-files/git-entries.ts']],
     [
       'reads request targets',
       /parseRequestTarget\(/,

@@ -3,10 +3,10 @@ import { realpath, stat } from 'node:fs/promises';
 import type { GrepFile, GrepReply, GrepRequest } from '#schema/grep.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { onPath, pathNotFound } from '#server/files/path-error.ts';
-import { findRipgrep } from '#server/files/ripgrep.ts';
+import { findRipgrep, type SearchRuntime } from '#server/files/ripgrep.ts';
 import type { WorkDirectory } from '#server/files/work-directory.ts';
 import type { Projects } from '#server/project-files/projects.ts';
-import type { Runtime } from '#server/runtime/runtime.ts';
+import { ownPrograms } from '#server/runtime/own-programs.ts';
 import { createCollector } from './collect.ts';
 import { findFarColumns } from './far-columns.ts';
 import { searchInProcess } from './own-search.ts';
@@ -15,7 +15,7 @@ import { GREP_TIMEOUT_MS, TimedOut, type Search } from './search.ts';
 import { createSelection } from './selection.ts';
 
 export interface GrepDeps {
-  runtime: Pick<Runtime, 'environment' | 'spawn' | 'which'>;
+  runtime: SearchRuntime;
   topOf: Projects['topOf'];
   signal: AbortSignal;
   /** Where ripgrep is; undefined when there is none. */
@@ -55,11 +55,17 @@ export async function grep(
   };
 
   async function run(): Promise<number | undefined> {
-    const binary = await ripgrep(runtime);
+    const programs = await ownPrograms(root, runtime);
+    const binary = await ripgrep(programs, runtime);
     if (binary !== undefined) {
       try {
         const inRepository = (await topOf(await realpath(root))) !== undefined;
-        const found = await searchWithRipgrep(search, { binary, runtime, inRepository });
+        const found = await searchWithRipgrep(search, {
+          binary,
+          env: programs.environment,
+          spawn: runtime.spawn,
+          inRepository,
+        });
         await findFarColumns(directory, collector.result().files, found.far, signal);
         return found.scanned;
       } catch (error) {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ServiceError, invalidField } from '#server/errors/service-error.ts';
 import { isStarved, NOT_STARTED, OUT_OF_MEMORY, SEARCH_MAX_MEMORY, stripDot } from '#server/files/ripgrep.ts';
 import { exceededMemory } from '#server/processes/memory-limit.ts';
-import type { Runtime } from '#server/runtime/runtime.ts';
+import type { Spawn } from '#server/processes/spawn.ts';
 import { createRecordReader } from './records.ts';
 import type { FarMatch } from './far-columns.ts';
 import { lineOf, parseRecord, textOf } from './ripgrep-lines.ts';
@@ -77,11 +77,7 @@ const refusesPattern = (stderr: string) =>
  */
 export async function searchWithRipgrep(
   search: Search,
-  {
-    binary,
-    runtime,
-    inRepository,
-  }: { binary: string; runtime: Pick<Runtime, 'environment' | 'spawn'>; inRepository: boolean },
+  { binary, env, spawn, inRepository }: { binary: string; env: NodeJS.ProcessEnv; spawn: Spawn; inRepository: boolean },
 ): Promise<RipgrepResult> {
   const { root, selection, collector, signal, until } = search;
 
@@ -118,11 +114,11 @@ export async function searchWithRipgrep(
           scanned = record.data.stats.searches;
       }
     });
-    const running = await runtime.spawn({
+    const running = await spawn({
       file: binary,
       args,
       cwd: root,
-      env: runtime.environment(),
+      env,
       maxMemory: SEARCH_MAX_MEMORY,
       onOutput(stream, chunk) {
         if (stream === 'stderr') {
