@@ -68,7 +68,13 @@ async function openPlace(path: string, shown: string): Promise<Place> {
   };
 }
 
-const isAbsent = (error: unknown) => ['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '');
+/** Longer paths no system takes; their beginning may still lead outside. */
+const MAX_PATH_LENGTH = 4096;
+
+const isTooLong = (error: unknown) => errorCode(error) === 'ENAMETOOLONG';
+/** Nothing is there, but something may be where the path leads on its way. */
+const isAbsent = (error: unknown) =>
+  isTooLong(error) || ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errorCode(error) ?? '');
 
 /** The paths of one request: all of them are held to the same real roots. */
 export interface Within {
@@ -76,7 +82,10 @@ export interface Within {
   open(path: RelativePath, shown?: string): Promise<Place>;
   /** The same of an entry of an opened directory. */
   openEntry(parent: Place, name: string, shown: string): Promise<Place>;
-  /** Throws 41304 when the path leads outside; what is not there yet counts as where its nearest ancestor lies. */
+  /**
+   * Throws 41304 when the path leads outside, and the system's error for one that is too long; what is not there yet counts
+   * as where its nearest ancestor lies.
+   */
   check(path: RelativePath, shown?: string): Promise<void>;
 }
 
@@ -92,7 +101,7 @@ export async function within(directory: WorkDirectory): Promise<Within> {
 
   /** Of the nearest ancestor that is there; `path` itself is not. */
   async function checkAncestors(path: RelativePath, shown: string): Promise<void> {
-    for (let at: string = path; at !== '.';) {
+    for (let at: string = path.slice(0, MAX_PATH_LENGTH); at !== '.';) {
       at = dirname(at);
       try {
         await (await openInside(join(directory.root, at), shown)).close();
@@ -120,7 +129,7 @@ export async function within(directory: WorkDirectory): Promise<Within> {
         await (await openChecked(path, shown)).close();
       } catch (error) {
         // What else is wrong with it is for its use to find.
-        if (error instanceof ServiceError) throw error;
+        if (error instanceof ServiceError || isTooLong(error)) throw error;
       }
     },
   };

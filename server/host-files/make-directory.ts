@@ -11,7 +11,7 @@ export async function makeHostDirectory(path: string): Promise<void> {
     try {
       await mkdir(path);
     } catch (error) {
-      if (!['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) throw error;
+      if (!['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errorCode(error) ?? '')) throw error;
       throw new ServiceError('fs.path_not_found', `parent path not found: ${path}`);
     }
   });

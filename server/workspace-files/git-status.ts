@@ -1,11 +1,12 @@
 /** What has changed in a session's directory, and the pull request of its branch. */
 import type { GitStatusReply } from '#schema/git.ts';
 import { within } from '#server/files/open-within.ts';
+import { onPath } from '#server/files/path-error.ts';
 import { relativePath, type WorkDirectory } from '#server/files/work-directory.ts';
 import type { Git } from '#server/git/git.ts';
 import { gitStatus } from '#server/git/status.ts';
 
-/** `inputs` choose among the entries alone; none means all. Throws 40908, 41304. */
+/** `inputs` choose among the entries alone; none means all. Throws 40001 for one that is too long, 40908, 41304. */
 export async function statusOf(
   git: Git,
   directory: WorkDirectory,
@@ -15,7 +16,10 @@ export async function statusOf(
   const paths = inputs.map((input, index) => relativePath(input, `paths.${index}`));
   if (paths.length > 0) {
     const inside = await within(directory);
-    for (const [index, path] of paths.entries()) await inside.check(path, inputs[index]);
+    for (const [index, path] of paths.entries()) {
+      const shown = inputs[index] ?? path;
+      await onPath(shown, () => inside.check(path, shown), `paths.${index}`);
+    }
   }
   const tree = await git.open(directory.root, signal);
   const status = gitStatus(tree, paths);

@@ -12,7 +12,7 @@ import { readEntry, rootEntry } from './entry.ts';
 const alreadyExists = (shown: string) => new ServiceError('fs.already_exists', `path already exists: ${shown}`);
 const parentNotFound = (shown: string) => new ServiceError('fs.path_not_found', `parent not found: ${shown}`);
 
-const missing = (error: unknown) => ['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '');
+const missing = (error: unknown) => ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errorCode(error) ?? '');
 
 /** True when it was made, false when the name is taken. */
 async function makeEntry(parent: Place, name: string): Promise<boolean> {

@@ -1,9 +1,10 @@
 /** The facts of paths. */
 import { ServiceError } from '#server/errors/service-error.ts';
+import { errorCode } from '#server/files/errno.ts';
 import { fileType } from '#server/files/file-types.ts';
 import { inBatches } from '#server/files/in-batches.ts';
 import { parentOf, within, type Place, type Within } from '#server/files/open-within.ts';
-import { onPath } from '#server/files/path-error.ts';
+import { onPath, pathError } from '#server/files/path-error.ts';
 import { relativePath, type RelativePath, type WorkDirectory } from '#server/files/work-directory.ts';
 import type { FileEntry } from '#schema/file-entry.ts';
 import { readEntry, rootEntry } from './entry.ts';
@@ -66,7 +67,8 @@ export async function statPaths(
     if (refused && refused.index < index) return [input, null];
     try {
       return [input, await entryAt(directory, inside, relativePath(input, `paths.${index}`), input)];
-    } catch (error) {
+    } catch (thrown) {
+      const error = errorCode(thrown) === 'ENAMETOOLONG' ? pathError(thrown, input, `paths.${index}`) : thrown;
       if (error instanceof ServiceError && !(refused && refused.index < index)) refused = { index, error };
       return [input, null];
     }
