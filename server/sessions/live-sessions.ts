@@ -32,7 +32,10 @@ const IDLE_CHECK_MS = 60 * 1000;
 /** What holds sessions in memory beside their own turns and those who use them: subscribers, terminals, watches. */
 export interface SessionResource {
   holds(sessionId: string): boolean;
-  /** The session goes; awaited before its journal closes. Absent where what holds it outlives that. */
+  /**
+   * The session is unloaded; awaited before its journal closes. Not called where that only follows a failed write: the next
+   * use loads the session again. Absent for a resource that outlives any unloading.
+   */
   release?(sessionId: string, reason: UnloadReason): Promise<void>;
 }
 
@@ -110,6 +113,8 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     clock,
     maxLive: deps.maxLive,
   });
+  /** Sessions that are not loaded after a failed write, while resources of theirs may be open. */
+  const unattended = new Set<string>();
   let closed = false;
   let callOffIdleCheck = () => {};
 
@@ -145,9 +150,21 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     onFailure: (error) => {
       log.error('a session became read-only', { sessionId: row.id, err: error });
       live.get(row.id)?.cancelTurns();
+      void unloadFailed(row.id);
     },
     projections,
   });
+
+  /** Unloads a session that became read-only, after its turns have ended: its next use loads it, and may write again. */
+  async function unloadFailed(id: string): Promise<void> {
+    try {
+      await live.inTurn(id, async () => {
+        if (live.get(id)?.log.readOnly) await live.unload(id, 'idle');
+      });
+    } catch (error) {
+      log.error('a session that became read-only could not be unloaded', { sessionId: id, err: error });
+    }
+  }
 
   /** What makes sessions of their journals. Nothing before the first one needs the code of sessions and their agents. */
   const engine = loadOnce(async () => {
@@ -260,6 +277,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       throw new ServiceError('internal.error', `session ${id} cannot be loaded: ${reasonOf(error)}`, { cause: error });
     }
     const session = activate(sessionLog, row, known?.transcripts);
+    unattended.delete(id);
     session.open();
     const folded = headerOf(sessionLog, row);
     const indexed = index.stored(id)?.journalLength ?? 0;
@@ -277,7 +295,8 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     let wrote = false;
     try {
       const last = await session.end(reason);
-      await releaseResources(id, reason);
+      if (reason === 'idle' && sessionLog.readOnly) unattended.add(id);
+      else await releaseResources(id, reason);
       wrote = sessionLog.claimed;
       await sessionLog.close(reason, last);
     } finally {
@@ -338,13 +357,18 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       await live.get(id)?.log.sync();
       await files.flush(id);
     },
-    unload: live.unload,
+    async unload(id, reason) {
+      await live.unload(id, reason);
+      if (unattended.delete(id)) await releaseResources(id, reason);
+    },
     unloadIdle: live.unloadIdle,
     inTurn: live.inTurn,
     async close() {
       closed = true;
       callOffIdleCheck();
       await live.close();
+      for (const id of unattended) await releaseResources(id, 'exit');
+      unattended.clear();
       await files.close();
     },
   };

@@ -11,6 +11,7 @@ import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
 import type { ModelServer } from '#support/model-server.ts';
 import { mountsForbidden } from '#support/namespace.ts';
 import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { connect, type ReceivedFrame } from '#support/ws-client.ts';
 
 /** The home on a small disk of its own, with the files that were in it. */
 const SMALL_DISK = 'cp -R "$1" "$1.files"; mount -t tmpfs -o size=8m none "$1"; cp -R "$1.files/." "$1/"';
@@ -101,17 +102,25 @@ describe.skipIf(forbidden !== undefined)('a disk that fills up', () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  it('keeps the session read-only when space comes back; reads and other sessions go on', async () => {
+  it('takes prompts again as soon as there is space, and clients that followed the session still do', async () => {
     const { server, id, journal, before, disk } = await filled();
-    expect(await prompt(server, id, LONG_PROMPT)).toMatchObject({ code: 50003 });
+    const client = await connect(server);
+    await client.send({ type: 'subscribe', payload: { session_ids: [id] } });
+    for (let n = 0; n < 3; n += 1) {
+      expect(await prompt(server, id, LONG_PROMPT)).toMatchObject({ code: 50003 });
+      expect(await journal()).toBe(before);
+      const messages = await server.api('GET', `/sessions/${id}/messages`);
+      expect(messages).toMatchObject({ code: 0 });
+      expect(JSON.stringify(messages.data)).toContain('There was room for this.');
+    }
     await disk.free();
-    expect(await prompt(server, id, 'Now?')).toMatchObject({ code: 50003 });
-    expect(await journal()).toBe(before);
-    const messages = await server.api('GET', `/sessions/${id}/messages`);
-    expect(messages).toMatchObject({ code: 0 });
-    expect(JSON.stringify(messages.data)).toContain('There was room for this.');
+    await turn(server, id, 'There is room again.');
+    const told = ({ type, payload }: ReceivedFrame) => type === 'turn.ended' && payload.reason === 'completed';
+    await client.waitFor(told);
+    await client.close();
+    for (const line of (await journal()).trimEnd().split('\n')) expect(() => JSON.parse(line)).not.toThrow();
     const other = created.parse((await newSession(server)).data);
-    await turn(server, other.id, 'There is room again.');
+    await turn(server, other.id, 'There, too.');
   });
 
   it('makes no session, and leaves nothing of it', async () => {
@@ -124,7 +133,7 @@ describe.skipIf(forbidden !== undefined)('a disk that fills up', () => {
     expect(await newSession(server)).toMatchObject({ code: 0 });
   });
 
-  it('ends a turn that runs out of space; after a restart the session goes on from its last whole line', async () => {
+  it('ends a turn that runs out of space; the session goes on from its last whole line, also in another server', async () => {
     const { server, id, journal, before, disk } = await filled();
     await disk.free();
     const held = model.enqueue({ text: LONG_PROMPT, hold: true });
@@ -139,6 +148,7 @@ describe.skipIf(forbidden !== undefined)('a disk that fills up', () => {
     expect(after.endsWith('\n')).toBe(true);
     for (const line of after.trimEnd().split('\n')) expect(() => JSON.parse(line)).not.toThrow();
 
+    await turn(server, id, 'On the same disk.');
     const copy = join(root, 'copy');
     await cp(server.home, copy, { recursive: true });
     await server.stop();

@@ -271,6 +271,73 @@ describe('an idle session', () => {
   });
 });
 
+describe('a session that cannot be written any more', () => {
+  const note = (text: string): Draft[] => [
+    event('main', 'session.meta.updated', { title: text, patch: { title: text } }),
+  ];
+  let releases: string[];
+
+  /** One that a write of somebody else has made read-only; its subscribers stay. */
+  async function broken(): Promise<string> {
+    releases = [];
+    released = async (id, reason) => void releases.push(`${id} ${reason}`);
+    const id = await create();
+    watched.add(id);
+    await live.use(id, async ({ log }) => {
+      await log.claim();
+      log.append(note('before'));
+      // A torn line, as of a disk that is full.
+      await appendFile(join(log.dir, 'journal.ndjson'), '{"torn');
+      expect(() => log.append(note('lost'))).toThrow(expect.objectContaining({ code: 50003 }));
+      expect(() => log.append(note('lost, too'))).toThrow(expect.objectContaining({ code: 50003 }));
+    });
+    return id;
+  }
+
+  it('is unloaded, whoever is subscribed, and its next use loads one that can', async () => {
+    const id = await broken();
+    await eventually(() => expect(live.get(id)).toBeUndefined());
+    await live.use(id, async ({ log }) => {
+      await log.claim();
+      log.append(note('after'));
+    });
+    expect(live.get(id)?.row()).toMatchObject({ title: 'after' });
+    const journal = await readFile(join(live.get(id)?.log.dir ?? '', 'journal.ndjson'), 'utf8');
+    expect(journal).not.toMatch(/lost|torn/);
+    for (const line of journal.trimEnd().split('\n')) expect(() => JSON.parse(line)).not.toThrow();
+    // What else was open for it has not noticed.
+    expect(releases).toEqual([]);
+  });
+
+  it('stays while a request uses it', async () => {
+    const id = await broken();
+    await eventually(() => expect(live.get(id)).toBeUndefined());
+    let finish = () => {};
+    const working = live.use(id, async ({ log }) => {
+      await log.claim();
+      await appendFile(join(log.dir, 'journal.ndjson'), '{"torn');
+      expect(() => log.append(note('lost'))).toThrow();
+      await new Promise<void>((resolve) => (finish = resolve));
+      return log;
+    });
+    await eventually(() => expect(live.get(id)?.log.readOnly).toBeDefined());
+    const failed = live.get(id);
+    const next = live.open(id);
+    finish();
+    expect(await working).toBe(failed?.log);
+    expect((await next).log).not.toBe(failed?.log);
+  });
+
+  it.each(['archive', 'exit'] as const)('has what is open for it released at its %s', async (reason) => {
+    const id = await broken();
+    await eventually(() => expect(live.get(id)).toBeUndefined());
+    expect(releases).toEqual([]);
+    if (reason === 'archive') await live.inTurn(id, () => live.unload(id, reason));
+    else await live.close();
+    expect(releases).toEqual([`${id} ${reason}`]);
+  });
+});
+
 describe('above the limit', () => {
   /** Sessions that are on the disk only. */
   async function coldSessions(count: number): Promise<string[]> {
