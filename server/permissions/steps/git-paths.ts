@@ -1,6 +1,7 @@
 /** Files of git repositories, and writes that would make a repository: git starts programs that its files name. */
-import { dirname, join, sep } from 'node:path';
-import { directoriesDown, isInside } from '#server/files/paths.ts';
+import { dirname, sep } from 'node:path';
+import { isInside } from '#server/files/paths.ts';
+import { gitEntryHolders } from '#server/project-files/git-entries.ts';
 import type { Repository } from '#server/project-files/repository.ts';
 import { findsBareRepository } from '#server/git/discovery.ts';
 import type { Decision, FileAccess, PermissionContext, PermissionStep } from '../decision.ts';
@@ -47,16 +48,12 @@ async function writesBareRepository(
 /** The repository of the working directory, and those that a file lies in below it, or elsewhere. */
 async function repositoriesOf({ real }: FileAccess, context: PermissionContext): Promise<Repository[]> {
   const around = await context.repository();
-  const directories = directoriesDown(around?.top ?? '', dirname(real)).filter(
-    (directory) => directory !== around?.top,
-  );
-  const nested = await Promise.all(
-    directories.map(async (directory) => {
-      const entry = await context.places.runtime.stat(join(directory, '.git')).catch(() => undefined);
-      return entry && context.repositoryAround(directory);
-    }),
-  );
-  return [around, ...nested].filter((repository) => repository !== undefined);
+  const found = [around];
+  for await (const directory of gitEntryHolders(dirname(real), context.places.runtime)) {
+    if (directory === around?.top) break;
+    found.push(await context.repositoryAround(directory));
+  }
+  return found.filter((repository) => repository !== undefined);
 }
 
 /** Whether git reads settings from one of the written files, or starts it. */
