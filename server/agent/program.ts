@@ -104,6 +104,7 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
   const policy = createPermissionPolicy({
     reader: createCommandLineReader({ log }),
     repositoryOf: projects.repositoryOf,
+    controlFolders: profiles.folders,
   });
   const reach = ({ cwd, dir, ancestorDirs }: SessionPlace) => ({
     runtime,

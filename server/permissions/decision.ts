@@ -5,6 +5,7 @@ import type { Repository } from '#server/project-files/repository.ts';
 import type { RememberedRule } from '#server/journal/projections/context.ts';
 import type { PreparedCall, ToolEnvironment, ToolPermission } from '#server/tools/tool.ts';
 import type { CommandCall } from './command-call.ts';
+import type { ControlPaths } from './control-folders.ts';
 import type { RuleSet } from './rules.ts';
 import type { ServerFiles } from './server-files.ts';
 
@@ -59,6 +60,8 @@ export interface PermissionContext {
   pendingWrites(): Promise<string[]>;
   /** The working directory with its links resolved. */
   realCwd(): Promise<string>;
+  /** Which paths configure agents, apart from those with well-known names. */
+  controlPaths(): Promise<ControlPaths>;
   /** The git repository around the working directory. */
   repository(): Promise<Repository | undefined>;
   /** The git repository that a directory (links resolved) lies in. */

@@ -8,6 +8,7 @@ import { createConfiguredFilesReader } from '#server/git/configured-files.ts';
 import type { Projects } from '#server/project-files/projects.ts';
 import type { RememberedRule } from '#server/journal/projections/context.ts';
 import { createCommandCall } from './command-call.ts';
+import { controlPathsOf, type ControlFolders } from './control-folders.ts';
 import type { CommandLineReader } from './command-line/command-line-reader.ts';
 import type {
   Decision,
@@ -72,6 +73,8 @@ export interface PermissionPolicy {
 export interface PermissionPolicyDeps {
   reader: CommandLineReader;
   repositoryOf: Projects['repositoryOf'];
+  /** Folders that agents are read from, for sessions in a directory. */
+  controlFolders(cwd: string): Promise<ControlFolders>;
 }
 
 /** Every path that the call declares or is named after, its links resolved. */
@@ -123,7 +126,11 @@ async function firstDecision(
 }
 
 /** Creates the policy of one server. */
-export function createPermissionPolicy({ reader, repositoryOf }: PermissionPolicyDeps): PermissionPolicy {
+export function createPermissionPolicy({
+  reader,
+  repositoryOf,
+  controlFolders,
+}: PermissionPolicyDeps): PermissionPolicy {
   const compiled = createRuleCache();
   const readConfiguredFiles = createConfiguredFilesReader();
 
@@ -146,6 +153,7 @@ export function createPermissionPolicy({ reader, repositoryOf }: PermissionPolic
       files,
       realCwd,
       pendingWrites: once(() => pendingWrites(admitted, places)),
+      controlPaths: once(async () => controlPathsOf(await controlFolders(places.cwd), places.runtime)),
       repository: once(async () => repositoryOf(await realCwd())),
       repositoryAround: repositoryOf,
       configuredFiles: (repository) => readConfiguredFiles(repository, places.runtime),

@@ -13,6 +13,7 @@ import { writeThroughLinks } from '#server/files/atomic-write.ts';
 import { errorCode } from '#server/files/errno.ts';
 import { isInside } from '#server/files/paths.ts';
 import { UnsuitableFile, readRegular } from '#server/files/read-regular.ts';
+import { PROJECT_FOLDER } from '#server/project-files/places.ts';
 import { realPath } from '#server/runtime/real-path.ts';
 import { normalRoot } from './workspace-root.ts';
 
@@ -31,7 +32,7 @@ export interface LocalConfig {
   directories: string[];
 }
 
-export const configPathOf = (projectRoot: string): string => join(projectRoot, '.service-code', 'local.toml');
+export const configPathOf = (projectRoot: string): string => join(projectRoot, PROJECT_FOLDER, 'local.toml');
 
 /** Changes whenever the file does; `absent` when there is none. Throws what the file system throws. */
 export async function configStamp(path: string): Promise<{ stamp: string; mtimeMs: number }> {

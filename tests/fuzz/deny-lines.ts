@@ -2,11 +2,10 @@
  * Fuzz target: a denied command in any composition of what runs it and of how it is spelled is denied or unreadable,
  * never passed; a harmless command in the same composition is not denied.
  */
-import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
-import { createPermissionPolicy } from '#server/permissions/policy.ts';
 import { createServerHome } from '#server/permissions/server-home.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { integer, pick, type Random } from '#support/random.ts';
+import { openPolicy } from '#support/policy.ts';
 
 /** A line under construction: of one simple command other programs can be given the words. */
 interface Line {
@@ -214,7 +213,7 @@ const HARMLESS_SHARE = 0.25;
 
 const DENIED = ['rm *', 'git push*'];
 const place = '/work/project';
-const policy = createPermissionPolicy({ reader: createCommandLineReader(), repositoryOf: async () => undefined });
+const policy = openPolicy({ repositoryOf: async () => undefined });
 const places = {
   runtime: createLocalRuntime(),
   cwd: place,

@@ -7,8 +7,10 @@ import { errorMessage } from '#server/errors/service-error.ts';
 import type { Clock } from '#server/clock.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { ignoredConfigWarning, type IgnoredConfig } from '#server/project-files/ignored-config.ts';
+import { AGENTS_FOLDER, PROJECT_FOLDER } from '#server/project-files/places.ts';
 import type { Project, Projects } from '#server/project-files/projects.ts';
 import type { SessionWarning } from '#schema/session.ts';
+import type { ControlFolders } from '#server/permissions/control-folders.ts';
 import { builtinProfiles, mainProfile, type Profile, type Profiles } from '../profile.ts';
 import type { AgentFile } from './agent-file.ts';
 import {
@@ -39,6 +41,8 @@ export interface AgentProfiles {
   look(cwd: string): Promise<Catalog>;
   /** As last seen; the built-in ones before the first look. */
   seen(cwd: string): Catalog;
+  /** The folders that files are read from for a directory. */
+  folders(cwd: string): Promise<ControlFolders>;
 }
 
 export interface AgentProfilesDeps {
@@ -86,6 +90,8 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
   const kept = new Map<string, Kept>();
   let own: (SeenFile & { text: string }) | undefined;
 
+  const userFolder = () => join(deps.homeDirectory(), AGENTS_FOLDER);
+
   async function sourcesOf(cwd: string): Promise<Source[]> {
     const root = (await deps.project(cwd)).top ?? cwd;
     const extra = deps.extraDirs().map((path) => {
@@ -95,11 +101,11 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
     return [
       ...deps.addedFolders().map((folder) => ({ ...folder, priority: PRIORITY.added })),
       { path: join(home, 'agents'), priority: PRIORITY.user },
-      { path: join(deps.homeDirectory(), '.agents', 'agents'), priority: PRIORITY.user },
+      { path: join(userFolder(), 'agents'), priority: PRIORITY.user },
       ...extra.map((path) => ({ path, priority: PRIORITY.extra })),
       // Anybody may have written what a project brings: its links lead to nothing outside.
-      { path: join(root, '.service-code', 'agents'), within: root, priority: PRIORITY.workspace },
-      { path: join(root, '.agents', 'agents'), within: root, priority: PRIORITY.workspace },
+      { path: join(root, PROJECT_FOLDER, 'agents'), within: root, priority: PRIORITY.workspace },
+      { path: join(root, AGENTS_FOLDER, 'agents'), within: root, priority: PRIORITY.workspace },
     ];
   }
 
@@ -217,6 +223,9 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
       return entry.catalog;
     },
     seen: (cwd) => kept.get(cwd)?.seen ?? builtin,
+    async folders(cwd) {
+      return { user: [userFolder()], named: (await sourcesOf(cwd)).map(({ path }) => path) };
+    },
   };
 }
 

@@ -5,6 +5,7 @@ import { errorMessage } from '#server/errors/service-error.ts';
 import { directoriesDown, isInside } from '#server/files/paths.ts';
 import { holdsPrivateKey, isSensitivePath } from '#server/permissions/sensitive-files.ts';
 import { ignoredConfigWarning } from '#server/project-files/ignored-config.ts';
+import { AGENTS_FOLDER, PROJECT_FOLDER } from '#server/project-files/places.ts';
 import type { Project, Projects } from '#server/project-files/projects.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import type { SessionWarning } from '#schema/session.ts';
@@ -75,7 +76,7 @@ interface Origin {
 const USER: Origin = { root: '', cwd: '' };
 
 const groupsOf = (directory: string): Group[] => [
-  { directory, names: ['.service-code/AGENTS.md'] },
+  { directory, names: [join(PROJECT_FOLDER, 'AGENTS.md')] },
   { directory, names: ['AGENTS.md', 'agents.md'] },
 ];
 
@@ -152,7 +153,7 @@ export function createInstructionFiles(deps: InstructionFilesDeps): InstructionF
   }
 
   async function read(cwd: string): Promise<Instructions> {
-    const person = join(runtime.homeDirectory(), '.agents');
+    const person = join(runtime.homeDirectory(), AGENTS_FOLDER);
     const { top, passedOver } = await project(cwd);
     const root = top ?? cwd;
     const ofUser = await filesOf(

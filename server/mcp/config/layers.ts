@@ -1,5 +1,6 @@
 /** Where the servers of a directory come from, and which definition of a name counts. */
 import { join, resolve } from 'node:path';
+import { PROJECT_FOLDER, PROJECT_MCP } from '#server/project-files/places.ts';
 import type { McpServerConfig } from '#schema/mcp-server.ts';
 
 export interface McpServerEntry {
@@ -37,11 +38,11 @@ export const userFile = (home: string): string => join(home, 'mcp.json');
 export function layersOf(home: string, project?: McpProject): Layer[] {
   const user: Layer = { path: userFile(home), mutable: true, needsTrust: [] };
   if (!project) return [user];
-  const shared = join(project.top, '.mcp.json');
+  const shared = join(project.top, PROJECT_MCP);
   const layers: Layer[] = [
     user,
     { path: shared, mutable: false, base: project.top, needsTrust: [...new Set([project.root, project.top])] },
-    { path: join(project.root, '.service-code', 'mcp.json'), mutable: false, needsTrust: [project.root] },
+    { path: join(project.root, PROJECT_FOLDER, 'mcp.json'), mutable: false, needsTrust: [project.root] },
   ];
   // A home may be the folder of the directory above it; its file is the user's all the same.
   return layers.filter((layer) => layer === user || layer.path !== user.path);

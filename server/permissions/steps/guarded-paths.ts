@@ -1,12 +1,9 @@
 /** Paths that every mode but auto asks about: secrets, and what controls the server and its agents. */
 import { basename } from 'node:path';
 import type { FileAccess, PermissionStep } from '../decision.ts';
+import { CONTROL_FOLDERS, PROJECT_MCP } from '#server/project-files/places.ts';
 import { isSensitivePath } from '../sensitive-files.ts';
 import { passesThrough, workingDirectory } from './passes-through.ts';
-
-/** Settings that a project brings along. */
-const PROJECT_FOLDER = '.service-code';
-const PROJECT_MCP = '.mcp.json';
 
 export const guardedPaths: PermissionStep = async (_call, context) => {
   const files = await context.files();
@@ -18,9 +15,12 @@ export const guardedPaths: PermissionStep = async (_call, context) => {
   if (files.some((file) => either(file, isSensitivePath) || either(file, server.isSecret))) {
     return context.ask('The file may hold secrets.');
   }
+  const folders = await context.controlPaths();
   const controls = (file: FileAccess) =>
     either(file, server.isHome) ||
-    (!server.isOwn(file.real) && passesThrough(file, cwd, PROJECT_FOLDER)) ||
+    either(file, folders.isUsers) ||
+    either(file, folders.isNamed) ||
+    (!server.isOwn(file.real) && CONTROL_FOLDERS.some((name) => passesThrough(file, cwd, name))) ||
     either(file, (name) => basename(name).toLowerCase() === PROJECT_MCP);
   if (files.some((file) => file.writes && controls(file))) {
     return context.ask('The path belongs to the settings of the server or of the project.');

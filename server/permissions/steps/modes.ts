@@ -1,18 +1,21 @@
 /** What a permission mode decides by itself. */
-import type { PermissionStep } from '../decision.ts';
+import type { Decision, PermissionStep } from '../decision.ts';
 
-/** Approves the rest in auto mode; only the server's own files stay out of reach, which decide what auto may do. */
+const denied = (where: string): Decision => ({
+  kind: 'deny',
+  reason: `The path lies in ${where}, which is not written in auto mode. Ask the user to change it.`,
+});
+
+/** Approves the rest in auto mode; only files that decide what auto may do, in any project, stay out of reach. */
 export const autoMode: PermissionStep = async (_call, context) => {
   if (context.mode !== 'auto') return undefined;
   const written = (await context.files()).filter(({ writes }) => writes);
   if (written.length > 0) {
     const { isHome } = await context.serverFiles();
-    if (written.some(({ path, real }) => isHome(path) || isHome(real))) {
-      return {
-        kind: 'deny',
-        reason:
-          "The path lies in the server's own folder, which is not written in auto mode. Ask the user to change it.",
-      };
+    if (written.some(({ path, real }) => isHome(path) || isHome(real))) return denied("the server's own folder");
+    const { isUsers } = await context.controlPaths();
+    if (written.some(({ path, real }) => isUsers(path) || isUsers(real))) {
+      return denied("a folder of the user's own agents and instructions");
     }
   }
   return { kind: 'approve' };

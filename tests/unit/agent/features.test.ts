@@ -6,13 +6,12 @@ import type { Feature, LiveFeature, PromptStart } from '#server/agent/feature.ts
 import { reminder } from '#server/agent/prompt/reminders.ts';
 import { defineFeatureProjection } from '#server/journal/projections/feature-projection.ts';
 import { event, type Draft } from '#server/journal/records.ts';
-import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
-import { createPermissionPolicy, type AddedStep } from '#server/permissions/policy.ts';
+import type { AddedStep } from '#server/permissions/policy.ts';
 import { defineTool, type Tool } from '#server/tools/tool.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { openTalk, scriptedModel, textOf, type AgentSessionOptions, type ModelAnswer } from '#support/agent-session.ts';
-import { openProjects } from '#support/projects.ts';
 import { temporaryFolder } from '#support/session-logs.ts';
+import { openPolicy } from '#support/policy.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeEach(async () => {
@@ -407,10 +406,7 @@ describe('a call', () => {
       };
       return feature({ permissionSteps: [before ? { before, decide } : { decide }] }, name);
     };
-    const policy = createPermissionPolicy({
-      reader: createCommandLineReader(),
-      repositoryOf: openProjects().repositoryOf,
-    });
+    const policy = openPolicy();
     const talk = await talkWith(
       [step('late', 'tool class'), step('a', undefined), step('b', undefined)],
       [{ calls: [call('x')] }, done],

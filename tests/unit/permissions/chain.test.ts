@@ -2,12 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
 import type { PermissionStep } from '#server/permissions/decision.ts';
-import { createPermissionPolicy } from '#server/permissions/policy.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
 import { createRuleCache } from '#server/permissions/rules.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { ToolPermission } from '#server/tools/tool.ts';
-import { openProjects } from '#support/projects.ts';
+import { openPolicy } from '#support/policy.ts';
 import { createProject, kind, rule } from './decide.ts';
 import type { Project } from './decide.ts';
 
@@ -21,10 +20,7 @@ async function decide(
   mode: PermissionMode = 'manual',
 ) {
   const { toolName = 'Thing', permission, agentId = 'main' } = call;
-  const policy = createPermissionPolicy({
-    reader: createCommandLineReader(),
-    repositoryOf: openProjects().repositoryOf,
-  });
+  const policy = openPolicy();
   return policy.decide(
     { toolName, agentId, permission, subject: { match: 'literal' }, accesses: [] },
     { mode, rules: [rule('deny', 'Denied')], remembered: [], places: space.environment, steps },
@@ -69,10 +65,7 @@ describe('added steps', () => {
 });
 
 test('a question to people is put to them in every mode but auto, whatever allows it; deny rules come first', async () => {
-  const policy = createPermissionPolicy({
-    reader: createCommandLineReader(),
-    repositoryOf: openProjects().repositoryOf,
-  });
+  const policy = openPolicy();
   const asks = async (mode: PermissionMode, rules: ReturnType<typeof rule>[] | undefined, toolName = 'Thing') => {
     const call = { toolName, agentId: 'main', permission: 'free' as const, subject: { match: 'literal' as const } };
     const situation = { mode, rules, remembered: [{ rule: 'Thing' }], places: space.environment };
@@ -100,8 +93,7 @@ test('a tool asks unless its class says that it need not', async () => {
 test('a command line is read by the first rule that needs it, by none before', async () => {
   const lines: string[] = [];
   const reader = createCommandLineReader();
-  const policy = createPermissionPolicy({
-    repositoryOf: openProjects().repositoryOf,
+  const policy = openPolicy({
     reader: {
       read(line) {
         lines.push(line);

@@ -1,10 +1,8 @@
 /** What the real policy decides in manual mode of every line of the corpus, under each of its rule sets. */
 import { expect, test } from 'vitest';
-import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
 import { createServerHome } from '#server/permissions/server-home.ts';
-import { createPermissionPolicy } from '#server/permissions/policy.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
-import { openProjects } from '#support/projects.ts';
+import { openPolicy } from '#support/policy.ts';
 import { readCorpus } from './command-line/corpus.ts';
 import { rule } from './decide.ts';
 
@@ -18,7 +16,7 @@ const places = {
   sessionDir: '/home/sessions/a/b',
   home: createServerHome('/home'),
 };
-const policy = createPermissionPolicy({ reader: createCommandLineReader(), repositoryOf: openProjects().repositoryOf });
+const policy = openPolicy();
 const { ruleSets, cases } = readCorpus();
 const VERDICTS = { approve: 'allow', ask: 'ask', deny: 'deny' };
 

@@ -6,12 +6,12 @@ import type { RememberedRule } from '#server/journal/projections/context.ts';
 import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
 import type { Decision, PermissionPlaces } from '#server/permissions/decision.ts';
 import type { PermissionRuleConfig } from '#schema/config.ts';
-import { createPermissionPolicy } from '#server/permissions/policy.ts';
+import type { PermissionPolicyDeps } from '#server/permissions/policy.ts';
 import { createServerHome } from '#server/permissions/server-home.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { Access, RuleSubject, ToolPermission } from '#server/tools/tool.ts';
-import { openProjects } from '#support/projects.ts';
+import { openPolicy } from '#support/policy.ts';
 import { createWorkspace } from '../tools/workspace.ts';
 import type { Workspace } from '../tools/workspace.ts';
 
@@ -26,6 +26,7 @@ export interface Setup {
   env?: NodeJS.ProcessEnv;
   /** Of earlier calls of the same response. */
   admitted?: readonly Access[];
+  controlFolders?: PermissionPolicyDeps['controlFolders'];
 }
 
 export const git = (cwd: string, ...args: string[]) =>
@@ -75,12 +76,12 @@ export async function createProject() {
 
   const reader = createCommandLineReader();
   function decide(toolName: string, subject: RuleSubject, accesses: Access[], setup: Setup = {}): Promise<Decision> {
-    const { mode = 'manual', rules = [], remembered = [], env, admitted } = setup;
+    const { mode = 'manual', rules = [], remembered = [], env, admitted, controlFolders } = setup;
     const runtime = env ? createLocalRuntime({ env: () => env }) : space.environment.runtime;
     // Nothing is remembered from the call before, which may be a moment ago.
     const looked = createServerHome((setup.places?.home ?? space.environment.home).path);
     const places = { ...space.environment, runtime, ...setup.places, home: looked };
-    return createPermissionPolicy({ reader, repositoryOf: openProjects().repositoryOf }).decide(
+    return openPolicy({ reader, ...(controlFolders ? { controlFolders } : {}) }).decide(
       { toolName, agentId: 'main', permission: classes[toolName], subject, accesses },
       {
         mode,

@@ -8,12 +8,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
-import { createPermissionPolicy } from '#server/permissions/policy.ts';
+import type { PermissionPolicy } from '#server/permissions/policy.ts';
 import { createServerHome } from '#server/permissions/server-home.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { openProjects } from '#support/projects.ts';
+import { openPolicy } from '#support/policy.ts';
 
 const execute = promisify(execFile);
 
@@ -26,9 +26,8 @@ let env: NodeJS.ProcessEnv;
 /** Gits that decisions started. */
 let spawned: number;
 let runtime: Runtime;
-let policy: ReturnType<typeof createPermissionPolicy>;
-const openPolicy = () =>
-  createPermissionPolicy({ reader: createCommandLineReader(), repositoryOf: openProjects({ runtime }).repositoryOf });
+let policy: PermissionPolicy;
+const newPolicy = () => openPolicy({ repositoryOf: openProjects({ runtime }).repositoryOf });
 beforeEach(async () => {
   root = await realpath(await mkdtemp(join(tmpdir(), 'service-code-git-configuration-')));
   home = join(root, 'home');
@@ -45,7 +44,7 @@ beforeEach(async () => {
       return local.spawn(request);
     },
   };
-  policy = openPolicy();
+  policy = newPolicy();
   await mkdir(project, { recursive: true });
   await git('init', '-q', '-b', 'main');
   await put('src/a.txt', 'a\n');
@@ -374,7 +373,7 @@ describe('what is remembered of a configuration', () => {
   test('it is read once, by one git', async () => {
     await settled();
     const before = spawned;
-    policy = openPolicy();
+    policy = newPolicy();
     await verdict('src/a.txt');
     await verdict('src/b.txt');
     await verdict('c.txt');

@@ -202,6 +202,9 @@ describe('control paths', () => {
     '.mcp.json',
     'sub/.MCP.json',
     '.service-code',
+    '.agents/agents/agent.md',
+    'sub/.Agents/skills/x/SKILL.md',
+    '.agents',
   ])('project: a write to %s asks in manual and yolo, a read does not', async (name) => {
     const write = modes.map((mode) => kind(space.file('Write', name, { mode })));
     expect(await Promise.all(write)).toEqual(['ask', 'approve', 'ask']);
@@ -215,6 +218,25 @@ describe('control paths', () => {
     await mkdir(space.path('.service-code'), { recursive: true });
     await symlink('.service-code', space.path('plain-name'));
     expect(await kind(space.file('Write', 'plain-name/mcp.json', { mode: 'yolo' }))).toBe('ask');
+  });
+
+  test.each(['docs/agents.md', 'src/.agents.ts', 'AGENTS.md', 'sub/agents/x.md'])(
+    'project: %s is a plain file',
+    async (name) => expect(await kind(space.file('Write', name))).toBe('approve'),
+  );
+
+  test("the user's folders of agents are guarded like the home, those that the configuration names like the project's", async () => {
+    const [user, named] = [join(space.outside, 'person/.Agents'), join(space.outside, 'more')];
+    await mkdir(user, { recursive: true });
+    await symlink(user, space.path('by-link'));
+    const controlFolders = async () => ({ user: [join(space.outside, 'person/.agents')], named: [named] });
+    const write = (path: string) =>
+      Promise.all(modes.map((mode) => kind(space.file('Write', path, { mode, controlFolders }))));
+    expect(await write(join(user, 'agents/agent.md'))).toEqual(['ask', 'deny', 'ask']);
+    expect(await write('by-link/AGENTS.md')).toEqual(['ask', 'deny', 'ask']);
+    expect(await write(join(named, 'x.md'))).toEqual(['ask', 'approve', 'ask']);
+    const denied = await space.file('Write', join(user, 'x'), { mode: 'auto', controlFolders });
+    expect(denied.reason).toContain('own agents and instructions');
   });
 
   test('an allow rule that names them approves', async () => {

@@ -12,9 +12,7 @@ import { createInstructionFiles } from '#server/agent/prompt/instructions.ts';
 import { listDirectory } from '#server/agent/prompt/directory-listing.ts';
 import { createFetchUrlTool } from '#server/features/web/fetch-url.ts';
 import { createWebSearchTool } from '#server/features/web/web-search.ts';
-import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
 import { createServerHome } from '#server/permissions/server-home.ts';
-import { createPermissionPolicy } from '#server/permissions/policy.ts';
 import { builtinTools } from '#server/tools/registry.ts';
 import type { ToolEnvironment } from '#server/tools/tool.ts';
 import { manualClock } from '#support/manual-clock.ts';
@@ -22,6 +20,7 @@ import { noWeb } from '#support/no-web.ts';
 import { createPrefixedRuntime, type PrefixedRuntime } from '#support/prefixed-runtime.ts';
 import { openProjects } from '#support/projects.ts';
 import { tasksOf } from '#support/tasks.ts';
+import { openPolicy } from '#support/policy.ts';
 import { planTool, runTool } from '../tools/workspace.ts';
 
 const CWD = '/work/project';
@@ -94,10 +93,7 @@ test('files are written there', async () => {
 });
 
 test('permissions look at the links, folders and repository of that machine', async () => {
-  const policy = createPermissionPolicy({
-    reader: createCommandLineReader(),
-    repositoryOf: openProjects({ runtime }).repositoryOf,
-  });
+  const policy = openPolicy({ repositoryOf: openProjects({ runtime }).repositoryOf });
   const verdict = async (name: string, args: object) => {
     const plan = await planTool(tool(name), environment, args);
     const { subject, accesses } = plan;
