@@ -316,7 +316,7 @@ describe('a session that cannot be written any more', () => {
     const working = live.use(id, async ({ log }) => {
       await log.claim();
       await appendFile(join(log.dir, 'journal.ndjson'), '{"torn');
-      expect(() => log.append(note('lost'))).toThrow();
+      expect(() => log.append(note('lost'))).toThrow('cannot be written');
       await new Promise<void>((resolve) => (finish = resolve));
       return log;
     });
