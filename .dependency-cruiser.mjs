@@ -8,6 +8,7 @@ const LAYERS = [
     'clock',
     'ids',
     'json',
+    'tool-arguments',
     'bounded-text',
     'breathe',
     'aborts',

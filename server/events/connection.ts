@@ -1,6 +1,7 @@
 /** One WebSocket connection: its frames, their acks, its end. */
 import type { ErrorName } from '#server/errors/catalogue.ts';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
+import { isRecord, tryParseJson } from '#server/json.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Connection } from '#schema/connection.ts';
 import type { FrameId } from '#schema/frames.ts';
@@ -60,19 +61,10 @@ interface ReceivedFrame {
   payload: unknown;
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Undefined for what is no frame at all. */
 function parseFrame(data: Uint8Array | string): ReceivedFrame | undefined {
   const text = typeof data === 'string' ? data : Buffer.from(data.buffer, data.byteOffset, data.length).toString();
-  let frame: unknown;
-  try {
-    frame = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const frame = tryParseJson(text);
   if (!isRecord(frame) || typeof frame.type !== 'string') return undefined;
   const { type, id, payload = {} } = frame;
   return { type, id: typeof id === 'string' || typeof id === 'number' ? id : undefined, payload };

@@ -1,7 +1,7 @@
 /** The pull request of a branch, asked of GitHub's own tool and remembered for a while. */
 import { z } from 'zod';
 import type { PullRequest } from '#schema/git.ts';
-import { jsonText } from '#schema/json-text.ts';
+import { jsonText } from '#server/json.ts';
 import type { Clock } from '#server/clock.ts';
 import { runCommand } from '#server/processes/run-command.ts';
 import type { GitRuntime, WorkTree } from './work-tree.ts';

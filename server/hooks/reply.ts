@@ -1,6 +1,7 @@
 /** What a hook says by its exit code and its output. */
 import { z } from 'zod';
 import { cutText, OUTPUT_MAX_CHARS, TRUNCATION_MARKER } from '#server/bounded-text.ts';
+import { tryParseJson } from '#server/json.ts';
 import type { HookEnd } from './run-hook.ts';
 
 const BLOCKED = 2;
@@ -22,14 +23,6 @@ const replySchema = z.object({
     .catch(undefined),
 });
 
-function parsed(stdout: string): unknown {
-  try {
-    return JSON.parse(stdout);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Within what a tool's output may have, as it goes to the model. */
 function bounded(output: string): string {
   const trimmed = output.trim();
@@ -44,7 +37,7 @@ export function hookReply({ exitCode, stopped, stdout, stderr }: HookEnd): HookR
   if (stopped) return {};
   if (exitCode === BLOCKED) return { blocked: reason(stderr) };
   if (exitCode !== 0) return {};
-  const json = replySchema.safeParse(parsed(stdout));
+  const json = replySchema.safeParse(tryParseJson(stdout));
   if (!json.success) return added(stdout);
   const { message, hookSpecificOutput: specific } = json.data;
   if (specific?.permissionDecision === 'deny') return { blocked: reason(specific.permissionDecisionReason) };

@@ -2,6 +2,7 @@
 import { ServiceError } from '#server/errors/service-error.ts';
 import { errorCode } from '#server/files/errno.ts';
 import { mayRefer, type BlobStore } from './blobs.ts';
+import { flattenDeepArguments } from './deep-arguments.ts';
 import type { JournalReader } from './journal-files.ts';
 import { nameType } from './record-types.ts';
 import type { Batch, JournalRecord } from './records.ts';
@@ -125,7 +126,10 @@ export function outlinedBatch(line: Line, blobs: BlobStore): Batch {
 function asBatch(value: unknown): Batch {
   if (!isBatch(value)) throw new Error('not a line of records');
   const { t, r: records } = value;
-  for (const record of records) nameType(record);
+  for (const record of records) {
+    nameType(record);
+    flattenDeepArguments(record);
+  }
   return { t, records };
 }
 

@@ -2,6 +2,7 @@
 import type { ContentPart, MediaSource } from '#schema/content.ts';
 import type { ContextMessage, Part, ToolCall, ToolOutput } from '#schema/engine.ts';
 import type { Message } from '#schema/message.ts';
+import { shownArguments } from '#server/tool-arguments.ts';
 import { outputParts } from './projections/context.ts';
 import type { JournalRecord } from './records.ts';
 import { storedMediaId } from './stored-media.ts';
@@ -45,18 +46,8 @@ const toolUse = (call: ToolCall): ContentPart => ({
   type: 'tool_use',
   tool_call_id: call.id,
   tool_name: call.name,
-  input: parsedArguments(call.arguments),
+  input: shownArguments(call.arguments),
 });
-
-/** Parsed arguments; the raw text when it is no JSON. */
-function parsedArguments(text: string | null): unknown {
-  if (text === null || text.trim() === '') return {};
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
 
 function shownOutput(output: ToolOutput): unknown {
   if (typeof output === 'string') return output;

@@ -1,47 +1,74 @@
-/** Answers of servers that nobody knows: whatever they send, only so much of it is ever held in memory. */
+/**
+ * Answers of servers that may send anything: one message takes a bounded amount of memory, and reaches the library, which
+ * parses it, without values that are nested too deeply.
+ */
+import type { Transformer } from 'node:stream/web';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { clipJson } from '#server/json.ts';
 
-/** Of one message; of a stream of events each may be as long. */
+/** Bytes of one message; in a stream of events each may have as many characters. */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
-const LINE_FEED = 10;
-const CARRIAGE_RETURN = 13;
+type Bytes = Uint8Array<ArrayBuffer>;
 
-/** The same answer, whose body fails when it, or one event of it, is longer. */
+const encoder = new TextEncoder();
+
+/** The same answer, whose body fails when it, or one event of it, is longer than `maxBytes`. */
 export function boundedBody(response: Response, maxBytes: number): Response {
   const { body, status, statusText, headers } = response;
   if (!body) return response;
-  const events = headers.get('content-type')?.startsWith('text/event-stream') === true;
-  const count = events ? countEvents() : countAll();
-  const bounded = body.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        if (count(chunk) > maxBytes) controller.error(new Error(`the server sent more than ${maxBytes} bytes at once`));
-        else controller.enqueue(chunk);
-      },
-    }),
-  );
+  const events = /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
+  const bounded = body.pipeThrough(new TransformStream(events ? eventBounds(maxBytes) : textBounds(maxBytes)));
   return new Response(bounded, { status, statusText, headers });
 }
 
-function countAll(): (chunk: Uint8Array) => number {
+const tooLong = (maxBytes: number) => new Error(`the server sent more than ${maxBytes} bytes at once`);
+
+/** Holds the text until its end: nothing can be parsed before. */
+function textBounds(maxBytes: number): Transformer<Uint8Array, Bytes> {
+  const chunks: Uint8Array[] = [];
   let bytes = 0;
-  return (chunk) => (bytes += chunk.length);
+  return {
+    transform(chunk, controller) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > maxBytes) controller.error(tooLong(maxBytes));
+    },
+    flush(controller) {
+      controller.enqueue(encoder.encode(clipJson(Buffer.concat(chunks).toString('utf8'))));
+    },
+  };
 }
 
-/** Bytes since the last empty line. */
-function countEvents(): (chunk: Uint8Array) => number {
-  let bytes = 0;
-  /** Of the line that is not over yet. */
-  let line = 0;
-  return (chunk) => {
-    let from = 0;
-    for (let at = chunk.indexOf(LINE_FEED); at !== -1; at = chunk.indexOf(LINE_FEED, from)) {
-      const length = line + at - from - (chunk[at - 1] === CARRIAGE_RETURN ? 1 : 0);
-      bytes = length <= 0 ? 0 : bytes + length;
-      line = 0;
-      from = at + 1;
-    }
-    line += chunk.length - from;
-    return bytes + line;
+function eventBounds(maxBytes: number): Transformer<Uint8Array, Bytes> {
+  const decoder = new TextDecoder();
+  let out = '';
+  const parser = createParser({
+    onEvent: (event) => void (out += eventText(event)),
+    onRetry: (ms) => void (out += `retry: ${ms}\n\n`),
+    onError(error) {
+      if (error.type === 'max-buffer-size-exceeded') throw tooLong(maxBytes);
+    },
+    maxBufferSize: maxBytes,
+  });
+  return {
+    // Throwing here fails the stream.
+    transform(chunk, controller) {
+      out = '';
+      parser.feed(decoder.decode(chunk, { stream: true }));
+      if (out !== '') controller.enqueue(encoder.encode(out));
+    },
   };
+}
+
+/** The event as the stream had it, its data within the levels that JSON from outside may have. */
+function eventText({ id, event, data }: EventSourceMessage): string {
+  const fields = [
+    ...(event === undefined ? [] : [`event: ${event}`]),
+    ...(id === undefined ? [] : [`id: ${id}`]),
+    ...clipJson(data)
+      .split('\n')
+      .map((line) => `data: ${line}`),
+  ];
+  return `${fields.join('\n')}\n\n`;
 }

@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { AuthProvider, CallToolResult, Client, Progress, Transport } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { cutText } from '#server/bounded-text.ts';
+import { clipJson } from '#server/json.ts';
 import type { Fetch } from '#server/net/http-client.ts';
 import { atMost } from '#server/processes/at-most.ts';
 import { childEnvironment } from '#server/processes/child-environment.ts';
@@ -181,7 +182,7 @@ function transportOf(
     const transport = createStdioTransport({
       ...childOf(config, options.root, options.env),
       spawn: options.spawn,
-      parse: library.deserializeMessage,
+      parse: (line) => library.deserializeMessage(clipJson(line)),
     });
     const { errorOutput, failure } = transport;
     return { transport, errorOutput, failure, end: () => transport.close() };

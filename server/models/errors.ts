@@ -1,6 +1,6 @@
 /** What goes wrong with a model request, by status, code and text; the SDKs' error classes are not looked at. */
 import { STATUS_CODES } from 'node:http';
-import { asRecord } from '#server/json.ts';
+import { asRecord, tryParseJson } from '#server/json.ts';
 import type { ExchangeFacts } from '#server/net/fetch.ts';
 import { ModelError, type ModelErrorFacts } from './types.ts';
 
@@ -44,14 +44,14 @@ export function toModelError(error: unknown, exchange: ExchangeFacts, native: bo
   if (error instanceof ModelError) return error;
   if (exchange.failure) {
     const { status, body } = exchange.failure;
-    return build({ ...describe(parseJson(body) ?? body), status }, exchange, native, error);
+    return build({ ...describe(tryParseJson(body) ?? body), status }, exchange, native, error);
   }
   const thrown = asRecord(error);
   // openai and Anthropic carry the error object of the stream as `error`, Google as JSON in the message.
   if (thrown?.error) return streamError(thrown.error, exchange, native);
   if (thrown?.name === 'ApiError' && typeof thrown.message === 'string') {
     return streamError(
-      parseJson(thrown.message.slice(thrown.message.indexOf('{'))) ?? thrown.message,
+      tryParseJson(thrown.message.slice(thrown.message.indexOf('{'))) ?? thrown.message,
       exchange,
       native,
     );
@@ -163,7 +163,7 @@ function describe(payload: unknown): Failure {
 
 /** Unwraps JSON inside a message, and reduces a page to its title. */
 function plainText(text: string): string {
-  const inner = text.trimStart().startsWith('{') ? parseJson(text) : undefined;
+  const inner = text.trimStart().startsWith('{') ? tryParseJson(text) : undefined;
   if (inner !== undefined) return describe(inner).text;
   if (/<html|<!doctype/i.test(text)) return /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1] ?? 'an HTML page';
   return text;
@@ -225,12 +225,4 @@ function reason(error: unknown): string {
     if (link.message) message = link.message;
   }
   return message;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

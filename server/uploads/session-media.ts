@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { cutText } from '#server/bounded-text.ts';
 import { writeFileAtomic } from '#server/files/atomic-write.ts';
 import { errorCode } from '#server/files/errno.ts';
-import { jsonText } from '#schema/json-text.ts';
+import { jsonText } from '#server/json.ts';
 import { isUploadId, type Uploads } from './uploads.ts';
 
 const recordSchema = z.object({

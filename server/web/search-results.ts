@@ -1,5 +1,6 @@
 /** What a search service answers with. */
 import { z } from 'zod';
+import { parseJson } from '#server/json.ts';
 import { WebFailure } from './failure.ts';
 
 const optionalText = z
@@ -23,7 +24,7 @@ export type SearchResult = z.infer<typeof answerSchema>['search_results'][number
 /** Throws `WebFailure`. */
 export function searchResults(answer: string): SearchResult[] {
   try {
-    return answerSchema.parse(JSON.parse(answer)).search_results;
+    return answerSchema.parse(parseJson(answer)).search_results;
   } catch (error) {
     throw new WebFailure('sent no list of results', { cause: error });
   }

@@ -79,6 +79,12 @@ function call({ name, arguments: args = {}, _meta }, id) {
   if (text === 'env') return send({ id, result: results.text(JSON.stringify(process.env)) });
   if (text === 'cwd') return send({ id, result: results.text(process.cwd()) });
   if (text === 'huge') return send({ id, result: results.text('y'.repeat(150_000)) });
+  if (text.startsWith('nested:')) {
+    const levels = Number(text.slice(7));
+    const structured = `{"deep":${'['.repeat(levels)}${']'.repeat(levels)},"flat":"[[["}`;
+    process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":${structured}}}\n`);
+    return;
+  }
   if (text.startsWith('raw:')) return send({ id, result: JSON.parse(text.slice(4)) });
   if (text === 'progress') {
     for (let i = 1; i <= 100; i++) progress({ progress: i, total: 200, message: `step ${i}` });

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { invalidField } from '#server/errors/service-error.ts';
 import type { ServiceError } from '#server/errors/service-error.ts';
+import { JsonTooDeep, parseJson } from '#server/json.ts';
 
 export const DEFAULT_BODY_LIMIT = 1_048_576;
 /** For the two routes that carry base64 media. */
@@ -17,6 +18,7 @@ export class UnreadableBody extends Error {
 
 const tooLarge = () => new UnreadableBody(invalidField('', 'Request body is too large'));
 const malformed = () => new UnreadableBody(invalidField('', 'Body is not valid JSON'));
+const tooDeep = () => new UnreadableBody(invalidField('', 'Body is nested too deeply'));
 
 /** The client went away before its body was whole; there is nobody to answer. */
 export class RequestAborted extends Error {
@@ -62,12 +64,12 @@ function holdsPrototypeKey(root: unknown): boolean {
 /** Words without which no prototype key can be in the text; a backslash may hide one. */
 const SUSPICIOUS = /__proto__|constructor|\\u/;
 
-function parseJson(text: string): unknown {
+function parseBody(text: string): unknown {
   let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
-    throw malformed();
+    value = parseJson(text);
+  } catch (error) {
+    throw error instanceof JsonTooDeep ? tooDeep() : malformed();
   }
   if (SUSPICIOUS.test(text) && holdsPrototypeKey(value)) throw malformed();
   return value;
@@ -75,7 +77,8 @@ function parseJson(text: string): unknown {
 
 /**
  * The value of a JSON body of at most `limit` bytes; undefined when there is none. Fails validation for another content
- * type, `UnreadableBody` (an answer and a closed connection) beyond the limit or for what is not JSON.
+ * type, `UnreadableBody` (an answer and a closed connection) beyond the limit, for a text that is not JSON, and for one
+ * that is nested too deeply.
  */
 export async function readJsonBody(request: IncomingMessage, limit: number): Promise<unknown> {
   const bytes = await readBytes(request, limit);
@@ -83,5 +86,5 @@ export async function readJsonBody(request: IncomingMessage, limit: number): Pro
   const type = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
   if (type === 'text/plain') return bytes.toString('utf8');
   if (type !== 'application/json') throw invalidField('', 'Unsupported Media Type');
-  return parseJson(bytes.toString('utf8'));
+  return parseBody(bytes.toString('utf8'));
 }

@@ -5,7 +5,7 @@ import type { Decision } from '#server/permissions/decision.ts';
 import type { CheckedCall, PreparedCall } from '#server/tools/tool.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { ToolCall } from '#schema/engine.ts';
-import { parseArguments, shownArguments } from './arguments.ts';
+import { parseArguments, shownArguments } from '#server/tool-arguments.ts';
 import type { AdmittedCall, Batch } from './batch.ts';
 import { reminderBlock, resultDraft, startDraft, type ShownCall } from './call-records.ts';
 import { callKey } from './repeat-guard.ts';

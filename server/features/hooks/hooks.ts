@@ -1,7 +1,7 @@
 /** When hooks run, and what their answers do. */
 import { cutText, OUTPUT_MAX_CHARS } from '#server/bounded-text.ts';
 import type { AgentContext, SessionContext } from '#server/agent/context.ts';
-import { parseArguments } from '#server/agent/calls/arguments.ts';
+import { parseArguments } from '#server/tool-arguments.ts';
 import type { StoredResult } from '#server/agent/calls/call-records.ts';
 import type { Feature, GuardedCall, LiveFeature, PromptStart, StartingPrompt } from '#server/agent/feature.ts';
 import { entering, event, type Draft } from '#server/journal/records.ts';

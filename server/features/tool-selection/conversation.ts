@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { ContextEntry } from '#server/journal/projections/context.ts';
 import type { Stored } from '#server/journal/texts.ts';
 import { LOADABLE_TOOLS } from '#server/models/request-history.ts';
+import { parseArguments } from '#server/tool-arguments.ts';
 import type { ContextMessage, ToolCall, ToolSchema } from '#schema/engine.ts';
 
 export const SELECT_TOOLS = 'select_tools';
@@ -61,9 +62,5 @@ function disclosureOf({ origin }: Pick<Stored<ContextMessage>, 'origin'>): Discl
 /** A list that is too long for its line names nothing that could be loaded at once. */
 function namesOf({ arguments: text }: Stored<ToolCall>): readonly string[] {
   if (typeof text !== 'string') return [];
-  try {
-    return argumentsSchema.safeParse(JSON.parse(text)).data?.names ?? [];
-  } catch {
-    return [];
-  }
+  return argumentsSchema.safeParse(parseArguments(text)).data?.names ?? [];
 }

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { newUlid } from '#server/ids.ts';
+import { tryParseJson } from '#server/json.ts';
 import { z } from 'zod';
 import { estimateText } from '#server/journal/token-estimate.ts';
 import { demoAnswer, type DemoAnswer, type DemoInput } from './rules.ts';
@@ -87,12 +88,8 @@ async function serve(request: IncomingMessage, response: ServerResponse, key: st
   if (request.method !== 'POST' || request.url !== '/v1/chat/completions') return fail(response, 404, 'no such path');
   const body = await readBody(request);
   if (body === undefined) return fail(response, 413, 'request body too large');
-  let json: unknown;
-  try {
-    json = JSON.parse(body);
-  } catch {
-    return fail(response, 400, 'the body is no JSON');
-  }
+  const json = tryParseJson(body);
+  if (json === undefined) return fail(response, 400, 'the body is no JSON');
   const parsed = requestSchema.safeParse(json);
   if (!parsed.success) return fail(response, 400, z.prettifyError(parsed.error));
   const answer = demoAnswer(inputOf(parsed.data));

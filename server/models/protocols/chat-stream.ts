@@ -1,6 +1,6 @@
 /** The answers of `native` and `openai`: a stream of chat-completion chunks. */
 import { z } from 'zod';
-import { asRecord } from '#server/json.ts';
+import { asRecord, parseJson } from '#server/json.ts';
 import type { Transport } from '#server/net/fetch.ts';
 import type { TokenUsage } from '#schema/engine.ts';
 import { streamError } from '../errors.ts';
@@ -73,7 +73,7 @@ export function streamChat(
       if (done) return;
       done = data.startsWith(END_MARK);
       if (done) return;
-      const item: unknown = JSON.parse(data);
+      const item = parseJson(data);
       const error = asRecord(item)?.error;
       if (error) throw streamError(error, facts, model.providerType === 'native');
       const chunk = chunkSchema.parse(item);

@@ -17,7 +17,8 @@ import {
 } from '../types.ts';
 import { createCollector, type Collector } from './collect.ts';
 import { parseDataUrl } from '#server/files/data-url.ts';
-import { argumentsObject, omission } from './media.ts';
+import { argumentsObject } from '#server/tool-arguments.ts';
+import { omission } from './media.ts';
 import { NO_KEY, runStream } from './run.ts';
 
 /** Signatures of thoughts, and of a text that had one: the latter is kept in an empty part behind it. */

@@ -1,5 +1,4 @@
 import type { Part } from '#schema/engine.ts';
-import { asRecord } from '#server/json.ts';
 
 /** The text that takes the place of media a protocol cannot carry. */
 export function omission(part: Part): string {
@@ -9,14 +8,4 @@ export function omission(part: Part): string {
 /** Joined text parts of a message. */
 export function textOf(parts: readonly Part[], separator = ''): string {
   return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join(separator);
-}
-
-/** Arguments as the object that some wires want: `{}` when the model wrote none, or no JSON object. */
-export function argumentsObject(text: string | null): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text ?? '');
-    return { ...asRecord(value) };
-  } catch {
-    return {};
-  }
 }

@@ -1,5 +1,6 @@
 /** Videos at the native provider: uploaded once, named by an id in requests. */
 import { z } from 'zod';
+import { parseJson } from '#server/json.ts';
 import type { Transport } from '#server/net/fetch.ts';
 import { toModelError } from '../errors.ts';
 import type { VideoUpload } from '../types.ts';
@@ -27,7 +28,7 @@ export async function uploadNativeVideo(
       body: new Uint8Array(await encoded.arrayBuffer()),
       signal,
     });
-    return answerSchema.parse(await answer.json()).id;
+    return answerSchema.parse(parseJson(await answer.text())).id;
   } catch (error) {
     signal.throwIfAborted();
     throw toModelError(error, exchange.facts, true);

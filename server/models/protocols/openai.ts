@@ -1,5 +1,6 @@
 /** OpenAI chat completions, and the many servers that copy them. */
 import type { ContextMessage, ToolSchema } from '#schema/engine.ts';
+import { tryParseJson } from '#server/json.ts';
 import type { Transport } from '#server/net/fetch.ts';
 import { oncePer } from '#server/once-per.ts';
 import type { ModelRequest, Protocol } from '../types.ts';
@@ -59,7 +60,7 @@ function reasoning(message: ContextMessage, forced: string | undefined): Record<
   if (key !== 'reasoning_details') return text ? { [key]: text } : {};
   const details = thoughts.flatMap((part): unknown[] => {
     if (part.format !== 'reasoning_details' || !part.encrypted) return [];
-    const list: unknown = JSON.parse(part.encrypted);
+    const list = tryParseJson(part.encrypted);
     return Array.isArray(list) ? list : [];
   });
   if (details.length === 0 && text) details.push({ type: 'reasoning.text', text });

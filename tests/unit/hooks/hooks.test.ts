@@ -128,6 +128,7 @@ describe('a command', () => {
 describe('says', () => {
   const end = { exitCode: 0, stopped: undefined, stdout: '', stderr: '' };
   const json = (reply: unknown) => ({ stdout: JSON.stringify(reply) });
+  const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
   it.each([
     ['nothing', {}, {}],
     ['a text', { stdout: ' hello \n' }, { text: 'hello' }],
@@ -135,6 +136,8 @@ describe('says', () => {
     ['a message of its output', json({ hookSpecificOutput: { message: 'hello' } }), { text: 'hello' }],
     ['a reply without a message', json({ other: 1 }), {}],
     ['JSON that is no object', json(['x']), { text: '["x"]' }],
+    ['JSON of 200 levels', { stdout: `{"message":"m","x":${nested(199)}}` }, { text: 'm' }],
+    ['JSON of 201 levels, which is a text', { stdout: `{"x":${nested(200)}}` }, { text: `{"x":${nested(200)}}` }],
     ['allow', json({ hookSpecificOutput: { permissionDecision: 'allow' } }), {}],
     ['deny', json({ hookSpecificOutput: { permissionDecision: 'deny' } }), { blocked: 'blocked by a hook' }],
     [

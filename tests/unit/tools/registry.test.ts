@@ -1,6 +1,6 @@
 import Ajv2020 from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { parseArguments } from '#server/agent/calls/arguments.ts';
+import { parseArguments } from '#server/tool-arguments.ts';
 import { editTool } from '#server/tools/edit.ts';
 import { createGlobTool } from '#server/tools/glob.ts';
 import { readTool } from '#server/tools/read.ts';

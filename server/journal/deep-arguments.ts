@@ -1,0 +1,29 @@
+/**
+ * Arguments of calls that older builds parsed and stored at any depth. Code that walks or writes them recurses, so records
+ * have the JSON text in their place, as records of later calls do.
+ */
+import { isRecord, MAX_JSON_LEVELS } from '#server/json.ts';
+import { BlobText } from './texts.ts';
+
+const argumentMembers = ['args', 'toolInput'] as const;
+/** A display of the kind `generic` has the arguments as its detail. */
+const displayMembers = ['display', 'tool_input_display'] as const;
+
+function nestsDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null || value instanceof BlobText) return false;
+  return levels === 0 || Object.values(value).some((member) => nestsDeeper(member, levels - 1));
+}
+
+function flatten(holder: Record<string, unknown>, key: string): void {
+  if (nestsDeeper(holder[key], MAX_JSON_LEVELS)) holder[key] = JSON.stringify(holder[key]);
+}
+
+/** Replaces arguments in a record that nest deeper than `MAX_JSON_LEVELS` by their JSON text. */
+export function flattenDeepArguments(record: object): void {
+  if (!isRecord(record)) return;
+  for (const key of argumentMembers) if (key in record) flatten(record, key);
+  for (const key of displayMembers) {
+    const display = record[key];
+    if (isRecord(display)) flatten(display, 'detail');
+  }
+}
