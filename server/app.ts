@@ -6,6 +6,7 @@ import { createCredentials } from '#server/auth/credentials.ts';
 import { createGuard } from '#server/auth/guard.ts';
 import type { Guard } from '#server/auth/guard.ts';
 import { createHostCheck, isLoopbackBind } from '#server/auth/hosts.ts';
+import { createPolicies, type Policies } from '#server/auth/policies.ts';
 import { openToken } from '#server/auth/token.ts';
 import { createConfig, type Config } from '#server/config/config.ts';
 import { createEventBus } from '#server/events/bus.ts';
@@ -72,6 +73,7 @@ export interface App {
   /** The server log alone, for what is too much for the files. */
   readonly accessLog: Logger;
   readonly guard: Guard;
+  readonly policies: Policies;
   readonly connections: Connections;
   readonly config: Config;
   readonly providers: Providers;
@@ -169,10 +171,11 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     bindHost: host,
     allowedHosts: [...options.allowedHosts, ...listed(env.SERVICE_CODE_ALLOWED_HOSTS)],
   });
+  const listedOrigins = new Set(listed(env.SERVICE_CODE_CORS_ORIGINS));
   const guard = createGuard({
     ban: bind.loopback ? undefined : createBan(),
     hostAllowed: env.SERVICE_CODE_DISABLE_HOST_CHECK === '1' ? () => true : hostCheck,
-    listedOrigins: new Set(listed(env.SERVICE_CODE_CORS_ORIGINS)),
+    listedOrigins,
     credentials: options.bypassAuth ? undefined : credentials,
   });
   const providers = createProviders({ documents, config, env: options.env });
@@ -347,6 +350,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     log,
     accessLog: options.log,
     guard,
+    policies: createPolicies({ loopback: bind.loopback, needsCredentials: !options.bypassAuth, listedOrigins }),
     connections: gateway,
     config,
     providers,

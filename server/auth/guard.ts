@@ -18,6 +18,8 @@ export interface RequestFacts {
   matchesEndpoint: boolean;
   host: string | undefined;
   origin: string | undefined;
+  /** `Sec-Fetch-Site`: how the page that caused the request relates to this server. Only browsers send it. */
+  fetchSite: string | undefined;
   authorization: string | undefined;
   /** `Access-Control-Request-Headers` of a preflight. */
   requestedHeaders: string | undefined;
@@ -35,7 +37,10 @@ export interface Verdict {
   refusal?: { error: ErrorName; message: string; status?: number };
 }
 
-export interface UpgradeFacts extends Pick<RequestFacts, 'host' | 'origin' | 'authorization' | 'remoteAddress'> {
+export interface UpgradeFacts extends Pick<
+  RequestFacts,
+  'host' | 'origin' | 'fetchSite' | 'authorization' | 'remoteAddress'
+> {
   /** `Sec-WebSocket-Protocol` as sent. */
   protocols: string | undefined;
 }
@@ -90,6 +95,15 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
   const allows = (origin: string, host: string | undefined) =>
     credentials ? originAllowed(origin, host, listedOrigins) : isOwnOrigin(origin, host, listedOrigins);
 
+  /**
+   * Whether a page of another site causes a request that nothing but its origin could stop. Navigations, images and
+   * scripts carry no `Origin`; a listed origin always sends one.
+   */
+  const isForeign = (fetchSite: string | undefined, origin: string | undefined): boolean =>
+    !credentials &&
+    (fetchSite === 'cross-site' || fetchSite === 'same-site') &&
+    !(origin !== undefined && listedOrigins.has(origin));
+
   async function authorized(token: string | undefined, address: string | undefined): Promise<boolean> {
     if (!credentials) return true;
     if (token !== undefined && (await credentials.accepts(token))) return true;
@@ -99,7 +113,7 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
 
   return {
     async request(facts) {
-      const { method, target, host, origin, authorization, requestedHeaders, remoteAddress } = facts;
+      const { method, target, host, origin, fetchSite, authorization, requestedHeaders, remoteAddress } = facts;
       const allowed = origin !== undefined && allows(origin, host);
       const cors = allowed ? corsHeaders(origin, requestedHeaders) : {};
       const refused = (error: ErrorName, message: string, headers = cors, status?: number): Verdict => ({
@@ -121,16 +135,22 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
         return refused('host.not_allowed', `Origin not allowed: ${origin}`, {});
       }
       if (method === 'OPTIONS' && origin !== undefined) return { outcome: 'preflight', headers: cors };
-      if (needsToken(facts, target) && !(await authorized(bearerToken(authorization), remoteAddress))) {
-        return refused('auth.unauthorized', 'Unauthorized');
+      if (needsToken(facts, target)) {
+        if (isForeign(fetchSite, origin)) {
+          return refused('host.not_allowed', 'Request from another site not allowed');
+        }
+        if (!(await authorized(bearerToken(authorization), remoteAddress))) {
+          return refused('auth.unauthorized', 'Unauthorized');
+        }
       }
       return { outcome: 'pass', headers: cors };
     },
 
-    async upgrade({ host, origin, authorization, remoteAddress, protocols }) {
+    async upgrade({ host, origin, fetchSite, authorization, remoteAddress, protocols }) {
       if (banned(remoteAddress)) return 429;
       if (!hostAllowed(host)) return 403;
       if (origin !== undefined && !allows(origin, host)) return 403;
+      if (isForeign(fetchSite, origin)) return 403;
       const offered = bearerSubprotocol(protocols?.split(',') ?? [])?.slice(SUBPROTOCOL_PREFIX.length);
       const token = bearerToken(authorization) ?? (offered || undefined);
       return (await authorized(token, remoteAddress)) ? 'pass' : 401;

@@ -1,6 +1,8 @@
 /** A server without credentials: nothing but the origin stands between a web page and the machine. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startServer, type TestServer } from '#support/server.ts';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startServer, temporaryDirectory, type TestServer } from '#support/server.ts';
 import { connect } from '#support/ws-client.ts';
 
 let server: TestServer;
@@ -57,6 +59,65 @@ describe('--dangerous-bypass-auth', () => {
       expect(answer.headers.get('access-control-allow-origin')).toBe(origin ?? null);
       const client = await connect(server, { token: null, headers: origin === undefined ? {} : { origin } });
       await client.close();
+    }
+  });
+});
+
+describe('a page of another site, without credentials', () => {
+  const navigate = (path: string, site: string, more: Record<string, string> = {}) =>
+    fetch(server.url + path, { headers: { 'sec-fetch-site': site, 'sec-fetch-mode': 'navigate', ...more } });
+
+  test('reaches no endpoint by links, images and scripts, which send no origin', async () => {
+    const page = join(server.home, 'evil.html');
+    await writeFile(page, '<script>parent.postMessage(1)</script>');
+    const content = `/api/v1/fs:content?path=${encodeURIComponent(page)}`;
+    for (const site of ['cross-site', 'same-site']) {
+      for (const path of [content, '/api/v1/meta', '/openapi.json', '/api/v1/nope']) {
+        const answer = await navigate(path, site);
+        expect([site, path, answer.status]).toEqual([site, path, 403]);
+        expect(await answer.json()).toMatchObject({ code: 40301, msg: 'Request from another site not allowed' });
+      }
+      await expect(connect(server, { token: null, headers: { 'sec-fetch-site': site } })).rejects.toMatchObject({
+        status: 403,
+      });
+    }
+    // The user's own navigation and the page's own requests.
+    for (const site of ['none', 'same-origin']) expect((await navigate(content, site)).status).toBe(200);
+  });
+
+  test('opens the page by a link; a listed origin fetches', async () => {
+    // No page is built here: the asset reader has been reached.
+    expect((await navigate('/', 'cross-site')).status).toBe(404);
+    expect((await navigate('/api/v1/healthz', 'cross-site')).status).toBe(200);
+    const origin = 'https://listed.test';
+    const answer = await navigate('/api/v1/meta', 'cross-site', { origin });
+    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, origin]);
+  });
+
+  test.each([
+    ['127.0.0.1', true, "frame-ancestors 'self' https://listed.test"],
+    ['0.0.0.0', true, /^default-src 'self'; .*; frame-ancestors 'self' https:\/\/listed\.test$/],
+    ['127.0.0.1', false, null],
+    ['0.0.0.0', false, /; frame-ancestors 'self'$/],
+  ])('on %s, bypass %s, may frame the page: %s', async (host, bypassAuth, policy) => {
+    const webDirectory = await temporaryDirectory();
+    await writeFile(join(webDirectory, 'index.html'), '<title>Page</title>');
+    await writeFile(join(webDirectory, 'a.js'), '1');
+    const env = () => ({
+      SERVICE_CODE_CORS_ORIGINS: "https://listed.test, null, https://x.test;script-src *, 'unsafe'",
+    });
+    const framed = await startServer({ host, bypassAuth, webDirectory, env });
+    try {
+      for (const path of ['/', '/s/some-session', '/index.html']) {
+        const sent = (await fetch(framed.url + path)).headers.get('content-security-policy');
+        if (policy instanceof RegExp) expect(sent).toMatch(policy);
+        else expect(sent).toBe(policy);
+      }
+      const script = (await fetch(`${framed.url}/a.js`)).headers.get('content-security-policy');
+      if (host === '127.0.0.1') expect(script).toBeNull();
+      else expect(script).toMatch(/; frame-ancestors 'self'$/);
+    } finally {
+      await framed.close();
     }
   });
 });

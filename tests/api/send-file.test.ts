@@ -60,6 +60,12 @@ const get = (route: string, headers: Record<string, string> = {}, method = 'GET'
   server.fetch(`/api/v1/${route}`, { headers, method });
 const closed = () => eventually(() => expect(handle?.fd).toBe(-1));
 
+/** Opened as a document it runs no script, and other origins cannot embed it. */
+function expectFilePolicy({ headers }: Response): void {
+  expect(headers.get('content-security-policy')).toBe("sandbox; default-src 'none'");
+  expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
+}
+
 it('sends the whole file, and parts of it', async () => {
   await writeFile(path, '0123456789');
   const whole = await get('plain');
@@ -74,12 +80,14 @@ it('sends the whole file, and parts of it', async () => {
     etag: '"a-1"',
   });
   expect(whole.headers.has('content-range')).toBe(false);
+  expectFilePolicy(whole);
 
   const part = await get('plain', { range: 'bytes=-4' });
   expect(part.status).toBe(206);
   expect(await part.text()).toBe('6789');
   expect(part.headers.get('content-range')).toBe('bytes 6-9/10');
   expect(part.headers.get('content-length')).toBe('4');
+  expectFilePolicy(part);
 
   const past = await get('plain', { range: 'bytes=999-' });
   expect([past.status, await past.text()]).toEqual([200, '0123456789']);
@@ -99,6 +107,7 @@ it('answers 304 before it looks at ranges, where the endpoint wants it', async (
   for (const tag of ['"a-1"', 'a-1', 'W/"a-1"', '"b", "a-1"', '*']) {
     const answer = await get('conditional', { 'if-none-match': tag, range: 'bytes=0-1' });
     expect([answer.status, answer.headers.get('etag'), await answer.text()]).toEqual([304, '"a-1"', '']);
+    expectFilePolicy(answer);
     await closed();
   }
   const changed = await get('conditional', { 'if-none-match': '"b"' });
@@ -111,6 +120,7 @@ it('answers HEAD with the headers alone', async () => {
   await writeFile(path, '0123456789');
   const head = await get('plain', { range: 'bytes=2-3' }, 'HEAD');
   expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([206, '2', '']);
+  expectFilePolicy(head);
   await closed();
 });
 

@@ -89,6 +89,19 @@ describe('non-loopback bind', () => {
     expect(paths).not.toHaveProperty('/api/v1/shutdown');
   });
 
+  it('answers with a file under the policy of files, which replaces its own', async () => {
+    const server = await start(remote);
+    const file = join(server.home, 'a.html');
+    await writeFile(file, '<p>');
+    const path = `/api/v1/fs:content?path=${encodeURIComponent(file)}`;
+    const { headers } = await server.fetch(path);
+    expect(headers.get('content-security-policy')).toBe("sandbox; default-src 'none'");
+    const again = await server.fetch(path, { headers: { 'if-none-match': headers.get('etag') ?? '' } });
+    expect([again.status, again.headers.get('content-security-policy')]).toEqual([304, "sandbox; default-src 'none'"]);
+    const missing = await server.fetch('/api/v1/fs:content?path=/none');
+    expect(missing.headers.get('content-security-policy')).toContain("default-src 'self'");
+  });
+
   it('mounts shutdown when allowed', async () => {
     const server = await start({ ...remote, allowRemoteShutdown: true });
     expect(await server.api('POST', '/shutdown')).toMatchObject({ code: 0, data: { ok: true } });

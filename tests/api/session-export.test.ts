@@ -55,6 +55,8 @@ test('has a manifest, then the files of the session in order, then logs', async 
 
   const { response, entries, names, manifest } = await exported(talk, { web_log: '{"web":1}\n', desktop: true });
   expect(response.headers.get('cache-control')).toBe('no-store');
+  expect(response.headers.get('content-security-policy')).toBe("sandbox; default-src 'none'");
+  expect(response.headers.get('cross-origin-resource-policy')).toBe('same-origin');
   const file = `service-session-${talk.session.id.slice(0, 48)}.zip`;
   expect(response.headers.get('content-disposition')).toBe(`attachment; filename="${file}"`);
   const logs = ['logs/service-web.jsonl', 'logs/global/service-code.log', 'logs/service-desktop.log'];

@@ -10,8 +10,11 @@ const INDEX = 'index.html';
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 
 export interface AssetReader {
-  /** The file of a path outside `/api/`; the page itself for paths without an extension; else 404 in plain text. */
-  read(segments: string[]): Promise<Reply>;
+  /**
+   * The file of a path outside `/api/`; the page itself, with `pageHeaders`, for paths without an extension; else 404 in
+   * plain text.
+   */
+  read(segments: string[], pageHeaders?: Reply['headers']): Promise<Reply>;
 }
 
 const notFound = (): Reply => ({
@@ -59,26 +62,28 @@ async function contentType(name: string): Promise<string> {
 
 /** Serves from `directory`, asked at each read; it may be missing (a checkout whose page was not built). */
 export function createAssetReader(directory: () => string): AssetReader {
-  async function reply(segments: string[], cacheControl: string | undefined): Promise<Reply | undefined> {
+  async function reply(segments: string[], more: Reply['headers']): Promise<Reply | undefined> {
     const opened = await openFile(join(directory(), ...segments));
     if (!opened) return undefined;
     const headers = {
       'content-type': await contentType(segments.at(-1) ?? ''),
-      ...(cacheControl ? { 'cache-control': cacheControl } : {}),
+      ...more,
     };
     return streamed(opened.file.createReadStream(upTo(opened.size)), opened.size, headers);
   }
-  const page = async () => (await reply([INDEX], 'no-cache')) ?? notFound();
 
   return {
-    async read(segments) {
+    async read(segments, pageHeaders = {}) {
       const last = segments.at(-1) ?? '';
+      const page = { 'cache-control': 'no-cache', ...pageHeaders };
       if (segments.every(plain)) {
         const isPage = segments.length === 1 && last === INDEX;
-        const found = await reply(segments, isPage ? 'no-cache' : segments[0] === 'assets' ? IMMUTABLE : undefined);
+        const isHashed = segments[0] === 'assets';
+        const found = await reply(segments, isPage ? page : isHashed ? { 'cache-control': IMMUTABLE } : {});
         if (found) return found;
       }
-      return last.includes('.') ? notFound() : page();
+      const found = last.includes('.') ? undefined : await reply([INDEX], page);
+      return found ?? notFound();
     },
   };
 }

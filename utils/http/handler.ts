@@ -18,16 +18,6 @@ import type { EndpointEntry, RouteMatch, RouteTable } from './route-table.ts';
 
 const REQUEST_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/i;
 
-/**
- * On every answer of a bind that others can reach. On loopback editors may frame the page, which has its own policy.
- */
-const SECURITY_HEADERS: Record<string, string> = {
-  'X-Content-Type-Options': 'nosniff',
-  'Referrer-Policy': 'no-referrer',
-  'Content-Security-Policy':
-    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'self'",
-};
-
 export interface HandlerOptions {
   /** Resolves when the app is up; requests wait for it. */
   app(): App | Promise<App>;
@@ -88,7 +78,7 @@ export function createRequestHandler({
     const { decoded, segments } = target;
     const isApi = segments[0] === 'api' || decoded.startsWith('/api/') || decoded === '/documentation';
     if (isApi || (method !== 'GET' && method !== 'HEAD')) throw unknownRoute(method, decoded);
-    return assets.read(segments);
+    return assets.read(segments, app.policies.page);
   }
 
   function failed(app: App, error: unknown, requestId: string, statuses: FailureStatuses = {}): Reply {
@@ -113,12 +103,13 @@ export function createRequestHandler({
       matchesEndpoint: match !== undefined,
       host: headers.host,
       origin: headers.origin,
+      fetchSite: headers['sec-fetch-site']?.toString(),
       authorization: headers.authorization,
       requestedHeaders: headers['access-control-request-headers'],
       remoteAddress: socket.remoteAddress,
     });
     for (const name in verdict.headers) response.setHeader(name, verdict.headers[name] ?? '');
-    if (!app.bind.loopback) for (const name in SECURITY_HEADERS) response.setHeader(name, SECURITY_HEADERS[name] ?? '');
+    for (const name in app.policies.answer) response.setHeader(name, app.policies.answer[name] ?? '');
 
     if (verdict.outcome === 'preflight') return { status: 204, headers: {} };
     if (verdict.refusal) {

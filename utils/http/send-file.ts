@@ -1,6 +1,7 @@
 /** The one way bytes of a file leave the server: whole or a part, and with the same headers for every endpoint. */
 import type { IncomingMessage } from 'node:http';
 import type { FileHandle } from 'node:fs/promises';
+import { FILE_POLICY } from '#server/auth/policies.ts';
 import { allowsRange, namesEtag, parseRange } from './byte-range.ts';
 import type { Reply } from './reply.ts';
 
@@ -33,7 +34,7 @@ export async function sendFile(request: IncomingMessage, sent: SentFile, options
   const tag = `"${etag}"`;
   if (options.conditional && namesEtag(headers['if-none-match'], etag)) {
     await file.close();
-    return { status: 304, headers: { etag: tag } };
+    return { status: 304, headers: { ...FILE_POLICY, etag: tag } };
   }
   const ifRange = headers['if-range'];
   const range = Array.isArray(ifRange) || !allowsRange(ifRange, etag) ? undefined : parseRange(headers.range, size);
@@ -41,6 +42,7 @@ export async function sendFile(request: IncomingMessage, sent: SentFile, options
   const reply: Reply = {
     status: range ? 206 : 200,
     headers: {
+      ...FILE_POLICY,
       'content-type': sent.contentType,
       'content-length': end - start + 1,
       'accept-ranges': 'bytes',

@@ -117,6 +117,7 @@ export function createUpgradeListener(app: App, upgrade: Upgrade): (...args: Par
     const verdict = await app.guard.upgrade({
       host: headers.host,
       origin: headers.origin,
+      fetchSite: headers['sec-fetch-site']?.toString(),
       authorization: headers.authorization,
       protocols: headers['sec-websocket-protocol'],
       remoteAddress: request.socket.remoteAddress,
@@ -158,6 +159,7 @@ export function developmentHooks(app: App): Partial<Hooks> {
       const verdict = await app.guard.upgrade({
         host: headers.get('host') ?? undefined,
         origin: headers.get('origin') ?? undefined,
+        fetchSite: headers.get('sec-fetch-site') ?? undefined,
         authorization: headers.get('authorization') ?? undefined,
         protocols: headers.get('sec-websocket-protocol') ?? undefined,
         remoteAddress: undefined,

@@ -16,6 +16,7 @@ const facts: RequestFacts = {
   matchesEndpoint: false,
   host: '127.0.0.1:58627',
   origin: undefined,
+  fetchSite: undefined,
   authorization: `Bearer ${TOKEN}`,
   requestedHeaders: undefined,
   remoteAddress: '10.0.0.9',
@@ -258,6 +259,42 @@ describe('without credentials', () => {
       expect(await guard.upgrade({ ...facts, origin, protocols: undefined })).toBe(403);
     },
   );
+
+  it.each(['cross-site', 'same-site'])(
+    'refuses requests without an origin that a page of another site causes (%s)',
+    async (fetchSite) => {
+      for (const path of ['/api/v1/meta', '/openapi.json', '/api/v1/nope', '/%61pi/v1/meta']) {
+        expect(await guard.request({ ...facts, target: at(path), fetchSite })).toEqual({
+          outcome: 'refused',
+          headers: {},
+          refusal: { error: 'host.not_allowed', message: 'Request from another site not allowed' },
+        });
+      }
+      expect((await guard.request({ ...facts, target: at('/x'), matchesEndpoint: true, fetchSite })).outcome).toBe(
+        'refused',
+      );
+      expect(await guard.upgrade({ ...facts, fetchSite, protocols: undefined })).toBe(403);
+      // What needs no token is an asset or the health check: links to the page open from anywhere.
+      for (const path of ['/', '/assets/x.js', '/s/session', '/api/v1/healthz']) {
+        expect((await guard.request({ ...facts, target: at(path), fetchSite })).outcome).toBe('pass');
+      }
+      const listedOrigin = { fetchSite, origin: 'https://listed.test' };
+      expect((await guard.request({ ...facts, ...listedOrigin })).outcome).toBe('pass');
+      expect(await guard.upgrade({ ...facts, ...listedOrigin, protocols: undefined })).toBe('pass');
+    },
+  );
+
+  it.each(['same-origin', 'none'])('serves requests of its own page and of the user (%s)', async (fetchSite) => {
+    expect((await guard.request({ ...facts, fetchSite })).outcome).toBe('pass');
+    expect(await guard.upgrade({ ...facts, fetchSite, protocols: undefined })).toBe('pass');
+  });
+
+  it('leaves requests with credentials to them', async () => {
+    for (const fetchSite of ['cross-site', 'same-site']) {
+      expect((await setup().request({ ...facts, fetchSite })).outcome).toBe('pass');
+      expect(await setup().upgrade({ ...facts, fetchSite, protocols: undefined })).toBe('pass');
+    }
+  });
 
   it('serves its own page, listed origins and who is no browser', async () => {
     for (const origin of [undefined, 'http://127.0.0.1:58627', 'https://listed.test']) {

@@ -1,4 +1,5 @@
 import { sessionExportSchema } from '#schema/session-export.ts';
+import { FILE_POLICY } from '#server/auth/policies.ts';
 import { defineRawEndpoint } from '#utils/endpoint.ts';
 import { contentDisposition } from '#utils/http/content-disposition.ts';
 import { streamed } from '#utils/http/reply.ts';
@@ -18,6 +19,7 @@ export default defineRawEndpoint({
     const { file, size } = await app.sessions.export(session_id, body, signal);
     const id = session_id.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, MAX_ID_CHARS);
     return streamed(file.createReadStream({ start: 0 }), size, {
+      ...FILE_POLICY,
       'content-type': 'application/zip',
       'content-disposition': contentDisposition('attachment', `service-session-${id}.zip`),
       'cache-control': 'no-store',
