@@ -43,7 +43,7 @@ import { sessionFrames } from '#server/sessions/session-frames.ts';
 import { indexSchema } from '#server/sessions/session-header.ts';
 import { createSessionIndex } from '#server/sessions/session-index.ts';
 import { createSessions, type Sessions } from '#server/sessions/sessions.ts';
-import { createChangeLock } from '#server/storage/change-lock.ts';
+import { createChangeLock, type ChangeLock } from '#server/storage/change-lock.ts';
 import { createDocuments } from '#server/storage/documents.ts';
 import { acquireLease, type LeaseHolder } from '#server/storage/lease.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';
@@ -148,6 +148,11 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   if (demo) opened.add(demo);
 
   const registered = registerInstance({ home, serverId, host, port, version, startedAt, log: homeLog });
+  /** The configuration is read while the server is being registered, whose lease-holder the lock needs. */
+  const configLock: ChangeLock = {
+    hold: async (work) =>
+      createChangeLock({ path: join(home, 'config.toml.lock'), holder: (await registered).holder }).hold(work),
+  };
   // Side by side: each waits for the disk again and again.
   const opening = [
     registered.then(opened.add),
@@ -157,6 +162,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       env: options.env,
       log: homeLog,
       clock: options.clock,
+      lock: configLock,
       ...(demo ? { memory: demo.configLayer } : {}),
     }).then(opened.add),
     createIdentity({ documents, log: homeLog }),

@@ -1,4 +1,4 @@
-/** The configuration service: one file, read section by section, written by one queue. */
+/** The configuration service: one file, read section by section, changed by one server of the home at a time. */
 import type { Stats } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -13,6 +13,7 @@ import { followLinks, writeFileDurable, writeThroughLinks } from '#server/files/
 import { errorCode } from '#server/files/errno.ts';
 import type { Clock } from '#server/clock.ts';
 import { createSharedRun } from '#server/shared-run.ts';
+import type { ChangeLock } from '#server/storage/change-lock.ts';
 import { createChangeWindow } from './changes.ts';
 import { isTomlTable, parseToml, tableOf, toTable } from './document.ts';
 import type { TomlTable } from './document.ts';
@@ -59,8 +60,8 @@ export interface Config {
   /** Merges a partial config object and writes the file. Throws 40001 for everything that stops it. */
   patch(body: ConfigPatch): Promise<ConfigObject>;
   /**
-   * Edits the file: `change` runs alone, on what the file holds at that moment; what it throws leaves all as it was.
-   * Nothing changed writes nothing. Throws 50003 when the file cannot be read or written.
+   * Edits the file: `change` runs alone among the servers of the home, on what the file holds at that moment; what it
+   * throws leaves all as it was. Nothing changed writes nothing. Throws 50003 when the file cannot be read or written.
    */
   update<Result>(change: (draft: ConfigDraft) => Result): Promise<Result>;
   /** Looks at the file now instead of when the watcher says so. */
@@ -89,6 +90,8 @@ export interface ConfigDeps {
   env: () => NodeJS.ProcessEnv;
   log: Logger;
   clock: Clock;
+  /** Held from reading to replacing the file. */
+  lock: ChangeLock;
   memory?: MemoryTables;
 }
 
@@ -114,7 +117,7 @@ const stateOf = (text: string, before?: FileState): FileState => {
 const NO_RULES: readonly PermissionRuleConfig[] = [];
 
 /** Reads the file and watches it. The home directory must exist; a broken file gives defaults and a log line. */
-export async function createConfig({ home, env, log, clock, memory: tables }: ConfigDeps): Promise<Config> {
+export async function createConfig({ home, env, log, clock, lock, memory: tables }: ConfigDeps): Promise<Config> {
   const path = join(home, FILE);
   const memory = tables && memoryLayer(tables);
   const changedListeners = new Set<(change: ConfigChange) => void>();
@@ -214,7 +217,13 @@ export async function createConfig({ home, env, log, clock, memory: tables }: Co
   );
 
   /** Runs in the queue. `change` returns the new document. */
-  async function write(change: (before: FileState) => TomlTable): Promise<void> {
+  const write = (change: (before: FileState) => TomlTable): Promise<void> =>
+    lock.hold((fence) => writeAlone(change, fence));
+
+  /** Holds the lock. `fence` throws once another server may have it. */
+  async function writeAlone(change: (before: FileState) => TomlTable, fence: () => void): Promise<void> {
+    // Another server may have replaced the file within the resolution of its times.
+    read = undefined;
     await load();
     if (blocked !== undefined) {
       const message = `Refusing to persist config: ${path} could not be read; fix the file and reload before writing.`;
@@ -227,9 +236,11 @@ export async function createConfig({ home, env, log, clock, memory: tables }: Co
       const { editToml } = await import('./document-edit.ts');
       const { text, commentsKept } = editToml(state.text, document);
       if (!commentsKept) {
+        fence();
         await writeFileDurable(`${path}.bak`, state.text);
         log.warn('the configuration was written anew; the commented one is in config.toml.bak', { path });
       }
+      fence();
       await writeThroughLinks(path, text);
       state = stateOf(text, state);
     } catch (error) {

@@ -7,6 +7,8 @@ import { CHANGE_WINDOW_MS } from '#server/config/changes.ts';
 import { createConfig } from '#server/config/config.ts';
 import type { Config, MemoryTables } from '#server/config/config.ts';
 import { createLogger } from '#server/logging/log.ts';
+import { createChangeLock } from '#server/storage/change-lock.ts';
+import { leaseHolder } from '#support/lease-holder.ts';
 import { manualClock } from '#support/manual-clock.ts';
 import { eventually } from '#support/patience.ts';
 
@@ -28,7 +30,14 @@ const open = async (
 ) => {
   if (text !== undefined) await writeFile(path(), text);
   const { memory, env = {}, clock = systemClock } = options;
-  config = await createConfig({ home, env: () => env, log: createLogger('silent'), clock, ...(memory && { memory }) });
+  config = await createConfig({
+    home,
+    env: () => env,
+    log: createLogger('silent'),
+    clock,
+    lock: createChangeLock({ path: `${path()}.lock`, holder: leaseHolder() }),
+    ...(memory && { memory }),
+  });
   return config;
 };
 
@@ -56,7 +65,7 @@ describe('the in-memory layer', () => {
 it('leaves no temporary files and no readable secrets', async () => {
   const { patch } = await open(undefined);
   await patch({ providers: { a: { api_key: 'k' } } });
-  expect(await readdir(home)).toEqual(['config.toml']);
+  expect(await readdir(home)).toEqual(['config.toml', 'config.toml.lock.1']);
   expect((await stat(path())).mode & 0o777).toBe(0o600);
 });
 

@@ -11,7 +11,9 @@ import { runtimeSlot, slotKey } from '#server/models/providers/credential-slots.
 import { createIdentity } from '#server/models/providers/identity.ts';
 import { createProviders } from '#server/models/providers/providers.ts';
 import { checkReady, resolveModel } from '#server/models/resolve.ts';
+import { createChangeLock } from '#server/storage/change-lock.ts';
 import { createDocuments } from '#server/storage/documents.ts';
+import { leaseHolder } from '#support/lease-holder.ts';
 import { assertEffort, requestSettings, resolveEffort } from '#server/models/thinking.ts';
 
 let home: string;
@@ -27,7 +29,8 @@ afterEach(async () => {
 async function open(text: string, env: NodeJS.ProcessEnv = {}) {
   await writeFile(join(home, 'config.toml'), text);
   const log = createLogger('silent');
-  const config = await createConfig({ home, env: () => env, log, clock: systemClock });
+  const lock = createChangeLock({ path: join(home, 'config.toml.lock'), holder: leaseHolder() });
+  const config = await createConfig({ home, env: () => env, log, clock: systemClock, lock });
   opened.push(config);
   const documents = createDocuments({ home });
   const identity = await createIdentity({ documents, log });

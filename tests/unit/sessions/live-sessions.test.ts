@@ -19,6 +19,7 @@ import { createIdentity } from '#server/models/providers/identity.ts';
 import { createDocuments } from '#server/storage/documents.ts';
 import { createModelClient } from '#server/models/stream.ts';
 import { createVideoUploads } from '#server/models/video-uploads.ts';
+import { createChangeLock } from '#server/storage/change-lock.ts';
 import { createImages } from '#server/images/images.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { createColdFolds, type ColdFolds } from '#server/sessions/cold-folds.ts';
@@ -64,7 +65,8 @@ beforeEach(async () => {
   await index.ready();
   const log = createLogger('silent');
   const env = () => ({});
-  const config = await createConfig({ home, env, log, clock });
+  const lock = createChangeLock({ path: join(home, 'config.toml.lock'), holder: leaseHolder() });
+  const config = await createConfig({ home, env, log, clock, lock });
   const client = createModelClient();
   watched = new Set();
   events = [];
