@@ -122,13 +122,21 @@ describe('a page of another site, without credentials', () => {
   });
 });
 
-test('with credentials the rule stays as it was', async () => {
-  const guarded = await startServer();
+test('with credentials other origins read no answer and open no socket, though the request is served', async () => {
+  const guarded = await startServer({ env: () => ({ SERVICE_CODE_CORS_ORIGINS: 'https://listed.test, x-listed' }) });
   try {
     const port = Number(new URL(guarded.url).port) + 1;
-    for (const origin of ['null', `http://localhost:${port}`]) {
+    for (const origin of ['https://listed.test', 'x-listed', `http://localhost:${port}`]) {
       const answer = await guarded.fetch('/api/v1/meta', { headers: { origin } });
       expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, origin]);
+      await (await connect(guarded, { headers: { origin } })).close();
+    }
+    for (const origin of ['null', 'x', 'https://evil.test']) {
+      const answer = await guarded.fetch('/api/v1/meta', { headers: { origin } });
+      expect([origin, answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([origin, 200, null]);
+      const preflight = await fetch(`${guarded.url}/api/v1/meta`, { method: 'OPTIONS', headers: { origin } });
+      expect([preflight.status, preflight.headers.get('access-control-allow-headers')]).toEqual([204, null]);
+      await expect(connect(guarded, { headers: { origin } })).rejects.toMatchObject({ status: 403 });
     }
   } finally {
     await guarded.close();

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { rotateToken } from '#server/auth/token.ts';
-import { rawRequest } from '#support/raw-request.ts';
+import { rawRequest, rawUpgrade } from '#support/raw-request.ts';
 import { startServer, temporaryDirectory } from '#support/server.ts';
 import type { TestServer, TestServerOptions } from '#support/server.ts';
 
@@ -43,6 +43,28 @@ describe('meta', () => {
     expect(JSON.parse(answer.text).data).not.toHaveProperty('web_title');
     const foreign = await rawRequest(server.url, { path: '/api/v1/meta', headers: { host: 'evil.test' } });
     expect(foreign.status).toBe(403);
+  });
+});
+
+describe('host', () => {
+  it.each(['[::1]evil.test', '[::1].evil.test', '[::1', 'localhost:80x', 'evil.test/.localhost', 'evil.test'])(
+    '%s is refused for requests and upgrades',
+    async (host) => {
+      const server = await start();
+      for (const path of ['/', '/api/v1/healthz', '/api/v1/meta']) {
+        const headers = { host, authorization: `Bearer ${server.token}` };
+        const answer = await rawRequest(server.url, { path, headers });
+        expect([path, answer.status]).toEqual([path, 403]);
+        expect(JSON.parse(answer.text)).toMatchObject({ code: 40301, msg: expect.stringContaining(host) });
+      }
+      const upgrade = { Host: host, Authorization: `Bearer ${server.token}` };
+      expect(await rawUpgrade(server.url, '/api/v1/ws', upgrade)).toMatch(/^HTTP\/1\.1 403/);
+    },
+  );
+
+  it.each(['localhost', 'x.localhost:1', '[::1]:58627', '::1', '10.0.0.1'])('%s is served', async (host) => {
+    const server = await start();
+    expect((await rawRequest(server.url, { path: '/api/v1/healthz', headers: { host } })).status).toBe(200);
   });
 });
 

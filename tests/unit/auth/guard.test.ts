@@ -143,6 +143,31 @@ describe('host', () => {
     ['1.2.3.4.evil.test', false],
     ['', false],
     [undefined, false],
+    ['[::1]', true],
+    ['::1', true],
+    ['[::ffff:127.0.0.1]:1', true],
+    ['10.1.1.1', true],
+    ['my-box_1.localhost', true],
+    // Only a port follows a bracket or a name.
+    ['[::1].evil.test', false],
+    ['[::1]evil.test', false],
+    ['[::1]:', false],
+    ['[::1]:80x', false],
+    ['[::1', false],
+    ['[]', false],
+    ['[evil.test]', false],
+    ['[127.0.0.1]', false],
+    ['::1]', false],
+    ['localhost:', false],
+    ['localhost:1:2', false],
+    ['localhost:80evil.test', false],
+    ['evil.test/.localhost', false],
+    ['evil.test#.localhost', false],
+    ['evil.test@a.localhost', false],
+    ['evil.test\\.localhost', false],
+    ['evil.test, a.localhost', false],
+    ['%6cocalhost', false],
+    ['10.1.1.1:80:1', false],
   ])('%s', (host, expected) => expect(check(host)).toBe(expected));
 
   it('names the host and the remedy', async () => {
@@ -169,8 +194,22 @@ describe('host', () => {
 
 describe('origin', () => {
   const listed = new Set(['https://listed.test']);
+  it('that is no URL is allowed where it is listed literally', () => {
+    for (const origin of ['null', 'x']) expect(originAllowed(origin, 'a.test', new Set([origin]))).toBe(true);
+  });
+
   it.each([
-    ['null', 'a.test', true],
+    ['null', 'a.test', false],
+    ['null', 'localhost', false],
+    ['x', 'x', false],
+    ['', '', false],
+    ['localhost:3000', 'localhost', false],
+    ['file:///etc', 'localhost', false],
+    ['data:text/html,x', 'localhost', false],
+    ['http://localhost:3', '[::1].evil.test', false],
+    ['http://localhost:3', undefined, false],
+    ['https://[::1]:3', '[::1]:9', true],
+    ['tauri://localhost', '127.0.0.1:1', true],
     ['https://a.test:9', 'a.test:1', true],
     ['http://localhost:3', '127.0.0.1:5', true],
     ['http://[::1]:3', 'x.localhost', true],
