@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { errorCode } from '#server/files/errno.ts';
 import { UnsuitableFile, readRegular } from '#server/files/read-regular.ts';
-import { isRecord } from '#server/json.ts';
+import { isRecord, JsonTooDeep, parseJson } from '#server/json.ts';
 import { mcpServerConfigSchema, type McpServerConfig } from '#schema/mcp-server.ts';
 
 const MAX_BYTES = 1024 * 1024;
@@ -23,6 +23,7 @@ const unreadable = (path: string, reason: string) =>
 
 /** Where the parser stopped. Its own message quotes the text, which may hold a secret. */
 function place(error: unknown, text: string): string {
+  if (error instanceof JsonTooDeep) return 'the text is nested too deeply';
   const position = /at position (\d+)/.exec(errorMessage(error))?.[1];
   if (position === undefined) return 'the text is not valid JSON';
   const lines = text.slice(0, Number(position)).split('\n');
@@ -58,7 +59,7 @@ function parseServerFile(text: string, path: string): ServerFile {
   if (text.trim() === '') return { document: {}, servers: new Map() };
   let document: unknown;
   try {
-    document = JSON.parse(text);
+    document = parseJson(text);
   } catch (error) {
     throw new ServiceError('validation.failed', `Invalid JSON in ${path}: ${place(error, text)}`);
   }
