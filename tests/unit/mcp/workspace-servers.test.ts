@@ -145,7 +145,11 @@ it('a listener that fails stops neither the others nor the next change', async (
 });
 
 const bad: [string, unknown, RegExp][] = [
-  ['a text nested too deeply', '['.repeat(300), /^Invalid JSON in .*mcp\.json: the text is nested too deeply$/],
+  [
+    'a text nested too deeply',
+    `${'['.repeat(300)}${']'.repeat(300)}`,
+    /^Invalid JSON in .*mcp\.json: the text is nested too deeply$/,
+  ],
   ['text that is no JSON', '{"mcpServers": {"x": {"command": "secret"}', /^Invalid JSON in .*mcp\.json: /],
   ['a list', [], /the document is no object/],
   ['mcpServers that is no object', { mcpServers: [] }, /mcpServers is no object/],
