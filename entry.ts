@@ -1,8 +1,6 @@
 /** The built server's start. Development starts in `plugins/development.ts`. */
 import '#nitro-internal-pollyfills';
-import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { createApp as createH3App, toNodeListener } from 'h3';
 import endpoints from '#endpoints';
 import { appOptions } from '#server/app-options.ts';
 import { createApp } from '#server/app.ts';
@@ -16,10 +14,7 @@ import { endProcess } from '#server/processes/process-exit.ts';
 import { StartError } from '#server/start-error.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { createAssetReader } from '#utils/http/assets.ts';
-import { createRequestHandler } from '#utils/http/handler.ts';
-import { listenOptions } from '#utils/http/listen-options.ts';
-import { createRouteTable } from '#utils/http/route-table.ts';
-import { createUpgrade, createUpgradeListener } from '#utils/http/websocket.ts';
+import { createHttpServer } from '#utils/http/http-server.ts';
 
 async function main(): Promise<void> {
   const line = await parseCommandLine(process.argv.slice(2));
@@ -34,15 +29,8 @@ async function main(): Promise<void> {
   const stop = createStopRequest();
   const app = await createApp(appOptions({ ...options, home, log: createLogger(options.logLevel) }));
   guardAgainstCrashes(app.log);
-  // Not nitro's own app, whose router, cache and fetch would only take time to load: every request is our handler's.
-  const h3App = createH3App();
-  h3App.handler = createRequestHandler({
-    app: () => app,
-    routes: createRouteTable(endpoints),
-    assets: createAssetReader(() => fileURLToPath(new URL('../public', import.meta.url))),
-  });
-  const server = createServer(listenOptions, toNodeListener(h3App));
-  server.on('upgrade', createUpgradeListener(app, createUpgrade(app)));
+  const assets = createAssetReader(() => fileURLToPath(new URL('../public', import.meta.url)));
+  const server = await createHttpServer(app, { endpoints, assets });
   await runServer(app, server, options, stop);
 }
 

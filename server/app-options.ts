@@ -7,6 +7,18 @@ import type { Logger } from '#server/logging/log.ts';
 import { systemNetwork, type Network } from '#server/net/network.ts';
 import type { DocumentDrivers } from '#server/storage/documents.ts';
 
+/** Limits on the time of requests and the number of connections. */
+export interface HttpLimits {
+  /** Milliseconds until the header block of a request must be complete. */
+  headersMs: number;
+  /** Milliseconds between two checks of that. */
+  headersCheckMs: number;
+  /** Milliseconds without a byte of a body that close its connection. */
+  bodyIdleMs: number;
+  /** Default: what the limit of descriptors allows. */
+  maxConnections: number | undefined;
+}
+
 /** Startup options after parsing. */
 export interface AppOptions {
   /** Home directory, absolute. */
@@ -34,6 +46,8 @@ export interface AppOptions {
   network: Network;
   /** How long the AGENTS.md files of a directory are not looked at again, in ms; tests shorten it. */
   instructionsMaxAgeMs: number;
+  /** Tests shorten and lower them. */
+  httpLimits: HttpLimits;
   /** Read at every use, so that a changed variable counts. */
   env: () => NodeJS.ProcessEnv;
 }
@@ -61,6 +75,7 @@ const DEFAULTS = {
   clock: systemClock,
   network: systemNetwork,
   instructionsMaxAgeMs: INSTRUCTIONS_MAX_AGE_MS,
+  httpLimits: { headersMs: 10_000, headersCheckMs: 2000, bodyIdleMs: 60_000, maxConnections: undefined },
   env: () => process.env,
 } satisfies Partial<AppOptions>;
 

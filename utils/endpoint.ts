@@ -198,7 +198,7 @@ async function prepare<
 
   let rawBody: unknown;
   if (definition.body) {
-    rawBody = await readJsonBody(event.node.req, bodyLimit);
+    rawBody = await readJsonBody(event.node.req, { maxBytes: bodyLimit, idleMs: app.options.httpLimits.bodyIdleMs });
     if (rawBody === undefined && !bodyRequired) rawBody = {};
   }
   const params = parse(paramsSchema, definition.params ? rawParams : undefined);
@@ -215,7 +215,7 @@ async function prepare<
     requestId,
     event,
     get form() {
-      return createForm(event.node.req);
+      return createForm(event.node.req, app.options.httpLimits.bodyIdleMs);
     },
     get signal() {
       return clientSignal(event.node.res);

@@ -33,6 +33,8 @@ export interface Verdict {
   outcome: 'pass' | 'preflight' | 'refused';
   /** CORS headers of the answer, whatever it is. */
   headers: Record<string, string>;
+  /** Whether the request carried a valid token and needed one. */
+  authorized?: true;
   /** `status` where it is not that of the error's kind. */
   refusal?: { error: ErrorName; message: string; status?: number };
 }
@@ -142,6 +144,7 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
         if (!(await authorized(bearerToken(authorization), remoteAddress))) {
           return refused('auth.unauthorized', 'Unauthorized');
         }
+        if (credentials) return { outcome: 'pass', headers: cors, authorized: true };
       }
       return { outcome: 'pass', headers: cors };
     },

@@ -5,10 +5,8 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createEvent } from 'h3';
 import { z } from 'zod';
 import endpoints from '#endpoints';
 import { appOptions, type AppOptions } from '#server/app-options.ts';
@@ -17,11 +15,8 @@ import { listen } from '#server/cli/listen.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { PATIENCE_MS } from './patience.ts';
 import { createAssetReader } from '#utils/http/assets.ts';
-import { createRequestHandler } from '#utils/http/handler.ts';
-import { listenOptions } from '#utils/http/listen-options.ts';
-import { createRouteTable } from '#utils/http/route-table.ts';
+import { createHttpServer } from '#utils/http/http-server.ts';
 import type { EndpointEntry } from '#utils/http/route-table.ts';
-import { createUpgrade, createUpgradeListener } from '#utils/http/websocket.ts';
 import { inNamespace, seenBy } from './namespace.ts';
 import { FORBIDDEN_MS, watchStalls } from './stalls.ts';
 
@@ -92,15 +87,8 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const { endpoints: entries = endpoints, webDirectory, mayStall, ...given } = options;
   const home = given.home ?? (await temporaryDirectory());
   const app = await createApp(appOptions({ port: 0, log: createLogger('silent'), ...given, home }));
-  const handler = createRequestHandler({
-    app: () => app,
-    routes: createRouteTable(entries),
-    assets: createAssetReader(() => webDirectory ?? join(home, 'no-page')),
-  });
-  const server = createServer(listenOptions, (request, response) => {
-    void handler(createEvent(request, response));
-  });
-  server.on('upgrade', createUpgradeListener(app, createUpgrade(app)));
+  const assets = createAssetReader(() => webDirectory ?? join(home, 'no-page'));
+  const server = await createHttpServer(app, { endpoints: entries, assets });
   const port = await listen(server, app.options.host, app.options.port, () => undefined);
   await app.listening(port);
   const url = `http://127.0.0.1:${port}`;
@@ -150,6 +138,8 @@ export interface SpawnOptions {
   user?: { uid: number; gid: number };
   /** Mounts that only the server sees (see `namespace.ts`): shell commands, the home is `$1`. `home` must be given. */
   mounts?: string;
+  /** How many files and sockets the server may have open. */
+  descriptors?: number;
 }
 
 /** The installed command, which starts the built output. */
@@ -158,9 +148,20 @@ export const BUILT_ENTRY = resolve(import.meta.dirname, '../../.output/server/in
 
 /** Starts the built server on a free port and waits until it says where it listens. */
 export async function spawnServer(options: SpawnOptions = {}): Promise<SpawnedServer> {
-  const { args = [], env = {}, browser = false, home: givenHome, cwd, entry = COMMAND, mounts, user = {} } = options;
+  const {
+    args = [],
+    env = {},
+    browser = false,
+    home: givenHome,
+    cwd,
+    entry = COMMAND,
+    mounts,
+    descriptors,
+    user = {},
+  } = options;
   const home = givenHome ?? (await temporaryDirectory());
-  const command = [process.execPath, entry, '--port', '0', ...(browser ? [] : ['--no-open']), ...args];
+  const limit = descriptors === undefined ? [] : ['sh', '-c', `ulimit -n ${descriptors}; exec "$@"`, 'sh'];
+  const command = [...limit, process.execPath, entry, '--port', '0', ...(browser ? [] : ['--no-open']), ...args];
   const [program = '', ...rest] = mounts === undefined ? command : inNamespace(mounts, home, command);
   const child = spawn(program, rest, {
     env: { ...process.env, SERVICE_CODE_HOME: home, ...env },

@@ -3,10 +3,17 @@ import type { IncomingMessage } from 'node:http';
 import { invalidField } from '#server/errors/service-error.ts';
 import type { ServiceError } from '#server/errors/service-error.ts';
 import { JsonTooDeep, parseJson } from '#server/json.ts';
+import { closeWhenIdle } from './idle-body.ts';
 
 export const DEFAULT_BODY_LIMIT = 1_048_576;
 /** For the two routes that carry base64 media. */
 export const MEDIA_BODY_LIMIT = 33_554_432;
+
+export interface BodyLimits {
+  maxBytes: number;
+  /** Milliseconds without a byte that close the connection. */
+  idleMs: number;
+}
 
 /** A body that cannot be read to its end, or is not JSON: answered with `connection: close`. */
 export class UnreadableBody extends Error {
@@ -25,18 +32,20 @@ export class RequestAborted extends Error {
   override readonly name = 'RequestAborted';
 }
 
-function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > limit) return Promise.reject(tooLarge());
+function readBytes(request: IncomingMessage, { maxBytes, idleMs }: BodyLimits): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLarge());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    const stopWatch = closeWhenIdle(request, idleMs);
     const settle = (act: () => void) => {
+      stopWatch();
       request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
       act();
     };
     const onData = (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= limit) return void chunks.push(chunk);
+      if (size <= maxBytes) return void chunks.push(chunk);
       request.pause();
       settle(() => reject(tooLarge()));
     };
@@ -76,12 +85,12 @@ function parseBody(text: string): unknown {
 }
 
 /**
- * The value of a JSON body of at most `limit` bytes; undefined when there is none. Fails validation for another content
+ * The value of a JSON body; undefined when there is none. Fails validation for another content
  * type, `UnreadableBody` (an answer and a closed connection) beyond the limit, for a text that is not JSON, and for one
  * that is nested too deeply.
  */
-export async function readJsonBody(request: IncomingMessage, limit: number): Promise<unknown> {
-  const bytes = await readBytes(request, limit);
+export async function readJsonBody(request: IncomingMessage, limits: BodyLimits): Promise<unknown> {
+  const bytes = await readBytes(request, limits);
   if (bytes.length === 0) return undefined;
   const type = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
   if (type === 'text/plain') return bytes.toString('utf8');

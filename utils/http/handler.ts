@@ -3,6 +3,7 @@
  * alone.
  */
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { H3Event } from 'h3';
 import type { App } from '#server/app.ts';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
@@ -23,6 +24,8 @@ export interface HandlerOptions {
   app(): App | Promise<App>;
   routes: RouteTable;
   assets: AssetReader;
+  /** Called for each request with a valid token. */
+  onAuthorized?: (socket: Socket) => void;
 }
 
 /** The caller's id, or a new one. Node joins a repeated header with a comma; the first value counts. */
@@ -40,6 +43,7 @@ export function createRequestHandler({
   app: appReady,
   routes,
   assets,
+  onAuthorized,
 }: HandlerOptions): (event: H3Event) => Promise<void> {
   const loaded = new Map<EndpointEntry, Endpoint>();
   async function endpointOf(entry: EndpointEntry): Promise<Endpoint> {
@@ -108,6 +112,7 @@ export function createRequestHandler({
       requestedHeaders: headers['access-control-request-headers'],
       remoteAddress: socket.remoteAddress,
     });
+    if (verdict.authorized) onAuthorized?.(socket);
     for (const name in verdict.headers) response.setHeader(name, verdict.headers[name] ?? '');
     for (const name in app.policies.answer) response.setHeader(name, app.policies.answer[name] ?? '');
 

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import type { Busboy } from 'busboy';
 import { invalidField, ServiceError } from '#server/errors/service-error.ts';
 import { RequestAborted, UnreadableBody } from './body.ts';
+import { closeWhenIdle } from './idle-body.ts';
 
 /** Beside the file a form has a few short fields; a part's headers are held to 16 KiB by the parser. */
 const LIMITS = { fields: 100, fieldSize: 65_536, parts: 1000 };
@@ -58,8 +59,11 @@ function namesType({ headers }: IncomingMessage, head: string): boolean {
   return own === undefined || /^content-type:\s*[\w.+-]+\/[\w.+-]/im.test(own);
 }
 
-/** The body of this request as a form; nothing is read before it is asked for. */
-export function createForm(request: IncomingMessage): Form {
+/**
+ * The body of this request as a form; nothing is read before `read`. `idleMs` without a byte close the connection while
+ * it is read.
+ */
+export function createForm(request: IncomingMessage, idleMs: number): Form {
   return {
     async read(onFile) {
       const parser = await createParser(request);
@@ -79,7 +83,8 @@ export function createForm(request: IncomingMessage): Form {
         return told !== AMBIGUOUS || namesType(request, Buffer.concat(head).toString('latin1')) ? told : UNTYPED;
       }
 
-      return new Promise((resolve, reject) => {
+      const stopWatch = closeWhenIdle(request, idleMs);
+      return new Promise<ReadonlyMap<string, string>>((resolve, reject) => {
         let failed = false;
         function fail(cause: Error): void {
           if (failed) return;
@@ -115,7 +120,7 @@ export function createForm(request: IncomingMessage): Form {
           });
         request.on('error', onGone).on('close', onGone).on('data', onHead);
         request.pipe(parser);
-      });
+      }).finally(stopWatch);
     },
   };
 }

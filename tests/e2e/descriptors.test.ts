@@ -1,0 +1,56 @@
+/** A built server with few descriptors, and clients that open connections and send nothing. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { rawRequest } from '#support/raw-request.ts';
+import { spawnServer, type SpawnedServer } from '#support/server.ts';
+
+let server: SpawnedServer;
+const idle: Socket[] = [];
+afterEach(async () => {
+  for (const socket of idle.splice(0)) socket.destroy();
+  await server.close();
+});
+
+/** Opens `count` connections that send nothing; those that the server closes stay in the list. */
+async function openIdle(count: number): Promise<void> {
+  const { hostname, port } = new URL(server.url);
+  for (let opened = 0; opened < count; opened += 1) {
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined).resume();
+    idle.push(socket);
+    await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
+  }
+}
+
+/** Requests of a new client, each over a connection of its own. */
+const bearer = () => ({ authorization: `Bearer ${server.token}` });
+async function codes(): Promise<unknown[]> {
+  const created = { method: 'POST', path: '/api/v1/sessions', body: '{"metadata":{"cwd":"/tmp"}}' };
+  const answers = [
+    await rawRequest(server.url, { path: '/api/v1/meta', headers: bearer() }),
+    await rawRequest(server.url, { ...created, headers: { ...bearer(), 'content-type': 'application/json' } }),
+    await rawRequest(server.url, { path: '/api/v1/config', headers: bearer() }),
+  ];
+  return answers.map(({ text }) => JSON.parse(text).code);
+}
+
+it('with 90 descriptors and 200 idle sockets answers a new client', async () => {
+  server = await spawnServer({ descriptors: 90 });
+  await openIdle(200);
+  for (let round = 0; round < 3; round += 1) expect(await codes()).toEqual([0, 0, 0]);
+});
+
+it('keeps 150 WebSockets, however many idle sockets come', async () => {
+  server = await spawnServer({ descriptors: 400 });
+  const sockets = Array.from({ length: 150 }, () => new WebSocket(`${server.url}/api/v1/ws`, { headers: bearer() }));
+  await Promise.all(sockets.map((socket) => once(socket, 'open')));
+  await openIdle(200);
+  for (const socket of sockets) {
+    socket.ping();
+    await once(socket, 'pong');
+  }
+  expect(await codes()).toEqual([0, 0, 0]);
+  for (const socket of sockets) socket.terminate();
+});

@@ -1,0 +1,70 @@
+/**
+ * Bounds the connections of a server: each takes a descriptor, and a process without free ones can open no file. At the
+ * limit a new connection replaces an idle one of a client that has not proved to be the user.
+ */
+import type { Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { descriptorLimit } from '#server/processes/descriptor-limit.ts';
+
+const MAX_CONNECTIONS = 10_000;
+
+/** The other half is for files, for the programs that sessions run, and for connections to other servers. */
+const SHARE_OF_DESCRIPTORS = 0.5;
+
+/** Connections that this process may have. */
+export const connectionsAllowed = async (): Promise<number> =>
+  Math.min(MAX_CONNECTIONS, Math.floor((await descriptorLimit()) * SHARE_OF_DESCRIPTORS));
+
+export interface ConnectionLimit {
+  /** The connection has carried a valid token: it is never closed for another one. */
+  trust(socket: Duplex): void;
+}
+
+interface Connection {
+  /** Requests whose answer is not complete. */
+  requests: number;
+  trusted: boolean;
+  upgraded: boolean;
+}
+
+/** Holds the connections of `server` to `max`. WebSockets count, and are never closed for another one. */
+export function limitConnections(server: Server, max: number): ConnectionLimit {
+  /** In the order of arrival. */
+  const connections = new Map<Duplex, Connection>();
+
+  /** The oldest connection that may be closed for a new one. */
+  function oldestClosable(): Duplex | undefined {
+    for (const [socket, { requests, trusted, upgraded }] of connections) {
+      if (requests === 0 && !trusted && !upgraded) return socket;
+    }
+    return undefined;
+  }
+
+  server.on('connection', (socket) => {
+    if (connections.size >= max) {
+      const closed = oldestClosable() ?? socket;
+      connections.delete(closed);
+      closed.destroy();
+      if (closed === socket) return;
+    }
+    connections.set(socket, { requests: 0, trusted: false, upgraded: false });
+    socket.once('close', () => connections.delete(socket));
+  });
+  server.on('request', ({ socket }, response) => {
+    const connection = connections.get(socket);
+    if (!connection) return;
+    connection.requests += 1;
+    response.once('close', () => (connection.requests -= 1));
+  });
+  server.on('upgrade', (_request, socket) => {
+    const connection = connections.get(socket);
+    if (connection) connection.upgraded = true;
+  });
+
+  return {
+    trust(socket) {
+      const connection = connections.get(socket);
+      if (connection) connection.trusted = true;
+    },
+  };
+}
