@@ -9,6 +9,7 @@ import { createHostCheck, isLoopbackBind } from '#server/auth/hosts.ts';
 import { createPolicies, type Policies } from '#server/auth/policies.ts';
 import { openToken } from '#server/auth/token.ts';
 import { createConfig, type Config } from '#server/config/config.ts';
+import { createConfigWriter, type ConfigWriter } from '#server/config/config-writer.ts';
 import { createEventBus } from '#server/events/bus.ts';
 import { createGateway } from '#server/events/gateway.ts';
 import { createGlobalStream, type GlobalStreamDeps } from '#server/events/global-stream.ts';
@@ -30,6 +31,7 @@ import { createIdentity } from '#server/models/providers/identity.ts';
 import { createProviders, type Providers } from '#server/models/providers/providers.ts';
 import { createMcpAuth, type McpAuth } from '#server/mcp/auth/mcp-auth.ts';
 import { createMcpConfig, type McpConfig } from '#server/mcp/config/mcp-config.ts';
+import { createUserFileWriter } from '#server/mcp/config/user-file-writer.ts';
 import { createMcpManagement, type McpManagement } from '#server/mcp/management/management.ts';
 import { createProber } from '#server/mcp/management/probe.ts';
 import { createHttpClient } from '#server/net/http-client.ts';
@@ -61,6 +63,8 @@ import { createTrees } from '#server/watches/trees.ts';
 import { watchFrames } from '#server/watches/watch-frames.ts';
 import { createWatches, windowMs } from '#server/watches/watches.ts';
 import { createConfirmedDirs } from '#server/workspaces/confirmed-dirs.ts';
+import { writeDirectories } from '#server/workspaces/local-config.ts';
+import { createRegistryWriter } from '#server/workspaces/registry-document.ts';
 import { createWorkspaces, type Workspaces } from '#server/workspaces/workspaces.ts';
 import { SERVER_VERSION } from './version.ts';
 
@@ -149,9 +153,12 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
 
   const registered = registerInstance({ home, serverId, host, port, version, startedAt, log: homeLog });
   /** The configuration is read while the server is being registered, whose lease-holder the lock needs. */
-  const configLock: ChangeLock = {
-    hold: async (work) =>
-      createChangeLock({ path: join(home, 'config.toml.lock'), holder: (await registered).holder }).hold(work),
+  const configLock: ChangeLock<ConfigWriter> = {
+    async hold(work) {
+      const { holder } = await registered;
+      const path = join(home, 'config.toml.lock');
+      return createChangeLock({ path, holder, writer: createConfigWriter(home) }).hold(work);
+    },
   };
   // Side by side: each waits for the disk again and again.
   const opening = [
@@ -206,11 +213,11 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       return undefined;
     }
   });
-  const registryLock = createChangeLock({ path: join(home, 'workspaces.json.lock'), holder });
+  const registryLock = join(home, 'workspaces.json.lock');
   const workspaces = opened.add(
     createWorkspaces({
       documents,
-      lock: registryLock,
+      lock: createChangeLock({ path: registryLock, holder, writer: createRegistryWriter(documents) }),
       index,
       publish: globalStream.publish,
       log,
@@ -228,7 +235,14 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const projects = createProjects({ runtime, trusted });
   const { rootOf, topOf } = projects;
   const confirmed = createConfirmedDirs(documents);
-  const additionalDirs = createAdditionalDirs({ lock: registryLock, runtime, rootOf, trusted, confirmed, log });
+  const additionalDirs = createAdditionalDirs({
+    lock: createChangeLock({ path: registryLock, holder, writer: { confirm: confirmed.add, writeDirectories } }),
+    runtime,
+    rootOf,
+    trusted,
+    confirmed,
+    log,
+  });
   const mcpConfig = opened.add(
     createMcpConfig({
       home,
@@ -236,7 +250,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       trusted,
       trustFile: async (root) => join(home, ...(await trust.marker(root)).split(':')),
       isWorkspace: workspaces.isRoot,
-      lock: createChangeLock({ path: join(home, 'mcp.json.lock'), holder }),
+      lock: createChangeLock({ path: join(home, 'mcp.json.lock'), holder, writer: createUserFileWriter(home) }),
       log,
     }),
   );

@@ -9,12 +9,13 @@ import type { Logger } from '#server/logging/log.ts';
 import { domainSchemas } from '#schema/config.ts';
 import type { ConfigObject, PermissionRuleConfig } from '#schema/config.ts';
 import type { ConfigPatch } from '#schema/config-patch.ts';
-import { followLinks, writeFileDurable, writeThroughLinks } from '#server/files/atomic-write.ts';
+import { followLinks } from '#server/files/atomic-write.ts';
 import { errorCode } from '#server/files/errno.ts';
 import type { Clock } from '#server/clock.ts';
 import { createSharedRun } from '#server/shared-run.ts';
 import type { ChangeLock } from '#server/storage/change-lock.ts';
 import { createChangeWindow } from './changes.ts';
+import { CONFIG_FILE, type ConfigWriter } from './config-writer.ts';
 import { isTomlTable, parseToml, tableOf, toTable } from './document.ts';
 import type { TomlTable } from './document.ts';
 import { effectiveConfig } from './effective.ts';
@@ -91,11 +92,9 @@ export interface ConfigDeps {
   log: Logger;
   clock: Clock;
   /** Held from reading to replacing the file. */
-  lock: ChangeLock;
+  lock: ChangeLock<ConfigWriter>;
   memory?: MemoryTables;
 }
-
-const FILE = 'config.toml';
 
 /** How long what was read of the environment counts. */
 const ENVIRONMENT_AGE_MS = 250;
@@ -118,7 +117,7 @@ const NO_RULES: readonly PermissionRuleConfig[] = [];
 
 /** Reads the file and watches it. The home directory must exist; a broken file gives defaults and a log line. */
 export async function createConfig({ home, env, log, clock, lock, memory: tables }: ConfigDeps): Promise<Config> {
-  const path = join(home, FILE);
+  const path = join(home, CONFIG_FILE);
   const memory = tables && memoryLayer(tables);
   const changedListeners = new Set<(change: ConfigChange) => void>();
   const warningListeners = new Set<(warnings: ConfigWarning[]) => void>();
@@ -218,10 +217,10 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
 
   /** Runs in the queue. `change` returns the new document. */
   const write = (change: (before: FileState) => TomlTable): Promise<void> =>
-    lock.hold((fence) => writeAlone(change, fence));
+    lock.hold((writer) => writeAlone(change, writer));
 
-  /** Holds the lock. `fence` throws once another server may have it. */
-  async function writeAlone(change: (before: FileState) => TomlTable, fence: () => void): Promise<void> {
+  /** Runs under the lock. */
+  async function writeAlone(change: (before: FileState) => TomlTable, writer: ConfigWriter): Promise<void> {
     // Another server may have replaced the file within the resolution of its times.
     read = undefined;
     await load();
@@ -236,12 +235,10 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
       const { editToml } = await import('./document-edit.ts');
       const { text, commentsKept } = editToml(state.text, document);
       if (!commentsKept) {
-        fence();
-        await writeFileDurable(`${path}.bak`, state.text);
+        await writer.backUp(state.text);
         log.warn('the configuration was written anew; the commented one is in config.toml.bak', { path });
       }
-      fence();
-      await writeThroughLinks(path, text);
+      await writer.write(text);
       state = stateOf(text, state);
     } catch (error) {
       throw new ServiceError('persistence.failure', `Failed to write ${path}: ${errorMessage(error)}`, {

@@ -125,11 +125,20 @@ async function load(path: string, newEpoch: string, log: Logger): Promise<Stored
   return { ...stream, length: start.length };
 }
 
+export interface FileStoreOptions {
+  path: string;
+  /** The epoch of a stream that starts over because its file is missing or unreadable. */
+  newEpoch: string;
+  /** Called before each write; throws when another server owns the file now. */
+  fence(): void;
+  log: Logger;
+}
+
 /**
- * Opens the stream's file: a header line with the epoch, then one frame a line as it was sent. A torn last line is cut
- * off; a missing or unreadable file starts the stream anew with `newEpoch`.
+ * Opens the stream's file: a header line with the epoch, then each frame on a line as it was sent. A torn last line is
+ * truncated.
  */
-export async function openFileStore(path: string, newEpoch: string, log: Logger): Promise<FrameStore> {
+export async function openFileStore({ path, newEpoch, fence, log }: FileStoreOptions): Promise<FrameStore> {
   const stored = await load(path, newEpoch, log);
   const recent = createRecent(stored.texts);
   let { seq, length } = stored;
@@ -175,9 +184,11 @@ export async function openFileStore(path: string, newEpoch: string, log: Logger)
     try {
       if (writeSync(next, end) !== end.length) throw new Error('short write');
       fdatasyncSync(next);
+      fence();
       renameSync(temporary, path);
     } catch (error) {
       closeSync(next);
+      await rm(temporary, { force: true });
       throw error;
     }
     closeSync(fd);
@@ -195,6 +206,7 @@ export async function openFileStore(path: string, newEpoch: string, log: Logger)
     recent: recent.list,
     append(text) {
       const line = asLines([text]);
+      fence();
       const { size, nlink } = fstatSync(fd);
       // A server that slept may have been taken for dead: what the next owner wrote is left alone.
       if (size !== length || nlink === 0) throw new Error('another server writes the global event stream');

@@ -21,7 +21,7 @@ export interface GlobalStream extends StreamSource {
 }
 
 export interface FolderClaim {
-  /** Before each write; throws once another server has the folder. */
+  /** The file store calls it before each write. Throws when another server owns the folder now. */
   fence(): void;
   release(): Promise<void>;
 }
@@ -48,7 +48,10 @@ async function openStore({
     const folder = join(home, 'events');
     await mkdir(folder, { recursive: true, mode: 0o700 });
     held = await claim(folder);
-    if (held) return { store: await openFileStore(join(folder, 'global.ndjson'), newEpoch(), log), held };
+    if (held) {
+      const path = join(folder, 'global.ndjson');
+      return { store: await openFileStore({ path, newEpoch: newEpoch(), fence: held.fence, log }), held };
+    }
   } catch (error) {
     log.error('global event stream kept in memory', { err: error });
   }
@@ -71,7 +74,6 @@ export async function createGlobalStream(deps: GlobalStreamDeps): Promise<Global
     publish(type, fields, { sessionId = GLOBAL_STREAM } = {}) {
       let frame = nextFrame(type, fields, sessionId);
       try {
-        held?.fence();
         store.append(frameText(frame));
       } catch (error) {
         log.error('global event not written, stream continues in memory', { err: error });

@@ -14,6 +14,7 @@ import { isSurelyCut, recordFrame, sendable, SPLICE_FRAME_LIMIT_BYTES } from './
 import { internalTypes } from './record-types.ts';
 import { internal, recordOf, type CompleteDraft, type Draft } from './records.ts';
 import { foldLine } from './view.ts';
+import type { JournalWriter } from './writer.ts';
 
 export interface Appender {
   /** See `SessionLog`, also for the next three. */
@@ -66,9 +67,7 @@ export function createAppender(journal: OpenJournal, version: string): Appender 
     try {
       if (waiting.length > 0) before = encode(view.state.lastTime, waiting, undefined);
       line = encode(t, drafts, view.seq);
-      const { lock, writer } = writable();
-      lock.fence();
-      writer.write(before + line);
+      writable().write(before + line);
     } catch (error) {
       throw journal.fail(error);
     }
@@ -109,9 +108,9 @@ export function createAppender(journal: OpenJournal, version: string): Appender 
     journal.outbox.publish(sent.map((one) => recordFrame(blobs.encoded(sendable(one)), batch.t, stream, short)));
   }
 
-  function writable(): NonNullable<OpenJournal['held']> {
+  function writable(): JournalWriter {
     if (!journal.held) throw new Error(`session ${sessionId} is not claimed`);
-    return journal.held;
+    return journal.held.writer;
   }
 
   function attempt(drafts: Draft[]): boolean {

@@ -47,6 +47,7 @@ export function createClaim(journal: OpenJournal, { appender, catchUp, holder, f
       await catchUp();
       journal.assertWritable();
       const writer = openWriter(dir, {
+        fence: lock.fence,
         length: journal.view.length,
         beforeSync: journal.blobs.sync,
         onSyncError: journal.fail,

@@ -4,7 +4,7 @@ import { LeaseLostError, type LeaseHolder, type LeaseOwner } from '#server/stora
 import { journalFiles } from './journal-files.ts';
 
 export interface Lock {
-  /** To be called before each write. Throws `session.busy` naming the new owner when the lock went meanwhile. */
+  /** The journal's writer calls it before each write. Throws `session.busy` with the new owner after a take-over. */
   fence(): void;
   release(): Promise<void>;
 }

@@ -8,8 +8,9 @@ export interface JournalWriter {
   /** Bytes of good lines. */
   length(): number;
   /**
-   * Hands the text to the operating system. On an error or a short write the file is cut back and the error thrown; the
-   * same where the file has not the length we know, which is then left as it is. No write follows a failed one.
+   * Passes the text to the operating system. On an error or a short write it truncates the file to the last good line and
+   * throws; it writes nothing and throws what `fence` throws, or an error where the file does not have the expected length.
+   * No write follows a failed one.
    */
   write(text: string): void;
   /** Waits until everything written is on the disk. */
@@ -18,6 +19,8 @@ export interface JournalWriter {
 }
 
 export interface WriterOptions {
+  /** Called before each change of the file; throws when another server owns the session now. */
+  fence(): void;
   /** Bytes of good lines; what is behind them is torn and is cut off. */
   length: number;
   /** Runs before each `fdatasync`: what the lines refer to must be on the disk first. */
@@ -36,6 +39,8 @@ export function openWriter(dir: string, options: WriterOptions): JournalWriter {
   let failure: { error: unknown } | undefined;
   let syncing: Promise<void> = Promise.resolve();
   try {
+    // Reading the journal took time in which this process may have been suspended.
+    options.fence();
     file.truncate(length);
   } catch (error) {
     file.close();
@@ -84,6 +89,7 @@ export function openWriter(dir: string, options: WriterOptions): JournalWriter {
       if (failure) throw failure.error;
       const bytes = Buffer.from(text, 'utf8');
       try {
+        options.fence();
         const size = file.size();
         if (size !== length) throw new Error(`the file has ${size} bytes and not ${length}: somebody else writes it`);
         put(bytes);

@@ -14,7 +14,7 @@ import type { Runtime } from '#server/runtime/runtime.ts';
 import type { ChangeLock } from '#server/storage/change-lock.ts';
 import type { AddedDirectory } from '#schema/workspace.ts';
 import type { ConfirmedDirs } from './confirmed-dirs.ts';
-import { MAX_DIRECTORIES, configPathOf, configStamp, readLocalConfig, writeDirectories } from './local-config.ts';
+import { MAX_DIRECTORIES, configPathOf, configStamp, readLocalConfig, type writeDirectories } from './local-config.ts';
 import { checkDirectory, normalRoot, rootKey } from './workspace-root.ts';
 
 /** A file that was changed this lately may still be being written. */
@@ -38,14 +38,19 @@ export interface AdditionalDirs {
   refresh(): void;
 }
 
+/** Writes the record of confirmed directories and the files of projects. */
+export interface AdditionalDirsWriter {
+  confirm: ConfirmedDirs['add'];
+  writeDirectories: typeof writeDirectories;
+}
+
 export interface AdditionalDirsDeps {
-  /** Held while a file is changed. */
-  lock: ChangeLock;
+  lock: ChangeLock<AdditionalDirsWriter>;
   runtime: Pick<Runtime, 'homeDirectory' | 'realpath'>;
   rootOf: Projects['rootOf'];
   /** Whether the user trusts this very directory. */
   trusted(directory: string): Promise<boolean>;
-  confirmed: ConfirmedDirs;
+  confirmed: Pick<ConfirmedDirs, 'of'>;
   log: Logger;
 }
 
@@ -158,16 +163,14 @@ export function createAdditionalDirs(deps: AdditionalDirsDeps): AdditionalDirs {
     throw new ServiceError('validation.failed', `a workspace has at most ${MAX_DIRECTORIES} additional directories`);
   }
 
-  async function persistIn(projectRoot: string, directory: string, fence: () => void): Promise<string[]> {
+  async function persistIn(projectRoot: string, directory: string, writer: AdditionalDirsWriter): Promise<string[]> {
     const config = await readLocalConfig(projectRoot);
     const isListed = config.directories.includes(directory);
     const directories = isListed ? config.directories : [...config.directories, directory];
     assertRoom(directories);
-    fence();
-    await confirmed.add(projectRoot, directory);
+    await writer.confirm(projectRoot, directory);
     if (isListed) return directories;
-    fence();
-    await writeDirectories(projectRoot, config, directories);
+    await writer.writeDirectories(projectRoot, config, directories);
     return directories;
   }
 
@@ -188,7 +191,7 @@ export function createAdditionalDirs(deps: AdditionalDirsDeps): AdditionalDirs {
     const directory = await directoryOf(root, path);
     const project_root = await rootOf(root);
     const listed = persist
-      ? await lock.hold((fence) => persistIn(project_root, directory, fence))
+      ? await lock.hold((writer) => persistIn(project_root, directory, writer))
       : await keepInMemory(project_root, root, directory);
     // What is looked at for the first time holds at once, however young it is.
     sights.clear();

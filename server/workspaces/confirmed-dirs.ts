@@ -10,7 +10,7 @@ import { documentOf } from './directory-document.ts';
 export interface ConfirmedDirs {
   /** Real paths. Throws 50003 when the record cannot be read. */
   of(projectRoot: string): Promise<readonly string[]>;
-  /** Adds an existing directory; to be called while the change lock is held. Throws 50003. */
+  /** Adds an existing directory; called only through the change lock. Throws 50003. */
   add(projectRoot: string, directory: string): Promise<void>;
 }
 

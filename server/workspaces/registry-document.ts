@@ -1,6 +1,7 @@
 /** The document `workspaces.json`: which directories are workspaces, and which were removed by hand. */
 import { z } from 'zod';
 import { workspaceId } from '#schema/scalars.ts';
+import type { Documents } from '#server/storage/documents.ts';
 
 export const DOCUMENT = 'workspaces.json';
 
@@ -27,5 +28,15 @@ export const registrySchema = z.object({
   deleted_workspace_ids: z.array(z.string()).default([]),
 });
 type Registry = z.output<typeof registrySchema>;
+
+/** Writes the document; the writer of the registry's change lock. */
+export interface RegistryWriter {
+  /** Replaces the document. Throws 50003. */
+  write(registry: Registry): Promise<void>;
+}
+
+export const createRegistryWriter = (documents: Pick<Documents, 'set'>): RegistryWriter => ({
+  write: (registry) => documents.set(DOCUMENT, registrySchema, registry),
+});
 
 export const emptyRegistry = (): Registry => ({ version: 1, workspaces: {}, deleted_workspace_ids: [] });

@@ -15,7 +15,7 @@ import type { SessionIndex } from '#server/sessions/session-index.ts';
 import type { ChangeLock } from '#server/storage/change-lock.ts';
 import type { Documents } from '#server/storage/documents.ts';
 import { createSharedRun } from '#server/shared-run.ts';
-import { DOCUMENT, emptyRegistry, registrySchema, type Entry } from './registry-document.ts';
+import { DOCUMENT, emptyRegistry, registrySchema, type Entry, type RegistryWriter } from './registry-document.ts';
 import { defaultName, normalRoot, rootKey, workspaceIdOf } from './workspace-root.ts';
 
 /** Leaves time to write within 250 ms. */
@@ -45,9 +45,9 @@ export interface Workspaces {
 }
 
 export interface WorkspacesDeps {
-  documents: Documents;
-  /** Among the servers of the home. */
-  lock: ChangeLock;
+  documents: Pick<Documents, 'get' | 'version'>;
+  /** Among the servers of the home; writes the document. */
+  lock: ChangeLock<RegistryWriter>;
   index: Pick<SessionIndex, 'ready' | 'workspaces'>;
   publish(type: 'event.workspace.created' | 'event.workspace.updated', fields: { workspace: Workspace }): void;
   publish(type: 'event.workspace.deleted', fields: { workspace_id: string; root: string }): void;
@@ -122,7 +122,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
 
   /** Changes the registry as it is now and writes it. */
   async function change<T>(apply: () => T): Promise<T> {
-    return lock.hold(async (fence) => {
+    return lock.hold(async (writer) => {
       await read();
       try {
         const result = apply();
@@ -131,8 +131,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
           // Another server may have been later.
           if (entry && entry.last_opened_at < time) entry.last_opened_at = time;
         }
-        fence();
-        await documents.set(DOCUMENT, registrySchema, registry);
+        await writer.write(registry);
         touches.clear();
         return result;
       } finally {

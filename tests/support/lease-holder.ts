@@ -1,6 +1,6 @@
 /** A server that takes leases, without a heartbeat of its own: it is never silent. */
 import { processStart, thisProcess } from '#server/processes/process-identity.ts';
-import type { LeaseHolder } from '#server/storage/lease.ts';
+import { acquireLease, type LeaseHolder } from '#server/storage/lease.ts';
 
 const here = await thisProcess();
 
@@ -11,6 +11,20 @@ export function leaseHolder(serverId: string = 'server_1', extra: Partial<LeaseH
     alive: async (owner) => owner.machine === here.machine && (await processStart(owner.pid)) === owner.start,
     silences: () => 0,
     ...extra,
+  };
+}
+
+/** A server that `suspend` suspends: meanwhile another server takes its lease at `path` over and releases it. */
+export function suspendableHolder(serverId = 'server_1') {
+  let silences = 0;
+  return {
+    holder: leaseHolder(serverId, { silences: () => silences }),
+    async suspend(path: string): Promise<void> {
+      const taken = await acquireLease(path, leaseHolder('robber', { alive: async () => false }));
+      if ('owner' in taken) throw new Error(`${path} was not taken over`);
+      await taken.lease.release();
+      silences += 1;
+    },
   };
 }
 

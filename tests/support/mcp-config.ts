@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createLogger } from '#server/logging/log.ts';
 import { createMcpConfig } from '#server/mcp/config/mcp-config.ts';
+import { createUserFileWriter } from '#server/mcp/config/user-file-writer.ts';
 import { createChangeLock } from '#server/storage/change-lock.ts';
 import { leaseHolder } from './lease-holder.ts';
 import { temporaryHome } from './temporary-home.ts';
@@ -19,7 +20,7 @@ export const serversOf = (...names: string[]) => ({
   mcpServers: Object.fromEntries(names.map((name) => [name, { command: name }])),
 });
 
-export async function openMcpConfig() {
+export async function openMcpConfig(holder = leaseHolder()) {
   const base = await temporaryHome();
   const home = join(base, 'home');
   const root = join(base, 'repository', 'project');
@@ -37,7 +38,7 @@ export async function openMcpConfig() {
     },
     trustFile: async () => join(home, 'trust', 'marker.json'),
     isWorkspace: async () => facts.workspace,
-    lock: createChangeLock({ path: join(home, 'mcp.json.lock'), holder: leaseHolder() }),
+    lock: createChangeLock({ path: join(home, 'mcp.json.lock'), holder, writer: createUserFileWriter(home) }),
     log: createLogger('debug', (line) => lines.push(line)),
   });
   onTestFinished(() => config.close());

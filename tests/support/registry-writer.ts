@@ -7,13 +7,19 @@ import { createLogger } from '#server/logging/log.ts';
 import { systemClock } from '#server/clock.ts';
 import { createChangeLock } from '#server/storage/change-lock.ts';
 import { createDocuments } from '#server/storage/documents.ts';
+import { createRegistryWriter } from '#server/workspaces/registry-document.ts';
 import { createWorkspaces } from '#server/workspaces/workspaces.ts';
 import { leaseHolder } from './lease-holder.ts';
 
 const [home = '', name = ''] = process.argv.slice(2);
-const lock = createChangeLock({ path: join(home, 'workspaces.json.lock'), holder: leaseHolder(name) });
+const documents = createDocuments({ home });
+const lock = createChangeLock({
+  path: join(home, 'workspaces.json.lock'),
+  holder: leaseHolder(name),
+  writer: createRegistryWriter(documents),
+});
 const workspaces = createWorkspaces({
-  documents: createDocuments({ home }),
+  documents,
   lock,
   index: { ready: async () => undefined, workspaces: () => [] },
   publish: () => undefined,

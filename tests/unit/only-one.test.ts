@@ -31,3 +31,18 @@ describe('one file alone', () => {
     ],
   ])('%s', (_what, pattern, files) => expect(filesWith(pattern)).toEqual(files));
 });
+
+it('what a change lock protects is written through the lock only', () => {
+  const holders = filesWith(/ChangeLock</).filter((path) => path !== 'server/storage/change-lock.ts');
+  expect(holders).not.toEqual([]);
+  const writers = holders.filter((path) =>
+    /\bwrite(File\w*|ThroughLinks)\(|documents\.set\(|confirmed\.add\(/.test(sources.get(path) ?? ''),
+  );
+  expect(writers).toEqual([]);
+  expect(filesWith(/acquireLease\(/)).toEqual([
+    'server/app.ts',
+    'server/journal/journal-files.ts',
+    'server/storage/change-lock.ts',
+    'server/storage/lease.ts',
+  ]);
+});

@@ -69,11 +69,15 @@ type Kind = keyof typeof kinds;
 export type Stored<K extends Kind> = z.output<(typeof kinds)[K]>;
 export type Tokens = Stored<'tokens'>;
 
-export interface CredentialStore {
-  /** What cannot be read counts as missing. */
-  read<K extends Kind>(id: string, kind: K): Promise<Stored<K> | undefined>;
+/** The functions of the store that write. */
+export interface CredentialWriter {
   write<K extends Kind>(id: string, kind: K, value: Stored<K>): Promise<void>;
   remove(id: string, ...which: Kind[]): Promise<void>;
+}
+
+export interface CredentialStore extends CredentialWriter {
+  /** What cannot be read counts as missing. */
+  read<K extends Kind>(id: string, kind: K): Promise<Stored<K> | undefined>;
   /** All that have tokens. */
   ids(): Promise<string[]>;
 }

@@ -9,7 +9,7 @@ import type { Logger } from '#server/logging/log.ts';
 import type { ChangeLock } from '#server/storage/change-lock.ts';
 import { createSlots } from '#server/slots.ts';
 import { causeText } from './causes.ts';
-import type { CredentialStore, Tokens } from './credentials.ts';
+import type { CredentialStore, CredentialWriter, Tokens } from './credentials.ts';
 import type { Fetch } from '#server/net/http-client.ts';
 import { oauthFetch } from './oauth-fetch.ts';
 
@@ -54,8 +54,8 @@ export interface Grants {
 
 export interface GrantsDeps {
   store: CredentialStore;
-  /** Of the renewals of one credential, among the servers of the home. */
-  lockOf(id: string): { lock: ChangeLock; path: string };
+  /** The lock of one credential's renewals, among the servers of the home; they write through it only. */
+  lockOf(id: string): { lock: ChangeLock<CredentialWriter>; path: string };
   fetch: Fetch;
   clock: Clock;
   log: Logger;
@@ -114,10 +114,10 @@ export function createGrants({ store, lockOf, fetch, clock, log }: GrantsDeps): 
   }
 
   /** Whether they were written: not those that have become stale while others were. */
-  function put(id: string, tokens: Tokens, isStale = () => false): Promise<boolean> {
+  function put(writer: CredentialWriter, id: string, tokens: Tokens, isStale = () => false): Promise<boolean> {
     return writes.run(async () => {
       if (isStale()) return false;
-      await store.write(id, 'tokens', tokens);
+      await writer.write(id, 'tokens', tokens);
       refused.delete(id);
       arm(id, tokens, MIN_GAP_MS);
       return true;
@@ -151,8 +151,12 @@ export function createGrants({ store, lockOf, fetch, clock, log }: GrantsDeps): 
     };
   }
 
-  /** Under the lock. Undefined when the grant is of no use. Throws where that cannot be told. */
-  async function renewAlone(id: string, seen: Tokens | undefined): Promise<Tokens | undefined> {
+  /** Runs under the lock. Undefined when the grant is of no use. Throws where that cannot be decided. */
+  async function renewAlone(
+    writer: CredentialWriter,
+    id: string,
+    seen: Tokens | undefined,
+  ): Promise<Tokens | undefined> {
     const removal = removals.get(id);
     const isStale = () => removals.get(id) !== removal;
     const tokens = await store.read(id, 'tokens');
@@ -164,24 +168,24 @@ export function createGrants({ store, lockOf, fetch, clock, log }: GrantsDeps): 
     if (tokens?.refresh_token === undefined) return undefined;
     try {
       const renewed = await ask(id, tokens, tokens.refresh_token);
-      return renewed && (await put(id, renewed, isStale)) ? renewed : undefined;
+      return renewed && (await put(writer, id, renewed, isStale)) ? renewed : undefined;
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? error.code : undefined;
       if (isStale()) return undefined;
       if (typeof code !== 'string' || !FINAL.has(code)) throw error;
       log.info(`an MCP grant is over: ${causeText(error)}`, { id });
-      await forget(id, tokens, code !== 'invalid_grant');
+      await forget(writer, id, tokens, code !== 'invalid_grant');
       return undefined;
     }
   }
 
-  async function forget(id: string, { scope }: Tokens, client: boolean): Promise<void> {
+  async function forget(writer: CredentialWriter, id: string, { scope }: Tokens, client: boolean): Promise<void> {
     timers.get(id)?.();
     timers.delete(id);
     const meta = await store.read(id, 'meta');
     const granted = scope ?? meta?.granted;
-    if (granted !== undefined) await store.write(id, 'meta', { ...meta, granted });
-    await store.remove(id, 'tokens', ...(client ? (['client'] as const) : []));
+    if (granted !== undefined) await writer.write(id, 'meta', { ...meta, granted });
+    await writer.remove(id, 'tokens', ...(client ? (['client'] as const) : []));
     tell({ id, kind: 'removed' });
   }
 
@@ -194,7 +198,7 @@ export function createGrants({ store, lockOf, fetch, clock, log }: GrantsDeps): 
       const seen = await store.read(id, 'tokens');
       if (seen?.refresh_token === undefined) return undefined;
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      return lock.hold(() => renewAlone(id, seen));
+      return lock.hold((writer) => renewAlone(writer, id, seen));
     };
     const renewal = work().finally(() => renewals.delete(id));
     renewals.set(id, renewal);
@@ -253,7 +257,7 @@ export function createGrants({ store, lockOf, fetch, clock, log }: GrantsDeps): 
     },
 
     async save(id, tokens) {
-      await put(id, { ...tokens, obtained_at: clock.now() });
+      await put(store, id, { ...tokens, obtained_at: clock.now() });
       tell({ id, kind: 'saved' });
     },
 

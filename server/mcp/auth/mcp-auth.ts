@@ -77,7 +77,7 @@ export function createMcpAuth(deps: McpAuthDeps): McpAuth {
     store,
     lockOf(id) {
       const path = join(home, 'credentials', 'mcp', `${id}.lock`);
-      return { path, lock: createChangeLock({ path, holder, maxWaitMs: LOCK_WAIT_MS }) };
+      return { path, lock: createChangeLock({ path, holder, writer: store, maxWaitMs: LOCK_WAIT_MS }) };
     },
     fetch,
     clock,

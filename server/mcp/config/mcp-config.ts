@@ -6,6 +6,7 @@ import type { ChangeLock } from '#server/storage/change-lock.ts';
 import { layersOf, mergeLayers, type McpProject, type McpServerEntry } from './layers.ts';
 import { readServerFile } from './server-file.ts';
 import { trustedLayers } from './trusted-layers.ts';
+import type { UserFileWriter } from './user-file-writer.ts';
 import { createUserServers, type UserServers } from './user-servers.ts';
 import { createWorkspaceServers, type WorkspaceServers } from './workspace-servers.ts';
 
@@ -31,8 +32,8 @@ export interface McpConfigDeps {
   trustFile(root: string): Promise<string>;
   /** Whether a workspace has this real path as its root. */
   isWorkspace(realRoot: string): Promise<boolean>;
-  /** Held while the user's file is changed. */
-  lock: ChangeLock;
+  /** Writes the user's file. */
+  lock: ChangeLock<UserFileWriter>;
   log: Logger;
 }
 

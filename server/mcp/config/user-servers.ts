@@ -1,11 +1,11 @@
 /** Changes of the user's `mcp.json`. What they do not concern stays: unknown members, other entries as they were written. */
-import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
-import { writeThroughLinks } from '#server/files/atomic-write.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
 import { isRecord } from '#server/json.ts';
 import type { ChangeLock } from '#server/storage/change-lock.ts';
 import type { McpServerConfig } from '#schema/mcp-server.ts';
 import { userFile } from './layers.ts';
 import { readServerFile } from './server-file.ts';
+import type { UserFileWriter } from './user-file-writer.ts';
 
 export interface UserServers {
   /** Throws 40001 where the name is taken. */
@@ -21,28 +21,27 @@ type Entries = [name: string, entry: unknown][];
 export const serverNotFound = (name: string) =>
   new ServiceError('mcp.server_not_found', `MCP server "${name}" was not found`);
 
+export interface UserServersDeps {
+  home: string;
+  lock: ChangeLock<UserFileWriter>;
+}
+
 /** One change at a time, also among the servers of a home. A file that cannot be read is not written: 40001. */
-export function createUserServers({ home, lock }: { home: string; lock: ChangeLock }): UserServers {
+export function createUserServers({ home, lock }: UserServersDeps): UserServers {
   const path = userFile(home);
   let queue: Promise<unknown> = Promise.resolve();
 
-  async function write(change: (entries: Entries) => Entries, fence: () => void): Promise<void> {
+  async function apply(change: (entries: Entries) => Entries, writer: UserFileWriter): Promise<void> {
     const { document } = await readServerFile(path);
     const { mcpServers } = document;
     const entries = change(isRecord(mcpServers) ? Object.entries(mcpServers) : []);
     // A name may be `__proto__`, which no assignment would make a member.
     const text = `${JSON.stringify({ ...document, mcpServers: Object.fromEntries(entries) }, null, 2)}\n`;
-    fence();
-    try {
-      await writeThroughLinks(path, text);
-    } catch (error) {
-      const reason = errorMessage(error);
-      throw new ServiceError('persistence.failure', `Failed to write ${path}: ${reason}`, { cause: error });
-    }
+    await writer.write(text);
   }
 
   function edit(change: (entries: Entries) => Entries): Promise<void> {
-    const done = queue.then(() => lock.hold((fence) => write(change, fence)));
+    const done = queue.then(() => lock.hold((writer) => apply(change, writer)));
     queue = done.catch(() => undefined);
     return done;
   }

@@ -5,10 +5,13 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { systemClock, type Clock } from '#server/clock.ts';
 import { CHANGE_WINDOW_MS } from '#server/config/changes.ts';
 import { createConfig } from '#server/config/config.ts';
-import type { Config, MemoryTables } from '#server/config/config.ts';
+import { createConfigWriter } from '#server/config/config-writer.ts';
+import { subTable, tableOf } from '#server/config/document.ts';
+import type { Config, ConfigDraft, MemoryTables } from '#server/config/config.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { createChangeLock } from '#server/storage/change-lock.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
+import { createRobbedLock } from '#support/robbed-lock.ts';
 import { manualClock } from '#support/manual-clock.ts';
 import { eventually } from '#support/patience.ts';
 
@@ -26,16 +29,20 @@ afterEach(async () => {
 const path = () => join(home, 'config.toml');
 const open = async (
   text: string | undefined,
-  options: { memory?: MemoryTables; env?: NodeJS.ProcessEnv; clock?: Clock } = {},
+  options: { memory?: MemoryTables; env?: NodeJS.ProcessEnv; clock?: Clock; robbed?: boolean } = {},
 ) => {
   if (text !== undefined) await writeFile(path(), text);
-  const { memory, env = {}, clock = systemClock } = options;
+  const { memory, env = {}, clock = systemClock, robbed = false } = options;
+  const writer = createConfigWriter(home);
+  const lockPath = `${path()}.lock`;
   config = await createConfig({
     home,
     env: () => env,
     log: createLogger('silent'),
     clock,
-    lock: createChangeLock({ path: `${path()}.lock`, holder: leaseHolder() }),
+    lock: robbed
+      ? createRobbedLock(lockPath, writer)
+      : createChangeLock({ path: lockPath, holder: leaseHolder(), writer }),
     ...(memory && { memory }),
   });
   return config;
@@ -67,6 +74,38 @@ it('leaves no temporary files and no readable secrets', async () => {
   await patch({ providers: { a: { api_key: 'k' } } });
   expect(await readdir(home)).toEqual(['config.toml', 'config.toml.lock.1']);
   expect((await stat(path())).mode & 0o777).toBe(0o600);
+});
+
+describe('a text whose comments cannot be kept', () => {
+  const text = 'providers.a.type = "openai" # mine\nproviders.b.type = "openai"\n';
+  /** No edit in place changes the order of dotted keys. */
+  const reverse = ({ document }: ConfigDraft) => {
+    document['providers'] = tableOf(Object.entries(subTable(document, 'providers') ?? {}).toReversed());
+    document['telemetry'] = true;
+  };
+
+  it('is copied before it is replaced', async () => {
+    const { update } = await open(text);
+    await update(reverse);
+    expect(await readFile(`${path()}.bak`, 'utf8')).toBe(text);
+    expect(await readFile(path(), 'utf8')).not.toContain('# mine');
+  });
+
+  it('stays, without a copy, when another server took the lock while the process was suspended', async () => {
+    const { update } = await open(text, { robbed: true });
+    await expect(update(reverse)).rejects.toMatchObject({ code: 50003 });
+    expect(await readdir(home)).toEqual(['config.toml', 'config.toml.lock.2']);
+    expect(await readFile(path(), 'utf8')).toBe(text);
+  });
+});
+
+it('refuses a change whose lock another server took while the process was suspended', async () => {
+  const text = 'telemetry = true\n';
+  const { patch, stored } = await open(text, { robbed: true });
+  const before = stored();
+  await expect(patch({ telemetry: false })).rejects.toMatchObject({ code: 40001 });
+  expect(stored()).toEqual(before);
+  expect(await readFile(path(), 'utf8')).toBe(text);
 });
 
 it('keeps hand edits that no watcher has reported yet', async () => {

@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -9,14 +9,14 @@ import { createGateway } from '#server/events/gateway.ts';
 import { frameText } from '#server/events/frame.ts';
 import type { EventFrame } from '#server/events/frame.ts';
 import { createGlobalStream } from '#server/events/global-stream.ts';
-import type { GlobalStream } from '#server/events/global-stream.ts';
+import type { FolderClaim, GlobalStream } from '#server/events/global-stream.ts';
 import { acquireLease } from '#server/storage/lease.ts';
-import { leaseHolder } from '#support/lease-holder.ts';
+import { leaseHolder, suspendableHolder } from '#support/lease-holder.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { testPeer, testStreams } from './fixtures.ts';
 import { until } from '#support/patience.ts';
 
-const log = createLogger('silent');
+const silent = createLogger('silent');
 let home: string;
 let opened: GlobalStream[];
 
@@ -29,11 +29,13 @@ afterEach(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-async function open(owns = true) {
+const ownClaim: FolderClaim = { fence: () => undefined, release: async () => undefined };
+
+async function open(claim: FolderClaim | null = ownClaim, log = silent) {
   const sent: EventFrame[] = [];
   const stream = await createGlobalStream({
     home,
-    claim: async () => (owns ? { fence: () => undefined, release: async () => undefined } : undefined),
+    claim: async () => claim ?? undefined,
     sink: { publish: (each) => sent.push(each) },
     log,
   });
@@ -135,7 +137,7 @@ describe('the global stream', () => {
 
   it('stays in memory, with an epoch of its own, where another server owns the file', async () => {
     const owner = await open();
-    const other = await open(false);
+    const other = await open(null);
     owner.deleted('/a');
     other.deleted('/b');
     other.deleted('/c');
@@ -148,7 +150,8 @@ describe('the global stream', () => {
   });
 
   it('is kept in the file by exactly one of the servers that start together, and by another when that one has ended', async () => {
-    const start = () => createGlobalStream({ home, claim: claimFolder, sink: { publish: () => undefined }, log });
+    const start = () =>
+      createGlobalStream({ home, claim: claimFolder, sink: { publish: () => undefined }, log: silent });
     const streams = await Promise.all(Array.from({ length: 8 }, start));
     opened.push(...streams);
     for (const each of streams) each.publish('event.workspace.deleted', { workspace_id: 'wd_x', root: '/x' });
@@ -176,6 +179,41 @@ describe('the global stream', () => {
     expect((await readFile(file(), 'utf8')).endsWith('of another\n')).toBe(true);
   });
 
+  it('writes nothing after another server took the folder while the process was suspended', async () => {
+    const { holder, suspend } = suspendableHolder();
+    const lock = join(home, 'events', 'lock');
+    const claim = async (folder: string) => {
+      const taken = await acquireLease(join(folder, 'lock'), holder);
+      return 'lease' in taken ? taken.lease : undefined;
+    };
+    const stream = await createGlobalStream({ home, claim, sink: { publish: () => undefined }, log: silent });
+    opened.push(stream);
+    stream.publish('event.workspace.deleted', { workspace_id: 'wd_x', root: '/a' });
+    const before = await readFile(file(), 'utf8');
+    await suspend(lock);
+    stream.publish('event.workspace.deleted', { workspace_id: 'wd_x', root: '/b' });
+    expect(await readFile(file(), 'utf8')).toBe(before);
+    expect(before).not.toContain(stream.livePosition('__global__')?.epoch);
+  });
+
+  it('replaces no file of another server that took the folder while the file was being rewritten', async () => {
+    let robbed = false;
+    const fence = () => {
+      if (robbed) throw new Error('taken over');
+    };
+    const lines: string[] = [];
+    const { deleted } = await open(
+      { ...ownClaim, fence },
+      createLogger('error', (line) => lines.push(line)),
+    );
+    for (let index = 0; index < COMPACT_AT_FRAMES; index += 1) deleted(`/${index}`);
+    robbed = true;
+    const { ino } = await stat(file());
+    await until(() => lines.some((line) => line.includes('not compacted')));
+    expect((await stat(file())).ino).toBe(ino);
+    expect(await readdir(join(home, 'events'))).toEqual(['global.ndjson']);
+  });
+
   it('keeps the file bounded, losing nothing that may be replayed', async () => {
     const { stream, deleted, replay, sent } = await open();
     const count = COMPACT_AT_FRAMES + 500;
@@ -198,10 +236,10 @@ describe('the global stream', () => {
   });
 
   it('replays to a connection that subscribes with a cursor', async () => {
-    const bus = createEventBus({ log });
-    const stream = await createGlobalStream({ home, claim: claimFolder, sink: bus, log });
+    const bus = createEventBus({ log: silent });
+    const stream = await createGlobalStream({ home, claim: claimFolder, sink: bus, log: silent });
     opened.push(stream);
-    const gateway = createGateway({ bus, sessions: testStreams({}), globalStream: stream, frames: [], log });
+    const gateway = createGateway({ bus, sessions: testStreams({}), globalStream: stream, frames: [], log: silent });
     for (const root of ['/a', '/b']) stream.publish('event.workspace.deleted', { workspace_id: 'wd_x', root });
     const peer = testPeer();
     const handle = gateway.open(peer, { remoteAddress: null, userAgent: null });

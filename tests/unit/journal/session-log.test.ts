@@ -15,7 +15,7 @@ import type { Session } from '#schema/session.ts';
 import { zeroUsage } from '#server/sessions/session-header.ts';
 import { eventually } from '#support/patience.ts';
 import { buildProgram, startProgram } from '#support/programs.ts';
-import { leaseHolder } from '#support/lease-holder.ts';
+import { leaseHolder, suspendableHolder } from '#support/lease-holder.ts';
 import { logOptions, openLog, SESSION_ID, temporaryFolder, type OpenedLog } from '#support/session-logs.ts';
 
 const MAIN = 'main';
@@ -270,6 +270,47 @@ describe('a failing disk', () => {
     expect(frameTypes(opened)).toEqual(['warning']);
     await log.close();
     expect(await readFile(join(dir, 'journal.ndjson'), 'utf8')).toBe(theirs);
+  });
+
+  it('a server that was suspended while another took the lock writes nothing more', async () => {
+    const { holder, suspend } = suspendableHolder();
+    const { log, failures, warnings } = await openLog(dir, { holder });
+    await log.claim();
+    log.append([warning('a')]);
+    const before = await readFile(join(dir, 'journal.ndjson'), 'utf8');
+    await suspend(join(dir, 'lock'));
+    for (const message of ['b', 'c']) {
+      expect(() => log.append([warning(message)])).toThrow(expect.objectContaining({ code: 40901 }));
+    }
+    expect(log.attempt([warning('d')])).toBe(false);
+    await Promise.resolve();
+    expect(failures).toEqual([expect.objectContaining({ code: 40901 })]);
+    expect(warnings).toHaveLength(1);
+    expect(log.position().seq).toBe(1);
+    await log.close();
+    expect(await readFile(join(dir, 'journal.ndjson'), 'utf8')).toBe(before);
+  });
+
+  it('a server that was suspended between reading and opening the journal cuts nothing off', async () => {
+    const path = join(dir, 'journal.ndjson');
+    const theirs = '{"t":1,"r":[]}\n';
+    let silences = 0;
+    const files = createJournalFiles();
+    const { log } = await openLog(dir, {
+      holder: leaseHolder('server_1', { silences: () => silences }),
+      files: {
+        ...files,
+        openToWrite(folder) {
+          nodeFs.writeFileSync(join(dir, 'lock.2'), JSON.stringify(leaseHolder('server_2').self));
+          nodeFs.appendFileSync(path, theirs);
+          silences += 1;
+          return files.openToWrite(folder);
+        },
+      },
+    });
+    await expect(log.claim()).rejects.toMatchObject({ code: 40901 });
+    expect(await readFile(path, 'utf8')).toBe(theirs);
+    await log.close();
   });
 
   it('a sync in the background that fails makes the log read-only', async () => {

@@ -1,5 +1,5 @@
 /** Stored grants and their renewal, against a real authorization server. */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '#server/logging/log.ts';
@@ -8,7 +8,8 @@ import { createMcpAuth } from '#server/mcp/auth/mcp-auth.ts';
 import type { GrantChange } from '#server/mcp/auth/grants.ts';
 import type { Fetch } from '#server/net/http-client.ts';
 import { createDocuments } from '#server/storage/documents.ts';
-import { leaseHolder } from '#support/lease-holder.ts';
+import type { LeaseHolder } from '#server/storage/lease.ts';
+import { leaseHolder, suspendableHolder } from '#support/lease-holder.ts';
 import { manualClock } from '#support/manual-clock.ts';
 import { signIn, startOAuthMcpServer } from '#support/oauth-mcp-server.ts';
 import { eventually } from '#support/patience.ts';
@@ -16,7 +17,15 @@ import { temporaryHome } from '#support/temporary-home.ts';
 
 const MINUTE = 60_000;
 
-async function open({ atWrite, atRemove }: { atWrite?: () => Promise<void>; atRemove?: () => Promise<void> } = {}) {
+interface Opening {
+  atWrite?: () => Promise<void>;
+  atRemove?: () => Promise<void>;
+  /** Before a request of the token endpoint. */
+  atToken?: () => Promise<void>;
+  holder?: LeaseHolder;
+}
+
+async function open({ atWrite, atRemove, atToken, holder = leaseHolder() }: Opening = {}) {
   const home = await temporaryHome();
   const guarded = await startOAuthMcpServer();
   const clock = manualClock();
@@ -38,8 +47,11 @@ async function open({ atWrite, atRemove }: { atWrite?: () => Promise<void>; atRe
           await documents.remove(key);
         },
       },
-      holder: leaseHolder(),
-      fetch: fetch as Fetch,
+      holder,
+      fetch: (async (url, init) => {
+        if (String(url).endsWith('/token')) await atToken?.();
+        return fetch(url as URL, init as RequestInit);
+      }) as Fetch,
       clientName: () => 'service-code',
       clock,
       log: createLogger('trace', (line) => lines.push(line)),
@@ -272,6 +284,36 @@ it('a grant that was read while it was being reset does not come back', async ()
   goOn?.();
   await Promise.all([renewing, reset]);
   expect(await auth.grant(target)).toBe('none');
+});
+
+it.each([
+  ['brings tokens', false],
+  ['finds the grant revoked', true],
+])('a renewal that %s writes nothing when another server took it over meanwhile', async (_what, revoked) => {
+  const { holder, suspend } = suspendableHolder();
+  let beforeAnswer = async () => {};
+  const { home, clock, guarded, signIn, bearer, id, lines, changes } = await open({
+    holder,
+    atToken: () => beforeAnswer(),
+  });
+  guarded.behaviour.resourceOverrides = { scopes_supported: ['read'] };
+  await signIn();
+  const folder = join(home, 'credentials', 'mcp');
+  /** A write replaces a file. */
+  const files = async () =>
+    Promise.all(
+      (await readdir(folder))
+        .filter((name) => name.endsWith('.json'))
+        .map(async (name) => [name, (await stat(join(folder, name))).ino]),
+    );
+  const before = await files();
+  if (revoked) guarded.revokeAll();
+  beforeAnswer = () => suspend(join(folder, `${id}.lock`));
+  clock.advance(59 * MINUTE);
+  expect(await bearer()).toBe(guarded.grants[0]?.access);
+  expect(await files()).toEqual(before);
+  expect(changes).toEqual([]);
+  expect(lines.join('')).toContain('went to another server');
 });
 
 it('says what a grant is without asking anybody', async () => {

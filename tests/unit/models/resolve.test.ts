@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#server/clock.ts';
 import { createConfig } from '#server/config/config.ts';
+import { createConfigWriter } from '#server/config/config-writer.ts';
 import type { Config } from '#server/config/config.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { completionBudget } from '#server/models/budget.ts';
@@ -29,7 +30,11 @@ afterEach(async () => {
 async function open(text: string, env: NodeJS.ProcessEnv = {}) {
   await writeFile(join(home, 'config.toml'), text);
   const log = createLogger('silent');
-  const lock = createChangeLock({ path: join(home, 'config.toml.lock'), holder: leaseHolder() });
+  const lock = createChangeLock({
+    path: join(home, 'config.toml.lock'),
+    holder: leaseHolder(),
+    writer: createConfigWriter(home),
+  });
   const config = await createConfig({ home, env: () => env, log, clock: systemClock, lock });
   opened.push(config);
   const documents = createDocuments({ home });

@@ -11,6 +11,7 @@ import { createOpJournals } from '#server/transcript/op-journal.ts';
 import { itemId } from '#server/transcript/reducer/state.ts';
 import type { UnloadReason } from '#server/agent/feature.ts';
 import { createConfig } from '#server/config/config.ts';
+import { createConfigWriter } from '#server/config/config-writer.ts';
 import type { TaskInfo } from '#schema/events/tasks.ts';
 import type { Session } from '#schema/session.ts';
 import { event, internal, type Draft } from '#server/journal/records.ts';
@@ -65,7 +66,11 @@ beforeEach(async () => {
   await index.ready();
   const log = createLogger('silent');
   const env = () => ({});
-  const lock = createChangeLock({ path: join(home, 'config.toml.lock'), holder: leaseHolder() });
+  const lock = createChangeLock({
+    path: join(home, 'config.toml.lock'),
+    holder: leaseHolder(),
+    writer: createConfigWriter(home),
+  });
   const config = await createConfig({ home, env, log, clock, lock });
   const client = createModelClient();
   watched = new Set();

@@ -2,27 +2,53 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createChangeLock } from '#server/storage/change-lock.ts';
-import { deadOwner, leaseHolder } from '#support/lease-holder.ts';
+import type { LeaseHolder } from '#server/storage/lease.ts';
+import { deadOwner, leaseHolder, suspendableHolder } from '#support/lease-holder.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
+
+/** A lock over texts in memory, whose `put` ends in a later turn of the event loop. */
+function openLock(
+  path: string,
+  { holder = leaseHolder(), maxWaitMs }: { holder?: LeaseHolder; maxWaitMs?: number } = {},
+) {
+  const texts: string[] = [];
+  const writer = {
+    async put(text: string) {
+      await new Promise((resolve) => setImmediate(resolve));
+      texts.push(text);
+      return texts.length;
+    },
+  };
+  return { texts, lock: createChangeLock({ path, holder, writer, ...(maxWaitMs === undefined ? {} : { maxWaitMs }) }) };
+}
 
 describe('the lock of a change', () => {
   it('lets one work at a time, whoever asks', async () => {
     const path = join(await temporaryHome(), 'lock');
-    const locks = ['a', 'b', 'c'].map((name) => createChangeLock({ path, holder: leaseHolder(name) }));
+    const locks = ['a', 'b', 'c'].map((name) => openLock(path, { holder: leaseHolder(name) }).lock);
     let inside = 0;
     let most = 0;
-    const work = async (fence: () => void) => {
-      most = Math.max(most, ++inside);
-      await new Promise((resolve) => setImmediate(resolve));
-      fence();
-      inside--;
-    };
-    await Promise.all(Array.from({ length: 5 }, () => locks.map((lock) => lock.hold(work))).flat());
+    const works = Array.from({ length: 5 }, () =>
+      locks.map((lock) =>
+        lock.hold(async (writer) => {
+          most = Math.max(most, ++inside);
+          await writer.put('x');
+          inside--;
+        }),
+      ),
+    );
+    await Promise.all(works.flat());
     expect(most).toBe(1);
   });
 
+  it('passes writes on with their arguments and results', async () => {
+    const { lock, texts } = openLock(join(await temporaryHome(), 'lock'));
+    expect(await lock.hold(async ({ put }) => [await put('a'), await put('b')])).toEqual([1, 2]);
+    expect(texts).toEqual(['a', 'b']);
+  });
+
   it('is given back when the work fails', async () => {
-    const lock = createChangeLock({ path: join(await temporaryHome(), 'lock'), holder: leaseHolder() });
+    const { lock } = openLock(join(await temporaryHome(), 'lock'));
     await expect(lock.hold(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(await lock.hold(async () => 'yes')).toBe('yes');
   });
@@ -30,7 +56,7 @@ describe('the lock of a change', () => {
   it('is taken from a dead owner and refused after a wait while a live one has it', async () => {
     const path = join(await temporaryHome(), 'lock');
     await writeFile(`${path}.3`, deadOwner());
-    const lock = createChangeLock({ path, holder: leaseHolder(), maxWaitMs: 20 });
+    const { lock } = openLock(path, { maxWaitMs: 20 });
     await lock.hold(async () => {
       await expect(lock.hold(async () => undefined)).rejects.toMatchObject({
         code: 50003,
@@ -39,19 +65,33 @@ describe('the lock of a change', () => {
     });
   });
 
-  it('stops a holder that was asleep while another took it, and tells what the file system refuses', async () => {
-    const home = await mkdtemp(join(await temporaryHome(), 'x'));
-    const path = join(home, 'lock');
-    let silences = 0;
-    const asleep = createChangeLock({ path, holder: leaseHolder('a', { silences: () => silences }) });
-    const robber = createChangeLock({ path, holder: leaseHolder('b', { alive: async () => false }) });
-    await asleep.hold(async (fence) => {
-      fence();
-      await robber.hold(async () => undefined);
-      silences = 1;
-      expect(fence).toThrow(expect.objectContaining({ code: 50003 }));
+  it('refuses each write of a holder that was suspended while another server took it', async () => {
+    const path = join(await temporaryHome(), 'lock');
+    const { holder, suspend } = suspendableHolder();
+    const { lock, texts } = openLock(path, { holder });
+    await lock.hold(async ({ put }) => {
+      await put('before');
+      await suspend(path);
+      for (const text of ['after', 'later']) {
+        await expect(put(text)).rejects.toMatchObject({
+          code: 50003,
+          message: expect.stringContaining('went to another server'),
+        });
+      }
     });
+    expect(texts).toEqual(['before']);
+  });
+
+  it('refuses a write after its work', async () => {
+    const { lock, texts } = openLock(join(await temporaryHome(), 'lock'));
+    const { put } = await lock.hold(async (writer) => writer);
+    await expect(put('late')).rejects.toMatchObject({ code: 50003, message: expect.stringContaining('released') });
+    expect(texts).toEqual([]);
+  });
+
+  it('reports what the file system refuses', async () => {
+    const home = await mkdtemp(join(await temporaryHome(), 'x'));
     await rm(home, { recursive: true });
-    await expect(asleep.hold(async () => undefined)).rejects.toMatchObject({ code: 50003 });
+    await expect(openLock(join(home, 'lock')).lock.hold(async () => undefined)).rejects.toMatchObject({ code: 50003 });
   });
 });

@@ -7,9 +7,11 @@ import { createChangeLock } from '#server/storage/change-lock.ts';
 import { createDocuments } from '#server/storage/documents.ts';
 import { createAdditionalDirs } from '#server/workspaces/additional-dirs.ts';
 import { createConfirmedDirs } from '#server/workspaces/confirmed-dirs.ts';
+import { writeDirectories } from '#server/workspaces/local-config.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
 import { eventually } from '#support/patience.ts';
 import { openProjects } from '#support/projects.ts';
+import { createRobbedLock } from '#support/robbed-lock.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
 /** A workspace `<top>/project` without a repository above it, beside directories `a`, `b` and `c`. */
@@ -21,13 +23,15 @@ async function openProject() {
   const documents = createDocuments({ home: join(top, 'home') });
   const trusted = new Set<string>();
   const isTrusted = async (directory: string) => trusted.has(directory);
-  const open = () =>
+  const confirmed = createConfirmedDirs(documents);
+  const writer = { confirm: confirmed.add, writeDirectories };
+  const open = (lock = createChangeLock({ path: join(top, 'lock'), holder: leaseHolder(), writer })) =>
     createAdditionalDirs({
-      lock: createChangeLock({ path: join(top, 'lock'), holder: leaseHolder() }),
+      lock,
       runtime: { homeDirectory: () => join(top, 'home'), realpath: async (path) => path },
       rootOf: openProjects({ trusted: isTrusted }).rootOf,
       trusted: isTrusted,
-      confirmed: createConfirmedDirs(documents),
+      confirmed,
       log: createLogger('warn', (line) => void lines.push(line)),
     });
   const config = join(root, '.service-code/local.toml');
@@ -38,6 +42,8 @@ async function openProject() {
     lines,
     trusted,
     open,
+    confirmed,
+    robbed: () => open(createRobbedLock(join(top, 'lock'), writer)),
     dirs: open(),
     at: (name: string) => join(top, name),
     async write(text: string | Buffer) {
@@ -95,6 +101,15 @@ describe('adding to the file', () => {
     const [one, two] = [open(), open()];
     await Promise.all([one.add(root, at('a'), true), two.add(root, at('b'), true), one.add(root, at('c'), true)]);
     expect([...(await open().of(root))].sort()).toEqual([at('a'), at('b'), at('c')]);
+  });
+
+  it('is refused when another server took the lock while the process was suspended', async () => {
+    const { root, dirs, robbed, confirmed, at, text } = await openProject();
+    await dirs.add(root, at('a'), true);
+    const before = await text();
+    await expect(robbed().add(root, at('b'), true)).rejects.toMatchObject({ code: 50003 });
+    expect(await text()).toBe(before);
+    expect(await confirmed.of(root)).toEqual([at('a')]);
   });
 
   it('answers 50003 when it cannot be written, and leaves nothing', async () => {

@@ -6,11 +6,13 @@ import { createLogger } from '#server/logging/log.ts';
 import type { Workspace } from '#schema/workspace.ts';
 import { createChangeLock } from '#server/storage/change-lock.ts';
 import { createDocuments } from '#server/storage/documents.ts';
+import { createRegistryWriter } from '#server/workspaces/registry-document.ts';
 import { createWorkspaces } from '#server/workspaces/workspaces.ts';
 import { manualClock } from '#support/manual-clock.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
 import { eventually } from '#support/patience.ts';
 import { buildProgram, startProgram } from '#support/programs.ts';
+import { createRobbedLock } from '#support/robbed-lock.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { openIndex, sessionRow } from '../sessions/index-fixtures.ts';
 
@@ -18,12 +20,15 @@ import { openIndex, sessionRow } from '../sessions/index-fixtures.ts';
 const clock = manualClock();
 
 /** A server's registry over `home`, with the events it published. */
-function openWorkspaces(home: string) {
+function openWorkspaces(home: string, { robbed = false } = {}) {
   const { index } = openIndex(home);
   const events: { type: string; workspace?: Workspace }[] = [];
+  const documents = createDocuments({ home });
+  const writer = createRegistryWriter(documents);
+  const path = join(home, 'workspaces.json.lock');
   const workspaces = createWorkspaces({
-    documents: createDocuments({ home }),
-    lock: createChangeLock({ path: join(home, 'workspaces.json.lock'), holder: leaseHolder() }),
+    documents,
+    lock: robbed ? createRobbedLock(path, writer) : createChangeLock({ path, holder: leaseHolder(), writer }),
     index,
     log: createLogger('silent'),
     clock,
@@ -307,6 +312,23 @@ describe('servers in processes of their own', () => {
 });
 
 describe('two servers of one home', () => {
+  it('refuse a change whose lock another took while the process was suspended, and forget it', async () => {
+    const home = await temporaryHome();
+    const { workspaces, events } = openWorkspaces(home, { robbed: true });
+    const other = openWorkspaces(home).workspaces;
+    const { id } = await other.register('/x/a');
+    const before = await readFile(document(home), 'utf8');
+    const changes = [
+      () => workspaces.register('/x/b'),
+      () => workspaces.rename(id, 'New'),
+      () => workspaces.unregister(id),
+    ];
+    for (const change of changes) await expect(change()).rejects.toMatchObject({ code: 50003 });
+    expect(await readFile(document(home), 'utf8')).toBe(before);
+    expect(await workspaces.list()).toEqual(await other.list());
+    expect(events).toEqual([]);
+  });
+
   it('see and keep what the other registered', async () => {
     const home = await temporaryHome();
     const [one, two] = [openWorkspaces(home).workspaces, openWorkspaces(home).workspaces];
