@@ -8,6 +8,7 @@ import type { JournalFiles } from './journal-files.ts';
 import { acquireLock, lockOwner } from './lock.ts';
 import type { OpenJournal } from './open-journal.ts';
 import { unsent } from './records.ts';
+import { survivingTasks } from './surviving-tasks.ts';
 import { openWriter, type JournalWriter } from './writer.ts';
 
 export interface Claim {
@@ -43,8 +44,10 @@ export function createClaim(journal: OpenJournal, { appender, catchUp, holder, f
   async function takeLock(): Promise<void> {
     journal.assertWritable();
     const lock = await acquireLock(dir, sessionId, holder);
+    let surviving: ReadonlySet<string>;
     try {
       await catchUp();
+      surviving = await survivingTasks(journal.view.state);
       journal.assertWritable();
       const writer = openWriter(dir, {
         fence: lock.fence,
@@ -62,7 +65,7 @@ export function createClaim(journal: OpenJournal, { appender, catchUp, holder, f
       throw error;
     }
     const { state } = journal.view;
-    const drafts = settleCrash(state);
+    const drafts = settleCrash(state, surviving);
     if (drafts.length === 0) return;
     if (drafts.every((draft) => draft.unsent)) appender.settleLater(drafts);
     else appender.write(state.lastTime, drafts);
@@ -76,8 +79,9 @@ export function createClaim(journal: OpenJournal, { appender, catchUp, holder, f
 
   async function settleAbandoned(): Promise<void> {
     if (settleCrash(journal.view.state).length === 0 || (await lockOwner(dir, holder))) return;
-    // Again, because somebody else may have settled during the look at the lock.
-    const drafts = journal.held ? [] : settleCrash(journal.view.state);
+    const surviving = await survivingTasks(journal.view.state);
+    // Again, because another caller may have settled meanwhile.
+    const drafts = journal.held ? [] : settleCrash(journal.view.state, surviving);
     if (drafts.length === 0) return;
     if (journal.readOnly || drafts.every((draft) => draft.unsent)) {
       appender.settleLater(drafts.map(unsent));
@@ -88,7 +92,7 @@ export function createClaim(journal: OpenJournal, { appender, catchUp, holder, f
     } catch (error) {
       if (error instanceof ServiceError && error.code === 40901) return;
       log.error('an interrupted session could not be settled on disk', { sessionId, err: error });
-      appender.settleLater(settleCrash(journal.view.state).map(unsent));
+      appender.settleLater(settleCrash(journal.view.state, surviving).map(unsent));
     }
   }
 

@@ -6,6 +6,7 @@ import { applyBatch } from './fold.ts';
 import { lockOwner } from './lock.ts';
 import type { FeatureProjection } from './projections/feature-projection.ts';
 import { recordOf } from './records.ts';
+import { survivingTasks } from './surviving-tasks.ts';
 import { emptyView, journalSize, newHeader, readOn, type JournalView } from './view.ts';
 
 export interface ColdFold extends JournalView {
@@ -50,7 +51,7 @@ export async function foldJournal(journal: FoldedJournal, known?: ColdFold): Pro
   if (settleCrash(fold.state).length === 0 || (await lockOwner(dir, holder))) return fold;
   // The owner may have written its end before it went.
   await readMore();
-  const drafts = settleCrash(fold.state);
+  const drafts = settleCrash(fold.state, await survivingTasks(fold.state));
   if (drafts.length === 0) return fold;
   const records = drafts.map((draft) => recordOf(draft, undefined));
   applyBatch(fold.state, { t: fold.state.lastTime, records });

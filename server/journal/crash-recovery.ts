@@ -1,6 +1,6 @@
 /**
- * The records that close what a dead process left open. Pure: all it needs is the fold, and all times in it are the
- * time of the last line. Settling a settled journal gives nothing.
+ * The records that close what a dead process left open. Pure: all it needs is the fold and what still runs, and all times
+ * in it are the time of the last line. Settling a settled journal gives nothing.
  */
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { TaskInfo } from '#schema/events/tasks.ts';
@@ -18,8 +18,13 @@ export const INTERRUPTED_RESULT =
   'The tool call was interrupted before its result was recorded. Do not assume that it succeeded.';
 const SERVER_STOPPED = 'server stopped';
 
-/** What has to be appended; empty when nothing is open. Drafts marked `unsent` emit nothing. */
-export function settleCrash(state: LogState): CompleteDraft[] {
+const NONE: ReadonlySet<string> = new Set();
+
+/**
+ * What has to be appended; empty when nothing is open. Drafts marked `unsent` emit nothing. `surviving` are the tasks
+ * whose process still runs (`survivingTasks`); their agents are told so.
+ */
+export function settleCrash(state: LogState, surviving = NONE): CompleteDraft[] {
   const { status } = state;
   const drafts: Draft[] = [];
 
@@ -27,7 +32,7 @@ export function settleCrash(state: LogState): CompleteDraft[] {
   const order = creationOrder([...status.agents.keys()], agents);
   for (const agent of order) drafts.push(...settleAgent(state, agent));
   const running = runningTasks(state.tasks);
-  for (const task of running) drafts.push(...settleTask(state, task));
+  for (const task of running) drafts.push(...settleTask(state, task, surviving.has(task.info.taskId)));
   for (const agent of order) for (const task of untoldTasks(state, agent)) drafts.push(...told(task));
   for (const { agent, commandId, taskId } of status.shells.values()) {
     drafts.push(internal(agent, 'shell.ended', { commandId, taskId, isError: true, outputTail: '' }));
@@ -138,7 +143,7 @@ function openPrompts(state: LogState, agent: string): string[] {
   return [...(own.active === undefined ? [] : [own.active]), ...waiting.map((prompt) => prompt.promptId)];
 }
 
-function settleTask(state: LogState, task: KnownTask): Draft[] {
+function settleTask(state: LogState, task: KnownTask, survives: boolean): Draft[] {
   const { status, interactions, lastTime } = state;
   const { agent, info } = task;
   const drafts: Draft[] = [];
@@ -154,12 +159,12 @@ function settleTask(state: LogState, task: KnownTask): Draft[] {
     event(agent, 'background.task.terminated', { info: lost }),
   );
   if (info.terminalNotificationSuppressed) return drafts;
-  return [...drafts, ...told({ ...task, info: lost, outputTail: '' })];
+  return [...drafts, ...told({ ...task, info: lost, outputTail: '' }, survives)];
 }
 
 /** Tells the agent of a task that is over, without starting a turn. */
-function told(task: KnownTask): Draft[] {
-  const { record, message } = taskNotice(task);
+function told(task: KnownTask, survives = false): Draft[] {
+  const { record, message } = taskNotice(task, survives);
   return [record, entering(task.agent, [message], { cause: 'input' })];
 }
 

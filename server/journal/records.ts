@@ -6,6 +6,7 @@
 import type { DurableFields, DurableType } from '#schema/events/catalogue.ts';
 import type { ContextMessage, Origin, Part, TokenUsage, ToolCall, ToolSchema } from '#schema/engine.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
+import type { ProcessIdentity } from '#server/processes/process-identity.ts';
 import type { Stored, Text } from './texts.ts';
 
 /** Media of an input, as the transcript shows them. */
@@ -48,6 +49,8 @@ export interface JournalOnlyFields {
   'event.question.requested': { taskId?: string };
   'event.question.answered': { cause?: EndCause };
   'event.question.dismissed': { cause?: EndCause };
+  /** The process of a command, where the system identifies processes. */
+  'task.started': { process: ProcessIdentity };
   /** `file` holds all of the output. */
   'task.terminated': { outputTail: string; file?: { path: string; bytes: number } };
   'subagent.failed': { aborted: true };

@@ -33,14 +33,14 @@ export function untoldTasks({ tasks, context }: Pick<LogState, 'tasks' | 'contex
   );
 }
 
-/** The notification of an ended task. */
-export function taskNotice(task: KnownTask): TaskNotice {
+/** The notification of an ended task; `survives`: the process of a lost one still runs. */
+export function taskNotice(task: KnownTask, survives = false): TaskNotice {
   const { agent, info } = task;
   const { taskId, status } = info;
   const notificationId = noticeId(info);
   const title = titles[status];
   const severity = status === 'completed' ? 'info' : 'warning';
-  const body = bodyOf(info);
+  const body = bodyOf(info, survives);
   const child = info.kind === 'agent' && info.agentId !== undefined ? ` agent_id="${info.agentId}"` : '';
   const text = [
     `<notification id="${notificationId}" category="task" type="task.${status}" source_kind="background_task" source_id="${taskId}"${child}>`,
@@ -78,13 +78,17 @@ const titles: Record<TaskInfo['status'], string> = {
   lost: 'Background task lost',
 };
 
-function bodyOf(info: TaskInfo): string {
+/** About a lost command whose process still runs, for models. */
+export const mayStillRun = (pid: number): string => `It may still run, with pid ${pid}; TaskStop ends it.`;
+
+function bodyOf(info: TaskInfo, survives: boolean): string {
   const name = `"${shortened(info.description)}"`;
   const resume =
     info.kind === 'agent' && info.agentId !== undefined && info.status !== 'completed'
       ? ` To go on with it, call Agent with resume "${info.agentId}".`
       : '';
-  return `${sentenceOf(info, name)}${resume}`;
+  const process = survives && info.kind === 'process' ? ` ${mayStillRun(info.pid)}` : '';
+  return `${sentenceOf(info, name)}${process}${resume}`;
 }
 
 function sentenceOf(info: TaskInfo, name: string): string {

@@ -48,6 +48,18 @@ let own: Promise<ProcessIdentity> | undefined;
 /** This process; asked of the system once. */
 export const thisProcess = (): Promise<ProcessIdentity> => (own ??= readThisProcess());
 
+/** The identity of a process of this machine; undefined when it has exited, or the system reports no start time. */
+export async function identityOf(pid: number): Promise<ProcessIdentity | undefined> {
+  const [{ machine }, start] = await Promise.all([thisProcess(), processStart(pid)]);
+  return start ? { machine, pid, start } : undefined;
+}
+
+/** Whether the very process runs: not a later one with its number, and not one of another machine or boot. */
+export async function stillRuns({ machine, pid, start }: ProcessIdentity): Promise<boolean> {
+  const now = await identityOf(pid);
+  return now?.machine === machine && now.start === start;
+}
+
 /** When a process of this machine started, or undefined when there is none of this number. */
 export async function processStart(pid: number): Promise<string | undefined> {
   if (process.platform === 'linux') return linuxStart(pid);

@@ -17,8 +17,8 @@ export interface CommandRequest extends Omit<SpawnRequest, 'onOutput'> {
   onText(stream: 'stdout' | 'stderr', text: string): void;
   /** Told every piece as it comes, before `onText`. */
   onBytes?(chunk: Buffer): void;
-  /** It runs. What this throws ends it. */
-  onStart?(running: RunningProcess): void;
+  /** Called when it runs; what it writes is read meanwhile. A failure ends it. */
+  onStart?(running: RunningProcess): void | Promise<void>;
 }
 
 export interface CommandEnd {
@@ -48,7 +48,7 @@ export async function runCommand(spawn: Spawn, request: CommandRequest): Promise
     },
   });
   try {
-    onStart?.(running);
+    await onStart?.(running);
   } catch (error) {
     running.stop(0);
     await running.ended;

@@ -7,6 +7,7 @@ import { atMost } from './at-most.ts';
 import { coveredDescriptors } from './hidden-descriptors.ts';
 import { watchMemory, withMemoryLimit } from './memory-limit.ts';
 import { groupGone, killAtExit, signalGroup } from './process-group.ts';
+import { identityOf, type ProcessIdentity } from './process-identity.ts';
 
 /** How long the pipes are read after the program has ended: what it left running keeps them open. */
 export const PIPE_WAIT_MS = 250;
@@ -36,6 +37,8 @@ export interface SpawnRequest {
 
 export interface RunningProcess {
   readonly pid: number;
+  /** What distinguishes the program from a later one with its number; undefined once it has exited. Never rejects. */
+  identity(): Promise<ProcessIdentity | undefined>;
   /** Of a program that is talked with. */
   readonly pipes?: { input: Writable; output: Readable };
   /**
@@ -142,6 +145,11 @@ async function spawnOn(platform: NodeJS.Platform, request: SpawnRequest): Promis
   const { stdin: input, stdout: output } = child;
   return {
     pid: groupId,
+    async identity() {
+      const identity = await identityOf(groupId).catch(() => undefined);
+      // Its number may belong to another process by then.
+      return running ? identity : undefined;
+    },
     ...(request.talks && input && output ? { pipes: { input, output } } : {}),
     ended: end(),
     stop,

@@ -1,5 +1,6 @@
 /** What runs as a task, and what its caller and its readers see of it. */
 import type { Draft } from '#server/journal/records.ts';
+import type { ProcessIdentity } from '#server/processes/process-identity.ts';
 import type { TaskInfo, TaskMembers } from '#schema/events/tasks.ts';
 import type { OutputFile, TaskOutput } from './output.ts';
 
@@ -28,6 +29,13 @@ export interface WaitingCall {
   released(info: TaskInfo, by: 'user' | 'timeout'): Draft[];
 }
 
+export interface StartOptions {
+  behind?: Draft[];
+  outlive?: () => void;
+  /** The process that runs it; read when the task is recorded. */
+  process?: () => ProcessIdentity | undefined;
+}
+
 /** What the work of a task works with. */
 export interface RunningTask {
   readonly id: string;
@@ -38,7 +46,7 @@ export interface RunningTask {
    * It runs: from here on it is listed, and one in the background is recorded, with `behind` on the same line. `members`
    * are asked whenever the task is told of. `outlive` is called when the server ends and the task does not. Throws 50003.
    */
-  started(members: () => TaskMembers, options?: { behind?: Draft[]; outlive?: () => void }): void;
+  started(members: () => TaskMembers, options?: StartOptions): void;
   /**
    * Records of its end, for who appends them together with what ended it; the work then returns the same end. None for a
    * task that somebody waits for, or that has ended.

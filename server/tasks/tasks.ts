@@ -8,6 +8,7 @@ import type { Clock } from '#server/clock.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { event, type Draft } from '#server/journal/records.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
+import type { ProcessIdentity } from '#server/processes/process-identity.ts';
 import type { TaskInfo, TaskMembers } from '#schema/events/tasks.ts';
 import { createTaskOutput, type OutputFile, type TaskOutput } from './output.ts';
 import type { Released, RunningTask, Task, TaskEnd, TaskSpec, TaskStop, WaitingCall } from './task.ts';
@@ -96,6 +97,7 @@ interface Entry extends Task {
   /** From its start on. */
   members: (() => TaskMembers) | undefined;
   outlive: (() => void) | undefined;
+  process: () => ProcessIdentity | undefined;
   settling: Promise<void> | undefined;
   callOffTimer(): void;
   callOffGivingUp(): void;
@@ -146,8 +148,9 @@ export function createTasks(deps: TasksDeps): Tasks {
       id,
       output,
       signal: controller.signal,
-      started(members, { behind = [], outlive } = {}) {
+      started(members, { behind = [], outlive, process = () => undefined } = {}) {
         entry.members = members;
+        entry.process = process;
         entry.startedAt = clock.now();
         entry.detached = !waiting;
         if (!waiting) {
@@ -199,6 +202,7 @@ export function createTasks(deps: TasksDeps): Tasks {
       said: undefined,
       members: undefined,
       outlive: undefined,
+      process: () => undefined,
       settling: undefined,
       ended,
       over,
@@ -234,7 +238,11 @@ export function createTasks(deps: TasksDeps): Tasks {
 
   function startDrafts(entry: Entry): Draft[] {
     const info = entry.info();
-    return [event(entry.agentId, 'task.started', { info }), event(entry.agentId, 'background.task.started', { info })];
+    const process = entry.process();
+    return [
+      event(entry.agentId, 'task.started', { info }, process && { process }),
+      event(entry.agentId, 'background.task.started', { info }),
+    ];
   }
 
   /** Makes it ended; the records that say so, for one in the background. */

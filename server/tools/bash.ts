@@ -4,6 +4,7 @@ import { createOutputBuilder, OUTPUT_MAX_CHARS, OUTPUT_MAX_LINE_CHARS } from '#s
 import { errorMessage } from '#server/errors/service-error.ts';
 import { directoryProblem, resolveTarget } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';
+import type { ProcessIdentity } from '#server/processes/process-identity.ts';
 import { runCommand } from '#server/processes/run-command.ts';
 import { withExplicitRepositories } from '#server/git/environment.ts';
 import type { CommandEnd } from '#server/processes/run-command.ts';
@@ -143,9 +144,13 @@ async function run(args: BashArguments, target: Target, context: RunContext): Pr
       signal: background ? AbortSignal.any([task.signal, flood.signal]) : task.signal,
       maxOutputBytes: OUTPUT_MAX_BYTES,
       graceMs: () => graceOf(task.signal, flood.signal.aborted ? 0 : killGraceMs),
-      onStart({ pid, outlive }) {
+      async onStart({ pid, outlive, identity }) {
         const own = { command: args.command, parentToolCallId: context.toolCallId };
-        task.started(() => ({ kind: 'process', pid, exitCode, ...own }), { outlive });
+        let process: ProcessIdentity | undefined;
+        const identified = identity().then((found) => (process = found));
+        // Recorded when it starts there; one in the foreground only when it is moved.
+        if (background) await identified;
+        task.started(() => ({ kind: 'process', pid, exitCode, ...own }), { outlive, process: () => process });
       },
       onBytes: output.write,
       onText(kind, text) {

@@ -2,6 +2,9 @@
 import type { SessionContext } from '#server/agent/context.ts';
 import { tailText } from '#server/bounded-text.ts';
 import type { KnownTask } from '#server/journal/projections/tasks.ts';
+import { mayStillRun } from '#server/journal/task-notices.ts';
+import { stillRuns } from '#server/processes/process-identity.ts';
+import { endLostProcess } from '#server/tasks/lost-process.ts';
 import { outputPath, readOutputFile } from '#server/tasks/output-file.ts';
 import { OUTPUT_MAX_BYTES } from '#server/tasks/output.ts';
 import type { Task } from '#server/tasks/task.ts';
@@ -14,6 +17,8 @@ export interface ListedTask {
   output(maxBytes: number): Promise<string | undefined>;
   /** Where all of its output is. */
   path?: string;
+  /** Of a command that was lost with its server: ends its process if it still runs, and returns whether it did. */
+  endLost?(): Promise<boolean>;
 }
 
 type Session = Pick<SessionContext, 'tasks' | 'log' | 'dir'>;
@@ -46,7 +51,8 @@ function ofThisProcess(task: Task): ListedTask {
   return { info, output: async (maxBytes) => said(task.result(), maxBytes) };
 }
 
-function ofEarlierRun({ log, dir }: Session, { agent, info, file, result, answers }: KnownTask): ListedTask {
+function ofEarlierRun({ log, dir, tasks }: Session, known: KnownTask): ListedTask {
+  const { agent, info, file, process, result, answers } = known;
   if (info.kind !== 'process') {
     return {
       info,
@@ -60,10 +66,17 @@ function ofEarlierRun({ log, dir }: Session, { agent, info, file, result, answer
     async output(maxBytes) {
       const bytes = Math.min(maxBytes, OUTPUT_MAX_BYTES);
       const read = await readOutputFile(dir, path, bytes + 1, file?.bytes ?? OUTPUT_MAX_BYTES);
-      return (read && bytes > 0 && tailText(read, bytes)) || undefined;
+      const survives = process !== undefined && (await stillRuns(process));
+      const written = survives
+        ? Buffer.concat([read ?? Buffer.alloc(0), Buffer.from(survivalNote(process.pid))])
+        : read;
+      return (written && bytes > 0 && tailText(written, bytes)) || undefined;
     },
+    ...(process ? { endLost: () => endLostProcess(process, tasks.settings().killGraceMs) } : {}),
   };
 }
+
+const survivalNote = (pid: number) => `\n[The server stopped while this command was running. ${mayStillRun(pid)}]\n`;
 
 const said = (text: string | undefined, maxBytes: number) =>
   (maxBytes > 0 && text && tailText(Buffer.from(text), maxBytes)) || undefined;

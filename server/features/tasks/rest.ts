@@ -36,10 +36,11 @@ export async function readTask(
   return { ...task, output_preview: preview, output_bytes: Buffer.byteLength(preview) };
 }
 
-/** Stops a running task and waits for its end. Throws 40406, 40904. */
+/** Stops a running task, or the process of a lost one that still runs, and waits for its end. Throws 40406, 40904. */
 export async function cancelTask(session: SessionContext, id: string): Promise<void> {
-  const { info } = found(session, id);
+  const { info, endLost } = found(session, id);
   if (info.status !== 'running') {
+    if (await endLost?.()) return;
     const status = statuses[info.status];
     throw new ServiceError('task.already_finished', `task ${id} already finished (status: ${status})`, {
       data: { cancelled: false },

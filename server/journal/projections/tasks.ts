@@ -1,5 +1,6 @@
 /** Tasks in the background, running and ended: what a client reads of those of earlier runs, and what an agent was told. */
 import type { TaskInfo } from '#schema/events/tasks.ts';
+import type { ProcessIdentity } from '#server/processes/process-identity.ts';
 import type { Stored } from '../texts.ts';
 import type { Projection } from './projection.ts';
 
@@ -10,6 +11,8 @@ export interface KnownTask {
   /** Of an ended one: the last of its output or of what it said, and the file that holds all of its output. */
   outputTail: string;
   file?: { path: string; bytes: number };
+  /** The process of a command that runs, or was lost with its server and may still run. */
+  process?: ProcessIdentity;
   /** What a subagent said at its end. */
   result?: string;
   /** What a question was answered; nothing when it was dismissed. */
@@ -45,7 +48,12 @@ export const tasksProjection: Projection<TasksState> = {
   apply(state, record) {
     switch (record.type) {
       case 'task.started':
-        state.tasks.set(record.info.taskId, { agent: record.agent, info: record.info, outputTail: '' });
+        state.tasks.set(record.info.taskId, {
+          agent: record.agent,
+          info: record.info,
+          outputTail: '',
+          ...(record.x ? { process: record.x.process } : {}),
+        });
         break;
       case 'task.terminated': {
         const { agent, info, x } = record;
@@ -55,11 +63,16 @@ export const tasksProjection: Projection<TasksState> = {
           info,
           outputTail: x?.outputTail ?? '',
           ...(x?.file ? { file: x.file } : {}),
+          ...(info.status === 'lost' && known?.process ? { process: known.process } : {}),
           ...(known?.result === undefined ? {} : { result: known.result }),
           ...(known?.answers === undefined ? {} : { answers: known.answers }),
         });
         break;
       }
+      case 'forked':
+        // The processes belong to the session that was copied.
+        for (const task of state.tasks.values()) delete task.process;
+        break;
       case 'subagent.completed': {
         const task = taskOf(state, record.subagentId);
         if (task) task.result = record.resultSummary;

@@ -27,6 +27,7 @@ export function createTaskStopTool(find: (id: string) => ListedTask | undefined)
           const task = find(id);
           if (!task) return failed(noSuchTask(id));
           if (task.info.status !== 'running') {
+            if (await task.endLost?.()) return { output: `task_id: ${id}\nstatus: killed` };
             return { output: `task_id: ${id}\nstatus: ${task.info.status}\nIt had ended already.` };
           }
           const why = reason?.trim().slice(0, REASON_CHARS);
