@@ -21,7 +21,9 @@ export interface Authorization {
   callbackUrl: string;
   /** Settles once; rejects with the reason for people. */
   result: Promise<void>;
-  /** Takes an address that a browser ended on as the callback. */
+  /** Whether the query of a callback carries the state of this authorization. */
+  isAnswer(query: URLSearchParams): boolean;
+  /** Handles the query of a callback; returns whether it is a success. One that is no answer changes nothing. */
   arrive(query: URLSearchParams): boolean;
   /** Ends it; `result` rejects with the reason unless it is settled. */
   end(reason: string): void;
@@ -96,7 +98,15 @@ export async function startAuthorization(deps: AuthorizationDeps): Promise<Autho
     const state = randomBytes(32).toString('base64url');
     let exchange: ((code: string, iss: string | undefined) => Promise<void>) | undefined;
 
+    function isAnswer(query: URLSearchParams): boolean {
+      const given = Buffer.from(query.get('state') ?? '');
+      const expected = Buffer.from(state);
+      return given.length === expected.length && timingSafeEqual(given, expected);
+    }
+
     function arrive(query: URLSearchParams): boolean {
+      // Before all else: any page and any program of this machine can call, and must not end the flow.
+      if (!isAnswer(query)) return false;
       // A page that is loaded again shows the same.
       if (settled || !exchange) return accepted;
       settled = true;
@@ -104,12 +114,6 @@ export async function startAuthorization(deps: AuthorizationDeps): Promise<Autho
         settle?.reject(new Error(reason));
         return false;
       };
-      const given = Buffer.from(query.get('state') ?? '');
-      const expected = Buffer.from(state);
-      // Before all else: an answer to another question says nothing.
-      if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
-        return fail('the callback has another state');
-      }
       const error = query.get('error');
       if (error !== null) {
         const description = query.get('error_description');
@@ -200,7 +204,7 @@ export async function startAuthorization(deps: AuthorizationDeps): Promise<Autho
         ...(expires_in !== undefined && { expires_in }),
       });
     };
-    return { authorizationUrl: authorizationUrl.href, callbackUrl: redirectUrl, result, arrive, end };
+    return { authorizationUrl: authorizationUrl.href, callbackUrl: redirectUrl, result, isAnswer, arrive, end };
   } catch (error) {
     end(CLOSED);
     throw error;

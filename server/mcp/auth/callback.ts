@@ -16,7 +16,7 @@ export interface CallbackListener {
 const page = (title: string, text: string) =>
   `<!doctype html><meta charset="utf-8"><title>${title}</title><h1>${title}</h1><p>${text}</p>\n`;
 const DONE = page('Signed in', 'You can close this window.');
-const FAILED = page('Sign-in failed', 'The program that asked for it knows why. You can close this window.');
+const FAILED = page('Sign-in failed', 'This address did not complete it. You can close this window.');
 
 function answer(response: ServerResponse, status: 200 | 400 | 404, text: string): void {
   response.writeHead(status, {
@@ -31,8 +31,8 @@ function answer(response: ServerResponse, status: 200 | 400 | 404, text: string)
 }
 
 /**
- * Listens on loopback: on `port` where that is free, else on any. `arrived` gets the query of a callback and says whether
- * it was a success.
+ * Listens on loopback: on `port` where that is free, else on any. `arrived` gets the query of each callback and returns
+ * whether it was a success.
  */
 export async function listenForCallback(
   arrived: (query: URLSearchParams) => boolean,

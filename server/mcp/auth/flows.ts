@@ -159,7 +159,7 @@ export function createFlows({ clock }: { clock: Clock }): Flows {
       if (!handle) throw new ServiceError('validation.failed', `Unknown MCP OAuth flow: ${flowId}`);
       const { shared: of } = handle;
       const { redirectUrl } = options;
-      const callback = redirectUrl === undefined ? undefined : callbackQuery(redirectUrl, of.authorization.callbackUrl);
+      const callback = redirectUrl === undefined ? undefined : callbackQuery(redirectUrl, of.authorization);
       handle.stopIdle();
       const done = wait(flowId, handle, options);
       if (callback) of.authorization.arrive(callback);
@@ -189,10 +189,10 @@ export function createFlows({ clock }: { clock: Clock }): Flows {
   };
 }
 
-/** Throws 40001 unless it is the callback of the flow, with a query. */
-function callbackQuery(text: string, callbackUrl: string): URLSearchParams {
+/** Throws 40001 unless it is the callback of the flow, with a query that carries its state. */
+function callbackQuery(text: string, { callbackUrl, isAnswer }: Authorization): URLSearchParams {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || `${url.origin}${url.pathname}` !== callbackUrl || url.search === '') {
+  if (!url || `${url.origin}${url.pathname}` !== callbackUrl || !isAnswer(url.searchParams)) {
     throw invalidField('redirectUrl', `must be the callback address of this flow with its query: ${callbackUrl}?…`);
   }
   return url.searchParams;
