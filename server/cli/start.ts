@@ -10,6 +10,7 @@ import { SERVER_VERSION } from '#server/version.ts';
 import { accessUrls } from './access-urls.ts';
 import { listen } from './listen.ts';
 import type { StartOptions } from './options.ts';
+import type { RedirectPage } from './redirect-page.ts';
 
 /** After this long a stop cuts what is still open. */
 const STOP_TIMEOUT_MS = 4000;
@@ -47,14 +48,20 @@ function announce(options: StartOptions, urls: string[]): void {
   process.stdout.write(`\n  Service Code ${SERVER_VERSION} is ready\n\n${lines}\n\n  Press Ctrl+C to stop\n\n`);
 }
 
-async function openBrowser(url: string, log: Logger): Promise<void> {
+/** Opens the access URL in the user's browser. Never rejects; where it fails the printed URL is what the user has. */
+async function openBrowser(url: string, { options: { home, clock }, log }: App): Promise<RedirectPage | undefined> {
+  let page: RedirectPage | undefined;
   try {
+    const { writeRedirectPage } = await import('./redirect-page.ts');
+    // Without credentials the address holds no secret.
+    if (url.includes('#')) page = await writeRedirectPage(home, url, clock);
     const { default: open } = await import('open');
-    const child = await open(url);
+    const child = await open(page?.url ?? url);
     child.on('error', (error) => log.debug('cannot open a browser', { err: error }));
   } catch (error) {
     log.debug('cannot open a browser', { err: error });
   }
+  return page;
 }
 
 export interface StopRequest {
@@ -97,7 +104,8 @@ async function stop(app: App, server: Server): Promise<void> {
   server.closeAllConnections();
 }
 
-async function serve(app: App, server: Server, options: StartOptions): Promise<void> {
+/** Returns what has to be called when the server stops. */
+async function serve(app: App, server: Server, options: StartOptions): Promise<() => Promise<void>> {
   const warn = warner(options, app.log);
   const port = await listen(server, options.host, options.port, (busy) =>
     warn(`Port ${busy} is in use, trying ${busy + 1}.`),
@@ -112,7 +120,8 @@ async function serve(app: App, server: Server, options: StartOptions): Promise<v
   if (unreadable !== undefined && options.logLevel === 'silent') {
     process.stderr.write(`The configuration cannot be read and is not used: ${unreadable}.\n`);
   }
-  if (options.open && urls[0]) void openBrowser(urls[0], app.log);
+  const opening = options.open && urls[0] !== undefined ? openBrowser(urls[0], app) : undefined;
+  return async () => (await opening)?.remove();
 }
 
 /** Listens, says where, and resolves once everything is closed. Throws `StartError` when it cannot listen. */
@@ -123,13 +132,15 @@ export async function runServer(
   { signal, stop: requestStop }: StopRequest,
 ): Promise<void> {
   void app.stopRequested.then(requestStop);
+  let close = async () => {};
   try {
-    if (!signal.aborted) await serve(app, server, options);
+    if (!signal.aborted) close = await serve(app, server, options);
   } catch (error) {
     await app.close();
     throw error;
   }
   if (!signal.aborted) await once(signal, 'abort');
   app.log.info('server stopping', { server_id: app.serverId });
+  await close();
   await stop(app, server);
 }

@@ -4,12 +4,14 @@ import { once } from 'node:events';
 import { chmod, cp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { terminalSchema } from '#schema/terminal.ts';
 import { wasReleased } from '#server/journal/lock.ts';
 import { processAlive } from '#server/processes/process-alive.ts';
+import { launchBrowser } from '#support/browser.ts';
 import { eventually } from '#support/patience.ts';
 import { rawRequest } from '#support/raw-request.ts';
 import { BUILT_ENTRY, spawnServer, temporaryDirectory } from '#support/server.ts';
@@ -80,7 +82,8 @@ describe('start', () => {
     expect(await readFile(join(home, 'server.token'), 'utf8')).toBe(server.token);
   });
 
-  it('opens the printed URL in a browser, unless told not to', async () => {
+  /** A program that takes the place of the browser, and the argument that it got. */
+  async function browserProgram() {
     const folder = await directory();
     const opened = join(folder, 'opened.txt');
     const program = join(folder, 'browser.sh');
@@ -88,9 +91,35 @@ describe('start', () => {
       mode: 0o755,
     });
     const env = { BROWSER: program, DISPLAY: '', XDG_CURRENT_DESKTOP: '', DESKTOP_SESSION: '' };
+    return { env, url: () => readFile(opened, 'utf8').catch(() => '') };
+  }
+
+  it('opens the printed URL in a browser, unless told not to', async () => {
+    const { env, url } = await browserProgram();
     const server = await start({ browser: true, env });
-    const url = () => readFile(opened, 'utf8').catch(() => '');
-    await expect.poll(url).toBe(`${server.url}/#token=${server.token}`);
+    // Other users see the arguments of programs: what this one gets is a file that only its owner can read.
+    await expect.poll(url).toMatch(/^file:\/\//);
+    expect(await url()).not.toContain(server.token);
+    const path = fileURLToPath(await url());
+    expect([(await stat(path)).mode & 0o777, (await stat(dirname(path))).mode & 0o777]).toEqual([0o600, 0o700]);
+
+    const browser = await launchBrowser();
+    try {
+      const page = await browser.newPage();
+      await page.goto(await url());
+      await page.getByRole('button', { name: 'New session', exact: true }).first().waitFor({ state: 'visible' });
+      expect(new URL(page.url()).origin).toBe(server.url);
+    } finally {
+      await browser.close();
+    }
+    await server.stop();
+    expect(await readdir(dirname(path))).toEqual([]);
+  });
+
+  it('opens the address itself where it holds no token', async () => {
+    const { env, url } = await browserProgram();
+    const server = await start({ browser: true, env, args: ['--dangerous-bypass-auth'] });
+    await expect.poll(url).toBe(`${server.url}/`);
   });
 
   it('makes a home that only its owner can read, and logs there', async () => {
