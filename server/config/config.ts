@@ -241,12 +241,16 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
       await writer.write(text);
       state = stateOf(text, state);
     } catch (error) {
+      // It may have failed after the file was replaced, such as while syncing its directory.
+      read = undefined;
+      await load();
       throw new ServiceError('persistence.failure', `Failed to write ${path}: ${errorMessage(error)}`, {
         cause: error,
       });
+    } finally {
+      tellWarnings();
+      window.look();
     }
-    tellWarnings();
-    window.look();
   }
 
   return {

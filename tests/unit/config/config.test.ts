@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { systemClock, type Clock } from '#server/clock.ts';
 import { CHANGE_WINDOW_MS } from '#server/config/changes.ts';
 import { createConfig } from '#server/config/config.ts';
-import { createConfigWriter } from '#server/config/config-writer.ts';
+import { createConfigWriter, type ConfigWriter } from '#server/config/config-writer.ts';
 import { subTable, tableOf } from '#server/config/document.ts';
 import type { Config, ConfigDraft, MemoryTables } from '#server/config/config.ts';
 import { createLogger } from '#server/logging/log.ts';
@@ -29,11 +29,10 @@ afterEach(async () => {
 const path = () => join(home, 'config.toml');
 const open = async (
   text: string | undefined,
-  options: { memory?: MemoryTables; env?: NodeJS.ProcessEnv; clock?: Clock; robbed?: boolean } = {},
+  options: { memory?: MemoryTables; env?: NodeJS.ProcessEnv; clock?: Clock; robbed?: boolean; writer?: ConfigWriter } = {},
 ) => {
   if (text !== undefined) await writeFile(path(), text);
-  const { memory, env = {}, clock = systemClock, robbed = false } = options;
-  const writer = createConfigWriter(home);
+  const { memory, env = {}, clock = systemClock, robbed = false, writer = createConfigWriter(home) } = options;
   const lockPath = `${path()}.lock`;
   config = await createConfig({
     home,
@@ -133,6 +132,21 @@ it('answers a failed write and goes on with the next one', async () => {
   await rm(home, { recursive: true });
   await expect(update(({ document }) => void (document.telemetry = false))).rejects.toMatchObject({ code: 50003 });
   await expect(patch({ telemetry: false })).rejects.toMatchObject({ code: 40001, details: undefined });
+});
+
+it('takes what is in the file where a write failed after it was replaced', async () => {
+  const real = createConfigWriter(home);
+  const writer = {
+    ...real,
+    async write(text: string) {
+      await real.write(text);
+      throw new Error('EIO: i/o error, fsync');
+    },
+  };
+  const { patch, effective } = await open('default_model = "a"\n', { writer });
+  await expect(patch({ default_model: 'b' })).rejects.toMatchObject({ code: 40001 });
+  expect(await readFile(path(), 'utf8')).toBe('default_model = "b"\n');
+  expect(effective().defaultModel).toBe('b');
 });
 
 describe('a file that is a link', () => {
