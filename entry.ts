@@ -8,10 +8,9 @@ import { guardAgainstCrashes } from '#server/cli/crash-guard.ts';
 import { parseCommandLine } from '#server/cli/options.ts';
 import { runRotateToken } from '#server/cli/rotate-token.ts';
 import { createStopRequest, runServer } from '#server/cli/start.ts';
-import { errorMessage } from '#server/errors/service-error.ts';
 import { homePath } from '#server/home/home.ts';
 import { endProcess } from '#server/processes/process-exit.ts';
-import { StartError } from '#server/start-error.ts';
+import { startFailureText } from '#server/start-error.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { createAssetReader } from '#utils/http/assets.ts';
 import { createHttpServer } from '#utils/http/http-server.ts';
@@ -41,9 +40,7 @@ main().then(
   // Whatever an idle library keeps open must not keep the process.
   () => endProcess(0),
   (error: unknown) => {
-    const shown =
-      error instanceof StartError ? error.message : error instanceof Error ? error.stack : errorMessage(error);
-    process.stderr.write(`service-code: ${shown}\n`);
+    process.stderr.write(`service-code: ${startFailureText(error)}\n`);
     return endProcess(1);
   },
 );

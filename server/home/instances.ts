@@ -50,13 +50,19 @@ async function readInstance(path: string): Promise<Instance | undefined> {
   }
 }
 
-async function readAll(home: string): Promise<{ path: string; instance: Instance }[]> {
+/** The readable ones; another server's file that cannot be read does not keep this one from starting. */
+async function readAll(home: string, log?: Logger): Promise<{ path: string; instance: Instance }[]> {
   const names = await readdir(directory(home)).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return [];
     throw error;
   });
   const paths = names.filter((name) => name.endsWith('.json')).map((name) => join(directory(home), name));
-  const found = await Promise.all(paths.map(async (path) => ({ path, instance: await readInstance(path) })));
+  const read = (path: string) =>
+    readInstance(path).catch((error: unknown) => {
+      log?.warn('an instance file cannot be read and is skipped', { path, err: error });
+      return undefined;
+    });
+  const found = await Promise.all(paths.map(async (path) => ({ path, instance: await read(path) })));
   return found.flatMap(({ path, instance }) => (instance ? [{ path, instance }] : []));
 }
 
@@ -70,10 +76,10 @@ async function runsHere({ pid, start }: Pick<Instance, 'pid' | 'start'>): Promis
  * Servers of a home, oldest first, but for those that are known to be dead. Their files are deleted: of this machine at
  * once, of another after a day, for nobody here can tell how long its heartbeat has stood still.
  */
-export async function listInstances(home: string): Promise<Instance[]> {
+export async function listInstances(home: string, log?: Logger): Promise<Instance[]> {
   const self = await thisProcess();
   const live: Instance[] = [];
-  for (const { path, instance } of await readAll(home)) {
+  for (const { path, instance } of await readAll(home, log)) {
     const lives = isHere(instance, self) ? await runsHere(instance) : Date.now() - instance.heartbeat_at < FORGET_MS;
     if (lives) live.push(instance);
     else await rm(path, { force: true });
@@ -167,7 +173,7 @@ export async function registerInstance(options: InstanceOptions): Promise<Instan
   }
 
   await mkdir(directory(home), { recursive: true, mode: 0o700 });
-  await listInstances(home);
+  await listInstances(home, log);
   await writeAnew();
   const forget = runAtExit(() => rmSync(path, { force: true }));
   const timer = setInterval(() => {

@@ -1,7 +1,7 @@
 /** The built output as a process: start, options, logs, stop. Build first. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, cp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -280,6 +280,32 @@ describe('start', () => {
     const refused = await run(['--port', '0', '--no-open'], home);
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('mode 0644, expected 0600') });
     await expect(instances(home)).rejects.toThrow('ENOENT');
+  });
+
+  it('says in one line what keeps it from starting', async () => {
+    const home = await directory();
+    await mkdir(join(home, 'server.token'));
+    expect(await run(['--port', '0', '--no-open'], home)).toMatchObject({
+      code: 1,
+      stderr: `service-code: ${join(home, 'server.token')} is not a regular file\n`,
+    });
+    const other = await directory();
+    await mkdir(join(other, 'server'));
+    await writeFile(join(other, 'server/instances'), '');
+    const refused = await run(['--port', '0', '--no-open'], other);
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^service-code: cannot start: (EEXIST|ENOTDIR): [^\n]+\n$/),
+    });
+  });
+
+  it("starts beside another server's file that cannot be read", async () => {
+    const home = await directory();
+    await mkdir(join(home, 'server/instances/other.json'), { recursive: true });
+    const server = await start({ home });
+    expect(await instances(home)).toHaveLength(2);
+    await server.stop();
+    expect(await instances(home)).toEqual(['other.json']);
   });
 
   it('prints help and version', async () => {

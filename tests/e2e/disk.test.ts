@@ -15,6 +15,7 @@ import { connect, type ReceivedFrame } from '#support/ws-client.ts';
 
 /** The home on a small disk of its own, with the files that were in it. */
 const SMALL_DISK = 'cp -R "$1" "$1.files"; mount -t tmpfs -o size=8m none "$1"; cp -R "$1.files/." "$1/"';
+const FULL_DISK = `${SMALL_DISK}; dd if=/dev/zero of="$1/ballast" bs=4k 2>/dev/null || true`;
 const READ_ONLY = 'mount --bind "$1" "$1"; mount -o remount,bind,ro "$1"';
 /** Longer than what is left of a disk's last block, shorter than what is kept in a file of its own. */
 const LONG_PROMPT = 'A prompt that does not fit. '.repeat(500);
@@ -158,16 +159,26 @@ describe.skipIf(forbidden !== undefined)('a disk that fills up', () => {
   });
 });
 
+/** The lines that a start prints which is refused. */
+async function refusedStart(mounts: string): Promise<string[]> {
+  const refusal = await spawnServer({ home, mounts }).then(
+    (server) => server.close().then(() => 'it started'),
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+  expect(refusal).toContain('the server ended with 1');
+  return refusal.split('\n').filter((line) => line.startsWith('service-code: ') || line.includes(' at '));
+}
+
 describe.skipIf(forbidden !== undefined)('a home that cannot be written', () => {
   it('refuses the start with one line that names it, and changes nothing', async () => {
     const before = await readdir(home);
-    const refusal = await spawnServer({ home, mounts: READ_ONLY }).then(
-      (server) => server.close().then(() => 'it started'),
-      (error: unknown) => (error instanceof Error ? error.message : String(error)),
-    );
-    expect(refusal).toContain('the server ended with 1');
-    const printed = refusal.split('\n').filter((line) => line.startsWith('service-code: '));
+    const printed = await refusedStart(READ_ONLY);
     expect(printed).toEqual([expect.stringContaining(`cannot use the home directory ${home}: EROFS`)]);
     expect(await readdir(home)).toEqual(before);
+  });
+
+  it('refuses the start on a full disk with one line', async () => {
+    const printed = await refusedStart(FULL_DISK);
+    expect(printed).toEqual([expect.stringMatching(/^service-code: cannot start: ENOSPC: no space left on device/)]);
   });
 });
