@@ -61,7 +61,8 @@ interface Subscription {
 
 /** A running replay, and what must not overtake it. */
 interface Replay {
-  position: StreamPosition;
+  /** Undefined until the session is loaded: loading one that crashed publishes events, which the replay contains. */
+  position: StreamPosition | undefined;
   held: OutgoingEvent[];
   heldBytes: number;
   isCut: boolean;
@@ -87,7 +88,8 @@ export function createSubscriptions({ queue, streams, flush, onChange, log }: Su
   }
 
   function hold(replay: Replay, event: OutgoingEvent): void {
-    if (!isAhead(event, replay.position)) return;
+    const isWanted = replay.position ? isAhead(event, replay.position) : isGlobalEvent(event.frame.type);
+    if (!isWanted) return;
     replay.held.push(event);
     replay.heldBytes += event.bytes.length;
     if (replay.held.length <= QUEUED_FRAMES_PER_SESSION && replay.heldBytes <= QUEUED_BYTES) return;
@@ -103,8 +105,12 @@ export function createSubscriptions({ queue, streams, flush, onChange, log }: Su
   /**
    * Queues the frames after the cursor, then what happened meanwhile. True when a `resync_required` took their place.
    */
-  async function replayAfter(source: StreamSource, sessionId: string, after: number, replay: Replay): Promise<boolean> {
-    const { position } = replay;
+  async function replayAfter(
+    source: StreamSource,
+    sessionId: string,
+    after: number,
+    { replay, position }: { replay: Replay; position: StreamPosition },
+  ): Promise<boolean> {
     const subscription = subscribed.get(sessionId);
     const isWhole = !subscription?.filter && !subscription?.companion;
     let missing = position.seq - after;
@@ -123,10 +129,16 @@ export function createSubscriptions({ queue, streams, flush, onChange, log }: Su
       failed = true;
     }
     if (replay.isCut) return true;
-    replays.delete(sessionId);
     const resynced = (failed || missing !== 0) && resync(sessionId, 'session_recreated', position);
-    for (const event of replay.held) send(event);
+    release(sessionId, replay);
     return resynced;
+  }
+
+  /** Ends a replay and queues what it held back; none that has ended. */
+  function release(sessionId: string, replay: Replay): void {
+    if (replays.get(sessionId) !== replay) return;
+    replays.delete(sessionId);
+    for (const event of replay.held) send(event);
   }
 
   function cut(sessionId: string): void {
@@ -146,27 +158,45 @@ export function createSubscriptions({ queue, streams, flush, onChange, log }: Su
     subscription.companion?.end();
   }
 
+  async function subscribeHolding(
+    sessionId: string,
+    cursor: Cursor | undefined,
+    filter: AgentFilter | undefined,
+    replay: Replay,
+  ): Promise<SubscribeOutcome | undefined> {
+    const source = streams(sessionId);
+    if (!(await source.exists(sessionId))) return undefined;
+    const cold = await source.position(sessionId);
+    if (closed) return undefined;
+    // From here to the start of the replay nothing is awaited: this is the point of the switch. What was joined
+    // before it is not for this subscription.
+    flush(sessionId);
+    const position = source.livePosition(sessionId) ?? cold;
+    if (sessionId !== GLOBAL_STREAM) {
+      const known = subscribed.get(sessionId);
+      subscribed.set(sessionId, { filter, companion: known?.companion });
+      if (!known) onChange(sessionId, true);
+    }
+    const decision = cursor ? decideCursor(cursor, position) : 'current';
+    if (decision !== 'current' && decision !== 'replay') {
+      return { position, resync: resync(sessionId, decision, position) };
+    }
+    replay.position = position;
+    replay.held = replay.held.filter((event) => isAhead(event, position));
+    if (decision === 'current') return { position, resync: false };
+    replays.set(sessionId, replay);
+    return { position, resync: await replayAfter(source, sessionId, cursor?.seq ?? 0, { replay, position }) };
+  }
+
   const subscriptions: Subscriptions = {
     async subscribe(sessionId, cursor, filter) {
-      const source = streams(sessionId);
-      if (!(await source.exists(sessionId))) return undefined;
-      const cold = await source.position(sessionId);
-      if (closed) return undefined;
-      // From here to the start of the replay nothing is awaited: this is the point of the switch. What was joined
-      // before it is not for this subscription.
-      flush(sessionId);
-      const position = source.livePosition(sessionId) ?? cold;
-      if (sessionId !== GLOBAL_STREAM) {
-        const known = subscribed.get(sessionId);
-        subscribed.set(sessionId, { filter, companion: known?.companion });
-        if (!known) onChange(sessionId, true);
+      const replay: Replay = { position: undefined, held: [], heldBytes: 0, isCut: false };
+      if (cursor && !subscribed.has(sessionId)) replays.set(sessionId, replay);
+      try {
+        return await subscribeHolding(sessionId, cursor, filter, replay);
+      } finally {
+        release(sessionId, replay);
       }
-      const decision = cursor ? decideCursor(cursor, position) : 'current';
-      if (decision === 'current') return { position, resync: false };
-      if (decision !== 'replay') return { position, resync: resync(sessionId, decision, position) };
-      const replay: Replay = { position, held: [], heldBytes: 0, isCut: false };
-      replays.set(sessionId, replay);
-      return { position, resync: await replayAfter(source, sessionId, cursor?.seq ?? 0, replay) };
     },
     unsubscribe: forget,
     channel: (sessionId) => ({

@@ -132,6 +132,17 @@ describe('a crash in mid-turn', () => {
     await abort(talk);
   });
 
+  it('reaches a client that comes back with its cursor in order and once, also when that loads the session', async () => {
+    const talk = await openTurn();
+    const { as_of_seq: seen, epoch } = await world.snapshot(talk.session.id);
+    const server = await serverAt(await crash(talk));
+    const client = await watch(server, talk.session, { seq: 2, epoch });
+    await client.waitFor(({ type, seq }) => type === 'event.session.work_changed' && (seq ?? 0) > seen);
+    const seqs = client.durable(talk.session.id).map(({ seq }) => seq);
+    expect(seqs).toEqual(Array.from({ length: seen + 7 - 2 }, (_, index) => index + 3));
+    await abort(talk);
+  });
+
   it('is settled in the background where the index says that a turn was open', async () => {
     const talk = await openTurn();
     const home = await crash(talk);

@@ -598,6 +598,40 @@ describe('the switch from replay to live', () => {
     }
   });
 
+  const settled = ['tool.result', 'turn.ended', 'event.session.work_changed'];
+  it.each([
+    ['a cursor', { seq: 2, epoch: EPOCH }, [3, 4, 5, 6]],
+    ['a current cursor', { seq: 6, epoch: EPOCH }, []],
+    ['no cursor', undefined, [6]],
+  ])('what loading publishes precedes no replay and comes once: %s', async (_name, cursor, expected) => {
+    const { connect, publish, source } = setup({ s1: { frames: numbered(3), live: true } });
+    const position = source.position.bind(source);
+    // As a session that crashed in a turn: its load appends what closes the turn.
+    source.position = async (id) => {
+      settled.forEach((type, index) => publish(frame(type, 4 + index)));
+      await new Promise((resolve) => setImmediate(resolve));
+      return position(id);
+    };
+    const { ask, seqs } = connect();
+    const ack = await ask('subscribe', { session_ids: ['s1'], ...(cursor ? { cursors: { s1: cursor } } : {}) });
+    expect(ack.payload).toMatchObject({ accepted: ['s1'] });
+    publish(frame('turn.started', 7));
+    await until(() => seqs().includes(7));
+    expect(seqs()).toEqual([...expected, 7]);
+  });
+
+  it('keeps what loading publishes where no replay follows', async () => {
+    const { connect, publish, source } = setup({ s1: { frames: numbered(3), live: true } });
+    source.exists = async (id) => {
+      publish(frame('event.session.work_changed', 4));
+      return id === 's1';
+    };
+    const { ask, seqs, types } = connect();
+    await ask('subscribe', { session_ids: ['s1'], cursors: { s1: { seq: 1, epoch: 'another' } } });
+    expect(types()).toContain('resync_required');
+    expect(seqs()).toContain(4);
+  });
+
   it('ends with one resync_required when too much happens during the replay', async () => {
     const { connect, publish } = setup({ s1: { frames: numbered(3), live: true } });
     const { peer, ask, waitFor } = connect();
