@@ -49,8 +49,12 @@ export async function writeFileDurable(path: string, data: string | Uint8Array, 
   await syncDirectory(dirname(path));
 }
 
-/** Makes a directory, readable for its owner only, and its missing parents, for what must last. */
-export async function makeDurableDirectory(path: string): Promise<void> {
+/**
+ * Creates a directory and its missing parents below `base`, readable for their owner only, for what must last. Rejects with
+ * ENOENT when `base` does not exist: a home that was moved away is not created again.
+ */
+export async function makeDurableDirectory(base: string, path: string): Promise<void> {
+  await stat(base);
   const first = await mkdir(path, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
   // The names of the new directories stand in their parents.

@@ -39,7 +39,7 @@ export interface DocumentsOptions {
 /** Opens nothing yet. */
 export function createDocuments({ home, drivers = {} }: DocumentsOptions): Documents {
   const storage = createStorage({ driver: drivers.home ?? fileDriver({ base: home }) });
-  storage.mount('credentials', drivers.credentials ?? fileDriver({ base: join(home, 'credentials') }));
+  storage.mount('credentials', drivers.credentials ?? fileDriver({ base: join(home, 'credentials'), home }));
 
   async function attempt<T>(action: string, key: string, work: () => Promise<T>): Promise<T> {
     try {

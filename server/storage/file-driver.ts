@@ -41,8 +41,14 @@ async function absentAs<T, A>(absent: A, read: () => Promise<T>): Promise<T | A>
   }
 }
 
+export interface FileDriverOptions {
+  base: string;
+  /** The directory that has to exist already; `base` by default. */
+  home?: string;
+}
+
 /** Documents as files under `base`: key `a:b.json` is `a/b.json`. Files get mode 0600, directories 0700. */
-export function fileDriver({ base }: { base: string }): Driver {
+export function fileDriver({ base, home = base }: FileDriverOptions): Driver {
   const pathOf = (key: string) => join(base, ...key.split(':').map(encodeSegment));
 
   async function keysUnder(prefix: string[]): Promise<string[]> {
@@ -63,7 +69,7 @@ export function fileDriver({ base }: { base: string }): Driver {
     getItem: (key) => absentAs(null, () => readFile(pathOf(key), 'utf8')),
     async setItem(key, value) {
       const path = pathOf(key);
-      await makeDurableDirectory(dirname(path));
+      await makeDurableDirectory(home, dirname(path));
       await writeFileDurable(path, value);
     },
     async removeItem(key) {

@@ -128,7 +128,7 @@ export function createUploads({ home, documents, clock, log }: UploadsDeps): Upl
   }
 
   async function write(stream: Readable, path: string): Promise<number> {
-    await makeDurableDirectory(folder);
+    await makeDurableDirectory(home, folder);
     const target = createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true });
     await pipeline(stream, target);
     return target.bytesWritten;

@@ -1,6 +1,6 @@
 /** Uploads: the form, what is kept of it, reading, expiry, deletion, and what broken or hostile clients leave behind. */
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -285,6 +285,16 @@ describe('a form', () => {
     expect(answer).toMatchObject({ status: 200, code: 50003 });
     await rm(join(home, 'files'));
   });
+});
+
+it('is refused when the home has gone, and does not make another one', async () => {
+  const away = `${home}.away`;
+  await rename(home, away);
+  expect(await post(part(FILE, 'x') + END)).toMatchObject({ status: 200, code: 50003 });
+  await expect(stat(home)).rejects.toThrow('ENOENT');
+  await rename(away, home);
+  const { id } = await upload(server);
+  expect(await kept()).toEqual([id, `${id}.json`]);
 });
 
 describe('what a hostile client names', () => {

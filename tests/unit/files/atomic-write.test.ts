@@ -44,11 +44,19 @@ describe('what must last', () => {
   it('has the parents of new directories synced, and none of those that were there', async () => {
     const home = await temporaryHome();
     const synced = await watchSyncs();
-    await makeDurableDirectory(join(home, 'a/b'));
+    await makeDurableDirectory(home, join(home, 'a/b'));
     expect(synced).toEqual([await inode(join(home, 'a')), await inode(home)]);
-    await makeDurableDirectory(join(home, 'a/b'));
+    await makeDurableDirectory(home, join(home, 'a/b'));
     expect(synced).toHaveLength(2);
     expect((await stat(join(home, 'a/b'))).mode & 0o777).toBe(0o700);
+  });
+
+  it('are not made where their base has gone', async () => {
+    const home = await temporaryHome();
+    const gone = join(home, 'gone');
+    const making = [makeDurableDirectory(gone, join(gone, 'a')), fileDriver({ base: gone }).setItem?.('x', '1', {})];
+    for (const each of making) await expect(each).rejects.toThrow('ENOENT');
+    expect(await readdir(home)).toEqual([]);
   });
 
   it('is what documents are, also when they are removed', async () => {
