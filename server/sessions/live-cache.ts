@@ -10,6 +10,8 @@ import type { Logger } from '#server/logging/log.ts';
 
 const IDLE_UNLOAD_MS = 30 * 60 * 1000;
 const MAX_LIVE = 200;
+/** Journals of the loaded sessions together; a loaded session takes about twice its journal. */
+const MAX_LIVE_BYTES = 256 * 1024 * 1024;
 /** Sessions that stay loaded for what is to come in them. */
 export const MAX_KEPT = 50;
 /** So far above the limit nobody waits for the unloading that makes room. */
@@ -47,6 +49,8 @@ export interface LiveCacheDeps<Item> {
   unload(id: string, item: Item, reason: UnloadReason): Promise<void>;
   /** Something beside its users needs it loaded. */
   holds(id: string, item: Item): boolean;
+  /** Bytes of its journal. */
+  bytes(item: Item): number;
   /** Something is to come in it: so many of those stay loaded that nobody has used for long. */
   keeps(item: Item): boolean;
   /** It is kept, and goes because too many are; awaited in its turn. */
@@ -55,6 +59,8 @@ export interface LiveCacheDeps<Item> {
   clock: Clock;
   /** Sessions in memory above which opening one unloads the longest unused that nothing holds; 200 unless given. */
   maxLive?: number | undefined;
+  /** The same for the bytes of their journals; 256 MiB by default. */
+  maxLiveBytes?: number | undefined;
 }
 
 interface Entry<Item> {
@@ -69,12 +75,12 @@ interface Entry<Item> {
 
 /** Creates it, empty. */
 export function createLiveCache<Item>(deps: LiveCacheDeps<Item>): LiveCache<Item> {
-  const { log, clock, maxLive = MAX_LIVE } = deps;
+  const { log, clock, maxLive = MAX_LIVE, maxLiveBytes = MAX_LIVE_BYTES } = deps;
   /** Longest unused first. */
   const live = new Map<string, Entry<Item>>();
   const loading = new Map<string, Promise<Entry<Item>>>();
   const lifecycles = new Map<string, Promise<unknown>>();
-  const evictions = new Set<Promise<void>>();
+  const evictions = new Map<Entry<Item>, Promise<void>>();
   /** Sessions that are about to come in. */
   let arriving = 0;
   let closed = false;
@@ -134,17 +140,22 @@ export function createLiveCache<Item>(deps: LiveCacheDeps<Item>): LiveCache<Item
     for (;;) {
       evictExcess();
       if (live.size + arriving <= maxLive + SPARE || evictions.size === 0) return;
-      await Promise.race(evictions);
+      await Promise.race(evictions.values());
     }
   }
 
   function evictExcess(): void {
+    let bytes = 0;
+    for (const entry of live.values()) if (!evictions.has(entry)) bytes += deps.bytes(entry.item);
     for (const entry of live.values()) {
-      if (live.size + arriving - evictions.size <= maxLive) return;
+      if (live.size + arriving - evictions.size <= maxLive && bytes <= maxLiveBytes) return;
       // Where a lifecycle call runs, the eviction would wait for it, and that maybe for room.
       if (!isIdle(entry) || lifecycles.has(entry.id)) continue;
-      const eviction = unloadIf(entry, () => isIdle(entry)).finally(() => evictions.delete(eviction));
-      evictions.add(eviction);
+      bytes -= deps.bytes(entry.item);
+      evictions.set(
+        entry,
+        unloadIf(entry, () => isIdle(entry)).finally(() => evictions.delete(entry)),
+      );
     }
   }
 
@@ -227,7 +238,7 @@ export function createLiveCache<Item>(deps: LiveCacheDeps<Item>): LiveCache<Item
       for (const entry of [...live.values()].filter(due)) await unloadIf(entry, () => due(entry));
       await dropSurplus();
       evictExcess();
-      await Promise.all(evictions);
+      await Promise.all(evictions.values());
     },
     async close() {
       closed = true;

@@ -28,6 +28,8 @@ import { createStateFiles } from './state-files.ts';
 import { reasonOf, unwritable } from './unwritable.ts';
 
 const IDLE_CHECK_MS = 60 * 1000;
+/** How long transcripts stay in memory that no client follows or reads. */
+const UNREAD_TRANSCRIPTS_MS = 3 * 60 * 1000;
 
 /** What holds sessions in memory beside their own turns and those who use them: subscribers, terminals, watches. */
 export interface SessionResource {
@@ -67,6 +69,8 @@ export interface LiveSessionsDeps {
   clock: Clock;
   /** Sessions in memory above which opening one unloads the longest unused that nothing holds; 200 unless given. */
   maxLive?: number;
+  /** The same for the bytes of their journals; 256 MiB by default. */
+  maxLiveBytes?: number;
 }
 
 export interface LiveSessions extends Omit<LiveCache<LiveSession>, 'add' | 'use'> {
@@ -107,11 +111,13 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     load,
     unload,
     holds: (id, session) => session.holds() || deps.resources.some((resource) => resource.holds(id)),
+    bytes: (session) => session.log.length,
     keeps: (session) => session.keeps(),
     dropped: (session) => session.dropped(),
     log,
     clock,
     maxLive: deps.maxLive,
+    maxLiveBytes: deps.maxLiveBytes,
   });
   /** Sessions that are not loaded after a failed write, while resources of theirs may be open. */
   const unattended = new Set<string>();
@@ -120,7 +126,11 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
 
   function checkIdleLater(): void {
     if (closed) return;
-    callOffIdleCheck = clock.setTimeout(() => void live.unloadIdle().then(checkIdleLater), IDLE_CHECK_MS);
+    callOffIdleCheck = clock.setTimeout(() => void releaseIdle().then(checkIdleLater), IDLE_CHECK_MS);
+  }
+  async function releaseIdle(): Promise<void> {
+    await live.unloadIdle();
+    for (const session of live.all()) session.releaseTranscripts(clock.now() - UNREAD_TRANSCRIPTS_MS);
   }
   checkIdleLater();
 

@@ -22,6 +22,8 @@ export interface LiveSession
   cancelTurns(): void;
   /** Something of it runs or waits, so that it must stay loaded. */
   holds(): boolean;
+  /** Releases its transcripts unless they were opened after `time` (ms) or have followers. */
+  releaseTranscripts(time: number): void;
   /** Something of it is to come, for which it should stay loaded. */
   keeps(): boolean;
   /** It should, and cannot: whoever wanted it tells of that. */
@@ -117,6 +119,7 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
     cancelTurns: () => made?.agents.cancelTurns(),
     activity,
     holds: () => log.held || (made !== undefined && isAtWork(made)),
+    releaseTranscripts: (time) => made?.transcripts.releaseUnread(time),
     keeps: () => made !== undefined && made.features.some((feature) => feature.keeps?.() === true),
     async dropped() {
       for (const feature of made?.features ?? []) if (feature.keeps?.()) await feature.dropped?.();

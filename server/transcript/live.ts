@@ -1,6 +1,6 @@
 /**
- * The transcripts of a session that is loaded: folded from its journal when they are first read, and kept up from then on,
- * with what streams on top. Each change is a batch of operations with a number.
+ * The transcripts of a session that is loaded: folded from its journal when they are first read, and kept up while somebody
+ * reads them, with what streams on top. Each change is a batch of operations with a number.
  */
 import type { Clock } from '#server/clock.ts';
 import { followLog, type FollowedLog } from '#server/journal/follow-log.ts';
@@ -36,6 +36,10 @@ export interface TranscriptListener {
 export interface LiveTranscripts {
   /** Folds what was recorded, unless that is done. Throws 50001 of a damaged journal. */
   open(): Promise<OpenTranscripts>;
+  /**
+   * Releases the fold unless it was opened after `time` (ms) or has followers; the next `open` folds it again.
+   */
+  releaseUnread(time: number): void;
   /** The session goes: nothing is kept up any more. Who asks too late gets what is recorded, without numbers. */
   close(): void;
 }
@@ -58,6 +62,7 @@ export interface KnownTranscripts {
 }
 
 interface Opened extends OpenTranscripts {
+  isFollowed(): boolean;
   /** Nothing is kept up any more; `again` when the session stays. */
   close(again: boolean): void;
 }
@@ -67,6 +72,7 @@ export function createLiveTranscripts({ known: folded, ...deps }: LiveTranscript
   let known = folded;
   let opening: Promise<Opened> | undefined;
   let closed = false;
+  let openedAt = 0;
 
   function forget(opened: Promise<Opened>): void {
     if (opening === opened) opening = undefined;
@@ -74,6 +80,7 @@ export function createLiveTranscripts({ known: folded, ...deps }: LiveTranscript
 
   return {
     open() {
+      openedAt = deps.clock.now();
       if (opening) return opening;
       const opened: Promise<Opened> = openNow({ ...deps, known }, () => forget(opened));
       opening = opened;
@@ -83,6 +90,16 @@ export function createLiveTranscripts({ known: folded, ...deps }: LiveTranscript
         () => forget(opened),
       );
       return opened;
+    },
+    releaseUnread(time) {
+      const isUnread = () => openedAt <= time;
+      if (!isUnread()) return;
+      opening?.then(
+        (opened) => {
+          if (isUnread() && !opened.isFollowed()) opened.close(true);
+        },
+        () => undefined,
+      );
     },
     close() {
       closed = true;
@@ -185,6 +202,7 @@ async function openNow(deps: LiveTranscriptsDeps, lost: () => void): Promise<Ope
       listener = next;
       if (closed) listener?.over(false);
     },
+    isFollowed: () => listener !== undefined,
     close,
   };
 }

@@ -96,6 +96,7 @@ it('50 of those that are kept stay loaded; the longest unused of more are told a
     load: (id) => Promise.resolve(id),
     unload: async (id) => void events.push(`unloaded ${id}`),
     holds: (id) => busy.has(id),
+    bytes: () => 1,
     keeps: (id) => id.startsWith('kept'),
     dropped: async (id) => void events.push(`told ${id}`),
     log: createLogger('silent'),

@@ -559,6 +559,7 @@ it('a session that cannot be unloaded keeps no other one from being closed', asy
       closed.push(id);
     },
     holds: () => false,
+    bytes: () => 1,
     keeps: () => false,
     dropped: () => Promise.resolve(),
     log: createLogger('error', (line) => logged.push(line)),
@@ -568,6 +569,77 @@ it('a session that cannot be unloaded keeps no other one from being closed', asy
   await cache.close();
   expect(closed).toEqual(['a', 'c']);
   expect(logged).toEqual([expect.stringContaining('a session could not be closed')]);
+});
+
+describe('the bytes of loaded journals', () => {
+  it('are bounded: the longest unused that nothing holds go', async () => {
+    const sizes: Record<string, number> = { a: 40, b: 40, c: 40, large: 500 };
+    const busy = new Set(['a']);
+    const cache = createLiveCache<string>({
+      load: (id) => Promise.resolve(id),
+      unload: () => Promise.resolve(),
+      holds: (id) => busy.has(id),
+      bytes: (id) => sizes[id] ?? 0,
+      keeps: () => false,
+      dropped: () => Promise.resolve(),
+      log: createLogger('silent'),
+      clock,
+      maxLiveBytes: 100,
+    });
+    for (const id of ['a', 'b']) await cache.use(id, () => undefined);
+    await cache.unloadIdle();
+    expect(cache.all()).toEqual(['a', 'b']);
+    await cache.use('c', () => undefined);
+    await cache.unloadIdle();
+    expect(cache.all()).toEqual(['a', 'c']);
+    busy.add('large');
+    await cache.use('large', () => undefined);
+    await cache.unloadIdle();
+    expect(cache.all()).toEqual(['a', 'large']);
+    busy.clear();
+    await cache.unloadIdle();
+    expect(cache.all()).toEqual([]);
+    await cache.close();
+  });
+});
+
+describe('transcripts of a loaded session', () => {
+  it('are released after three minutes without a reader or follower, and folded again when they are read', async () => {
+    async function begun() {
+      const id = await create();
+      const { log } = await live.open(id);
+      await log.claim();
+      log.append([event('main', 'agent.created', {}, { kind: 'main' })]);
+      log.append([event('main', 'turn.started', { turnId: 0, origin: { kind: 'user' }, prompt: 'Go.' })]);
+      return id;
+    }
+    const [read, followed] = [await begun(), await begun()];
+    const open = async (id: string) => (await live.open(id)).transcripts.open();
+    const [first, kept] = [await open(read), await open(followed)];
+    const seq = first.seq('main');
+    kept.tell({ appears: () => undefined, batch: () => undefined, over: () => undefined });
+    /** A pass, and what it began. */
+    async function pass() {
+      clock.advance(60_000);
+      await live.unloadIdle();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await pass();
+    await pass();
+    expect(await open(read)).toBe(first);
+    await pass();
+    await pass();
+    expect(first.seq('main')).toBe(seq);
+    await eventually(async () => {
+      await pass();
+      expect(first.seq('main')).toBe(0);
+    });
+    const again = await open(read);
+    expect(again.seq('main')).toBeGreaterThan(seq);
+    expect(again.fold.agents.get('main')?.state.items.map(itemId)).toEqual(['t0']);
+    expect(await open(followed)).toBe(kept);
+    expect(kept.seq('main')).toBeGreaterThan(0);
+  });
 });
 
 it('a load brings a row up to the journal that went on without it', async () => {
