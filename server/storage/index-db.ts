@@ -7,14 +7,18 @@ import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type Database from 'libsql';
 import { z } from 'zod';
 import type { Logger } from '#server/logging/log.ts';
 import { errorCode } from '#server/files/errno.ts';
+import { locksWork } from './lock-probe.ts';
 
 /** How long a statement waits for another process's write; both are far under a millisecond in practice. */
 const BUSY_TIMEOUT_MS = 2_000;
 const RETRY_AFTER_MS = 2;
+/** Between two tries whether file locks work again. */
+const PROBE_EVERY_MS = 2_000;
 
 /** The tables; another version has a file of its own, so that servers of two versions do not disturb each other. */
 export interface IndexSchema {
@@ -36,7 +40,7 @@ export interface Connection {
 export interface IndexDb {
   /**
    * Runs `use` on the open database; the first call opens it. Found corrupt, the file is made again, empty, and `use`
-   * runs once more. Throws whatever else SQLite throws.
+   * runs once more. Throws whatever else SQLite throws; after file locks have failed immediately, until they work again.
    */
   run<T>(use: (connection: Connection) => T): T;
   /** Whether the rows of the folders have been read into this file. */
@@ -95,6 +99,8 @@ export function createIndexDb({ home, schema, log }: IndexDbOptions): IndexDb {
   const path = join(home, 'cache', `index-v${schema.version}.db`);
   const remadeListeners: (() => void)[] = [];
   let closed = false;
+  /** Set while file locks fail: each use would hold the event loop for 10 s. */
+  let locksFail: Error | undefined;
   let opened: { database: Database.Database; connection: Connection; inode: number } | undefined;
 
   function openOnce(): Database.Database {
@@ -144,11 +150,24 @@ export function createIndexDb({ home, schema, log }: IndexDbOptions): IndexDb {
     for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
   }
 
+  async function awaitLocks(): Promise<void> {
+    do await delay(PROBE_EVERY_MS, undefined, { ref: false });
+    while (!closed && !(await locksWork(path)));
+    locksFail = undefined;
+    if (!closed) log.info('file locks of the session index work again', { path });
+  }
+
   function run<T>(use: (connection: Connection) => T): T {
+    if (locksFail) throw locksFail;
     try {
       opened ??= open();
       return use(opened.connection);
     } catch (error) {
+      if (error instanceof Error && errorCode(error) === 'SQLITE_PROTOCOL') {
+        log.error('file locks of the session index fail; it is not used until they work', { path, err: error });
+        locksFail = error;
+        void awaitLocks();
+      }
       if (!isDamage(error)) throw error;
       remake(error);
       opened = open();

@@ -1,8 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '#server/logging/log.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';
+import { eventually } from '#support/patience.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
 const log = createLogger('silent');
@@ -102,4 +105,36 @@ describe('index database', () => {
     expect(failing).toThrow('UNIQUE');
     expect(names(db)).toEqual([]);
   });
+
+  it.skipIf(process.platform !== 'linux')(
+    'is not used while its file locks fail, and again once they work',
+    async () => {
+      const home = await temporaryHome();
+      const db = openDb(home);
+      db.markFilled();
+      const release = await blockReaders(`${fileOf(home)}-shm`);
+      // SQLite tries for 10 s; what follows does not.
+      expect(() => db.filled()).toThrow('locking protocol');
+      const begun = performance.now();
+      for (let n = 0; n < 100; n += 1) expect(() => db.filled()).toThrow('locking protocol');
+      expect(performance.now() - begun).toBeLessThan(1000);
+      release();
+      await eventually(() => expect(db.filled()).toBe(true));
+    },
+  );
 });
+
+/** Another process takes all locks of readers of a database; returns what ends it. */
+async function blockReaders(path: string): Promise<() => void> {
+  const script = `
+    open(my $file, '+<', $ARGV[0]) or die $!;
+    my $lock = pack('s s x4 q q i x4', 1, 0, 123, 5, 0);
+    fcntl($file, 6, $lock) or die $!;
+    $| = 1; print "locked"; <STDIN>;
+  `;
+  const child = spawn('perl', ['-e', script, path], { stdio: ['pipe', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill());
+  const [said] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
+  expect(String(said)).toBe('locked');
+  return () => child.stdin.end();
+}
