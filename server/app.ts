@@ -224,7 +224,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       clock,
     }),
   );
-  const uploads = opened.add(createUploads({ home, documents, clock, log }));
+  const uploads = opened.add(createUploads({ home, env: options.env, documents, clock, log }));
   const runtime = createLocalRuntime({ env: options.env });
   async function trustChanged(): Promise<void> {
     additionalDirs.refresh();

@@ -85,6 +85,7 @@ export const errorCatalogue = {
 
   'approval.expired': { code: 41001 },
   'question.expired': { code: 41002 },
+  'file.too_large': { code: 41301 },
   'fs.too_large': { code: 41302 },
   'fs.path_escapes_session': { code: 41304 },
   'fs.grep_timeout': { code: 41305 },

@@ -1,6 +1,5 @@
 /** What clients ask of watched files over their WebSocket. */
 import { z } from 'zod';
-import { clientArray } from './client-array.ts';
 import { count, nonEmpty } from './scalars.ts';
 
 const watched = z.object({
@@ -10,7 +9,9 @@ const watched = z.object({
   current_count: count,
 });
 const refusal = watched.extend({ watched_paths: z.array(z.never()), current_count: z.literal(0) });
-const place = { session_id: nonEmpty, paths: clientArray(z.string()), runtime_id: nonEmpty.default('local') };
+/** The size of a frame is their only bound: what is watched is limited for the connection. */
+const paths = z.array(z.string());
+const place = { session_id: nonEmpty, paths, runtime_id: nonEmpty.default('local') };
 
 export const watchAddFrame = {
   type: 'watch_fs_add',

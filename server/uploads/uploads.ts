@@ -6,9 +6,10 @@ import { randomUUID } from 'node:crypto';
 import { constants, createWriteStream } from 'node:fs';
 import { copyFile, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { Transform, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Clock } from '#server/clock.ts';
+import { envInteger } from '#server/env.ts';
 import { errorMessage, invalidField, ServiceError } from '#server/errors/service-error.ts';
 import { makeDurableDirectory, syncDirectory } from '#server/files/atomic-write.ts';
 import { errorCode } from '#server/files/errno.ts';
@@ -25,6 +26,7 @@ const MAX_ID_CHARS = 200;
 export const isUploadId = (id: string): boolean => id.length <= MAX_ID_CHARS && ID.test(id);
 
 const FOLDER = 'files';
+const DEFAULT_MAX_BYTES = 2 ** 31;
 const LAST_TIME = 8_640_000_000_000_000;
 /** What has not been written to for so long, and has no record, is of an upload that died. */
 const ABANDONED_MS = 24 * 60 * 60 * 1000;
@@ -48,7 +50,7 @@ export interface OpenUpload {
 }
 
 export interface Uploads {
-  /** Takes the file of a form in; nothing is left of one that fails. Throws 40001, 50003. */
+  /** Takes the file of a form in; nothing is left of one that fails. Throws 40001, 41301, 50003. */
   receive(form: IncomingForm): Promise<Upload>;
   /** Undefined for what is unknown, ill-formed or expired. Throws 50003. */
   find(id: string): Promise<Upload | undefined>;
@@ -66,6 +68,8 @@ export interface Uploads {
 
 export interface UploadsDeps {
   home: string;
+  /** `SERVICE_CODE_UPLOAD_MAX_BYTES` is read at each upload. */
+  env(): NodeJS.ProcessEnv;
   documents: Documents;
   clock: Clock;
   log: Logger;
@@ -78,17 +82,30 @@ function expiry(text: string | undefined, now: number): number | undefined {
   return seconds >= 0 && at <= LAST_TIME ? at : undefined;
 }
 
+/** Passes the bytes of a file on; fails with 41301 above `maxBytes`. */
+function atMostBytes(maxBytes: number): Transform {
+  let bytes = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      if (bytes <= maxBytes) done(null, chunk);
+      else done(new ServiceError('file.too_large', `file is larger than ${maxBytes} bytes`));
+    },
+  });
+}
+
 async function storing<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
+    if (error instanceof ServiceError) throw error;
     const message = `the upload could not be stored: ${errorMessage(error)}`;
     throw new ServiceError('persistence.failure', message, { cause: error });
   }
 }
 
 /** Opens nothing yet. */
-export function createUploads({ home, documents, clock, log }: UploadsDeps): Uploads {
+export function createUploads({ home, env, documents, clock, log }: UploadsDeps): Uploads {
   const folder = join(home, FOLDER);
   const pathOf = (id: string) => join(folder, id);
   const keyOf = (id: string) => `${FOLDER}:${id}.json`;
@@ -130,7 +147,8 @@ export function createUploads({ home, documents, clock, log }: UploadsDeps): Upl
   async function write(stream: Readable, path: string): Promise<number> {
     await makeDurableDirectory(home, folder);
     const target = createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true });
-    await pipeline(stream, target);
+    const maxBytes = envInteger(env(), 'SERVICE_CODE_UPLOAD_MAX_BYTES') ?? DEFAULT_MAX_BYTES;
+    await pipeline(stream, atMostBytes(maxBytes || Infinity), target);
     return target.bytesWritten;
   }
 

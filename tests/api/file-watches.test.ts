@@ -99,7 +99,7 @@ describe('watch_fs_add', () => {
     }));
 
   test('refuses in the order session, runtime, paths, limit, and adds nothing then', () =>
-    watching(async ({ client, add }) => {
+    watching(async ({ client, add, remove }) => {
       const nothing = { watched_paths: [], current_count: 0 };
       const unknown = await client.send({
         type: 'watch_fs_add',
@@ -112,6 +112,12 @@ describe('watch_fs_add', () => {
       }
       const many = Array.from({ length: 101 }, (_, n) => `p${n}`);
       expect(await add(many)).toMatchObject({ code: 42902, payload: nothing });
+      for (const count of [1001, 100_000]) {
+        const paths = Array.from({ length: count }, (_, n) => `src/${n}`);
+        expect(await add(paths)).toMatchObject({ code: 42902, payload: nothing });
+      }
+      expect(await add(Array.from({ length: 5000 }, () => 'same'))).toMatchObject({ code: 0 });
+      expect(await remove(['same'])).toMatchObject({ code: 0, payload: nothing });
       expect(await add(many.slice(0, 100))).toMatchObject({ code: 0, payload: { current_count: 100 } });
       expect(await add(['p0', './p1'])).toMatchObject({ code: 0, payload: { current_count: 100 } });
       expect(await add(['one-more'])).toMatchObject({ code: 42902 });

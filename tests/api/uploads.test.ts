@@ -13,13 +13,15 @@ import { upload } from '#support/uploads.ts';
 
 let home: string;
 let clock: ManualClock;
+let env: NodeJS.ProcessEnv;
 let server: TestServer;
 beforeAll(async () => {
   home = await temporaryDirectory();
   clock = manualClock();
-  server = await startServer({ home, clock });
+  server = await startServer({ home, clock, env: () => env });
 });
 beforeEach(async () => {
+  env = { ...process.env };
   await rm(join(home, 'files'), { recursive: true, force: true });
 });
 afterAll(async () => {
@@ -284,6 +286,32 @@ describe('a form', () => {
     const answer = await post(part(FILE, 'x'.repeat(100_000)) + END);
     expect(answer).toMatchObject({ status: 200, code: 50003 });
     await rm(join(home, 'files'));
+  });
+});
+
+describe('a file above the limit', () => {
+  it('is refused with 41301, and nothing of it is left', async () => {
+    env.SERVICE_CODE_UPLOAD_MAX_BYTES = '100000';
+    for (const size of [100_001, 3_000_000]) {
+      const answer = await post(part(FILE, 'x'.repeat(size)) + END);
+      expect(answer).toMatchObject({ status: 200, code: 41301, msg: 'file is larger than 100000 bytes', data: null });
+      expect(answer.headers).toMatchObject({ connection: 'close' });
+    }
+    await eventually(async () => expect(await kept()).toEqual([]));
+  });
+
+  it('is one of that size plus a byte, whatever else the form has; 0 sets no limit', async () => {
+    env.SERVICE_CODE_UPLOAD_MAX_BYTES = '1000';
+    const dropped = part('content-disposition: form-data; name="other"; filename="b.txt"', 'y'.repeat(5000));
+    const body = part(FILE, 'x'.repeat(1000)) + dropped + END;
+    expect(await post(body)).toMatchObject({ code: 0, data: { size: 1000 } });
+    env.SERVICE_CODE_UPLOAD_MAX_BYTES = '0';
+    expect(await post(part(FILE, 'x'.repeat(200_000)) + END)).toMatchObject({ code: 0, data: { size: 200_000 } });
+  });
+
+  it.each(['1e3', '-1', 'many', ' '])('the limit %j is the default', async (limit) => {
+    env.SERVICE_CODE_UPLOAD_MAX_BYTES = limit;
+    expect(await post(part(FILE, 'x'.repeat(2000)) + END)).toMatchObject({ code: 0 });
   });
 });
 

@@ -6,6 +6,6 @@ export default defineEndpoint({
   tag: 'files',
   form: uploadFormSchema,
   data: uploadSchema,
-  errors: ['persistence.failure'],
+  errors: ['file.too_large', 'persistence.failure'],
   handler: ({ form, app }) => app.uploads.receive(form),
 });
