@@ -13,7 +13,7 @@ import { upload } from '#support/uploads.ts';
 
 let home: string;
 let clock: ManualClock;
-let env: NodeJS.ProcessEnv;
+let env: NodeJS.ProcessEnv = process.env;
 let server: TestServer;
 beforeAll(async () => {
   home = await temporaryDirectory();
