@@ -1,0 +1,17 @@
+/** All fuzz targets by name. Each call is one case of random input; it throws, or rejects, when the code is wrong. */
+import type { Random } from '#support/random.ts';
+import { configMerge } from './config-merge.ts';
+import { denyLines } from './deny-lines.ts';
+import { hosts } from './hosts.ts';
+import { origins } from './origins.ts';
+import { requestTarget } from './request-target.ts';
+import { toolArguments } from './tool-arguments.ts';
+
+export const fuzzTargets: Record<string, (random: Random) => void | Promise<void>> = {
+  'request-target': requestTarget,
+  hosts,
+  origins,
+  'deny-lines': denyLines,
+  'tool-arguments': toolArguments,
+  'config-merge': configMerge,
+};
