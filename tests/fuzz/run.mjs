@@ -13,7 +13,7 @@ const { values } = parseArgs({
   },
 });
 const root = join(import.meta.dirname, '../..');
-console.log(`seed ${values.seed}, ${values.seconds} s`);
+process.stdout.write(`seed ${values.seed}, ${values.seconds} s\n`);
 const env = { ...process.env, FUZZ_SECONDS: values.seconds, FUZZ_SEED: values.seed, FUZZ_TARGET: values.only };
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');
 const args = [vitest, 'run', '--project', 'unit', 'tests/unit/fuzz.test.ts', '--disable-console-intercept'];

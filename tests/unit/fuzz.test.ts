@@ -22,6 +22,6 @@ it.each(targets)('fuzz %s', { timeout: 360_000 + share }, async (name, target) =
   } catch (error) {
     throw new Error(`case ${cases} of ${name} with FUZZ_SEED=${seed}`, { cause: error });
   }
-  if (seconds !== undefined) console.log(`${name}: ${cases} cases`);
+  if (seconds !== undefined) process.stdout.write(`${name}: ${cases} cases\n`);
   expect(cases).toBeGreaterThan(0);
 });
