@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, truncateSync } from 'node:fs';
 import { link, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { errorCode } from '#server/files/errno.ts';
 import { runAtExit } from '#server/processes/process-exit.ts';
@@ -56,6 +57,18 @@ export class LeaseLostError extends Error {
 /** Lost races before giving up; each one means that another process took the number. */
 const MAX_ATTEMPTS = 100;
 
+/**
+ * How many leases of this process have, or are about to link, a file. A file that names this process and is not here was
+ * left by an acquisition that failed.
+ */
+const held = new Map<string, number>();
+
+function addHeld(file: string, change: 1 | -1): void {
+  const count = (held.get(file) ?? 0) + change;
+  if (count > 0) held.set(file, count);
+  else held.delete(file);
+}
+
 /** The live server that holds the lease, if any. */
 export async function leaseOwner(path: string, holder: LeaseHolder): Promise<LeaseOwner | undefined> {
   const current = await highest(path);
@@ -82,19 +95,41 @@ export async function acquireLease(
       if (owner) return { owner };
       // Before the link: a silence from here on shows at the first fence.
       const silences = holder.silences();
-      const own = `${path}.${current + 1}`;
-      if (!(await linked(temporary, own))) continue;
-      // Somebody may have passed this number between the look and the link.
-      if ((await highest(path)) === current + 1) {
-        if (current > 0) await rm(`${path}.${current}`, { force: true });
-        return { lease: createLease(path, current + 1, holder, silences) };
-      }
-      await rm(own, { force: true });
+      if (!(await linkNext(path, current, temporary))) continue;
+      if (current > 0) await removeQuietly(`${path}.${current}`);
+      return { lease: createLease(path, current + 1, holder, silences) };
     }
     throw new Error(`no lease could be taken at ${path} after ${MAX_ATTEMPTS} attempts`);
   } finally {
-    await rm(temporary, { force: true });
+    await removeQuietly(temporary);
   }
+}
+
+/**
+ * Links the next number after `current`, if no other process has passed it. Throws what the file system throws; then the
+ * number is removed where possible, and names no owner for this process in any case.
+ */
+async function linkNext(path: string, current: number, temporary: string): Promise<boolean> {
+  const own = `${path}.${current + 1}`;
+  addHeld(own, 1);
+  let won = false;
+  try {
+    if (!(await linked(temporary, own))) return false;
+    try {
+      // Another process may have passed this number between the look and the link.
+      won = (await highest(path)) === current + 1;
+    } finally {
+      if (!won) await removeQuietly(own);
+    }
+    return won;
+  } finally {
+    if (!won) addHeld(own, -1);
+  }
+}
+
+/** Cleaning up must not fail what is done; a file that stays names no live owner, or a process that has no such lease. */
+async function removeQuietly(path: string): Promise<void> {
+  await rm(path, { force: true }).catch(() => undefined);
 }
 
 function createLease(path: string, number: number, holder: LeaseHolder, silencesSeen: number): Lease {
@@ -121,6 +156,8 @@ function createLease(path: string, number: number, holder: LeaseHolder, silences
       } catch (error) {
         // Taken over, or the folder is gone: nothing to give back.
         if (errorCode(error) !== 'ENOENT') throw error;
+      } finally {
+        addHeld(own, -1);
       }
       forget();
     },
@@ -151,7 +188,8 @@ async function linked(from: string, to: string): Promise<boolean> {
 async function liveOwner(path: string, holder: LeaseHolder): Promise<LeaseOwner | undefined> {
   const text = await readFile(path, 'utf8').catch(orGone);
   const owner = parseOwner(text);
-  return owner && (await holder.alive(owner)) ? owner : undefined;
+  if (!owner || (isDeepStrictEqual(owner, holder.self) && !held.has(path))) return undefined;
+  return (await holder.alive(owner)) ? owner : undefined;
 }
 
 function textSync(path: string): string {

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import fs, { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { acquireLease, leaseOwner, LeaseLostError, leaseReleased, type Lease } from '#server/storage/lease.ts';
 import { deadOwner, leaseHolder } from '#support/lease-holder.ts';
 import { buildProgram, startProgram } from '#support/programs.ts';
@@ -19,6 +20,74 @@ async function take(holder = leaseHolder()): Promise<Lease> {
   if ('owner' in taken) throw new Error(`held by ${taken.owner.pid}`);
   return taken.lease;
 }
+
+/** Makes calls of the file system fail that follow a `link`; `fails` gets their number. Undone after the test. */
+function failAfterLink(fails: (call: number) => boolean): { calls(): number } {
+  let calls: number | undefined;
+  const real = { link: fs.link, readdir: fs.readdir, readFile: fs.readFile, rm: fs.rm, truncate: fs.truncate };
+  for (const [name, call] of Object.entries(real)) {
+    const failing = new Proxy(call, {
+      async apply(target, self, args) {
+        if (calls !== undefined && fails(calls++)) throw new Error(`EIO: i/o error, ${name}`);
+        const result: unknown = await Reflect.apply(target, self, args);
+        if (name === 'link') calls = 0;
+        return result;
+      },
+    });
+    Object.assign(fs, { [name]: failing });
+  }
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    Object.assign(fs, real);
+    syncBuiltinESMExports();
+  });
+  return { calls: () => calls ?? 0 };
+}
+
+describe('a file system that fails after the link', () => {
+  const failures: [string, (call: number) => boolean][] = [
+    ...[0, 1, 2].map((place): [string, (call: number) => boolean] => [`at call ${place}`, (call) => call === place]),
+    ['at every call', () => true],
+  ];
+  it.each(failures)('%s: locks nobody out', async (_name, fails) => {
+    await writeFile(`${path}.1`, deadOwner());
+    let failing = true;
+    const { calls } = failAfterLink((call) => failing && fails(call));
+    const holder = leaseHolder();
+    const first = await acquireLease(path, holder).catch((error: unknown) => error);
+    expect(calls()).toBeGreaterThan(1);
+    failing = false;
+    if (first instanceof Error) expect(first.message).toContain('EIO');
+    // Cleaning up fails no lease that was won.
+    else if (typeof first === 'object' && first && 'lease' in first) {
+      expect(await acquireLease(path, holder)).toEqual({ owner: holder.self });
+      return;
+    }
+    const lease = await take(holder);
+    expect(await acquireLease(path, leaseHolder('server_2'))).toEqual({ owner: holder.self });
+    await lease.release();
+    await (await take(leaseHolder('server_2'))).release();
+  });
+
+  it('in a release: the next acquisition succeeds', async () => {
+    const holder = leaseHolder();
+    const lease = await take(holder);
+    vi.spyOn(fs, 'truncate').mockRejectedValueOnce(new Error('EIO: i/o error, truncate'));
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+      syncBuiltinESMExports();
+    });
+    await expect(lease.release()).rejects.toThrow('EIO');
+    await (await take(holder)).release();
+  });
+
+  it('many that acquire at once in one process: one has it', async () => {
+    const holder = leaseHolder();
+    const taken = await Promise.all(Array.from({ length: 20 }, () => acquireLease(path, holder)));
+    expect(taken.filter((each) => 'lease' in each)).toHaveLength(1);
+  });
+});
 
 describe('a lease', () => {
   it('is refused while its owner lives and given on when it is released', async () => {
