@@ -33,7 +33,7 @@ async function main(): Promise<void> {
   await runServer(app, server, options, stop);
 }
 
-// Whoever read the output may be gone (`| head`, a closed terminal); sessions go on, and the log file has what matters.
+// The reader of the output may have closed it (`| head`); sessions must keep running, and the log file has what matters.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 main().then(

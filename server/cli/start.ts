@@ -67,7 +67,10 @@ async function openBrowser(url: string, { options: { home, clock }, log }: App):
 export interface StopRequest {
   /** Aborted once the server has been asked to stop. */
   readonly signal: AbortSignal;
-  /** Asks for it, as SIGINT and SIGTERM do; a signal after that ends the process without waiting for what is open. */
+  /**
+   * Asks for it, as SIGINT, SIGTERM and SIGHUP do; a SIGINT or SIGTERM after that ends the process without waiting for what
+   * is open.
+   */
   stop(): void;
 }
 
@@ -79,6 +82,8 @@ export function createStopRequest(): StopRequest {
     controller.abort();
   };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  // Of a closed terminal, which may send it several times.
+  process.on('SIGHUP', () => controller.abort());
   return { signal: controller.signal, stop: () => controller.abort() };
 }
 

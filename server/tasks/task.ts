@@ -67,7 +67,7 @@ export interface TaskEnd {
 export interface TaskStop {
   status: 'killed' | 'timed_out';
   /** `turn`: of the call that waited. */
-  by: 'user' | 'agent' | 'turn' | 'time' | 'close';
+  by: 'user' | 'agent' | 'turn' | 'time' | 'close' | 'exit';
   reason: string;
   /** Its agent is not told of the end. */
   silent?: boolean;

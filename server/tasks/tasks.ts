@@ -19,6 +19,8 @@ export const KILL_GRACE_MS = 5000;
 export const DETACHED_TIMEOUT_S = 600;
 /** After the grace time what was stopped is given up. */
 const GIVE_UP_MS = 2000;
+/** The same where the server ends: its stop has 4 s for everything. */
+const EXIT_GIVE_UP_MS = 2500;
 const DESCRIPTION_CHARS = 1000;
 /** Bytes of output that the record of an end keeps. */
 const RECORDED_TAIL_BYTES = 4096;
@@ -113,6 +115,7 @@ export function createTasks(deps: TasksDeps): Tasks {
   const entries = new Map<string, Entry>();
   const starts: ((task: Task) => void)[] = [];
   const listeners: ((task: Task) => void)[] = [];
+  let exiting = false;
   let withoutFile: TaskOutput[] = [];
 
   function newId(kind: TaskInfo['kind']): string {
@@ -332,7 +335,8 @@ export function createTasks(deps: TasksDeps): Tasks {
   }
 
   function giveUpLater(entry: Entry): void {
-    const ms = settings().killGraceMs + GIVE_UP_MS;
+    const ms = exiting ? EXIT_GIVE_UP_MS : settings().killGraceMs + GIVE_UP_MS;
+    entry.callOffGivingUp();
     entry.callOffGivingUp = clock.setTimeout(() => void settle(entry, { status: 'stopped' }), ms);
   }
 
@@ -391,7 +395,11 @@ export function createTasks(deps: TasksDeps): Tasks {
         entry.callOffTimer();
         return false;
       });
-      await stopAll(left, { status: 'killed', by: 'close', reason: 'session closed', silent: true });
+      exiting = reason === 'exit';
+      // Those that are being stopped already have no longer either.
+      if (exiting) for (const entry of left) if (entry.stop) giveUpLater(entry);
+      const by = exiting ? 'exit' : 'close';
+      await stopAll(left, { status: 'killed', by, reason: 'session closed', silent: true });
     },
   };
 }

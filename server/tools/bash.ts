@@ -114,9 +114,10 @@ function commandRequest(args: BashArguments, target: Target, { runtime, explicit
   };
 }
 
-/** After an abort the turn ends, and the next one must not meet this command still running. */
+/** After an abort the next turn must not meet this command still running; a stop of the server takes 4 s. */
 function graceOf(signal: AbortSignal, usual: number): number {
-  return stopOf(signal)?.by === 'turn' ? Math.min(usual, ABORT_GRACE_MS) : usual;
+  const by = stopOf(signal)?.by;
+  return by === 'turn' || by === 'exit' ? Math.min(usual, ABORT_GRACE_MS) : usual;
 }
 
 async function run(args: BashArguments, target: Target, context: RunContext): Promise<ToolResult> {

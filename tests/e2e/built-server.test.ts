@@ -5,6 +5,7 @@ import { chmod, cp, mkdir, readFile, readdir, rm, stat, writeFile } from 'node:f
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { spawn as spawnPty } from 'node-pty';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
@@ -489,5 +490,57 @@ describe('stop', () => {
     await expect.poll(() => logOf(server.home), { interval: 5 }).toContain('server stopping');
     server.process.kill('SIGINT');
     expect((await exited)[0]).toBe(130);
+  });
+
+  it.each(['SIGTERM', 'SIGHUP'] as const)('%s ends cleanly beside a command that ignores signals', async (signal) => {
+    const home = await directory();
+    const server = await start({ home, args: ['--demo'] });
+    const session = await demoSession(server);
+    await session.prompt(`run trap '' TERM HUP INT; echo up; sleep 60`);
+    await session.events.waitFor(({ type }) => type === 'tool.progress');
+    const { data } = await server.api('GET', `/sessions/${session.id}/tasks`);
+    const [task] = z.object({ items: z.array(z.object({ id: z.string() })) }).parse(data).items;
+    expect(await server.api('POST', `/sessions/${session.id}/tasks/${task?.id}:detach`)).toMatchObject({ code: 0 });
+    await session.events.waitFor(({ type }) => type === 'turn.ended');
+    const exited = once(server.process, 'exit');
+    server.process.kill(signal);
+    await expect.poll(() => logOf(server.home), { interval: 5 }).toContain('server stopping');
+    // A closed terminal may send it several times; only the others are impatient.
+    if (signal === 'SIGHUP') server.process.kill(signal);
+    expect(await exited).toEqual([0, null]);
+    expect(await session.events.closed).toEqual({ code: 1001, reason: 'server shutting down' });
+    expect(await readFile(join(session.folder, 'journal.ndjson'), 'utf8')).toContain('"session.closed"');
+    expect(await wasReleased(session.folder)).toBe(true);
+    expect(await instances(home)).toEqual([]);
+  });
+
+  it('ends with its terminal, and takes the commands of its agents with it', async () => {
+    const home = await directory();
+    const cwd = await directory();
+    const pty = spawnPty(process.execPath, [BUILT_ENTRY, '--port', '0', '--no-open', '--demo'], {
+      cwd,
+      env: { ...process.env, SERVICE_CODE_HOME: home },
+    });
+    let output = '';
+    pty.onData((text) => (output += text));
+    await eventually(() => expect(output).toMatch(/http:\S+#token=[\w-]+/));
+    const [, url = '', token = ''] = /(http:\/\/127[^/\s]+)\/#token=([\w-]+)/.exec(output) ?? [];
+    const api = async (path: string, body: object) => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const response = await fetch(`${url}/api/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+      return z.looseObject({ code: z.literal(0), data: z.unknown() }).parse(await response.json()).data;
+    };
+    const { id } = withId.parse(await api('/sessions', { metadata: { cwd } }));
+    const content = [{ type: 'text', text: 'run echo $$ > pid; exec sleep 60' }];
+    await api(`/sessions/${id}/prompts`, { content, permission_mode: 'yolo' });
+    const pid = async () => Number(await readFile(join(cwd, 'pid'), 'utf8').catch(() => ''));
+    await expect.poll(pid).toBeGreaterThan(0);
+    const command = await pid();
+    const exited = new Promise((resolve) => pty.onExit(resolve));
+    // SIGHUP, as the system sends it when a terminal is closed.
+    pty.kill();
+    await exited;
+    expect(await instances(home)).toEqual([]);
+    await eventually(() => expect(processAlive(command)).toBe(false));
   });
 });

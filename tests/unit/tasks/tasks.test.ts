@@ -350,6 +350,27 @@ describe('the end of what they belong to', () => {
   });
 });
 
+describe('a task that does not end', () => {
+  test.each([
+    ['that is stopped with the server', false],
+    ['that was being stopped when the server stopped', true],
+  ])('%s is given up after 2.5 s', async (_what, stopped) => {
+    const clock = manualClock();
+    const { tasks, spec } = setUp({}, clock);
+    const started = await tasks.run(spec({ kind: 'process' }), (task) => {
+      task.started(() => ({ kind: 'process', command: 'x', pid: 1, exitCode: null }));
+      return new Promise(() => undefined);
+    });
+    if (stopped) void tasks.stop(started.info.taskId, { status: 'killed', by: 'user', reason: 'stopped' });
+    const closed = tasks.close('exit');
+    clock.advance(2499);
+    expect(tasks.running()).toBe(true);
+    clock.advance(1);
+    await closed;
+    expect(tasks.running()).toBe(false);
+  });
+});
+
 test('an id that an earlier run had is not given again', async () => {
   const asked: string[] = [];
   const tasks = tasksOf(dir, {}, [], undefined, (id) => asked.push(id) < 3);
