@@ -29,7 +29,7 @@ async function main(): Promise<void> {
   const app = await createApp(appOptions({ ...options, home, log: createLogger(options.logLevel) }));
   guardAgainstCrashes(app.log);
   const assets = createAssetReader(() => fileURLToPath(new URL('../public', import.meta.url)));
-  const server = await createHttpServer(app, { endpoints, assets });
+  const server = await createHttpServer(app, { endpoints, assets, preload: true });
   await runServer(app, server, options, stop);
 }
 

@@ -8,6 +8,7 @@ import type { McpAuth } from '#server/mcp/auth/mcp-auth.ts';
 import type { McpConfig } from '#server/mcp/config/mcp-config.ts';
 import { createImages } from '#server/images/images.ts';
 import { createMcp } from '#server/mcp/mcp.ts';
+import { findModel, resolveModel } from '#server/models/resolve.ts';
 import { createVideoUploads } from '#server/models/video-uploads.ts';
 import { createModelClient } from '#server/models/stream.ts';
 import type { Fetch } from '#server/net/http-client.ts';
@@ -31,6 +32,8 @@ export interface AppProgramDeps extends Omit<
 }
 
 export interface AppProgram extends AgentProgram {
+  /** Loads what the first request to the default model loads otherwise. */
+  loadModelClient(): Promise<void>;
   /** Ends the connections to models and MCP servers; after the sessions that use them. */
   close(): Promise<void>;
 }
@@ -76,5 +79,14 @@ export async function createAppProgram(deps: AppProgramDeps): Promise<AppProgram
       log,
     }),
   });
-  return { ...program, close: () => opened.close(log) };
+  return {
+    ...program,
+    async loadModelClient() {
+      const effective = config.effective();
+      const { defaultModel: alias } = effective;
+      if (alias === undefined || !findModel(effective, alias)) return;
+      await client.load(resolveModel(alias, { config: effective, env: env(), identity }).protocol);
+    },
+    close: () => opened.close(log),
+  };
 }

@@ -94,6 +94,8 @@ export interface App {
   readonly fileSearch: FileSearch;
   readonly runtime: Runtime;
   readonly projects: Projects;
+  /** Load ahead what prompts, and reads of sessions, load at their first use. */
+  readonly preload: readonly (() => Promise<unknown>)[];
   meta(): Meta;
   /** The home's token, for URLs shown to the user; undefined with `--dangerous-bypass-auth`. */
   token(): Promise<string | undefined>;
@@ -387,6 +389,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     git,
     fileSearch,
     runtime,
+    preload: [sessions.preload, async () => (await loadProgram()).loadModelClient()],
     meta,
     token: async () => (options.bypassAuth ? undefined : token.current()),
     async listening(boundPort) {

@@ -11,6 +11,8 @@ export interface ModelClient {
    */
   streamModel(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
   protocol(name: ProtocolName): Promise<Protocol>;
+  /** Loads what the first request of a protocol loads otherwise. */
+  load(name: ProtocolName): Promise<void>;
   /** Id of a video at the provider of a model whose protocol takes one. Rejects as `streamModel`. */
   uploadVideo(upload: VideoUpload): Promise<string>;
   /** Closes the sockets; running requests fail. */
@@ -24,12 +26,20 @@ export function createModelClient(options: { timeouts?: Timeouts } = {}): ModelC
 
   function protocol(name: ProtocolName): Promise<Protocol> {
     let pending = loaded.get(name);
-    if (!pending) loaded.set(name, (pending = load(name, transport)));
+    if (pending) return pending;
+    pending = load(name, transport);
+    loaded.set(name, pending);
+    // The next request tries again.
+    pending.catch(() => loaded.delete(name));
     return pending;
   }
 
   return {
     protocol,
+    async load(name) {
+      await transport.load();
+      await (await protocol(name)).load?.();
+    },
     async streamModel(request, onPart) {
       request.signal.throwIfAborted();
       const { stream } = await protocol(request.model.protocol);

@@ -107,6 +107,8 @@ export interface Protocol {
   stream(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
   /** What is handed to the vendor's SDK: the wire body itself, but for Google, whose SDK rearranges it. */
   body(request: ModelRequest): unknown;
+  /** Loads the vendor's SDK, which the first request does otherwise; absent without one. */
+  load?(): Promise<unknown>;
   /** Gives the provider a video and returns its id; absent where requests have no place for one. Rejects as `stream`. */
   uploadVideo?(upload: VideoUpload): Promise<string>;
 }

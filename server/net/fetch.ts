@@ -44,6 +44,8 @@ export interface Exchange {
 }
 
 export interface Transport {
+  /** Loads what the first request loads otherwise. */
+  load(): Promise<unknown>;
   /** A `fetch` for one request; `auth` is the header that carries the key, absent for a server without one. */
   exchange(headers: Record<string, string>, auth?: { name: string; value: string }): Exchange;
   /** Breaks off what is still running and closes the sockets. */
@@ -54,17 +56,27 @@ export interface Transport {
 export function createTransport(timeouts: Timeouts = DEFAULT_TIMEOUTS): Transport {
   let opened: Promise<{ undici: typeof import('undici'); dispatcher: EnvHttpProxyAgent }> | undefined;
 
-  async function open() {
+  async function openOnce() {
     const undici = await import('undici');
     return { undici, dispatcher: new undici.EnvHttpProxyAgent(dispatcherOptions(timeouts)) };
   }
 
+  /** After a failure, such as without free descriptors, the next call tries again. */
+  function open() {
+    opened ??= openOnce().catch((error: unknown) => {
+      opened = undefined;
+      throw error;
+    });
+    return opened;
+  }
+
   return {
+    load: open,
     exchange(headers, auth) {
       const facts: ExchangeFacts = {};
 
       async function exchanged(url: string, request: SentRequest): Promise<Answer> {
-        const { undici, dispatcher } = await (opened ??= open());
+        const { undici, dispatcher } = await open();
         const sendTo = (target: string, again: SentRequest) => send(undici, dispatcher, target, again);
         const answer = await followRedirects(url, request, sendTo).catch((error: unknown) => {
           facts.unreachable = error;

@@ -19,17 +19,26 @@ export interface HttpClient {
 
 /** Creates it; nothing is loaded or opened before the first request. */
 export function createHttpClient(): HttpClient {
-  let opened: ReturnType<typeof open> | undefined;
+  let opened: ReturnType<typeof openOnce> | undefined;
 
-  async function open() {
+  async function openOnce() {
     const [undici, { send, toResponse }] = await Promise.all([import('undici'), import('./send.ts')]);
     const timeouts = { connectMs: CONNECT_MS, firstByteMs: 0, idleMs: 0 };
     return { undici, send, toResponse, dispatcher: new undici.EnvHttpProxyAgent(dispatcherOptions(timeouts)) };
   }
 
+  /** After a failure, such as without free descriptors, the next call tries again. */
+  function open() {
+    opened ??= openOnce().catch((error: unknown) => {
+      opened = undefined;
+      throw error;
+    });
+    return opened;
+  }
+
   return {
     async fetch(url, init = {}) {
-      const { undici, send, toResponse, dispatcher } = await (opened ??= open());
+      const { undici, send, toResponse, dispatcher } = await open();
       const headers = new Headers(init.headers);
       const { body } = init;
       if (body instanceof URLSearchParams && !headers.has('content-type')) {

@@ -75,6 +75,8 @@ export interface LiveSessionsDeps {
 
 export interface LiveSessions extends Omit<LiveCache<LiveSession>, 'add' | 'use'> {
   directory(row: Pick<SessionHeader, 'id' | 'workspaceId'>): string;
+  /** Loads the code that the first session and the first copy load otherwise. */
+  preload(): Promise<void>;
   /** Throws 40001 while the models configured for subagents cannot be used, and the session is not loaded yet. */
   use: LiveCache<LiveSession>['use'];
   /** As `use`, for those who only want it loaded, whatever the configuration says: nothing keeps it so. */
@@ -346,6 +348,10 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
 
   return {
     directory,
+    async preload() {
+      await engine();
+      await import('./session-copies.ts');
+    },
     get: live.get,
     all: live.all,
     loaded: live.loaded,

@@ -112,6 +112,8 @@ export interface Sessions extends ConversationActions {
   streams: StreamSource;
   /** Who follows the transcripts. */
   followers: TranscriptFollowers;
+  /** Loads the code of sessions and their prompts ahead of its first use. */
+  preload(): Promise<void>;
   /** Begins to settle what dead servers left open, and to load what has scheduled jobs. */
   startBackground(): void;
   close(): Promise<void>;
@@ -323,6 +325,10 @@ export function createSessions(deps: SessionsDeps): Sessions {
     mcpServers: createSessionMcpServers(live),
     streams: createSessionStreams({ ...deps, live, rowOf }),
     followers,
+    async preload() {
+      await live.preload();
+      await import('./submit-prompt.ts');
+    },
     startBackground() {
       callOffStart = clock.setTimeout(() => {
         recovery.start();

@@ -3,8 +3,12 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import { z } from 'zod';
 import { rawRequest } from '#support/raw-request.ts';
 import { spawnServer, type SpawnedServer } from '#support/server.ts';
+
+const envelope = z.object({ code: z.number(), data: z.unknown() });
+const withId = z.object({ id: z.string() });
 
 let server: SpawnedServer;
 const idle: Socket[] = [];
@@ -40,6 +44,29 @@ it('with 90 descriptors and 200 idle sockets answers a new client', async () => 
   server = await spawnServer({ descriptors: 90 });
   await openIdle(200);
   for (let round = 0; round < 3; round += 1) expect(await codes()).toEqual([0, 0, 0]);
+});
+
+it('with 200 descriptors and 230 idle sockets runs a turn, copies the session and reads both', async () => {
+  server = await spawnServer({ descriptors: 200, args: ['--demo'] });
+  await openIdle(230);
+  const send = async (method: string, path: string, body?: object) => {
+    const headers = { ...bearer(), 'content-type': 'application/json' };
+    const request = { method, path: `/api/v1/sessions${path}`, headers, body: body && JSON.stringify(body) };
+    const { code, data } = envelope.parse(JSON.parse((await rawRequest(server.url, request)).text));
+    expect([path, code]).toEqual([path, 0]);
+    return data;
+  };
+  const { id } = withId.parse(await send('POST', '', { metadata: { cwd: '/tmp' } }));
+  await send('POST', `/${id}/prompts`, { content: [{ type: 'text', text: 'Hello' }] });
+  await expect.poll(() => send('GET', `/${id}`)).toMatchObject({ busy: false, last_turn_reason: 'completed' });
+  const copy = withId.parse(await send('POST', `/${id}:fork`, {}));
+  for (const each of [id, copy.id]) {
+    await send('GET', `/${each}/snapshot`);
+    expect(JSON.stringify(await send('GET', `/${each}/messages`))).toContain('Hello');
+  }
+  // With all of the idle sockets gone it goes on as before.
+  for (const socket of idle.splice(0)) socket.destroy();
+  await send('POST', `/${copy.id}/prompts`, { content: [{ type: 'text', text: 'Again' }] });
 });
 
 it('keeps 150 WebSockets, however many idle sockets come', async () => {

@@ -10,10 +10,19 @@ const MAX_CONNECTIONS = 10_000;
 
 /** The other half is for files, for the programs that sessions run, and for connections to other servers. */
 const SHARE_OF_DESCRIPTORS = 0.5;
+/** These stay free, and what the server itself has open at its start. */
+const FREE_DESCRIPTORS = 100;
+const OWN_DESCRIPTORS = 50;
+/** Where so many cannot stay free: clients must be served all the same. */
+const LEAST_SHARE = 0.2;
 
 /** Connections that this process may have. */
-export const connectionsAllowed = async (): Promise<number> =>
-  Math.min(MAX_CONNECTIONS, Math.floor((await descriptorLimit()) * SHARE_OF_DESCRIPTORS));
+export async function connectionsAllowed(): Promise<number> {
+  const limit = await descriptorLimit();
+  const free = limit - FREE_DESCRIPTORS - OWN_DESCRIPTORS;
+  const share = Math.max(Math.min(limit * SHARE_OF_DESCRIPTORS, free), limit * LEAST_SHARE);
+  return Math.min(MAX_CONNECTIONS, Math.floor(share));
+}
 
 export interface ConnectionLimit {
   /** The connection has carried a valid token: it is never closed for another one. */

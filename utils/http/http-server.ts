@@ -5,6 +5,7 @@ import type { App } from '#server/app.ts';
 import type { AssetReader } from './assets.ts';
 import { connectionsAllowed, limitConnections, type ConnectionLimit } from './connection-limit.ts';
 import { createRequestHandler } from './handler.ts';
+import { preloadAfterFirstAnswer } from './preload.ts';
 import { createRouteTable, type EndpointEntry } from './route-table.ts';
 import { createUpgrade, createUpgradeListener } from './websocket.ts';
 
@@ -13,10 +14,15 @@ const KEEP_ALIVE_MS = 72_000;
 export interface HttpServerOptions {
   endpoints: EndpointEntry[];
   assets: AssetReader;
+  /** Loads ahead what requests load at their first use. */
+  preload?: boolean;
 }
 
 /** Builds the server; it does not listen yet. */
-export async function createHttpServer(app: App, { endpoints, assets }: HttpServerOptions): Promise<Server> {
+export async function createHttpServer(
+  app: App,
+  { endpoints, assets, preload = false }: HttpServerOptions,
+): Promise<Server> {
   const { maxConnections, headersMs, headersCheckMs } = app.options.httpLimits;
   // Not nitro's own app, whose router, cache and fetch would only take time to load: the handler serves every request.
   const h3App = createH3App();
@@ -40,6 +46,7 @@ export async function createHttpServer(app: App, { endpoints, assets }: HttpServ
     toNodeListener(h3App),
   );
   const connections: ConnectionLimit = limitConnections(server, maxConnections ?? (await connectionsAllowed()));
+  if (preload) preloadAfterFirstAnswer(server, { endpoints, steps: app.preload, log: app.log });
   server.on('upgrade', createUpgradeListener(app, createUpgrade(app)));
   return server;
 }

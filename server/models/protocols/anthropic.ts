@@ -30,6 +30,7 @@ export function createAnthropic(transport: Transport): Protocol {
   return {
     name: 'anthropic',
     body,
+    load: () => import('@anthropic-ai/sdk'),
     stream: (request, onPart) =>
       runStream(transport, request, 'authorization', (exchange) => read(exchange, request, onPart)),
   };

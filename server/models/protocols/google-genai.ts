@@ -48,6 +48,7 @@ export function createGoogle(transport: Transport): Protocol {
   return {
     name: 'google-genai',
     body,
+    load: () => import('@google/genai'),
     stream: (request, onPart) =>
       runStream(transport, request, 'x-goog-api-key', (exchange) => read(exchange, request, onPart)),
   };

@@ -22,6 +22,7 @@ export function createOpenAIResponses(transport: Transport): Protocol {
   return {
     name: 'openai_responses',
     body,
+    load: () => import('openai'),
     stream: (request, onPart) =>
       runStream(transport, request, 'authorization', (exchange) => read(exchange, request, onPart)),
   };
