@@ -1,5 +1,6 @@
 import { defineNitroConfig } from 'nitropack/config';
 import { compactModule } from './build/compact.ts';
+import { debugSignalModule } from './build/debug-signal.ts';
 import { developmentPortModule } from './build/development-port.ts';
 import { developmentStopModule } from './build/development-stop.ts';
 import { endpointsModule } from './build/endpoints.ts';
@@ -26,6 +27,7 @@ export default defineNitroConfig({
     endpointsModule,
     grammarModule,
     productionModule,
+    debugSignalModule,
     socketResetsModule,
     developmentPortModule,
     developmentStopModule,

@@ -8,6 +8,7 @@ import { createLogger } from '#server/logging/log.ts';
 import { endProcess, threadsBlocked } from '#server/processes/process-exit.ts';
 import { SERVER_VERSION } from '#server/version.ts';
 import { accessUrls } from './access-urls.ts';
+import { hasDebugger, reportDebugSignals } from './debugger.ts';
 import { listen } from './listen.ts';
 import type { StartOptions } from './options.ts';
 import type { RedirectPage } from './redirect-page.ts';
@@ -29,6 +30,9 @@ function warner(options: StartOptions, log: Logger): (message: string) => void {
 function warnOfExposure(options: StartOptions, app: App, warn: (message: string) => void): void {
   if (app.bind.loopback) return;
   warn(`Listening on ${options.host}: the connection is plain HTTP, anyone on the network can read it.`);
+  if (hasDebugger(process.env, process.execArgv)) {
+    warn('Node was started with --inspect: whoever reaches its debugger needs no token to run code as you.');
+  }
   if (!options.bypassAuth) return;
   const rule = '!'.repeat(78);
   // Standard error even with logs on: nobody may overlook it.
@@ -137,6 +141,7 @@ export async function runServer(
   { signal, stop: requestStop }: StopRequest,
 ): Promise<void> {
   void app.stopRequested.then(requestStop);
+  reportDebugSignals(warner(options, app.log));
   let close = async () => {};
   try {
     if (!signal.aborted) close = await serve(app, server, options);

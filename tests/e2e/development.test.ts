@@ -4,13 +4,14 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import endpoints from '#endpoints';
 import { publicPath } from '#utils/http/route-table.ts';
 import { launchBrowser, openPage } from '#support/browser.ts';
 import { openRequests, requestWithoutBody } from '#support/open-requests.ts';
+import { until } from '#support/patience.ts';
+import { freePort, isOpen } from '#support/ports.ts';
 import { rawUpgrade } from '#support/raw-request.ts';
 import { temporaryDirectory } from '#support/server.ts';
 
@@ -20,19 +21,12 @@ let home: string;
 let url: string;
 let child: ChildProcess;
 let output: string;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  if (typeof address !== 'object' || !address) throw new Error('no port');
-  return address.port;
-}
+let debugPort: number;
 
 beforeEach(async () => {
   home = await temporaryDirectory();
   const port = String(await freePort());
+  debugPort = await freePort();
   url = `http://127.0.0.1:${port}`;
   output = '';
   // What says "test" or "CI" makes nitro behave otherwise than at a desk.
@@ -47,7 +41,7 @@ beforeEach(async () => {
   } = process.env;
   child = spawn(process.execPath, [join(root, 'bin/dev.cjs'), '--host', '127.0.0.1', '--port', port], {
     cwd: root,
-    env: { ...env, SERVICE_CODE_HOME: home },
+    env: { ...env, SERVICE_CODE_HOME: home, NODE_OPTIONS: `--inspect-port=127.0.0.1:${debugPort}` },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text: Buffer) => (output += text.toString()));
@@ -105,4 +99,11 @@ it('serves the page, survives reloads of the browser, and closes the app at the 
   child.kill('SIGINT');
   expect(await exited).toEqual([0, null]);
   expect(await readdir(join(home, 'server', 'instances'))).toEqual([]);
+});
+
+it('reports SIGUSR1, which opens no debugger', async () => {
+  child.kill('SIGUSR1');
+  await until(() => output.includes('SIGUSR1 is ignored'), 'a line about the signal');
+  expect(await isOpen(debugPort)).toBe(false);
+  expect((await fetch(`${url}/api/v1/healthz`)).status).toBe(200);
 });

@@ -1,0 +1,22 @@
+/** The port of Node's debugger in a process under test: one that is free, because other tests share the machine. */
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+
+/** A port of 127.0.0.1 that no process listened on a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  if (typeof address !== 'object' || !address) throw new Error('no port');
+  return address.port;
+}
+
+/** Whether a process accepts connections to the port of 127.0.0.1. */
+export function isOpen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}
