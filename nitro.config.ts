@@ -1,7 +1,8 @@
 import { defineNitroConfig } from 'nitropack/config';
 import { compactModule } from './build/compact.ts';
 import { debugSignalModule } from './build/debug-signal.ts';
-import { developmentPortModule } from './build/development-port.ts';
+import { developmentBindModule } from './build/development-bind.ts';
+import { developmentGuardModule } from './build/development-guard.ts';
 import { developmentStopModule } from './build/development-stop.ts';
 import { endpointsModule } from './build/endpoints.ts';
 import { grammarModule } from './build/grammar.ts';
@@ -29,7 +30,8 @@ export default defineNitroConfig({
     productionModule,
     debugSignalModule,
     socketResetsModule,
-    developmentPortModule,
+    developmentBindModule,
+    developmentGuardModule,
     developmentStopModule,
   ],
   devServer: { watch: ['./server', './utils'] },

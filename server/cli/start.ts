@@ -8,7 +8,8 @@ import { createLogger } from '#server/logging/log.ts';
 import { endProcess, threadsBlocked } from '#server/processes/process-exit.ts';
 import { SERVER_VERSION } from '#server/version.ts';
 import { accessUrls } from './access-urls.ts';
-import { hasDebugger, reportDebugSignals } from './debugger.ts';
+import { reportDebugSignals } from './debugger.ts';
+import { warnOfExposure } from './exposure.ts';
 import { listen } from './listen.ts';
 import type { StartOptions } from './options.ts';
 import type { RedirectPage } from './redirect-page.ts';
@@ -25,21 +26,6 @@ function warner(options: StartOptions, log: Logger): (message: string) => void {
     log.warn(message);
     if (options.logLevel === 'silent') process.stderr.write(`${message}\n`);
   };
-}
-
-function warnOfExposure(options: StartOptions, app: App, warn: (message: string) => void): void {
-  if (app.bind.loopback) return;
-  warn(`Listening on ${options.host}: the connection is plain HTTP, anyone on the network can read it.`);
-  if (hasDebugger(process.env, process.execArgv)) {
-    warn('Node was started with --inspect: whoever reaches its debugger needs no token to run code as you.');
-  }
-  if (!options.bypassAuth) return;
-  const rule = '!'.repeat(78);
-  // Standard error even with logs on: nobody may overlook it.
-  process.stderr.write(
-    `${rule}\n!! AUTHENTICATION IS OFF (--dangerous-bypass-auth) on an address that others reach.\n` +
-      `!! Everybody who can connect to this port can run commands as you.\n${rule}\n`,
-  );
 }
 
 function announce(options: StartOptions, urls: string[]): void {
@@ -120,7 +106,7 @@ async function serve(app: App, server: Server, options: StartOptions): Promise<(
     warn(`Port ${busy} is in use, trying ${busy + 1}.`),
   );
   await app.listening(port);
-  warnOfExposure(options, app, warn);
+  warnOfExposure(app, warn);
   const urls = accessUrls(options.host, port, await app.token());
   announce(options, urls);
   app.log.info('server started', { server_id: app.serverId, version: SERVER_VERSION, host: options.host, port });

@@ -1,4 +1,4 @@
-/** The port of Node's debugger in a process under test: one that is free, because other tests share the machine. */
+/** Ports of processes under test: free ones, because other tests share the machine. */
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 
@@ -12,10 +12,10 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Whether a process accepts connections to the port of 127.0.0.1. */
-export function isOpen(port: number): Promise<boolean> {
+/** Whether a process accepts connections to the port of an address of this machine. */
+export function isOpen(port: number, address = '127.0.0.1'): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
+    const socket = connect(port, address);
     socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
     socket.once('connect', () => socket.destroy());
   });

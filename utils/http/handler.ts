@@ -24,6 +24,8 @@ export interface HandlerOptions {
   app(): App | Promise<App>;
   routes: RouteTable;
   assets: AssetReader;
+  /** The address of the client; default: the peer of the connection. */
+  clientAddress?: (request: IncomingMessage) => string | undefined;
   /** Called for each request with a valid token. */
   onAuthorized?: (socket: Socket) => void;
 }
@@ -43,6 +45,7 @@ export function createRequestHandler({
   app: appReady,
   routes,
   assets,
+  clientAddress = ({ socket }) => socket.remoteAddress,
   onAuthorized,
 }: HandlerOptions): (event: H3Event) => Promise<void> {
   const loaded = new Map<EndpointEntry, Endpoint>();
@@ -110,7 +113,7 @@ export function createRequestHandler({
       fetchSite: headers['sec-fetch-site']?.toString(),
       authorization: headers.authorization,
       requestedHeaders: headers['access-control-request-headers'],
-      remoteAddress: socket.remoteAddress,
+      remoteAddress: clientAddress(request),
     });
     if (verdict.authorized) onAuthorized?.(socket);
     for (const name in verdict.headers) response.setHeader(name, verdict.headers[name] ?? '');
@@ -149,7 +152,7 @@ export function createRequestHandler({
         method: request.method,
         url: request.url,
         host: request.headers.host,
-        remoteAddress: request.socket.remoteAddress,
+        remoteAddress: clientAddress(request),
         remotePort: request.socket.remotePort,
       },
       code: reply.code,

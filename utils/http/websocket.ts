@@ -64,13 +64,16 @@ function wrap(socketed: Socketed, cork: (websocket: object) => void): Peer {
 }
 
 /** Hooks that hand every accepted socket to `app.connections`. */
-function peerHooks(app: App): Partial<Hooks> {
+function peerHooks(
+  app: App,
+  clientAddress = ({ remoteAddress }: Socketed): string | undefined => remoteAddress,
+): Partial<Hooks> {
   const handles = new WeakMap<Socketed, PeerHandle>();
   const cork = createCorks();
   return {
     open(socketed) {
       const facts = {
-        remoteAddress: socketed.remoteAddress ?? null,
+        remoteAddress: clientAddress(socketed) ?? null,
         userAgent: socketed.request.headers.get('user-agent'),
       };
       handles.set(socketed, app.connections.open(wrap(socketed, cork), facts));
@@ -148,10 +151,13 @@ function refusalResponse(status: keyof typeof STATUS_TEXT): Response {
   return new Response(null, { status, statusText: STATUS_TEXT[status], headers: { connection: 'close' } });
 }
 
-/** For development, where the upgrade itself belongs to the dev server: the same guard inside crossws' own hook. */
-export function developmentHooks(app: App): Partial<Hooks> {
+/**
+ * For development, where the upgrade itself belongs to the dev server: the same guard inside crossws' own hook.
+ * `clientHeader` has the address of the client.
+ */
+export function developmentHooks(app: App, clientHeader: string): Partial<Hooks> {
   return {
-    ...peerHooks(app),
+    ...peerHooks(app, ({ request }) => request.headers.get(clientHeader) ?? undefined),
     async upgrade({ url, headers }) {
       // crossws puts scheme and Host before the request target; what is behind them is the target as it was received.
       const target = url.slice(url.indexOf('://') + '://'.length + (headers.get('host') || 'localhost').length);
@@ -162,7 +168,7 @@ export function developmentHooks(app: App): Partial<Hooks> {
         fetchSite: headers.get('sec-fetch-site') ?? undefined,
         authorization: headers.get('authorization') ?? undefined,
         protocols: headers.get('sec-websocket-protocol') ?? undefined,
-        remoteAddress: undefined,
+        remoteAddress: headers.get(clientHeader) ?? undefined,
       });
       if (verdict !== 'pass') throw refusalResponse(verdict);
     },

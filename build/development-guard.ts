@@ -1,0 +1,33 @@
+/**
+ * Nitro's development server answers some requests itself, before the guard of the app: `/_vfs` shows generated sources,
+ * also to other sites (DNS rebinding), and its error page shows paths and sources. Both are replaced.
+ */
+import { defineEventHandler, setResponseStatus } from 'h3';
+import type { NitroModule } from 'nitropack/types';
+
+const TEXT = { 'content-type': 'text/plain; charset=utf-8' };
+const UNAVAILABLE = 'The server is not available; its terminal shows why.\n';
+
+export const developmentGuardModule: NitroModule = {
+  name: 'development-guard',
+  setup({ options, logger }) {
+    if (!options.dev) return;
+    // Nitro runs these handlers before its own, and matches paths alike for both.
+    options.devHandlers.unshift({
+      route: '/_vfs',
+      handler: defineEventHandler(() => new Response('Not found', { status: 404, headers: TEXT })),
+    });
+    const logged = new WeakSet<object>();
+    options.devErrorHandler = (error, event) => {
+      const cause = error.cause instanceof Error ? error.cause : error;
+      // The page asks again and again.
+      if (!logged.has(cause)) logger.error(cause);
+      logged.add(cause);
+      const { res: response } = event.node;
+      if (response.headersSent) return void response.destroy();
+      setResponseStatus(event, 503);
+      response.setHeader('content-type', TEXT['content-type']);
+      response.end(UNAVAILABLE);
+    };
+  },
+};
