@@ -1,4 +1,5 @@
 /** The ban on addresses that keep failing authentication; non-loopback binds only, memory only. */
+import { isIP } from 'node:net';
 
 const WINDOW_MS = 60_000;
 const BAN_MS = 60_000;
@@ -11,24 +12,43 @@ export interface Ban {
   fail(address: string): void;
 }
 
+/** Groups of 16 bits that name the network of an IPv6 address; each of its hosts may use all addresses of the network. */
+const NETWORK_GROUPS = 4;
+
+/** The IPv4 address, also where IPv6 contains it, or the /64 network of an IPv6 address. */
+function clientKey(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  const groups = (text: string) => text.split(':').filter((group) => group !== '');
+  const [start = '', end] = address.toLowerCase().split('::');
+  const before = groups(start);
+  // After the `::`, which replaces as many zeros as are missing.
+  const after = groups(end ?? '');
+  const isDotted = after.at(-1)?.includes('.') === true;
+  const zeros = end === undefined ? 0 : 8 - before.length - after.length - (isDotted ? 1 : 0);
+  return [...before, ...Array<string>(zeros).fill('0'), ...after].slice(0, NETWORK_GROUPS).join(':');
+}
+
 /** `now` is a monotonic clock in milliseconds. */
 export function createBan(now: () => number = () => performance.now()): Ban {
   const windows = new Map<string, { openedAt: number; failures: number; bannedUntil: number }>();
   return {
     banned(address) {
-      const window = windows.get(address);
+      const window = windows.get(clientKey(address));
       return window !== undefined && now() < window.bannedUntil;
     },
     fail(address) {
       const at = now();
-      const window = windows.get(address);
+      const key = clientKey(address);
+      const window = windows.get(key);
       if (window && at < window.openedAt + WINDOW_MS) {
         window.failures += 1;
         if (window.failures === FAILURES_TO_BAN) window.bannedUntil = at + BAN_MS;
         return;
       }
-      windows.delete(address);
-      windows.set(address, { openedAt: at, failures: 1, bannedUntil: 0 });
+      windows.delete(key);
+      windows.set(key, { openedAt: at, failures: 1, bannedUntil: 0 });
       if (windows.size > MAX_ADDRESSES) {
         for (const oldest of windows.keys()) {
           windows.delete(oldest);

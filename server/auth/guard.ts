@@ -106,11 +106,14 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
     (fetchSite === 'cross-site' || fetchSite === 'same-site') &&
     !(origin !== undefined && listedOrigins.has(origin));
 
-  async function authorized(token: string | undefined, address: string | undefined): Promise<boolean> {
-    if (!credentials) return true;
-    if (token !== undefined && (await credentials.accepts(token))) return true;
+  /** The check of credentials takes time: a ban that other requests have caused meanwhile applies to this one, too. */
+  async function checkToken(token: string | undefined, address: string | undefined): Promise<'pass' | 401 | 429> {
+    if (!credentials) return 'pass';
+    const accepted = token !== undefined && (await credentials.accepts(token));
+    if (banned(address)) return 429;
+    if (accepted) return 'pass';
     if (address !== undefined) ban?.fail(address);
-    return false;
+    return 401;
   }
 
   return {
@@ -124,7 +127,9 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
         refusal: { error, message, status },
       });
 
-      if (banned(remoteAddress)) return refused('rate.limited', 'Too many failed auth attempts');
+      const refusedByBan = () => refused('rate.limited', 'Too many failed auth attempts');
+
+      if (banned(remoteAddress)) return refusedByBan();
       // These two come before the CORS headers in the order of checks.
       if (!target) return refused('validation.failed', 'Malformed URL', {}, 400);
       if (!hostAllowed(host)) {
@@ -141,9 +146,9 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
         if (isForeign(fetchSite, origin)) {
           return refused('host.not_allowed', 'Request from another site not allowed');
         }
-        if (!(await authorized(bearerToken(authorization), remoteAddress))) {
-          return refused('auth.unauthorized', 'Unauthorized');
-        }
+        const outcome = await checkToken(bearerToken(authorization), remoteAddress);
+        if (outcome === 429) return refusedByBan();
+        if (outcome === 401) return refused('auth.unauthorized', 'Unauthorized');
         if (credentials) return { outcome: 'pass', headers: cors, authorized: true };
       }
       return { outcome: 'pass', headers: cors };
@@ -156,7 +161,7 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
       if (isForeign(fetchSite, origin)) return 403;
       const offered = bearerSubprotocol(protocols?.split(',') ?? [])?.slice(SUBPROTOCOL_PREFIX.length);
       const token = bearerToken(authorization) ?? (offered || undefined);
-      return (await authorized(token, remoteAddress)) ? 'pass' : 401;
+      return checkToken(token, remoteAddress);
     },
   };
 }

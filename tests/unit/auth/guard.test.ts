@@ -117,6 +117,45 @@ describe('ban', () => {
     expect(await guard.upgrade(upgrade)).toBe(429);
   });
 
+  it('applies to requests that were admitted before it', async () => {
+    const guard = setup(() => 0);
+    const guesses = Array.from({ length: 100 }, (_, n) => (n === 50 ? facts.authorization : `Bearer ${n}`));
+    const outcomes = await Promise.all(guesses.map((authorization) => status(guard, { authorization })));
+    expect(outcomes).toEqual(guesses.map((_, n) => (n < 10 ? 401 : 429)));
+    const upgrading = setup(() => 0);
+    const upgrades = guesses.map((authorization) =>
+      upgrading.upgrade({ ...facts, authorization, protocols: undefined }),
+    );
+    expect(await Promise.all(upgrades)).toEqual(outcomes);
+  });
+
+  it('stops none of many requests with the right token, next to failures of the same address', async () => {
+    const guard = setup(() => 0);
+    for (let failures = 0; failures < 9; failures += 1) await status(guard, { authorization: undefined });
+    const outcomes = await Promise.all(Array.from({ length: 30 }, () => status(guard, {})));
+    expect(new Set(outcomes)).toEqual(new Set(['pass']));
+  });
+
+  it.each([
+    ['2001:db8:1:2::1', '2001:db8:1:2:ffff:1:2:3', true],
+    ['2001:DB8:1:2::1', '2001:db8:1:2::2', true],
+    ['2001:db8::1', '2001:db8:0:0:1::', true],
+    ['2001:db8::1', '2001:db8::1:0:0:0:1', false],
+    ['2001:db8:1:2::1', '2001:db8:1:3::1', false],
+    ['::1', '::2', true],
+    ['::1', '1::', false],
+    ['1::1.2.3.4', '1::5', true],
+    ['::ffff:10.0.0.1', '10.0.0.1', true],
+    ['::ffff:10.0.0.1', '::ffff:10.0.0.2', false],
+    ['10.0.0.1', '10.0.0.2', false],
+  ])('of %s holds for %s: %s', async (failing, other, expected) => {
+    const guard = setup(() => 0);
+    for (let failures = 0; failures < 10; failures += 1) {
+      await status(guard, { authorization: undefined, remoteAddress: failing });
+    }
+    expect(await status(guard, { remoteAddress: other })).toBe(expected ? 429 : 'pass');
+  });
+
   it('carries the CORS headers of an allowed origin', async () => {
     const guard = setup(() => 0);
     for (let failures = 0; failures < 10; failures += 1) await status(guard, { authorization: undefined });
