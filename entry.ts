@@ -20,7 +20,7 @@ async function main(): Promise<void> {
   const home = homePath(process.env);
   if (line.command === 'print') return void process.stdout.write(`${line.text}\n`);
   if (line.command === 'rotate-token') {
-    const lines = await runRotateToken(home);
+    const lines = await runRotateToken(home, line);
     return void process.stdout.write(`${lines.join('\n')}\n`);
   }
 

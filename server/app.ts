@@ -7,6 +7,7 @@ import { createGuard } from '#server/auth/guard.ts';
 import type { Guard } from '#server/auth/guard.ts';
 import { createHostCheck, isLoopbackBind } from '#server/auth/hosts.ts';
 import { createPolicies, type Policies } from '#server/auth/policies.ts';
+import { createRevocation } from '#server/auth/revocation.ts';
 import { openToken } from '#server/auth/token.ts';
 import { createConfig, type Config } from '#server/config/config.ts';
 import { createConfigWriter, type ConfigWriter } from '#server/config/config-writer.ts';
@@ -351,6 +352,9 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   });
   // Closed last opened first: clients see their turns end before their sockets go.
   opened.add(gateway);
+  if (!options.bypassAuth) {
+    opened.add(await createRevocation({ token, credentials, connections: gateway, log }));
+  }
   opened.add(bus);
   opened.add(sessions);
 

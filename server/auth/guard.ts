@@ -81,6 +81,15 @@ export function bearerSubprotocol(offered: Iterable<string>): string | undefined
   return undefined;
 }
 
+/** The token or password that an upgrade carries: in `Authorization`, else in the subprotocol. */
+export function offeredSecret({
+  authorization,
+  protocols,
+}: Pick<UpgradeFacts, 'authorization' | 'protocols'>): string | undefined {
+  const subprotocol = bearerSubprotocol(protocols?.split(',') ?? [])?.slice(SUBPROTOCOL_PREFIX.length);
+  return bearerToken(authorization) ?? (subprotocol || undefined);
+}
+
 /** Two reasons for a token, either of which suffices: an error in one is not an open door. */
 function needsToken({ method, matchesEndpoint }: RequestFacts, { decoded, segments }: Target): boolean {
   if (method === 'OPTIONS') return false;
@@ -159,9 +168,7 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
       if (!hostAllowed(host)) return 403;
       if (origin !== undefined && !allows(origin, host)) return 403;
       if (isForeign(fetchSite, origin)) return 403;
-      const offered = bearerSubprotocol(protocols?.split(',') ?? [])?.slice(SUBPROTOCOL_PREFIX.length);
-      const token = bearerToken(authorization) ?? (offered || undefined);
-      return checkToken(token, remoteAddress);
+      return checkToken(offeredSecret({ authorization, protocols }), remoteAddress);
     },
   };
 }

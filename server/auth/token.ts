@@ -1,5 +1,5 @@
 /** The home's bearer token: one file that all its servers share. */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { link, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { BigIntStats } from 'node:fs';
@@ -17,6 +17,8 @@ const FILE_MAX_BYTES = 4096;
 const CHECK_TIMEOUT_MS = 1000;
 
 const tokenPath = (home: string) => join(home, 'server.token');
+/** Digests of the tokens before and after the last rotation that kept connections. */
+const keptPath = (home: string) => join(home, 'server.token.kept');
 const generate = () => randomBytes(TOKEN_BYTES).toString('base64url');
 const tooOpen = (mode: number) => process.platform !== 'win32' && (mode & 0o077) !== 0;
 
@@ -26,12 +28,26 @@ export interface TokenFile {
    * system does not answer.
    */
   current(): Promise<string>;
+  /** Whether the rotation from one token to the next was one that keeps open connections. */
+  keepsConnections(before: string, after: string): Promise<boolean>;
 }
 
-/** Writes a new token over the old one and returns it; running servers adopt it at their next check. */
-export async function rotateToken(home: string): Promise<string> {
+const digest = (token: string) => createHash('sha256').update(token).digest('hex');
+const rotationOf = (before: string, after: string) => `${digest(before)} ${digest(after)}`;
+
+/**
+ * Writes a new token over the old one and returns it; running servers adopt it at their next check. They end the
+ * connections that were opened with the old one, unless `keepConnections` is set.
+ */
+export async function rotateToken(home: string, { keepConnections = false } = {}): Promise<string> {
+  const path = tokenPath(home);
   const token = generate();
-  await writeFileDurable(tokenPath(home), token, TOKEN_MODE);
+  if (keepConnections) {
+    const before = await readToken(path).catch(() => undefined);
+    // The file of the token holds nothing else. Servers look at this one when the token has changed.
+    if (before) await writeFileDurable(keptPath(home), rotationOf(before.token, token), TOKEN_MODE);
+  }
+  await writeFileDurable(path, token, TOKEN_MODE);
   return token;
 }
 
@@ -113,6 +129,11 @@ export async function openToken(home: string): Promise<TokenFile> {
     async current() {
       await check();
       return cached.token;
+    },
+    async keepsConnections(before, after) {
+      // Missing, unreadable or of another rotation: connections end.
+      const kept = await readToken(keptPath(home)).catch(() => undefined);
+      return kept?.token === rotationOf(before, after);
     },
   };
 }

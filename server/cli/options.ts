@@ -57,6 +57,7 @@ const args = {
 } as const satisfies ArgsDef;
 
 const ROTATE = 'rotate-token';
+const KEEP_CONNECTIONS = '--keep-connections';
 
 const command = defineCommand({
   meta: {
@@ -66,7 +67,11 @@ const command = defineCommand({
   },
   args,
   subCommands: {
-    [ROTATE]: { meta: { description: 'Replace the bearer token; running servers adopt the new one at once' } },
+    [ROTATE]: {
+      meta: {
+        description: `Replace the bearer token; running servers adopt the new one and close connections that used the old one, unless ${KEEP_CONNECTIONS} is given`,
+      },
+    },
   },
 });
 
@@ -85,7 +90,9 @@ export interface StartOptions {
 }
 
 export type CommandLine =
-  { command: 'start'; options: StartOptions } | { command: typeof ROTATE } | { command: 'print'; text: string };
+  | { command: 'start'; options: StartOptions }
+  | { command: typeof ROTATE; keepConnections: boolean }
+  | { command: 'print'; text: string };
 
 /** Options that take a value; the rest are switches. */
 const VALUED = new Set(Object.entries(args).flatMap(([name, { type }]) => (type === 'string' ? [name] : [])));
@@ -148,7 +155,7 @@ function parseLevel(text: string): LogLevel {
 async function usage(): Promise<string> {
   const text = stripVTControlCharacters(await renderUsage(command));
   return text
-    .replace(`[OPTIONS] ${ROTATE}`, `[OPTIONS]\n      service-code ${ROTATE}`)
+    .replace(`[OPTIONS] ${ROTATE}`, `[OPTIONS]\n      service-code ${ROTATE} [${KEEP_CONNECTIONS}]`)
     .replace('--host=<host>', '--host[=<host>]')
     .replace(/\n\nUse .* for more information about a command\.\s*$/, '')
     .replace(/[ \t]+$/gm, '');
@@ -158,9 +165,12 @@ async function usage(): Promise<string> {
 export async function parseCommandLine(argv: string[]): Promise<CommandLine> {
   if (argv.includes('--help') || argv.includes('-h')) return { command: 'print', text: await usage() };
   if (argv.includes('--version') || argv.includes('-v')) return { command: 'print', text: SERVER_VERSION };
-  const { options, allowedHosts, words } = normalize(argv);
+  const isRotation = argv.includes(ROTATE);
+  const { options, allowedHosts, words } = normalize(
+    isRotation ? argv.filter((text) => text !== KEEP_CONNECTIONS) : argv,
+  );
   if (words.length > 0) {
-    if (words.length === 1 && words[0] === ROTATE) return { command: ROTATE };
+    if (words.length === 1 && isRotation) return { command: ROTATE, keepConnections: argv.includes(KEEP_CONNECTIONS) };
     throw new StartError(`unknown command '${words.join(' ')}'`);
   }
   const parsed = parseArgs<typeof args>(options, args);

@@ -3,10 +3,13 @@ import { listInstances } from '#server/home/instances.ts';
 import { rotateToken } from '#server/auth/token.ts';
 import { accessUrls } from './access-urls.ts';
 
-/** `service-code rotate-token`: the lines to print, the new token first, then the URLs of the oldest running server. */
-export async function runRotateToken(home: string): Promise<string[]> {
+/**
+ * `service-code rotate-token`: returns the lines to print, the new token first, then the URLs of the oldest running
+ * server. Servers end connections that used the old token, unless `keepConnections` is set.
+ */
+export async function runRotateToken(home: string, options: { keepConnections: boolean }): Promise<string[]> {
   await openHome(home);
-  const token = await rotateToken(home);
+  const token = await rotateToken(home, options);
   const [instance] = await listInstances(home);
   return [token, ...(instance ? accessUrls(instance.host, instance.port, token) : [])];
 }

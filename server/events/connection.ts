@@ -20,6 +20,7 @@ import { createSubscriptions } from './subscriptions.ts';
 
 export interface LiveConnection extends PeerHandle {
   readonly id: string;
+  readonly secret: string | null;
   /** As `GET /connections` shows it. */
   describe(): Connection;
   /** Sends a live event, if it is one for this connection. A failure ends this connection and is not thrown. */
@@ -192,6 +193,7 @@ export function createConnection(deps: ConnectionDeps): LiveConnection {
 
   const connection: LiveConnection = {
     id,
+    secret: facts.secret,
     describe: () => ({
       id,
       connected_at: iso(connectedAt),

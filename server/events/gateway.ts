@@ -17,6 +17,8 @@ import type { StreamSource } from './stream-source.ts';
 
 /** Longest wait for closed peers to be gone; a client that does not read is dropped then. */
 const CLOSE_WAIT_MS = 1000;
+/** Close code of a connection whose token was replaced. */
+const REVOKED_CODE = 4401;
 
 export interface GatewayDeps {
   bus: EventBus;
@@ -94,6 +96,15 @@ export function createGateway(deps: GatewayDeps): Connections {
       };
     },
     list: () => [...connections.values()].map((connection) => connection.describe()),
+    async endRefused(accepts) {
+      const secrets = new Set([...connections.values()].flatMap(({ secret }) => secret ?? []));
+      for (const secret of secrets) {
+        if (await accepts(secret)) continue;
+        for (const connection of connections.values()) {
+          if (connection.secret === secret) connection.end(REVOKED_CODE, 'token replaced');
+        }
+      }
+    },
     async close() {
       closing = true;
       if (connections.size > 0) await closeAll();

@@ -23,6 +23,8 @@ export interface Peer {
 export interface PeerFacts {
   remoteAddress: string | null;
   userAgent: string | null;
+  /** The token or password that was accepted; null without authentication. */
+  secret: string | null;
 }
 
 /** The connection's end of a peer. The hooks call it in wire order and never after `closed`. */
@@ -38,6 +40,8 @@ export interface Connections {
   open(peer: Peer, facts: PeerFacts): PeerHandle;
   /** Established connections, oldest first. */
   list(): Connection[];
+  /** Ends the connections whose secret is no longer accepted with 4401. */
+  endRefused(accepts: (secret: string) => Promise<boolean>): Promise<void>;
   /** Closes every peer with 1001 `server shutting down` and waits until they are gone, a short time at most. */
   close(): Promise<void>;
 }

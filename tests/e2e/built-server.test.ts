@@ -386,16 +386,17 @@ describe('rotate-token', () => {
     expect([await status(token), await status(server.token)]).toEqual([200, 401]);
   });
 
-  it('leaves open WebSockets alone', async () => {
+  it('closes open WebSockets that used the old token, unless it is to keep them', async () => {
     const server = await start();
     const client = await connect(server);
-    const { stdout } = await run(['rotate-token'], server.home);
+    const { stdout } = await run(['rotate-token', '--keep-connections'], server.home);
     const rotated = { url: server.url, token: stdout.split('\n')[0] ?? '' };
     await expect(connect(rotated, { token: server.token })).rejects.toMatchObject({ status: 401 });
     await (await connect(rotated)).close();
     client.sendRaw(JSON.stringify({ type: 'ping', payload: { nonce: 'still here' } }));
     await client.waitFor(({ type, payload }) => type === 'pong' && payload.nonce === 'still here');
-    await client.close();
+    await run(['rotate-token'], server.home);
+    expect(await client.closed).toMatchObject({ code: 4401 });
   });
 });
 

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { Socket } from 'node:net';
 import type { Hooks, Peer as Socketed } from 'crossws';
 import type { App } from '#server/app.ts';
-import { WEBSOCKET_PATH, bearerSubprotocol } from '#server/auth/guard.ts';
+import { WEBSOCKET_PATH, bearerSubprotocol, offeredSecret } from '#server/auth/guard.ts';
 import type { Peer, PeerHandle } from '#server/events/peer.ts';
 import { loadOnce } from '#server/load-once.ts';
 import { parseRequestTarget } from './request-target.ts';
@@ -72,9 +72,15 @@ function peerHooks(
   const cork = createCorks();
   return {
     open(socketed) {
+      const { headers } = socketed.request;
+      const secret = offeredSecret({
+        authorization: headers.get('authorization') ?? undefined,
+        protocols: headers.get('sec-websocket-protocol') ?? undefined,
+      });
       const facts = {
         remoteAddress: clientAddress(socketed) ?? null,
-        userAgent: socketed.request.headers.get('user-agent'),
+        userAgent: headers.get('user-agent'),
+        secret: secret ?? null,
       };
       handles.set(socketed, app.connections.open(wrap(socketed, cork), facts));
     },

@@ -16,6 +16,8 @@ const LONGEST_DELAY_MS = 30_000;
 const JITTER_MS = 250;
 const PROBE_TIMEOUT_MS = 10_000;
 const SUBPROTOCOL = 'service-code.bearer.';
+/** The server closes connections with it whose token was replaced. */
+const REVOKED_CODE = 4401;
 
 /** What is used of a WebSocket; browsers and the `ws` package both fit. */
 export interface SocketLike {
@@ -23,14 +25,18 @@ export interface SocketLike {
   close(code?: number, reason?: string): void;
   addEventListener(
     type: 'message' | 'close' | 'error',
-    listener: (event: { type: string; data?: unknown }) => void,
+    listener: (event: { type: string; data?: unknown; code?: number }) => void,
   ): void;
 }
 export type SocketConstructor = new (url: string, protocols?: string[]) => SocketLike;
 
-/** `waiting` carries when the next try starts, in milliseconds since the epoch. */
+/** `waiting` carries when the next try starts, in milliseconds since the epoch; `refused` needs another token. */
 export type Connection =
-  { kind: 'connecting' } | { kind: 'open' } | { kind: 'waiting'; retryAt: number } | { kind: 'closed' };
+  | { kind: 'connecting' }
+  | { kind: 'open' }
+  | { kind: 'waiting'; retryAt: number }
+  | { kind: 'refused' }
+  | { kind: 'closed' };
 
 export interface Resync {
   session_id: string;
@@ -64,7 +70,10 @@ export interface Socket {
    * Sends a frame; resolves with its ack's payload, rejects with ApiError or, when the line breaks, ConnectionError.
    */
   request<T extends RequestType>(type: T, payload: RequestPayload<T>): Promise<AckPayload<T>>;
-  /** Asks whether the line is alive and reconnects when no answer comes within 10 s; connects at once when waiting. */
+  /**
+   * Asks whether the line is alive and reconnects when no answer comes within 10 s; connects when waiting, or
+   * when there is another token than the refused one.
+   */
   probe(): void;
   /** Stops reconnecting until `probe()`: a token that was refused would only be refused again, and then banned. */
   hold(): void;
@@ -85,6 +94,7 @@ export function createSocket(options: SocketOptions): Socket {
   let socket: SocketLike | undefined;
   let delay = firstDelay;
   let lastId = 0;
+  let refusedToken: string | undefined;
   let retryTimer: ReturnType<typeof setTimeout> | undefined;
   let probeTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -102,18 +112,35 @@ export function createSocket(options: SocketOptions): Socket {
     current.addEventListener('message', ({ data }) => {
       if (socket === current && typeof data === 'string') receive(data);
     });
-    current.addEventListener('close', () => lost(current));
+    current.addEventListener('close', ({ code }) => {
+      if (code === REVOKED_CODE) revoked(current, token);
+      else lost(current);
+    });
     // `close` always follows and does the work; `ws` throws when nobody listens to errors.
     current.addEventListener('error', () => {});
   }
 
-  function lost(current: SocketLike) {
-    if (socket !== current) return;
+  function release() {
     socket = undefined;
     clearTimeout(probeTimer);
     probeTimer = undefined;
     for (const waiter of waiters.values()) waiter.reject(new ConnectionError('The connection was lost'));
     waiters.clear();
+  }
+
+  /** The token of the connection was replaced: another try with it would count as a guess. */
+  function revoked(current: SocketLike, token: string | undefined) {
+    if (socket !== current) return;
+    release();
+    if (connection.kind === 'closed') return;
+    if (options.token() !== token) return connect();
+    refusedToken = token;
+    announce({ kind: 'refused' });
+  }
+
+  function lost(current: SocketLike) {
+    if (socket !== current) return;
+    release();
     if (connection.kind === 'closed') return;
     const wait = delay + Math.random() * JITTER_MS;
     delay = Math.min(delay * 2, LONGEST_DELAY_MS);
@@ -172,6 +199,7 @@ export function createSocket(options: SocketOptions): Socket {
     },
     probe() {
       if (connection.kind === 'waiting') return connect();
+      if (connection.kind === 'refused' && options.token() !== refusedToken) return connect();
       if (connection.kind !== 'open' || !socket || probeTimer !== undefined) return;
       const current = socket;
       current.send(JSON.stringify({ type: 'ping', payload: {} }));

@@ -106,6 +106,7 @@ export function createWorkbench(features: FeatureSet) {
       if (state.kind === 'open') void refresh();
       // A refused upgrade looks like a lost line; only REST tells a wrong token.
       if (state.kind === 'waiting') rest.meta().catch(report);
+      if (state.kind === 'refused') unauthorized.value = true;
     },
     event(frame) {
       list.value = applyToList(list.value, frame);

@@ -52,20 +52,25 @@ describe('command line', () => {
     [['--log-level', 'loud'], /invalid log level 'loud'/],
     [['--colour'], /unknown option '--colour'/],
     [['-x'], /unknown option '-x'/],
+    [['--keep-connections'], /unknown option '--keep-connections'/],
     [['serve'], /unknown command 'serve'/],
   ])('refuses %j', async (argv, message) => {
     await expect(parseCommandLine(argv)).rejects.toThrow(message);
   });
 
   it('knows its other commands', async () => {
-    expect(await parseCommandLine(['rotate-token'])).toEqual({ command: 'rotate-token' });
+    expect(await parseCommandLine(['rotate-token'])).toEqual({
+      command: 'rotate-token',
+      keepConnections: false,
+    });
+    expect(await parseCommandLine(['rotate-token', '--keep-connections'])).toMatchObject({ keepConnections: true });
     expect(await parseCommandLine(['--version'])).toMatchObject({ text: expect.stringMatching(/^\d+\.\d+\.\d+/) });
     const help = await parseCommandLine(['--help']);
     for (const name of ['--port', '--host', '--allowed-host', '--log-level', '--no-open', '--demo', 'rotate-token']) {
       expect(help).toMatchObject({ text: expect.stringContaining(name) });
     }
     const text = help.command === 'print' ? help.text : '';
-    expect(text).toContain('USAGE service-code [OPTIONS]\n      service-code rotate-token\n');
+    expect(text).toContain('USAGE service-code [OPTIONS]\n      service-code rotate-token [--keep-connections]\n');
     expect(text).not.toContain('\u001b');
   });
 });

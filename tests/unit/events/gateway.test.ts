@@ -49,7 +49,7 @@ function setup(streams: Record<string, TestStream> = {}, extra: FrameHandler[] =
   };
   const connect = () => {
     const peer = testPeer();
-    const handle = gateway.open(peer, { remoteAddress: '127.0.0.1', userAgent: 'test' });
+    const handle = gateway.open(peer, { remoteAddress: '127.0.0.1', userAgent: 'test', secret: null });
     return { peer, handle, ...client(peer, handle) };
   };
   return { bus, gateway, connect, publish, source };

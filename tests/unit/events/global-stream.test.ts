@@ -242,7 +242,7 @@ describe('the global stream', () => {
     const gateway = createGateway({ bus, sessions: testStreams({}), globalStream: stream, frames: [], log: silent });
     for (const root of ['/a', '/b']) stream.publish('event.workspace.deleted', { workspace_id: 'wd_x', root });
     const peer = testPeer();
-    const handle = gateway.open(peer, { remoteAddress: null, userAgent: null });
+    const handle = gateway.open(peer, { remoteAddress: null, userAgent: null, secret: null });
     const payload = { session_ids: ['__global__'], cursors: { __global__: { seq: 1 } } };
     handle.message(JSON.stringify({ type: 'subscribe', id: 1, payload }));
     await until(() => peer.sent.at(-1)?.type === 'ack');

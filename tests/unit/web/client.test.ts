@@ -22,6 +22,8 @@ interface Received {
 let http: Server;
 let sockets: WebSocketServer;
 let client: Client;
+/** The token of the client. */
+let token: string;
 let peer: WebSocket;
 let received: Received[];
 let subprotocols: string[];
@@ -63,6 +65,7 @@ const page = (items: Item[]): TranscriptPage => ({
 });
 
 beforeEach(async () => {
+  token = 'secret';
   received = [];
   subprotocols = [];
   submitted = [];
@@ -123,7 +126,7 @@ beforeEach(async () => {
   const { port } = http.address() as AddressInfo;
   client = createClient({
     baseUrl: `http://127.0.0.1:${port}/base/`,
-    token: () => 'secret',
+    token: () => token,
     WebSocket,
     firstDelayMs: 20,
   });
@@ -319,4 +322,27 @@ it('rejects requests of a line that breaks, and reports how the connection fares
   peer.terminate();
   await expect(request).rejects.toBeInstanceOf(ConnectionError);
   await eventually(() => expect(states.slice(-3)).toEqual(['waiting', 'connecting', 'open']));
+});
+
+it('waits for another token when that of the connection was replaced', async () => {
+  const states: string[] = [];
+  client.socket.listen({ connection: (state) => states.push(state.kind) });
+  await eventually(() => expect(client.socket.connection.kind).toBe('open'));
+  const request = client.socket.request('unsubscribe', { session_ids: [] });
+  await eventually(() => expect(received.at(-1)?.type).toBe('unsubscribe'));
+  peer.close(4401, 'token replaced');
+  await expect(request).rejects.toBeInstanceOf(ConnectionError);
+  expect(client.socket.connection.kind).toBe('refused');
+  client.socket.probe();
+  expect(client.socket.connection.kind).toBe('refused');
+  token = 'another';
+  client.socket.probe();
+  await eventually(() => expect(client.socket.connection.kind).toBe('open'));
+  expect(subprotocols).toEqual(['service-code.bearer.another']);
+  // The next one is there already when the server closes.
+  token = 'next';
+  peer.close(4401, 'token replaced');
+  await eventually(() => expect(states.slice(-2)).toEqual(['connecting', 'open']));
+  await eventually(() => expect(subprotocols).toEqual(['service-code.bearer.next']));
+  expect(states).not.toContain('waiting');
 });

@@ -1,0 +1,171 @@
+/** Connections that are open when the token is replaced. */
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createCredentials } from '#server/auth/credentials.ts';
+import { createRevocation } from '#server/auth/revocation.ts';
+import { openToken, rotateToken } from '#server/auth/token.ts';
+import { createLogger } from '#server/logging/log.ts';
+import { until } from '#support/patience.ts';
+import { openTerminal, viewTerminal } from '#support/terminals.ts';
+import { startWorld, type World } from '#support/world.ts';
+import { connect, type WsClient } from '#support/ws-client.ts';
+
+const PASSWORD = 'a-password';
+
+let world: World;
+beforeEach(async () => {
+  world = await startWorld({ env: () => ({ ...process.env, SERVICE_CODE_PASSWORD: PASSWORD }) });
+});
+afterEach(() => world.close());
+
+const answersPing = async (client: WsClient, nonce: string) => {
+  client.sendRaw(JSON.stringify({ type: 'ping', payload: { nonce } }));
+  await client.waitFor(({ type, payload }) => type === 'pong' && payload.nonce === nonce);
+};
+
+const REPLACED = { code: 4401, reason: 'token replaced' };
+
+it('a rotation closes those that used the old token, however they offered it, and no others', async () => {
+  const { server } = world;
+  const old = await connect(server);
+  const oldPage = await connect(server, { token: null, protocols: [`service-code.bearer.${server.token}`] });
+  const withPassword = await connect(server, { token: PASSWORD });
+  const pageWithPassword = await connect(server, { token: null, protocols: [`service-code.bearer.${PASSWORD}`] });
+  const token = await rotateToken(server.home);
+  const rotated = await connect({ url: server.url, token });
+  expect([await old.closed, await oldPage.closed]).toEqual([REPLACED, REPLACED]);
+  // The next rotation closes the one that was opened after this one; the check of both is the same.
+  await rotateToken(server.home);
+  await answersPing(rotated, 'before the next check');
+  expect(await rotated.closed).toEqual(REPLACED);
+  await answersPing(withPassword, 'still here');
+  await answersPing(pageWithPassword, 'still here');
+  await withPassword.close();
+  await pageWithPassword.close();
+});
+
+it('terminals stay without the viewers that used the old token, whose input is no longer taken', async () => {
+  const { server } = world;
+  const { id } = await world.session();
+  const terminal = await openTerminal(world, id);
+  const [old, thief] = [await connect(server), await connect(server)];
+  const stolen = viewTerminal(thief, terminal);
+  await stolen.send('attach');
+  await stolen.send('input', { data: 'echo one-$((1+1))\n' });
+  await stolen.until(/one-2/);
+  // It does not take part in the closing, and sends on.
+  thief.pause();
+  const token = await rotateToken(server.home);
+  expect(await old.closed).toEqual(REPLACED);
+  const payload = { session_id: id, terminal_id: terminal.id, data: 'echo stolen-$((1+1))\n' };
+  thief.sendRaw(JSON.stringify({ type: 'terminal_input', id: '9', payload }));
+  const rotated = await connect({ url: server.url, token });
+  const viewed = viewTerminal(rotated, terminal);
+  await viewed.send('attach');
+  await viewed.send('input', { data: 'echo two-$((1+1))\n' });
+  await viewed.until(/two-2/);
+  expect(viewed.text()).not.toContain('stolen');
+  thief.resume();
+  expect(await thief.closed).toEqual(REPLACED);
+  await rotated.close();
+});
+
+it('with keepConnections nothing is closed, until the next rotation without it', async () => {
+  const { server } = world;
+  const client = await connect(server);
+  const second = await rotateToken(server.home, { keepConnections: true });
+  const rotated = await connect({ url: server.url, token: second });
+  await expect(connect({ url: server.url, token: second }, { token: server.token })).rejects.toMatchObject({
+    status: 401,
+  });
+  const third = await rotateToken(server.home);
+  // The one from before the second token is closed by the third.
+  expect([await rotated.closed, await client.closed]).toEqual([REPLACED, REPLACED]);
+  const last = await connect({ url: server.url, token: third });
+  await answersPing(last, 'still here');
+  await last.close();
+});
+
+/** Checks of a home's connections, which are counted; those opened with `secrets` are open. */
+async function checks(home: string, secrets: string[]) {
+  const file = await openToken(home);
+  const open = new Set(secrets);
+  let count = 0;
+  const revocation = await createRevocation({
+    token: file,
+    credentials: createCredentials(file, undefined),
+    connections: {
+      async endRefused(accepts) {
+        for (const secret of open) if (!(await accepts(secret))) open.delete(secret);
+        count += 1;
+      },
+    },
+    log: createLogger('silent'),
+    checkMs: 1,
+  });
+  return {
+    open: () => [...open],
+    /** Waits for a check that begins after this call. */
+    async next() {
+      const before = count;
+      await until(() => count >= before + 2, 'a check');
+    },
+    close: revocation.close,
+  };
+}
+
+it('a file that is missing, empty or too open for a while closes nothing', async () => {
+  const { home, token } = world.server;
+  const path = join(home, 'server.token');
+  const checked = await checks(home, [token]);
+  try {
+    await checked.next();
+    await rm(path);
+    await checked.next();
+    expect(checked.open()).toEqual([token]);
+    await writeFile(path, '', { mode: 0o600 });
+    await checked.next();
+    expect(checked.open()).toEqual([token]);
+    await rm(path);
+    await writeFile(path, 'another', { mode: 0o644 });
+    await checked.next();
+    expect(checked.open()).toEqual([token]);
+    await rm(path);
+    await writeFile(path, token, { mode: 0o600 });
+    await checked.next();
+    expect(checked.open()).toEqual([token]);
+    const next = await rotateToken(home);
+    expect(await readFile(path, 'utf8')).toBe(next);
+    await checked.next();
+    expect(checked.open()).toEqual([]);
+  } finally {
+    checked.close();
+  }
+});
+
+it('a rotation that keeps connections keeps them only from the token before it', async () => {
+  const { home, token } = world.server;
+  const checked = await checks(home, [token]);
+  try {
+    const second = await rotateToken(home, { keepConnections: true });
+    await checked.next();
+    expect(checked.open()).toEqual([token]);
+    await rotateToken(home, { keepConnections: true });
+    await checked.next();
+    expect(checked.open()).toEqual([token]);
+    expect(second).not.toBe(token);
+    await rotateToken(home);
+    await checked.next();
+    expect(checked.open()).toEqual([]);
+  } finally {
+    checked.close();
+  }
+  const late = await checks(home, [token]);
+  try {
+    await late.next();
+    expect(late.open()).toEqual([]);
+  } finally {
+    late.close();
+  }
+});
