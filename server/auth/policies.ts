@@ -10,9 +10,9 @@ export interface PolicyRules {
 }
 
 export interface Policies {
-  /** For every answer. On loopback there are none, so that editors can frame the page, which has its own policy. */
+  /** For every answer; none on loopback. */
   readonly answer: Readonly<Record<string, string>>;
-  /** For the page; they replace those of `answer`. */
+  /** For the page on every bind; they replace those of `answer`. */
   readonly page: Readonly<Record<string, string>>;
 }
 
@@ -22,29 +22,27 @@ export const FILE_POLICY = {
   'cross-origin-resource-policy': 'same-origin',
 };
 
-const REMOTE_POLICY =
+const SOURCES =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; form-action 'self'; base-uri 'none'";
+
+const headersWith = (policy: string) => ({
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': policy,
+});
 
 /** An origin that can be part of a policy: it has no delimiter of the syntax and no character that headers cannot carry. */
 const isSource = (origin: string): boolean => URL.canParse(origin) && /^[!-~]+$/.test(origin) && !/[;,'"]/.test(origin);
 
 /**
- * The policies of one server. Without credentials a page that frames this one could have the user click approvals, so
- * only listed origins may.
+ * Creates the policies of one server. On loopback every page may frame this one, as editors do; without credentials a page
+ * that frames it could have the user click approvals, so only listed origins may.
  */
 export function createPolicies({ loopback, needsCredentials, listedOrigins }: PolicyRules): Policies {
-  const framing = (sources: readonly string[]) => `frame-ancestors ${sources.join(' ')}`;
-  const remote = (sources: readonly string[]) => `${REMOTE_POLICY}; ${framing(sources)}`;
-  const framers = ["'self'", ...[...listedOrigins].filter(isSource)];
-  const pagePolicy = loopback ? framing(framers) : remote(framers);
+  const framedBy = (origins: readonly string[]) => `${SOURCES}; frame-ancestors ${["'self'", ...origins].join(' ')}`;
+  const withCredentials = loopback ? SOURCES : framedBy([]);
   return {
-    answer: loopback
-      ? {}
-      : {
-          'x-content-type-options': 'nosniff',
-          'referrer-policy': 'no-referrer',
-          'content-security-policy': remote(["'self'"]),
-        },
-    page: needsCredentials ? {} : { 'content-security-policy': pagePolicy },
+    answer: loopback ? {} : headersWith(framedBy([])),
+    page: headersWith(needsCredentials ? withCredentials : framedBy([...listedOrigins].filter(isSource))),
   };
 }

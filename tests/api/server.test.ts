@@ -102,7 +102,7 @@ describe('non-loopback bind', () => {
     for (const path of ['/', '/api/v1/healthz', '/api/v1/nope']) {
       const { headers } = await rawRequest(server.url, { path });
       expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
-      // The page carries the same policy itself, for loopback, where no header is sent and editors may frame it.
+      // The page carries the same policy itself.
       expect(headers['content-security-policy']).toBe(`${await pagePolicy()}; frame-ancestors 'self'`);
     }
     expect(await server.api('POST', '/shutdown')).toMatchObject({ status: 404, code: 40400 });
@@ -132,7 +132,7 @@ describe('non-loopback bind', () => {
 });
 
 describe('shutdown', () => {
-  it('answers, then asks for the stop; sends no security headers on loopback', async () => {
+  it('answers, then asks for the stop; sends no security headers on loopback, which are those of the page', async () => {
     const server = await start();
     const answer = await server.api('POST', '/shutdown', { ignored: true });
     expect(answer.data).toEqual({ ok: true });

@@ -1,4 +1,4 @@
-/** Pages of other sites and a server without credentials, in a real browser; what the server's own page still does. */
+/** Pages of other sites and a server, mostly without credentials, in a real browser; what the server's own page still does. */
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
@@ -59,10 +59,10 @@ afterAll(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
-async function start(origins = ''): Promise<void> {
+async function start(origins = '', args = ['--dangerous-bypass-auth']): Promise<void> {
   server = await spawnServer({
     home: join(root, 'home'),
-    args: ['--dangerous-bypass-auth'],
+    args,
     env: { SERVICE_CODE_CORS_ORIGINS: origins },
   });
   page = await browser.newPage();
@@ -146,5 +146,19 @@ describe('a listed origin', () => {
     await expect.poll(framed).toContain('Service Code');
     const meta = await page.evaluate(`fetch('${server.url}/api/v1/meta').then((answer) => answer.json())`);
     expect(meta).toMatchObject({ code: 0 });
+  });
+});
+
+describe('with credentials, on loopback', () => {
+  beforeEach(() => start('', []));
+
+  it('an editor frames the page, which runs under its policy', async () => {
+    // Of the same site, another origin: to frames of other sites this browser gives no storage.
+    await page.goto(`http://127.0.0.1:${port}/page`);
+    await expect.poll(framed).toContain('Service Code');
+    const inFrame = page.frameLocator(`iframe[src="${server.url}/"]`);
+    await inFrame.getByRole('heading', { name: 'This server needs its token' }).waitFor({ state: 'visible' });
+    const policy = (await fetch(server.url)).headers.get('content-security-policy');
+    expect(policy).toMatch(/^default-src 'self'; /);
   });
 });
