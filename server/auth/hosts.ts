@@ -1,13 +1,13 @@
 /** Which names and addresses a request may be addressed to. */
 import { isIP } from 'node:net';
 
-/** A name or an IPv4 address, with an optional port. */
-const NAMED = /^([a-z0-9._-]+)(?::\d+)?$/;
+/** A name or an IPv4 address, which may end in one dot (the root of DNS), with an optional port. */
+const NAMED = /^([a-z0-9._-]*[a-z0-9_-])\.?(?::\d+)?$/;
 const BRACKETED = /^\[([^\]]*)\](?::\d+)?$/;
 
 /**
- * The name or address of a `Host` header or of the host part of an origin: lower case, without port, IPv6 without
- * brackets. Undefined for every other text: what follows a bracket or a name must be a port.
+ * The name or address of a `Host` header or of the host part of an origin: lower case, without port and final dot, IPv6
+ * without brackets. Undefined for every other text: what follows a bracket or a name must be a port.
  */
 export function parseHost(host: string): string | undefined {
   const text = host.trim().toLowerCase();
@@ -20,7 +20,8 @@ export function parseHost(host: string): string | undefined {
 
 /** Whether a server bound to `host` is reachable from this machine only. */
 export function isLoopbackBind(host: string): boolean {
-  const name = parseHost(host) ?? '';
+  // Resolvers need not know a name with a final dot, or an address, from the hosts file.
+  const name = host.endsWith('.') ? '' : (parseHost(host) ?? '');
   return name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'));
 }
 
@@ -37,7 +38,7 @@ export interface HostRules {
 
 /** The Host check; a missing header is refused. */
 export function createHostCheck({ bindHost, allowedHosts }: HostRules): (host: string | undefined) => boolean {
-  const entries = allowedHosts.map((entry) => entry.trim().toLowerCase());
+  const entries = allowedHosts.map((entry) => entry.trim().toLowerCase().replace(/\.$/, ''));
   const domains = entries.filter((entry) => entry.startsWith('.') && entry.length > 1);
   const exact = new Set([bindHost, ...entries.filter((entry) => !entry.startsWith('.'))].map(parseHost));
   return (host) => {

@@ -165,7 +165,10 @@ describe('ban', () => {
 });
 
 describe('host', () => {
-  const check = createHostCheck({ bindHost: 'box.lan', allowedHosts: ['one.test:80', '.many.test'] });
+  const check = createHostCheck({
+    bindHost: 'box.lan',
+    allowedHosts: ['one.test:80', '.many.test', 'two.test.', '.dots.test.'],
+  });
   it.each([
     ['localhost:1', true],
     ['a.localhost', true],
@@ -187,6 +190,31 @@ describe('host', () => {
     ['[::ffff:127.0.0.1]:1', true],
     ['10.1.1.1', true],
     ['my-box_1.localhost', true],
+    // A name may end in one dot, in the header and in an entry.
+    ['localhost.', true],
+    ['a.localhost.:80', true],
+    ['one.test.', true],
+    ['BOX.lan.:1', true],
+    ['many.test.', true],
+    ['a.b.many.test.:8', true],
+    ['two.test', true],
+    ['two.test.:80', true],
+    ['a.dots.test', true],
+    ['dots.test.', true],
+    ['127.0.0.1.', true],
+    ['evil.test.', false],
+    ['notmany.test.', false],
+    ['localhost.evil.test.', false],
+    ['localhost..', false],
+    ['a..', false],
+    ['many.test..', false],
+    ['.', false],
+    ['..', false],
+    ['.:80', false],
+    ['localhost.:', false],
+    ['localhost:80.', false],
+    ['[::1].', false],
+    ['::1.', false],
     // Only a port follows a bracket or a name.
     ['[::1].evil.test', false],
     ['[::1]evil.test', false],
@@ -228,6 +256,9 @@ describe('host', () => {
     ['0.0.0.0', false],
     ['::', false],
     ['127.evil.test', false],
+    // Where that leads is up to the resolver.
+    ['localhost.', false],
+    ['127.0.0.1.', false],
   ])('bind to %s is loopback: %s', (host, expected) => expect(isLoopbackBind(host)).toBe(expected));
 });
 
@@ -256,6 +287,9 @@ describe('origin', () => {
     ['https://listed.test:1', 'a.test', false],
     ['https://evil.test', '127.0.0.1', false],
     ['http://127.0.0.1', 'a.test', false],
+    ['http://localhost.:3', '127.0.0.1:5', true],
+    ['https://a.test.', 'a.test:1', true],
+    ['https://evil.test.', '127.0.0.1', false],
   ])('%s at %s', (origin, host, expected) => expect(originAllowed(origin, host, listed)).toBe(expected));
 
   it('ends a preflight, with CORS headers only for allowed origins', async () => {
@@ -313,6 +347,9 @@ describe('without credentials', () => {
     ['chrome-extension://abc', '127.0.0.1:58627', false],
     ['http://127.0.0.1:58627', undefined, false],
     ['http://evil.test', 'x@evil.test', false],
+    ['http://localhost.:58627', 'localhost.:58627', true],
+    ['http://localhost:58627', 'localhost.:58627', false],
+    ['http://evil.test.', '127.0.0.1:58627', false],
   ])('%s at %s', (origin, host, expected) => expect(isOwnOrigin(origin, host, listed)).toBe(expected));
 
   const guard = createGuard({
