@@ -151,10 +151,13 @@ export function createIndexDb({ home, schema, log }: IndexDbOptions): IndexDb {
   }
 
   async function awaitLocks(): Promise<void> {
-    do await delay(PROBE_EVERY_MS, undefined, { ref: false });
-    while (!closed && !(await locksWork(path)));
+    for (;;) {
+      await delay(PROBE_EVERY_MS, undefined, { ref: false });
+      if (closed) return;
+      if (await locksWork(path)) break;
+    }
     locksFail = undefined;
-    if (!closed) log.info('file locks of the session index work again', { path });
+    log.info('file locks of the session index work again', { path });
   }
 
   function run<T>(use: (connection: Connection) => T): T {

@@ -29,7 +29,13 @@ afterEach(async () => {
 const path = () => join(home, 'config.toml');
 const open = async (
   text: string | undefined,
-  options: { memory?: MemoryTables; env?: NodeJS.ProcessEnv; clock?: Clock; robbed?: boolean; writer?: ConfigWriter } = {},
+  options: {
+    memory?: MemoryTables;
+    env?: NodeJS.ProcessEnv;
+    clock?: Clock;
+    robbed?: boolean;
+    writer?: ConfigWriter;
+  } = {},
 ) => {
   if (text !== undefined) await writeFile(path(), text);
   const { memory, env = {}, clock = systemClock, robbed = false, writer = createConfigWriter(home) } = options;
