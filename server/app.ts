@@ -204,7 +204,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     db: createIndexDb({ home, schema: indexSchema, log: homeLog }),
     log: homeLog,
     sessionsDir,
-    read: (folder, known) => readSessionFolder(folder, known, { holder, projections }),
+    read: (folder, known) => readSessionFolder(folder, known, { holder, projections, log: homeLog }),
   });
   opened.add(index);
   const log = engineLog.withSessions((id) => {

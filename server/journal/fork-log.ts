@@ -35,7 +35,7 @@ export interface ForkSessionLogOptions extends ForkOptions, SessionLogOptions {
 }
 
 /**
- * Makes the journal of a session that begins with another one's, folds it and gives its folder the name; the copy's
+ * Makes the journal of a session that begins with another one's, folds it and gives its folder the name, both of which will last; the copy's
  * `event.session.created` is published then. What ran in the original is closed in the copy. Throws what `begin` throws,
  * 50001 of a damaged journal, 50003 of one of a newer format.
  */
@@ -54,6 +54,7 @@ export async function forkSessionLog(options: ForkSessionLogOptions): Promise<Se
   const closing = placeSplices(state, [...settleCrash({ ...state, lastTime }), ...more]);
   const line = `${view.blobs.encode({ t, r: [...head, ...closing.map((draft) => recordOf(draft, undefined))] })}\n`;
   appendLine(files, stage, line, view.length);
+  await files.sync(stage);
   await files.rename(stage, dir);
   view.blobs.moved(dir);
   const opened = openLog(options, view.blobs, view);
@@ -76,6 +77,7 @@ export async function forkSettledJournal(
   const blobs = createBlobStore(stage, files);
   const line = `${blobs.encode({ t, r: firstRecords(options, source, kind) })}\n`;
   appendLine(files, stage, line, length);
+  await files.sync(stage);
   await files.rename(stage, dir);
   const stream = { sessionId, epoch: header.epoch };
   const sent = encodedBatch(line, blobs).records.filter(isSent);

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import nodeFs from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { errorCode } from '#server/files/errno.ts';
 import { syncDirectory } from '#server/files/atomic-write.ts';
@@ -23,7 +23,9 @@ export interface JournalFiles {
   create(dir: string, text: string): void;
   /** Makes the file of a folder that is there: `head`, then these bytes of another folder's. */
   copy(from: CopiedBytes, dir: string, head: string): Promise<void>;
-  /** Gives a finished folder its name. */
+  /** Forces the journal and the names in its folder, and the folder's own name, to the disk. */
+  sync(dir: string): Promise<void>;
+  /** Gives a finished folder its name, which will last. */
   rename(from: string, to: string): Promise<void>;
   /** Throws ENOENT when there is none. */
   openToRead(dir: string): Promise<JournalReader>;
@@ -133,7 +135,19 @@ export function createJournalFiles(fs: JournalFs = nodeFs): JournalFiles {
         await to.close();
       }
     },
-    rename: (from, to) => promises.rename(from, to),
+    async sync(dir) {
+      const file = await promises.open(journalPath(dir), 'r');
+      await file.sync().finally(() => file.close());
+      await syncDirectory(blobFolder(dir)).catch((error: unknown) => {
+        if (errorCode(error) !== 'ENOENT') throw error;
+      });
+      await syncDirectory(dir);
+      await syncDirectory(dirname(dir));
+    },
+    async rename(from, to) {
+      await promises.rename(from, to);
+      await syncDirectory(dirname(to));
+    },
     async openToRead(dir) {
       const file = await promises.open(journalPath(dir), 'r');
       return {

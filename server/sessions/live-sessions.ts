@@ -9,6 +9,7 @@ import { createPace } from '#server/breathe.ts';
 import type { Clock } from '#server/clock.ts';
 import { ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import type { EventSink } from '#server/events/frame.ts';
+import { assertNotEmptied } from '#server/journal/emptied.ts';
 import { journalFiles } from '#server/journal/journal-files.ts';
 import type { SessionLog, SessionLogOptions } from '#server/journal/session-log.ts';
 import type { Session } from '#schema/session.ts';
@@ -16,6 +17,7 @@ import type { Logger } from '#server/logging/log.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import type { ColdFolds } from './cold-folds.ts';
+import { createFirstSyncs } from './first-syncs.ts';
 import type { TakeFold, TakenFold } from './taken-folds.ts';
 import { createLiveCache, type LiveCache } from './live-cache.ts';
 import { loadOnce } from '#server/load-once.ts';
@@ -106,6 +108,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
   const { index, log, clock } = deps;
   const projections = deps.features.flatMap((feature) => feature.projection ?? []);
   const files = createStateFiles({ index, log, clock });
+  const firstSyncs = createFirstSyncs({ files: journalFiles, clock, log });
   /** Each writes to the disk while everybody waits: of many that come at once, some at a time. */
   const creations = createSlots(1);
   const pace = createPace();
@@ -229,6 +232,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
         titleKind,
       });
       index.add(row, sessionLog.length);
+      firstSyncs.add(dir);
       const session = activate(sessionLog, row);
       deps.loaded(session);
       return session;
@@ -282,6 +286,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     const { openSessionLog, activate } = await engine();
     let sessionLog: SessionLog;
     try {
+      await assertNotEmptied(directory(row), index.stored(id)?.journalLength ?? 0);
       sessionLog = await openSessionLog(logOptions(row), known?.fold);
     } catch (error) {
       log.error('a session cannot be loaded', { sessionId: id, err: error });
@@ -385,6 +390,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       await live.close();
       for (const id of unattended) await releaseResources(id, 'exit');
       unattended.clear();
+      await firstSyncs.close();
       await files.close();
     },
   };

@@ -4,6 +4,7 @@ import { foldJournal, type FoldedJournal } from '#server/journal/cold-fold.ts';
 import { wasReleased } from '#server/journal/lock.ts';
 import { journalSize } from '#server/journal/view.ts';
 import { foldedHeader, type StoredHeader } from './session-header.ts';
+import type { Logger } from '#server/logging/log.ts';
 import { readStateFile } from './state-file.ts';
 
 export interface SessionFolder {
@@ -20,9 +21,11 @@ export interface SessionFolder {
 export async function readSessionFolder(
   { dir, id, workspaceId }: SessionFolder,
   known: StoredHeader | undefined,
-  folding: Pick<FoldedJournal, 'holder' | 'projections'>,
+  { log, ...folding }: Pick<FoldedJournal, 'holder' | 'projections'> & { log: Logger },
 ): Promise<StoredHeader | undefined> {
-  const [state, size] = await Promise.all([readStateFile(dir, workspaceId), journalSize(dir)]);
+  const onDamage = (err: unknown) =>
+    log.warn('the state.json of a session is damaged; its journal is read', { sessionId: id, dir, err });
+  const [state, size] = await Promise.all([readStateFile(dir, workspaceId, onDamage), journalSize(dir)]);
   if (known && size >= known.journalLength) {
     if (!state || state.revision <= known.revision) return known;
     const { archived, archivedAt, custom, updatedAt } = state.header;

@@ -1,6 +1,7 @@
 /** Where a session is read from: the one that is loaded here, else a fold of its journal. */
 import { sessionNotFound } from '#server/errors/service-error.ts';
 import type { ColdFold } from '#server/journal/cold-fold.ts';
+import { assertNotEmptied } from '#server/journal/emptied.ts';
 import type { ColdFolds } from './cold-folds.ts';
 import type { LiveSessions } from './live-sessions.ts';
 import type { LiveSession } from './session.ts';
@@ -23,6 +24,13 @@ export function createReadFrom({ live, folds, index }: SessionPlaceDeps): (id: s
     return stored;
   }
 
+  async function readFold(id: string): Promise<ColdFold> {
+    const { header, journalLength } = storedHeader(id);
+    const dir = live.directory(header);
+    await assertNotEmptied(dir, journalLength);
+    return folds.read(id, dir);
+  }
+
   return async (id) => {
     let fold: ColdFold | undefined;
     if (!live.get(id)) {
@@ -31,7 +39,7 @@ export function createReadFrom({ live, folds, index }: SessionPlaceDeps): (id: s
       await live.loaded(id);
     }
     if (!live.get(id)) {
-      fold = await folds.read(id, live.directory(storedHeader(id).header));
+      fold = await readFold(id);
     }
     // It may have come or gone meanwhile; what this process runs, it alone knows whole.
     const session = live.get(id);
@@ -39,7 +47,7 @@ export function createReadFrom({ live, folds, index }: SessionPlaceDeps): (id: s
       await session.log.refresh();
       return { session };
     }
-    fold ??= await folds.read(id, live.directory(storedHeader(id).header));
+    fold ??= await readFold(id);
     const stored = storedHeader(id);
     return { fold, dir: live.directory(stored.header), stored };
   };

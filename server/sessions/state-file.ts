@@ -24,16 +24,27 @@ export async function stateStamp(dir: string): Promise<FileStamp | undefined> {
   }
 }
 
-/** Undefined when there is none. Throws when it is damaged. */
-export async function readStateFile(dir: string, workspaceId: string): Promise<StoredHeader | undefined> {
-  let text: string;
+/** Errors of a file that stays unreadable; after others the next read may succeed. */
+const UNREADABLE = new Set(['EISDIR', 'EACCES', 'EPERM', 'ELOOP']);
+
+/**
+ * Undefined when there is none, and when it is damaged or may not be read: `onDamage` receives why. The journal has what
+ * lists need. Throws the system's other errors.
+ */
+export async function readStateFile(
+  dir: string,
+  workspaceId: string,
+  onDamage: (error: unknown) => void,
+): Promise<StoredHeader | undefined> {
   try {
-    text = await readFile(statePath(dir), 'utf8');
+    return parseState(await readFile(statePath(dir), 'utf8'), workspaceId);
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
+    const code = errorCode(error);
+    if (code === 'ENOENT') return undefined;
+    if (code !== undefined && !UNREADABLE.has(code)) throw error;
+    onDamage(error);
+    return undefined;
   }
-  return parseState(text, workspaceId);
 }
 
 /** Replaces the whole file; resolves when it is on the disk. */

@@ -232,6 +232,31 @@ describe('a damaged journal', () => {
   );
 });
 
+it.each(['with its index', 'without its index'])(
+  'a journal that has become empty is damage, not a session that starts again, %s',
+  async (how) => {
+    const talk = await startTalk(world);
+    await talk.turn('First', [{ text: 'One.' }]);
+    const { id } = talk.session;
+    const { home } = world.server;
+    await world.server.close();
+    await writeFile(journalOf(home, talk.session), '');
+    if (how !== 'with its index') await rm(join(home, 'cache'), { recursive: true, force: true });
+    const server = await serverAt(home);
+    const content = [{ type: 'text', text: 'Second' }];
+    const answers = [
+      await server.api('GET', `/sessions/${id}/messages`),
+      await server.api('GET', `/sessions/${id}/snapshot`),
+      await server.api('POST', `/sessions/${id}/prompts`, { content }),
+    ];
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ code: 50001, msg: "the session's journal is damaged at byte 0" });
+    }
+    expect(await readFile(journalOf(home, talk.session), 'utf8')).toBe('');
+    expect(await read(server, talk.session)).toMatchObject({ id });
+  },
+);
+
 describe('two servers on one home', () => {
   const content = [{ type: 'text', text: 'Hi' }];
   let other: TestServer;

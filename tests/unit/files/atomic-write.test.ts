@@ -1,6 +1,6 @@
-import { chmod, lstat, mkdir, open, readFile, readdir, readlink, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readFile, readdir, readlink, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   followLinks,
   makeDurableDirectory,
@@ -13,22 +13,9 @@ import { createLogger } from '#server/logging/log.ts';
 import { createStateFiles } from '#server/sessions/state-files.ts';
 import { fileDriver } from '#server/storage/file-driver.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
+import { watchSyncs } from '#support/watch-syncs.ts';
 import { openIndex, sessionRow } from '../sessions/index-fixtures.ts';
 
-/** Inodes of the files and directories that are synced from now on, in order. */
-async function watchSyncs(): Promise<number[]> {
-  const handle = await open(import.meta.filename, 'r');
-  const prototype = Object.getPrototypeOf(handle) as typeof handle;
-  await handle.close();
-  const { sync } = prototype;
-  const synced: number[] = [];
-  const spy = vi.spyOn(prototype, 'sync').mockImplementation(async function (this: typeof handle) {
-    synced.push((await this.stat()).ino);
-    return sync.call(this);
-  });
-  onTestFinished(() => spy.mockRestore());
-  return synced;
-}
 const inode = async (path: string) => (await stat(path)).ino;
 
 describe('what must last', () => {

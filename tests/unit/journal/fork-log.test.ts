@@ -1,5 +1,5 @@
 /** The journal of a copy: what was said is the same, under its own id and epoch; what ran has ended. */
-import { appendFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { features } from '#server/features/features.ts';
@@ -26,6 +26,7 @@ import { leaseHolder } from '#support/lease-holder.ts';
 import { seeded } from '#support/random.ts';
 import { createDriver } from '#support/session-histories.ts';
 import { logOptions, openLog, SESSION_ID, temporaryFolder } from '#support/session-logs.ts';
+import { watchSyncs } from '#support/watch-syncs.ts';
 
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
 const LINES = 60;
@@ -221,4 +222,20 @@ it('is nothing where the original is damaged or newer than this server', async (
   await expect(fork(dir, SESSION_ID, 'session_a')).rejects.toMatchObject({ code: 50001 });
   await writeFile(join(dir, 'journal.ndjson'), `${JSON.stringify({ ...header, format: 2 })}\n`);
   await expect(fork(dir, SESSION_ID, 'session_b')).rejects.toMatchObject({ code: 50003 });
+});
+
+it('a copy is on the disk before it is reported: its journal, its folder, its name', async () => {
+  const { log } = await openLog(join(root, 'source'));
+  await log.claim();
+  log.append([event('main', 'agent.created', {}, { kind: 'main' })]);
+  await log.close();
+  const synced = await watchSyncs();
+  const copy = await fork(log.dir, SESSION_ID, 'copy');
+  const inode = async (path: string) => (await stat(path)).ino;
+  const places = [join(copy.log.dir, 'journal.ndjson'), copy.log.dir, root];
+  const [journal, folder, parent] = await Promise.all(places.map(inode));
+  expect(synced.slice(0, 2)).toEqual([journal, folder]);
+  // After the rename.
+  expect(synced.at(-1)).toBe(parent);
+  await copy.log.close();
 });

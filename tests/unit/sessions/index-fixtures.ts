@@ -42,7 +42,7 @@ export function openIndex(home: string, options: Partial<SessionIndexDeps> = {})
     sessionsDir: join(home, 'sessions'),
     read: (folder, known) => {
       reads.push(folder.id);
-      return readSessionFolder(folder, known, { holder: leaseHolder() });
+      return readSessionFolder(folder, known, { holder: leaseHolder(), log });
     },
     ...options,
   });

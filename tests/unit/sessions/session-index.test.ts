@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { event, type Draft } from '#server/journal/records.ts';
 import { createSessionLog } from '#server/journal/session-log.ts';
 import { foldedHeader, sessionOfHeader, type SessionHeader } from '#server/sessions/session-header.ts';
+import { createLogger } from '#server/logging/log.ts';
 import { readStateFile } from '#server/sessions/state-file.ts';
 import { readSessionFolder } from '#server/sessions/session-folder.ts';
 import { unfinishedPath } from '#server/sessions/unfinished-folders.ts';
@@ -182,6 +183,23 @@ describe('repair', () => {
     expect(index.get('s2')).toBeDefined();
   });
 
+  it.each([
+    ['empty', (path: string) => writeFile(path, '')],
+    ['half a line', (path: string) => writeFile(path, '{"id":"s1","ver')],
+    ['a directory', (path: string) => rm(path, { force: true }).then(() => mkdir(path))],
+  ])('takes a session whose state.json is damaged from its journal: %s', async (_what, damage) => {
+    const home = await temporaryHome();
+    const { log, dir } = await journalOf(home);
+    await log.close();
+    await damage(join(dir, 'state.json'));
+    const { index, lines } = openIndex(home);
+    await index.ready();
+    expect(index.list(all).rows).toMatchObject([{ id: SESSION_ID }]);
+    expect(lines).toEqual([expect.stringContaining('state.json of a session is damaged')]);
+    await index.repair();
+    expect(lines).toHaveLength(1);
+  });
+
   it('tries again what the system refused, telling it once', async () => {
     const home = await temporaryHome();
     await writeSession(home, 's1');
@@ -189,7 +207,7 @@ describe('repair', () => {
     const { index, lines } = openIndex(home, {
       read: async (folder, known) => {
         if (refusals-- > 0) throw Object.assign(new Error('too many open files'), { code: 'EMFILE' });
-        return readSessionFolder(folder, known, { holder: leaseHolder() });
+        return readSessionFolder(folder, known, { holder: leaseHolder(), log: createLogger('silent') });
       },
     });
     await index.ready();
@@ -287,7 +305,7 @@ describe('repair', () => {
     await writeSession(home, 's1', { title: 'file' });
     const { index } = openIndex(home, {
       read: async ({ dir, workspaceId }) => {
-        const state = await readStateFile(dir, workspaceId);
+        const state = await readStateFile(dir, workspaceId, () => undefined);
         index.upsert(sessionRow('s1', { title: 'live' }), 0);
         return state;
       },

@@ -1,6 +1,7 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import fs, { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { SessionIndex } from '#server/sessions/session-index.ts';
 import { readStateFile, writeStateFile } from '#server/sessions/state-file.ts';
 import { createStateFiles } from '#server/sessions/state-files.ts';
@@ -10,6 +11,7 @@ import { eventually } from '#support/patience.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { openIndex, sessionRow, WORKSPACE } from './index-fixtures.ts';
 
+const readState = (dir: string) => readStateFile(dir, WORKSPACE, (error) => expect.fail(String(error)));
 const title = (text: string) => sessionRow('s1', { title: text });
 
 describe('state.json', () => {
@@ -19,7 +21,7 @@ describe('state.json', () => {
   });
 
   it('gives back what was written, but for what its folder and its journal tell', async () => {
-    expect(await readStateFile(dir, WORKSPACE)).toBeUndefined();
+    expect(await readState(dir)).toBeUndefined();
     const header = sessionRow('s1', {
       title: 'A',
       titleKind: 'custom',
@@ -33,7 +35,7 @@ describe('state.json', () => {
       cron: true,
     });
     await writeStateFile(dir, { header, revision: 4, journalLength: 17 });
-    expect(await readStateFile(dir, WORKSPACE)).toEqual({
+    expect(await readState(dir)).toEqual({
       header: { ...header, open: false },
       revision: 4,
       journalLength: 17,
@@ -46,12 +48,27 @@ describe('state.json', () => {
     const text = JSON.stringify({ id, version: 2, cwd, createdAt, updatedAt, archived: false, agents: {} });
     await writeFile(join(dir, 'state.json'), text);
     const header = sessionRow('s1');
-    expect(await readStateFile(dir, WORKSPACE)).toEqual({ header, revision: 0, journalLength: 0 });
+    expect(await readState(dir)).toEqual({ header, revision: 0, journalLength: 0 });
   });
 
-  it.each(['{', '{"id":"x"}'])('refuses a damaged file: %s', async (text) => {
+  it.each(['', '{', '{"id":"x"}'])('that is damaged counts as missing, and is replaced: %j', async (text) => {
     await writeFile(join(dir, 'state.json'), text);
-    await expect(readStateFile(dir, WORKSPACE)).rejects.toThrow(/JSON|Invalid input/);
+    const onDamage = vi.fn();
+    expect(await readStateFile(dir, WORKSPACE, onDamage)).toBeUndefined();
+    expect(String(onDamage.mock.calls[0])).toMatch(/JSON|Invalid input/);
+    await writeStateFile(dir, { header: title('A'), revision: 1, journalLength: 0 });
+    expect(await readState(dir)).toMatchObject({ header: { title: 'A' } });
+  });
+
+  it('is no damage where the system fails for a moment', async () => {
+    await writeStateFile(dir, { header: title('A'), revision: 1, journalLength: 0 });
+    vi.spyOn(fs, 'readFile').mockRejectedValueOnce(Object.assign(new Error('too many open files'), { code: 'EMFILE' }));
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+      syncBuiltinESMExports();
+    });
+    await expect(readState(dir)).rejects.toThrow('too many open files');
   });
 });
 
@@ -67,7 +84,7 @@ describe('the files of sessions', () => {
     await mkdir(dir);
     clock = manualClock();
   });
-  const present = async () => (await readStateFile(dir, WORKSPACE))?.header.title;
+  const present = async () => (await readState(dir))?.header.title;
 
   it('are written once for many changes, some time after the first of them', async () => {
     const stamps: number[] = [];
@@ -117,6 +134,6 @@ describe('the files of sessions', () => {
     await expect(files.write('s1', missing)).rejects.toThrow('ENOENT');
     await mkdir(missing);
     await files.write('s1', missing);
-    expect(await readStateFile(missing, WORKSPACE)).toBeDefined();
+    expect(await readState(missing)).toBeDefined();
   });
 });

@@ -1,0 +1,21 @@
+import { errorCode } from '#server/files/errno.ts';
+import { journalFiles } from './journal-files.ts';
+import { damagedAt } from './line-reader.ts';
+
+/**
+ * Throws 50001 for a journal that has lost its records, as a power cut can do: an empty file where `length` bytes are known
+ * to have been written. Read as one without records, it would start again and hide the loss.
+ */
+export async function assertNotEmptied(dir: string, length: number): Promise<void> {
+  if (length === 0) return;
+  const file = await journalFiles.openToRead(dir).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (!file) return;
+  try {
+    if ((await file.size()) === 0) throw damagedAt(0);
+  } finally {
+    await file.close();
+  }
+}

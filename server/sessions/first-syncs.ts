@@ -1,0 +1,50 @@
+/**
+ * Forces the journals of new sessions to the disk, some seconds after their creation and one after another: who creates a
+ * session does not wait for the disk, and a power cut loses the last seconds at most.
+ */
+import type { Clock } from '#server/clock.ts';
+import type { JournalFiles } from '#server/journal/journal-files.ts';
+import type { Logger } from '#server/logging/log.ts';
+
+const DELAY_MS = 5_000;
+
+export interface FirstSyncs {
+  /** The folder of a session that was just created. */
+  add(dir: string): void;
+  /** Syncs what waits. Never rejects. */
+  close(): Promise<void>;
+}
+
+export interface FirstSyncsDeps {
+  files: Pick<JournalFiles, 'sync'>;
+  clock: Clock;
+  log: Pick<Logger, 'warn'>;
+}
+
+export function createFirstSyncs({ files, clock, log }: FirstSyncsDeps): FirstSyncs {
+  const waiting = new Set<string>();
+  let callOff: (() => void) | undefined;
+  let running: Promise<void> = Promise.resolve();
+
+  async function syncWaiting(): Promise<void> {
+    callOff = undefined;
+    for (const dir of waiting) {
+      waiting.delete(dir);
+      // Its session may be gone by now.
+      await files.sync(dir).catch((err: unknown) => log.warn('a new journal could not be synced', { dir, err }));
+    }
+  }
+  function start(): Promise<void> {
+    callOff?.();
+    running = running.then(syncWaiting);
+    return running;
+  }
+
+  return {
+    add(dir) {
+      waiting.add(dir);
+      callOff ??= clock.setTimeout(() => void start(), DELAY_MS);
+    },
+    close: start,
+  };
+}
