@@ -307,6 +307,24 @@ describe('the events of an agent that is followed', () => {
     expect(typesOf(client.frames.slice(subscribed), id)).toEqual(['warning']);
   });
 
+  it('are sent again for an agent that is unsubscribed by name, while all others stay followed', async () => {
+    const { id, log } = await session();
+    log.append([event('agent-0', 'agent.created', {}, { kind: 'sub', parentAgentId: 'main', purpose: 'task' })]);
+    const client = await open();
+    await follow(client, id, { '*': 'turn' });
+    const typesOfWarnings = async () => {
+      const from = client.frames.length;
+      warn(log, 'of main');
+      warn(log, 'of another', 'agent-0');
+      await settled(client);
+      return typesOf(client.frames.slice(from), id);
+    };
+    expect(await typesOfWarnings()).toEqual(['transcript.ops', 'transcript.ops']);
+    const payload = { session_id: id, agent_ids: ['agent-0'] };
+    expect(await client.send({ type: 'unsubscribe_v2', payload })).toMatchObject({ code: 0 });
+    expect(await typesOfWarnings()).toEqual(['transcript.ops', 'warning']);
+  });
+
   it('stay as they are where nothing is wanted of any agent', async () => {
     const { id, log } = await session();
     const client = await open();

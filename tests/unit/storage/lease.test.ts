@@ -118,6 +118,21 @@ describe('a lease', () => {
     await lease.release();
   });
 
+  it('is refused to a server that checked a stale owner while two others took the lease over', async () => {
+    await writeFile(`${path}.1`, deadOwner());
+    const live = leaseHolder('server_3');
+    const slow = leaseHolder('server_1', {
+      async alive(owner) {
+        if (owner.server_id !== 'gone') return live.alive(owner);
+        await (await take(leaseHolder('server_2'))).release();
+        await take(live);
+        return false;
+      },
+    });
+    expect(await acquireLease(path, slow)).toEqual({ owner: live.self });
+    expect(await readdir(dir)).toEqual(['lock.3']);
+  });
+
   it('whose folder was deleted can be given back', async () => {
     const lease = await take();
     await rm(dir, { recursive: true });

@@ -1,6 +1,7 @@
 /** Who follows transcripts, seen from the server: what is opened, encoded, held back and forgotten. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '#server/clock.ts';
+import { QUEUED_BYTES, QUEUED_FRAMES_PER_SESSION } from '#server/events/delivery-queue.ts';
 import type { Client, Companion } from '#server/events/frame-handler.ts';
 import { event } from '#server/journal/records.ts';
 import { createLogger } from '#server/logging/log.ts';
@@ -135,6 +136,29 @@ describe('followers', () => {
     expect(slow.types()).toEqual(['transcript.ops']);
     expect(slow.cuts).toHaveBeenCalledTimes(1);
     await following;
+  });
+
+  it('hold back a bounded number of bytes while the socket does not take a baseline', async () => {
+    const { follow, warn } = await setUp();
+    const [fast, slow] = [testClient('fast'), testClient('slow')];
+    await follow(fast.client, 'delta');
+    const room = vi.fn(() => new Promise<void>(() => undefined));
+    slow.state.room = room;
+    void follow(slow.client, 'delta');
+    await until(() => room.mock.calls.length > 0);
+    // Longer texts would be read from the disk first.
+    const text = 'x'.repeat(16_000);
+    warn(text);
+    const size = fast.sent.at(-1)?.length ?? 0;
+    expect(size).toBeGreaterThan(text.length);
+    // The numbers in a frame may become longer by some digits.
+    const count = Math.floor(QUEUED_BYTES / (size + 10));
+    for (let sent = 1; sent < count; sent += 1) warn(text);
+    expect(slow.cuts).not.toHaveBeenCalled();
+    expect(count).toBeLessThan(QUEUED_FRAMES_PER_SESSION - 1);
+    warn(text);
+    expect(slow.cuts).toHaveBeenCalledTimes(1);
+    expect(slow.sent).toEqual([]);
   });
 
   it('are forgotten when their connection goes while the journal is read', async () => {
