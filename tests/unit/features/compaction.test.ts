@@ -628,6 +628,31 @@ describe('while one runs that a person asked for', () => {
     expect(talk.outcomes()).toEqual(['completed', 'completed', 'completed']);
   });
 
+  it('an abort when its summary has arrived leaves the conversation unmodified', async () => {
+    let begin = () => {};
+    const begun = new Promise<void>((resolve) => (begin = resolve));
+    let render: ((prompt: string) => void) | undefined;
+    let isCompacting = false;
+    const renderPrompt = () => {
+      if (!isCompacting) return Promise.resolve('You help.');
+      begin();
+      return new Promise<string>((resolve) => (render = resolve));
+    };
+    const talk = await talkWith([{ text: 'Hi.' }, { text: 'Sum.' }], { renderPrompt });
+    await talk.turn('Hello');
+    const before = talk.context().entries;
+    isCompacting = true;
+    talk.start();
+    await begun;
+    talk.main.cancelTurn();
+    render?.('You help.');
+    await talk.idle();
+    expect(talk.all('compaction.completed')).toEqual([]);
+    expect((await talk.lines()).at(-1)).toEqual(['compaction.cancelled', 'event.session.work_changed']);
+    expect(talk.context().entries).toEqual(before);
+    expect(talk.all('error')).toEqual([]);
+  });
+
   it('the end of the session ends it', async () => {
     const talk = await talkWith([{ text: 'Hi.' }, hanging]);
     await talk.turn('Hello');

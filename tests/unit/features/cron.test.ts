@@ -1,5 +1,5 @@
 /** Jobs in a real session: when they fire, what they say, and that each time comes once. */
-import { cp, readFile } from 'node:fs/promises';
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
@@ -17,7 +17,7 @@ import {
   type AgentSessionOptions,
   type ModelAnswer,
 } from '#support/agent-session.ts';
-import { leaseHolder } from '#support/lease-holder.ts';
+import { deadOwner, leaseHolder } from '#support/lease-holder.ts';
 import { manualClock, type ManualClock } from '#support/manual-clock.ts';
 import { eventually } from '#support/patience.ts';
 import { temporaryFolder } from '#support/session-logs.ts';
@@ -421,6 +421,48 @@ describe('two servers that have the session loaded', () => {
     expect(other.log.state.counters.cron.get('job')?.lastFiredAt).toBe(START + HOUR + 4.5 * MINUTE);
     await other.session.end('exit');
     await other.log.close();
+  });
+
+  it('a job that the other one fired during the claim is waited for again', async () => {
+    const talk = await talkWith([]);
+    added(talk, {});
+    await talk.close();
+    const dir = join(folder.path, 'session');
+    const locks = async () => (await readdir(dir)).filter((name) => name.startsWith('lock.'));
+    const [lock = ''] = await locks();
+    await writeFile(join(dir, lock), deadOwner());
+    const { program } = scriptedModel(done);
+    const { alive } = leaseHolder();
+    let slow = false;
+    let fired = false;
+    const one = await openAgentSession({
+      dir: folder.path,
+      clock,
+      program,
+      holder: leaseHolder('one', {
+        async alive(owner) {
+          if (!slow || owner.server_id !== 'gone') return alive(owner);
+          slow = false;
+          const other = await server('two', [done]);
+          await eventually(async () => expect(await written('turn.ended')).toBe(1));
+          await other.session.end('exit');
+          await other.log.close();
+          fired = true;
+          return false;
+        },
+      }),
+    });
+    await waitsFor(MINUTE);
+    slow = true;
+    clock.advance(4.5 * MINUTE);
+    await eventually(() => expect(fired).toBe(true));
+    await waitsFor(MINUTE);
+    expect(one.log.claimed).toBe(true);
+    clock.advance(HOUR);
+    await eventually(async () => expect(await written('turn.ended')).toBe(2));
+    expect(one.log.state.counters.cron.get('job')?.lastFiredAt).toBe(START + HOUR + 4.5 * MINUTE);
+    await one.session.end('exit');
+    await one.log.close();
   });
 
   it('a job that the other one has added is waited for as soon as it is heard of', async () => {

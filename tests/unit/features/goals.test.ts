@@ -122,6 +122,24 @@ describe('a goal of the user', () => {
     expect(talk.told()).toEqual([['active', 0, 0]]);
   });
 
+  it('is not charged with the tokens of a turn that does not work for it', async () => {
+    const first = held('One.');
+    const script: ModelAnswer = async (request) => {
+      if (typeof first.script !== 'function') throw new Error('no script');
+      const answer = await first.script(request);
+      return { ...answer, usage: { inputOther: 1, output: 500, inputCacheRead: 0, inputCacheCreation: 0 } };
+    };
+    const talk = await talkWith([script, costing(7, { text: 'Two.' })]);
+    talk.submit('Hello');
+    await first.started;
+    await talk.setGoal('Ship it');
+    first.release();
+    await talk.idle();
+    expect(talk.goal()).toMatchObject({ status: 'active', tokensUsed: 0 });
+    await talk.turn('Begin');
+    expect(talk.goal()).toMatchObject({ tokensUsed: 7 });
+  });
+
   it('goes on only behind the prompts that wait, in their order', async () => {
     const first = held('One.');
     const talk = await talkWith([first.script, done, done, ...complete]);

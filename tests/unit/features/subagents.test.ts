@@ -146,6 +146,22 @@ describe('a subagent', () => {
     );
   });
 
+  it.each([['Agent'], ['AgentSwarm']])(
+    'of a profile from a file whose tools include %s must be named by its caller',
+    async (name) => {
+      const facts = { description: 'Mine.', discovered: true as const };
+      const delegating: Profile = { ...facts, name: 'delegating', tools: ['Bash', name] };
+      const without: Profile = { ...facts, name: 'without', tools: '*', disallowedTools: ['Agent', 'AgentSwarm'] };
+      const talk = await talkWith(
+        { agent: [calling(agent({ subagent_type: 'delegating' })), done] },
+        { profiles: () => new Map([...builtinProfiles, ['delegating', delegating], ['without', without]]) },
+      );
+      await talk.turn('go');
+      expect(talk.results()).toEqual([expect.stringContaining('Allowed types: coder, explore, plan, without.')]);
+      expect(talk.all('agent.created')).toHaveLength(1);
+    },
+  );
+
   it.each(['agent', 'nobody', '__proto__', '../coder', 'Coder'])('of the type %s there is none', async (type) => {
     const talk = await talkWith({ agent: [calling(agent({ subagent_type: type })), done] });
     await talk.turn('go');
@@ -246,6 +262,22 @@ describe('resumed', () => {
       expect(talk.results().at(-1)).toMatch(/no subagent|Invalid arguments/);
     },
   );
+
+  it('the subagent of another agent is refused, and its own may go on', async () => {
+    const talk = await talkWith({
+      agent: [calling(agent()), done, calling(resume('agent-2')), calling(resume('agent-1')), done],
+      coder: [found, found, found],
+    });
+    await talk.turn('go');
+    const ofAnother = { parentAgentId: 'agent-1', permission: 'manual' as const, runtimeId: undefined };
+    await talk.session.agents.create({ ...ofAnother, purpose: 'task' }, ({ id }) => expect(id).toBe('agent-2'));
+    talk.log.append([internal('agent-2', 'agent.bound', { profile: 'coder', tools: '*' })]);
+    await talk.turn('on');
+    expect(talk.results().slice(1)).toEqual([
+      'There is no subagent "agent-2" of yours.',
+      expect.stringContaining('status: completed'),
+    ]);
+  });
 
   it('a side conversation is refused', async () => {
     const talk = await talkWith({ agent: [calling(resume('agent-1')), done] });

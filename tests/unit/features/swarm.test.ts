@@ -386,6 +386,22 @@ describe('its members', () => {
     ]);
   });
 
+  it('are not timed out while they wait for the provider', async () => {
+    const b = later();
+    const talk = await talkWith(
+      [{ calls: [over(['a', 'b'])] }, done],
+      { a: [limit()], b: [b.fate] },
+      { subagentTimeoutMs: () => 2000 },
+    );
+    talk.submit('go');
+    await talk.nth('subagent.suspended');
+    b.resolve('Seen.');
+    await talk.nth('subagent.completed');
+    await talk.pass(3000);
+    await talk.idle();
+    expect(talk.results()[0]).toContain('completed: 2, failed: 0, aborted: 0');
+  });
+
   it('that wait, run or never began are aborted with the turn, and what was found is kept', async () => {
     const items = ['a', 'b', 'c', 'd', 'e', 'f'];
     const talk = await talkWith([{ calls: [over(items)] }], {
