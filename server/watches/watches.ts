@@ -2,9 +2,10 @@
  * Who watches files: connections, each some paths in some sessions. A watch belongs to a session, holds it live, numbers
  * its frames, and ends with its last path, with its connections, or with the session.
  */
+import { createPace } from '#server/breathe.ts';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import type { Client } from '#server/events/frame-handler.ts';
-import { relativePath } from '#server/files/work-directory.ts';
+import { relativePath, type RelativePath } from '#server/files/work-directory.ts';
 import { envInteger } from '#server/env.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
@@ -230,12 +231,13 @@ export function createWatches({ trees, use, env, log }: WatchesDeps): Watches {
 
   return {
     async add({ session_id, paths: given, runtime_id, recursive }, client) {
+      const readPaths = await checkedPaths(given);
       const begun = await use(session_id, ({ root, workspaceId }) => {
         if (runtime_id !== LOCAL_RUNTIME) {
           const message = `runtime ${runtime_id} does not exist in workspace ${workspaceId}`;
           throw new ServiceError('runtime.not_found', message);
         }
-        const paths = given.map((path) => relativePath(path, 'paths'));
+        const paths = readPaths();
         assertRoom(newPaths(session_id, paths, client).size, client);
         if (paths.length === 0) return undefined;
         const watch = watchOf(session_id, root);
@@ -277,6 +279,26 @@ export function createWatches({ trees, use, env, log }: WatchesDeps): Watches {
       if (watch) end(watch);
     },
   };
+}
+
+/**
+ * Checks paths in slices: a frame may have any number of them. The returned function returns them, or throws what is wrong
+ * with the first bad one, since the session and the runtime are checked before.
+ */
+async function checkedPaths(given: readonly string[]): Promise<() => RelativePath[]> {
+  const pace = createPace();
+  const paths: RelativePath[] = [];
+  for (const path of given) {
+    try {
+      paths.push(relativePath(path, 'paths'));
+    } catch (error) {
+      return () => {
+        throw error;
+      };
+    }
+    if (pace.due()) await pace.rest();
+  }
+  return () => paths;
 }
 
 /** A path that cannot be watched is watched by nobody. */

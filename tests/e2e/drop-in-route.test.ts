@@ -9,6 +9,7 @@ import type { SpawnedServer } from '#support/server.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const SOURCES = [
+  'bin',
   'build',
   'entry.ts',
   'nitro.config.ts',

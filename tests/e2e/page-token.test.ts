@@ -17,6 +17,8 @@ beforeEach(async () => {
   browser = await launchBrowser();
   opened = await openPage(browser, server);
   await newSession().waitFor();
+  // What it loads at its start must not meet the new token.
+  await opened.page.waitForLoadState('networkidle');
 });
 afterEach(async () => {
   await browser.close();

@@ -19,7 +19,9 @@ export async function crashedHome(home: string, session: Session): Promise<strin
   await cp(join(home, 'config.toml'), join(copy, 'config.toml'));
   const folder = sessionFolder(copy, session);
   await mkdir(folder, { recursive: true });
-  await cp(sessionFolder(home, session), folder, { recursive: true });
+  // A file that is being written may vanish while it is copied.
+  const filter = (source: string) => !/\.tmp-/.test(source);
+  await cp(sessionFolder(home, session), folder, { recursive: true, filter });
   for (const name of await readdir(folder)) {
     if (/^lock\.\d+$/.test(name)) await writeFile(join(folder, name), deadOwner());
   }

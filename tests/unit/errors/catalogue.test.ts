@@ -65,6 +65,7 @@ const CONTRACT = `
   40929 mcp.oauth_failed
   41001 approval.expired
   41002 question.expired
+  41301 file.too_large
   41302 fs.too_large
   41304 fs.path_escapes_session
   41305 fs.grep_timeout
