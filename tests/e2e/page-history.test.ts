@@ -179,6 +179,7 @@ it('asks what a subagent wants to be asked', async () => {
   await approval.getByText('agent-1').waitFor(visible);
   model.enqueue({ text: 'It was not allowed, so that I leave the files as they are and report it. '.repeat(4) });
   model.enqueue({ text: 'All is said.' });
+  await expect.poll(() => approval.getByRole('button', { name: 'Reject …' }).isEnabled()).toBe(true);
   await page.keyboard.press('Alt+r');
   await page.keyboard.press('Enter');
   await approval.waitFor(hidden);

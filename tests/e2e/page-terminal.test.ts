@@ -167,6 +167,7 @@ it('keeps its keys to itself: none answers an approval or stops a turn', async (
   expect(await page.getByRole('dialog').count()).toBe(0);
   // Shift+Escape leaves it; from there the keys are the page's again.
   await page.keyboard.press('Shift+Escape');
+  await expect.poll(() => approval.getByRole('button', { name: 'Approve', exact: true }).isEnabled()).toBe(true);
   await page.keyboard.press('Alt+y');
   await approval.waitFor(hidden);
 });

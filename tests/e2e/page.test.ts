@@ -143,6 +143,7 @@ it('rejects with a reason, by keyboard alone', async () => {
   const session = await newSession();
   await send('run touch made.txt');
   await approval().waitFor(visible);
+  await expect.poll(() => approval().getByRole('button', { name: 'Reject …' }).isEnabled()).toBe(true);
   await page.keyboard.press('Alt+r');
   await page.keyboard.type('not today');
   await page.keyboard.press('Enter');

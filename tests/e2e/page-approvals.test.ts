@@ -1,0 +1,115 @@
+/** What a person at the page consents to: held keys, and calls that try to look like another one. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { launchBrowser, openPage, type OpenedPage } from '#support/browser.ts';
+import { useBuiltServer } from '#support/built-server.ts';
+
+const built = useBuiltServer();
+let browser: Browser;
+let opened: OpenedPage;
+let page: Page;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+beforeEach(async () => {
+  opened = await openPage(browser, built.server);
+  page = opened.page;
+});
+afterEach(async () => {
+  await page.close();
+  if (opened.errors.length) throw new Error(opened.errors.join('\n'));
+});
+
+const visible = { state: 'visible' } as const;
+const card = () => page.getByRole('group', { name: /^Approval:/ });
+const approve = () => card().getByRole('button', { name: 'Approve', exact: true });
+const canApprove = () => expect.poll(() => approve().isEnabled()).toBe(true);
+const field = () => page.getByRole('textbox', { name: 'Prompt' });
+
+interface Call {
+  name: string;
+  args: unknown;
+}
+
+/** The page shows a session whose model makes these calls in one step. */
+async function ask(...calls: Call[]) {
+  const session = await built.newSession();
+  built.base.model.enqueue({ calls });
+  built.base.model.enqueue({ text: 'All is said.' });
+  await page.goto(`${built.server.url}/#/s/${session}`);
+  await field().fill('go');
+  await field().press('Enter');
+  await card().waitFor(visible);
+}
+
+/** How many answers the page has sent; the calls of a step run after all of them are answered. */
+const sent = () => opened.requests.filter((request) => /^POST .*\/approvals\//.test(request)).length;
+const touches = () =>
+  [1, 2, 3, 4, 5].map((number) => ({ name: 'Bash', args: { command: `touch file-${number} && true` } }));
+const shows = (number: number) =>
+  card()
+    .locator('pre', { hasText: `file-${number}` })
+    .waitFor(visible);
+
+it('approves one call of five while Alt+Y is held, and the next one with the next press', async () => {
+  await ask(...touches());
+  await canApprove();
+  await page.keyboard.down('Alt');
+  await page.keyboard.down('y');
+  await expect.poll(sent).toBe(1);
+  await shows(2);
+  // Playwright sends a repeated event for each further `down`; the card would accept a press after 500 ms.
+  for (let count = 0; count < 20; count++) await page.keyboard.down('y');
+  await canApprove();
+  for (let count = 0; count < 20; count++) await page.keyboard.down('y');
+  await page.keyboard.up('y');
+  await page.keyboard.press('y');
+  await expect.poll(sent).toBe(2);
+  await page.keyboard.up('Alt');
+  await shows(3);
+  expect(sent()).toBe(2);
+});
+
+it('accepts no key and no click before a card was drawn for 500 ms; two presses 600 ms apart are two', async () => {
+  await ask(...touches());
+  await canApprove();
+  await field().focus();
+  await page.keyboard.press('Alt+y');
+  await shows(2);
+  await page.keyboard.press('Alt+y');
+  await approve().click({ force: true });
+  expect(sent()).toBe(1);
+  await page.waitForTimeout(600);
+  await canApprove();
+  await page.keyboard.press('Alt+y');
+  await shows(3);
+  expect(sent()).toBe(2);
+});
+
+it.each(['Control+Alt+y', 'Meta+Alt+y', 'y', 'Alt+Shift+x'])('does not answer to %s', async (keys) => {
+  await ask(...touches());
+  await canApprove();
+  await page.keyboard.press(keys);
+  await canApprove();
+  await shows(1);
+  await page.keyboard.press('Alt+y');
+  await shows(2);
+  expect(sent()).toBe(1);
+});
+
+it('on a Mac answers to Option+Y only while no text is written', async () => {
+  await page.addInitScript("Object.defineProperty(navigator, 'platform', { value: 'MacIntel' })");
+  await page.reload();
+  await ask(...touches());
+  await canApprove();
+  await field().focus();
+  await page.keyboard.press('Alt+y');
+  await canApprove();
+  await shows(1);
+  await page.evaluate("document.querySelector('textarea').blur()");
+  await page.keyboard.press('Alt+y');
+  await shows(2);
+});
