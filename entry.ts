@@ -9,6 +9,7 @@ import { parseCommandLine } from '#server/cli/options.ts';
 import { runRotateToken } from '#server/cli/rotate-token.ts';
 import { createStopRequest, runServer } from '#server/cli/start.ts';
 import { homePath } from '#server/home/home.ts';
+import { hideInheritedDescriptors } from '#server/processes/hidden-descriptors.ts';
 import { endProcess } from '#server/processes/process-exit.ts';
 import { startFailureText } from '#server/start-error.ts';
 import { createLogger } from '#server/logging/log.ts';
@@ -16,6 +17,7 @@ import { createAssetReader } from '#utils/http/assets.ts';
 import { createHttpServer } from '#utils/http/http-server.ts';
 
 async function main(): Promise<void> {
+  hideInheritedDescriptors();
   const line = await parseCommandLine(process.argv.slice(2));
   const home = homePath(process.env);
   if (line.command === 'print') return void process.stdout.write(`${line.text}\n`);

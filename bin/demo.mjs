@@ -43,12 +43,16 @@ async function access() {
 }
 
 // In this process, so that a Ctrl+C reaches the server once: it takes a second one for impatience.
+const ownHome = process.env.SERVICE_CODE_HOME;
 process.env.SERVICE_CODE_HOME = home;
 process.chdir(project);
 process.argv.push('--demo');
 await import('../.output/server/index.mjs');
 
 const { url, token } = await access();
+// What the server starts has only variables that the user set.
+if (ownHome === undefined) delete process.env.SERVICE_CODE_HOME;
+else process.env.SERVICE_CODE_HOME = ownHome;
 await fetch(`${url}/api/v1/workspaces`, {
   method: 'POST',
   headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },

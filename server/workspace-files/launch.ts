@@ -6,6 +6,7 @@ import { within } from '#server/files/open-within.ts';
 import { onPath } from '#server/files/path-error.ts';
 import { relativePath, type WorkDirectory } from '#server/files/work-directory.ts';
 import { childEnvironment } from '#server/processes/child-environment.ts';
+import { coveredDescriptors } from '#server/processes/hidden-descriptors.ts';
 import { findOnPath } from '#server/processes/executables.ts';
 import {
   openCommand,
@@ -41,7 +42,13 @@ export async function findTarget(
 
 /** Resolves once the program runs; how it ends is nobody's business. */
 function start(command: LaunchCommand, cwd: string, env: NodeJS.ProcessEnv): Promise<void> {
-  const options: SpawnOptions = { cwd, env: childEnvironment(env), detached: true, stdio: 'ignore', windowsHide: true };
+  const options: SpawnOptions = {
+    cwd,
+    env: childEnvironment(env),
+    detached: true,
+    stdio: ['ignore', 'ignore', 'ignore', ...coveredDescriptors()],
+    windowsHide: true,
+  };
   return new Promise((resolve, reject) => {
     const child =
       'shell' in command

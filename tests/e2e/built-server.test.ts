@@ -367,6 +367,16 @@ describe('demo', () => {
       (await fetch(`${url}/api/v1${path}`, { headers: { authorization: `Bearer ${token}` } })).json();
     await expect.poll(() => get('/workspaces')).toMatchObject({ data: { items: [{ name: 'Demo project' }] } });
     expect(await get('/auth')).toMatchObject({ data: { models_ready: true } });
+    // Its own home is no variable of the user's: commands do not have it.
+    const post = async (path: string, body: object): Promise<unknown> => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      return (await fetch(`${url}/api/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).json();
+    };
+    const made = await post('/sessions', { metadata: { cwd: place } });
+    const { id } = z.object({ data: withId }).parse(made).data;
+    const text = 'run `echo "home is ${SERVICE_CODE_HOME-unset}"`';
+    await post(`/sessions/${id}/prompts`, { content: [{ type: 'text', text }], permission_mode: 'yolo' });
+    await expect.poll(async () => JSON.stringify(await get(`/sessions/${id}/messages`))).toContain('home is unset');
     const exited = once(child, 'exit');
     process.kill(-(child.pid ?? 0), 'SIGINT');
     expect(await exited).toEqual([0, null]);

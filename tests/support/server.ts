@@ -140,6 +140,8 @@ export interface SpawnOptions {
   mounts?: string;
   /** How many files and sockets the server may have open. */
   descriptors?: number;
+  /** Commands of the bash that the server replaces, such as a redirection with `exec`. */
+  prelude?: string;
 }
 
 /** The installed command, which starts the built output. */
@@ -157,11 +159,22 @@ export async function spawnServer(options: SpawnOptions = {}): Promise<SpawnedSe
     entry = COMMAND,
     mounts,
     descriptors,
+    prelude,
     user = {},
   } = options;
   const home = givenHome ?? (await temporaryDirectory());
   const limit = descriptors === undefined ? [] : ['sh', '-c', `ulimit -n ${descriptors}; exec "$@"`, 'sh'];
-  const command = [...limit, process.execPath, entry, '--port', '0', ...(browser ? [] : ['--no-open']), ...args];
+  const shell = prelude === undefined ? [] : ['bash', '-c', `${prelude}; exec "$@"`, 'bash'];
+  const command = [
+    ...limit,
+    ...shell,
+    process.execPath,
+    entry,
+    '--port',
+    '0',
+    ...(browser ? [] : ['--no-open']),
+    ...args,
+  ];
   const [program = '', ...rest] = mounts === undefined ? command : inNamespace(mounts, home, command);
   const child = spawn(program, rest, {
     env: { ...process.env, SERVICE_CODE_HOME: home, ...env },
