@@ -1,6 +1,6 @@
 // The processes that are measured, and what is read of them from outside.
 import { execFileSync, spawn } from 'node:child_process';
-import { readFileSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -121,10 +121,12 @@ capabilities = ["tool_use"]
  * for: an inspector shows the heap without an endpoint of ours.
  */
 export async function startBuilt(directory, { home, inspect = false }) {
+  const command = join(directory, 'bin', 'service-code.cjs');
   const { pid, matched, stop, output } = start(
     [
       ...(inspect ? ['--inspect=127.0.0.1:0'] : []),
-      join(directory, '.output', 'server', 'index.mjs'),
+      // Earlier builds had none.
+      existsSync(command) ? command : join(directory, '.output', 'server', 'index.mjs'),
       '--port',
       '0',
       '--no-open',

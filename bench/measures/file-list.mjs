@@ -1,4 +1,4 @@
-// Lists of a directory of 1,000 entries in every order, and of one with 100,000.
+// Lists of a directory of 60 entries, of a tree of 1,000, of a directory of 1,000 in every order, and of one with 100,000.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { watchLoop } from '../loop-blocks.mjs';
@@ -19,15 +19,49 @@ function fill(directory, count) {
   }
 }
 
+/** As a project has it: so many directories in the first two levels, the other entries are files spread over all. */
+function fillTree(directory, { count, top, below }) {
+  const directories = [directory];
+  for (let n = 0; n < top; n += 1) {
+    const name = join(directory, `module-${n}`);
+    directories.push(name);
+    for (let m = 0; m < below; m += 1) directories.push(join(name, `part-${m}`));
+  }
+  for (const name of directories) mkdirSync(name, { recursive: true });
+  const files = count - directories.length + 1;
+  for (let n = 0; n < files; n += 1) {
+    writeFileSync(join(directories[n % directories.length], `file-${n * 7919}.ts`), 'x'.repeat(n % 50));
+  }
+}
+
 export async function measureFileList({ builds: [directory], model, quick, report }) {
   const root = await temporaryFolder();
   const target = await openTarget({ directory, model }, { inspect: true });
   const { client, server } = target;
   try {
     fill(join(root, 'entries'), ENTRIES);
+    fill(join(root, 'project'), 60);
+    fillTree(join(root, 'tree'), { count: ENTRIES, top: 10, below: 5 });
     fill(join(root, 'many'), MANY);
     writeFileSync(join(root, '.gitignore'), IGNORED.join('\n'));
     const { id } = await client.api('POST', '/sessions', { metadata: { cwd: root } });
+    async function timedTree(path, depth, entries) {
+      const begun = performance.now();
+      const body = { path, depth, limit: ENTRIES };
+      const { items, children_by_path: below = {} } = await client.api('POST', `/sessions/${id}/fs:list`, body);
+      const count = Object.values(below).reduce((sum, { length }) => sum + length, items.length);
+      if (count !== entries) throw new Error(`${count} entries of ${path}`);
+      return performance.now() - begun;
+    }
+    for (const [name, path, depth, entries, most] of [
+      ['fs:list of 60 entries', 'project', 1, 60, 2],
+      ['fs:list of 1,000 entries, depth 3', 'tree', 3, ENTRIES, 12],
+    ]) {
+      for (let round = 0; round < 50; round += 1) await timedTree(path, depth, entries);
+      const times = [];
+      for (let round = 0; round < (quick ? 50 : 200); round += 1) times.push(await timedTree(path, depth, entries));
+      report.line({ name, unit: 'ms', now: [median(times)], aim: { most } });
+    }
     async function timed(path, sort) {
       const begun = performance.now();
       const { items } = await client.api('POST', `/sessions/${id}/fs:list`, { path, sort, limit: ENTRIES });
