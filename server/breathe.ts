@@ -7,8 +7,14 @@ export const breathe = (): Promise<void> => setImmediate();
 /** How long work may hold the event loop before it lets others in, in ms. */
 const SLICE_MS = 8;
 
-/** To be awaited between pieces that are too small to breathe after each: true when the slice is used up. */
-export function createPace(): { due(): boolean; rest(): Promise<void> } {
+export interface Pace {
+  /** Whether the slice is used up. */
+  due(): boolean;
+  rest(): Promise<void>;
+}
+
+/** For pieces that are too small to breathe after each. */
+export function createPace(): Pace {
   let started = performance.now();
   return {
     due: () => performance.now() - started >= SLICE_MS,

@@ -1,4 +1,5 @@
 /** What a search shows before anything is asked for: the entries of the work directory itself. */
+import { createPace } from '#server/breathe.ts';
 import type { EntryGlobs } from '#server/files/entry-globs.ts';
 import { createIgnoreRules, type IgnoreRulesDeps } from '#server/files/ignore-rules.ts';
 import { within } from '#server/files/open-within.ts';
@@ -37,6 +38,7 @@ export function listTopLevel(directory: WorkDirectory, options: TopLevelOptions)
         rules,
         exclude,
         allowIgnored: undefined,
+        pace: createPace(),
         signal,
       });
       const items = entries.map(({ path, name, kind }) => ({ path, name, kind, score: 1, match_positions: [] }));

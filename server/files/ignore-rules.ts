@@ -7,7 +7,7 @@
 import type { Stats } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { basename, dirname, join, parse } from 'node:path';
+import { basename, join, parse } from 'node:path';
 import { gitDirectoryOf } from '#server/project-files/repository.ts';
 import { IGNORE_FILE_MAX_BYTES, parseIgnoreFile, type IgnoreFile } from './ignore-file.ts';
 import { openRegular, readBytes } from './open-regular.ts';
@@ -35,9 +35,15 @@ export interface DirectoryRules {
   isIgnored(name: string, isDirectory: boolean): boolean;
 }
 
+/** Texts of the ignore files of a directory without a `.git`; undefined where there is none. */
+export interface IgnoreTexts {
+  ignore?: string | undefined;
+  gitignore?: string | undefined;
+}
+
 export interface IgnoreRules {
-  /** Of a directory of the work directory; read once. */
-  at(path: RelativePath): Promise<DirectoryRules>;
+  /** Of a directory of the work directory; read once, unless `texts` has been read with it. */
+  at(path: RelativePath, texts?: IgnoreTexts): Promise<DirectoryRules>;
   /** Top of the git work tree, or undefined outside of any. */
   readonly top: string | undefined;
 }
@@ -59,10 +65,9 @@ async function readText(path: string): Promise<string | undefined> {
   }
 }
 
-async function readIgnoreFile(path: string): Promise<IgnoreFile | undefined> {
-  const text = await readText(path);
-  return text === undefined ? undefined : parseIgnoreFile(text);
-}
+const parsed = (text: string | undefined) => (text === undefined ? undefined : parseIgnoreFile(text));
+
+const readIgnoreFile = async (path: string): Promise<IgnoreFile | undefined> => parsed(await readText(path));
 
 const gitEntry = (directory: string): Promise<Stats | undefined> =>
   lstat(join(directory, GIT_DIRECTORY)).catch(() => undefined);
@@ -74,15 +79,21 @@ async function readExclude(directory: string, entry: Stats | undefined): Promise
   return git === undefined ? undefined : readIgnoreFile(join(git, 'info', 'exclude'));
 }
 
-/** The file that `core.excludesFile` names for this user, or git's default. */
-async function readGlobalExcludes(env: NodeJS.ProcessEnv): Promise<IgnoreFile | undefined> {
+/** Where git looks for the user's excludes: two configurations that may name a file, and the default file. */
+function globalPaths(env: NodeJS.ProcessEnv): { home: string; paths: string[] } {
   const home = env.HOME || homedir();
   const configHome = env.XDG_CONFIG_HOME || join(home, '.config');
-  for (const config of [join(home, '.gitconfig'), join(configHome, 'git', 'config')]) {
-    const named = /^\s*excludesfile\s*=\s*"?\s*(\S+?)\s*"?\s*$/im.exec((await readText(config)) ?? '')?.[1];
+  const paths = [join(home, '.gitconfig'), join(configHome, 'git', 'config'), join(configHome, 'git', 'ignore')];
+  return { home, paths };
+}
+
+/** The file that `core.excludesFile` names for this user, or git's default; `texts` are those of the global paths. */
+async function globalExcludes(home: string, texts: readonly (string | undefined)[]): Promise<IgnoreFile | undefined> {
+  for (const config of texts.slice(0, 2)) {
+    const named = /^\s*excludesfile\s*=\s*"?\s*(\S+?)\s*"?\s*$/im.exec(config ?? '')?.[1];
     if (named !== undefined) return readIgnoreFile(named.startsWith('~/') ? join(home, named.slice(2)) : named);
   }
-  return readIgnoreFile(join(configHome, 'git', 'ignore'));
+  return parsed(texts[2]);
 }
 
 /** What a kind of file says of an entry, the nearest directory first. */
@@ -116,20 +127,23 @@ export async function createIgnoreRules(
 ): Promise<IgnoreRules> {
   const root = await realpath(directory.root);
   const top = await topOf(root);
-  const global = await readGlobalExcludes(env);
+  const directoriesAbove = top === undefined ? [] : directoriesDown(parse(root).root, root).slice(0, -1);
+  const { home, paths } = globalPaths(env);
+  const ignoreFiles = directoriesAbove.flatMap((above) => [join(above, '.ignore'), join(above, '.gitignore')]);
+  const texts = await Promise.all([...paths, ...ignoreFiles].map(readText));
+  const global = await globalExcludes(home, texts);
   const globalRoot = top ?? root;
   const known = new Map<string, Promise<DirectoryRules & { layers: Layer[] }>>();
 
   async function readAbove(): Promise<Layer[]> {
-    if (top === undefined || root === dirname(root)) return [];
     const layers: Layer[] = [];
-    for (const above of directoriesDown(parse(root).root, dirname(root))) {
-      const inTree = isInside(above, top);
+    for (const [index, above] of directoriesAbove.entries()) {
+      const [ignore, gitignore] = texts.slice(paths.length + index * 2);
       layers.unshift({
         directory: above,
         isTop: above === top,
-        ignore: await readIgnoreFile(join(above, '.ignore')),
-        gitignore: inTree ? await readIgnoreFile(join(above, '.gitignore')) : undefined,
+        ignore: parsed(ignore),
+        gitignore: top !== undefined && isInside(above, top) ? parsed(gitignore) : undefined,
         exclude: above === top ? await readExclude(above, await gitEntry(above)) : undefined,
       });
     }
@@ -174,12 +188,20 @@ export async function createIgnoreRules(
     );
   }
 
-  async function rulesAt(path: RelativePath): Promise<DirectoryRules & { layers: Layer[] }> {
+  const layerOf = (path: RelativePath, { ignore, gitignore }: IgnoreTexts): Layer => ({
+    directory: join(root, path),
+    isTop: false,
+    ignore: parsed(ignore),
+    gitignore: parsed(gitignore),
+    exclude: undefined,
+  });
+
+  async function rulesAt(path: RelativePath, own?: IgnoreTexts): Promise<DirectoryRules & { layers: Layer[] }> {
     const target = parentOf(path);
     const above = target && (await lookUp(target.parent));
     const ignored = above !== undefined && (above.ignored || above.isIgnored(basename(path), true));
-    const own = ignored ? undefined : await readLayer(path);
-    const layers = [...(own ? [own] : []), ...(above ? above.layers : await readAbove())];
+    const layer = ignored ? undefined : own ? layerOf(path, own) : await readLayer(path);
+    const layers = [...(layer ? [layer] : []), ...(above ? above.layers : await readAbove())];
     const base = join(root, path, '/');
     return {
       ignored,
@@ -189,8 +211,8 @@ export async function createIgnoreRules(
     };
   }
 
-  function lookUp(path: RelativePath): Promise<DirectoryRules & { layers: Layer[] }> {
-    const found = known.get(path) ?? rulesAt(path);
+  function lookUp(path: RelativePath, own?: IgnoreTexts): Promise<DirectoryRules & { layers: Layer[] }> {
+    const found = known.get(path) ?? rulesAt(path, own);
     known.set(path, found);
     return found;
   }

@@ -15,9 +15,11 @@ import { isInside } from './paths.ts';
 import type { RelativePath, WorkDirectory } from './work-directory.ts';
 
 /** Linux: a descriptor that only stands for a place. Node has no name for it. */
-const O_PATH = 0o10000000;
-const DESCRIPTORS = '/proc/self/fd';
-const byDescriptor = process.platform === 'linux' && existsSync(DESCRIPTORS);
+export const O_PATH = 0o10000000;
+/** The folder of this process's descriptors, shared by its threads. */
+export const DESCRIPTORS = '/proc/self/fd';
+/** Whether places are opened by descriptors. */
+export const byDescriptor = process.platform === 'linux' && existsSync(DESCRIPTORS);
 
 export const lstatOf: (path: string) => Promise<Stats> = promisify(lstat);
 

@@ -2,13 +2,19 @@
  * What the system says of a directory and of its entries, asked by a thread. Asked entry by entry in the background they
  * cost the event loop several times what the system takes for them: a request, an object and a call back each.
  */
-import type { Stats } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
+import { join } from 'node:path';
 import { z } from 'zod';
-import type { Place } from '#server/files/open-within.ts';
+import { IGNORE_FILE_MAX_BYTES } from '#server/files/ignore-file.ts';
+import type { IgnoreTexts } from '#server/files/ignore-rules.ts';
+import { byDescriptor, DESCRIPTORS, O_PATH, type Place } from '#server/files/open-within.ts';
 import { createDirectoryThread, type DirectoryThread } from './directory-thread.ts';
 
 /** What is shown of an entry is made of these. */
-export type EntryFacts = Pick<Stats, 'mode' | 'size' | 'mtimeMs' | 'ino'>;
+export interface EntryFacts extends Pick<Stats, 'mode' | 'size' | 'mtimeMs' | 'ino'> {
+  /** The text of a symbolic link; empty where it cannot be read. */
+  link?: string | undefined;
+}
 
 export interface DirectoryEntry {
   name: string;
@@ -24,16 +30,26 @@ const NUMBERS = 4;
 
 /** Text of a program, since the built server is one bundle that has no file for it. No name has a NUL. */
 export const DIRECTORY_PROGRAM = `
-const { lstatSync, opendirSync } = require('node:fs');
-const { parentPort } = require('node:worker_threads');
+const { closeSync, constants, fstatSync, lstatSync, opendirSync, openSync, readlinkSync, readSync } = require('node:fs');
+const { parentPort, workerData: progress } = require('node:worker_threads');
 const readers = new Map();
+function linkText(path) {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}
 function factsOf(at, names) {
   const numbers = new Float64Array(names.length * ${NUMBERS});
+  const links = [];
   names.forEach((name, index) => {
     const stats = lstatSync(at + '/' + name, { throwIfNoEntry: false });
-    if (stats) numbers.set([stats.mode, stats.size, stats.mtimeMs, stats.ino], index * ${NUMBERS});
+    if (!stats) return;
+    numbers.set([stats.mode, stats.size, stats.mtimeMs, stats.ino], index * ${NUMBERS});
+    if (stats.isSymbolicLink()) links.push(linkText(at + '/' + name));
   });
-  return numbers;
+  return { numbers, links };
 }
 function close({ reader }) {
   readers.get(reader)?.closeSync();
@@ -54,8 +70,7 @@ function readPortion({ reader, at, from, facts }) {
     names.push(entry.name);
   }
   if (names.length < ${PORTION}) close({ reader });
-  const numbers = factsOf(at, names.slice(0, facts));
-  return { names: names.join('\\0'), directories: directories.subarray(0, names.length), numbers };
+  return { names: names.join('\\0'), directories: directories.slice(0, names.length), ...factsOf(at, names.slice(0, facts)) };
 }
 function read(question) {
   try {
@@ -65,8 +80,85 @@ function read(question) {
     throw error;
   }
 }
-const answers = { facts: ({ at, names }) => factsOf(at, names.split('\\0')), read, close };
+
+const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
+const buffer = Buffer.allocUnsafe(${IGNORE_FILE_MAX_BYTES});
+/** The beginning of a regular file in whole lines; undefined for other kinds. Throws what opening it does. */
+function readText(path) {
+  const fd = openSync(path, READ);
+  try {
+    if (!fstatSync(fd).isFile()) return undefined;
+    let length = 0;
+    for (let count = -1; count !== 0 && length < buffer.length; length += count) {
+      count = readSync(fd, buffer, length, buffer.length - length, length);
+    }
+    const text = buffer.toString('utf8', 0, length);
+    return length < buffer.length ? text : text.slice(0, text.lastIndexOf('\\n') + 1);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Ignore files of a directory with these entries; null where one is a link, or where a repository begins. */
+function ownTexts(at, names) {
+  if (names.includes('.git')) return null;
+  const own = (name) => (names.includes(name) ? readText(at + '/' + name) : undefined);
+  try {
+    return { ignore: own('.ignore'), gitignore: own('.gitignore') };
+  } catch {
+    return null;
+  }
+}
+/** Appends a directory to those of an answer. */
+function readWhole(at, { most, ignoreFiles }, all) {
+  const names = [];
+  const directory = opendirSync(at, { bufferSize: ${PORTION} });
+  try {
+    for (let entry; (entry = directory.readSync()); names.push(entry.name)) if (names.length === most) return null;
+  } finally {
+    directory.closeSync();
+  }
+  const { numbers, links } = factsOf(at, names);
+  const texts = ignoreFiles ? ownTexts(at, names) : null;
+  all.names.push(...names);
+  all.numbers.push(...numbers);
+  all.links.push(...links);
+  return { count: names.length, texts };
+}
+/** Descriptors of the directories that lead to the current one; the next one shares those that it has in common. */
+const entered = [];
+const leave = (depth) => entered.splice(depth).forEach(({ fd }) => closeSync(fd));
+/** Opens each directory from its parent and none through a link. */
+function enter(top, names) {
+  let depth = 0;
+  while (depth < entered.length && entered[depth].name === names[depth]) depth++;
+  leave(depth);
+  let at = depth === 0 ? top : '${DESCRIPTORS}/' + entered[depth - 1].fd;
+  for (const name of names.slice(depth)) {
+    const fd = openSync(at + '/' + name, ${O_PATH} | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    entered.push({ name, fd });
+    at = '${DESCRIPTORS}/' + fd;
+  }
+  return at;
+}
+function level({ top, paths, ...wanted }) {
+  const all = { names: [], numbers: [], links: [] };
+  const read = paths.map((path, index) => {
+    progress[0] = index;
+    try {
+      return readWhole(enter(top, path === '' ? [] : path.split('/')), wanted, all);
+    } catch {
+      return null;
+    }
+  });
+  leave(0);
+  // One array for all crosses faster than one for each directory.
+  return { read, names: all.names.join('\\0'), numbers: Float64Array.from(all.numbers), links: all.links };
+}
+
+const answers = { facts: ({ at, names }) => factsOf(at, names.split('\\0')), read, close, level };
 parentPort.on('message', (question) => {
+  progress[0] = 0;
   try {
     parentPort.postMessage({ value: answers[question.kind](question) });
   } catch ({ code, message }) {
@@ -79,29 +171,75 @@ type DirectoryQuestion =
   | { kind: 'facts'; at: string; names: string }
   /** The first opens the directory, as does one in a new thread; `from`: entries before; `facts`: of how many they are wanted. */
   | { kind: 'read'; reader: number; at: string; from: number; facts: number }
-  | { kind: 'close'; reader: number };
+  | { kind: 'close'; reader: number }
+  /** Directories by their paths below `top`; the empty path is `top`. */
+  | ({ kind: 'level'; top: string; paths: readonly string[] } & LevelOptions);
 
-const numbersSchema = z.instanceof(Float64Array);
-const portionSchema = z.object({ names: z.string(), directories: z.instanceof(Uint8Array), numbers: numbersSchema });
+const factsSchema = z.object({ numbers: z.instanceof(Float64Array), links: z.array(z.string()) });
+type Facts = z.infer<typeof factsSchema>;
+const portionSchema = factsSchema.extend({ names: z.string(), directories: z.instanceof(Uint8Array) });
 type Portion = z.infer<typeof portionSchema>;
 
-function factsAt(numbers: Float64Array, index: number): EntryFacts | undefined {
-  const at = index * NUMBERS;
-  const mode = numbers[at] ?? 0;
-  if (mode === 0) return undefined;
-  return { mode, size: numbers[at + 1] ?? 0, mtimeMs: numbers[at + 2] ?? 0, ino: numbers[at + 3] ?? 0 };
+const textSchema = z.string().optional();
+const ownTextsSchema = z.object({ ignore: textSchema, gitignore: textSchema });
+const levelSchema = factsSchema.extend({
+  names: z.string(),
+  read: z.array(z.object({ count: z.number(), texts: ownTextsSchema.nullable() }).nullable()),
+});
+
+const isLink = (mode: number) => (mode & constants.S_IFMT) === constants.S_IFLNK;
+const isDirectory = (mode: number) => (mode & constants.S_IFMT) === constants.S_IFDIR;
+
+/** The facts of the entries that were asked about, in their order; undefined for one that has vanished. */
+function* factsIn({ numbers, links }: Facts): Generator<EntryFacts | undefined, undefined> {
+  const texts = links.values();
+  for (let at = 0; at < numbers.length; at += NUMBERS) {
+    const mode = numbers[at] ?? 0;
+    const link = isLink(mode) ? texts.next().value : undefined;
+    const facts = { mode, size: numbers[at + 1] ?? 0, mtimeMs: numbers[at + 2] ?? 0, ino: numbers[at + 3] ?? 0, link };
+    yield mode === 0 ? undefined : facts;
+  }
 }
 
 /** Those that have vanished between being read and being asked about are left out. */
-function entriesOf({ names, directories, numbers }: Portion): DirectoryEntry[] {
+function entriesOf({ names, directories, ...answer }: Portion): DirectoryEntry[] {
   if (directories.length === 0) return [];
   const entries: DirectoryEntry[] = [];
+  const known = factsIn(answer);
   for (const [index, name] of names.split('\0').entries()) {
-    const asked = index * NUMBERS < numbers.length;
-    const facts = asked ? factsAt(numbers, index) : undefined;
-    if (facts || !asked) entries.push({ name, isDirectory: directories[index] === 1, facts });
+    const { value: facts, done } = known.next();
+    if (facts || done) entries.push({ name, isDirectory: directories[index] === 1, facts });
   }
   return entries;
+}
+
+export interface LevelOptions {
+  /** A directory with more entries is not read. */
+  most: number;
+  /** Whether the texts of ignore files are wanted. */
+  ignoreFiles: boolean;
+}
+
+/** A directory that was read with the facts of all its entries. */
+export interface WholeDirectory {
+  entries: DirectoryEntry[];
+  /** Undefined where they were not wanted or need another look: one of them is a link, or the directory has a `.git`. */
+  texts: IgnoreTexts | undefined;
+}
+
+function wholeDirectories({ read, ...answer }: z.infer<typeof levelSchema>): (WholeDirectory | undefined)[] {
+  const names = answer.names.split('\0').values();
+  const known = factsIn(answer);
+  return read.map((directory) => {
+    if (!directory) return undefined;
+    const entries: DirectoryEntry[] = [];
+    for (let index = 0; index < directory.count; index++) {
+      const { value: name } = names.next();
+      const { value: facts } = known.next();
+      if (name !== undefined && facts) entries.push({ name, isDirectory: isDirectory(facts.mode), facts });
+    }
+    return { entries, texts: directory.texts ?? undefined };
+  });
 }
 
 export interface DirectoryReader {
@@ -115,19 +253,29 @@ export interface DirectoryReader {
    * Nothing uses the place any more when it is over. Rejects as `factsOf` does.
    */
   readDirectory(place: Place, wanted: number): AsyncGenerator<DirectoryEntry[]>;
+  /**
+   * Reads directories at or below an opened one with one question, by their paths relative to it, and none through a link.
+   * Undefined for a directory that is to be read in another way: it has too many entries or cannot be read so. Rejects with
+   * `UnresponsiveError`.
+   */
+  readLevel(
+    top: Place,
+    paths: readonly string[],
+    options: LevelOptions,
+  ): Promise<readonly (WholeDirectory | undefined)[]>;
 }
 
 /** Reads through a thread that runs `DIRECTORY_PROGRAM`. */
 export function createDirectoryReader(thread: DirectoryThread): DirectoryReader {
-  const ask = (question: DirectoryQuestion, { real }: Place) => thread.ask(question, real);
+  const askOf = (question: DirectoryQuestion, directories: readonly string[]) => thread.ask(question, directories);
+  const ask = (question: DirectoryQuestion, { real }: Place) => askOf(question, [real]);
   let lastReader = 0;
   return {
     async factsOf(place, names) {
       if (names.length === 0) return [];
       // One text crosses in a tenth of the time of a thousand.
       const asked = await ask({ kind: 'facts', at: place.at, names: names.join('\0') }, place);
-      const numbers = numbersSchema.parse(asked);
-      return names.map((_, index) => factsAt(numbers, index));
+      return [...factsIn(factsSchema.parse(asked))];
     },
 
     async *readDirectory(place, wanted) {
@@ -155,8 +303,16 @@ export function createDirectoryReader(thread: DirectoryThread): DirectoryReader 
         if (last && !isLast(last)) await ask({ kind: 'close', reader }, place);
       }
     },
+
+    async readLevel(top, paths, { most, ignoreFiles }) {
+      if (!byDescriptor) return [];
+      const directories = paths.map((path) => join(top.real, path));
+      const counted = Math.min(most, PORTION);
+      const asked = askOf({ kind: 'level', top: top.at, paths, most: counted, ignoreFiles }, directories);
+      return wholeDirectories(levelSchema.parse(await asked));
+    },
   };
 }
 
 /** One for the process. */
-export const { factsOf, readDirectory } = createDirectoryReader(createDirectoryThread(DIRECTORY_PROGRAM));
+export const { factsOf, readDirectory, readLevel } = createDirectoryReader(createDirectoryThread(DIRECTORY_PROGRAM));

@@ -46,14 +46,16 @@ export interface Question {
 
 interface Pending {
   question: Question;
-  /** Real path, to recognize a directory in which a thread hangs. */
-  directory: string;
+  /** Real paths of the directories that it reads, in its order, to recognize one in which a thread hangs. */
+  directories: readonly string[];
   resolve(value: unknown): void;
   reject(error: unknown): void;
 }
 
 interface Running {
   worker: Worker;
+  /** Index of the directory of the first question that the thread reads now. */
+  progress: Int32Array;
   /** Answers come in the order of the questions; the thread works on the first one. */
   pending: Pending[];
   timer: NodeJS.Timeout | undefined;
@@ -65,21 +67,25 @@ export interface DirectoryThread {
    * `UnresponsiveError`: when the question has hung for 10 s, when a thread hangs in the same directory or one above, and
    * while four threads hang. A question may be asked again in a new thread.
    */
-  ask(question: Question, directory: string): Promise<unknown>;
+  ask(question: Question, directories: readonly string[]): Promise<unknown>;
 }
 
 const answerSchema = z.union([z.object({ code: z.string(), message: z.string() }), z.object({ value: z.unknown() })]);
 
-/** `program` is the text of the thread's program; it starts with the first question. */
+/**
+ * `program` is the text of the thread's program; it starts with the first question. Its `workerData` is an `Int32Array` to
+ * which it writes the index of the directory that it reads.
+ */
 export function createDirectoryThread(program: string, timeoutMs = DIRECTORY_TIMEOUT_MS): DirectoryThread {
   let running: Running | undefined;
   /** Threads that hang, each with the directory in which it does. */
   const abandoned = new Map<Worker, string>();
 
   function start(): Running {
-    const worker = new Worker(program, { eval: true });
+    const progress = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const worker = new Worker(program, { eval: true, workerData: progress });
     worker.unref();
-    const started: Running = { worker, pending: [], timer: undefined };
+    const started: Running = { worker, progress, pending: [], timer: undefined };
     worker.on('message', (message: unknown) => {
       const answered = started.pending.shift();
       watch(started);
@@ -112,7 +118,7 @@ export function createDirectoryThread(program: string, timeoutMs = DIRECTORY_TIM
 
   function abandon(thread: Running, hung: Pending): void {
     const others = thread.pending.splice(0).slice(1);
-    abandoned.set(thread.worker, hung.directory);
+    abandoned.set(thread.worker, hung.directories[thread.progress[0] ?? 0] ?? '/');
     if (running === thread) running = undefined;
     // It ends when the system call returns.
     void thread.worker.terminate();
@@ -125,7 +131,8 @@ export function createDirectoryThread(program: string, timeoutMs = DIRECTORY_TIM
       asked.reject(new UnresponsiveError(`${MAX_ABANDONED_THREADS} directories hang`));
       return;
     }
-    if ([...abandoned.values()].some((hung) => isInside(asked.directory, hung))) {
+    const isHung = (directory: string) => [...abandoned.values()].some((hung) => isInside(directory, hung));
+    if (asked.directories.some(isHung)) {
       asked.reject(new UnresponsiveError('an earlier request still waits for this directory'));
       return;
     }
@@ -139,9 +146,9 @@ export function createDirectoryThread(program: string, timeoutMs = DIRECTORY_TIM
   reportThreadCalls(() => [...abandoned.keys(), ...(running?.pending.slice(0, 1) ?? [])]);
 
   return {
-    ask: (question, directory) =>
+    ask: (question, directories) =>
       new Promise((resolve, reject) => {
-        send({ question, directory, resolve, reject });
+        send({ question, directories, resolve, reject });
       }),
   };
 }

@@ -14,20 +14,21 @@ export function kindOf({ mode }: Pick<EntryFacts, 'mode'>): FileEntry['kind'] {
   return type === constants.S_IFLNK ? 'symlink' : type === constants.S_IFDIR ? 'directory' : 'file';
 }
 
-/** `path` is shown as it is; `linkText` is what a link holds. */
-export function fileEntry(path: string, name: string, facts: EntryFacts, linkText?: string): FileEntry {
+/** `path` is shown as it is. */
+export function fileEntry(path: string, name: string, facts: EntryFacts): FileEntry {
   const kind = kindOf(facts);
   const modified_at = iso(Math.floor(facts.mtimeMs));
   const etag = etagOf(facts);
   if (kind === 'file') return { path, name, kind, size: facts.size, modified_at, etag };
-  return { path, name, kind, modified_at, etag, is_symlink_to: linkText };
+  return { path, name, kind, modified_at, etag, is_symlink_to: facts.link };
 }
 
 /** The entry `name` of an opened directory, shown as `path`; a link is itself, not what it leads to. */
 export async function readEntry(parent: Place, name: string, path: string): Promise<FileEntry> {
   const at = join(parent.at, name);
-  const stats = await lstatOf(at);
-  return fileEntry(path, name, stats, stats.isSymbolicLink() ? await readlink(at) : undefined);
+  const { mode, size, mtimeMs, ino } = await lstatOf(at);
+  const link = kindOf({ mode }) === 'symlink' ? await readlink(at) : undefined;
+  return fileEntry(path, name, { mode, size, mtimeMs, ino, link });
 }
 
 /** The work directory itself. */

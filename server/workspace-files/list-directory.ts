@@ -1,20 +1,15 @@
 /** The entries of one directory: filtered, in order, cut. */
-import { readlink } from 'node:fs/promises';
-import { join } from 'node:path';
-import { createPace } from '#server/breathe.ts';
+import type { Pace } from '#server/breathe.ts';
 import { compareNames } from '#server/files/compare-names.ts';
 import type { EntryGlobs } from '#server/files/entry-globs.ts';
 import type { DirectoryRules } from '#server/files/ignore-rules.ts';
-import { inBatches } from '#server/files/in-batches.ts';
 import type { Place } from '#server/files/open-within.ts';
 import type { RelativePath } from '#server/files/work-directory.ts';
 import type { FileEntry } from '#schema/file-entry.ts';
 import type { ListFiles } from '#schema/file-list.ts';
 import { createBest } from './best.ts';
 import { fileEntry, kindOf } from './entry.ts';
-import { factsOf, readDirectory, type DirectoryEntry } from './directory-reader.ts';
-
-const LINKS_WIDTH = 16;
+import { factsOf, readDirectory, type DirectoryEntry, type EntryFacts } from './directory-reader.ts';
 
 export interface ListOptions extends Pick<ListFiles, 'limit' | 'sort'> {
   showHidden: boolean;
@@ -22,6 +17,8 @@ export interface ListOptions extends Pick<ListFiles, 'limit' | 'sort'> {
   rules: Promise<DirectoryRules> | undefined;
   exclude: EntryGlobs | undefined;
   allowIgnored: EntryGlobs | undefined;
+  /** Of the whole request. */
+  pace: Pace;
   signal: AbortSignal;
 }
 
@@ -59,52 +56,30 @@ async function createFilter(directory: RelativePath, options: ListOptions) {
   };
 }
 
-/** The chosen candidates as they are shown; those that have vanished since are left out. */
-async function entriesOf(
-  place: Place,
-  directory: RelativePath,
-  chosen: readonly DirectoryEntry[],
-): Promise<FileEntry[]> {
-  const unknown = chosen.filter(({ facts }) => facts === undefined);
-  const found = await factsOf(
-    place,
-    unknown.map(({ name }) => name),
-  );
-  for (const [index, candidate] of unknown.entries()) candidate.facts = found[index];
-  const links = await inBatches(
-    chosen.filter(({ facts }) => facts && kindOf(facts) === 'symlink'),
-    LINKS_WIDTH,
-    async ({ name }) => [name, await readlink(join(place.at, name)).catch(() => '')] as const,
-  );
-  const texts = new Map(links);
-  const entries: FileEntry[] = [];
-  for (const { name, facts } of chosen) {
-    if (facts) entries.push(fileEntry(below(directory, name), name, facts, texts.get(name)));
-  }
-  return entries;
-}
+/** How many entries of a directory are read with their facts; those beyond are requested only for the chosen ones. */
+export const wantedFacts = ({ limit, sort }: Pick<ListOptions, 'limit' | 'sort'>): number =>
+  sort === 'mtime_desc' || sort === 'size_desc' ? Infinity : limit;
 
 /**
- * The entries of an opened directory, which is shown as `directory`. Of a large one only the wanted entries are kept, and
- * others get their turn while it is read. Rejects with the system's errors.
+ * Filters, orders and cuts the entries of a directory, which is shown as `directory`. Entries without facts get them by
+ * `readFacts`, undefined for those that have vanished. Only the wanted entries of a large directory are retained, and
+ * others get their turn meanwhile.
  */
-export async function listDirectory(
-  place: Place,
+export async function listEntries(
+  portions: Iterable<DirectoryEntry[]> | AsyncIterable<DirectoryEntry[]>,
   directory: RelativePath,
   options: ListOptions,
+  readFacts: (names: string[]) => Promise<(EntryFacts | undefined)[]>,
 ): Promise<DirectoryList> {
-  const { limit, sort, signal } = options;
-  const byFacts = sort === 'mtime_desc' || sort === 'size_desc';
+  const { limit, sort, pace, signal } = options;
   const best = createBest<DirectoryEntry>(limit, orders[sort]);
   const filter = createFilter(directory, options);
   // It is waited for while the directory is read; until then nobody else would notice.
   filter.catch(() => undefined);
-  const pace = createPace();
-  // Of those beyond the limit, only the chosen ones are asked about, at the end.
-  for await (const entries of readDirectory(place, byFacts ? Infinity : limit)) {
+  for await (const entries of portions) {
     const passes = await filter;
     // From an order that is close to it, that of people is found with a fraction of the comparisons, which are slow.
-    if (!byFacts) entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+    if (wantedFacts(options) === limit) entries.sort((a, b) => (a.name < b.name ? -1 : 1));
     for (const entry of entries) {
       if (passes(entry)) best.add(entry);
       if (!pace.due()) continue;
@@ -112,7 +87,22 @@ export async function listDirectory(
       await pace.rest();
     }
   }
-  const entries = await entriesOf(place, directory, best.items());
-  await place.confirm();
+  const chosen = best.items();
+  const unknown = chosen.filter(({ facts }) => facts === undefined);
+  const found = await readFacts(unknown.map(({ name }) => name));
+  for (const [index, candidate] of unknown.entries()) candidate.facts = found[index];
+  const entries = chosen.flatMap(({ name, facts }) => (facts ? [fileEntry(below(directory, name), name, facts)] : []));
   return { entries, truncated: best.seen > limit };
+}
+
+/** The same for an opened directory. Rejects with the system's errors. */
+export async function listDirectory(
+  place: Place,
+  directory: RelativePath,
+  options: ListOptions,
+): Promise<DirectoryList> {
+  const portions = readDirectory(place, wantedFacts(options));
+  const list = await listEntries(portions, directory, options, (names) => factsOf(place, names));
+  await place.confirm();
+  return list;
 }

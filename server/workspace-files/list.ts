@@ -1,11 +1,12 @@
 /** Listing directories, with what lies below them if that is wanted. */
 import { realpath } from 'node:fs/promises';
-import { dirname, relative, sep } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
+import { createPace } from '#server/breathe.ts';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { entryGlobs } from '#server/files/entry-globs.ts';
-import { createIgnoreRules, type DirectoryRules, type IgnoreRules } from '#server/files/ignore-rules.ts';
+import { createIgnoreRules, type IgnoreTexts } from '#server/files/ignore-rules.ts';
 import { inBatches } from '#server/files/in-batches.ts';
-import { within, type Within } from '#server/files/open-within.ts';
+import { within, type Place, type Within } from '#server/files/open-within.ts';
 import { onPath } from '#server/files/path-error.ts';
 import { isInside } from '#server/files/paths.ts';
 import { relativePath, type RelativePath, type WorkDirectory } from '#server/files/work-directory.ts';
@@ -13,13 +14,16 @@ import type { Git } from '#server/git/git.ts';
 import type { Projects } from '#server/project-files/projects.ts';
 import type { FileEntry } from '#schema/file-entry.ts';
 import type { FileList, FileLists, ListFiles, ListManyFiles } from '#schema/file-list.ts';
+import { readLevel, type WholeDirectory } from './directory-reader.ts';
 import { inTime, UnresponsiveError } from './directory-thread.ts';
-import { listDirectory, type DirectoryList, type ListOptions } from './list-directory.ts';
+import { listDirectory, listEntries, wantedFacts, type DirectoryList, type ListOptions } from './list-directory.ts';
 
 /** Of one answer, all its directories together. */
 export const MAX_ENTRIES = 10_000;
 /** Directories read side by side. */
 const WIDTH = 4;
+/** Directories of one question, a multiple of `WIDTH`: the thread reads the next ones while these are filtered. */
+const LEVEL_PORTION = 16;
 
 export interface ListDeps {
   /** The server's environment: it names the home of git's global excludes. */
@@ -33,10 +37,27 @@ export interface ListDeps {
 type Request = Omit<ListFiles, 'path'>;
 
 interface Lister {
-  /** Throws 40409, 40411, 41304, 50001 where the file system does not answer. */
-  list(path: RelativePath, shown: string): Promise<DirectoryList>;
+  /**
+   * Opens a directory for the work. Throws 40409, 40411, 41304, 50001 where the file system does not answer, also for what
+   * the work throws.
+   */
+  open<Result>(path: RelativePath, shown: string, work: (place: Place) => Promise<Result>): Promise<Result>;
+  /** Lists an opened directory. Rejects with the system's errors. */
+  list(place: Place, path: RelativePath): Promise<DirectoryList>;
+  /**
+   * Lists directories below an opened one, by the index of each in their order: the thread reads ahead. Undefined for what
+   * cannot be read. Throws 50001 where the file system does not answer.
+   */
+  below(top: Place, path: RelativePath, directories: readonly RelativePath[]): LevelLister;
   /** Adds git marks to finished entries. */
   mark(entries: FileEntry[]): Promise<void>;
+}
+
+interface LevelLister {
+  /** Called in the order of the directories, up to `WIDTH` concurrently. */
+  list(index: number): Promise<DirectoryList | undefined>;
+  /** To be awaited before the directory above is closed. */
+  end(): Promise<void>;
 }
 
 /** Of a directory below: what cannot be read is left out, but not what hangs. */
@@ -48,38 +69,80 @@ async function createLister(directory: WorkDirectory, request: Request, deps: Li
   const exclude = entryGlobs(request.exclude_globs, 'exclude_globs');
   const allowIgnored = entryGlobs(request.allow_ignored_globs, 'allow_ignored_globs');
   const inside: Within = await inTime(within(directory));
-  let rules: Promise<IgnoreRules> | undefined;
-  const { limit, sort, show_hidden: showHidden } = request;
+  const { limit, sort, show_hidden: showHidden, follow_gitignore: ignoreFiles } = request;
+  const shared = { limit, sort, showHidden, exclude, allowIgnored, pace: createPace(), signal: deps.signal };
+  const wanted = { most: wantedFacts(shared), ignoreFiles };
+  // Both are waited for later; until then nobody else would notice.
+  const rules = ignoreFiles ? inTime(createIgnoreRules(directory, inside, deps)) : undefined;
+  rules?.catch(() => undefined);
   const marks = request.include_git_status ? deps.gitMarks?.(directory, deps.signal) : undefined;
-  // It is waited for at the end; until then nobody else would notice.
   marks?.catch(() => undefined);
   const root = marks && (await onPath('.', () => realpath(directory.root)));
   /** Where listed directories really are, below the root: git knows no path through a link. */
   const places = new Map<string, string>();
 
-  async function rulesAt(path: RelativePath): Promise<DirectoryRules> {
-    rules ??= createIgnoreRules(directory, inside, deps);
-    return (await rules).at(path);
+  function notePlace(path: RelativePath, real: string): void {
+    if (root !== undefined && isInside(real, root)) places.set(path, relative(root, real).split(sep).join('/'));
   }
 
-  function options(path: RelativePath): ListOptions {
-    const own = request.follow_gitignore ? inTime(rulesAt(path)) : undefined;
-    return { limit, sort, showHidden, rules: own, exclude, allowIgnored, signal: deps.signal };
+  function options(path: RelativePath, texts?: IgnoreTexts): ListOptions {
+    return { ...shared, rules: rules && inTime(rules.then((all) => all.at(path, texts))) };
   }
+
+  function listRead(path: RelativePath, real: string, { entries, texts }: WholeDirectory): Promise<DirectoryList> {
+    notePlace(path, real);
+    return listEntries([entries], path, options(path, texts), async () => []);
+  }
+
+  function list(place: Place, path: RelativePath): Promise<DirectoryList> {
+    notePlace(path, place.real);
+    return listDirectory(place, path, options(path));
+  }
+
+  const open: Lister['open'] = (path, shown, work) =>
+    onPath(shown, async () => {
+      const place = await inTime(inside.open(path, shown), (late) => late.close());
+      try {
+        return await work(place);
+      } finally {
+        await place.close();
+      }
+    });
 
   return {
-    list: (path, shown) =>
-      onPath(shown, async () => {
-        const place = await inTime(inside.open(path, shown), (late) => late.close());
-        try {
-          if (root !== undefined && isInside(place.real, root)) {
-            places.set(path, relative(root, place.real).split(sep).join('/'));
-          }
-          return await listDirectory(place, path, options(path));
-        } finally {
-          await place.close();
-        }
-      }),
+    open,
+    list,
+
+    below(top, above, directories) {
+      const paths = directories.map((path) => (above === '.' ? path : path.slice(above.length + 1)));
+      /** The current portion and the next one: the entries of earlier ones are released. */
+      const portions = new Map<number, ReturnType<typeof readLevel>>();
+      function readPortion(portion: number): ReturnType<typeof readLevel> {
+        const from = portion * LEVEL_PORTION;
+        const reading = portions.get(portion) ?? readLevel(top, paths.slice(from, from + LEVEL_PORTION), wanted);
+        portions.set(portion, reading);
+        // The caller waits for it only when it has listed the portion before.
+        reading.catch(() => undefined);
+        return reading;
+      }
+      return {
+        async list(index) {
+          const path = directories[index];
+          if (path === undefined) return undefined;
+          const portion = Math.floor(index / LEVEL_PORTION);
+          portions.delete(portion - 1);
+          const reading = readPortion(portion);
+          if ((portion + 1) * LEVEL_PORTION < directories.length) void readPortion(portion + 1);
+          const read = (await reading)[index % LEVEL_PORTION];
+          if (!read) return open(path, path, (place) => list(place, path)).catch(unreadable);
+          return onPath(path, () => listRead(path, join(top.real, paths[index] ?? ''), read)).catch(unreadable);
+        },
+        async end() {
+          await Promise.allSettled(portions.values());
+        },
+      };
+    },
+
     async mark(entries) {
       const markOf = await marks;
       if (!markOf) return;
@@ -92,32 +155,46 @@ async function createLister(directory: WorkDirectory, request: Request, deps: Li
   };
 }
 
+interface Tree {
+  children: [string, FileEntry[]][];
+  truncated: boolean;
+}
+
 /** Breadth first, real directories only; what cannot be read is left out. */
-async function listBelow(lister: Lister, top: DirectoryList, depth: number, signal: AbortSignal) {
+async function listBelow(
+  lister: Lister,
+  place: Place,
+  path: RelativePath,
+  top: DirectoryList,
+  { depth, signal }: { depth: number; signal: AbortSignal },
+): Promise<Tree> {
   const children: [string, FileEntry[]][] = [];
   let { truncated } = top;
   let left = MAX_ENTRIES - top.entries.length;
   let level = top.entries;
   for (let at = 2; at <= depth && level.length > 0; at++) {
-    const directories = level.filter(({ kind }) => kind === 'directory');
+    // Their paths were made of names that the system gave.
+    const directories = level.filter(({ kind }) => kind === 'directory').map((entry) => entry.path as RelativePath);
     level = [];
-    for (let start = 0; start < directories.length; start += WIDTH) {
-      signal.throwIfAborted();
-      if (left <= 0) return { children, truncated: true };
-      const batch = directories.slice(start, start + WIDTH);
-      // Its path was made of names that the system gave.
-      const lists = await inBatches(batch, WIDTH, ({ path }) =>
-        lister.list(path as RelativePath, path).catch(unreadable),
-      );
-      for (const [index, list] of lists.entries()) {
-        const directory = batch[index];
-        if (!list || !directory) continue;
-        const entries = list.entries.slice(0, Math.max(0, left));
-        left -= entries.length;
-        truncated ||= list.truncated || entries.length < list.entries.length;
-        children.push([directory.path, entries]);
-        for (const entry of entries) level.push(entry);
+    const below = lister.below(place, path, directories);
+    try {
+      for (let start = 0; start < directories.length; start += WIDTH) {
+        signal.throwIfAborted();
+        if (left <= 0) return { children, truncated: true };
+        const batch = [...directories.slice(start, start + WIDTH).entries()];
+        const lists = await inBatches(batch, WIDTH, ([index]) => below.list(start + index));
+        for (const [index, list] of lists.entries()) {
+          const directory = directories[start + index];
+          if (!list || directory === undefined) continue;
+          const entries = list.entries.slice(0, Math.max(0, left));
+          left -= entries.length;
+          truncated ||= list.truncated || entries.length < list.entries.length;
+          children.push([directory, entries]);
+          for (const entry of entries) level.push(entry);
+        }
       }
+    } finally {
+      await below.end();
     }
   }
   return { children, truncated };
@@ -127,12 +204,17 @@ async function listBelow(lister: Lister, top: DirectoryList, depth: number, sign
 export async function listFiles(directory: WorkDirectory, request: ListFiles, deps: ListDeps): Promise<FileList> {
   const { path: shown, depth } = request;
   const lister = await createLister(directory, request, deps);
-  const top = await lister.list(relativePath(shown), shown);
-  if (depth === 1) {
+  const path = relativePath(shown);
+  const { top, tree } = await lister.open(path, shown, async (place) => {
+    const list = await lister.list(place, path);
+    const { signal } = deps;
+    return { top: list, tree: depth === 1 ? undefined : await listBelow(lister, place, path, list, { depth, signal }) };
+  });
+  if (!tree) {
     await lister.mark(top.entries);
     return { items: top.entries, truncated: top.truncated };
   }
-  const { children, truncated } = await listBelow(lister, top, depth, deps.signal);
+  const { children, truncated } = tree;
   for (const entries of [top.entries, ...children.map(([, entries]) => entries)]) await lister.mark(entries);
   return { items: top.entries, truncated, children_by_path: Object.fromEntries(children) };
 }
@@ -154,7 +236,8 @@ export async function listManyFiles(
   const answers = await inBatches(paths, WIDTH, async (shown) => {
     deps.signal.throwIfAborted();
     try {
-      const { entries, truncated } = await lister.list(relativePath(shown), shown);
+      const path = relativePath(shown);
+      const { entries, truncated } = await lister.open(path, shown, (place) => lister.list(place, path));
       await lister.mark(entries);
       return { shown, entries, truncated };
     } catch (error) {

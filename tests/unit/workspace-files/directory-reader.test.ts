@@ -3,17 +3,21 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
 import { link, lstat, mkdir, readdir, readlink, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   createDirectoryReader,
   DIRECTORY_PROGRAM,
   factsOf,
   readDirectory,
+  readLevel,
   type DirectoryEntry,
+  type WholeDirectory,
 } from '#server/workspace-files/directory-reader.ts';
 import { createDirectoryThread } from '#server/workspace-files/directory-thread.ts';
-import { within, type Place } from '#server/files/open-within.ts';
+import { IGNORE_FILE_MAX_BYTES } from '#server/files/ignore-file.ts';
+import type { IgnoreTexts } from '#server/files/ignore-rules.ts';
+import { byDescriptor, within, type Place } from '#server/files/open-within.ts';
 import { relativePath } from '#server/files/work-directory.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
@@ -24,7 +28,8 @@ async function opened(root: string): Promise<Place> {
 
 const factsFrom = async (path: string) => {
   const { mode, size, mtimeMs, ino } = await lstat(path);
-  return { mode, size, mtimeMs, ino };
+  const link = await readlink(path).catch(() => undefined);
+  return { mode, size, mtimeMs, ino, link };
 };
 
 /** How many directories below a temporary one this process holds open. */
@@ -125,6 +130,98 @@ test('of a directory that is left in the middle, is empty, or is none', async ()
   await left.close();
 });
 
+describe.runIf(byDescriptor)('a level', () => {
+  const WANTED = { most: 1024, ignoreFiles: true };
+
+  async function levelOf(files: Record<string, string>) {
+    const root = await temporaryHome();
+    for (const [path, text] of Object.entries(files)) {
+      await mkdir(dirname(join(root, path)), { recursive: true });
+      await writeFile(join(root, path), text);
+    }
+    const inside = await within({ root, additionalDirs: () => [] });
+    const top = await inside.open(relativePath('.'));
+    onTestFinished(() => top.close());
+    return { root, top };
+  }
+
+  const namesOf = (read: readonly (WholeDirectory | undefined)[]) =>
+    read.map((directory) => directory?.entries.map(({ name }) => name).toSorted());
+
+  test('is read in one question, with facts and the texts of links', async () => {
+    const { root, top } = await levelOf({ 'a/b/c/3': '', 'a/b/2': 'two', 'a/d/4': '' });
+    await mkdir(join(root, 'e'));
+    await symlink('../e', join(root, 'a/up'));
+    const read = await readLevel(top, ['', 'a', 'a/b', 'a/b/c', 'a/d', 'e'], WANTED);
+    expect(namesOf(read)).toEqual([['a', 'e'], ['b', 'd', 'up'], ['2', 'c'], ['3'], ['4'], []]);
+    const entry = (index: number, name: string) => read[index]?.entries.find((each) => each.name === name);
+    expect(entry(1, 'b')).toEqual({ name: 'b', isDirectory: true, facts: await factsFrom(join(root, 'a/b')) });
+    expect(entry(1, 'up')).toEqual({ name: 'up', isDirectory: false, facts: await factsFrom(join(root, 'a/up')) });
+    expect(entry(1, 'up')?.facts?.link).toBe('../e');
+    expect(entry(2, '2')).toEqual({ name: '2', isDirectory: false, facts: await factsFrom(join(root, 'a/b/2')) });
+  });
+
+  test('follows no link below its top, and one that cannot be read does not harm the others', async () => {
+    const { root, top } = await levelOf({ 'a/b/2': '', 'a/1': '' });
+    await symlink('a', join(root, 'link'));
+    await symlink('b', join(root, 'a/inner'));
+    const paths = ['link', 'a', 'link/b', 'a/inner', 'gone', 'a/1', 'a/b'];
+    const read = await readLevel(top, paths, WANTED);
+    expect(namesOf(read)).toEqual([undefined, ['1', 'b', 'inner'], undefined, undefined, undefined, undefined, ['2']]);
+  });
+
+  test('leaves out directories with too many entries', async () => {
+    const { top } = await levelOf({ 'a/1': '', 'b/1': '', 'b/2': '', 'b/3': '', 'c/1': '', 'c/2': '' });
+    expect(namesOf(await readLevel(top, ['a', 'b', 'c'], { ...WANTED, most: 2 }))).toEqual([
+      ['1'],
+      undefined,
+      ['1', '2'],
+    ]);
+  });
+
+  test('has the ignore files of a directory, unless one of them is a link or it has a .git', async () => {
+    const { root, top } = await levelOf({
+      'both/.gitignore': 'one',
+      'both/.ignore': 'two',
+      'repository/.git/HEAD': '',
+      'pointer/.git': 'gitdir: /nowhere',
+      'folder/.gitignore/file': '',
+      'long/.gitignore': `${'a\n'.repeat(IGNORE_FILE_MAX_BYTES / 2 - 1)}last of many`,
+      'none/file': '',
+      'linked/file': '',
+      'endless/file': '',
+      'piped/file': '',
+    });
+    await symlink('../both/.gitignore', join(root, 'linked/.gitignore'));
+    await symlink('/dev/zero', join(root, 'endless/.ignore'));
+    execFileSync('mkfifo', [join(root, 'piped/.ignore')]);
+    const expected: Record<string, IgnoreTexts | undefined> = {
+      both: { gitignore: 'one', ignore: 'two' },
+      repository: undefined,
+      pointer: undefined,
+      folder: {},
+      long: { gitignore: 'a\n'.repeat(IGNORE_FILE_MAX_BYTES / 2 - 1) },
+      none: {},
+      linked: undefined,
+      endless: undefined,
+      piped: {},
+    };
+    const paths = Object.keys(expected);
+    const read = await readLevel(top, paths, WANTED);
+    expect(read.every((directory) => directory !== undefined)).toBe(true);
+    expect(Object.fromEntries(paths.map((path, index) => [path, read[index]?.texts]))).toEqual(expected);
+    const without = await readLevel(top, ['both'], { ...WANTED, ignoreFiles: false });
+    expect(without[0]?.texts).toBeUndefined();
+  });
+
+  test('leaves no descriptor open', async () => {
+    const { top } = await levelOf({ 'a/b/c/file': '', 'a/d/file': '' });
+    const before = await descriptors();
+    await readLevel(top, ['a/b/c', 'a/d', 'gone', 'a/b/c/file'], WANTED);
+    expect(await descriptors()).toBe(before);
+  });
+});
+
 describe('a directory that hangs', () => {
   /** Longer than the start of a thread and any answer, on a busy machine too. */
   const TIMEOUT_MS = 1500;
@@ -209,6 +306,21 @@ describe('a directory that hangs', () => {
     release();
     await expect.poll(() => names(hung).catch(String)).toEqual(expect.arrayContaining(['file', 'inner']));
     expect(await names(inner)).toEqual(['file']);
+  });
+
+  test.runIf(byDescriptor)('in the midst of a level is recognized', async () => {
+    const { open, reader } = await hangingReader();
+    const top = await open('.');
+    for (const name of ['before', 'hung', 'after']) await open(name);
+    const read = (...paths: string[]) => reader.readLevel(top, paths, { most: 10, ignoreFiles: false });
+    await expect(read('before', 'hung', 'after')).rejects.toMatchObject(unresponsive('1.5 s have passed'));
+    expect(await read('before', 'after')).toMatchObject([
+      { entries: [{ name: 'file' }] },
+      { entries: [{ name: 'file' }] },
+    ]);
+    await expect(read('after', 'hung')).rejects.toMatchObject(
+      unresponsive('an earlier request still waits for this directory'),
+    );
   });
 
   test('four of them stop all reading until one answers', async () => {

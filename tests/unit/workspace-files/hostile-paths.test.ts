@@ -79,7 +79,10 @@ beforeEach(async () => {
   directory = { root, additionalDirs: () => [] };
   await mkdir(join(root, 'a/b'), { recursive: true });
   await mkdir(join(outside, 'a/b'), { recursive: true });
-  for (const place of ['secret', 'a/f', 'a/b/f']) await writeFile(join(outside, place), SECRET);
+  // Neither what files hold nor how they are called is told.
+  for (const place of ['secret', 'a/f', 'a/b/f', SECRET, `a/${SECRET}`, `a/b/${SECRET}`]) {
+    await writeFile(join(outside, place), SECRET);
+  }
   for (const place of ['f', 'a/f', 'a/b/f']) await writeFile(join(root, place), 'inside');
 });
 
@@ -178,7 +181,7 @@ describe.runIf(process.platform === 'linux')('a thread that swaps components for
           ...['f', 'a/f', 'a/b/f'].flatMap((path) =>
             [actions.read, actions.download].map((act) => act?.(directory, path)),
           ),
-          ...['.', 'a', 'a/b'].map((path) => actions.list?.(directory, path)),
+          ...['.', 'a', 'a/b'].map((path) => listFiles(directory, { ...list, depth: 3, path }, deps)),
           actions.stat?.(directory, 'a/b/f'),
           makeDirectory(directory, { path: `a/b/made-${round}`, recursive: false }),
           makeDirectory(directory, { path: `a/deep-${round}/x/y`, recursive: true }),
