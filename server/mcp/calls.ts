@@ -4,7 +4,7 @@ import { failed, type RunContext, type ToolResult } from '#server/tools/tool.ts'
 import type { McpConnection } from './connect.ts';
 import type { UsableTool } from './discovery.ts';
 import { unlessAborted } from '#server/aborts.ts';
-import { failureKind, failureText } from './failures.ts';
+import { failureKind } from './failures.ts';
 import { toolResultOf } from './results.ts';
 
 /** At most ten a second. */
@@ -58,7 +58,7 @@ export async function callThrough(
       });
       return { result: toolResultOf(tool.name, answer) };
     } catch (error) {
-      const why = failureText(error);
+      const why = through.describe(error);
       switch (failureKind(error, signal)) {
         case 'aborted':
           throw error;

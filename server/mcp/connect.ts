@@ -14,6 +14,7 @@ import type { McpRemoteConfig, McpServerConfig } from '#schema/mcp-server.ts';
 import { unlessAborted } from '#server/aborts.ts';
 import { childOf } from './child.ts';
 import { failureKind, failureText } from './failures.ts';
+import { serverLine, withoutSecrets } from './server-text.ts';
 import { createRemoteTransport } from './remote-transport.ts';
 import { createStdioTransport } from './stdio-transport.ts';
 
@@ -69,6 +70,8 @@ export interface McpConnection {
   readonly tools: readonly ListedTool[];
   /** Rejects with what `failureKind` tells apart, and with the signal's reason. */
   callTool(name: string, args: Record<string, unknown>, options: ToolCallOptions): Promise<CallToolResult>;
+  /** A failed call as a line for people, without the secrets of the configuration. */
+  describe(error: unknown): string;
   /** Whether the server answers within five seconds. */
   alive(): Promise<boolean>;
   /** Settles when the connection is over and nobody has closed it. */
@@ -106,9 +109,14 @@ export async function connectServer(config: McpServerConfig, options: ConnectOpt
   const library = await import('@modelcontextprotocol/client');
   let breakOff: (error: unknown) => void = () => undefined;
   const broken = new Promise<{ error: unknown }>((resolve) => (breakOff = (error) => resolve({ error })));
-  const { transport, errorOutput, failure, end } = transportOf(library, config, options, (error) => breakOff(error));
+  const { transport, secrets, errorOutput, failure, end } = transportOf(library, config, options, (error) =>
+    breakOff(error),
+  );
   // What the program itself said is behind what went wrong.
-  const told = (error: unknown) => [failure() ?? failureText(error), errorOutput()].filter(Boolean).join('\n');
+  const told = (error: unknown) => {
+    const line = serverLine(failure() ?? failureText(error), secrets);
+    return [line, withoutSecrets(errorOutput(), secrets)].filter(Boolean).join('\n');
+  };
 
   const client = clientOf(library, options);
   let opened = false;
@@ -148,6 +156,7 @@ export async function connectServer(config: McpServerConfig, options: ConnectOpt
             ...(onProgress ? { onprogress: onProgress } : {}),
           },
         ),
+      describe: (error) => serverLine(failureText(error), secrets),
       alive: () =>
         client.ping({ timeout: PING_MS }).then(
           () => true,
@@ -165,6 +174,8 @@ export async function connectServer(config: McpServerConfig, options: ConnectOpt
 
 interface OpenTransport {
   transport: Transport;
+  /** Values that the server was sent, and may echo. */
+  secrets: readonly string[];
   errorOutput(): string;
   failure(): string | undefined;
   end(client: Client): Promise<void>;
@@ -185,18 +196,20 @@ function transportOf(
       parse: (line) => library.deserializeMessage(clipJson(line)),
     });
     const { errorOutput, failure } = transport;
-    return { transport, errorOutput, failure, end: () => transport.close() };
+    return { transport, secrets: Object.values(config.env ?? {}), errorOutput, failure, end: () => transport.close() };
   }
+  const headers = headersOf(config, options.env);
   const transport = createRemoteTransport(library, {
     transport: config.transport,
     url: remoteUrl(config.url),
-    headers: headersOf(config, options.env),
+    headers,
     authProvider: config.bearerTokenEnvVar === undefined ? options.authProvider : undefined,
     fetch: options.fetch,
     onLost,
   });
   return {
     transport,
+    secrets: Object.values(headers),
     errorOutput: () => '',
     failure: () => undefined,
     async end(client) {

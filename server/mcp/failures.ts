@@ -52,7 +52,7 @@ function causes(error: unknown): Facts[] {
   return found;
 }
 
-/** One line for people. The reason of a failed `fetch` is in its cause. */
+/** For people; as long as the server made it. The reason of a failed `fetch` is in its cause. */
 export function failureText(error: unknown): string {
   const texts = causes(error).flatMap(({ message, code }) =>
     typeof message === 'string' && message !== '' ? [message] : typeof code === 'string' ? [code] : [],

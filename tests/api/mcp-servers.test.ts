@@ -1,5 +1,7 @@
 /** The configured MCP servers over REST: what is listed, changed and tried out. */
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
@@ -414,6 +416,37 @@ it('a test ends with its time-out, whether or not the client stays, and leaves n
   await expect(asked).rejects.toThrow(/abort/i);
   await eventually(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'));
   expect((await v2('GET', '/servers')).code).toBe(0);
+});
+
+it('shows a line of what a server answers in an error, without the credentials that it echoes', async () => {
+  const { v2, server, home } = await open({ TOKEN_OF_MINE: 'SECRETBEARER2' });
+  const hostile = createServer((request, response) => {
+    const echoed = `token=${request.headers.authorization} key=${String(request.headers['x-key'])}`;
+    response.writeHead(500, { 'content-type': 'text/html' }).end(`<html>\n${echoed}\n${'<p>x</p>\n'.repeat(30_000)}`);
+  });
+  hostile.listen(0, '127.0.0.1');
+  await once(hostile, 'listening');
+  onTestFinished(() => void hostile.close());
+  const address = hostile.address();
+  const url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/mcp`;
+  const config = { transport: 'http', url, bearerTokenEnvVar: 'TOKEN_OF_MINE', headers: { 'x-key': 'KEY-OF-MINE' } };
+  const tested = await v2('POST', '/servers:test', { server: { name: 'x', ...config } });
+  const text = JSON.stringify(tested);
+  expect(text).toContain('token=…');
+  expect(text).not.toMatch(/SECRETBEARER2|KEY-OF-MINE|<p>x<\/p>.{400}/);
+  expect(text.length).toBeLessThan(1500);
+
+  await putFile(join(home, 'mcp.json'), { mcpServers: { x: config } });
+  const created = await server.api('POST', '/sessions', { metadata: { cwd: home } });
+  expect(created.code).toBe(0);
+  const listed = await eventually(async () => {
+    const { data } = await server.api('GET', '/mcp/servers');
+    const { servers } = z.object({ servers: z.array(z.looseObject({ last_error: z.string() })) }).parse(data);
+    return servers[0]?.last_error ?? expect.fail('not there yet');
+  });
+  expect(listed).toContain('token=…');
+  expect(listed).not.toMatch(/SECRETBEARER2|KEY-OF-MINE|\n/);
+  expect(listed.length).toBeLessThanOrEqual(300);
 });
 
 it('inspects by what the config tells and what a connection shows', async () => {

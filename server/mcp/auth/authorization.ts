@@ -1,7 +1,7 @@
 /** One authorization: from the question who signs people in to the tokens. Several flows may wait for the same one. */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { listenForCallback, type CallbackListener } from './callback.ts';
-import { oneLine } from './causes.ts';
+import { oneLine } from '../server-text.ts';
 import { askForChallenge, type Challenge } from './challenge.ts';
 import type { CredentialStore, Stored, Tokens } from './credentials.ts';
 import { discover, type Discovered } from './discover.ts';

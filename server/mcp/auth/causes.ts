@@ -1,14 +1,7 @@
 /** Why a sign-in failed, in a line for people. What servers of others say is shortened, and none of their bodies shown. */
-import { cutText } from '#server/bounded-text.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { isRecord } from '#server/json.ts';
-
-const MAX_CHARS = 300;
-
-/** Text of others as one line. */
-export function oneLine(text: string): string {
-  return cutText(text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim(), MAX_CHARS);
-}
+import { oneLine } from '../server-text.ts';
 
 /** By names: the library is loaded with the first sign-in. */
 export function causeText(error: unknown): string {
