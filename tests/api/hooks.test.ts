@@ -602,7 +602,8 @@ test('a session beats once a minute while hooks want it, also when they come lat
     await setHooks();
     clock.advance(60_000);
     await talk.turn('once more', [{ text: 'ok' }]);
-    expect(clock.waits()).toHaveLength(waits);
+    // The new journal has been synced meanwhile.
+    expect(clock.waits()).toHaveLength(waits - 1);
     expect(await beats()).toBe(2);
   } finally {
     await other.close();
