@@ -30,7 +30,10 @@ export async function createRevocation(deps: RevocationDeps): Promise<{ close():
       else kept.clear();
       current = next;
     }
-    await connections.endRefused(async (secret) => kept.has(secret) || (await credentials.accepts(secret)));
+    // By the token of this check: one that a rotation replaces meanwhile is the next check's to judge.
+    await connections.endRefused(
+      async (secret) => secret === current || kept.has(secret) || (await credentials.accepts(secret)),
+    );
   }
 
   const checkOnce = createSharedRun(check);
