@@ -28,9 +28,7 @@ export function listTopLevel(directory: WorkDirectory, options: TopLevelOptions)
     const inside = await within(directory);
     const place = await inside.open(ROOT);
     try {
-      const rules = followIgnoreFiles
-        ? createIgnoreRules(directory, inside, options).then((all) => all.at(ROOT))
-        : undefined;
+      const rules = followIgnoreFiles ? createIgnoreRules(directory, inside, options).at(ROOT) : undefined;
       const { entries, truncated } = await listDirectory(place, ROOT, {
         limit,
         sort: 'type_first',

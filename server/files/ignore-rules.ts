@@ -4,28 +4,32 @@
  * repository `.gitignore` files count from the top of the work tree down, a nested repository begins anew, and
  * `.ignore` files count from the root of the disk; outside of one both count from the work directory down.
  */
-import type { Stats } from 'node:fs';
-import { lstat, realpath } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { lstat, realpath, type FileHandle } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, join, parse } from 'node:path';
 import { gitDirectoryOf } from '#server/project-files/repository.ts';
+import { errorCode } from './errno.ts';
 import { IGNORE_FILE_MAX_BYTES, parseIgnoreFile, type IgnoreFile } from './ignore-file.ts';
 import { openRegular, readBytes } from './open-regular.ts';
-import { parentOf, type Within } from './open-within.ts';
+import { byDescriptor, parentOf, type Place, type Within } from './open-within.ts';
 import { directoriesDown, isInside } from './paths.ts';
 import { readRegular } from './read-regular.ts';
 import type { RelativePath, WorkDirectory } from './work-directory.ts';
 
 const GIT_DIRECTORY = '.git';
-/** What the files of one directory say; the nearest directory first. */
-interface Layer {
-  /** Absolute, as paths are matched. */
-  directory: string;
-  /** Holds a `.git`, so that `.gitignore` files above do not count. */
-  isTop: boolean;
+/** What the ignore files of one directory say. */
+interface OwnFiles {
+  /** In a repository, `.gitignore` files above such a directory do not count. */
+  hasGit: boolean;
   ignore: IgnoreFile | undefined;
   gitignore: IgnoreFile | undefined;
   exclude: IgnoreFile | undefined;
+}
+
+interface Layer extends OwnFiles {
+  /** Absolute, as paths are matched. */
+  directory: string;
 }
 
 export interface DirectoryRules {
@@ -44,15 +48,10 @@ export interface IgnoreTexts {
 export interface IgnoreRules {
   /** Of a directory of the work directory; read once, unless `texts` has been read with it. */
   at(path: RelativePath, texts?: IgnoreTexts): Promise<DirectoryRules>;
-  /** Top of the git work tree, or undefined outside of any. */
-  readonly top: string | undefined;
 }
 
-/** The beginning of a regular file; undefined when there is none that can be read. */
-async function readText(path: string): Promise<string | undefined> {
-  // A pipe in place of an ignore file must not hold anything up.
-  const file = await openRegular(path).catch(() => undefined);
-  if (!file) return undefined;
+/** The beginning of an opened file in whole lines; undefined where it cannot be read. Closes the file. */
+async function readOpened(file: FileHandle): Promise<string | undefined> {
   try {
     const bytes = await readBytes(file, 0, IGNORE_FILE_MAX_BYTES);
     const text = bytes.toString('utf8');
@@ -63,6 +62,13 @@ async function readText(path: string): Promise<string | undefined> {
   } finally {
     await file.close();
   }
+}
+
+/** Of a regular file; undefined when there is none that can be read. */
+async function readText(path: string): Promise<string | undefined> {
+  // A pipe in place of an ignore file must not hold anything up.
+  const file = await openRegular(path).catch(() => undefined);
+  return file && readOpened(file);
 }
 
 const parsed = (text: string | undefined) => (text === undefined ? undefined : parseIgnoreFile(text));
@@ -79,21 +85,17 @@ async function readExclude(directory: string, entry: Stats | undefined): Promise
   return git === undefined ? undefined : readIgnoreFile(join(git, 'info', 'exclude'));
 }
 
-/** Where git looks for the user's excludes: two configurations that may name a file, and the default file. */
-function globalPaths(env: NodeJS.ProcessEnv): { home: string; paths: string[] } {
+/** The file that `core.excludesFile` names for this user in one of two configurations, or git's default. */
+async function readGlobalExcludes(env: NodeJS.ProcessEnv): Promise<IgnoreFile | undefined> {
   const home = env.HOME || homedir();
-  const configHome = env.XDG_CONFIG_HOME || join(home, '.config');
-  const paths = [join(home, '.gitconfig'), join(configHome, 'git', 'config'), join(configHome, 'git', 'ignore')];
-  return { home, paths };
-}
-
-/** The file that `core.excludesFile` names for this user, or git's default; `texts` are those of the global paths. */
-async function globalExcludes(home: string, texts: readonly (string | undefined)[]): Promise<IgnoreFile | undefined> {
-  for (const config of texts.slice(0, 2)) {
+  const git = join(env.XDG_CONFIG_HOME || join(home, '.config'), 'git');
+  const paths = [join(home, '.gitconfig'), join(git, 'config'), join(git, 'ignore')];
+  const [configured, other, byDefault] = await Promise.all(paths.map(readText));
+  for (const config of [configured, other]) {
     const named = /^\s*excludesfile\s*=\s*"?\s*(\S+?)\s*"?\s*$/im.exec(config ?? '')?.[1];
     if (named !== undefined) return readIgnoreFile(named.startsWith('~/') ? join(home, named.slice(2)) : named);
   }
-  return parsed(texts[2]);
+  return parsed(byDefault);
 }
 
 /** What a kind of file says of an entry, the nearest directory first. */
@@ -107,7 +109,7 @@ function nearest(
     const below = layer.directory.endsWith('/') ? layer.directory.length : layer.directory.length + 1;
     const said = layer[kind]?.match(entry.path.slice(below), entry.name, entry.isDirectory);
     if (said !== undefined) return said;
-    if (stopAtTop && layer.isTop) return undefined;
+    if (stopAtTop && layer.hasGit) return undefined;
   }
   return undefined;
 }
@@ -119,103 +121,132 @@ export interface IgnoreRulesDeps {
   topOf(real: string): Promise<string | undefined>;
 }
 
-/** Reads the files above the work directory; those in it when they are asked for. */
-export async function createIgnoreRules(
-  directory: WorkDirectory,
-  inside: Within,
-  { env, topOf }: IgnoreRulesDeps,
-): Promise<IgnoreRules> {
+/** What counts in a work directory and lies outside it. */
+interface Above {
+  /** The work directory with its links resolved. */
+  root: string;
+  top: string | undefined;
+  global: IgnoreFile | undefined;
+  /** The nearest directory first. */
+  layers: Layer[];
+}
+
+/** Of a directory above the work directory, in a repository. */
+async function readLayerAbove(directory: string, top: string): Promise<Layer> {
+  const isTop = directory === top;
+  const [ignore, gitignore, exclude] = await Promise.all([
+    readIgnoreFile(join(directory, '.ignore')),
+    isInside(directory, top) ? readIgnoreFile(join(directory, '.gitignore')) : undefined,
+    isTop ? gitEntry(directory).then((entry) => readExclude(directory, entry)) : undefined,
+  ]);
+  return { directory, hasGit: isTop, ignore, gitignore, exclude };
+}
+
+async function readAbove(directory: WorkDirectory, { env, topOf }: IgnoreRulesDeps): Promise<Above> {
+  const global = readGlobalExcludes(env);
   const root = await realpath(directory.root);
   const top = await topOf(root);
-  const directoriesAbove = top === undefined ? [] : directoriesDown(parse(root).root, root).slice(0, -1);
-  const { home, paths } = globalPaths(env);
-  const ignoreFiles = directoriesAbove.flatMap((above) => [join(above, '.ignore'), join(above, '.gitignore')]);
-  const texts = await Promise.all([...paths, ...ignoreFiles].map(readText));
-  const global = await globalExcludes(home, texts);
-  const globalRoot = top ?? root;
+  const directories = top === undefined ? [] : directoriesDown(parse(root).root, root).slice(0, -1);
+  const layers = await Promise.all(directories.map((above) => readLayerAbove(above, top ?? root)));
+  return { root, top, global: await global, layers: layers.toReversed() };
+}
+
+/** The ignore file `name` of an opened directory; undefined where it cannot be read or leads outside. */
+async function readEntry(inside: Within, place: Place, name: string): Promise<IgnoreFile | undefined> {
+  const file = await inside.openEntry(place, name, name).catch(() => undefined);
+  if (!file) return undefined;
+  try {
+    return await readIgnoreFile(file.at);
+  } finally {
+    await file.close();
+  }
+}
+
+/** The same for a name without a slash, in fewer steps where it is no link: it may lead anywhere then. */
+async function readOwnEntry(inside: Within, place: Place, name: string): Promise<IgnoreFile | undefined> {
+  if (!byDescriptor) return readEntry(inside, place, name);
+  try {
+    const file = await openRegular(join(place.at, name), constants.O_NOFOLLOW);
+    return file && parsed(await readOpened(file));
+  } catch (error) {
+    return errorCode(error) === 'ELOOP' ? readEntry(inside, place, name) : undefined;
+  }
+}
+
+async function readGit(inside: Within, place: Place): Promise<Pick<OwnFiles, 'hasGit' | 'exclude'>> {
+  const git = await gitEntry(place.at);
+  const exclude = git?.isDirectory() ? readEntry(inside, place, '.git/info/exclude') : readExclude(place.at, git);
+  return { hasGit: git !== undefined, exclude: await exclude };
+}
+
+/** Undefined where the directory cannot be opened or leads outside. */
+async function readOwnFiles(inside: Within, path: RelativePath): Promise<OwnFiles | undefined> {
+  const place = await inside.open(path).catch(() => undefined);
+  if (!place) return undefined;
+  try {
+    const [git, ignore, gitignore] = await Promise.all([
+      readGit(inside, place),
+      readOwnEntry(inside, place, '.ignore'),
+      readOwnEntry(inside, place, '.gitignore'),
+    ]);
+    return { ...git, ignore, gitignore };
+  } finally {
+    await place.close();
+  }
+}
+
+/** Reads the files above the work directory now; those in it when they are requested. */
+export function createIgnoreRules(directory: WorkDirectory, inside: Within, deps: IgnoreRulesDeps): IgnoreRules {
+  const reading = readAbove(directory, deps);
+  // Each use waits for it and rejects as it does.
+  reading.catch(() => undefined);
   const known = new Map<string, Promise<DirectoryRules & { layers: Layer[] }>>();
 
-  async function readAbove(): Promise<Layer[]> {
-    const layers: Layer[] = [];
-    for (const [index, above] of directoriesAbove.entries()) {
-      const [ignore, gitignore] = texts.slice(paths.length + index * 2);
-      layers.unshift({
-        directory: above,
-        isTop: above === top,
-        ignore: parsed(ignore),
-        gitignore: top !== undefined && isInside(above, top) ? parsed(gitignore) : undefined,
-        exclude: above === top ? await readExclude(above, await gitEntry(above)) : undefined,
-      });
-    }
-    return layers;
-  }
-
-  async function readLayer(path: RelativePath): Promise<Layer | undefined> {
-    const place = await inside.open(path).catch(() => undefined);
-    if (!place) return undefined;
-    /** A link in place of the file may lead anywhere. */
-    const read = async (name: string) => {
-      const file = await inside.openEntry(place, name, name).catch(() => undefined);
-      if (!file) return undefined;
-      try {
-        return await readIgnoreFile(file.at);
-      } finally {
-        await file.close();
-      }
-    };
-    try {
-      const [git, ignore, gitignore] = await Promise.all([gitEntry(place.at), read('.ignore'), read('.gitignore')]);
-      return {
-        directory: join(root, path),
-        isTop: top !== undefined && git !== undefined,
-        ignore,
-        gitignore,
-        exclude: git?.isDirectory() ? await read('.git/info/exclude') : await readExclude(place.at, git),
-      };
-    } finally {
-      await place.close();
-    }
-  }
-
-  function decide(layers: readonly Layer[], path: string, name: string, isDirectory: boolean): boolean {
-    const entry = { path, name, isDirectory };
-    return (
-      nearest(layers, 'ignore', entry, false) ??
-      nearest(layers, 'gitignore', entry, true) ??
-      nearest(layers, 'exclude', entry, true) ??
-      global?.match(path.slice(globalRoot.length + 1), name, isDirectory) ??
-      false
-    );
-  }
-
-  const layerOf = (path: RelativePath, { ignore, gitignore }: IgnoreTexts): Layer => ({
-    directory: join(root, path),
-    isTop: false,
+  const filesOf = ({ ignore, gitignore }: IgnoreTexts): OwnFiles => ({
+    hasGit: false,
     ignore: parsed(ignore),
     gitignore: parsed(gitignore),
     exclude: undefined,
   });
 
-  async function rulesAt(path: RelativePath, own?: IgnoreTexts): Promise<DirectoryRules & { layers: Layer[] }> {
+  async function rulesAt(path: RelativePath, texts?: IgnoreTexts): Promise<DirectoryRules & { layers: Layer[] }> {
     const target = parentOf(path);
-    const above = target && (await lookUp(target.parent));
-    const ignored = above !== undefined && (above.ignored || above.isIgnored(basename(path), true));
-    const layer = ignored ? undefined : own ? layerOf(path, own) : await readLayer(path);
-    const layers = [...(layer ? [layer] : []), ...(above ? above.layers : await readAbove())];
+    // The files of all directories down to this one are read in parallel.
+    const [own, parent, above] = await Promise.all([
+      texts ? filesOf(texts) : readOwnFiles(inside, path),
+      target && lookUp(target.parent),
+      reading,
+    ]);
+    const { root, top, global } = above;
+    const ignored = parent !== undefined && (parent.ignored || parent.isIgnored(basename(path), true));
+    const layers = [...(own && !ignored ? [{ directory: join(root, path), ...own }] : []), ...(parent ?? above).layers];
     const base = join(root, path, '/');
+    const globalRoot = top ?? root;
+
+    function decide(name: string, isDirectory: boolean): boolean {
+      const entry = { path: base + name, name, isDirectory };
+      const inRepository = top !== undefined;
+      return (
+        nearest(layers, 'ignore', entry, false) ??
+        nearest(layers, 'gitignore', entry, inRepository) ??
+        nearest(layers, 'exclude', entry, inRepository) ??
+        global?.match(entry.path.slice(globalRoot.length + 1), name, isDirectory) ??
+        false
+      );
+    }
+
     return {
       ignored,
       layers,
-      isIgnored: (name, isDirectory) =>
-        ignored || name === GIT_DIRECTORY || decide(layers, base + name, name, isDirectory),
+      isIgnored: (name, isDirectory) => ignored || name === GIT_DIRECTORY || decide(name, isDirectory),
     };
   }
 
-  function lookUp(path: RelativePath, own?: IgnoreTexts): Promise<DirectoryRules & { layers: Layer[] }> {
-    const found = known.get(path) ?? rulesAt(path, own);
+  function lookUp(path: RelativePath, texts?: IgnoreTexts): Promise<DirectoryRules & { layers: Layer[] }> {
+    const found = known.get(path) ?? rulesAt(path, texts);
     known.set(path, found);
     return found;
   }
 
-  return { at: lookUp, top };
+  return { at: lookUp };
 }

@@ -5,9 +5,9 @@ import { open, type FileHandle } from 'node:fs/promises';
 /** Opening must neither wait for the other end of a pipe nor make a terminal the server's own. */
 export const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 
-/** Undefined for what is no regular file by the time it is open. Rejects with the system's errors. */
-export async function openRegular(path: string): Promise<FileHandle | undefined> {
-  const file = await open(path, READ_FLAGS);
+/** Undefined for what is no regular file by the time it is open. `flags` are added. Rejects with the system's errors. */
+export async function openRegular(path: string, flags = 0): Promise<FileHandle | undefined> {
+  const file = await open(path, READ_FLAGS | flags);
   try {
     if ((await file.stat()).isFile()) return file;
   } catch (error) {

@@ -72,9 +72,8 @@ async function createLister(directory: WorkDirectory, request: Request, deps: Li
   const { limit, sort, show_hidden: showHidden, follow_gitignore: ignoreFiles } = request;
   const shared = { limit, sort, showHidden, exclude, allowIgnored, pace: createPace(), signal: deps.signal };
   const wanted = { most: wantedFacts(shared), ignoreFiles };
-  // Both are waited for later; until then nobody else would notice.
-  const rules = ignoreFiles ? inTime(createIgnoreRules(directory, inside, deps)) : undefined;
-  rules?.catch(() => undefined);
+  const rules = ignoreFiles ? createIgnoreRules(directory, inside, deps) : undefined;
+  // They are waited for at the end; until then nothing else would notice a failure.
   const marks = request.include_git_status ? deps.gitMarks?.(directory, deps.signal) : undefined;
   marks?.catch(() => undefined);
   const root = marks && (await onPath('.', () => realpath(directory.root)));
@@ -86,7 +85,7 @@ async function createLister(directory: WorkDirectory, request: Request, deps: Li
   }
 
   function options(path: RelativePath, texts?: IgnoreTexts): ListOptions {
-    return { ...shared, rules: rules && inTime(rules.then((all) => all.at(path, texts))) };
+    return { ...shared, rules: rules && inTime(rules.at(path, texts)) };
   }
 
   function listRead(path: RelativePath, real: string, { entries, texts }: WholeDirectory): Promise<DirectoryList> {

@@ -127,7 +127,7 @@ export async function searchInProcess(
   const { request, selection, collector, signal, until } = search;
   const expression = ownPattern(request);
   const inside = await within(directory);
-  const rules = request.follow_gitignore ? await createIgnoreRules(directory, inside, deps) : undefined;
+  const rules = request.follow_gitignore ? createIgnoreRules(directory, inside, deps) : undefined;
   const thread = startMatchingThread(expression, { until, signal });
   let scanned = 0;
   const directories: RelativePath[] = [relativePath('.')];
