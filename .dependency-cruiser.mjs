@@ -10,6 +10,7 @@ const LAYERS = [
     'json',
     'tool-arguments',
     'bounded-text',
+    'visible-text',
     'breathe',
     'aborts',
     'slots',

@@ -1,6 +1,6 @@
 /** Bash: one shell command, which the call waits for or leaves to the background. */
 import { z } from 'zod';
-import { createOutputBuilder, OUTPUT_MAX_CHARS, OUTPUT_MAX_LINE_CHARS } from '#server/bounded-text.ts';
+import { createOutputBuilder, cutText, OUTPUT_MAX_CHARS, OUTPUT_MAX_LINE_CHARS } from '#server/bounded-text.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { directoryProblem, resolveTarget } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';
@@ -83,8 +83,9 @@ export async function findShell({ which }: Pick<Runtime, 'which'>): Promise<stri
 }
 
 function commandLabel(args: BashArguments): string {
-  const line = args.command.replace(/\s+/g, ' ');
-  const shown = line.length > LABEL_COMMAND_CHARS ? `${line.slice(0, LABEL_COMMAND_CHARS)}…` : line;
+  // Other white space becomes escapes in the label.
+  const line = args.command.replace(/[ \t\n]+/g, ' ');
+  const shown = line.length > LABEL_COMMAND_CHARS ? `${cutText(line, LABEL_COMMAND_CHARS)}…` : line;
   return args.run_in_background ? `Starting background: ${shown}` : `Running: ${shown}`;
 }
 

@@ -82,6 +82,22 @@ describe('the object', () => {
     expect(await world.ok('GET', talk.path)).toMatchObject({ pending_interaction: 'none' });
   });
 
+  test.each([
+    ['git status \u2067; touch x \u2066# docs', 'git status <U+2067>; touch x <U+2066># docs'],
+    ['\u0435cho a\r\u200bb', '<U+0435>cho a<U+000D><U+200B>b'],
+    ['echo a \n\t b', 'echo a b'],
+    ['echo "שלום" привет 日本語text 👩‍👧', 'echo "שלום" привет 日本語text 👩‍👧'],
+  ])('labels %j with hidden and mixed-script characters as escapes, also at its start', async (command, label) => {
+    const talk = await startTalk(world);
+    const turn = talk.turn('go', bash(command));
+    const { approval_id, action, tool_input_display } = await talk.approval();
+    expect(action).toBe(`Running: ${label}`);
+    expect(tool_input_display).toMatchObject({ command });
+    await talk.answer(approval_id, { decision: 'approved' });
+    await turn;
+    expect(talk.all('tool.call.started')[0]?.payload).toMatchObject({ description: action, args: { command } });
+  });
+
   test('calls of one response are asked one after the other, in call order, and run when all are decided', async () => {
     const talk = await startTalk(world);
     const calls = [call('Bash', { command: 'echo 1' }), call('Bash', { command: 'echo 2' })];

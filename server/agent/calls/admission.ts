@@ -6,6 +6,7 @@ import type { CheckedCall, PreparedCall } from '#server/tools/tool.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { ToolCall } from '#schema/engine.ts';
 import { parseArguments, shownArguments } from '#server/tool-arguments.ts';
+import { visibleLine } from '#server/visible-text.ts';
 import type { AdmittedCall, Batch } from './batch.ts';
 import { reminderBlock, resultDraft, startDraft, type ShownCall } from './call-records.ts';
 import { callKey } from './repeat-guard.ts';
@@ -170,7 +171,7 @@ async function permission(
     agent.log.append(records);
   }
   if (decision.kind === 'approve') return { outdated, explicitGit, answer: undefined };
-  const { label = `Approve ${call.name}` } = prepared;
+  const label = visibleLine(prepared.label ?? `Approve ${call.name}`);
   const { id, answer } = session.approvals.ask(
     {
       agentId: agent.id,

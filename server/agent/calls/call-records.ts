@@ -2,6 +2,7 @@
 import { event, type Draft, type JournalOnlyFields } from '#server/journal/records.ts';
 import type { Stored } from '#server/journal/texts.ts';
 import type { PreparedCall, ToolResult } from '#server/tools/tool.ts';
+import { visibleLine } from '#server/visible-text.ts';
 import type { Display } from '#schema/display.ts';
 import type { ToolCall, ToolOutput } from '#schema/engine.ts';
 
@@ -27,7 +28,7 @@ export function startDraft(
     toolCallId: call.id,
     name: call.name,
     args,
-    ...(prepared?.label === undefined ? {} : { description: prepared.label }),
+    ...(prepared?.label === undefined ? {} : { description: visibleLine(prepared.label) }),
     ...(display ? { display } : {}),
   });
 }

@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest';
+import { visibleLine, visibleText } from '#server/visible-text.ts';
+
+it.each([
+  ['a\u2067b\u2069', 'a<U+2067>b<U+2069>'],
+  ['\0\b\u001b[1m', '<U+0000><U+0008><U+001B>[1m'],
+  ['e\u200bc\u2060h\u00ado', 'e<U+200B>c<U+2060>h<U+00AD>o'],
+  ['x\u3164\u2800\u00a0y', 'x<U+3164><U+2800><U+00A0>y'],
+  ['a\u{e0041}', 'a<U+E0041>'],
+  ['\u0435cho Δx', '<U+0435>cho <U+0394>x'],
+  ['a\rb\r\n\u2028\u2029\ud800', 'a<U+000D>b<U+000D>\n<U+2028><U+2029><U+D800>'],
+  ['a\u200db a\ufe0f', 'a<U+200D>b a<U+FE0F>'],
+  ['npm test\n\n\n\n\ncurl x', 'npm test\n<4 empty lines>\ncurl x'],
+  [`npm test\n${' \t\n'.repeat(60)}curl x`, 'npm test\n<60 empty lines>\ncurl x'],
+  [`a${'\u00a0'.repeat(20_000)}b`, 'a<U+00A0 × 20000>b'],
+  [`a${' '.repeat(201)}b`, 'a<201 blanks>b'],
+  [`a${' \t'.repeat(101)}b`, 'a<202 blanks>b'],
+])('marks what is not seen in %j', (text, shown) => {
+  expect(visibleText(text)).toBe(shown);
+});
+
+it.each([
+  'git commit -m "שלום, עולם"',
+  'echo مرحبا بالعالم',
+  'می\u200cخواهم',
+  'क्\u200dष',
+  '👩‍👩‍👧 ❤️ 1️⃣ 👍🏽 👩🏽‍💻',
+  'cat <<EOF\n\tone\n\n\n\ttwo\nEOF\n',
+  'привет мир Ελλάδα',
+  'Reactコンポーネント 日本語text',
+  'நான்\u200cகு ❤\ufe0e',
+  `a${' '.repeat(200)}b`,
+])('leaves %j unmarked', (text) => {
+  expect(visibleText(text)).toBe(text);
+});
+
+it('escapes line ends and tabs of text that is drawn as one line', () => {
+  expect(visibleLine('a\n\n\n\n\tb')).toBe('a<U+000A><U+000A><U+000A><U+000A><U+0009>b');
+});
+
+it('passes each mark through the caller, in the order of the text', () => {
+  const marks: string[] = [];
+  const keep = (escape: string) => `[${marks.push(escape)}]`;
+  expect(visibleText('a\u2069\u2069b\u0435cho\n\n\n\n', keep)).toBe('a[1]b[2]cho\n[3]\n');
+  expect(marks).toEqual(['<U+2069><U+2069>', '<U+0435>', '<3 empty lines>']);
+});
+
+it('takes time in proportion to the text', () => {
+  const started = performance.now();
+  for (const part of [' \n', '\t ', 'a\u200d', '👩‍', '\u00a0a']) visibleText(part.repeat(200_000));
+  expect(performance.now() - started).toBeLessThan(5000);
+});
