@@ -36,6 +36,9 @@ const LAYERS = [
 /** What makes the state of a transcript of its operations, and what follows it as a client. */
 const REDUCER = '^server/transcript/(reducer|client)/';
 
+/** Escapes of text that a person consents to; the server's labels and the page's cards contain the same ones. */
+const VISIBLE_TEXT = '^server/visible-text\\.ts$';
+
 const inServer = (names) => `^server/(${names.join('|')})(/|\\.ts$)`;
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -90,16 +93,20 @@ export default {
     {
       name: 'page-takes-only-types',
       comment:
-        'The page bundles no schema; it knows their types. The reducer of transcripts and their client are its own.',
+        'The page bundles no schema; it knows their types. The reducer of transcripts, their client and the escapes of visible text are its own.',
       severity: 'error',
       from: { path: '^web/' },
-      to: { path: '^(server|utils|routes|plugins)/', pathNot: REDUCER, dependencyTypesNot: ['type-only'] },
+      to: {
+        path: '^(server|utils|routes|plugins)/',
+        pathNot: [REDUCER, VISIBLE_TEXT],
+        dependencyTypesNot: ['type-only'],
+      },
     },
     {
       name: 'page-knows-schemas-only',
       severity: 'error',
       from: { path: '^web/' },
-      to: { path: '^(server|utils|routes|plugins|tests)/', pathNot: ['^server/schema/', REDUCER] },
+      to: { path: '^(server|utils|routes|plugins|tests)/', pathNot: ['^server/schema/', REDUCER, VISIBLE_TEXT] },
     },
     {
       name: 'reducer-runs-anywhere',
@@ -108,6 +115,13 @@ export default {
       severity: 'error',
       from: { path: REDUCER },
       to: { pathNot: REDUCER, dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'visible-text-needs-nothing',
+      comment: 'The page bundles it.',
+      severity: 'error',
+      from: { path: VISIBLE_TEXT },
+      to: {},
     },
     {
       name: 'nothing-unresolved',

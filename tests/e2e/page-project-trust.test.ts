@@ -15,7 +15,8 @@ const hidden = { state: 'hidden' } as const;
 it('tells what has no effect after the first prompt, and trusts its directory or leaves it', async () => {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'service-code-page-')));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
-  const project = join(root, 'project');
+  // The name contains a character that draws nothing.
+  const project = join(root, 'pro\u200bject');
   await mkdir(join(project, 'inner'), { recursive: true });
   execFileSync('git', ['init', '--quiet', project]);
   await putFile(join(project, '.service-code/local.toml'), '[workspace]\nadditional_dir = ["/"]\n');
@@ -34,6 +35,7 @@ it('tells what has no effect after the first prompt, and trusts its directory or
   await composer.fill('Hello');
   await composer.press('Enter');
   await question.getByText('local.toml has no effect').waitFor(visible);
+  await question.locator('code').getByText('pro<U+200B>ject').waitFor(visible);
 
   // Refused, it is not shown again in this tab.
   await question.getByRole('button', { name: 'Not now' }).click();
