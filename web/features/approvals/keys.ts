@@ -1,6 +1,23 @@
 /** Answering an approval by keyboard. */
 import { onBeforeUnmount, onMounted } from 'vue';
 
+/** Codes of the keys that are down. */
+const held = new Set<string>();
+/** The event that is being handled is the first one since the key was released. */
+let isPress = false;
+
+window.addEventListener(
+  'keydown',
+  ({ code, repeat }) => {
+    isPress = !repeat && !held.has(code);
+    held.add(code);
+  },
+  true,
+);
+// While Cmd is down, a Mac reports no release of other keys; a window without the focus receives none at all.
+window.addEventListener('keyup', ({ key, code }) => (key === 'Meta' ? held.clear() : held.delete(code)), true);
+window.addEventListener('blur', () => held.clear());
+
 const isMac = () => navigator.platform.startsWith('Mac');
 
 const isTextField = (target: EventTarget | null) =>
@@ -8,8 +25,8 @@ const isTextField = (target: EventTarget | null) =>
 
 /**
  * Alt+Y and Alt+R, while `listens` is true. They work from everywhere, also while a prompt is written; a bare key or the
- * focus could approve a call that the person has not read. Repeated events of a held key are ignored: each card needs a
- * press. On a Mac the keys write a character in a text field, so they answer only from outside of one.
+ * focus could approve a call that the person has not read. Each answer needs a press after the key has been released. On
+ * a Mac the keys write a character in a text field, so they answer only from outside of one.
  */
 export function useAnswerKeys(listens: () => boolean, keys: { approve(): void; reject(): void }): void {
   function onKeydown(event: KeyboardEvent) {
@@ -18,7 +35,7 @@ export function useAnswerKeys(listens: () => boolean, keys: { approve(): void; r
     const answer = { KeyY: keys.approve, KeyR: keys.reject }[event.code];
     if (!answer || !listens()) return;
     event.preventDefault();
-    if (!event.repeat) answer();
+    if (isPress) answer();
   }
 
   onMounted(() => window.addEventListener('keydown', onKeydown));

@@ -8,7 +8,7 @@ const CHECK_MS = 50;
 export interface Readiness {
   /** The buttons have been in view for 500 ms; keys and clicks are accepted. */
   ready: ShallowRef<boolean>;
-  /** The end of each scrolling box has been in view as well; consent is accepted. */
+  /** The header and the end of each scrolling box have been in view as well; consent is accepted. */
   canApprove: ShallowRef<boolean>;
 }
 
@@ -37,13 +37,15 @@ export function useReadiness(card: () => ComponentPublicInstance | null, answers
   function check() {
     const root: unknown = card()?.$el;
     const actions = root instanceof HTMLElement ? root.querySelector('.actions') : null;
-    if (!(root instanceof HTMLElement) || !actions) return;
+    const header = root instanceof HTMLElement ? root.querySelector('header') : null;
+    if (!(root instanceof HTMLElement) || !actions || !header) return;
     const isDrawn = document.visibilityState === 'visible' && isInView(actions);
     drawnSince = isDrawn ? (drawnSince ?? performance.now()) : undefined;
     const boxes = [...root.querySelectorAll('.what, .what *')].filter(isScrollBox);
     for (const box of boxes) if (isDrawn && isAtEnd(box)) seen.add(box);
+    if (document.visibilityState === 'visible' && isInView(header)) seen.add(header);
     if (drawnSince !== undefined && performance.now() - drawnSince >= DRAWN_MS) ready.value = true;
-    canApprove.value = ready.value && boxes.every((box) => seen.has(box));
+    canApprove.value = ready.value && [header, ...boxes].every((part) => seen.has(part));
     if (canApprove.value) clearInterval(timer);
   }
 
