@@ -58,15 +58,17 @@ export function createFollower(id: string, built: Pick<BuiltServer, 'server' | '
     },
     /** By events alone, of which all have come. */
     async idle() {
-      const isIdle = async () => {
+      /** What it waits for, so that a failure shows it. */
+      const state = async () => {
         const { as_of_seq } = watermark.parse(await built.ok('GET', `/sessions/${id}/snapshot`));
         apply();
         const work = applied.findLast(({ type }) => type === 'event.session.work_changed');
         const turn = applied.findLast(({ type }) => type === 'turn.started' || type === 'turn.ended');
         const over = turn?.type === 'turn.ended' && work?.payload['busy'] === false;
-        return over && applied.at(-1)?.seq === as_of_seq;
+        const last = applied.at(-1);
+        return over && last?.seq === as_of_seq ? 'idle' : { as_of_seq, last, turn, work };
       };
-      await expect.poll(isIdle, { interval: 5 }).toBe(true);
+      await expect.poll(state, { interval: 5 }).toBe('idle');
     },
     /** How a prompt ended. */
     outcome: (promptId: string) =>
