@@ -1,27 +1,17 @@
 /** When a card of the page accepts an answer: held keys, the moment after it was drawn, the end of long text. */
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { launchBrowser, openPage, type OpenedPage } from '#support/browser.ts';
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { usePage } from '#support/browser.ts';
 import { useBuiltServer } from '#support/built-server.ts';
 
 const built = useBuiltServer();
-let browser: Browser;
-let opened: OpenedPage;
 let page: Page;
+let requests: string[];
 
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(() => browser.close());
-
-beforeEach(async () => {
-  opened = await openPage(browser, built.server);
-  page = opened.page;
-});
-afterEach(async () => {
-  await page.close();
-  if (opened.errors.length) throw new Error(opened.errors.join('\n'));
-});
+usePage(
+  () => built.server,
+  (opened) => ({ page, requests } = opened),
+);
 
 const visible = { state: 'visible' } as const;
 const card = () => page.getByRole('group', { name: /^Approval:/ });
@@ -46,7 +36,7 @@ async function ask(...calls: Call[]) {
 }
 
 /** How many answers the page has sent; the calls of a step run after all of them are answered. */
-const sent = () => opened.requests.filter((request) => /^POST .*\/approvals\//.test(request)).length;
+const sent = () => requests.filter((request) => /^POST .*\/approvals\//.test(request)).length;
 const touches = () =>
   [1, 2, 3, 4, 5].map((number) => ({ name: 'Bash', args: { command: `touch file-${number} && true` } }));
 const shows = (number: number) =>

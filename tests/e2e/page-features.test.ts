@@ -3,46 +3,41 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from '@decimalturn/toml-patch';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { questionSchema } from '#schema/interaction.ts';
-import { launchBrowser, openPage, type OpenedPage } from '#support/browser.ts';
+import { usePage } from '#support/browser.ts';
 import { blankPng } from '#support/images.ts';
 import { startModelServer, type ModelServer } from '#support/model-server.ts';
 import { spawnServer, type SpawnedServer } from '#support/server.ts';
 
-let browser: Browser;
 let model: ModelServer;
 let server: SpawnedServer;
 let root: string;
-let opened: OpenedPage;
 let page: Page;
 let session: string;
-
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(() => browser.close());
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'service-code-page-'));
   model = await startModelServer();
   await writeFile(join(root, 'config.toml'), stringify(model.providerConfig()));
   server = await spawnServer({ home: root });
-  opened = await openPage(browser, server);
-  page = opened.page;
+});
+afterEach(async () => {
+  await server.close();
+  await model.close();
+  await rm(root, { recursive: true, force: true });
+});
+usePage(
+  () => server,
+  (opened) => ({ page } = opened),
+);
+beforeEach(async () => {
   const { data } = await server.api('POST', '/sessions', { metadata: { cwd: root } });
   session = z.object({ id: z.string() }).parse(data).id;
   await page.goto(`${server.url}/#/s/${session}`);
   await page.getByRole('textbox', { name: 'Prompt' }).waitFor(visible);
-});
-afterEach(async () => {
-  await page.close();
-  await server.close();
-  await model.close();
-  await rm(root, { recursive: true, force: true });
-  if (opened.errors.length) throw new Error(opened.errors.join('\n'));
 });
 
 const visible = { state: 'visible' } as const;

@@ -1,9 +1,9 @@
 /** What cards that request consent look like: calls that try to look like another one, and texts that stay unmarked. */
 import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { launchBrowser, openPage, type OpenedPage } from '#support/browser.ts';
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { usePage } from '#support/browser.ts';
 import { useBuiltServer } from '#support/built-server.ts';
 import { hostile } from '#support/mcp-talk.ts';
 
@@ -17,23 +17,12 @@ const built = useBuiltServer(async ({ home, project }) => {
   await mkdir(join(project, '.agents'));
   await writeFile(join(project, '.agents', 'old'), OLD);
 });
-let browser: Browser;
-let opened: OpenedPage;
 let page: Page;
 
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(() => browser.close());
-
-beforeEach(async () => {
-  opened = await openPage(browser, built.server);
-  page = opened.page;
-});
-afterEach(async () => {
-  await page.close();
-  if (opened.errors.length) throw new Error(opened.errors.join('\n'));
-});
+usePage(
+  () => built.server,
+  (opened) => ({ page } = opened),
+);
 
 const card = () => page.getByRole('group', { name: /^(Approval:|Question$|Goal to start$)/ });
 

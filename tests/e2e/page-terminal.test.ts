@@ -3,42 +3,38 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
-import { launchBrowser, openPage, type OpenedPage } from '#support/browser.ts';
+import { usePage } from '#support/browser.ts';
 import { until } from '#support/patience.ts';
 import { spawnServer, type SpawnedServer } from '#support/server.ts';
 import { PLAIN_SHELL } from '#support/terminals.ts';
 
-let browser: Browser;
 let server: SpawnedServer;
 let home: string;
-let opened: OpenedPage;
 let page: Page;
+let requests: string[];
 let session: string;
-
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(() => browser.close());
 
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'service-code-page-'));
   server = await spawnServer({ args: ['--demo'], home, env: { SHELL: PLAIN_SHELL, ENV: '' } });
-  opened = await openPage(browser, server);
-  page = opened.page;
+});
+afterEach(async () => {
+  await server.close();
+  await rm(home, { recursive: true, force: true });
+});
+usePage(
+  () => server,
+  (opened) => ({ page, requests } = opened),
+);
+beforeEach(async () => {
   const { data } = await server.api('POST', '/sessions', { metadata: { cwd: home } });
   session = z.object({ id: z.string() }).parse(data).id;
   await page.goto(`${server.url}/#/s/${session}`);
   await page.reload();
   await field().waitFor(visible);
-});
-afterEach(async () => {
-  await page.close();
-  await server.close();
-  await rm(home, { recursive: true, force: true });
-  if (opened.errors.length) throw new Error(opened.errors.join('\n'));
 });
 
 const visible = { state: 'visible' } as const;
@@ -65,7 +61,7 @@ async function type(text: string) {
 const shows = (line: string) => expect.poll(lines).toContain(line);
 
 it('loads when it is opened, runs the shell, and is there again after a reload and a broken line', async () => {
-  const chunks = () => opened.requests.filter((request) => /TerminalPanel/.test(request));
+  const chunks = () => requests.filter((request) => /TerminalPanel/.test(request));
   let cut = async () => {};
   await page.routeWebSocket(/\/api\/v1\/ws$/, (line) => {
     line.connectToServer();

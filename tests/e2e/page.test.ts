@@ -2,37 +2,31 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { launchBrowser, openPage, type OpenedPage } from '#support/browser.ts';
+import type { Page } from 'playwright-core';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { usePage } from '#support/browser.ts';
 import { spawnServer, type SpawnedServer } from '#support/server.ts';
 
-let browser: Browser;
 let server: SpawnedServer;
 let home: string;
 let project: string;
-let opened: OpenedPage;
 let page: Page;
-
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(() => browser.close());
+let errors: string[];
 
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'service-code-home-'));
   project = await mkdtemp(join(tmpdir(), 'service-code-project-'));
   server = await spawnServer({ args: ['--demo'], home });
-  opened = await openPage(browser, server);
-  page = opened.page;
 });
 afterEach(async () => {
-  await page.close();
   await server.close();
   await rm(home, { recursive: true, force: true });
   await rm(project, { recursive: true, force: true });
-  if (opened.errors.length) throw new Error(opened.errors.join('\n'));
 });
+usePage(
+  () => server,
+  (opened) => ({ page, errors } = opened),
+);
 
 const field = () => page.getByRole('textbox', { name: 'Prompt' });
 const log = () => page.getByRole('log');
@@ -100,7 +94,7 @@ it('asks for the token when it has none', async () => {
   await page.getByRole('heading', { name: 'This server needs its token' }).waitFor(hidden);
   expect(await newSession()).toMatch(/^session_/);
   // The browser itself reports each refused request.
-  opened.errors.length = 0;
+  errors.length = 0;
 });
 
 it('streams an answer with highlighted code', async () => {

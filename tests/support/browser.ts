@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { PATIENCE_MS } from './patience.ts';
 
 const EXECUTABLES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -48,4 +49,27 @@ export async function openPage(browser: Browser, server: { url: string; token: s
   });
   await page.goto(`${server.url.replace(/\/$/, '')}/#token=${server.token}`);
   return { page, errors, requests };
+}
+
+/**
+ * To be called once in a file: `onOpen` gets the page of each test, opened on the server that a `beforeEach` above has
+ * started. A test fails by the errors of its page.
+ */
+export function usePage(server: () => { url: string; token: string }, onOpen: (opened: OpenedPage) => void): void {
+  let browser: Browser;
+  let opened: OpenedPage;
+
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser.close());
+
+  beforeEach(async () => {
+    opened = await openPage(browser, server());
+    onOpen(opened);
+  });
+  afterEach(async () => {
+    await opened.page.close();
+    if (opened.errors.length > 0) throw new Error(opened.errors.join('\n'));
+  });
 }
