@@ -119,6 +119,25 @@ describe('filters', () => {
     expect(await names({ path: 'build', follow_gitignore: false })).toEqual(['x']);
   });
 
+  it('reads an ignore file through a link inside the workspace, and none through a link that leads outside', async () => {
+    const outside = join(session.outside, 'patterns');
+    await writeFile(outside, '*.log\n');
+    await write({ patterns: '*.log\n', 'a.log': '', 'src/b.log': '' });
+    const shown = async () => (await list({ depth: 2, exclude_globs: ['patterns'] })).items.map(({ name }) => name);
+    const below = async () => names({ path: 'src' });
+    for (const directory of ['', 'src']) {
+      for (const name of ['.gitignore', '.ignore']) {
+        const link = join(root, directory, name);
+        await symlink(outside, link);
+        expect([await shown(), await below()]).toEqual([['src', 'a.log'], ['b.log']]);
+        await rm(link);
+        await symlink(join(root, 'patterns'), link);
+        expect([await shown(), await below()]).toEqual([directory === '' ? ['src'] : ['src', 'a.log'], []]);
+        await rm(link);
+      }
+    }
+  });
+
   it('keeps ignored entries that a glob allows, and the way to them', async () => {
     await write({ '.gitignore': 'build/\n*.log\n', 'build/keep/a.js': '', 'build/b.js': '', 'c.log': '', 'd.log': '' });
     const body = { depth: 3, allow_ignored_globs: ['build/keep/*.js', 'c.log'] };
