@@ -156,8 +156,38 @@ it('flows of one credential share an authorization, and each call ends with it',
 it('a callback that comes before anybody waits is kept', async () => {
   const { begin, complete } = await open();
   const { flowId, authorizationUrl } = await begin();
-  expect(await signIn(authorizationUrl)).toMatchObject({ status: 200, page: expect.stringContaining('Signed in') });
+  const { status, page, url } = await signIn(authorizationUrl);
+  expect([status, page]).toEqual([200, expect.stringContaining('Received')]);
+  await eventually(async () => expect(await (await fetch(url)).text()).toContain('Signed in'));
   expect((await complete(flowId)).code).toBe(0);
+});
+
+it('the page of a callback whose code is refused never says that the sign-in has succeeded', async () => {
+  const { guarded, begin, complete } = await open();
+  const { flowId, authorizationUrl } = await begin();
+  let refuse: () => void = () => undefined;
+  const refused = new Promise<void>((resolve) => (refuse = resolve));
+  guarded.behaviour.intercept = (request, response) => {
+    if (request.url !== '/token') return false;
+    void refused.then(() => response.writeHead(400).end('{"error":"invalid_grant"}'));
+    return true;
+  };
+  const first = await signIn(authorizationUrl);
+  expect([first.status, first.page]).toEqual([200, expect.stringContaining('Received')]);
+  expect(await (await fetch(first.url)).text()).toContain('Received');
+  refuse();
+  await eventually(async () => expect(await (await fetch(first.url)).text()).toContain('Sign-in failed'));
+  expect((await complete(flowId)).msg).toContain('invalid_grant');
+});
+
+it('requests tokens for the address of a server that describes no resource', async () => {
+  const { guarded, begin, complete } = await open();
+  guarded.behaviour.resourceMetadata = 'none';
+  const { flowId, authorizationUrl } = await begin();
+  expect(new URL(authorizationUrl).searchParams.get('resource')).toBe(guarded.url);
+  await signIn(authorizationUrl);
+  expect((await complete(flowId)).code).toBe(0);
+  expect(guarded.tokenCalls.map((call) => call.get('resource'))).toEqual([guarded.url]);
 });
 
 it('takes the address that a browser on another machine has ended on', async () => {
@@ -383,7 +413,14 @@ const hostile: [string, Record<string, unknown>, RegExp][] = [
   ],
   ['another issuer', { issuer: 'https://elsewhere.example' }, /issuer/i],
   ['no registration', { registration_endpoint: undefined }, /does not support dynamic client registration/],
-  ['no PKCE', { code_challenge_methods_supported: ['plain'] }, /code challenge method/],
+  ['no PKCE', { code_challenge_methods_supported: ['plain'] }, /code challenge method S256/],
+  ['nothing of PKCE', { code_challenge_methods_supported: undefined }, /code challenge method S256/],
+  [
+    'a page with the host of another one before it',
+    { authorization_endpoint: 'https://accounts.example@evil.example/authorize' },
+    /has a user name in it/,
+  ],
+  ['a page with a password', { authorization_endpoint: 'https://:x@evil.example/authorize' }, /has a user name in it/],
   ['what is no metadata', { response_types_supported: 7 }, /cannot be understood/],
   ['too much', { padding: 'x'.repeat(2_000_000) }, /larger than/],
 ];

@@ -60,6 +60,9 @@ it('asks for trust, adds a server, signs in to it, edits and removes it', async 
   await item('guarded').getByRole('button', { name: 'Sign in' }).click();
   const link = item('guarded').getByRole('link', { name: 'Open the sign-in page' });
   await link.waitFor(visible);
+  await item('guarded')
+    .getByText(`at ${new URL(guarded.url).host}, and come back`)
+    .waitFor(visible);
   await signIn((await link.getAttribute('href')) ?? '');
   await item('guarded').getByText('2 tools').waitFor(visible);
   await item('guarded').locator('summary').click();

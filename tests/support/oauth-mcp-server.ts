@@ -38,8 +38,8 @@ export interface OAuthMcpServer {
     neededScope: string | undefined;
     /** Where RFC 8414 or OpenID metadata is. */
     metadata: 'oauth' | 'openid' | 'none';
-    /** Where the server describes its sign-in: at the well-known place, or only where a refusal says. */
-    resourceMetadata: 'well-known' | 'challenge';
+    /** Where the server describes its sign-in: at the well-known place, only where a refusal says, or nowhere. */
+    resourceMetadata: 'well-known' | 'challenge' | 'none';
     /** Over the documents that are served. */
     metadataOverrides: Record<string, unknown>;
     resourceOverrides: Record<string, unknown>;
@@ -212,7 +212,7 @@ export async function startOAuthMcpServer(): Promise<OAuthMcpServer> {
       case '/.well-known/oauth-protected-resource/mcp':
         return behaviour.resourceMetadata === 'well-known' ? send(response, 200, resource) : send(response, 404);
       case '/described':
-        return send(response, 200, resource);
+        return behaviour.resourceMetadata === 'challenge' ? send(response, 200, resource) : send(response, 404);
       case '/.well-known/oauth-authorization-server':
         return behaviour.metadata === 'oauth' ? send(response, 200, metadata) : send(response, 404);
       case '/.well-known/openid-configuration':
@@ -260,7 +260,7 @@ export async function startOAuthMcpServer(): Promise<OAuthMcpServer> {
   };
 }
 
-/** What a browser does with the address: follows it to the callback. */
+/** Follows the address to the callback, as a browser does. `url` is the address of the callback. */
 export async function signIn(authorizationUrl: string): Promise<{ status: number; page: string; url: string }> {
   const response = await fetch(authorizationUrl);
   return { status: response.status, page: await response.text(), url: response.url };

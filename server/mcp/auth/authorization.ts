@@ -1,6 +1,6 @@
 /** One authorization: from the question who signs people in to the tokens. Several flows may wait for the same one. */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { listenForCallback, type CallbackListener } from './callback.ts';
+import { listenForCallback, type CallbackListener, type CallbackOutcome } from './callback.ts';
 import { oneLine } from '../server-text.ts';
 import { askForChallenge, type Challenge } from './challenge.ts';
 import type { CredentialStore, Stored, Tokens } from './credentials.ts';
@@ -23,8 +23,8 @@ export interface Authorization {
   result: Promise<void>;
   /** Whether the query of a callback carries the state of this authorization. */
   isAnswer(query: URLSearchParams): boolean;
-  /** Handles the query of a callback; returns whether it is a success. One that is no answer changes nothing. */
-  arrive(query: URLSearchParams): boolean;
+  /** Handles the query of a callback; returns how far the sign-in has come. One that is no answer changes nothing. */
+  arrive(query: URLSearchParams): CallbackOutcome;
   /** Ends it; `result` rejects with the reason unless it is settled. */
   end(reason: string): void;
 }
@@ -71,7 +71,7 @@ export async function startAuthorization(deps: AuthorizationDeps): Promise<Autho
   const fetch = oauthFetch(deps.fetch, server, ended.signal);
   let listener: CallbackListener | undefined;
   let settled = false;
-  let accepted = false;
+  let outcome: CallbackOutcome = 'failed';
   let settle: { resolve(): void; reject(error: Error): void } | undefined;
   const result = new Promise<void>((resolve, reject) => (settle = { resolve, reject }));
   // Whoever waits hears of it; there may be nobody.
@@ -104,15 +104,15 @@ export async function startAuthorization(deps: AuthorizationDeps): Promise<Autho
       return given.length === expected.length && timingSafeEqual(given, expected);
     }
 
-    function arrive(query: URLSearchParams): boolean {
+    function arrive(query: URLSearchParams): CallbackOutcome {
       // Before all else: any page and any program of this machine can call, and must not end the flow.
-      if (!isAnswer(query)) return false;
-      // A page that is loaded again shows the same.
-      if (settled || !exchange) return accepted;
+      if (!isAnswer(query)) return 'failed';
+      // A page that is loaded again shows how the first call ended.
+      if (settled || !exchange) return outcome;
       settled = true;
       const fail = (reason: string) => {
         settle?.reject(new Error(reason));
-        return false;
+        return outcome;
       };
       const error = query.get('error');
       if (error !== null) {
@@ -121,12 +121,18 @@ export async function startAuthorization(deps: AuthorizationDeps): Promise<Autho
       }
       const code = query.get('code');
       if (code === null || code === '') return fail('the callback has no code');
-      accepted = true;
+      outcome = 'received';
       exchange(code, query.get('iss') ?? undefined).then(
-        () => settle?.resolve(),
-        (reason: unknown) => settle?.reject(reason instanceof Error ? reason : new Error(String(reason))),
+        () => {
+          outcome = 'succeeded';
+          settle?.resolve();
+        },
+        (reason: unknown) => {
+          outcome = 'failed';
+          settle?.reject(reason instanceof Error ? reason : new Error(String(reason)));
+        },
       );
-      return true;
+      return outcome;
     }
 
     // A registration names its callback, so the port that it has is taken again where it is free.
@@ -166,8 +172,12 @@ export async function startAuthorization(deps: AuthorizationDeps): Promise<Autho
       redirectUrl,
       state,
       ...(scope !== undefined && { scope }),
-      ...(resource !== undefined && { resource }),
+      resource,
     });
+    // `https://accounts.example@evil.example/` reads as an address of accounts.example.
+    if (authorizationUrl.username !== '' || authorizationUrl.password !== '') {
+      throw new Error('the address of the sign-in page has a user name in it');
+    }
     if (!isAllowed(authorizationUrl, server)) {
       throw new Error(`a sign-in does not go to ${authorizationUrl.protocol}//${authorizationUrl.host}`);
     }
@@ -180,7 +190,7 @@ export async function startAuthorization(deps: AuthorizationDeps): Promise<Autho
         ...(iss !== undefined && { iss }),
         codeVerifier,
         redirectUri: redirectUrl,
-        ...(resource !== undefined && { resource }),
+        resource,
         fetchFn: fetch,
       });
       if (ended.signal.aborted) throw new Error(CLOSED);
@@ -194,7 +204,7 @@ export async function startAuthorization(deps: AuthorizationDeps): Promise<Autho
         authorization_server: authorizationServerUrl,
         token_endpoint: metadata?.token_endpoint ?? new URL('/token', authorizationServerUrl).href,
         ...(methods && { token_endpoint_auth_methods_supported: methods }),
-        ...(resource !== undefined && { resource }),
+        resource,
       });
       await store.write(id, 'meta', granted === undefined ? {} : { granted });
       await deps.save({

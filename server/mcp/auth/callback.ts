@@ -6,6 +6,9 @@ import { errorCode } from '#server/files/errno.ts';
 const HOST = '127.0.0.1';
 const PATH = '/callback';
 
+/** How far the sign-in of a callback has come: its code is exchanged for tokens after the callback was answered. */
+export type CallbackOutcome = 'failed' | 'received' | 'succeeded';
+
 export interface CallbackListener {
   /** `http://127.0.0.1:<port>/callback`. */
   url: string;
@@ -15,8 +18,11 @@ export interface CallbackListener {
 
 const page = (title: string, text: string) =>
   `<!doctype html><meta charset="utf-8"><title>${title}</title><h1>${title}</h1><p>${text}</p>\n`;
-const DONE = page('Signed in', 'You can close this window.');
-const FAILED = page('Sign-in failed', 'This address did not complete it. You can close this window.');
+const PAGES: Record<CallbackOutcome, string> = {
+  failed: page('Sign-in failed', 'This address did not complete it. You can close this window.'),
+  received: page('Received', 'service-code shows whether the sign-in has succeeded. You can close this window.'),
+  succeeded: page('Signed in', 'You can close this window.'),
+};
 
 function answer(response: ServerResponse, status: 200 | 400 | 404, text: string): void {
   response.writeHead(status, {
@@ -32,18 +38,21 @@ function answer(response: ServerResponse, status: 200 | 400 | 404, text: string)
 
 /**
  * Listens on loopback: on `port` where that is free, else on any. `arrived` gets the query of each callback and returns
- * whether it was a success.
+ * what its page shows; a failure has the status 400.
  */
 export async function listenForCallback(
-  arrived: (query: URLSearchParams) => boolean,
+  arrived: (query: URLSearchParams) => CallbackOutcome,
   port = 0,
 ): Promise<CallbackListener> {
   const server = createServer({ requestTimeout: 30_000 }, (request: IncomingMessage, response: ServerResponse) => {
     const target = request.url ?? '';
     const url = URL.canParse(target, `http://${HOST}`) ? new URL(target, `http://${HOST}`) : undefined;
-    if (request.method !== 'GET' || url?.pathname !== PATH) answer(response, 404, 'not found\n');
-    else if (arrived(url.searchParams)) answer(response, 200, DONE);
-    else answer(response, 400, FAILED);
+    if (request.method !== 'GET' || url?.pathname !== PATH) {
+      answer(response, 404, 'not found\n');
+      return;
+    }
+    const outcome = arrived(url.searchParams);
+    answer(response, outcome === 'failed' ? 400 : 200, PAGES[outcome]);
   });
   server.unref();
   const listen = (on: number) =>

@@ -9,8 +9,8 @@ export interface Discovered {
   authorizationServerUrl: string;
   /** Absent where the server publishes none: then the usual paths count. */
   metadata: AuthorizationServerMetadata | undefined;
-  /** What tokens are asked for, as the server spells it. */
-  resource: string | undefined;
+  /** What tokens are requested for (RFC 8707): as the server spells it, else its address. */
+  resource: string;
   scopesSupported: string[] | undefined;
 }
 
@@ -28,11 +28,15 @@ export async function discover(server: URL, { resourceMetadataUrl }: Challenge, 
   if (configuredResource !== undefined && !checkResourceAllowed({ requestedResource, configuredResource })) {
     throw new Error('the server describes the sign-in of another resource');
   }
+  // Without PKCE an intercepted code is as good as the tokens, and what is not announced may be ignored.
+  if (metadata && metadata.code_challenge_methods_supported?.includes('S256') !== true) {
+    throw new Error('the authorization server does not announce the code challenge method S256 (PKCE)');
+  }
   return {
     issuer: metadata?.issuer ?? authorizationServerUrl,
     authorizationServerUrl,
     metadata,
-    resource: configuredResource,
+    resource: configuredResource ?? requestedResource.href,
     scopesSupported: resourceMetadata?.scopes_supported,
   };
 }
