@@ -16,7 +16,8 @@ import sql from 'highlight.js/lib/languages/sql';
 import typescript from 'highlight.js/lib/languages/typescript';
 import xml from 'highlight.js/lib/languages/xml';
 import yaml from 'highlight.js/lib/languages/yaml';
-import MarkdownIt from 'markdown-it';
+import MarkdownIt, { type Token } from 'markdown-it';
+import { linkTarget, namesTarget } from './link-target.ts';
 
 /** Longer code is shown plain: highlighting it would hold up the page. */
 const HIGHLIGHT_LIMIT = 100_000;
@@ -28,6 +29,8 @@ hljs.registerAliases(['shell', 'sh', 'zsh', 'console'], { languageName: 'bash' }
 hljs.registerAliases(['toml'], { languageName: 'yaml' });
 
 const md = new MarkdownIt({ html: false, linkify: true, highlight: highlightOrEscape });
+// Without it `README.md` and `main.rs` would lead to hosts of Moldova and Serbia.
+md.linkify.set({ fuzzyLink: false });
 const { escapeHtml } = md.utils;
 
 /** HTML of code in a language, by its name or a file's extension; escaped text when the language is not known. */
@@ -44,11 +47,30 @@ md.renderer.rules.fence = (tokens, index, options, env, self) => {
   return `<div class="code">${bar}${body}</div>`;
 };
 
+const attribute = (token: Token | undefined, name: string) => String(token?.attrGet(name) ?? '');
+
+const opening = (href: string) =>
+  linkTarget(href, location.host).opens ? `<a href="${escapeHtml(href)}">` : '<span class="label">';
+
+/** The end of a link: its target is visible where the label does not name it. */
+function closing(href: string, label: string): string {
+  const { opens, shown } = linkTarget(href, location.host);
+  const target = namesTarget(label, href) ? '' : ` <span class="target">(${escapeHtml(shown)})</span>`;
+  return `${opens ? '</a>' : '</span>'}${target}`;
+}
+
+md.renderer.rules.link_open = (tokens, at) => opening(attribute(tokens[at], 'href'));
+md.renderer.rules.link_close = (tokens, at) => {
+  const start = tokens.findLastIndex(({ type }, before) => before < at && type === 'link_open');
+  const label = tokens.slice(start + 1, at).map(({ content }) => content);
+  return closing(attribute(tokens[start], 'href'), label.join(''));
+};
+
 // An image would be fetched from wherever the model says: show where it points instead.
-md.renderer.rules.image = (tokens, index) => {
-  const token = tokens[index];
-  const href = String(token?.attrGet('src') ?? '');
-  return `<a href="${escapeHtml(href)}">${escapeHtml(token?.content || href)}</a>`;
+md.renderer.rules.image = (tokens, at) => {
+  const href = attribute(tokens[at], 'src');
+  const label = tokens[at]?.content || href;
+  return `${opening(href)}${escapeHtml(label)}${closing(href, label)}`;
 };
 
 DOMPurify.addHook('afterSanitizeAttributes', (node) => {
