@@ -30,6 +30,17 @@ export default defineConfig({
           hookTimeout: 300_000,
         },
       },
+      {
+        resolve,
+        test: {
+          ...shared,
+          name: 'faults',
+          include: ['tests/faults/**/*.test.ts'],
+          testTimeout: 120_000,
+          // Servers have one thread for files, so that the calls of a thread can be counted.
+          env: { ...shared.env, UV_THREADPOOL_SIZE: '1' },
+        },
+      },
       { resolve, test: { name: 'bench', include: [], benchmark: { include: ['bench/**/*.bench.ts'] } } },
     ],
   },

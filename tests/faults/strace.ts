@@ -1,0 +1,76 @@
+/** System calls of a running process that fail, by strace. */
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'vitest';
+
+export interface Fault {
+  syscall: string;
+  /** Such as `EIO`. */
+  error: string;
+  /** Which call of each thread fails, counted from 1. */
+  nth: number;
+}
+
+/** Why no call can be made to fail here; undefined where it can. */
+export function straceMissing(): string | undefined {
+  const { error, status, stderr } = spawnSync('strace', ['-o', '/dev/null', 'true'], { encoding: 'utf8' });
+  if (error) return 'strace is not installed';
+  return status === 0 ? undefined : `strace does not run here: ${stderr.trim()}`;
+}
+
+/**
+ * Runs `work` while calls of the process fail; its end ends the wait for the work. Returns the calls that failed, as
+ * strace prints them with the paths of their descriptors.
+ */
+export async function withFault(process: ChildProcess, fault: Fault, work: () => Promise<void>): Promise<string[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'service-code-strace-'));
+  const log = join(folder, 'log');
+  const { syscall, error, nth } = fault;
+  const inject = `inject=${syscall}:error=${error}:when=${nth}`;
+  const args = ['-f', '-y', '-o', log, '-e', `trace=${syscall}`, '-e', inject, '-p', String(process.pid)];
+  const tracer = spawn('strace', args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  const exited = once(tracer, 'exit');
+  const over = new AbortController();
+  let printed = '';
+  tracer.stderr.on('data', (piece: Buffer) => (printed += piece.toString()));
+  const attached = async () => {
+    await expect.poll(() => printed).toMatch(/ attached/);
+    return work();
+  };
+  const dead = aborted(process, over.signal);
+  try {
+    await Promise.race([attached(), dead]);
+  } finally {
+    tracer.kill('SIGINT');
+    // For a process that has aborted it waits for ever.
+    await Promise.race([exited, dead]);
+    tracer.kill('SIGKILL');
+    await exited;
+    over.abort();
+  }
+  const lines = (await readFile(log, 'utf8')).split('\n');
+  await rm(folder, { recursive: true });
+  return injectedCalls(lines);
+}
+
+/** Resolves when the process has ended, also as a zombie: who traces it keeps its parent from being notified. */
+async function aborted({ pid }: ChildProcess, over: AbortSignal): Promise<void> {
+  const state = () => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') X ');
+  while (!over.aborted && !/\) [ZX] /.test(await state())) await delay(20);
+}
+
+/** A call that another thread interrupted is printed in two lines, of which the second one has no arguments. */
+function injectedCalls(lines: string[]): string[] {
+  const begun = new Map<string, string>();
+  const calls: string[] = [];
+  for (const line of lines) {
+    const [, thread = '', text = ''] = /^(\d+) +(.*)$/.exec(line) ?? [];
+    if (text.endsWith('<unfinished ...>')) begun.set(thread, text.replace(/<unfinished \.\.\.>$/, ''));
+    if (text.endsWith('(INJECTED)')) calls.push(text.startsWith('<...') ? `${begun.get(thread)}${text}` : text);
+  }
+  return calls;
+}
