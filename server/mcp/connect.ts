@@ -12,6 +12,7 @@ import type { Spawn } from '#server/processes/spawn.ts';
 import { SERVER_VERSION } from '#server/version.ts';
 import type { McpRemoteConfig, McpServerConfig } from '#schema/mcp-server.ts';
 import { unlessAborted } from '#server/aborts.ts';
+import { boundedTransport } from './bounded-transport.ts';
 import { childOf } from './child.ts';
 import { failureKind, failureText } from './failures.ts';
 import { serverLine, withoutSecrets } from './server-text.ts';
@@ -118,6 +119,10 @@ export async function connectServer(config: McpServerConfig, options: ConnectOpt
     return [line, withoutSecrets(errorOutput(), secrets)].filter(Boolean).join('\n');
   };
 
+  const bounded = boundedTransport(transport, {
+    countErrors: config.transport !== 'stdio',
+    onExceeded: (reason) => breakOff(reason),
+  });
   const client = clientOf(library, options);
   let opened = false;
   let closing: Promise<void> | undefined;
@@ -139,7 +144,7 @@ export async function connectServer(config: McpServerConfig, options: ConnectOpt
   const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
   try {
     const request = { signal, timeout: options.timeoutMs };
-    const opening = client.connect(transport, request).then(() => listTools(client, request));
+    const opening = client.connect(bounded, request).then(() => listTools(client, request));
     const failing = broken.then(({ error }) => Promise.reject(error));
     const tools = await unlessAborted(Promise.race([opening, failing]), signal);
     opened = true;

@@ -37,6 +37,16 @@ if (is('flood')) {
   };
   setTimeout(pour, 50);
 }
+if (is('request-flood')) {
+  let id = 0;
+  setInterval(() => {
+    for (let n = 0; n < 1000; n++) send({ id: `f${(id += 1)}`, method: 'ping' });
+  }, 20);
+}
+if (is('logs')) {
+  for (let n = 0; n < 2000; n++)
+    send({ method: 'notifications/message', params: { level: 'info', data: `line ${n}` } });
+}
 if (is('asks')) setTimeout(() => send({ id: 'q1', method: 'roots/list' }), 300);
 if (is('asks')) setTimeout(() => send({ id: 'q2', method: 'sampling/createMessage', params: { messages: [] } }), 300);
 
@@ -89,6 +99,21 @@ function call({ name, arguments: args = {}, _meta }, id) {
   if (text === 'progress') {
     for (let i = 1; i <= 100; i++) progress({ progress: i, total: 200, message: `step ${i}` });
     setTimeout(() => send({ id, result: results.text('done') }), 50);
+    return;
+  }
+  if (text === 'pings') {
+    for (let n = 0; n < 100; n++) send({ id: `ping-${n}`, method: 'ping' });
+    setTimeout(() => send({ id, result: results.text('asked') }), 50);
+    return;
+  }
+  if (text === 'steady') {
+    let step = 0;
+    const timer = setInterval(() => {
+      progress({ progress: (step += 1) });
+      if (step < 200) return;
+      clearInterval(timer);
+      send({ id, result: results.text('done') });
+    }, 10);
     return;
   }
   send({ id, result: results.text(`${name}: ${text}`) });

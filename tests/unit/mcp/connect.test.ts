@@ -1,6 +1,7 @@
 /** One connection: programs that behave and that do not, HTTP, SSE. */
 import { spawn } from 'node:child_process';
 import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
 import { once } from 'node:events';
 import { appendFile, readFile, realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -29,17 +30,18 @@ type RemoteConfig = Extract<McpServerConfig, { url: string }>;
 const program = (...args: string[]): StdioConfig => ({ transport: 'stdio', command: process.execPath, args });
 const hostile = (modes = '', file = '') => program(HOSTILE, modes, file);
 
+const defaults: ConnectOptions = {
+  root: process.cwd(),
+  env: process.env,
+  spawn: spawnGroup,
+  fetch: http.fetch,
+  clientName: 'tester',
+  timeoutMs: 15_000,
+  roots: async () => ['/workspace', '/more'],
+};
+
 async function open(config: McpServerConfig, options: Partial<ConnectOptions> = {}): Promise<McpConnection> {
-  const connection = await connectServer(config, {
-    root: process.cwd(),
-    env: process.env,
-    spawn: spawnGroup,
-    fetch: http.fetch,
-    clientName: 'tester',
-    timeoutMs: 15_000,
-    roots: async () => ['/workspace', '/more'],
-    ...options,
-  });
+  const connection = await connectServer(config, { ...defaults, ...options });
   onTestFinished(() => connection.close());
   return connection;
 }
@@ -47,6 +49,13 @@ async function open(config: McpServerConfig, options: Partial<ConnectOptions> = 
 const failure = async (config: McpServerConfig, options?: Partial<ConnectOptions>): Promise<string> =>
   open(config, options).then(
     () => 'connected',
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+
+/** How a connection ends that the server breaks, during the handshake or after it. */
+const ending = async (config: McpServerConfig): Promise<string> =>
+  open(config).then(
+    async ({ lost }) => (await lost).error,
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
 
@@ -135,11 +144,32 @@ test('lines that are no messages, answers that nobody asked for and answers give
   for (const text of ['a', 'b', 'c']) expect(await said(connection, text)).toBe(`echo: ${text}`);
 });
 
-test('a flood of messages leaves the event loop free', async () => {
-  const connection = await open(hostile('flood'));
-  const watch = await watchStalls();
-  for (let n = 0; n < 3; n++) expect(await said(connection, `n${n}`)).toBe(`echo: n${n}`);
-  expect(watch.stop().filter(({ ms }) => ms > 150)).toEqual([]);
+test.each([
+  { modes: 'flood', error: 'the server sent more than 1000 messages a second' },
+  { modes: 'request-flood', error: 'the server sends more requests than are answered' },
+])(
+  'a program that sends a $modes loses its connection and ends; the event loop stays free',
+  async ({ modes, error }) => {
+    const file = await notes();
+    const watch = await watchStalls();
+    expect(await ending(hostile(modes, file))).toBe(error);
+    const pid = Number(/started (\d+)/.exec(await noted(file))?.[1]);
+    await until(() => !processAlive(pid));
+    expect(watch.stop().filter(({ ms }) => ms > 150)).toEqual([]);
+  },
+);
+
+test('a program may log 2,000 lines at its start, ask 100 things and report progress 100 times a second in 64 calls', async () => {
+  const file = await notes();
+  const connection = await open(hostile('logs', file));
+  expect(await said(connection, 'pings')).toBe('asked');
+  await until(async () => (await noted(file)).split('\n').filter((line) => line === 'answer {}').length === 100);
+  let steps = 0;
+  const steady = call(connection, 'steady', { onProgress: () => void (steps += 1) });
+  const echoes = await Promise.all(Array.from({ length: 64 }, (_, n) => said(connection, `n${n}`)));
+  expect(echoes).toEqual(Array.from({ length: 64 }, (_, n) => `echo: n${n}`));
+  await steady;
+  expect(steps).toBe(200);
 });
 
 test.each([
@@ -289,4 +319,50 @@ test('nothing but http is spoken to, and an answer without end is not held', asy
     pour();
   });
   expect(await failure({ transport: 'http', url })).toMatch(/more than 16777216 bytes at once/);
+});
+
+/** An event stream that sends blocks of messages as fast as they are read; everything else is answered as MCP demands. */
+const flooding = (block: () => string) =>
+  answering(async (request, response) => {
+    if (request.method === 'GET') {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const pour = () => {
+        while (!response.destroyed && response.write(block()));
+        response.once('drain', pour);
+      };
+      pour();
+      return;
+    }
+    const text = await readText(request);
+    const { id, method } = z
+      .object({ id: z.unknown().optional(), method: z.string().optional() })
+      .parse(JSON.parse(text || '{}'));
+    if (id === undefined || method === undefined) {
+      // Answers of ours are not accepted: they stay in progress.
+      if (id === undefined) response.writeHead(202).end();
+      return;
+    }
+    const hello = {
+      protocolVersion: '2025-06-18',
+      capabilities: { tools: {} },
+      serverInfo: { name: 'flood', version: '1' },
+    };
+    const result = method === 'initialize' ? hello : { tools: [] };
+    response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': 'one' });
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  });
+
+const event = (message: object) => `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`;
+
+test('an event stream that floods with notifications, no messages or requests loses its connection', async () => {
+  const budget = 'the server sent more than 1000 messages a second';
+  const notification = event({ method: 'notifications/unknown' }).repeat(200);
+  expect(await ending({ transport: 'http', url: await flooding(() => notification) })).toBe(budget);
+  const noise = 'event: message\ndata: {broken\n\n'.repeat(200);
+  expect(await ending({ transport: 'http', url: await flooding(() => noise) })).toBe(budget);
+  let id = 0;
+  const requests = () => Array.from({ length: 50 }, () => event({ id: (id += 1), method: 'ping' })).join('');
+  expect(await ending({ transport: 'http', url: await flooding(requests) })).toBe(
+    'the server sends more requests than are answered',
+  );
 });

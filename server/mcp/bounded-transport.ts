@@ -1,0 +1,127 @@
+/** Bounds on how much an MCP server may send: its requests, and its messages per second. */
+import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/client';
+
+/** Requests of the server that the client handles concurrently. */
+const MAX_REQUESTS = 16;
+/** Requests of the server that wait for one of these to be answered. */
+const MAX_WAITING = 200;
+
+/** The token bucket of messages: its rate and its capacity. */
+const MESSAGES_PER_SECOND = 1000;
+const BURST = 5000;
+
+export interface BoundedTransportOptions {
+  /** Whether input that is not a message is charged to the message budget. Programs print other lines between their messages. */
+  countErrors: boolean;
+  /** Called once, with the reason, when the server exceeds a bound; the transport is closed afterwards. */
+  onExceeded(reason: Error): void;
+  /** Milliseconds of a clock that is never set back. */
+  now?: () => number;
+}
+
+/** Wraps a transport so that a server which exceeds its bounds loses the connection. Takes over the callbacks of `inner`. */
+export function boundedTransport(
+  inner: Transport,
+  { countErrors, onExceeded, now = () => performance.now() }: BoundedTransportOptions,
+): Transport {
+  const running = new Set<RequestId>();
+  /** Requests whose response is being written: cancelling one does not stop that. */
+  const answering = new Set<RequestId>();
+  const waiting = new Map<RequestId, () => void>();
+  let tokens = BURST;
+  let filledAt = now();
+  let over = false;
+
+  function exceed(reason: string): void {
+    over = true;
+    waiting.clear();
+    onExceeded(new Error(reason));
+    // The pending calls fail with the close: the reason is published before.
+    setImmediate(() => void inner.close().catch(() => undefined));
+  }
+
+  /** Charges one message to the budget; false when the connection is over. */
+  function admit(): boolean {
+    if (over) return false;
+    const at = now();
+    tokens = Math.min(BURST, tokens + ((at - filledAt) / 1000) * MESSAGES_PER_SECOND);
+    filledAt = at;
+    if (tokens < 1) {
+      exceed(`the server sent more than ${MESSAGES_PER_SECOND} messages a second`);
+      return false;
+    }
+    tokens -= 1;
+    return true;
+  }
+
+  function request(id: RequestId, deliver: () => void): void {
+    if (running.has(id) || waiting.has(id)) return;
+    if (running.size < MAX_REQUESTS) {
+      running.add(id);
+      deliver();
+    } else if (waiting.size < MAX_WAITING) waiting.set(id, deliver);
+    else exceed('the server sends more requests than are answered');
+  }
+
+  function release(id: RequestId): void {
+    answering.delete(id);
+    if (!running.delete(id)) return;
+    const [next] = waiting;
+    if (!next || over) return;
+    waiting.delete(next[0]);
+    running.add(next[0]);
+    next[1]();
+  }
+
+  const transport: Transport = {
+    start: () => inner.start(),
+    close: () => inner.close(),
+    async send(message, options) {
+      const id = responseId(message);
+      if (id !== undefined) answering.add(id);
+      try {
+        await inner.send(message, options);
+      } finally {
+        if (id !== undefined) release(id);
+      }
+    },
+    get sessionId() {
+      return inner.sessionId;
+    },
+    ...(inner.hasPerRequestStream === undefined ? {} : { hasPerRequestStream: inner.hasPerRequestStream }),
+    setProtocolVersion: (version) => inner.setProtocolVersion?.(version),
+    setSupportedProtocolVersions: (versions) => inner.setSupportedProtocolVersions?.(versions),
+  };
+
+  /* oxlint-disable unicorn/prefer-add-event-listener -- transports are no event targets */
+  inner.onclose = () => transport.onclose?.();
+  inner.onerror = (error) => {
+    if (!countErrors || admit()) transport.onerror?.(error);
+  };
+  inner.onmessage = (message, extra) => {
+    if (!admit()) return;
+    const deliver = () => transport.onmessage?.(message, extra);
+    if ('method' in message && 'id' in message) {
+      request(message.id, deliver);
+      return;
+    }
+    const cancelled = cancelledId(message);
+    if (cancelled !== undefined && waiting.delete(cancelled)) return;
+    deliver();
+    if (cancelled !== undefined && !answering.has(cancelled)) release(cancelled);
+  };
+  /* oxlint-enable unicorn/prefer-add-event-listener */
+  return transport;
+}
+
+/** The id of a response, undefined for other messages. */
+function responseId(message: JSONRPCMessage): RequestId | undefined {
+  return 'method' in message ? undefined : message.id;
+}
+
+/** The id of the request that a notification cancels, undefined for other messages. */
+function cancelledId(message: JSONRPCMessage): RequestId | undefined {
+  if (!('method' in message) || message.method !== 'notifications/cancelled') return undefined;
+  const id = message.params?.requestId;
+  return typeof id === 'string' || typeof id === 'number' ? id : undefined;
+}

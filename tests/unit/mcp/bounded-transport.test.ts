@@ -1,0 +1,151 @@
+/** The bounds on the requests and messages of an MCP server, without a server: time and answers are those of the test. */
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { expect, test } from 'vitest';
+import { boundedTransport } from '#server/mcp/bounded-transport.ts';
+import { until } from '#support/patience.ts';
+
+const notification: JSONRPCMessage = { jsonrpc: '2.0', method: 'notifications/unknown' };
+const ping = (id: number | string): JSONRPCMessage => ({ jsonrpc: '2.0', id, method: 'ping' });
+const cancel = (requestId: number): JSONRPCMessage => ({
+  jsonrpc: '2.0',
+  method: 'notifications/cancelled',
+  params: { requestId },
+});
+const answer = (id: number): JSONRPCMessage => ({ jsonrpc: '2.0', id, result: {} });
+
+function setUp(countErrors = true) {
+  let ms = 0;
+  let closed = 0;
+  const received: JSONRPCMessage[] = [];
+  const reasons: string[] = [];
+  const unsent: (() => void)[] = [];
+  const inner: Transport = {
+    start: async () => undefined,
+    send: () => new Promise((resolve) => unsent.push(resolve)),
+    close: async () => void (closed += 1),
+  };
+  const transport = boundedTransport(inner, {
+    countErrors,
+    onExceeded: ({ message }) => void reasons.push(message),
+    now: () => ms,
+  });
+  let errors = 0;
+  /* oxlint-disable unicorn/prefer-add-event-listener -- transports are no event targets */
+  transport.onmessage = (message) => void received.push(message);
+  transport.onerror = () => void (errors += 1);
+  /* oxlint-enable unicorn/prefer-add-event-listener */
+  return {
+    transport,
+    received,
+    reasons,
+    get closed() {
+      return closed;
+    },
+    get errors() {
+      return errors;
+    },
+    pass: (more: number) => void (ms += more),
+    receive: (message: JSONRPCMessage, times = 1) => {
+      for (let n = 0; n < times; n++) inner.onmessage?.(message);
+    },
+    fail: (times: number) => {
+      for (let n = 0; n < times; n++) inner.onerror?.(new Error('no message'));
+    },
+    /** The oldest response reaches the server. */
+    sent: async () => {
+      unsent.shift()?.();
+      await Promise.resolve();
+      await Promise.resolve();
+    },
+  };
+}
+
+test('16 requests are handled, the others wait in order until a response was sent', async () => {
+  const it = setUp();
+  for (let id = 0; id < 100; id++) it.receive(ping(id));
+  expect(it.received).toHaveLength(16);
+  void it.transport.send(answer(3));
+  await Promise.resolve();
+  expect(it.received).toHaveLength(16);
+  await it.sent();
+  expect(it.received.at(-1)).toEqual(ping(16));
+  expect(it.received).toHaveLength(17);
+  for (let id = 4; id < 100; id++) {
+    void it.transport.send(answer(id));
+    await it.sent();
+  }
+  expect(it.received).toHaveLength(100);
+  expect(it.reasons).toEqual([]);
+});
+
+test('more than 200 waiting requests end the connection, and its messages are dropped', async () => {
+  const it = setUp();
+  for (let id = 0; id < 216; id++) it.receive(ping(id));
+  expect(it.reasons).toEqual([]);
+  it.receive(ping(216));
+  expect(it.reasons).toEqual(['the server sends more requests than are answered']);
+  it.receive(notification, 10);
+  it.receive(ping(217));
+  expect(it.received).toHaveLength(16);
+  expect(it.reasons).toHaveLength(1);
+  await until(() => it.closed === 1);
+});
+
+test('a request whose id is in progress or waiting is dropped; a number and a string are different ids', () => {
+  const it = setUp();
+  it.receive(ping(1), 500);
+  expect(it.received).toHaveLength(1);
+  it.receive(ping('1'));
+  expect(it.received).toHaveLength(2);
+  for (let id = 2; id < 16; id++) it.receive(ping(id));
+  it.receive(ping(99), 500);
+  expect(it.received).toHaveLength(16);
+  expect(it.reasons).toEqual([]);
+});
+
+test('a cancelled request frees its capacity, unless its response is being sent', async () => {
+  const it = setUp();
+  for (let id = 0; id < 18; id++) it.receive(ping(id));
+  it.receive(cancel(17));
+  expect(it.received).toHaveLength(16);
+  it.receive(cancel(0));
+  expect(it.received.slice(16)).toEqual([cancel(0), ping(16)]);
+  it.receive(ping(18));
+  void it.transport.send(answer(1));
+  it.receive(cancel(1));
+  expect(it.received).not.toContainEqual(ping(18));
+  await it.sent();
+  expect(it.received.at(-1)).toEqual(ping(18));
+});
+
+test('messages: 5,000 in a burst and 1,000 a second pass, more end the connection', () => {
+  const it = setUp();
+  it.receive(notification, 5000);
+  for (let second = 0; second < 5; second++) {
+    it.pass(1000);
+    it.receive(notification, 1000);
+  }
+  expect(it.received).toHaveLength(10_000);
+  expect(it.reasons).toEqual([]);
+  it.receive(notification);
+  expect(it.reasons).toEqual(['the server sent more than 1000 messages a second']);
+  it.pass(60_000);
+  it.receive(notification);
+  expect(it.received).toHaveLength(10_000);
+});
+
+test('an idle connection collects no more than one burst', () => {
+  const it = setUp();
+  it.pass(3_600_000);
+  it.receive(notification, 5001);
+  expect(it.reasons).toHaveLength(1);
+});
+
+test('input that is no message is charged to the budget of remote servers alone', () => {
+  const remote = setUp(true);
+  remote.fail(5001);
+  expect([remote.errors, remote.reasons.length]).toEqual([5000, 1]);
+  const program = setUp(false);
+  program.fail(5001);
+  expect([program.errors, program.reasons.length]).toEqual([5001, 0]);
+});
