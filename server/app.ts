@@ -27,6 +27,7 @@ import { createMeta } from './meta.ts';
 import { newUlid } from './ids.ts';
 import { loadOnce } from './load-once.ts';
 import type { Logger } from '#server/logging/log.ts';
+import type { Caller } from '#schema/caller.ts';
 import type { Meta } from '#schema/meta.ts';
 import { createIdentity } from '#server/models/providers/identity.ts';
 import { createProviders, type Providers } from '#server/models/providers/providers.ts';
@@ -105,9 +106,14 @@ export interface App {
   /** Asks whoever runs the server to stop it; `stopRequested` resolves. */
   requestStop(): void;
   readonly stopRequested: Promise<void>;
+  /** Publishes a change of a workspace's trust or directories, and warns sessions whose commands run. Throws 40410. */
+  workspaceChanged(id: string, what: string, by: Caller): Promise<void>;
   /** Closes everything, last opened first; later calls do nothing. */
   close(): Promise<void>;
 }
+
+/** Domains of the configuration that decide which calls run unasked, and which commands run with them. */
+const GUARDING_DOMAINS: ReadonlySet<string> = new Set(['permission', 'defaultPermissionMode', 'hooks']);
 
 const listed = (text: string | undefined) => (text ?? '').split(',').flatMap((entry) => entry.trim() || []);
 
@@ -335,6 +341,10 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     log,
     clock,
   });
+  config.onSeen((fields, by) => {
+    const guarding = fields.filter((field) => GUARDING_DOMAINS.has(field));
+    if (guarding.length > 0) sessions.warnOfChange(`${guarding.join(', ')} of the configuration changed`, by);
+  });
   const useContext: UseSession = (id, work) => sessions.use(id, ({ context }) => work(context));
   const gateway = createGateway({
     bus,
@@ -410,6 +420,10 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       }).catch((error: unknown) => log.warn('old session indexes could not be removed', { err: error }));
     },
     requestStop,
+    async workspaceChanged(id, what, by) {
+      sessions.warnOfChange(what, by);
+      await workspaces.announceChange(id, by);
+    },
     stopRequested,
     close: () => opened.close(log),
   };

@@ -17,10 +17,12 @@ import type { H3Event } from 'h3';
 import { z } from 'zod';
 import type { BindFacts } from '#server/app-options.ts';
 import type { App } from '#server/app.ts';
+import type { Caller } from '#schema/caller.ts';
 import { codeOf, errorEntry } from '#server/errors/catalogue.ts';
 import type { ErrorName } from '#server/errors/catalogue.ts';
 import { ServiceError, invalid } from '#server/errors/service-error.ts';
 import { DEFAULT_BODY_LIMIT, readJsonBody } from './http/body.ts';
+import { callerOf } from './http/caller.ts';
 import { clientSignal } from './http/client-signal.ts';
 import { createForm, type Form } from './http/multipart.ts';
 import type { Reply } from './http/reply.ts';
@@ -108,6 +110,8 @@ export interface HandlerInput<Params, Query, Body, Resource> {
   resource: Resource;
   /** Answers to this request carry it. */
   requestId: string;
+  /** The client that sent the request, as it names itself. */
+  readonly caller: Caller;
   /** Aborted when the client has gone before its answer was complete. Only for work that is for nobody else then. */
   readonly signal: AbortSignal;
   event: H3Event;
@@ -216,6 +220,9 @@ async function prepare<
     event,
     get form() {
       return createForm(event.node.req, app.options.httpLimits.bodyIdleMs);
+    },
+    get caller() {
+      return callerOf(event.node.req);
     },
     get signal() {
       return clientSignal(event.node.res);

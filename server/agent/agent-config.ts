@@ -199,7 +199,10 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     }
     // Without a model the wish is kept for the one that comes.
     if (!alias && change.thinking !== undefined) fields.thinkingEffort = change.thinking;
-    if (change.permission && change.permission !== permission()) fields.permission = change.permission;
+    if (change.permission && change.permission !== permission()) {
+      fields.permission = change.permission;
+      if (change.by) fields.by = change.by;
+    }
     if (change.runtimeId && change.runtimeId !== present.runtimeId) fields.runtimeId = change.runtimeId;
     return fields;
   }

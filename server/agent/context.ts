@@ -26,6 +26,7 @@ import type { Projects } from '#server/project-files/projects.ts';
 import type { Tasks, TaskSettings } from '#server/tasks/tasks.ts';
 import type { PreparedCall, Tool, ToolEnvironment } from '#server/tools/tool.ts';
 import type { Web } from '#server/web/web.ts';
+import type { Caller } from '#schema/caller.ts';
 import type { ContextMessage, Origin } from '#schema/engine.ts';
 import type { StatusFacts } from '#schema/events/volatile.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
@@ -235,5 +236,7 @@ export interface AgentChange {
   model?: string;
   thinking?: string;
   permission?: PermissionMode;
+  /** The client that changes the permission mode. */
+  by?: Caller | undefined;
   runtimeId?: string;
 }

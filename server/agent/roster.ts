@@ -2,6 +2,7 @@
 import { readContext } from '#server/journal/projections/context.ts';
 import { event, internal, type Draft } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
+import type { Caller } from '#schema/caller.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { AgentBirth } from './agent-config.ts';
 import { agentNotFound, createAgent, type Agent } from './agent.ts';
@@ -24,7 +25,7 @@ export interface Roster {
   /** A new agent, its birth recorded, for as long as the work goes on. The session must be claimed. Throws 50003. */
   create<T>(birth: AgentBirth, work: (agent: Agent) => T | Promise<T>): Promise<T>;
   /** Sets the mode of all agents that lived in this process. The session must be claimed. Throws 50003. */
-  setPermission(mode: PermissionMode): Promise<void>;
+  setPermission(mode: PermissionMode, by?: Caller): Promise<void>;
   /** Aborts a prompt of whichever agent has it, main first. Throws 40402, 40903, 50003. */
   abortPrompt(promptId: string): void;
   /** Steers prompts of whichever agent has them all. Throws 40402, 50003. */
@@ -112,13 +113,13 @@ export function createRoster(session: SessionContext): Roster {
       lived.add(id);
       return during(made, work);
     },
-    async setPermission(permission) {
-      await main.context.config.change({ permission });
+    async setPermission(permission, by) {
+      await main.context.config.change({ permission, by });
       for (const id of new Set([...lived, ...members.keys()])) {
         const agent = find(id);
-        if (agent) await agent.context.config.change({ permission });
+        if (agent) await agent.context.config.change({ permission, by });
         else if (readContext(log.state.context, id).config.permission !== permission) {
-          log.append([internal(id, 'agent.config', { permission })]);
+          log.append([internal(id, 'agent.config', { permission, ...(by ? { by } : {}) })]);
         }
       }
     },

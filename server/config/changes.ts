@@ -1,6 +1,7 @@
 /** Which domains changed, told at most once in a window. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '#server/clock.ts';
+import type { Caller } from '#schema/caller.ts';
 import type { EffectiveConfig } from './effective.ts';
 
 export const CHANGE_WINDOW_MS = 200;
@@ -9,35 +10,51 @@ export const CHANGE_WINDOW_MS = 200;
 const UNNAMED: ReadonlySet<string> = new Set(['cloud']);
 
 export interface ChangeWindow {
-  /** To be called after every change of any layer. */
-  look(): void;
+  /** To be called after every change of any layer; `by` is the client that made it. */
+  look(by?: Caller): void;
   close(): void;
 }
 
-/** `emit` gets the sorted names of the domains that differ from the last time it was called. */
+/**
+ * `emit` gets the sorted names of the domains that differ from the last time it was called, and the client that made all
+ * these changes, if it was one. `seen` gets those of each change immediately.
+ */
 export function createChangeWindow(
   clock: Clock,
   current: () => EffectiveConfig,
-  emit: (fields: string[]) => void,
+  emit: (fields: string[], by: Caller | undefined) => void,
+  seen: (fields: string[], by: Caller | undefined) => void,
 ): ChangeWindow {
   let told = current();
+  let known = told;
+  let callers: (Caller | undefined)[] = [];
   let callOff: (() => void) | undefined;
-  const changed = (now: EffectiveConfig): string[] => {
-    const before = new Map(Object.entries(told));
+  const changed = (now: EffectiveConfig, from: EffectiveConfig): string[] => {
+    const before = new Map(Object.entries(from));
     const after = new Map(Object.entries(now));
     return [...new Set([...before.keys(), ...after.keys()])]
       .filter((name) => !UNNAMED.has(name) && !isDeepStrictEqual(before.get(name), after.get(name)))
       .sort();
   };
   return {
-    look() {
-      if (callOff || changed(current()).length === 0) return;
+    look(by) {
+      const latest = current();
+      const fresh = changed(latest, known);
+      known = latest;
+      if (fresh.length > 0) {
+        callers.push(by);
+        seen(fresh, by);
+      }
+      if (callOff || changed(latest, told).length === 0) return;
       callOff = clock.setTimeout(() => {
         callOff = undefined;
         const now = current();
-        const fields = changed(now);
+        const fields = changed(now, told);
+        const [first] = callers;
+        const by = callers.every((caller) => isDeepStrictEqual(caller, first)) ? first : undefined;
         told = now;
-        if (fields.length > 0) emit(fields);
+        callers = [];
+        if (fields.length > 0) emit(fields, by);
       }, CHANGE_WINDOW_MS);
     },
     close() {

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
+import type { Caller } from '#schema/caller.ts';
 import { domainSchemas } from '#schema/config.ts';
 import type { ConfigObject, PermissionRuleConfig } from '#schema/config.ts';
 import type { ConfigPatch } from '#schema/config-patch.ts';
@@ -36,6 +37,8 @@ export interface ConfigChange {
   changedFields: string[];
   /** Masked. */
   config: ConfigObject;
+  /** The client that made all of the change; undefined for an edit of the file, and for changes of several clients. */
+  by?: Caller;
 }
 
 /** What a change of the file works on. */
@@ -59,12 +62,12 @@ export interface Config {
   /** The config object of the wire, secrets masked. */
   publicView(): ConfigObject;
   /** Merges a partial config object and writes the file. Throws 40001 for everything that stops it. */
-  patch(body: ConfigPatch): Promise<ConfigObject>;
+  patch(body: ConfigPatch, by?: Caller): Promise<ConfigObject>;
   /**
    * Edits the file: `change` runs alone among the servers of the home, on what the file holds at that moment; what it
    * throws leaves all as it was. Nothing changed writes nothing. Throws 50003 when the file cannot be read or written.
    */
-  update<Result>(change: (draft: ConfigDraft) => Result): Promise<Result>;
+  update<Result>(change: (draft: ConfigDraft) => Result, by?: Caller): Promise<Result>;
   /** Looks at the file now instead of when the watcher says so. */
   reload(): Promise<void>;
   /** Why the file cannot be read, while that is so: nothing is written then. Names no value of the file. */
@@ -74,6 +77,8 @@ export interface Config {
   modelVariables(): ModelVariables;
   /** Called once for all changes of 200 ms. Returns the function that ends it. */
   onChanged(listener: (change: ConfigChange) => void): () => void;
+  /** Called with the domains of each change immediately. Returns the function that ends it. */
+  onSeen(listener: (fields: string[], by: Caller | undefined) => void): () => void;
   /** Called with the warnings now, if there are any, and whenever the list changes. Returns what ends it. */
   onWarnings(listener: (warnings: ConfigWarning[]) => void): () => void;
   close(): Promise<void>;
@@ -120,6 +125,7 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
   const path = join(home, CONFIG_FILE);
   const memory = tables && memoryLayer(tables);
   const changedListeners = new Set<(change: ConfigChange) => void>();
+  const seenListeners = new Set<(fields: string[], by: Caller | undefined) => void>();
   const warningListeners = new Set<(warnings: ConfigWarning[]) => void>();
 
   let state: FileState = { ...stateOf(''), rulesKnown: false };
@@ -198,10 +204,17 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
 
   await load();
   tellWarnings();
-  const window = createChangeWindow(clock, effective, (changedFields) => {
-    const config = publicView();
-    for (const listener of changedListeners) listener({ changedFields, config });
-  });
+  const window = createChangeWindow(
+    clock,
+    effective,
+    (changedFields, by) => {
+      const config = publicView();
+      for (const listener of changedListeners) listener({ changedFields, config, ...(by ? { by } : {}) });
+    },
+    (fields, by) => {
+      for (const listener of seenListeners) listener(fields, by);
+    },
+  );
 
   const reload = createSharedRun(() =>
     exclusively(async () => {
@@ -216,11 +229,15 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
   );
 
   /** Runs in the queue. `change` returns the new document. */
-  const write = (change: (before: FileState) => TomlTable): Promise<void> =>
-    lock.hold((writer) => writeAlone(change, writer));
+  const write = (change: (before: FileState) => TomlTable, by: Caller | undefined): Promise<void> =>
+    lock.hold((writer) => writeAlone(change, writer, by));
 
   /** Runs under the lock. */
-  async function writeAlone(change: (before: FileState) => TomlTable, writer: ConfigWriter): Promise<void> {
+  async function writeAlone(
+    change: (before: FileState) => TomlTable,
+    writer: ConfigWriter,
+    by: Caller | undefined,
+  ): Promise<void> {
     // Another server may have replaced the file within the resolution of its times.
     read = undefined;
     await load();
@@ -249,7 +266,7 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
       });
     } finally {
       tellWarnings();
-      window.look();
+      window.look(by);
     }
   }
 
@@ -262,11 +279,11 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
     unreadable: () => blocked,
     resolveFlags: () => layers().flags,
     modelVariables: () => layers().model,
-    async patch(body) {
+    async patch(body, by) {
       try {
         await exclusively(async () => {
           const { patchDocument } = await import('./patch.ts');
-          await write(({ document }) => patchDocument(document, body, { env: env(), memory }));
+          await write(({ document }) => patchDocument(document, body, { env: env(), memory }), by);
         });
       } catch (error) {
         if (error instanceof ServiceError && error.name === 'persistence.failure')
@@ -275,7 +292,7 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
       }
       return publicView();
     },
-    update: (change) =>
+    update: (change, by) =>
       exclusively(async () => {
         let outcome: { result: ReturnType<typeof change> } | undefined;
         await write(({ document: before, stored }) => {
@@ -284,7 +301,7 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
           removeEmpty(document, before);
           assertValid(document, before);
           return document;
-        });
+        }, by);
         // `write` has called the function above or thrown.
         if (!outcome) throw new Error('the change did not run');
         return outcome.result;
@@ -292,6 +309,10 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
     onChanged(listener) {
       changedListeners.add(listener);
       return () => void changedListeners.delete(listener);
+    },
+    onSeen(listener) {
+      seenListeners.add(listener);
+      return () => void seenListeners.delete(listener);
     },
     onWarnings(listener) {
       warningListeners.add(listener);
@@ -302,6 +323,7 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
       for (const watcher of watchers) watcher.close();
       window.close();
       changedListeners.clear();
+      seenListeners.clear();
       warningListeners.clear();
       await queue;
     },

@@ -4,6 +4,7 @@ import type { Clock } from '#server/clock.ts';
 import type { RememberedRule } from '#server/journal/projections/context.ts';
 import { event, type Draft, type EndCause } from '#server/journal/records.ts';
 import type { Stored } from '#server/journal/texts.ts';
+import type { Caller } from '#schema/caller.ts';
 import type { Display } from '#schema/display.ts';
 import type { Approval, ApprovalDecision, ResolveApproval } from '#schema/interaction.ts';
 import { iso } from '#schema/scalars.ts';
@@ -28,13 +29,15 @@ export interface ApprovalAnswer {
   scope?: 'session';
   feedback?: string;
   selectedLabel?: string;
+  /** The client that answered; undefined where none did. */
+  by?: Caller;
 }
 
 export interface Approvals {
   /** Parks a call until somebody answers; `answer` rejects with the signal's reason when the turn is aborted. */
   ask(question: ApprovalQuestion, signal: AbortSignal): { id: string; answer: Promise<ApprovalAnswer> };
   /** Throws 40404, 40901, 40902, 41001 or 50003. */
-  resolve(id: string, body: ResolveApproval): Promise<{ resolved_at: string }>;
+  resolve(id: string, body: ResolveApproval, by?: Caller): Promise<{ resolved_at: string }>;
 }
 
 /** Creates the approvals of one loaded session. */
@@ -81,12 +84,13 @@ export function createApprovals(sessionId: string, interactions: Interactions, c
       return { id, answer };
     },
 
-    async resolve(id, body) {
+    async resolve(id, body, by) {
       const at = await kind.answer(id, {
         decision: body.decision,
         ...(body.scope ? { scope: body.scope } : {}),
         ...(body.feedback ? { feedback: body.feedback } : {}),
         ...(body.selected_label ? { selectedLabel: body.selected_label } : {}),
+        ...(by ? { by } : {}),
       });
       return { resolved_at: iso(at) };
     },
@@ -106,12 +110,12 @@ const permissionFacts = (id: string, question: ApprovalQuestion) => ({
 function closing(
   id: string,
   question: ApprovalQuestion,
-  { decision, scope, feedback, selectedLabel }: ApprovalAnswer,
+  { decision, scope, feedback, selectedLabel, by }: ApprovalAnswer,
   at: number,
   cause: EndCause | undefined,
 ): Draft[] {
   const remembered = decision === 'approved' && scope === 'session' ? question.rule : undefined;
-  const extras = { ...remembered, ...(cause ? { cause } : {}) };
+  const extras = { ...remembered, ...(cause ? { cause } : {}), ...(by ? { by } : {}) };
   const resolved = event(
     question.agentId,
     'event.approval.resolved',

@@ -3,6 +3,7 @@
  * takes drafts, numbers the events and writes them. Strings that may be long are texts (`texts.ts`). Records of unknown
  * types stay in the file and are folded by nobody.
  */
+import type { Caller } from '#schema/caller.ts';
 import type { DurableFields, DurableType } from '#schema/events/catalogue.ts';
 import type { ContextMessage, Origin, Part, TokenUsage, ToolCall, ToolSchema } from '#schema/engine.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
@@ -45,10 +46,11 @@ export interface JournalOnlyFields {
     /** Ids of the notifications that this result tells. */
     delivered?: string[];
   };
-  'event.approval.resolved': { rule?: string; dir?: string; cause?: EndCause };
+  /** `by` is the client that answered. */
+  'event.approval.resolved': { rule?: string; dir?: string; cause?: EndCause; by?: Caller };
   'event.question.requested': { taskId?: string };
-  'event.question.answered': { cause?: EndCause };
-  'event.question.dismissed': { cause?: EndCause };
+  'event.question.answered': { cause?: EndCause; by?: Caller };
+  'event.question.dismissed': { cause?: EndCause; by?: Caller };
   /** The process of a command, where the system identifies processes. */
   'task.started': { process: ProcessIdentity };
   /** `file` holds all of the output. */
@@ -76,6 +78,8 @@ export interface AgentConfigFields {
   /** null = unknown now. */
   maxContextTokens?: number | null;
   permission?: PermissionMode;
+  /** The client that changed the permission mode. */
+  by?: Caller;
   runtimeId?: string;
 }
 

@@ -3,6 +3,7 @@
  * are in camel case here, unlike those of other replies.
  */
 import { z } from 'zod';
+import { transcriptCallerSchema } from './caller.ts';
 import { contentPartSchema } from './content.ts';
 import { originSchema, stepTimings, tokenUsageSchema } from './engine.ts';
 import { goalStatus } from './events/modes.ts';
@@ -193,6 +194,8 @@ export const interactionSchema = z
     state: z.enum(['pending', 'approved', 'rejected', 'cancelled', 'answered', 'dismissed']),
     request: z.unknown().optional(),
     response: z.unknown().optional(),
+    /** The client that answered; absent where none did. */
+    answeredBy: transcriptCallerSchema.optional(),
   })
   .meta({ id: 'TranscriptInteraction' });
 
@@ -253,6 +256,8 @@ const agentFactsSchema = z
     maxContextTokens: z.number().optional(),
     contextUsage: z.number().optional(),
     permission: permissionModeSchema.optional(),
+    /** The client that set `permission`; without members where none did after one had. */
+    permissionBy: transcriptCallerSchema.optional(),
     phase: phaseSchema.optional(),
   })
   .meta({ id: 'TranscriptAgentFacts' });

@@ -9,7 +9,9 @@ import type { FollowedSession } from '#server/transcript/following/feed.ts';
 import { createTranscriptFollowers, type TranscriptFollowers } from '#server/transcript/following/followers.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
 import { createOpJournals } from '#server/transcript/op-journal.ts';
+import type { Caller } from '#schema/caller.ts';
 import type { Prompt, SubmitPrompt } from '#schema/prompt.ts';
+import type { PermissionMode } from '#schema/scalars.ts';
 import type { RuntimeBinding, Session } from '#schema/session.ts';
 import type { ToolDescriptor } from '#schema/tool.ts';
 import type { WorkDirectory } from '#server/files/work-directory.ts';
@@ -91,8 +93,9 @@ export interface Sessions extends ConversationActions {
   workDirectory(id: string): Promise<SessionDirectory>;
   /** As `use`, of a session that is loaded; undefined of one that is not. Throws 40401. */
   ifLoaded: LiveSessions['ifLoaded'];
-  submit(id: string, body: SubmitPrompt): Promise<Prompt>;
-  updateProfile(id: string, body: ProfileUpdate): Promise<Session>;
+  /** `by` is the client, which a change of the permission mode is recorded with. */
+  submit(id: string, body: SubmitPrompt, by?: Caller): Promise<Prompt>;
+  updateProfile(id: string, body: ProfileUpdate, by?: Caller): Promise<Session>;
   /** The runtime that the main agent works on from its next call on. Throws 40401, 40420, 40901, 50003. */
   switchRuntime(id: string, runtimeId: string): Promise<RuntimeBinding>;
   /** A new session that begins as this one is. Throws 40401, 40901, 50001, 50003. */
@@ -109,6 +112,11 @@ export interface Sessions extends ConversationActions {
   /** Of a live session, of the one created last unless named; empty for an unknown or cold one. Loads none. */
   tools(id: string | undefined): Promise<ToolDescriptor[]>;
   readonly mcpServers: SessionMcpServers;
+  /**
+   * Warns the loaded sessions in which a command of the model runs, or has ended within the last seconds, that a setting
+   * has changed that decides what may run unasked. `what` is a clause without its end: "the permission rules were changed".
+   */
+  warnOfChange(what: string, by: Caller | undefined): void;
   streams: StreamSource;
   /** Who follows the transcripts. */
   followers: TranscriptFollowers;
@@ -241,6 +249,14 @@ export function createSessions(deps: SessionsDeps): Sessions {
     });
   }
 
+  function warnOfChange(what: string, by: Caller | undefined): void {
+    for (const session of live.all()) session.warnOfChange(what, by);
+  }
+
+  function modeChanged({ id, view }: LiveSession, mode: PermissionMode, by: Caller | undefined): void {
+    warnOfChange(`the permission mode of session "${view().title || id}" was set to ${mode}`, by);
+  }
+
   async function archive(id: string): Promise<{ archived: true }> {
     return live.inTurn(id, async () => {
       const row = rowOf(id);
@@ -303,12 +319,13 @@ export function createSessions(deps: SessionsDeps): Sessions {
       rowOf(id);
       return live.ifLoaded(id, work);
     },
-    async submit(id, body) {
+    async submit(id, body, by) {
       const { submitPrompt } = await import('./submit-prompt.ts');
-      return submitPrompt(id, body, { models: deps.models, uploads: deps.uploads, use: live.use });
+      return submitPrompt(id, body, { models: deps.models, uploads: deps.uploads, use: live.use, by, modeChanged });
     },
-    updateProfile: (id, body) =>
-      live.use(id, (session) => updateProfile(session, body, { live, models: deps.models, clock })),
+    warnOfChange,
+    updateProfile: (id, body, by) =>
+      live.use(id, (session) => updateProfile(session, body, { live, models: deps.models, clock, by, modeChanged })),
     switchRuntime,
     ...createConversationActions({ use: live.use, models: deps.models, views: deps }),
     fork: (id, request) => copyOf(id, 'fork', request),

@@ -1,4 +1,5 @@
 /** What people are asked, whatever it is about. */
+import { transcriptCaller, type Caller } from '#schema/caller.ts';
 import type { Interaction } from '#schema/transcript.ts';
 import { toolOps, type AgentTranscript } from './agent-transcript.ts';
 import type { HeldOp } from './reducer/state.ts';
@@ -17,18 +18,20 @@ export function askedOps(
   ];
 }
 
-/** It has ended; one that ended before stays as it is. */
+/** It has ended; one that ended before stays as it is. `by` is the client that answered. */
 export function answeredOps(
   agent: AgentTranscript,
   interactionId: string,
   state: 'approved' | 'rejected' | 'cancelled' | 'answered' | 'dismissed',
   end: { response?: unknown },
+  by?: Caller,
 ): HeldOp[] {
   const known = agent.state.interactions.get(interactionId);
   if (known?.state !== 'pending') return [];
   const { toolCallId } = known;
+  const answered = by ? { answeredBy: transcriptCaller(by) } : {};
   return [
-    { op: 'interaction.upsert', interaction: { ...known, state, ...end } },
+    { op: 'interaction.upsert', interaction: { ...known, state, ...end, ...answered } },
     ...(toolCallId === undefined ? [] : toolOps(agent, toolCallId, { approvalId: interactionId })),
   ];
 }

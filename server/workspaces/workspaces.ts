@@ -10,6 +10,7 @@ import { ServiceError } from '#server/errors/service-error.ts';
 import { directoryFault } from '#server/files/file-kind.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { iso } from '#schema/scalars.ts';
+import type { Caller } from '#schema/caller.ts';
 import type { Workspace } from '#schema/workspace.ts';
 import type { SessionIndex } from '#server/sessions/session-index.ts';
 import type { ChangeLock } from '#server/storage/change-lock.ts';
@@ -33,7 +34,9 @@ export interface Workspaces {
   get(id: string): Promise<Workspace>;
   /** What a client names by an id, or by an absolute path: an existing directory is registered. Throws 40410. */
   refer(reference: string): Promise<Workspace>;
-  rename(id: string, name: string): Promise<Workspace>;
+  rename(id: string, name: string, by?: Caller): Promise<Workspace>;
+  /** Publishes that its trust or its additional directories were changed. Throws 40410. */
+  announceChange(id: string, by: Caller): Promise<void>;
   /** Removes it with its aliases; sessions and files stay. */
   unregister(id: string): Promise<void>;
   /** Whether the root of a workspace leads to this real path. */
@@ -49,7 +52,10 @@ export interface WorkspacesDeps {
   /** Among the servers of the home; writes the document. */
   lock: ChangeLock<RegistryWriter>;
   index: Pick<SessionIndex, 'ready' | 'workspaces'>;
-  publish(type: 'event.workspace.created' | 'event.workspace.updated', fields: { workspace: Workspace }): void;
+  publish(
+    type: 'event.workspace.created' | 'event.workspace.updated',
+    fields: { workspace: Workspace; by?: Caller },
+  ): void;
   publish(type: 'event.workspace.deleted', fields: { workspace_id: string; root: string }): void;
   log: Logger;
   clock: Clock;
@@ -248,13 +254,13 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
     return register(reference, undefined);
   }
 
-  async function rename(id: string, name: string): Promise<Workspace> {
+  async function rename(id: string, name: string, by: Caller | undefined): Promise<Workspace> {
     resolve(id);
     await change(() => {
       resolve(id).entry.name = name;
     });
     const workspace = view(resolve(id));
-    deps.publish('event.workspace.updated', { workspace });
+    deps.publish('event.workspace.updated', { workspace, ...(by ? { by } : {}) });
     return workspace;
   }
 
@@ -278,7 +284,9 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
     register: (root, name) => withRegistry(() => register(root, name)),
     get: (id) => withRegistry(() => view(resolve(id))),
     refer: (reference) => withRegistry(() => refer(reference)),
-    rename: (id, name) => withRegistry(() => rename(id, name)),
+    rename: (id, name, by) => withRegistry(() => rename(id, name, by)),
+    announceChange: (id, by) =>
+      withRegistry(() => deps.publish('event.workspace.updated', { workspace: view(resolve(id)), by })),
     unregister: (id) => withRegistry(() => unregister(id)),
     aliases: (id) => withRegistry(() => [...resolve(id).ids]),
     async isRoot(real) {

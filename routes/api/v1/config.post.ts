@@ -8,5 +8,5 @@ export default defineEndpoint({
   tag: 'config',
   body: configPatchSchema,
   data: configSchema,
-  handler: ({ body, app }) => app.config.patch(body),
+  handler: ({ body, caller, app }) => app.config.patch(body, caller),
 });

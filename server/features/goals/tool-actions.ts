@@ -70,7 +70,7 @@ export function createGoalActions(work: GoalWork, agent: AgentContext): GoalActi
       const { answer } = context;
       if (answer && answer.decision !== 'approved') return failed(declined(answer));
       const mode = permissionModeSchema.safeParse(answer?.selectedLabel).data;
-      if (mode) await agent.config.change({ permission: mode });
+      if (mode) await agent.config.change({ permission: mode, by: answer?.by });
       context.signal.throwIfAborted();
       const refused = refusal(wanted);
       if (refused !== undefined) return failed(refused);

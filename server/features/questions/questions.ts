@@ -8,6 +8,7 @@ import type { LogState } from '#server/journal/fold.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
 import { stopOf, type TaskEnd } from '#server/tasks/task.ts';
 import type { RunContext, ToolResult } from '#server/tools/tool.ts';
+import type { Caller } from '#schema/caller.ts';
 import type { TaskInfo } from '#schema/events/tasks.ts';
 import type { AnswerQuestion, Question } from '#schema/interaction.ts';
 import { iso } from '#schema/scalars.ts';
@@ -16,16 +17,21 @@ import { ASK_USER_QUESTION, createAskUserQuestionTool, questionsTitle, type Aske
 import { questionResult } from './result.ts';
 import { questionsTranscript } from './transcript.ts';
 
-/** What the asking tool waits for: question text to answer, or that it was dismissed. */
-type Outcome = { answers: Record<string, string> } | 'dismissed';
+/** What the asking tool waits for. */
+interface Outcome {
+  /** Question text to answer; undefined when the questions were dismissed. */
+  answers?: Record<string, string>;
+  /** The client that answered; undefined where none did. */
+  by?: Caller | undefined;
+}
 
 export interface Questions extends LiveFeature {
   /** Throws what an answer to this id would throw: 40405, 40901, 40902, 41002. */
   assertPending(id: string): Promise<void>;
   /** Throws the same, and 50003. */
-  answer(id: string, body: AnswerQuestion): Promise<{ resolved_at: string }>;
+  answer(id: string, body: AnswerQuestion, by?: Caller): Promise<{ resolved_at: string }>;
   /** Throws the same, and 50003. */
-  dismiss(id: string): Promise<{ dismissed_at: string }>;
+  dismiss(id: string, by?: Caller): Promise<{ dismissed_at: string }>;
 }
 
 /** Of all agents, oldest first. */
@@ -35,7 +41,7 @@ export const pendingQuestions = (state: LogState): Question[] =>
 /** Of all answers together: they become a tool result that is written at once. */
 const ANSWERS_CHARS = 65_536;
 
-const resultText = (outcome: Outcome) => questionResult(outcome === 'dismissed' ? {} : outcome.answers);
+const resultText = ({ answers = {} }: Outcome) => questionResult(answers);
 const resultOf = (outcome: Outcome): ToolResult => ({ output: resultText(outcome) });
 
 /** The result of a call that does not wait for the answers. */
@@ -72,11 +78,11 @@ function questionOf(id: string, session: SessionContext, items: AskedItem[], con
 }
 
 function closing(agentId: string, question_id: string, outcome: Outcome, at: number, cause: EndCause | undefined) {
-  const x = cause ? { cause } : undefined;
-  if (outcome === 'dismissed') {
+  const { answers, by } = outcome;
+  const x = cause || by ? { ...(cause ? { cause } : {}), ...(by ? { by } : {}) } : undefined;
+  if (!answers) {
     return event(agentId, 'event.question.dismissed', { question_id, dismissed_at: iso(at) }, x);
   }
-  const { answers } = outcome;
   return event(agentId, 'event.question.answered', { question_id, answers, resolved_at: iso(at) }, x);
 }
 
@@ -106,7 +112,7 @@ function open(session: SessionContext): Questions {
       onAbort: 'close',
       opening: [event(agentId, 'event.question.requested', questionOf(id, session, items, context))],
       closing: (given, at, cause) => [closing(agentId, id, given, at, cause), ...context.finish(resultOf(given))],
-      unanswered: () => 'dismissed',
+      unanswered: () => ({}),
     });
     return resultOf(outcome);
   }
@@ -133,7 +139,7 @@ function open(session: SessionContext): Questions {
           abortCause: () => (stopOf(signal)?.by === 'close' ? 'disposed' : undefined),
           opening: [],
           closing: (given, at, cause) => [closing(agentId, id, given, at, cause), ...task.finish(endOf(given))],
-          unanswered: () => 'dismissed',
+          unanswered: () => ({}),
         });
         return endOf(outcome);
       },
@@ -146,14 +152,14 @@ function open(session: SessionContext): Questions {
     tools: () => tools,
     permissionSteps: [deniedInAuto],
     assertPending: kind.assertPending,
-    async answer(id, { answers }) {
+    async answer(id, { answers }, by) {
       const pending = session.log.state.interactions.questions.get(id);
       const texts = pending ? answerTexts(pending.question, answers) : {};
       if (JSON.stringify(texts).length > ANSWERS_CHARS) throw invalidField('answers', 'the answers are too long');
-      return { resolved_at: iso(await kind.answer(id, { answers: texts })) };
+      return { resolved_at: iso(await kind.answer(id, { answers: texts, by })) };
     },
-    async dismiss(id) {
-      return { dismissed_at: iso(await kind.answer(id, 'dismissed')) };
+    async dismiss(id, by) {
+      return { dismissed_at: iso(await kind.answer(id, { by })) };
     },
   };
 }

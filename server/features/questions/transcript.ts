@@ -27,9 +27,9 @@ export const questionsTranscript: TranscriptRows = {
     };
     return askedOps(agent, { interactionId: question_id, interactionKind: 'question', request }, tool_call_id);
   },
-  'event.question.answered': (agent, { question_id, answers }) =>
-    answeredOps(agent, question_id, 'answered', { response: { answers } }),
+  'event.question.answered': (agent, { question_id, answers, x }) =>
+    answeredOps(agent, question_id, 'answered', { response: { answers } }, x?.by),
   'event.question.dismissed': (agent, { question_id, x }) =>
     // Nobody dismissed one that ended with its server.
-    answeredOps(agent, question_id, 'dismissed', x?.cause === 'server_stopped' ? {} : { response: null }),
+    answeredOps(agent, question_id, 'dismissed', x?.cause === 'server_stopped' ? {} : { response: null }, x?.by),
 };

@@ -286,7 +286,7 @@ export const contextProjection = {
       }
       case 'agent.config': {
         const context = at();
-        const { agent: _agent, type: _type, ...config } = record;
+        const { agent: _agent, type: _type, by: _by, ...config } = record;
         context.config = { ...context.config, ...config };
         if (record.runtimeId !== undefined) context.files.clear();
         break;

@@ -1,5 +1,6 @@
 /** Providers, the model list and the login summary. */
 import { subTable } from '#server/config/document.ts';
+import type { Caller } from '#schema/caller.ts';
 import type { Config } from '#server/config/config.ts';
 import { own } from '#server/config/effective.ts';
 import type { EffectiveConfig } from '#server/config/effective.ts';
@@ -20,14 +21,14 @@ export interface Providers {
   /** With the stored key. Throws 40412. */
   get(id: string): Promise<ProviderDetail>;
   /** Throws 40921, 40001 for an alias of another provider, 50003. */
-  create(form: CreateProvider): Promise<ProviderItem>;
+  create(form: CreateProvider, by?: Caller): Promise<ProviderItem>;
   /** Throws 40412, 40003, 40921, 40001 for an alias of another provider, 50003. */
-  replace(id: string, form: ReplaceProvider): Promise<ProviderItem>;
+  replace(id: string, form: ReplaceProvider, by?: Caller): Promise<ProviderItem>;
   /** Throws 40412, 40003, 50003. */
-  remove(id: string): Promise<void>;
+  remove(id: string, by?: Caller): Promise<void>;
   models(): ModelItem[];
   /** Throws 40413, 40001 for a record that cannot be used, 50003. */
-  setDefault(alias: string): Promise<{ default_model: string; model: ModelItem }>;
+  setDefault(alias: string, by?: Caller): Promise<{ default_model: string; model: ModelItem }>;
   /** Never fails, never touches the network. */
   auth(): Promise<AuthSummary>;
   /** Whether the slot of a login holds an access token. */
@@ -84,21 +85,21 @@ export function createProviders({ documents, config, env }: ProvidersDeps): Prov
       const key = own(config.stored().providers, id)?.apiKey;
       return key && id !== ENV_PROVIDER ? { ...found, api_key: key } : found;
     },
-    async create(form) {
+    async create(form, by) {
       const { createProvider } = await import('./provider-edits.ts');
-      await config.update(({ document }) => createProvider(document, form));
+      await config.update(({ document }) => createProvider(document, form), by);
       return existing(form.id);
     },
-    async replace(id, form) {
+    async replace(id, form, by) {
       const { replaceProvider } = await import('./provider-edits.ts');
-      return existing(await config.update(({ document }) => replaceProvider(document, id, form)));
+      return existing(await config.update(({ document }) => replaceProvider(document, id, form), by));
     },
-    async remove(id) {
+    async remove(id, by) {
       const { deleteProvider } = await import('./provider-edits.ts');
-      return config.update(({ document }) => deleteProvider(document, id));
+      return config.update(({ document }) => deleteProvider(document, id), by);
     },
     models: () => modelItems(config.effective()),
-    setDefault: (alias) =>
+    setDefault: (alias, by) =>
       config.update(({ document }) => {
         const effective = config.effective();
         const record = own(effective.models, alias);
@@ -108,7 +109,7 @@ export function createProviders({ documents, config, env }: ProvidersDeps): Prov
         const stored = alias !== ENV_MODEL && subTable(document, 'models')?.[alias] !== undefined;
         if (stored) document.default_model = alias;
         return { default_model: alias, model: modelItem(alias, record, effective) };
-      }),
+      }, by),
     async auth() {
       const effective = config.effective();
       const managed = config.stored().providers?.[MANAGED_PROVIDER];

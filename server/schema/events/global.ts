@@ -1,14 +1,21 @@
 /** Events of the stream `__global__`; durable there, never in a session's journal. */
 import { z } from 'zod';
+import { callerSchema } from '../caller.ts';
 import { configSchema } from '../config.ts';
 import { workspaceSchema } from '../workspace.ts';
 
 export const globalEvents = {
   'event.session.archived': z.object({ workspace_id: z.string() }),
   'event.workspace.created': z.object({ workspace: workspaceSchema }),
-  'event.workspace.updated': z.object({ workspace: workspaceSchema }),
+  /** `by`: the client that changed its name, its trust or its directories. */
+  'event.workspace.updated': z.object({ workspace: workspaceSchema, by: callerSchema.optional() }),
   'event.workspace.deleted': z.object({ workspace_id: z.string(), root: z.string() }),
-  'event.config.changed': z.object({ changedFields: z.array(z.string()), config: configSchema }),
+  /** `by`: the client that made all of the change; absent for edits of the file. */
+  'event.config.changed': z.object({
+    changedFields: z.array(z.string()),
+    config: configSchema,
+    by: callerSchema.optional(),
+  }),
   'event.config.warning': z.object({
     warnings: z.array(z.object({ domain: z.string().optional(), message: z.string() })),
   }),

@@ -1,19 +1,24 @@
 /** Facts of the agent: what it is set to, how full its context is, what it has used. */
 import { usageProjection } from '#server/journal/projections/usage.ts';
 import type { InternalRecord, JournalRecord } from '#server/journal/records.ts';
+import { transcriptCaller } from '#schema/caller.ts';
 import type { TokenUsage } from '#schema/engine.ts';
 import { agentFacts, type AgentFacts, type AgentTranscript } from '../agent-transcript.ts';
 import type { TranscriptRows } from '../transcript-rows.ts';
 import type { HeldOp } from '../reducer/state.ts';
 
 function configured(agent: AgentTranscript, record: InternalRecord<'agent.config'>): HeldOp[] {
-  const { model, thinkingEffort, maxContextTokens, permission } = record;
+  const { model, thinkingEffort, maxContextTokens, permission, by } = record;
   if (maxContextTokens !== undefined) agent.limit = maxContextTokens;
   return agentFacts(agent, {
     ...(model === undefined ? {} : { model }),
     ...(thinkingEffort === undefined ? {} : { thinkingEffort }),
     ...(typeof maxContextTokens === 'number' ? { maxContextTokens } : {}),
     ...(permission === undefined ? {} : { permission }),
+    // Facts are merged: one that no client set replaces that of the client before.
+    ...(permission === undefined || (!by && !agent.state.meta.agent?.permissionBy)
+      ? {}
+      : { permissionBy: transcriptCaller(by ?? {}) }),
   });
 }
 

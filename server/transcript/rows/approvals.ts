@@ -29,7 +29,7 @@ function resolved(agent: AgentTranscript, record: EventRecord<'event.approval.re
     ...(selected_label === undefined ? {} : { selectedLabel: selected_label }),
   };
   // Nobody answered one that ended with its server.
-  return answeredOps(agent, approval_id, decision, x?.cause === 'server_stopped' ? {} : { response });
+  return answeredOps(agent, approval_id, decision, x?.cause === 'server_stopped' ? {} : { response }, x?.by);
 }
 
 export const approvalRows: TranscriptRows = {

@@ -7,8 +7,8 @@ export default defineEndpoint({
   params: pathParams('provider_id'),
   status: 204,
   errors: ['provider.oauth_managed', 'provider.not_found'],
-  async handler({ params, app }) {
-    await app.providers.remove(params.provider_id);
+  async handler({ params, caller, app }) {
+    await app.providers.remove(params.provider_id, caller);
     return undefined;
   },
 });

@@ -11,5 +11,7 @@ export default defineEndpoint({
   body: replaceProviderSchema,
   data: z.object({ provider: providerItemSchema }),
   errors: ['provider.oauth_managed', 'provider.not_found', 'provider.already_exists'],
-  handler: async ({ params, body, app }) => ({ provider: await app.providers.replace(params.provider_id, body) }),
+  handler: async ({ params, body, caller, app }) => ({
+    provider: await app.providers.replace(params.provider_id, body, caller),
+  }),
 });

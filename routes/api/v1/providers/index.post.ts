@@ -8,5 +8,5 @@ export default defineEndpoint({
   data: providerItemSchema,
   status: 201,
   errors: ['provider.already_exists'],
-  handler: ({ body, app }) => app.providers.create(body),
+  handler: ({ body, caller, app }) => app.providers.create(body, caller),
 });

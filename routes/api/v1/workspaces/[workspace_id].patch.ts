@@ -8,5 +8,5 @@ export default defineEndpoint({
   body: renameWorkspaceSchema,
   data: workspaceSchema,
   errors: ['workspace.not_found'],
-  handler: ({ params, body, app }) => app.workspaces.rename(params.workspace_id, body.name),
+  handler: ({ params, body, caller, app }) => app.workspaces.rename(params.workspace_id, body.name, caller),
 });

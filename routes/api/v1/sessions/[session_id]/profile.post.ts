@@ -25,5 +25,5 @@ export default defineEndpoint({
     'goal.objective_empty',
     'goal.objective_too_long',
   ],
-  handler: ({ params, body, app }) => app.sessions.updateProfile(params.session_id, body),
+  handler: ({ params, body, caller, app }) => app.sessions.updateProfile(params.session_id, body, caller),
 });

@@ -9,8 +9,10 @@ export default defineEndpoint({
   body: addDirectorySchema,
   data: addedDirectorySchema,
   errors: ['workspace.not_found', 'fs.path_not_found', 'fs.permission_denied'],
-  async handler({ params, body, app }) {
+  async handler({ params, body, caller, app }) {
     const { root } = await app.workspaces.get(params.workspace_id);
-    return app.additionalDirs.add(root, body.path, body.persist);
+    const added = await app.additionalDirs.add(root, body.path, body.persist);
+    await app.workspaceChanged(params.workspace_id, `${body.path} was added to the directories of ${root}`, caller);
+    return added;
   },
 });

@@ -8,8 +8,10 @@ export default defineEndpoint({
   data: trustSchema,
   errors: ['workspace.not_found'],
   load: ({ params, app }) => app.workspaces.get(params.workspace_id),
-  handler: async ({ resource: { root }, app }) => {
+  handler: async ({ params, resource: { root }, caller, app }) => {
+    const before = await app.trust.trusted(root);
     await app.trust.trust(root);
+    if (!before) await app.workspaceChanged(params.workspace_id, `${root} is trusted`, caller);
     return { trusted: true };
   },
 });

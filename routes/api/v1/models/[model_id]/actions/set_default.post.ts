@@ -9,5 +9,5 @@ export default defineEndpoint({
   params: pathParams('model_id'),
   data: z.object({ default_model: z.string(), model: modelItemSchema }),
   errors: ['model.not_found'],
-  handler: ({ params, app }) => app.providers.setDefault(params.model_id),
+  handler: ({ params, caller, app }) => app.providers.setDefault(params.model_id, caller),
 });

@@ -11,9 +11,9 @@ export default defineEndpoint({
   body: resolveApprovalSchema,
   data: z.object({ resolved: z.literal(true), resolved_at: isoTime }),
   errors: ['session.not_found', 'session.busy', 'approval.not_found', 'approval.already_resolved', 'approval.expired'],
-  handler: ({ params, body, app }) =>
+  handler: ({ params, body, caller, app }) =>
     app.sessions.use(params.session_id, async ({ approvals }) => ({
       resolved: true as const,
-      ...(await approvals.resolve(params.approval_id, body)),
+      ...(await approvals.resolve(params.approval_id, body, caller)),
     })),
 });

@@ -25,5 +25,5 @@ export default defineEndpoint({
     'prompt.id_conflict',
     'persistence.failure',
   ],
-  handler: ({ params, body, app }) => app.sessions.submit(params.session_id, body),
+  handler: ({ params, body, caller, app }) => app.sessions.submit(params.session_id, body, caller),
 });

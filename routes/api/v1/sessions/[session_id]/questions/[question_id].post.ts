@@ -15,9 +15,9 @@ export default defineEndpoint({
   bodyLast: true,
   load: ({ params: { session_id, question_id }, app }) =>
     app.sessions.use(session_id, ({ context }) => context.feature(questions).assertPending(question_id)),
-  handler: ({ params, body, app }) =>
+  handler: ({ params, body, caller, app }) =>
     app.sessions.use(params.session_id, async ({ context }) => ({
       resolved: true as const,
-      ...(await context.feature(questions).answer(params.question_id, body)),
+      ...(await context.feature(questions).answer(params.question_id, body, caller)),
     })),
 });

@@ -17,9 +17,9 @@ export default defineEndpoint({
     'question.dismissed',
     'question.expired',
   ],
-  handler: async ({ params, app }) => {
+  handler: async ({ params, caller, app }) => {
     const { dismissed_at } = await app.sessions.use(params.session_id, ({ context }) =>
-      context.feature(questions).dismiss(params.question_id),
+      context.feature(questions).dismiss(params.question_id, caller),
     );
     throw new ServiceError('question.dismissed', `question ${params.question_id} dismissed`, {
       data: { dismissed: true, dismissed_at },

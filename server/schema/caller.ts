@@ -1,0 +1,42 @@
+/** The client that sent a request, as far as the request identifies it. Clients choose their name and id themselves. */
+import { z } from 'zod';
+
+export const CALLER_NAME_CHARS = 100;
+export const USER_AGENT_CHARS = 200;
+
+export const callerSchema = z
+  .object({
+    /** `X-Service-Client-Name`. */
+    client_name: z.string().optional(),
+    /** `X-Service-Client-Id`. */
+    client_id: z.string().optional(),
+    user_agent: z.string().optional(),
+    /** TCP peer. */
+    remote_address: z.string().optional(),
+  })
+  .meta({ id: 'Caller' });
+export type Caller = z.infer<typeof callerSchema>;
+
+/** The same in the transcript's spelling. */
+export const transcriptCallerSchema = z
+  .object({
+    clientName: z.string().optional(),
+    clientId: z.string().optional(),
+    userAgent: z.string().optional(),
+    remoteAddress: z.string().optional(),
+  })
+  .meta({ id: 'TranscriptCaller' });
+export type TranscriptCaller = z.infer<typeof transcriptCallerSchema>;
+
+/** Converts the spelling of records to that of transcripts. */
+export const transcriptCaller = ({
+  client_name: clientName,
+  client_id: clientId,
+  user_agent: userAgent,
+  remote_address: remoteAddress,
+}: Caller): TranscriptCaller => ({
+  ...(clientName === undefined ? {} : { clientName }),
+  ...(clientId === undefined ? {} : { clientId }),
+  ...(userAgent === undefined ? {} : { userAgent }),
+  ...(remoteAddress === undefined ? {} : { remoteAddress }),
+});

@@ -1,0 +1,253 @@
+/** Which client answered, and which changed a setting: recorded, in the transcript, and a warning while a command runs. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { transcriptPageSchema } from '#schema/transcript.ts';
+import { eventually } from '#support/patience.ts';
+import { call, startTalk, type Talk } from '#support/talk.ts';
+import { startWorld, type World } from '#support/world.ts';
+import { connect } from '#support/ws-client.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+
+/** What another program on the machine sends. */
+const curl = { 'user-agent': 'curl/8.5', 'x-service-client-name': '', 'x-service-client-id': '' };
+const byCurl = { user_agent: 'curl/8.5', remote_address: '127.0.0.1' };
+
+/** Sends a request with these headers; it must succeed, or with the code given. */
+async function send(method: string, path: string, body: unknown, headers: Record<string, string>, code = 0) {
+  const response = await world.server.fetch(`/api/v1${path}`, {
+    method,
+    headers: { 'content-type': 'application/json', ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  expect(await response.json()).toMatchObject({ code });
+}
+
+const line = z.object({ r: z.array(z.looseObject({ type: z.string() })) });
+
+/** Records of a type in the journal of the session, in order. */
+async function records({ session }: Talk, type: string) {
+  const path = join(world.server.home, 'sessions', session.workspace_id, session.id, 'journal.ndjson');
+  const lines = (await readFile(path, 'utf8')).trim().split('\n').slice(1);
+  return lines.flatMap((text) => line.parse(JSON.parse(text)).r).filter((record) => record.type === type);
+}
+
+const transcript = async ({ path }: Talk) =>
+  transcriptPageSchema.parse(await world.ok('GET', `${path}/transcript?agent_id=main`));
+
+const bash = (command: string) => call('Bash', { command, description: 'Something' });
+
+const question = {
+  questions: [
+    {
+      question: 'Which?',
+      header: 'Which',
+      options: [
+        { label: 'A', description: 'the first' },
+        { label: 'B', description: 'the second' },
+      ],
+    },
+  ],
+};
+
+describe('answers', () => {
+  test('an approval has its client in the journal and the transcript, live and cold; the event does not change', async () => {
+    const talk = await startTalk(world);
+    const { prompt_id } = await talk.prompt('go', [{ calls: [bash('echo hi')] }, { text: 'Done.' }]);
+    const { approval_id } = await talk.approval();
+    const named = {
+      'user-agent': 'node',
+      'x-service-client-name': `my tool${'x'.repeat(200)}  `,
+      'x-service-client-id': 'tab-1',
+    };
+    await send('POST', `${talk.path}/approvals/${approval_id}`, { decision: 'approved' }, named);
+    await talk.settled(prompt_id);
+
+    const by = {
+      client_name: `my tool${'x'.repeat(93)}`,
+      client_id: 'tab-1',
+      user_agent: 'node',
+      remote_address: '127.0.0.1',
+    };
+    const [record] = await records(talk, 'event.approval.resolved');
+    expect(record).toMatchObject({ decision: 'approved', x: { by } });
+    const [frame] = talk.all('event.approval.resolved');
+    expect(Object.keys(frame?.payload ?? {}).sort()).toEqual(
+      ['agentId', 'approval_id', 'decision', 'resolved_at', 'sessionId', 'type'].sort(),
+    );
+    const live = (await transcript(talk)).interactions;
+    expect(live).toMatchObject([
+      {
+        state: 'approved',
+        answeredBy: {
+          clientName: by.client_name,
+          clientId: 'tab-1',
+          userAgent: 'node',
+          remoteAddress: '127.0.0.1',
+        },
+      },
+    ]);
+    await world.restart();
+    expect((await transcript(talk)).interactions).toEqual(live);
+  });
+
+  test('answered and dismissed questions have theirs', async () => {
+    const talk = await startTalk(world);
+    const calls = [call('AskUserQuestion', question)];
+    for (const [at, dismissed] of [false, true].entries()) {
+      const { prompt_id } = await talk.prompt('go', [{ calls }, { text: 'Done.' }]);
+      const asked = await talk.nth('event.question.requested', at + 1);
+      const path = `${talk.path}/questions/${String(asked.payload.question_id)}`;
+      const answers = { q_0: { kind: 'single', option_id: 'opt_0_0' } };
+      if (dismissed) await send('POST', `${path}:dismiss`, undefined, curl, 40909);
+      else await send('POST', path, { answers }, curl);
+      await talk.settled(prompt_id);
+    }
+    expect(await records(talk, 'event.question.answered')).toMatchObject([{ x: { by: byCurl } }]);
+    expect(await records(talk, 'event.question.dismissed')).toMatchObject([{ x: { by: byCurl } }]);
+    const answeredBy = { userAgent: 'curl/8.5', remoteAddress: '127.0.0.1' };
+    expect((await transcript(talk)).interactions).toMatchObject([{ answeredBy }, { answeredBy }]);
+  });
+
+  test('an approval that ends with its turn has none', async () => {
+    const talk = await startTalk(world);
+    const { prompt_id } = await talk.prompt('go', [{ calls: [bash('echo hi')] }]);
+    await talk.approval();
+    await world.ok('POST', `${talk.path}/prompts/${prompt_id}:abort`);
+    await talk.settled(prompt_id);
+    expect(JSON.stringify(await records(talk, 'event.approval.resolved'))).not.toContain('"by"');
+    expect((await transcript(talk)).interactions[0]).not.toHaveProperty('answeredBy');
+  });
+});
+
+/** A session in which a command of the model runs until `end` is called. */
+async function running(more: Record<string, unknown> = {}) {
+  const talk = await startTalk(world);
+  const mark = join(world.project, `end-${talk.session.id}`);
+  const command = `while [ ! -e '${mark}' ]; do sleep 0.05; done`;
+  const { prompt_id } = await talk.prompt(
+    'go',
+    [{ calls: [call('Bash', { command, description: 'Wait', ...more })] }, { text: 'Done.' }],
+    { permission_mode: 'yolo' },
+  );
+  await talk.nth('tool.call.started', 1);
+  return {
+    talk,
+    async end() {
+      await writeFile(mark, '');
+      await talk.settled(prompt_id);
+    },
+  };
+}
+
+const warnings = (talk: Talk) =>
+  talk
+    .all('warning')
+    .filter(({ payload }) => payload.code === 'settings-changed-during-command')
+    .map(({ payload }) => String(payload.message));
+
+describe('the permission mode', () => {
+  test('a change is recorded with its client, which the transcript has, live and cold', async () => {
+    const talk = await startTalk(world);
+    await talk.turn('go', [{ text: 'Done.' }]);
+    await send('POST', `${talk.path}/profile`, { agent_config: { permission_mode: 'auto' } }, curl);
+    expect((await records(talk, 'agent.config')).at(-1)).toMatchObject({ permission: 'auto', by: byCurl });
+    const permissionBy = { userAgent: 'curl/8.5', remoteAddress: '127.0.0.1' };
+    expect((await transcript(talk)).meta.agent).toMatchObject({ permission: 'auto', permissionBy });
+    await world.restart();
+    expect((await transcript(talk)).meta.agent).toMatchObject({ permission: 'auto', permissionBy });
+  });
+
+  test('warns every session with a running command, and no other', async () => {
+    const one = await running();
+    const idle = await startTalk(world);
+    await idle.turn('go', [{ text: 'Done.' }]);
+    await send('POST', `${idle.path}/profile`, { agent_config: { permission_mode: 'yolo' } }, curl);
+    await one.talk.nth('warning', 1);
+    expect(warnings(one.talk)).toEqual([
+      expect.stringMatching(
+        /^The permission mode of session ".*" was set to yolo while .* by curl\/8\.5 \(127\.0\.0\.1\)\.$/,
+      ),
+    ]);
+    expect(warnings(idle)).toEqual([]);
+    // The same mode again is no change.
+    await send('POST', `${idle.path}/profile`, { agent_config: { permission_mode: 'yolo' } }, curl);
+    await send('POST', `${idle.path}/profile`, { agent_config: { permission_mode: 'manual' } }, curl);
+    await one.talk.nth('warning', 2);
+    expect(warnings(one.talk)).toHaveLength(2);
+    await one.end();
+  });
+
+  test('a prompt that changes the mode warns as well', async () => {
+    const one = await running();
+    const other = await startTalk(world);
+    await other.turn('go', [{ text: 'Done.' }], { permission_mode: 'auto' });
+    await one.talk.nth('warning', 1);
+    expect(warnings(one.talk)[0]).toContain('was set to auto');
+    await one.end();
+  });
+});
+
+describe('configuration and trust', () => {
+  const allow = (match: string) => ({ permission: { allow: [{ tool: 'Bash', match }] } });
+
+  test('the events have the client that made the change', async () => {
+    const events = await connect(world.server);
+    await events.send({ type: 'subscribe', payload: { session_ids: ['__global__'] } });
+    const [{ id } = { id: '' }] = z
+      .object({ items: z.array(z.object({ id: z.string() })) })
+      .parse(await world.ok('GET', '/workspaces')).items;
+    await send('POST', '/config', allow('echo one *'), curl);
+    const changed = await events.waitFor(({ type }) => type === 'event.config.changed');
+    expect(changed.payload).toMatchObject({ by: byCurl });
+    await send('POST', `/workspaces/${id}/trust`, undefined, curl);
+    const trusted = await events.waitFor(
+      ({ type, payload }) => type === 'event.workspace.updated' && payload.by !== undefined,
+    );
+    expect(trusted.payload.by).toEqual(byCurl);
+    await send('POST', `/workspaces/${id}/untrust`, undefined, curl);
+    await events.close();
+  });
+
+  test('an edit of the file, changed rules and changed trust warn while a command runs in the background', async () => {
+    const one = await running({ run_in_background: true });
+    const { workspace_id } = one.talk.session;
+    await send('POST', '/config', allow('echo two *'), curl);
+    await one.talk.nth('warning', 1);
+    await send('POST', `/workspaces/${workspace_id}/trust`, undefined, curl);
+    await one.talk.nth('warning', 2);
+    await send('POST', `/workspaces/${workspace_id}/untrust`, undefined, curl);
+    await one.talk.nth('warning', 3);
+    const path = join(world.server.home, 'config.toml');
+    const text = await readFile(path, 'utf8');
+    await writeFile(path, `${text}\n[[hooks]]\nevent = "Stop"\ncommand = "true"\n`);
+    await one.talk.nth('warning', 4);
+    expect(warnings(one.talk)).toEqual([
+      'Permission of the configuration changed while a command was running, by curl/8.5 (127.0.0.1).',
+      expect.stringContaining('is trusted while'),
+      expect.stringContaining('is no longer trusted while'),
+      'Hooks of the configuration changed while a command was running, not through this server.',
+    ]);
+    await writeFile(path, text);
+    await one.talk.nth('warning', 5);
+    await one.end();
+  });
+
+  test('without a running command there is no warning, nor for other domains', async () => {
+    const talk = await startTalk(world);
+    await talk.turn('go', [{ text: 'Done.' }]);
+    await send('POST', '/config', allow('echo three *'), curl);
+    const one = await running();
+    await send('POST', '/config', { background: { max_running_tasks: 7 } }, curl);
+    await send('POST', '/config', allow('echo four *'), curl);
+    await eventually(() => expect(warnings(one.talk)).toHaveLength(1));
+    expect(warnings(talk)).toEqual([]);
+    await one.end();
+  });
+});
