@@ -27,6 +27,8 @@ export interface RestOptions {
   baseUrl: string;
   /** Read at every call, so that a token typed in later is used at once. */
   token: () => string | undefined;
+  /** The name and the id that the server records with answers and changes. */
+  caller?: { name: string; id: string };
   fetch?: typeof fetch;
 }
 
@@ -51,6 +53,10 @@ export function createRest(options: RestOptions) {
     const headers: Record<string, string> = {};
     const token = options.token();
     if (token !== undefined) headers['authorization'] = `Bearer ${token}`;
+    if (options.caller) {
+      headers['x-service-client-name'] = options.caller.name;
+      headers['x-service-client-id'] = options.caller.id;
+    }
     if (type !== undefined) headers['content-type'] = type;
     return send(url, { method, headers, ...(body !== undefined && { body }) });
   }

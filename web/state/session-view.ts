@@ -1,4 +1,5 @@
 /** What the page shows of one session: the transcripts of its agents, and what they do not tell. */
+import type { TranscriptCaller } from '#schema/caller.ts';
 import { emptyTranscript } from '#server/transcript/reducer/state.ts';
 import {
   MAIN_AGENT,
@@ -58,6 +59,8 @@ export function retryText({ items }: Pick<TranscriptState, 'items'>): string | u
 export interface Facts {
   model: string | undefined;
   permission: PermissionMode;
+  /** The client that set it. */
+  permissionBy: TranscriptCaller | undefined;
   planMode: boolean;
   swarmMode: boolean;
   contextTokens: number;
@@ -70,6 +73,7 @@ export function factsOf({ main, status }: Pick<SessionView, 'main' | 'status'>):
   return {
     model: agent.model ?? status?.model,
     permission: agent.permission ?? status?.permission ?? 'manual',
+    permissionBy: agent.permissionBy,
     // A default counts until the agent has begun.
     planMode: modes?.plan !== undefined || (agent.model === undefined && status?.plan_mode === true),
     swarmMode: modes?.swarm !== undefined,

@@ -7,6 +7,7 @@ import type { AuthSummary, Config, EventFrame, Model, Workspace } from '../clien
 import type { FeatureSet } from '../features/feature.ts';
 import { applyToList, emptyList, listAnew, withPage } from '../state/session-list.ts';
 import { openSession, type OpenSession } from './session.ts';
+import { caller } from './caller.ts';
 import { saveToken, storedToken, takeToken } from './token.ts';
 
 const PAGE_SIZE = 50;
@@ -30,6 +31,7 @@ export function createWorkbench(features: FeatureSet) {
   const client = createClient({
     baseUrl: new URL('.', document.baseURI).href,
     token: () => token,
+    caller,
     WebSocket: window.WebSocket,
   });
   const { rest, socket } = client;
