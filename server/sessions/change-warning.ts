@@ -3,10 +3,12 @@
  * token, so the change may be its own: that cannot be prevented, but it must be visible.
  */
 import type { Tasks } from '#server/tasks/tasks.ts';
-import { callerText, WEB_CLIENT } from '#schema/caller-text.ts';
 import type { Caller } from '#schema/caller.ts';
 
 export const SETTINGS_CHANGED = 'settings-changed-during-command';
+
+/** The name that the page sends. */
+const WEB_CLIENT = 'service-code-web';
 
 /** A changed file is read after it has been left alone for a while; the command that wrote it may have ended then. */
 const ENDED_RECENTLY_MS = 2000;
@@ -27,4 +29,10 @@ export function changeText(what: string, by: Caller | undefined): string {
 function origin(by: Caller | undefined): string {
   if (!by) return 'not through this server';
   return by.client_name === WEB_CLIENT ? `by ${callerText(by)}, which calls itself the page` : `by ${callerText(by)}`;
+}
+
+/** A name for people: the client's name, else the first product of its user agent, with its address. */
+function callerText({ client_name, user_agent, remote_address }: Caller): string {
+  const name = client_name ?? user_agent?.split(' ', 1)[0] ?? 'an unnamed client';
+  return remote_address === undefined ? name : `${name} (${remote_address})`;
 }

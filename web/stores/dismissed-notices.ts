@@ -1,0 +1,13 @@
+/** Notices that a person has dismissed in this browser, by session. */
+
+/** The oldest are forgotten first; their notices are far up in the conversation. */
+const MOST = 100;
+
+const keyOf = (sessionId: string) => `service-code.dismissed.${sessionId}`;
+
+export const dismissedNotices = (sessionId: string): string[] =>
+  (localStorage.getItem(keyOf(sessionId)) ?? '').split(' ').filter(Boolean);
+
+export function dismissNotice(sessionId: string, id: string): void {
+  localStorage.setItem(keyOf(sessionId), [...dismissedNotices(sessionId), id].slice(-MOST).join(' '));
+}
