@@ -208,7 +208,7 @@ describe('what is remembered', () => {
     const { id, workspace_id } = talk.session;
     const file = join(world.server.home, 'sessions', workspace_id, id, 'journal.ndjson');
     expect(await readFile(file, 'utf8')).toContain(
-      `"x":{"rule":"Bash(echo x > made)","dir":${JSON.stringify(world.project)}}`,
+      `"x":{"rule":"Bash(echo x > made)","dir":${JSON.stringify(world.project)},"by":`,
     );
   });
 

@@ -213,6 +213,7 @@ describe('a page', () => {
         state: 'answered',
         request: { id: questionId, agentId: 'main', turnId: 0, toolCallId: 'call_1', questions },
         response: { answers: { 'Which?': 'B' } },
+        answeredBy: { userAgent: 'node', remoteAddress: '127.0.0.1' },
       },
     ]);
     expect(shown.todos).toEqual([{ todoId: 'todo', items: todos, updatedAt: expect.any(String) }]);
