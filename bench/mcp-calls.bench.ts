@@ -4,6 +4,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { bench, describe } from 'vitest';
 import { connectServer } from '#server/mcp/connect.ts';
+import { systemNetwork } from '#server/net/network.ts';
 import { discover } from '#server/mcp/discovery.ts';
 import { toolResultOf } from '#server/mcp/results.ts';
 import { createSchemas } from '#server/mcp/schemas.ts';
@@ -24,6 +25,7 @@ const connection = await connectServer(config, {
   env: process.env,
   spawn: spawnGroup,
   fetch,
+  network: systemNetwork,
   clientName: 'bench',
   timeoutMs: 30_000,
   roots: async () => [],

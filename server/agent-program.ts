@@ -54,6 +54,7 @@ export async function createAppProgram(deps: AppProgramDeps): Promise<AppProgram
       env,
       spawn: spawnGroup,
       fetch,
+      network: options.network,
       images,
       additionalDirs: deps.additionalDirs,
       log,

@@ -266,13 +266,16 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const { fetch } = opened.add(createHttpClient());
   const defaults = createAgentDefaults(config);
   const clientName = () => identity.slug(config.effective().identity);
-  const mcpAuth = opened.add(createMcpAuth({ home, documents, holder, fetch, clientName, clock, log }));
+  const mcpAuth = opened.add(
+    createMcpAuth({ home, documents, holder, fetch, network: options.network, clientName, clock, log }),
+  );
   const prober = opened.add(
     createProber({
       auth: mcpAuth,
       env: options.env,
       spawn: spawnGroup,
       fetch,
+      network: options.network,
       clientName,
       startupMs: () => config.effective().mcp.startupTimeoutMs,
     }),

@@ -5,6 +5,8 @@ import { z } from 'zod';
 import { cutText } from '#server/bounded-text.ts';
 import { clipJson } from '#server/json.ts';
 import type { Fetch } from '#server/net/http-client.ts';
+import type { Network } from '#server/net/network.ts';
+import { createServerClient } from '#server/net/pinned-client.ts';
 import { atMost } from '#server/processes/at-most.ts';
 import { childEnvironment } from '#server/processes/child-environment.ts';
 import type { Spawn } from '#server/processes/spawn.ts';
@@ -36,6 +38,8 @@ export interface ConnectOptions {
   env: NodeJS.ProcessEnv;
   spawn: Spawn;
   fetch: Fetch;
+  /** What resolves the name of a remote server. */
+  network: Pick<Network, 'resolve'>;
   /** How this program calls itself. */
   clientName: string;
   /** For all of it: start, handshake, list of tools. */
@@ -204,12 +208,14 @@ function transportOf(
     return { transport, secrets: Object.values(config.env ?? {}), errorOutput, failure, end: () => transport.close() };
   }
   const headers = headersOf(config, options.env);
+  const url = remoteUrl(config.url);
+  const remote = createServerClient(url, options.fetch, options.network);
   const transport = createRemoteTransport(library, {
     transport: config.transport,
-    url: remoteUrl(config.url),
+    url,
     headers,
     authProvider: config.bearerTokenEnvVar === undefined ? options.authProvider : undefined,
-    fetch: options.fetch,
+    fetch: remote.fetch,
     onLost,
   });
   return {
@@ -221,6 +227,7 @@ function transportOf(
       if (transport instanceof library.StreamableHTTPClientTransport)
         await atMost(FAREWELL_MS, transport.terminateSession());
       await client.close().catch(() => undefined);
+      await remote.close();
     },
   };
 }

@@ -3,6 +3,7 @@ import type { EffectiveConfig } from '#server/config/effective.ts';
 import type { Images } from '#server/images/images.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Fetch } from '#server/net/http-client.ts';
+import type { Network } from '#server/net/network.ts';
 import type { Spawn } from '#server/processes/spawn.ts';
 import type { RunContext } from '#server/tools/tool.ts';
 import type { McpServerConfig } from '#schema/mcp-server.ts';
@@ -38,6 +39,7 @@ export interface McpDeps {
   env(): NodeJS.ProcessEnv;
   spawn: Spawn;
   fetch: Fetch;
+  network: Pick<Network, 'resolve'>;
   images: Pick<Images, 'fit'>;
   /** Further directories of a workspace. */
   additionalDirs(root: string): Promise<readonly string[]>;
@@ -71,6 +73,7 @@ export function createMcp(deps: McpDeps): Mcp {
       env: env(),
       spawn: deps.spawn,
       fetch: deps.fetch,
+      network: deps.network,
       clientName: deps.clientName(),
       timeoutMs: config.startupTimeoutMs ?? settings().startupTimeoutMs ?? STARTUP_TIMEOUT_MS,
       ...(ready.transport === 'stdio' ? {} : { authProvider: auth.authProviderFor(name, ready.url) }),

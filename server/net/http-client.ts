@@ -3,9 +3,10 @@
  * and nothing is cut for being silent, since a stream of events may be so for hours. Proxies and certificates are those
  * of all requests.
  */
-import { dispatcherOptions } from './dispatcher.ts';
+import type { EnvHttpProxyAgent } from 'undici';
+import { dispatcherOptions, type Timeouts } from './dispatcher.ts';
 
-const CONNECT_MS = 30_000;
+const TIMEOUTS: Timeouts = { connectMs: 30_000, firstByteMs: 0, idleMs: 0 };
 
 /** Of `fetch` what such libraries use. */
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -17,14 +18,17 @@ export interface HttpClient {
   close(): Promise<void>;
 }
 
-/** Creates it; nothing is loaded or opened before the first request. */
-export function createHttpClient(): HttpClient {
+export type OpenDispatcher = (undici: typeof import('undici'), timeouts: Timeouts) => EnvHttpProxyAgent;
+
+/** Creates it; nothing is loaded or opened before the first request, not even the dispatcher. */
+export function createHttpClient(
+  openDispatcher: OpenDispatcher = (undici, timeouts) => new undici.EnvHttpProxyAgent(dispatcherOptions(timeouts)),
+): HttpClient {
   let opened: ReturnType<typeof openOnce> | undefined;
 
   async function openOnce() {
     const [undici, { send, toResponse }] = await Promise.all([import('undici'), import('./send.ts')]);
-    const timeouts = { connectMs: CONNECT_MS, firstByteMs: 0, idleMs: 0 };
-    return { undici, send, toResponse, dispatcher: new undici.EnvHttpProxyAgent(dispatcherOptions(timeouts)) };
+    return { undici, send, toResponse, dispatcher: openDispatcher(undici, TIMEOUTS) };
   }
 
   /** After a failure, such as without free descriptors, the next call tries again. */

@@ -6,6 +6,7 @@ import { askForChallenge, type Challenge } from './challenge.ts';
 import type { CredentialStore, Stored, Tokens } from './credentials.ts';
 import { discover, type Discovered } from './discover.ts';
 import type { Fetch } from '#server/net/http-client.ts';
+import type { Network } from '#server/net/network.ts';
 import { isAllowed, oauthFetch } from './oauth-fetch.ts';
 
 /** A remote server as it is connected to. */
@@ -37,6 +38,7 @@ export interface AuthorizationDeps {
   store: CredentialStore;
   save(tokens: Omit<Tokens, 'obtained_at'>): Promise<void>;
   fetch: Fetch;
+  network: Pick<Network, 'resolve'>;
   clientName: string;
   now(): number;
 }
@@ -68,7 +70,7 @@ export async function startAuthorization(deps: AuthorizationDeps): Promise<Autho
   const { id, target, store, now } = deps;
   const ended = new AbortController();
   const server = new URL(target.url);
-  const fetch = oauthFetch(deps.fetch, server, ended.signal);
+  const fetch = oauthFetch(deps, server, ended.signal);
   let listener: CallbackListener | undefined;
   let settled = false;
   let outcome: CallbackOutcome = 'failed';

@@ -11,6 +11,7 @@ import { createSlots } from '#server/slots.ts';
 import { causeText } from './causes.ts';
 import type { CredentialStore, CredentialWriter, Tokens } from './credentials.ts';
 import type { Fetch } from '#server/net/http-client.ts';
+import type { Network } from '#server/net/network.ts';
 import { oauthFetch } from './oauth-fetch.ts';
 
 /** How long before its end a token is renewed, at most. */
@@ -57,6 +58,7 @@ export interface GrantsDeps {
   /** The lock of one credential's renewals, among the servers of the home; they write through it only. */
   lockOf(id: string): { lock: ChangeLock<CredentialWriter>; path: string };
   fetch: Fetch;
+  network: Pick<Network, 'resolve'>;
   clock: Clock;
   log: Logger;
 }
@@ -72,7 +74,7 @@ function renewalAt(tokens: Tokens): number | undefined {
 }
 
 /** Reads nothing yet. */
-export function createGrants({ store, lockOf, fetch, clock, log }: GrantsDeps): Grants {
+export function createGrants({ store, lockOf, fetch, network, clock, log }: GrantsDeps): Grants {
   const listeners = new Set<(change: GrantChange) => void>();
   const renewals = new Map<string, Promise<Tokens | undefined>>();
   const timers = new Map<string, () => void>();
@@ -140,7 +142,7 @@ export function createGrants({ store, lockOf, fetch, clock, log }: GrantsDeps): 
       clientInformation: client,
       refreshToken,
       ...(resource === undefined ? {} : { resource }),
-      fetchFn: oauthFetch(fetch, new URL(token_endpoint), ended.signal),
+      fetchFn: oauthFetch({ fetch, network }, new URL(token_endpoint), ended.signal),
     });
     return {
       access_token: renewed.access_token,

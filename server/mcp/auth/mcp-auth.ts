@@ -14,6 +14,7 @@ import { createCredentialStore, credentialId } from './credentials.ts';
 import { createFlows, WAIT_MS, type CompleteOptions, type OpenFlow } from './flows.ts';
 import { createGrants, type GrantChange, type GrantState } from './grants.ts';
 import type { Fetch } from '#server/net/http-client.ts';
+import type { Network } from '#server/net/network.ts';
 
 /** A renewal by another server of the home is waited for. */
 const LOCK_WAIT_MS = 35_000;
@@ -60,6 +61,8 @@ export interface McpAuthDeps {
   documents: Documents;
   holder: LeaseHolder;
   fetch: Fetch;
+  /** What resolves the names of servers. */
+  network: Pick<Network, 'resolve'>;
   /** How this program calls itself toward authorization servers. */
   clientName(): string;
   clock: Clock;
@@ -68,7 +71,7 @@ export interface McpAuthDeps {
 
 /** Reads and opens nothing yet. */
 export function createMcpAuth(deps: McpAuthDeps): McpAuth {
-  const { home, documents, holder, fetch, clientName, clock, log } = deps;
+  const { home, documents, holder, fetch, network, clientName, clock, log } = deps;
   const store = createCredentialStore({ documents, log });
   const flows = createFlows({ clock });
   /** The last of each credential. */
@@ -80,6 +83,7 @@ export function createMcpAuth(deps: McpAuthDeps): McpAuth {
       return { path, lock: createChangeLock({ path, holder, writer: store, maxWaitMs: LOCK_WAIT_MS }) };
     },
     fetch,
+    network,
     clock,
     log,
   });
@@ -99,6 +103,7 @@ export function createMcpAuth(deps: McpAuthDeps): McpAuth {
           store,
           save: (tokens) => grants.save(id, tokens),
           fetch,
+          network,
           clientName: clientName(),
           now: clock.now,
         }),

@@ -2,7 +2,11 @@
  * Requests of a sign-in go to addresses that a server names, which may be hostile: they must not make this program look
  * into the network of its user, wait for ever, or hold whatever is sent.
  */
+import { isIPv6 } from 'node:net';
 import type { Fetch } from '#server/net/http-client.ts';
+import type { Network } from '#server/net/network.ts';
+import { addressesOf, createPinnedClient, needsPin, type Addresses } from '#server/net/pinned-client.ts';
+import { loadOnce } from '#server/load-once.ts';
 import { readBounded } from '#server/net/read-bounded.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -20,14 +24,37 @@ export function isAllowed(url: URL, server: URL): boolean {
   return url.hostname === server.hostname || (isLoopback(url) && isLoopback(server));
 }
 
-/** A `fetch` for the sign-in to a server: 30 s for all of an answer, 1 MiB of it, no redirect. */
-export function oauthFetch(fetch: Fetch, server: URL, ended: AbortSignal): Fetch {
+export interface OAuthFetchDeps {
+  fetch: Fetch;
+  network: Pick<Network, 'resolve'>;
+}
+
+/**
+ * A `fetch` for the sign-in to a server: 30 s for all of an answer, 1 MiB of it, no redirect. A name that is asked
+ * without encryption is resolved once; one of this machine would reach whatever listens here, so it is refused.
+ */
+export function oauthFetch({ fetch, network }: OAuthFetchDeps, server: URL, ended: AbortSignal): Fetch {
+  const addresses = loadOnce(() => foreignAddresses(server, network));
   return async (input, init = {}) => {
     const url = new URL(input);
     if (!isAllowed(url, server)) throw new Error(`a sign-in does not go to ${url.protocol}//${url.host}`);
+    const client = needsPin(url) && !isLoopback(url) ? createPinnedClient(await addresses()) : undefined;
     const signals = [ended, AbortSignal.timeout(TIMEOUT_MS), ...(init.signal ? [init.signal] : [])];
-    const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.any(signals) });
-    const { status, statusText, headers } = response;
-    return new Response(response.body && (await readBounded(response, MAX_BYTES)), { status, statusText, headers });
+    try {
+      const ask = client?.fetch ?? fetch;
+      const response = await ask(url, { ...init, redirect: 'manual', signal: AbortSignal.any(signals) });
+      const { status, statusText, headers } = response;
+      return new Response(response.body && (await readBounded(response, MAX_BYTES)), { status, statusText, headers });
+    } finally {
+      await client?.close();
+    }
   };
+}
+
+/** Throws for a name that leads to this machine: its owner may have changed that since the server was connected to. */
+async function foreignAddresses(server: URL, network: Pick<Network, 'resolve'>): Promise<Addresses> {
+  const addresses = await addressesOf(server, network);
+  const own = addresses.some((address) => isLoopback(new URL(`http://${isIPv6(address) ? `[${address}]` : address}`)));
+  if (own) throw new Error(`the name ${server.hostname} leads to this machine, where a sign-in does not go`);
+  return addresses;
 }

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { Fetch } from '#server/net/http-client.ts';
+import type { Network } from '#server/net/network.ts';
 import type { Spawn } from '#server/processes/spawn.ts';
 import type { McpServerConfig } from '#schema/mcp-server.ts';
 import type { McpAuth } from '../auth/mcp-auth.ts';
@@ -25,13 +26,14 @@ export interface ProberDeps {
   env(): NodeJS.ProcessEnv;
   spawn: Spawn;
   fetch: Fetch;
+  network: Pick<Network, 'resolve'>;
   clientName(): string;
   /** Of servers that name none. */
   startupMs(): number | undefined;
 }
 
 /** Nothing is open yet. */
-export function createProber({ auth, env, spawn, fetch, clientName, startupMs }: ProberDeps): Prober {
+export function createProber({ auth, env, spawn, fetch, network, clientName, startupMs }: ProberDeps): Prober {
   const running = new Set<Promise<unknown>>();
   const ended = new AbortController();
 
@@ -45,6 +47,7 @@ export function createProber({ auth, env, spawn, fetch, clientName, startupMs }:
         env: variables,
         spawn,
         fetch,
+        network,
         clientName: clientName(),
         timeoutMs: config.startupTimeoutMs ?? startupMs() ?? STARTUP_MS,
         ...(config.transport !== 'stdio' && { authProvider: auth.authProviderFor(name, config.url) }),

@@ -5,14 +5,16 @@ import { text as readText } from 'node:stream/consumers';
 import { once } from 'node:events';
 import { appendFile, readFile, realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { connectServer, type ConnectOptions, type McpConnection } from '#server/mcp/connect.ts';
 import { failureKind } from '#server/mcp/failures.ts';
 import { createHttpClient } from '#server/net/http-client.ts';
+import { systemNetwork } from '#server/net/network.ts';
 import { processAlive } from '#server/processes/process-alive.ts';
 import { spawnGroup } from '#server/processes/spawn.ts';
 import type { McpServerConfig } from '#schema/mcp-server.ts';
+import { startOAuthMcpServer, type OAuthMcpServer } from '#support/oauth-mcp-server.ts';
 import { until } from '#support/patience.ts';
 import { watchStalls } from '#support/stalls.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
@@ -35,6 +37,7 @@ const defaults: ConnectOptions = {
   env: process.env,
   spawn: spawnGroup,
   fetch: http.fetch,
+  network: systemNetwork,
   clientName: 'tester',
   timeoutMs: 15_000,
   roots: async () => ['/workspace', '/more'],
@@ -365,4 +368,40 @@ test('an event stream that floods with notifications, no messages or requests lo
   expect(await ending({ transport: 'http', url: await flooding(requests) })).toBe(
     'the server sends more requests than are answered',
   );
+});
+
+describe('the name of a server without encryption', () => {
+  /** A server of MCP at this address, and the port that it takes. */
+  const named = (guarded: OAuthMcpServer) => ({
+    transport: 'http' as const,
+    url: `http://mcp.example:${new URL(guarded.url).port}/mcp`,
+  });
+
+  test('is resolved once a connection: it cannot lead to another host later', async () => {
+    const guarded = await startOAuthMcpServer();
+    guarded.behaviour.open = true;
+    const victims: string[] = [];
+    const victim = createHttp((request, response) => {
+      victims.push(request.url ?? '');
+      response.end('{}');
+    });
+    await new Promise<void>((resolve) => victim.listen(Number(new URL(guarded.url).port), '127.0.0.2', resolve));
+    onTestFinished(() => void victim.close());
+    let asked = 0;
+    const network = { resolve: async () => [`127.0.0.${(asked += 1)}`] };
+    const connection = await open(named(guarded), { network });
+    expect(connection.tools.map(({ name }) => name)).toEqual(['look', 'bare']);
+    // More than one connection holds.
+    const calls = Array.from({ length: 20 }, () => connection.callTool('look', {}, { timeoutMs: 15_000 }));
+    for (const { content } of await Promise.all(calls)) {
+      expect(content).toEqual([{ type: 'text', text: 'answered tools/call' }]);
+    }
+    expect([asked, victims]).toEqual([1, []]);
+  });
+
+  test('is an error that names it where it cannot be resolved', async () => {
+    const guarded = await startOAuthMcpServer();
+    const network = { resolve: async () => Promise.reject(new Error('getaddrinfo ENOTFOUND mcp.example')) };
+    expect(await failure(named(guarded), { network })).toContain('ENOTFOUND mcp.example');
+  });
 });

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { connectServer, type McpConnection } from '#server/mcp/connect.ts';
 import { toolResultOf } from '#server/mcp/results.ts';
 import { createHttpClient } from '#server/net/http-client.ts';
+import { systemNetwork } from '#server/net/network.ts';
 import { spawnGroup } from '#server/processes/spawn.ts';
 import type { McpServerConfig } from '#schema/mcp-server.ts';
 
@@ -22,6 +23,7 @@ async function open(config: McpServerConfig): Promise<McpConnection> {
     env: process.env,
     spawn: spawnGroup,
     fetch: http.fetch,
+    network: systemNetwork,
     clientName: 'tester',
     timeoutMs: 15_000,
     roots: async () => [],

@@ -7,6 +7,7 @@ import { canonicalUrl, credentialId } from '#server/mcp/auth/credentials.ts';
 import { createMcpAuth } from '#server/mcp/auth/mcp-auth.ts';
 import type { GrantChange } from '#server/mcp/auth/grants.ts';
 import type { Fetch } from '#server/net/http-client.ts';
+import { systemNetwork } from '#server/net/network.ts';
 import { createDocuments } from '#server/storage/documents.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import { leaseHolder, suspendableHolder } from '#support/lease-holder.ts';
@@ -52,6 +53,7 @@ async function open({ atWrite, atRemove, atToken, holder = leaseHolder() }: Open
         if (String(url).endsWith('/token')) await atToken?.();
         return fetch(url as URL, init as RequestInit);
       }) as Fetch,
+      network: systemNetwork,
       clientName: () => 'service-code',
       clock,
       log: createLogger('trace', (line) => lines.push(line)),

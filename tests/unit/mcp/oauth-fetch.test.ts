@@ -1,5 +1,10 @@
-import { expect, it } from 'vitest';
+import { createServer } from 'node:http';
+import { networkInterfaces } from 'node:os';
+import { expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
 import { isAllowed, oauthFetch } from '#server/mcp/auth/oauth-fetch.ts';
+import { createHttpClient, type Fetch } from '#server/net/http-client.ts';
+import { systemNetwork } from '#server/net/network.ts';
 
 const places: [string, string, boolean][] = [
   ['https://auth.example/x', 'https://mcp.example/mcp', true],
@@ -30,10 +35,11 @@ it.each(places)('a request to %s for %s: %s', (url, server, allowed) => {
 
 const server = new URL('http://127.0.0.1:1/mcp');
 const never = new AbortController().signal;
+const deps = (fetch: Fetch) => ({ fetch, network: systemNetwork });
 
 it('gives an answer of sensible size, with its status and headers', async () => {
   const ask = oauthFetch(
-    async () => new Response('x'.repeat(1024), { status: 400, headers: { 'x-own': 'y' } }),
+    deps(async () => new Response('x'.repeat(1024), { status: 400, headers: { 'x-own': 'y' } })),
     server,
     never,
   );
@@ -49,7 +55,11 @@ it('stops reading an answer without end', async () => {
       controller.enqueue(new Uint8Array(65_536));
     },
   });
-  const ask = oauthFetch(async () => new Response(endless), server, never);
+  const ask = oauthFetch(
+    deps(async () => new Response(endless)),
+    server,
+    never,
+  );
   await expect(ask(server)).rejects.toThrow('the answer is larger than 1048576 bytes');
   expect(sent).toBeLessThan(2_000_000);
 });
@@ -58,12 +68,12 @@ it('asks nowhere else, and ends with its sign-in', async () => {
   let asked = 0;
   const ended = new AbortController();
   const ask = oauthFetch(
-    (_url, init) => {
+    deps((_url, init) => {
       asked += 1;
       return new Promise((_resolve, reject) => {
         init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
       });
-    },
+    }),
     server,
     ended.signal,
   );
@@ -72,4 +82,48 @@ it('asks nowhere else, and ends with its sign-in', async () => {
   const waiting = ask(server);
   ended.abort(new Error('it is over'));
   await expect(waiting).rejects.toThrow('it is over');
+});
+
+/** A web server on all addresses; returns its port and the paths that were requested. */
+async function listenEverywhere() {
+  const paths: string[] = [];
+  const host = createServer((request, response) => {
+    paths.push(request.url ?? '');
+    response.end('{}');
+  });
+  await new Promise<void>((resolve) => host.listen(0, resolve));
+  onTestFinished(() => void host.close());
+  return { paths, ...z.object({ port: z.number() }).parse(host.address()) };
+}
+
+it.each(['127.0.0.1', '127.8.8.8', '::1', '0.0.0.0', '::ffff:127.0.0.1'])(
+  'refuses a name that leads to this machine by %s',
+  async (address) => {
+    const { port, paths } = await listenEverywhere();
+    const network = { resolve: async () => ['192.0.2.1', address] };
+    const { fetch, close } = createHttpClient();
+    onTestFinished(close);
+    const ask = oauthFetch({ fetch, network }, new URL(`http://mcp.example:${port}/mcp`), never);
+    await expect(ask(`http://mcp.example:${port}/register`)).rejects.toThrow(
+      'the name mcp.example leads to this machine, where a sign-in does not go',
+    );
+    expect(paths).toEqual([]);
+  },
+);
+
+const foreign = Object.values(networkInterfaces())
+  .flatMap((list) => list ?? [])
+  .find(({ internal, family }) => !internal && family === 'IPv4')?.address;
+it.skipIf(foreign === undefined)('asks the address that the name had first, in the whole sign-in', async () => {
+  const { port, paths } = await listenEverywhere();
+  const answers = [[foreign ?? ''], ['127.0.0.1']];
+  const network = { resolve: async () => answers.shift() ?? [] };
+  const { fetch, close } = createHttpClient();
+  onTestFinished(close);
+  const ask = oauthFetch({ fetch, network }, new URL('http://mcp.example:1/mcp'), never);
+  for (const path of ['/register', '/token']) {
+    expect((await ask(`http://mcp.example:${port}${path}`)).status).toBe(200);
+  }
+  expect(paths).toEqual(['/register', '/token']);
+  expect(answers).toHaveLength(1);
 });
