@@ -15,8 +15,10 @@ import type { Lease, Trees } from '#server/watches/trees.ts';
 import { searchedView } from './searched-view.ts';
 
 const KEPT_MS = 5 * 60 * 1000;
-/** A tree that changes all the time is not waited for. */
+/** A tree that changes all the time is not waited for where ripgrep can answer; */
 const SETTLE_MS = 100;
+/** and for so long where it cannot. */
+const WAIT_MS = 10_000;
 
 /** Directories are named by their real paths. */
 export interface KnownTrees {
@@ -121,7 +123,7 @@ export function createKnownTrees({ trees, env, topOf, clock, log }: KnownTreesDe
     return found;
   }
 
-  async function rootOf(root: string, { lease, outside }: Kept): Promise<Directory | undefined> {
+  async function rootOf(root: string, { lease, outside }: Kept, settleMs: number): Promise<Directory | undefined> {
     const watcher = await lease.then(
       (held) => held.watcher,
       () => undefined,
@@ -133,22 +135,30 @@ export function createKnownTrees({ trees, env, topOf, clock, log }: KnownTreesDe
     }
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<boolean>((resolve) => {
-      timer = setTimeout(() => resolve(false), SETTLE_MS);
+      timer = setTimeout(() => resolve(false), settleMs);
     });
     const settled = await Promise.race([watcher.settle().then(() => true), late]);
     clearTimeout(timer);
     return settled && watcher.knows('searched') ? watcher.tree.root : undefined;
   }
 
+  async function shownTree(root: string, found: Kept): Promise<Directory | undefined> {
+    return (await found.shown) ? rootOf(root, found, WAIT_MS) : undefined;
+  }
+
   return {
     async find(root) {
       const found = kept.get(root);
-      return found && rootOf(root, found);
+      return found && rootOf(root, found, SETTLE_MS);
     },
     keep: (root) => void keepReal(root),
     async wait(root) {
-      const found = keepReal(root);
-      return (await found.shown) ? rootOf(root, found) : undefined;
+      const first = keepReal(root);
+      const tree = await shownTree(root, first);
+      if (tree) return tree;
+      // What was kept is not true any more, as when a part could not be watched for a while.
+      if (kept.get(root) === first) forget(root);
+      return shownTree(root, keepReal(root));
     },
     close() {
       for (const root of kept.keys()) forget(root);

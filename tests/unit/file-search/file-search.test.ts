@@ -6,6 +6,7 @@ import { systemClock } from '#server/clock.ts';
 import { createFileSearch, type FileSearchDeps } from '#server/file-search/file-search.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
+import type { TreeWatcher } from '#server/watches/tree-watcher.ts';
 import { createTrees, type Trees } from '#server/watches/trees.ts';
 import type { SearchFiles } from '#schema/file-search.ts';
 import { openProjects } from '#support/projects.ts';
@@ -48,6 +49,37 @@ test('without ripgrep the tree answers once it is known', async () => {
   await writeFile(join(root, 'src/a.ts'), '');
   const { search } = start({ ripgrep: async () => undefined });
   expect((await search('a.ts')).items.map(({ path }) => path)).toEqual(['src/a.ts']);
+});
+
+/** The trees with their watchers, of which some methods are replaced. */
+const changedTrees = (change: (watcher: TreeWatcher) => Partial<TreeWatcher>): Pick<Trees, 'lease'> => ({
+  async lease(directory) {
+    const { watcher, release } = await trees.lease(directory);
+    return { watcher: { ...watcher, ...change(watcher) }, release };
+  },
+});
+
+test('without ripgrep the tree is waited for, longer than where ripgrep could answer', async () => {
+  await writeFile(join(root, 'a.ts'), '');
+  const slow = changedTrees(({ settle }) => ({
+    settle: () => new Promise((resolve) => setTimeout(() => resolve(settle()), 400)),
+  }));
+  const { search } = start({ ripgrep: async () => undefined, trees: slow });
+  expect((await search('a.ts')).items).toHaveLength(1);
+});
+
+test('without ripgrep a tree that is known no longer is listed anew', async () => {
+  await writeFile(join(root, 'a.ts'), '');
+  let leases = 0;
+  const { search } = start({
+    ripgrep: async () => undefined,
+    trees: changedTrees(({ knows }) => {
+      leases += 1;
+      return leases === 1 ? { knows: () => false } : { knows };
+    }),
+  });
+  expect((await search('a.ts')).items).toHaveLength(1);
+  expect(leases).toBe(2);
 });
 
 test('a tree that cannot be watched is answered cold, every time', async () => {
