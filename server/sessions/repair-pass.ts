@@ -57,16 +57,21 @@ async function directories(path: string): Promise<string[]> {
   }
 }
 
-/** Reads the folders once. Rows written meanwhile by anybody are left alone. */
-export async function repairPass(pass: RepairPass): Promise<void> {
-  const { db, sessionsDir, stopped } = pass;
+/**
+ * Reads the folders once; rows that were written meanwhile stay unchanged. Resolves to whether the system refused to read
+ * a folder that it did not refuse in the pass before: another pass soon may succeed.
+ */
+export async function repairPass(pass: RepairPass): Promise<boolean> {
+  const { db, sessionsDir, stopped, passedOver } = pass;
+  const refusedBefore = new Set([...passedOver.keys()].filter((dir) => passedOver.get(dir) === REFUSED));
   const indexed = workspaceRows.parse(db.run(({ all }) => all('SELECT workspace_id FROM session_counts')));
   const workspaceIds = new Set(await directories(sessionsDir));
   for (const { workspace_id: id } of indexed) workspaceIds.add(id);
   for (const workspaceId of workspaceIds) {
-    if (stopped()) return;
+    if (stopped()) break;
     await scanWorkspace(pass, workspaceId);
   }
+  return [...passedOver].some(([dir, seenAs]) => seenAs === REFUSED && !refusedBefore.has(dir));
 }
 
 async function scanWorkspace(pass: RepairPass, workspaceId: string): Promise<void> {

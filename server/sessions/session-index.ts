@@ -53,8 +53,8 @@ export interface SessionIndex {
   openRows(): SessionHeader[];
   /** Sessions with scheduled jobs, archived ones apart; the newest first. */
   cronRows(): SessionHeader[];
-  /** One pass over the folders: sessions that came, changed or went without this index hearing of it. */
-  repair(): Promise<void>;
+  /** One pass over the folders: finds sessions that other means added, changed or removed. Resolves as `repairPass` does. */
+  repair(): Promise<boolean>;
   /** Ends the passes and closes the database. */
   close(): Promise<void>;
 }
@@ -83,7 +83,7 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
   const directories = new Map<string, string>();
   const passedOver = new Map<string, string>();
   let timer: NodeJS.Timeout | undefined;
-  let pass: Promise<void> | undefined;
+  let pass: Promise<boolean> | undefined;
   let started = false;
   let closed = false;
   let usable = () => {};
@@ -94,18 +94,19 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
     if (started && !closed) timer = setTimeout(() => void repairOrRetry(), delay).unref();
   }
 
-  async function repairOnce(): Promise<void> {
+  async function repairOnce(): Promise<boolean> {
     await db.refresh();
     writes.flush();
     writes.writeAgain();
     const filled = db.filled();
     if (filled) usable();
-    await repairPass({ db, rows, log, sessionsDir, read, stopped: () => closed, passedOver });
+    const refused = await repairPass({ db, rows, log, sessionsDir, read, stopped: () => closed, passedOver });
     if (!filled && !closed) db.markFilled();
+    return refused;
   }
 
-  /** One at a time: a call during a pass shares it. */
-  function repair(): Promise<void> {
+  /** One at a time: a call during a pass shares it. Resolves to whether another one soon may find more. */
+  function repair(): Promise<boolean> {
     pass ??= repairOnce().finally(() => {
       pass = undefined;
     });
@@ -114,8 +115,7 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
 
   async function repairOrRetry(): Promise<void> {
     try {
-      await repair();
-      schedule(repairEveryMs);
+      schedule((await repair()) ? retryAfterMs : repairEveryMs);
     } catch (error) {
       log.error('the session index could not be repaired', { err: error });
       schedule(retryAfterMs);

@@ -197,11 +197,13 @@ async function expectWhole(what: string, action: Action, subject: Subject, code:
 }
 
 const points = Object.entries(actions).flatMap(([name, action]) =>
-  Object.entries(errors).map(([syscall, error]) => ({ name, action, syscall, error })),
+  Object.entries(errors).map(
+    ([syscall, error]) => [`${name} with ${syscall}`, { name, action, syscall, error }] as const,
+  ),
 );
 
 describe.skipIf(missing !== undefined)('everything that a client saw is there after', () => {
-  it.each(points)('$name with $syscall that fails', async ({ name, action, syscall, error }) => {
+  it.each(points)('%s that fails', async (_title, { name, action, syscall, error }) => {
     const subject = await prepare();
     let count = 0;
     for (let nth = 1; nth <= CALLS && count < POINTS; nth += 1) {

@@ -322,6 +322,25 @@ describe('repair', () => {
     await eventually(() => expect(index.get('s1')).toBeDefined());
   });
 
+  it('runs again soon after the system refused to read a folder, and not again for one that it goes on refusing', async () => {
+    const home = await temporaryHome();
+    for (const id of ['s1', 's2']) await writeSession(home, id);
+    const refuseOnce = new Set(['s1']);
+    const { index } = openIndex(home, {
+      repairEveryMs: 3_600_000,
+      retryAfterMs: 5,
+      async read(folder, known) {
+        if (folder.id === 's2' || refuseOnce.delete(folder.id))
+          throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' });
+        return readSessionFolder(folder, known, { holder: leaseHolder(), log: createLogger('silent') });
+      },
+    });
+    await index.ready();
+    expect(index.list(all).rows).toEqual([]);
+    await eventually(() => expect(index.list(all).rows).toHaveLength(1));
+    expect(await index.repair()).toBe(false);
+  });
+
   it('fills again after the file was removed or damaged', async () => {
     const home = await temporaryHome();
     await writeSession(home, 's1');
