@@ -17,6 +17,7 @@ import { measureLongSession } from './measures/long-session.mjs';
 import { measureMcp } from './measures/mcp.mjs';
 import { measureMemory } from './measures/memory.mjs';
 import { measurePage } from './measures/page.mjs';
+import { measureRequests } from './measures/requests.mjs';
 import { measureSessions } from './measures/sessions.mjs';
 import { measureSoak } from './measures/soak.mjs';
 import { measureStart } from './measures/start.mjs';
@@ -30,6 +31,7 @@ import { inParallel } from './rounds.mjs';
 
 const measures = {
   start: measureStart,
+  requests: measureRequests,
   turns: measureTurns,
   sessions: measureSessions,
   deltas: measureDeltas,

@@ -1,5 +1,5 @@
 // A model server as a process of its own: chat completions over real HTTP, answered by the last words of the request.
-// "READ" asks for one call of the Read tool, "DELEGATE" for one of the Agent tool, "FLOOD" streams 2,000 pieces, "BRIEF"
+// "READ" asks for one call of the Read tool, "WRITE" for one of the Write tool, "DELEGATE" for one of the Agent tool, "FLOOD" streams 2,000 pieces, "BRIEF"
 // gives a word, anything else a short text in pieces.
 // `GET /last` gives the last request's body as it came.
 import { createServer } from 'node:http';
@@ -35,9 +35,10 @@ const callOf = (name, args) => [
   chunk({}, 'tool_calls') + usage,
 ];
 const read = callOf('Read', { path: 'a.txt' });
+const write = callOf('Write', { path: 'b.txt', content: 'one line\n' });
 const delegate = callOf('Agent', { prompt: 'Tell me.', description: 'Telling' });
 
-const ANSWERS = { FLOOD: 'flood', READ: 'read', DELEGATE: 'delegate', BRIEF: 'brief' };
+const ANSWERS = { FLOOD: 'flood', READ: 'read', WRITE: 'write', DELEGATE: 'delegate', BRIEF: 'brief' };
 
 /** By what was asked since the model spoke last. The body is not parsed: that would take longer than all else here. */
 function answerTo(body) {
@@ -64,7 +65,7 @@ const server = createServer((request, response) => {
       response.end(end);
       return;
     }
-    for (const piece of { read, delegate, brief, text }[answer]) response.write(piece);
+    for (const piece of { read, write, delegate, brief, text }[answer]) response.write(piece);
     response.end();
   });
 });

@@ -1,0 +1,53 @@
+// Requests that every check lies on, against an earlier build: `GET /meta`, a grep of a small project, and a turn with a
+// Write call, which is decided by the permissions and asks nobody.
+import { follow } from '../client.mjs';
+import { inTurn, median } from '../rounds.mjs';
+import { openTarget } from './turns.mjs';
+
+/** An earlier build may be faster by so much. */
+const SLOWER_BY = 0.05;
+const SLOWER_BY_MS = 1;
+
+/** Calls of a round, of which the median counts. */
+const CALLS = 40;
+const WRITES = 15;
+
+async function medianOf(count, work) {
+  const times = [];
+  for (let n = 0; n < count; n += 1) {
+    const begun = performance.now();
+    await work();
+    times.push(performance.now() - begun);
+  }
+  return median(times);
+}
+
+export async function measureRequests({ builds, model, quick, report }) {
+  const targets = await Promise.all(builds.map((directory) => openTarget({ directory, model })));
+  try {
+    const works = await Promise.all(
+      targets.map(async ({ client, server, session }) => {
+        await client.api('POST', '/config', { default_permission_mode: 'yolo' });
+        const own = await session();
+        const events = await follow(server, [own.id]);
+        return {
+          meta: () => medianOf(CALLS, () => client.api('GET', '/meta')),
+          grep: () => medianOf(CALLS, () => client.api('POST', `/sessions/${own.id}/fs:grep`, { pattern: 'line' })),
+          write: () => medianOf(WRITES, () => own.turn(events, 'WRITE the file.')),
+        };
+      }),
+    );
+    for (const [name, kind] of [
+      ['GET /meta', 'meta'],
+      ['fs:grep of a small project', 'grep'],
+      ['turn with a Write call', 'write'],
+    ]) {
+      await inTurn(quick ? 3 : 10, works, (work) => work[kind]());
+      const [now, before] = await inTurn(quick ? 5 : 20, works, (work) => work[kind]());
+      const most = before && median(before) + Math.max(median(before) * SLOWER_BY, SLOWER_BY_MS);
+      report.line({ name, unit: 'ms', now, before, ...(before && { aim: { most: Number(most.toFixed(2)) } }) });
+    }
+  } finally {
+    await Promise.all(targets.map((target) => target.close()));
+  }
+}
