@@ -36,7 +36,7 @@ export default defineConfig({
           ...shared,
           name: 'faults',
           include: ['tests/faults/**/*.test.ts'],
-          testTimeout: 120_000,
+          testTimeout: 300_000,
           // Servers have one thread for files, so that the calls of a thread can be counted.
           env: { ...shared.env, UV_THREADPOOL_SIZE: '1' },
         },
