@@ -7,7 +7,8 @@ import type { OpenJournal } from './open-journal.ts';
 import { recordFrame, sendable } from './record-frame.ts';
 import { eventTypes, internalTypes } from './record-types.ts';
 import type { Batch } from './records.ts';
-import { emptyView, journalSize, readOn } from './view.ts';
+import { journalFiles } from './journal-files.ts';
+import { emptyView, readOn } from './view.ts';
 
 /**
  * Brings the view to the end of the file and publishes what it finds there, but no frame up to the number `told`. Calls
@@ -30,7 +31,9 @@ export function createCatchUp(journal: OpenJournal): CatchUp {
   async function readMore(told = journal.view.seq): Promise<void> {
     if (journal.held) return;
     const { view, waiting } = journal;
-    const restart = waiting.length > 0 && (await journalSize(dir)) > view.length;
+    const size = await journalFiles.size(dir);
+    if (size === view.length && waiting.length === 0 && !view.broken) return;
+    const restart = waiting.length > 0 && size > view.length;
     const next = restart ? emptyView(view.header, view.state.features.projections) : view;
     const anew = restart || view.broken;
     if (anew) journal.listeners.tell((listener) => listener.restarted());

@@ -3,11 +3,12 @@ import type { LeaseHolder } from '#server/storage/lease.ts';
 import { createBlobStore, type BlobStore } from './blobs.ts';
 import { settleCrash } from './crash-recovery.ts';
 import { applyBatch } from './fold.ts';
+import { journalFiles } from './journal-files.ts';
 import { lockOwner } from './lock.ts';
 import type { FeatureProjection } from './projections/feature-projection.ts';
 import { recordOf } from './records.ts';
 import { survivingTasks } from './surviving-tasks.ts';
-import { emptyView, journalSize, newHeader, readOn, type JournalView } from './view.ts';
+import { emptyView, newHeader, readOn, type JournalView } from './view.ts';
 
 export interface ColdFold extends JournalView {
   /** What a dead server left open was settled in this fold alone; on the disk it still is open. */
@@ -33,7 +34,7 @@ export interface FoldedJournal {
  */
 export async function foldJournal(journal: FoldedJournal, known?: ColdFold): Promise<ColdFold> {
   const { dir, sessionId, holder, projections = [] } = journal;
-  const size = await journalSize(dir);
+  const size = await journalFiles.size(dir);
   // A settled fold is all there is while nobody wrote; it has records that no line has, so it cannot be read on.
   if (known?.unsettled && size === known.size) return known;
   const fold =

@@ -29,6 +29,8 @@ export interface JournalFiles {
   rename(from: string, to: string): Promise<void>;
   /** Throws ENOENT when there is none. */
   openToRead(dir: string): Promise<JournalReader>;
+  /** Bytes of the journal; 0 when there is none. */
+  size(dir: string): Promise<number>;
   /** Makes the file when it is missing. */
   openToWrite(dir: string): JournalFile;
   /** Removes the session's folder with everything in it. */
@@ -155,6 +157,14 @@ export function createJournalFiles(fs: JournalFs = nodeFs): JournalFiles {
         size: async () => (await file.stat()).size,
         close: () => file.close(),
       };
+    },
+    async size(dir) {
+      try {
+        return (await promises.stat(journalPath(dir))).size;
+      } catch (error) {
+        if (errorCode(error) === 'ENOENT') return 0;
+        throw error;
+      }
     },
     openToWrite(dir) {
       const fd = fs.openSync(journalPath(dir), nodeFs.constants.O_RDWR | nodeFs.constants.O_CREAT, 0o600);

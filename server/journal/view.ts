@@ -102,17 +102,6 @@ async function begin(view: JournalView, file: JournalReader): Promise<boolean> {
   return true;
 }
 
-/** Bytes of the journal on disk; 0 when there is none. */
-export async function journalSize(dir: string): Promise<number> {
-  const file = await openIfThere(dir);
-  if (!file) return 0;
-  try {
-    return await file.size();
-  } finally {
-    await file.close();
-  }
-}
-
 async function openIfThere(dir: string): Promise<JournalReader | undefined> {
   try {
     return await journalFiles.openToRead(dir);

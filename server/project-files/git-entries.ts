@@ -2,14 +2,20 @@
 import { dirname, join } from 'node:path';
 import type { Runtime } from '#server/runtime/runtime.ts';
 
+function directoriesAbove(path: string): string[] {
+  const directory = dirname(path);
+  return directory === path ? [] : [directory, ...directoriesAbove(directory)];
+}
+
 /** The directories at and above an absolute path that hold a `.git` entry of any kind and owner, nearest first. */
 export async function* gitEntryHolders(start: string, { lstat }: Pick<Runtime, 'lstat'>): AsyncGenerator<string> {
-  for (let directory = start; ; directory = dirname(directory)) {
-    const exists = await lstat(join(directory, '.git')).then(
+  const exists = (directory: string) =>
+    lstat(join(directory, '.git')).then(
       () => true,
       () => false,
     );
-    if (exists) yield directory;
-    if (dirname(directory) === directory) return;
-  }
+  if (await exists(start)) yield start;
+  // Most projects are opened at their top; the directories above any other one are checked in parallel.
+  const above = directoriesAbove(start).map((directory) => ({ directory, exists: exists(directory) }));
+  for (const { directory, exists: found } of above) if (await found) yield directory;
 }

@@ -12,7 +12,6 @@ import { forkSessionLog, forkSettledJournal } from '#server/journal/fork-log.ts'
 import { journalFiles } from '#server/journal/journal-files.ts';
 import { lockOwner } from '#server/journal/lock.ts';
 import type { SessionLog, SessionLogOptions } from '#server/journal/session-log.ts';
-import { journalSize } from '#server/journal/view.ts';
 import type { Slots } from '#server/slots.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import type { Session } from '#schema/session.ts';
@@ -78,7 +77,7 @@ export function createSessionCopies(deps: SessionCopiesDeps) {
   async function toldByRow(id: string): Promise<StoredHeader | undefined> {
     const stored = deps.loaded(id) || folds.keeps(id) ? undefined : index.stored(id);
     if (!stored?.header.settled || stored.header.cron) return undefined;
-    return (await journalSize(directory(stored.header))) === stored.journalLength ? stored : undefined;
+    return (await journalFiles.size(directory(stored.header))) === stored.journalLength ? stored : undefined;
   }
 
   async function copyByRow(

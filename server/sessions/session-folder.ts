@@ -2,7 +2,7 @@
 import { ServiceError } from '#server/errors/service-error.ts';
 import { foldJournal, type FoldedJournal } from '#server/journal/cold-fold.ts';
 import { wasReleased } from '#server/journal/lock.ts';
-import { journalSize } from '#server/journal/view.ts';
+import { journalFiles } from '#server/journal/journal-files.ts';
 import { foldedHeader, type StoredHeader } from './session-header.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { readStateFile } from './state-file.ts';
@@ -25,7 +25,7 @@ export async function readSessionFolder(
 ): Promise<StoredHeader | undefined> {
   const onDamage = (err: unknown) =>
     log.warn('the state.json of a session is damaged; its journal is read', { sessionId: id, dir, err });
-  const [state, size] = await Promise.all([readStateFile(dir, workspaceId, onDamage), journalSize(dir)]);
+  const [state, size] = await Promise.all([readStateFile(dir, workspaceId, onDamage), journalFiles.size(dir)]);
   if (known && size >= known.journalLength) {
     if (!state || state.revision <= known.revision) return known;
     const { archived, archivedAt, custom, updatedAt } = state.header;

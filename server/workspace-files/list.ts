@@ -6,7 +6,7 @@ import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { entryGlobs } from '#server/files/entry-globs.ts';
 import { createIgnoreRules, type IgnoreTexts } from '#server/files/ignore-rules.ts';
 import { inBatches } from '#server/files/in-batches.ts';
-import { within, type Place, type Within } from '#server/files/open-within.ts';
+import { parentOf, within, type Place, type Within } from '#server/files/open-within.ts';
 import { onPath } from '#server/files/path-error.ts';
 import { isInside } from '#server/files/paths.ts';
 import { relativePath, type RelativePath, type WorkDirectory } from '#server/files/work-directory.ts';
@@ -93,9 +93,13 @@ async function createLister(directory: WorkDirectory, request: Request, deps: Li
     return listEntries([entries], path, options(path, texts), async () => []);
   }
 
-  function list(place: Place, path: RelativePath): Promise<DirectoryList> {
+  async function list(place: Place, path: RelativePath): Promise<DirectoryList> {
     notePlace(path, place.real);
-    return listDirectory(place, path, options(path));
+    // The directories above it are read meanwhile; the caller of `rules` gets their failures.
+    const above = parentOf(path)?.parent;
+    if (above !== undefined) rules?.at(above).catch(() => undefined);
+    const [read] = await readLevel(place, [''], wanted);
+    return read ? listRead(path, place.real, read) : listDirectory(place, path, options(path));
   }
 
   const open: Lister['open'] = (path, shown, work) =>
