@@ -96,6 +96,21 @@ export function clipJson(text: string): string {
   return clipped ? parts.join('') + text.slice(from) : text;
 }
 
+/**
+ * The JSON text of a value that another program's JSON was parsed into. Below the first level that is not allowed `"…"`
+ * replaces each value, so that the text of a value that is nested too deeply stays one that `parseJson` refuses.
+ */
+export function stringifyJson(value: object): string {
+  const levels = new WeakMap<object, number>();
+  return JSON.stringify(value, function (this: object, _name, member: unknown) {
+    if (typeof member !== 'object' || member === null) return member;
+    const level = (levels.get(this) ?? 0) + 1;
+    if (level > MAX_JSON_LEVELS + 1) return '…';
+    levels.set(member, level);
+    return member;
+  });
+}
+
 /** JSON of another program as text, parsed; to be piped into the schema of its value. */
 export const jsonText = z.string().transform((text, context): unknown => {
   const value = tryParseJson(text);

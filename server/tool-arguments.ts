@@ -12,6 +12,10 @@ export const argumentsObject = (text: string | null): Record<string, unknown> =>
   ...asRecord(parseArguments(text)),
 });
 
+/** Arguments for a provider that takes text: verbatim when the model wrote a JSON object, else `{}`. */
+export const argumentsText = (text: string | null): string =>
+  text !== null && asRecord(tryParseJson(text)) ? text : '{}';
+
 /** Arguments for people: `{}` for an empty text, the raw text when it is no JSON. */
 export function shownArguments(text: string | null): unknown {
   if (!text?.trim()) return {};

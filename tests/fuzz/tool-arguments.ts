@@ -4,7 +4,7 @@
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import { clipJson, isRecord, MAX_JSON_LEVELS } from '#server/json.ts';
-import { argumentsObject, parseArguments, shownArguments } from '#server/tool-arguments.ts';
+import { argumentsObject, argumentsText, parseArguments, shownArguments } from '#server/tool-arguments.ts';
 import { integer, pick, type Random } from '#support/random.ts';
 
 const TEXTS = ['', 'a', '[[[[', ']]]]', '{"', '"}', '\\', '\\"', '\\\\"', '\n', '\u2028', '😀', '\ud800', '__proto__'];
@@ -39,6 +39,7 @@ export function toolArguments(random: Random): void {
   const fits = levels <= MAX_JSON_LEVELS;
   deepStrictEqual(parseArguments(text), fits ? written : {}, `${levels} levels`);
   deepStrictEqual(argumentsObject(text), fits && isRecord(written) ? { ...written } : {}, `${levels} levels`);
+  deepStrictEqual(argumentsText(text), fits && isRecord(written) ? text : '{}', `${levels} levels`);
   deepStrictEqual(shownArguments(text), fits ? written : text);
   const clipped: unknown = JSON.parse(clipJson(text));
   if (fits) deepStrictEqual(clipped, written);

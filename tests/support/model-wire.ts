@@ -214,6 +214,9 @@ const anthropic: Encoding = {
   malformed: 'event: content_block_delta\ndata: {"type": \n\n',
 };
 
+/** Placeholder of a call's arguments. */
+const ARGUMENTS = '<arguments>';
+
 const google: Encoding = {
   stream(script) {
     const chunk = (
@@ -235,16 +238,16 @@ const google: Encoding = {
     for (const text of list(script.text)) parts.push(chunk([{ text }]));
     for (const [i, call] of (script.calls ?? []).entries()) {
       const id = callId(call, i);
-      const args: unknown = typeof call.args === 'string' ? JSON.parse(call.args) : (call.args ?? {});
+      const args = typeof call.args === 'string' ? call.args : JSON.stringify(call.args ?? {});
       const signature = call.extras?.thought_signature;
-      parts.push(
-        chunk([
-          {
-            functionCall: { name: call.name, args, ...(id !== null && { id }) },
-            ...(signature !== undefined && { thoughtSignature: signature }),
-          },
-        ]),
-      );
+      const event = chunk([
+        {
+          functionCall: { name: call.name, args: ARGUMENTS, ...(id !== null && { id }) },
+          ...(signature !== undefined && { thoughtSignature: signature }),
+        },
+      ]);
+      // The text is inserted unparsed: it may nest deeper than JSON can be written.
+      parts.push(event.replace(JSON.stringify(ARGUMENTS), () => args));
     }
     const usage = usageOf(script);
     const counts = usage && {

@@ -1,7 +1,7 @@
 /** JSON from outside: 200 levels are parsed, more are refused in the text. */
 import { describe, expect, it } from 'vitest';
-import { clipJson, JsonTooDeep, MAX_JSON_LEVELS, parseJson, tryParseJson } from '#server/json.ts';
-import { argumentsObject, parseArguments, shownArguments } from '#server/tool-arguments.ts';
+import { clipJson, JsonTooDeep, MAX_JSON_LEVELS, parseJson, stringifyJson, tryParseJson } from '#server/json.ts';
+import { argumentsObject, argumentsText, parseArguments, shownArguments } from '#server/tool-arguments.ts';
 
 const lists = (levels: number, inner = '1') => '['.repeat(levels) + inner + ']'.repeat(levels);
 const objects = (levels: number) => '{"a":'.repeat(levels) + '1' + '}'.repeat(levels);
@@ -55,6 +55,22 @@ describe('clipping', () => {
   });
 });
 
+describe('writing', () => {
+  it.each([
+    ['200 levels', objects(MAX_JSON_LEVELS)],
+    ['201 levels', lists(MAX_JSON_LEVELS + 1)],
+    ['siblings at the last level', lists(MAX_JSON_LEVELS, '[1],{"a":2},null,"["')],
+  ])('leaves %s unchanged', (_what, text) => {
+    expect(stringifyJson(JSON.parse(text) as object)).toBe(text);
+  });
+
+  it('clips 100,000 levels to a text that is still too deep to be parsed', () => {
+    const text = stringifyJson(JSON.parse(`{"a":${lists(100_000)}}`) as object);
+    expect(text).toBe(`{"a":${lists(MAX_JSON_LEVELS, '"…"')}}`);
+    expect(() => parseJson(text)).toThrow(JsonTooDeep);
+  });
+});
+
 describe('arguments of a call', () => {
   const deep = `{"path":${lists(MAX_JSON_LEVELS)}}`;
 
@@ -71,5 +87,11 @@ describe('arguments of a call', () => {
     expect(parseArguments(text)).toEqual(forTool);
     expect(argumentsObject(text)).toEqual(forProvider);
     expect(shownArguments(text)).toEqual(forPeople);
+    expect(JSON.parse(argumentsText(text))).toEqual(forProvider);
+  });
+
+  it('for a provider that takes text are what the model wrote', () => {
+    const text = '{ "a": 1.0,\n"a": "\\u0041" }';
+    expect(argumentsText(text)).toBe(text);
   });
 });

@@ -2,6 +2,7 @@
 import { parseDataUrl } from '#server/files/data-url.ts';
 import { oncePer } from '#server/once-per.ts';
 import { commonLength, perItem } from '#server/per-item.ts';
+import { argumentsText } from '#server/tool-arguments.ts';
 import type { ContextMessage, Part, ToolSchema } from '#schema/engine.ts';
 import { sanitizeCallIds } from '../call-ids.ts';
 import type { ModelRequest } from '../types.ts';
@@ -147,7 +148,7 @@ function assistantMessage(message: ContextMessage, wireId: (id: string) => strin
   const calls = message.toolCalls.map((call) => ({
     id: wireId(call.id),
     type: 'function',
-    function: { name: call.name, arguments: call.arguments || '{}' },
+    function: { name: call.name, arguments: argumentsText(call.arguments) },
     ...(dialect.echoExtras && call.extras && { extras: call.extras }),
   }));
   const blank = text.trim() === '' && calls.length > 0;

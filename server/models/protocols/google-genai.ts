@@ -17,6 +17,7 @@ import {
 } from '../types.ts';
 import { createCollector, type Collector } from './collect.ts';
 import { parseDataUrl } from '#server/files/data-url.ts';
+import { stringifyJson } from '#server/json.ts';
 import { argumentsObject } from '#server/tool-arguments.ts';
 import { omission } from './media.ts';
 import { NO_KEY, runStream } from './run.ts';
@@ -117,7 +118,7 @@ function readParts(chunk: GenerateContentResponse, collect: Collector): void {
       collect.call(collect.callCount, {
         id,
         name,
-        arguments: args && JSON.stringify(args),
+        arguments: args && stringifyJson(args),
         ...(signature && { extras: { thought_signature: signature } }),
       });
     } else if (part.thought) {

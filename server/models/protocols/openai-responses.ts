@@ -11,6 +11,7 @@ import type { Exchange, Transport } from '#server/net/fetch.ts';
 import type { FinishReason, ModelRequest, ModelResponse, Protocol, StreamPart } from '../types.ts';
 import { createCollector, type Collector } from './collect.ts';
 import { parseDataUrl } from '#server/files/data-url.ts';
+import { argumentsText } from '#server/tool-arguments.ts';
 import { omission } from './media.ts';
 import { openAIRequest } from './openai-client.ts';
 import { runStream } from './run.ts';
@@ -184,7 +185,12 @@ function assistantItems(message: ContextMessage, wireId: (id: string) => string)
     return [{ type: 'reasoning', summary, encrypted_content: part.encrypted }];
   });
   for (const call of message.toolCalls) {
-    items.push({ type: 'function_call', call_id: wireId(call.id), name: call.name, arguments: call.arguments || '{}' });
+    items.push({
+      type: 'function_call',
+      call_id: wireId(call.id),
+      name: call.name,
+      arguments: argumentsText(call.arguments),
+    });
   }
   return items;
 }

@@ -2,9 +2,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MAX_JSON_LEVELS } from '#server/json.ts';
 import { createModelClient, type ModelClient } from '#server/models/stream.ts';
 import { ModelError, type ModelRequest, type ModelResponse, type StreamPart } from '#server/models/types.ts';
-import { modelRequest, readTool, resolvedModel, WIRE_TYPES } from '#support/model-requests.ts';
+import { parseArguments, shownArguments } from '#server/tool-arguments.ts';
+import type { ContextMessage } from '#schema/engine.ts';
+import { modelRequest, readTool, resolvedModel, user, WIRE_TYPES } from '#support/model-requests.ts';
 import { startModelServer, type ModelServer, type Script } from '#support/model-server.ts';
 
 let server: ModelServer;
@@ -103,6 +106,37 @@ describe.each(WIRE_TYPES)('%s', (type) => {
   it('gives a call without an id one', async () => {
     const { response } = await run({ calls: [{ name: 'Read', id: null, args: { path: 'a' } }] });
     expect(response.calls[0]?.id).toMatch(/^call_[0-9A-Z]{26}$/);
+  });
+
+  describe.each([MAX_JSON_LEVELS, MAX_JSON_LEVELS + 1, 100_000])('with arguments of %i levels', (levels) => {
+    const text = `{"path":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
+    const allowed = levels <= MAX_JSON_LEVELS;
+
+    it('reads the call', async () => {
+      const { response, parts } = await run({ calls: [{ name: 'Read', args: text }] }, { tools: [readTool] });
+      const [call] = response.calls;
+      // Gemini sends an object, whose text is clipped below the first level that is not allowed.
+      const whole = !google || levels <= MAX_JSON_LEVELS + 1;
+      if (whole) expect(call?.arguments).toBe(text);
+      expect(parts.map((part) => (part.type === 'arguments' ? part.text : '')).join('')).toBe(call?.arguments);
+      expect(parseArguments(call?.arguments ?? null)).toEqual(allowed ? JSON.parse(text) : {});
+      expect(shownArguments(call?.arguments ?? null)).toEqual(allowed ? JSON.parse(text) : call?.arguments);
+    });
+
+    it(`sends ${allowed ? 'them' : '{} in their stead'} with the history`, async () => {
+      const messages: ContextMessage[] = [
+        user('Hello'),
+        { role: 'assistant', content: [], toolCalls: [{ id: 'call_1', name: 'Read', arguments: text }] },
+        { role: 'tool', content: [{ type: 'text', text: 'ok' }], toolCalls: [], toolCallId: 'call_1' },
+      ];
+      await run({ text: 'x' }, { messages });
+      const body = JSON.stringify((await server.waitForRequest(1)).body);
+      const sent = allowed ? JSON.parse(text) : {};
+      const field = google ? 'args' : type === 'anthropic' ? 'input' : 'arguments';
+      const value = google || type === 'anthropic' ? sent : JSON.stringify(sent);
+      expect(body).toContain(`"${field}":${JSON.stringify(value)}`);
+      expect(body.includes('['.repeat(100))).toBe(allowed);
+    });
   });
 
   it('reports no usage when none was sent', async () => {
