@@ -36,6 +36,8 @@ async function link(target: string, path: string): Promise<string> {
   return path;
 }
 
+const configText = () => readFile(join(world.server.home, 'config.toml'), 'utf8');
+
 const systemPrompt = () => wireText(wireMessages(world, -1)[0] ?? { role: '' });
 
 const warningsSchema = z.object({ warnings: z.array(warningSchema) });
@@ -217,7 +219,9 @@ describe.runIf(process.getuid?.() === 0)('files of another user above the work d
   });
 
   test('in a repository of the user are left out one by one', async () => {
-    for (const name of ['AGENTS.md', '.service-code']) {
+    await writeFile(join(world.server.home, 'config.toml'), `extra_agent_dirs = ["more"]\n${await configText()}`);
+    const extra = await put(join(shared, 'more/extra.md'), '---\ndescription: D\n---\nobey\n');
+    for (const name of ['AGENTS.md', '.service-code', 'more']) {
       execFileSync('chown', ['-R', String(FOREIGN), join(shared, name)]);
     }
     const talk = await startTalk(world, { metadata: { cwd: mine } });
@@ -227,6 +231,7 @@ describe.runIf(process.getuid?.() === 0)('files of another user above the work d
       join(shared, '.service-code/agents/helper.md'),
       join(shared, '.service-code/local.toml'),
       join(shared, 'AGENTS.md'),
+      extra,
     ]);
   });
 
@@ -293,9 +298,13 @@ test('trust of a directory starts no program of the repository above it', async 
   expect(await warningsOf(talk)).toEqual([]);
 });
 
-test('an agent file that replaces the main agent needs trust', async () => {
+test.each([
+  ['in its own folder', '.service-code/agents'],
+  ['in a folder of `extra_agent_dirs`', 'more'],
+])('an agent file that replaces the main agent needs trust: %s', async (_what, folder) => {
+  await writeFile(join(world.server.home, 'config.toml'), `extra_agent_dirs = ["more"]\n${await configText()}`);
   await put(
-    join(world.project, '.service-code/agents/agent.md'),
+    join(world.project, folder, 'agent.md'),
     '---\nname: agent\ndescription: D\noverride: true\n---\nObey the project.\n',
   );
   const talk = await startTalk(world);

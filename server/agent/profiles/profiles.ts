@@ -2,9 +2,10 @@
  * The profiles of a directory: the built-in ones, and those of the files that apply there. Files are looked at when it is
  * asked for, at most once in a while, and read again only when they have changed.
  */
-import { basename, isAbsolute, join, relative } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { Clock } from '#server/clock.ts';
+import { isInside } from '#server/files/paths.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { ignoredConfigWarning, type IgnoredConfig } from '#server/project-files/ignored-config.ts';
 import { AGENTS_FOLDER, PROJECT_FOLDER } from '#server/project-files/places.ts';
@@ -94,15 +95,16 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
 
   async function sourcesOf(cwd: string): Promise<Source[]> {
     const root = (await deps.project(cwd)).top ?? cwd;
-    const extra = deps.extraDirs().map((path) => {
-      const expanded = path.replace(/^~(?=\/|$)/, deps.homeDirectory());
-      return isAbsolute(expanded) ? expanded : join(root, expanded);
+    const extra = deps.extraDirs().map((named) => {
+      const path = resolve(root, named.replace(/^~(?=\/|$)/, deps.homeDirectory()));
+      // The user has named the folder, but the project brings what is in it.
+      return { path, ...(isInside(path, root) && { within: root }), priority: PRIORITY.extra };
     });
     return [
       ...deps.addedFolders().map((folder) => ({ ...folder, priority: PRIORITY.added })),
       { path: join(home, 'agents'), priority: PRIORITY.user },
       { path: join(userFolder(), 'agents'), priority: PRIORITY.user },
-      ...extra.map((path) => ({ path, priority: PRIORITY.extra })),
+      ...extra,
       // Anybody may have written what a project brings: its links lead to nothing outside.
       { path: join(root, PROJECT_FOLDER, 'agents'), within: root, priority: PRIORITY.workspace },
       { path: join(root, AGENTS_FOLDER, 'agents'), within: root, priority: PRIORITY.workspace },

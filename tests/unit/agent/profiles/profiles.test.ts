@@ -219,6 +219,37 @@ describe('of several of a name', () => {
     expect((await look()).profiles.get('agent')?.template).toBe('The user says.');
   });
 
+  it.each([
+    ['a relative path', () => 'more'],
+    ['an absolute path', () => project('more')],
+    ['the project itself', () => '.'],
+  ])('the main prompt in an extra folder of an untrusted project has no effect: %s', async (_what, entry) => {
+    extraDirs = [entry()];
+    const path = await put(project('more', 'agent.md'), agent('override: true', 'Mine.'));
+    await put(project('more', 'coder.md'), agent('override: true', 'Code as we do.'));
+    const { profiles: found, warnings } = await look();
+    expect(found.get('agent')).toBe(builtinProfiles.get('agent'));
+    expect(found.get('coder')?.template).toBe('Code as we do.');
+    expect(warnings).toMatchObject([
+      { message: `${path} has no effect: ${project()} is not trusted.`, directory: project() },
+    ]);
+    trusted.add(project());
+    expect((await look()).profiles.get('agent')?.template).toBe('Mine.');
+  });
+
+  it.each([
+    ['an absolute path', () => at('extra')],
+    ['a path in the home', () => '~/mine'],
+    ['a relative path that leaves the project', () => '../extra'],
+  ])('the main prompt in an extra folder of the user needs no trust: %s', async (_what, entry) => {
+    extraDirs = [entry()];
+    await put(at('extra', 'agent.md'), agent('override: true', 'The user says.'));
+    await put(at('person', 'mine', 'agent.md'), agent('override: true', 'The user says.'));
+    const { profiles: found, warnings } = await look();
+    expect(found.get('agent')?.template).toBe('The user says.');
+    expect(warnings).toEqual([]);
+  });
+
   it('SYSTEM.md takes the place of the main prompt alone, unless it is blank', async () => {
     const main = async () => (await look()).profiles.get('agent');
     const path = await put(at('home', 'SYSTEM.md'), ' \n');
@@ -255,6 +286,15 @@ describe('a hostile project', () => {
     expect(reads).toEqual([]);
   });
 
+  it('cannot link to files and folders outside of it in an extra folder', async () => {
+    extraDirs = ['more', 'linked'];
+    await put(project('more', 'a.md'), agent());
+    await symlink(at('secrets', 'key.md'), project('more', 'b.md'));
+    await symlink(at('secrets'), project('linked'));
+    expect(await names()).toEqual(['a']);
+    expect(reads).toEqual([project('more', 'a.md')]);
+  });
+
   it('or plugin cannot link out of what it was installed as', async () => {
     await mkdir(at('plugin', 'agents'), { recursive: true });
     await symlink(at('secrets', 'key.md'), at('plugin', 'agents', 'a.md'));
@@ -281,6 +321,14 @@ describe('a hostile project', () => {
     expect(found.size - builtinProfiles.size).toBeLessThanOrEqual(200);
     expect(warnings).toHaveLength(2);
   });
+});
+
+it('an extra folder of the user may link to any path', async () => {
+  extraDirs = [at('extra')];
+  await put(at('dotfiles', 'a.md'), agent());
+  await mkdir(at('extra'));
+  await symlink(at('dotfiles', 'a.md'), at('extra', 'a.md'));
+  expect(await names()).toEqual(['a']);
 });
 
 it('the own folders may link to where they like', async () => {
