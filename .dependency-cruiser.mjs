@@ -69,8 +69,58 @@ export default {
       comment:
         'What anybody may have put there is read through the runtime: bounded, without waiting, regular files only.',
       severity: 'error',
-      from: { path: '^server/(project-files|tools|agent/(prompt|profiles))/' },
+      from: {
+        path: '^server/((project-files|tools|agent/(prompt|profiles)|git)/|mcp/config/(server-file|workspace-servers)\\.ts$)',
+        // Files of the server's own, and facts of the disk: no content of the project.
+        pathNot: '^server/git/(line-counts|submodules)\\.ts$',
+      },
       to: { path: '^(node:)?fs(/promises)?$' },
+    },
+    {
+      name: 'project-root-has-one-finder',
+      comment: 'Instructions, permissions, searches and MCP servers must agree on the root, and on whose files count.',
+      severity: 'error',
+      from: { path: '^server/', pathNot: '^server/(app\\.ts$|project-files/)' },
+      to: { path: '^server/project-files/(projects|owner-rule)\\.ts$', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'git-entries-are-walked-here-only',
+      comment: 'Others ask the finder: these two want `.git` entries of any owner.',
+      severity: 'error',
+      from: {
+        path: '^server/',
+        pathNot: '^server/(project-files/|permissions/steps/git-paths\\.ts$|runtime/own-programs\\.ts$)',
+      },
+      to: { path: '^server/project-files/git-entries\\.ts$' },
+    },
+    {
+      name: 'git-files-are-parsed-for-these-only',
+      comment: "Git's own search and its ignore files follow `.git` pointers; others ask the finder.",
+      severity: 'error',
+      from: {
+        path: '^server/',
+        pathNot: '^server/(project-files/|git/discovery\\.ts$|files/ignore-rules\\.ts$)',
+      },
+      to: { path: '^server/project-files/repository\\.ts$', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'request-targets-have-one-parser',
+      comment: 'Guard and route table get its result from the two entry points.',
+      severity: 'error',
+      from: { pathNot: '^utils/http/(handler|websocket)\\.ts$' },
+      to: { path: '^utils/http/request-target\\.ts$' },
+    },
+    {
+      name: 'raw-requests-stay-in-utils-http',
+      comment:
+        'Who has a raw request can parse its target. The files that are excepted listen for themselves, or use names only.',
+      severity: 'error',
+      from: {
+        path: '^(server|utils|routes|plugins|entry\\.ts$)',
+        pathNot:
+          '^(utils/http/|server/(cli|models/demo)/|server/(mcp/auth/callback|models/errors|web/local-fetch)\\.ts$)',
+      },
+      to: { path: '^(node:)?https?$' },
     },
     {
       name: 'server-knows-no-endpoint',

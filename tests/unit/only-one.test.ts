@@ -23,13 +23,37 @@ describe('one file alone', () => {
   it.each([
     ['splits the query off a request target', /indexOf\('\?'\)|split\('\?'/, ['utils/http/request-target.ts']],
     ['parses what a `.git` file says', /gitdir: /, ['server/project-files/repository.ts']],
-    ['searches for `.git` upward', /stat\(join\(\w+, '\.git'\)/, ['server/project-files/git-entries.ts']],
+    [
+      'walks upward and names `.git` entries',
+      // A call of `dirname` in a loop and a path that ends in `.git`, in any order.
+      /^(?=[^]*(\w+) = dirname\(\1\))(?=[^]*join\(\w+, (?:'\.git'|GIT\w*)\))/,
+      [
+        // Git's own search, which asks for no owner and finds bare repositories.
+        'server/git/discovery.ts',
+        'server/project-files/git-entries.ts',
+      ],
+    ],
     [
       'reads request targets',
       /parseRequestTarget\(/,
       ['utils/http/handler.ts', 'utils/http/request-target.ts', 'utils/http/websocket.ts'],
     ],
   ])('%s', (_what, pattern, files) => expect(filesWith(pattern)).toEqual(files));
+});
+
+it.each([
+  'server/workspaces/local-config.ts',
+  'server/files/ignore-rules.ts',
+  'server/mcp/config/server-file.ts',
+  'server/git/line-counts.ts',
+  'server/git/submodules.ts',
+])('%s reads the content of no file without the bounded reader', (path) => {
+  const text = sources.get(path) ?? '';
+  const imported = [...text.matchAll(/import (?:\{([^}]*)\}|[^;]*) from 'node:fs/g)].flatMap(
+    ([, names = '*']) => names,
+  );
+  expect(text).not.toBe('');
+  expect(imported.join()).not.toMatch(/\*|\bread|open|Stream|cp|copy/);
 });
 
 it('what a change lock protects is written through the lock only', () => {
