@@ -12,6 +12,7 @@ import type Database from 'libsql';
 import { z } from 'zod';
 import type { Logger } from '#server/logging/log.ts';
 import { errorCode } from '#server/files/errno.ts';
+import { FileLockError, openFileLocks, type FileLocks } from './file-locks.ts';
 import { locksWork } from './lock-probe.ts';
 
 /** How long a statement waits for another process's write; both are far under a millisecond in practice. */
@@ -40,7 +41,7 @@ export interface Connection {
 export interface IndexDb {
   /**
    * Runs `use` on the open database; the first call opens it. Found corrupt, the file is made again, empty, and `use`
-   * runs once more. Throws whatever else SQLite throws; after file locks have failed immediately, until they work again.
+   * runs once more. Throws whatever else SQLite throws; where file locks fail, immediately and until they work again.
    */
   run<T>(use: (connection: Connection) => T): T;
   /** Whether the rows of the folders have been read into this file. */
@@ -76,6 +77,11 @@ function connect(database: Database.Database): Connection {
   };
 }
 
+/** Loaded at the first use of a database, which follows the server's start. */
+function loadSqlite(): typeof Database {
+  return createRequire(import.meta.url)('libsql');
+}
+
 /** Empty tables, unless another process has just made them. */
 function createTables(database: Database.Database, { version, sql }: IndexSchema): void {
   database
@@ -99,14 +105,13 @@ export function createIndexDb({ home, schema, log }: IndexDbOptions): IndexDb {
   const path = join(home, 'cache', `index-v${schema.version}.db`);
   const remadeListeners: (() => void)[] = [];
   let closed = false;
-  /** Set while file locks fail: each use would hold the event loop for 10 s. */
+  /** The error of file locks while they fail: each use of the index would hold the event loop for 10 s. */
   let locksFail: Error | undefined;
+  let locks: FileLocks | undefined;
   let opened: { database: Database.Database; connection: Connection; inode: number } | undefined;
 
   function openOnce(): Database.Database {
-    // Loaded here, at the first use, which is behind the server's start.
-    const Sqlite: typeof Database = createRequire(import.meta.url)('libsql');
-    const database = new Sqlite(path);
+    const database = new (loadSqlite())(path);
     try {
       database.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
       database.pragma('journal_mode = WAL');
@@ -132,9 +137,13 @@ export function createIndexDb({ home, schema, log }: IndexDbOptions): IndexDb {
     }
   }
 
-  function open() {
+  function openLocks(): FileLocks {
     if (closed) throw new Error('the index database is closed');
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    return openFileLocks(loadSqlite(), join(dirname(path), 'index-locks'));
+  }
+
+  function open() {
     const database = openPatiently();
     return { database, connection: connect(database), inode: statSync(path).ino };
   }
@@ -142,6 +151,8 @@ export function createIndexDb({ home, schema, log }: IndexDbOptions): IndexDb {
   function release(): void {
     opened?.database.close();
     opened = undefined;
+    locks?.close();
+    locks = undefined;
   }
 
   function remake(error: unknown): void {
@@ -163,10 +174,12 @@ export function createIndexDb({ home, schema, log }: IndexDbOptions): IndexDb {
   function run<T>(use: (connection: Connection) => T): T {
     if (locksFail) throw locksFail;
     try {
+      locks ??= openLocks();
+      locks.check();
       opened ??= open();
       return use(opened.connection);
     } catch (error) {
-      if (error instanceof Error && errorCode(error) === 'SQLITE_PROTOCOL') {
+      if (error instanceof FileLockError || (error instanceof Error && errorCode(error) === 'SQLITE_PROTOCOL')) {
         log.error('file locks of the session index fail; it is not used until they work', { path, err: error });
         locksFail = error;
         void awaitLocks();

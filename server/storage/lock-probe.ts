@@ -1,10 +1,13 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
+import { coveredDescriptors } from '#server/processes/hidden-descriptors.ts';
 
 /** Longer than SQLite tries, which is 10 s. */
 const TIMEOUT_MS = 20_000;
 
+// Its first statement takes SIGUSR1, for which Node otherwise opens its debugger to every user of the machine.
 const program = `
+process.on('SIGUSR1', () => undefined);
 const [libsql, path] = process.argv.slice(1);
 const database = new (require(libsql))(path);
 database.exec('BEGIN IMMEDIATE; COMMIT');
@@ -18,8 +21,14 @@ database.close();
 export function locksWork(path: string): Promise<boolean> {
   const libsql = createRequire(import.meta.url).resolve('libsql');
   return new Promise((resolve) => {
-    const options = { env: {}, timeout: TIMEOUT_MS, killSignal: 'SIGKILL' } as const;
-    const child = execFile(process.execPath, ['-e', program, libsql, path], options, (error) => resolve(!error));
+    const child = spawn(process.execPath, ['-e', program, libsql, path], {
+      env: {},
+      stdio: ['ignore', 'ignore', 'ignore', ...coveredDescriptors()],
+      timeout: TIMEOUT_MS,
+      killSignal: 'SIGKILL',
+    });
+    child.on('error', () => resolve(false));
+    child.on('exit', (code) => resolve(code === 0));
     child.unref();
   });
 }

@@ -11,8 +11,10 @@ export interface Fault {
   syscall: string;
   /** Such as `EIO`. */
   error: string;
-  /** Which call of each thread fails, counted from 1. */
-  nth: number;
+  /** Which call of each thread fails, counted from 1; default: each. */
+  nth?: number;
+  /** Files whose calls fail; default: all. */
+  paths?: string[];
 }
 
 /** Why no call can be made to fail here; undefined where it can. */
@@ -29,9 +31,10 @@ export function straceMissing(): string | undefined {
 export async function withFault(process: ChildProcess, fault: Fault, work: () => Promise<void>): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'service-code-strace-'));
   const log = join(folder, 'log');
-  const { syscall, error, nth } = fault;
-  const inject = `inject=${syscall}:error=${error}:when=${nth}`;
+  const { syscall, error, nth, paths = [] } = fault;
+  const inject = `inject=${syscall}:error=${error}:when=${nth ?? '1+'}`;
   const args = ['-f', '-y', '-o', log, '-e', `trace=${syscall}`, '-e', inject, '-p', String(process.pid)];
+  for (const path of paths) args.push('-P', path);
   const tracer = spawn('strace', args, { stdio: ['ignore', 'ignore', 'pipe'] });
   const exited = once(tracer, 'exit');
   const over = new AbortController();

@@ -106,13 +106,28 @@ describe('index database', () => {
     expect(names(db)).toEqual([]);
   });
 
+  it.skipIf(process.platform !== 'linux').each(['the first use', 'a later use'])(
+    'refuses %s immediately where file locks fail, and works again once they do',
+    async (use) => {
+      const home = await temporaryHome();
+      const db = openDb(home);
+      if (use === 'a later use') db.markFilled();
+      const release = await takeLocks(home, checkedOf(home), readersOf(home));
+      const begun = performance.now();
+      for (let n = 0; n < 100; n += 1) expect(() => db.filled()).toThrow('file locks fail (SQLITE_BUSY)');
+      expect(performance.now() - begun).toBeLessThan(2000);
+      release();
+      await eventually(() => expect(db.filled()).toBe(use === 'a later use'));
+    },
+  );
+
   it.skipIf(process.platform !== 'linux')(
-    'is not used while its file locks fail, and again once they work',
+    'is not used while SQLite finds its locking protocol broken, and again once it works',
     async () => {
       const home = await temporaryHome();
       const db = openDb(home);
       db.markFilled();
-      const release = await blockReaders(`${fileOf(home)}-shm`);
+      const release = await takeLocks(home, readersOf(home));
       // SQLite tries for 10 s; what follows does not.
       expect(() => db.filled()).toThrow('locking protocol');
       const begun = performance.now();
@@ -124,15 +139,30 @@ describe('index database', () => {
   );
 });
 
-/** Another process takes all locks of readers of a database; returns what ends it. */
-async function blockReaders(path: string): Promise<() => void> {
+interface LockedBytes {
+  path: string;
+  start: number;
+  length: number;
+}
+
+const readersOf = (home: string): LockedBytes => ({ path: `${fileOf(home)}-shm`, start: 123, length: 5 });
+const checkedOf = (home: string): LockedBytes => ({ path: join(home, 'cache/index-locks'), start: 0, length: 0 });
+
+/** Another process owns the locks, as if the system granted none; returns what ends it. */
+async function takeLocks(home: string, ...taken: LockedBytes[]): Promise<() => void> {
+  await mkdir(join(home, 'cache'), { recursive: true });
   const script = `
-    open(my $file, '+<', $ARGV[0]) or die $!;
-    my $lock = pack('s s x4 q q i x4', 1, 0, 123, 5, 0);
-    fcntl($file, 6, $lock) or die $!;
+    my @files;
+    while (my ($path, $start, $length) = splice(@ARGV, 0, 3)) {
+      open(my $file, '+>>', $path) or die $!;
+      my $lock = pack('s s x4 q q i x4', 1, 0, $start, $length, 0);
+      fcntl($file, 6, $lock) or die $!;
+      push @files, $file;
+    }
     $| = 1; print "locked"; <STDIN>;
   `;
-  const child = spawn('perl', ['-e', script, path], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const args = taken.flatMap(({ path, start, length }) => [path, String(start), String(length)]);
+  const child = spawn('perl', ['-e', script, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill());
   const [said] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
   expect(String(said)).toBe('locked');
