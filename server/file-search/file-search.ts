@@ -18,6 +18,8 @@ export interface FileSearchDeps extends KnownTreesDeps {
   runtime: SearchRuntime;
   /** Tests name another ripgrep. */
   ripgrep?: SearchOptions['ripgrep'];
+  /** How long a search may take; default: 10 s. */
+  timeoutMs?: number;
 }
 
 /** Creates the service; nothing is known. */

@@ -20,7 +20,9 @@ export interface WantedHits {
   signal: AbortSignal;
 }
 
-export interface FindOptions extends WantedHits, Pick<FileSearchDeps, 'runtime' | 'ripgrep' | 'env' | 'topOf'> {
+type SearchDeps = Pick<FileSearchDeps, 'runtime' | 'ripgrep' | 'timeoutMs' | 'env' | 'topOf'>;
+
+export interface FindOptions extends WantedHits, SearchDeps {
   known: KnownTrees;
 }
 
@@ -46,7 +48,7 @@ function createFilter(request: SearchFiles, showHidden: boolean): Filter {
 export async function findFiles(
   directory: WorkDirectory,
   request: SearchFiles,
-  { known, runtime, ripgrep, env, topOf, order, showHidden, signal }: FindOptions,
+  { known, runtime, ripgrep, timeoutMs = TIMEOUT_MS, env, topOf, order, showHidden, signal }: FindOptions,
 ): Promise<FileHits> {
   const { limit, follow_gitignore: followIgnoreFiles } = request;
   const { admits, includes } = createFilter(request, showHidden);
@@ -64,7 +66,8 @@ export async function findFiles(
   const root = await realpath(directory.root).catch(() => undefined);
   if (root === undefined) return { items: [], truncated: false };
 
-  const common = { query, admits, timeoutMs: TIMEOUT_MS, signal };
+  const timeOut = AbortSignal.timeout(timeoutMs);
+  const common = { query, admits, timeoutMs, signal };
   const ranking = () => createRanking({ query, limit, order, includes });
   const answer = async (hits: ReturnType<typeof ranking>, search: Promise<boolean>) => {
     const complete = await search;
@@ -95,7 +98,9 @@ export async function findFiles(
     return await cold();
   } catch (error) {
     // Without ripgrep the tree answers, as soon as it is known.
-    const waited = error instanceof SearchError ? await warm(await known.wait(root)) : undefined;
+    if (!(error instanceof SearchError)) throw error;
+    const waited = await warm(await known.wait(root, AbortSignal.any([signal, timeOut])));
+    signal.throwIfAborted();
     if (!waited) throw error;
     return waited;
   } finally {

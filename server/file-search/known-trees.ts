@@ -11,14 +11,13 @@ import { within } from '#server/files/open-within.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Projects } from '#server/project-files/projects.ts';
 import type { Directory } from '#server/watches/tree.ts';
+import type { TreeWatcher } from '#server/watches/tree-watcher.ts';
 import type { Lease, Trees } from '#server/watches/trees.ts';
 import { searchedView } from './searched-view.ts';
 
 const KEPT_MS = 5 * 60 * 1000;
-/** A tree that changes all the time is not waited for where ripgrep can answer; */
+/** How long a search waits for a tree that is changing, before ripgrep answers. */
 const SETTLE_MS = 100;
-/** and for so long where it cannot. */
-const WAIT_MS = 10_000;
 
 /** Directories are named by their real paths. */
 export interface KnownTrees {
@@ -26,8 +25,8 @@ export interface KnownTrees {
   find(directory: string): Promise<Directory | undefined>;
   /** A search was answered: the tree is known soon, and kept for a while. */
   keep(directory: string): void;
-  /** As `find`, and waits until the tree is known; undefined when it cannot be. */
-  wait(directory: string): Promise<Directory | undefined>;
+  /** As `find`, and waits until the tree is known; undefined when it cannot be, or is not when `over` is aborted. */
+  wait(directory: string, over: AbortSignal): Promise<Directory | undefined>;
   close(): void;
 }
 
@@ -72,6 +71,16 @@ async function stampOf(root: string, env: NodeJS.ProcessEnv): Promise<string> {
   return stamps.join();
 }
 
+/** The promise, or undefined as soon as the signal is aborted. */
+function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => resolve(undefined);
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
+
 /** Creates it, knowing nothing. */
 export function createKnownTrees({ trees, env, topOf, clock, log }: KnownTreesDeps): KnownTrees {
   /** By real path. */
@@ -89,9 +98,9 @@ export function createKnownTrees({ trees, env, topOf, clock, log }: KnownTreesDe
     }
   }
 
-  function forget(root: string): void {
-    const found = kept.get(root);
-    if (!found) return;
+  /** Releases the tree, unless another one has replaced it. */
+  function forget(root: string, found: Kept): void {
+    if (kept.get(root) !== found) return;
     kept.delete(root);
     found.callOff();
     // One that could not be had needs no release.
@@ -119,49 +128,49 @@ export function createKnownTrees({ trees, env, topOf, clock, log }: KnownTreesDe
   function keepReal(root: string): Kept {
     const found = kept.get(root) ?? begin(root);
     found.callOff();
-    found.callOff = clock.setTimeout(() => forget(root), KEPT_MS);
+    found.callOff = clock.setTimeout(() => forget(root, found), KEPT_MS);
     return found;
   }
 
-  async function rootOf(root: string, { lease, outside }: Kept, settleMs: number): Promise<Directory | undefined> {
-    const watcher = await lease.then(
+  /** The watcher of a tree that is known as ignore files outside of it are now. */
+  async function watcherOf(root: string, found: Kept): Promise<TreeWatcher | undefined> {
+    const watcher = await found.lease.then(
       (held) => held.watcher,
       () => undefined,
     );
     if (!watcher?.knows('searched')) return undefined;
-    if ((await outside) !== (await stampOf(root, env()))) {
-      forget(root);
-      return undefined;
-    }
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<boolean>((resolve) => {
-      timer = setTimeout(() => resolve(false), settleMs);
-    });
-    const settled = await Promise.race([watcher.settle().then(() => true), late]);
-    clearTimeout(timer);
-    return settled && watcher.knows('searched') ? watcher.tree.root : undefined;
+    if ((await found.outside) === (await stampOf(root, env()))) return watcher;
+    forget(root, found);
+    return undefined;
   }
 
-  async function shownTree(root: string, found: Kept): Promise<Directory | undefined> {
-    return (await found.shown) ? rootOf(root, found, WAIT_MS) : undefined;
+  async function settledRoot(watcher: TreeWatcher): Promise<Directory | undefined> {
+    await watcher.settle();
+    return watcher.knows('searched') ? watcher.tree.root : undefined;
+  }
+
+  async function shownRoot(root: string, found: Kept): Promise<Directory | undefined> {
+    const watcher = (await found.shown) && (await watcherOf(root, found));
+    return watcher ? settledRoot(watcher) : undefined;
   }
 
   return {
     async find(root) {
       const found = kept.get(root);
-      return found && rootOf(root, found, SETTLE_MS);
+      const watcher = found && (await watcherOf(root, found));
+      return watcher && unlessAborted(AbortSignal.timeout(SETTLE_MS), settledRoot(watcher));
     },
     keep: (root) => void keepReal(root),
-    async wait(root) {
+    async wait(root, over) {
       const first = keepReal(root);
-      const tree = await shownTree(root, first);
-      if (tree) return tree;
-      // What was kept is not true any more, as when a part could not be watched for a while.
-      if (kept.get(root) === first) forget(root);
-      return shownTree(root, keepReal(root));
+      const tree = await unlessAborted(over, shownRoot(root, first));
+      if (tree || over.aborted) return tree;
+      // The tree is known no longer, as when a part could not be watched for a while; one that is only changing stays.
+      forget(root, first);
+      return unlessAborted(over, shownRoot(root, keepReal(root)));
     },
     close() {
-      for (const root of kept.keys()) forget(root);
+      for (const [root, found] of kept) forget(root, found);
     },
   };
 }

@@ -9,6 +9,7 @@ import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { TreeWatcher } from '#server/watches/tree-watcher.ts';
 import { createTrees, type Trees } from '#server/watches/trees.ts';
 import type { SearchFiles } from '#schema/file-search.ts';
+import { eventually } from '#support/patience.ts';
 import { openProjects } from '#support/projects.ts';
 
 const log = createLogger('silent');
@@ -61,11 +62,57 @@ const changedTrees = (change: (watcher: TreeWatcher) => Partial<TreeWatcher>): P
 
 test('without ripgrep the tree is waited for, longer than where ripgrep could answer', async () => {
   await writeFile(join(root, 'a.ts'), '');
-  const slow = changedTrees(({ settle }) => ({
-    settle: () => new Promise((resolve) => setTimeout(() => resolve(settle()), 400)),
+  const settling: (() => void)[] = [];
+  let held = false;
+  const busy = changedTrees(({ settle }) => ({
+    async settle() {
+      if (held) await new Promise<void>((resolve) => settling.push(resolve));
+      return settle();
+    },
   }));
-  const { search } = start({ ripgrep: async () => undefined, trees: slow });
-  expect((await search('a.ts')).items).toHaveLength(1);
+  const { search } = start({ ripgrep: async () => undefined, trees: busy });
+  await search('a.ts');
+  held = true;
+  const first = search('a.ts');
+  // Each search settles the tree twice: before ripgrep, for a short time, and after it.
+  await eventually(() => expect(settling).toHaveLength(2));
+  const second = search('a.ts');
+  await eventually(() => expect(settling).toHaveLength(4));
+  for (const settle of settling) settle();
+  for (const hits of [await first, await second]) expect(hits.items).toHaveLength(1);
+});
+
+/** Trees that change without end while `isBusy`; `leases` counts how often one was listed. */
+function busyTrees(onSettle = () => {}) {
+  const state = { isBusy: true, leases: 0 };
+  const busy = changedTrees(({ settle }) => {
+    state.leases += 1;
+    return {
+      settle() {
+        onSettle();
+        return state.isBusy ? new Promise(() => {}) : settle();
+      },
+    };
+  });
+  return { state, trees: busy };
+}
+
+test('without ripgrep a tree that only changes is waited for once, and not listed again', async () => {
+  await writeFile(join(root, 'a.ts'), '');
+  const { state, trees: busy } = busyTrees();
+  const { search } = start({ ripgrep: async () => undefined, trees: busy, timeoutMs: 50 });
+  for (let n = 0; n < 3; n += 1) await expect(search('a.ts')).rejects.toThrow('ripgrep');
+  state.isBusy = false;
+  await eventually(async () => expect((await search('a.ts')).items).toHaveLength(1));
+  expect(state.leases).toBe(1);
+});
+
+test('without ripgrep the wait for a tree ends with the client', async () => {
+  await writeFile(join(root, 'a.ts'), '');
+  const gone = new AbortController();
+  const { trees: busy } = busyTrees(() => gone.abort(new Error('the client is gone')));
+  const { search } = start({ ripgrep: async () => undefined, trees: busy, timeoutMs: 600_000 });
+  await expect(search('a.ts', {}, gone.signal)).rejects.toThrow('the client is gone');
 });
 
 test('without ripgrep a tree that is known no longer is listed anew', async () => {
