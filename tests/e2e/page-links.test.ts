@@ -1,8 +1,9 @@
 /** Links in the text of a model: which ones open, and what is visible of where they lead. */
 import type { Page } from 'playwright-core';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { usePage } from '#support/browser.ts';
 import { useBuiltServer } from '#support/built-server.ts';
+import { sends, startWebHost } from '#support/web-host.ts';
 
 const built = useBuiltServer();
 let page: Page;
@@ -35,14 +36,16 @@ it('links lead to pages of other hosts and to mail addresses, and show their hos
       '[Approve](http://evil.test/x?y) [the docs](https://docs.test:8443/guide) https://plain.test/a?b=1',
       '<https://angle.test> [https://same.test/](https://same.test/) [https://good.test/](https://evil.test/)',
       '[local](http://localhost:3000/app) [accounts](https://accounts.test@evil.test/) [p\u0430ge](https://p\u0430ge.test/)',
-      '[write](mailto:a@b.test?subject=x) <c@d.test> ![picture](https://images.test/p.png) [`code` **b**](https://x.test/)',
+      '[https://accounts.test@evil.test/](https://accounts.test@evil.test/) <https://accounts.test@evil.test/>',
+      '[write](mailto:a@b.test?bcc=e@f.test) <c@d.test> ![picture](https://images.test/p.png) [`code` **b**](https://x.test/)',
     ].join('\n\n'),
   );
   expect(shown.split(/\n+/)).toEqual([
     'Approve (evil.test) the docs (docs.test:8443) https://plain.test/a?b=1',
     'https://angle.test https://same.test/ https://good.test/ (evil.test)',
     'local (localhost:3000) accounts (evil.test) p\u0430ge (xn--pge-6cd.test)',
-    'write (a@b.test) c@d.test picture (images.test) code b (x.test)',
+    'https://accounts.test@evil.test/ (evil.test) https://accounts.test@evil.test/ (evil.test)',
+    'write (a@b.test?bcc=e@f.test) c@d.test picture (images.test) code b (x.test)',
   ]);
   expect(links).toEqual(
     [
@@ -55,7 +58,9 @@ it('links lead to pages of other hosts and to mail addresses, and show their hos
       'http://localhost:3000/app',
       'https://accounts.test@evil.test/',
       'https://xn--pge-6cd.test/',
-      'mailto:a@b.test?subject=x',
+      'https://accounts.test@evil.test/',
+      'https://accounts.test@evil.test/',
+      'mailto:a@b.test?bcc=e@f.test',
       'mailto:c@d.test',
       'https://images.test/p.png',
       'https://x.test/',
@@ -64,18 +69,50 @@ it('links lead to pages of other hosts and to mail addresses, and show their hos
 });
 
 it('everything else is text', async () => {
-  const own = new URL(built.server.url).host;
+  const { host: own, port } = new URL(built.server.url);
   const { shown, links } = await draw(
     [
       `[Approve](/#token=X) [file](/api/v1/fs:content?path=a) [own](http://${own}/#token=X) http://${own}/`,
       '[host](//evil.test/) [src/main.ts](src/main.ts) [top](#top) [call](tel:1) [get](ftp://f.test/) ![x](/y.png)',
       '[run](javascript:alert(1)) [open](vscode://file/x) README.md main.rs',
+      `[here](http://127.1:${port}/#token=X) [there](http://localhost:${port}/#token=X)`,
     ].join('\n\n'),
   );
   expect(shown.split(/\n+/)).toEqual([
     `Approve (/#token=X) file (/api/v1/fs:content?path=a) own (http://${own}/#token=X) http://${own}/`,
     'host (//evil.test/) src/main.ts top (#top) call (tel:1) get (ftp://f.test/) x (/y.png)',
     '[run](javascript:alert(1)) open (vscode://file/x) README.md main.rs',
+    `here (http://127.1:${port}/#token=X) there (http://localhost:${port}/#token=X)`,
   ]);
   expect(links).toEqual([]);
+});
+
+it('pages that a search has found show their host; those of this server are text', async () => {
+  const host = await startWebHost();
+  onTestFinished(() => host.close());
+  const result = (title: string, url: string) => ({ title, url, snippet: '', site_name: 'Accounts', date: '' });
+  const own = `http://127.0.0.1:${new URL(built.server.url).port}/#token=X`;
+  const found = [
+    result('accounts.test', 'https://accounts.test@evil.test/x'),
+    result('https://plain.test/', 'https://plain.test/'),
+    result('https://a@b.test/', 'https://a@b.test/'),
+    result('own', own),
+  ];
+  host.on('/search', sends(JSON.stringify({ search_results: found })));
+  const search = { base_url: `http://127.0.0.1:${host.port}/search`, api_key: 'k' };
+  await built.ok('POST', '/config', { services: { search } });
+  const session = await built.newSession();
+  built.base.model.enqueue({ calls: [{ name: 'WebSearch', args: { query: 'accounts' } }] });
+  await built.prompt(session, 'go');
+  await page.goto(`${built.server.url}/#/s/${session}`);
+  const card = page.locator('[data-tool="WebSearch"]');
+  await card.getByRole('button', { name: /Search the web/ }).click();
+  await card.locator('ol').waitFor({ state: 'visible' });
+  expect(await card.locator('li').allInnerTexts()).toEqual([
+    'accounts.test(evil.test)Accounts',
+    'https://plain.test/Accounts',
+    'https://a@b.test/(b.test)Accounts',
+    `own(${own})Accounts`,
+  ]);
+  expect(await card.locator('a').count()).toBe(3);
 });

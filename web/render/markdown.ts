@@ -50,11 +50,11 @@ md.renderer.rules.fence = (tokens, index, options, env, self) => {
 const attribute = (token: Token | undefined, name: string) => String(token?.attrGet(name) ?? '');
 
 const opening = (href: string) =>
-  linkTarget(href, location.host).opens ? `<a href="${escapeHtml(href)}">` : '<span class="label">';
+  linkTarget(href, location.href).opens ? `<a href="${escapeHtml(href)}">` : '<span class="label">';
 
 /** The end of a link: its target is visible where the label does not name it. */
 function closing(href: string, label: string): string {
-  const { opens, shown } = linkTarget(href, location.host);
+  const { opens, shown } = linkTarget(href, location.href);
   const target = namesTarget(label, href) ? '' : ` <span class="target">(${escapeHtml(shown)})</span>`;
   return `${opens ? '</a>' : '</span>'}${target}`;
 }
