@@ -81,3 +81,36 @@ it('asks for trust, adds a server, signs in to it, edits and removes it', async 
   await item('guarded').waitFor(hidden);
   expect(errors).toEqual([]);
 });
+
+it('marks hidden characters of a server’s name, program, origin and failure, and leaves other names unmarked', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'service-code-page-'));
+  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  const cwd = join(root, 'pro\u200bject');
+  const script = 'console.error("last\\u202e words"); process.exit(3)';
+  await putFile(join(root, 'home', 'mcp.json'), { mcpServers: { קוד: { command: 'no-such-program' } } });
+  await putFile(join(cwd, '.mcp.json'), {
+    mcpServers: { 'gith\u202eub': { command: process.execPath, args: ['-e', script, 'a\u2067b'] } },
+  });
+  const server = await spawnServer({ args: ['--demo'], home: join(root, 'home') });
+  onTestFinished(() => server.close());
+  const browser = await launchBrowser();
+  onTestFinished(() => browser.close());
+  const { page } = await openPage(browser, server);
+  const { data } = await server.api('POST', '/sessions', { metadata: { cwd } });
+  const { id } = z.object({ id: z.string() }).parse(data);
+  await server.api('POST', `/sessions/${id}/profile`, { title: 'Servers' });
+  await page.goto(`${server.url}/#/s/${id}`);
+  await page.getByRole('group', { name: 'Trust this project?' }).getByRole('button', { name: 'Trust' }).click();
+  await page.getByRole('button', { name: 'MCP', exact: true }).click();
+  const items = page.getByRole('list', { name: 'MCP servers' }).locator(':scope > li');
+  const hostile = items.filter({ hasText: 'gith' });
+  await hostile.locator('pre', { hasText: 'last<U+202E> words' }).waitFor(visible);
+  await hostile.locator('summary').click();
+  for (const text of ['gith<U+202E>ub', 'a<U+2067>b', 'pro<U+200B>ject']) {
+    await hostile.getByText(text).waitFor(visible);
+  }
+  expect(await hostile.locator('mark').count()).toBe(4);
+  const plain = items.filter({ hasText: 'קוד' });
+  await plain.waitFor(visible);
+  expect(await plain.locator('mark').count()).toBe(0);
+});
