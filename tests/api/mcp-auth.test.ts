@@ -90,9 +90,10 @@ it('signs in: discovery, registration, PKCE, and the server can be used', async 
 
   const folder = join(server.home, 'credentials', 'mcp');
   const files = await readdir(folder);
-  expect(files.map((name) => name.replace(/^guarded-[0-9a-f]{24}-/, '')).toSorted()).toEqual([
+  expect(files.map((name) => name.replace(/^guarded-[0-9a-f]{24}[-.]/, '')).toSorted()).toEqual([
     'client.json',
     'discovery.json',
+    'lock.1',
     'meta.json',
     'tokens.json',
   ]);
@@ -331,7 +332,11 @@ it('reset forgets everything, ends what is under way, and may be repeated', asyn
   expect((await v2('POST', '/auth:reset', locator())).data).toBeNull();
   expect((await v2('POST', '/auth:reset', locator())).code).toBe(0);
   expect(changes).toEqual(['removed', 'removed']);
-  expect(await readdir(join(server.home, 'credentials', 'mcp'))).toEqual([]);
+  const folder = join(server.home, 'credentials', 'mcp');
+  const [lock = '', ...others] = await readdir(folder);
+  expect(others).toEqual([]);
+  // The numbers of a lock only rise; the file names no owner.
+  expect([lock, (await stat(join(folder, lock))).size]).toEqual([expect.stringMatching(/\.lock\.3$/), 0]);
   expect(await statuses()).toEqual([{ name: 'guarded', authStatus: 'oauth-required' }]);
   const again = await begin();
   const waits = nextWait(server);

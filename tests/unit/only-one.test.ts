@@ -56,17 +56,69 @@ it.each([
   expect(imported.join()).not.toMatch(/\*|\bread|open|Stream|cp|copy/);
 });
 
-it('what a change lock protects is written through the lock only', () => {
-  const holders = filesWith(/ChangeLock</).filter((path) => path !== 'server/storage/change-lock.ts');
-  expect(holders).not.toEqual([]);
-  const writers = holders.filter((path) =>
-    /\bwrite(File\w*|ThroughLinks)\(|documents\.set\(|confirmed\.add\(/.test(sources.get(path) ?? ''),
-  );
-  expect(writers).toEqual([]);
-  expect(filesWith(/acquireLease\(/)).toEqual([
-    'server/app.ts',
-    'server/journal/journal-files.ts',
-    'server/storage/change-lock.ts',
-    'server/storage/lease.ts',
-  ]);
+describe('what a change lock protects', () => {
+  /** The modules with functions that write such files; all are passed to a lock, which passes them to the services. */
+  const factories = [
+    'server/config/config-writer.ts',
+    'server/mcp/auth/credential-changes.ts',
+    'server/mcp/config/user-file-writer.ts',
+    'server/workspaces/registry-document.ts',
+  ];
+  const text = (path: string) => sources.get(path) ?? '';
+
+  it('is written through the lock only', () => {
+    const holders = filesWith(/\bChangeLock<|\bChangeCredential\b|\bCredentialReader\b/).filter(
+      (path) => path !== 'server/storage/change-lock.ts' && !factories.includes(path),
+    );
+    expect(holders).toContain('server/mcp/auth/grants.ts');
+    expect(holders).toContain('server/mcp/auth/authorization.ts');
+    const writes =
+      /\bwrite(File\w*|ThroughLinks)\(|\b(documents|store)\.(set|setText|write|remove)\(|documents\[|confirmed\.add\(/;
+    expect(holders.filter((path) => writes.test(text(path)))).toEqual([]);
+    expect(filesWith(/acquireLease\(/)).toEqual([
+      'server/app.ts',
+      'server/journal/journal-files.ts',
+      'server/storage/change-lock.ts',
+      'server/storage/lease.ts',
+    ]);
+  });
+
+  it('has no writer that a service receives without its lock', () => {
+    for (const [path, source] of sources) {
+      // A reader that is a writer, too, would pass the functions to each of its users.
+      expect(source, path).not.toMatch(/extends \w*Writer\b(?! *<)/);
+      const made = [...source.matchAll(/^.*\bcreate\w+Writer\(.*$/gm)].flatMap(([line]) =>
+        /^export |createChangeLock\(\{.*\bwriter: create\w+Writer\(/.test(line) ? [] : [line],
+      );
+      expect(made, path).toEqual([]);
+    }
+    expect(filesWith(/createChangeLock\(/)).toEqual(['server/app.ts', 'server/mcp/auth/credential-changes.ts']);
+    expect(filesWith(/\bdocumentKey\(/)).toEqual([
+      'server/mcp/auth/credential-changes.ts',
+      'server/mcp/auth/credentials.ts',
+    ]);
+  });
+
+  it('is among the documents that a listed module writes', () => {
+    const ofServer = (pattern: RegExp) => filesWith(pattern).filter((path) => path.startsWith('server/'));
+    expect(
+      ofServer(/\bdocuments\.(set|setText|remove)\(|\{[^}]*\b(set|setText|remove)\b[^}]*\} = documents\b/),
+    ).toEqual([
+      'server/mcp/auth/credential-changes.ts',
+      // Whole values under keys of their own, which no change reads first.
+      'server/models/providers/identity.ts',
+      'server/models/video-uploads.ts',
+      'server/uploads/uploads.ts',
+      // Runs within the lock of additional directories.
+      'server/workspaces/confirmed-dirs.ts',
+      'server/workspaces/registry-document.ts',
+      'server/workspaces/trust.ts',
+    ]);
+    expect(filesWith(/\bwriteThroughLinks\(/)).toEqual([
+      'server/config/config-writer.ts',
+      'server/files/atomic-write.ts',
+      'server/mcp/config/user-file-writer.ts',
+      'server/workspaces/local-config.ts',
+    ]);
+  });
 });

@@ -3,8 +3,9 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { listenForCallback, type CallbackListener, type CallbackOutcome } from './callback.ts';
 import { oneLine } from '../server-text.ts';
 import { askForChallenge, type Challenge } from './challenge.ts';
-import type { CredentialStore, Stored, Tokens } from './credentials.ts';
+import type { CredentialReader, Stored } from './credentials.ts';
 import { discover, type Discovered } from './discover.ts';
+import type { NewGrant } from './grants.ts';
 import type { Fetch } from '#server/net/http-client.ts';
 import type { Network } from '#server/net/network.ts';
 import { isAllowed, oauthFetch } from './oauth-fetch.ts';
@@ -35,8 +36,9 @@ export interface AuthorizationDeps {
   target: AuthTarget;
   /** What the server has said when it refused a connection. */
   challenge: Challenge | undefined;
-  store: CredentialStore;
-  save(tokens: Omit<Tokens, 'obtained_at'>): Promise<void>;
+  store: CredentialReader;
+  /** Stores the grant unless the signal is aborted. */
+  save(grant: NewGrant, signal: AbortSignal): Promise<void>;
   fetch: Fetch;
   network: Pick<Network, 'resolve'>;
   clientName: string;
@@ -195,26 +197,28 @@ export async function startAuthorization(deps: AuthorizationDeps): Promise<Autho
         resource,
         fetchFn: fetch,
       });
-      if (ended.signal.aborted) throw new Error(CLOSED);
       const { access_token, refresh_token, expires_in } = tokens;
       // A server that grants what was asked for need not say so.
       const granted = tokens.scope ?? scope;
       const methods = metadata?.token_endpoint_auth_methods_supported;
-      await store.write(id, 'client', client);
-      await store.write(id, 'discovery', {
-        issuer,
-        authorization_server: authorizationServerUrl,
-        token_endpoint: metadata?.token_endpoint ?? new URL('/token', authorizationServerUrl).href,
-        ...(methods && { token_endpoint_auth_methods_supported: methods }),
-        resource,
-      });
-      await store.write(id, 'meta', granted === undefined ? {} : { granted });
-      await deps.save({
-        access_token,
-        ...(refresh_token !== undefined && { refresh_token }),
-        ...(granted !== undefined && { scope: granted }),
-        ...(expires_in !== undefined && { expires_in }),
-      });
+      const grant: NewGrant = {
+        client,
+        discovery: {
+          issuer,
+          authorization_server: authorizationServerUrl,
+          token_endpoint: metadata?.token_endpoint ?? new URL('/token', authorizationServerUrl).href,
+          ...(methods && { token_endpoint_auth_methods_supported: methods }),
+          resource,
+        },
+        meta: granted === undefined ? {} : { granted },
+        tokens: {
+          access_token,
+          ...(refresh_token !== undefined && { refresh_token }),
+          ...(granted !== undefined && { scope: granted }),
+          ...(expires_in !== undefined && { expires_in }),
+        },
+      };
+      await deps.save(grant, ended.signal);
     };
     return { authorizationUrl: authorizationUrl.href, callbackUrl: redirectUrl, result, isAnswer, arrive, end };
   } catch (error) {

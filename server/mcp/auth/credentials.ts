@@ -27,7 +27,8 @@ export function credentialId(name: string, url: string): string {
   return `${safe}-${hash.slice(0, HASH_CHARS)}`;
 }
 
-const kinds = {
+/** The documents of a credential. */
+export const credentialSchemas = {
   tokens: z.object({
     access_token: z.string().min(1),
     refresh_token: z.string().optional(),
@@ -65,44 +66,37 @@ const kinds = {
   }),
 };
 
-type Kind = keyof typeof kinds;
-export type Stored<K extends Kind> = z.output<(typeof kinds)[K]>;
+export type Kind = keyof typeof credentialSchemas;
+/** All kinds; tokens first, without which the others are of no use. */
+export const KINDS: Kind[] = ['tokens', 'client', 'discovery', 'meta'];
+export type Stored<K extends Kind> = z.output<(typeof credentialSchemas)[K]>;
 export type Tokens = Stored<'tokens'>;
 
-/** The functions of the store that write. */
-export interface CredentialWriter {
-  write<K extends Kind>(id: string, kind: K, value: Stored<K>): Promise<void>;
-  remove(id: string, ...which: Kind[]): Promise<void>;
-}
-
-export interface CredentialStore extends CredentialWriter {
+/** Reads credentials. They are written through their lock only: `credential-changes.ts`. */
+export interface CredentialReader {
   /** What cannot be read counts as missing. */
   read<K extends Kind>(id: string, kind: K): Promise<Stored<K> | undefined>;
   /** All that have tokens. */
   ids(): Promise<string[]>;
 }
 
-const ALL: Kind[] = ['tokens', 'client', 'discovery', 'meta'];
 const TOKENS_SUFFIX = '-tokens.json';
 
-/** Reads at every question; servers of one home share them. */
-export function createCredentialStore({ documents, log }: { documents: Documents; log: Logger }): CredentialStore {
-  const keyOf = (id: string, kind: Kind) => `${PREFIX}:${id}-${kind}.json`;
+/** The key of a credential's document. */
+export const documentKey = (id: string, kind: Kind) => `${PREFIX}:${id}-${kind}.json`;
 
+/** Reads at every question; servers of one home share them. */
+export function createCredentialReader({ documents, log }: { documents: Documents; log: Logger }): CredentialReader {
   return {
     async read<K extends Kind>(id: string, kind: K) {
       try {
         // The schema of a kind that is only known as one of them; its own output is what it gives.
-        return (await documents.get(keyOf(id, kind), kinds[kind])) as Stored<K> | undefined;
+        return (await documents.get(documentKey(id, kind), credentialSchemas[kind])) as Stored<K> | undefined;
       } catch {
         // The reason may quote what is in it.
         log.warn('a document of MCP credentials cannot be read and counts as missing', { id, kind });
         return undefined;
       }
-    },
-    write: (id, kind, value) => documents.set(keyOf(id, kind), kinds[kind], value),
-    async remove(id, ...which) {
-      for (const kind of which.length > 0 ? which : ALL) await documents.remove(keyOf(id, kind));
     },
     async ids() {
       const start = `${PREFIX}:`;

@@ -2,14 +2,11 @@
  * Stored grants and their renewal. A refresh token may be good for one use, and servers take back a grant whose old one
  * is used again: so there is one renewal at a time, also among the servers of a home.
  */
-import { mkdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import type { Clock } from '#server/clock.ts';
 import type { Logger } from '#server/logging/log.ts';
-import type { ChangeLock } from '#server/storage/change-lock.ts';
-import { createSlots } from '#server/slots.ts';
 import { causeText } from './causes.ts';
-import type { CredentialStore, CredentialWriter, Tokens } from './credentials.ts';
+import type { ChangeCredential, CredentialWriter } from './credential-changes.ts';
+import { KINDS, type CredentialReader, type Stored, type Tokens } from './credentials.ts';
 import type { Fetch } from '#server/net/http-client.ts';
 import type { Network } from '#server/net/network.ts';
 import { oauthFetch } from './oauth-fetch.ts';
@@ -34,6 +31,14 @@ export interface GrantChange {
   kind: 'saved' | 'removed';
 }
 
+/** The documents that a sign-in stores together. */
+export interface NewGrant {
+  client: Stored<'client'>;
+  discovery: Stored<'discovery'>;
+  meta: Stored<'meta'>;
+  tokens: Omit<Tokens, 'obtained_at'>;
+}
+
 export interface Grants {
   /** The tokens to be used now, renewed where they end soon. Undefined: none that the server could take. */
   current(id: string): Promise<Tokens | undefined>;
@@ -43,8 +48,9 @@ export interface Grants {
   settle(id: string): Promise<boolean>;
   /** Nobody is asked. */
   state(id: string): Promise<GrantState>;
-  save(id: string, tokens: Omit<Tokens, 'obtained_at'>): Promise<void>;
-  /** Forgets all of a credential; a renewal under way does not bring it back. */
+  /** Stores what a sign-in has brought. Throws the reason of the signal where that is aborted before the first write. */
+  save(id: string, grant: NewGrant, signal: AbortSignal): Promise<void>;
+  /** Forgets all of a credential, and cancels its running renewal. */
   remove(id: string): Promise<void>;
   /** Renews all stored grants in time from now on. */
   start(): Promise<void>;
@@ -54,9 +60,8 @@ export interface Grants {
 }
 
 export interface GrantsDeps {
-  store: CredentialStore;
-  /** The lock of one credential's renewals, among the servers of the home; they write through it only. */
-  lockOf(id: string): { lock: ChangeLock<CredentialWriter>; path: string };
+  store: CredentialReader;
+  change: ChangeCredential;
   fetch: Fetch;
   network: Pick<Network, 'resolve'>;
   clock: Clock;
@@ -74,16 +79,12 @@ function renewalAt(tokens: Tokens): number | undefined {
 }
 
 /** Reads nothing yet. */
-export function createGrants({ store, lockOf, fetch, network, clock, log }: GrantsDeps): Grants {
+export function createGrants({ store, change, fetch, network, clock, log }: GrantsDeps): Grants {
   const listeners = new Set<(change: GrantChange) => void>();
-  const renewals = new Map<string, Promise<Tokens | undefined>>();
+  const renewals = new Map<string, { outcome: Promise<Tokens | undefined>; cancel: AbortController }>();
   const timers = new Map<string, () => void>();
   /** Tokens that their server has refused for good. */
   const refused = new Map<string, string>();
-  /** Counts removals, so that what began before one does not write after it. */
-  const removals = new Map<string, number>();
-  /** Writes and removals follow each other: none ends behind one that came after it. */
-  const writes = createSlots(1);
   const ended = new AbortController();
 
   const tell = (change: GrantChange) => {
@@ -115,18 +116,18 @@ export function createGrants({ store, lockOf, fetch, network, clock, log }: Gran
     }
   }
 
-  /** Whether they were written: not those that have become stale while others were. */
-  function put(writer: CredentialWriter, id: string, tokens: Tokens, isStale = () => false): Promise<boolean> {
-    return writes.run(async () => {
-      if (isStale()) return false;
-      await writer.write(id, 'tokens', tokens);
-      refused.delete(id);
-      arm(id, tokens, MIN_GAP_MS);
-      return true;
-    });
+  async function put(writer: CredentialWriter, id: string, tokens: Tokens): Promise<void> {
+    await writer.write('tokens', tokens);
+    refused.delete(id);
+    arm(id, tokens, MIN_GAP_MS);
   }
 
-  async function ask(id: string, tokens: Tokens, refreshToken: string): Promise<Tokens | undefined> {
+  async function ask(
+    id: string,
+    tokens: Tokens,
+    refreshToken: string,
+    signal: AbortSignal,
+  ): Promise<Tokens | undefined> {
     const [client, discovery] = await Promise.all([store.read(id, 'client'), store.read(id, 'discovery')]);
     if (!client || !discovery) return undefined;
     const { issuer, token_endpoint, token_endpoint_auth_methods_supported, resource } = discovery;
@@ -142,7 +143,7 @@ export function createGrants({ store, lockOf, fetch, network, clock, log }: Gran
       clientInformation: client,
       refreshToken,
       ...(resource === undefined ? {} : { resource }),
-      fetchFn: oauthFetch({ fetch, network }, new URL(token_endpoint), ended.signal),
+      fetchFn: oauthFetch({ fetch, network }, new URL(token_endpoint), signal),
     });
     return {
       access_token: renewed.access_token,
@@ -158,22 +159,24 @@ export function createGrants({ store, lockOf, fetch, network, clock, log }: Gran
     writer: CredentialWriter,
     id: string,
     seen: Tokens | undefined,
+    cancelled: AbortSignal,
   ): Promise<Tokens | undefined> {
-    const removal = removals.get(id);
-    const isStale = () => removals.get(id) !== removal;
     const tokens = await store.read(id, 'tokens');
     // Another server of the home was faster.
     if (tokens && seen && tokens.access_token !== seen.access_token && !isOver(tokens)) {
       arm(id, tokens);
       return tokens;
     }
-    if (tokens?.refresh_token === undefined) return undefined;
+    if (tokens?.refresh_token === undefined || cancelled.aborted) return undefined;
     try {
-      const renewed = await ask(id, tokens, tokens.refresh_token);
-      return renewed && (await put(writer, id, renewed, isStale)) ? renewed : undefined;
+      const signal = AbortSignal.any([ended.signal, cancelled]);
+      const renewed = await ask(id, tokens, tokens.refresh_token, signal);
+      if (!renewed || cancelled.aborted) return undefined;
+      await put(writer, id, renewed);
+      return renewed;
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? error.code : undefined;
-      if (isStale()) return undefined;
+      if (cancelled.aborted) return undefined;
       if (typeof code !== 'string' || !FINAL.has(code)) throw error;
       log.info(`an MCP grant is over: ${causeText(error)}`, { id });
       await forget(writer, id, tokens, code !== 'invalid_grant');
@@ -186,25 +189,25 @@ export function createGrants({ store, lockOf, fetch, network, clock, log }: Gran
     timers.delete(id);
     const meta = await store.read(id, 'meta');
     const granted = scope ?? meta?.granted;
-    if (granted !== undefined) await writer.write(id, 'meta', { ...meta, granted });
-    await writer.remove(id, 'tokens', ...(client ? (['client'] as const) : []));
+    if (granted !== undefined) await writer.write('meta', { ...meta, granted });
+    await writer.remove('tokens');
+    if (client) await writer.remove('client');
     tell({ id, kind: 'removed' });
   }
 
-  /** Whoever asks while one is under way gets its outcome. */
+  /** Coalesces concurrent calls: those made during a renewal share its outcome. */
   function renew(id: string): Promise<Tokens | undefined> {
     const running = renewals.get(id);
-    if (running) return running;
-    const { lock, path } = lockOf(id);
+    if (running) return running.outcome;
+    const cancel = new AbortController();
     const work = async () => {
       const seen = await store.read(id, 'tokens');
       if (seen?.refresh_token === undefined) return undefined;
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      return lock.hold((writer) => renewAlone(writer, id, seen));
+      return change(id, (writer) => renewAlone(writer, id, seen, cancel.signal));
     };
-    const renewal = work().finally(() => renewals.delete(id));
-    renewals.set(id, renewal);
-    return renewal;
+    const outcome = work().finally(() => renewals.delete(id));
+    renewals.set(id, { outcome, cancel });
+    return outcome;
   }
 
   async function current(id: string): Promise<Tokens | undefined> {
@@ -258,21 +261,27 @@ export function createGrants({ store, lockOf, fetch, network, clock, log }: Gran
       return !isOver(tokens) || tokens.refresh_token !== undefined ? 'valid' : 'expired';
     },
 
-    async save(id, tokens) {
-      await put(store, id, { ...tokens, obtained_at: clock.now() });
+    async save(id, { client, discovery, meta, tokens }, signal) {
+      const obtained = { ...tokens, obtained_at: clock.now() };
+      await change(id, async (writer) => {
+        // A reset that was faster ends the sign-in.
+        signal.throwIfAborted();
+        await writer.write('client', client);
+        await writer.write('discovery', discovery);
+        await writer.write('meta', meta);
+        await put(writer, id, obtained);
+      });
       tell({ id, kind: 'saved' });
     },
 
     async remove(id) {
-      const count = () => removals.set(id, (removals.get(id) ?? 0) + 1);
-      count();
-      await writes.run(async () => {
+      // Its request may take longer than a person waits.
+      renewals.get(id)?.cancel.abort();
+      await change(id, async (writer) => {
         timers.get(id)?.();
         timers.delete(id);
         refused.delete(id);
-        await store.remove(id);
-        // For who has read it meanwhile.
-        count();
+        for (const kind of KINDS) await writer.remove(kind);
       });
       tell({ id, kind: 'removed' });
     },

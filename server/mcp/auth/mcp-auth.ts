@@ -1,23 +1,19 @@
 /** Sign-in to remote MCP servers: what connections authenticate with, and the flows that bring it. */
-import { join } from 'node:path';
 import type { AuthProvider } from '@modelcontextprotocol/client';
 import type { Clock } from '#server/clock.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
-import { createChangeLock } from '#server/storage/change-lock.ts';
 import type { Documents } from '#server/storage/documents.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import type { AuthTarget } from './authorization.ts';
 import { causeText } from './causes.ts';
 import { challengeOf, type Challenge } from './challenge.ts';
-import { createCredentialStore, credentialId } from './credentials.ts';
+import { createCredentialChanges } from './credential-changes.ts';
+import { createCredentialReader, credentialId } from './credentials.ts';
 import { createFlows, WAIT_MS, type CompleteOptions, type OpenFlow } from './flows.ts';
 import { createGrants, type GrantChange, type GrantState } from './grants.ts';
 import type { Fetch } from '#server/net/http-client.ts';
 import type { Network } from '#server/net/network.ts';
-
-/** A renewal by another server of the home is waited for. */
-const LOCK_WAIT_MS = 35_000;
 
 /** A server by its name and its address, placeholders replaced. */
 export type AuthServer = Pick<AuthTarget, 'name' | 'url'>;
@@ -72,21 +68,12 @@ export interface McpAuthDeps {
 /** Reads and opens nothing yet. */
 export function createMcpAuth(deps: McpAuthDeps): McpAuth {
   const { home, documents, holder, fetch, network, clientName, clock, log } = deps;
-  const store = createCredentialStore({ documents, log });
+  const store = createCredentialReader({ documents, log });
+  const change = createCredentialChanges({ home, documents, holder });
   const flows = createFlows({ clock });
   /** The last of each credential. */
   const challenges = new Map<string, Challenge>();
-  const grants = createGrants({
-    store,
-    lockOf(id) {
-      const path = join(home, 'credentials', 'mcp', `${id}.lock`);
-      return { path, lock: createChangeLock({ path, holder, writer: store, maxWaitMs: LOCK_WAIT_MS }) };
-    },
-    fetch,
-    network,
-    clock,
-    log,
-  });
+  const grants = createGrants({ store, change, fetch, network, clock, log });
   const idOf = ({ name, url }: AuthServer) => credentialId(name, url);
 
   async function open(target: AuthTarget): Promise<OpenFlow | undefined> {
@@ -101,7 +88,7 @@ export function createMcpAuth(deps: McpAuthDeps): McpAuth {
           target,
           challenge: challenges.get(id),
           store,
-          save: (tokens) => grants.save(id, tokens),
+          save: (grant, signal) => grants.save(id, grant, signal),
           fetch,
           network,
           clientName: clientName(),
@@ -133,9 +120,11 @@ export function createMcpAuth(deps: McpAuthDeps): McpAuth {
 
     async scopeMissing(server, scope) {
       const id = idOf(server);
-      const [tokens, meta] = await Promise.all([store.read(id, 'tokens'), store.read(id, 'meta')]);
-      const granted = meta?.granted ?? tokens?.scope;
-      await store.write(id, 'meta', { ...(granted !== undefined && { granted }), missing: scope });
+      await change(id, async (writer) => {
+        const [tokens, meta] = await Promise.all([store.read(id, 'tokens'), store.read(id, 'meta')]);
+        const granted = meta?.granted ?? tokens?.scope;
+        await writer.write('meta', { ...(granted !== undefined && { granted }), missing: scope });
+      });
     },
 
     grant: (server) => grants.state(idOf(server)),

@@ -32,7 +32,7 @@ async function open({ atWrite, atRemove, atToken, holder = leaseHolder() }: Open
   const clock = manualClock();
   const lines: string[] = [];
   /** Another server of the home, with the same clock. */
-  function server() {
+  function server(serverHolder = holder) {
     const changes: GrantChange[] = [];
     const documents = createDocuments({ home });
     const auth = createMcpAuth({
@@ -48,7 +48,7 @@ async function open({ atWrite, atRemove, atToken, holder = leaseHolder() }: Open
           await documents.remove(key);
         },
       },
-      holder,
+      holder: serverHolder,
       fetch: (async (url, init) => {
         if (String(url).endsWith('/token')) await atToken?.();
         return fetch(url as URL, init as RequestInit);
@@ -273,19 +273,125 @@ it('a grant that was reset does not come back with tokens that are being written
   expect(await auth.grant(target)).toBe('none');
 });
 
-it('a grant that was read while it was being reset does not come back', async () => {
+it('a renewal that is due during a reset sends no request', async () => {
   let goOn: (() => void) | undefined;
   const held = new Promise<void>((resolve) => (goOn = resolve));
-  const { clock, guarded, signIn, auth, target, bearer } = await open({ atRemove: () => held });
+  let removing = false;
+  const { clock, guarded, signIn, auth, target, bearer } = await open({
+    async atRemove() {
+      removing = true;
+      await held;
+    },
+  });
   await signIn();
   const asked = guarded.grants.length;
   const reset = auth.reset(target);
+  await eventually(() => expect(removing).toBe(true));
   clock.advance(59 * MINUTE);
   const renewing = bearer();
-  await eventually(() => expect(guarded.grants.length).toBeGreaterThan(asked));
   goOn?.();
   await Promise.all([renewing, reset]);
   expect(await auth.grant(target)).toBe('none');
+  expect(guarded.grants).toHaveLength(asked);
+});
+
+it('a grant that another server of the home resets does not come back with a renewal under way', async () => {
+  let answer: (() => void) | undefined;
+  let atToken = async () => {};
+  const { clock, signIn, auth, target, bearer, server } = await open({ atToken: () => atToken() });
+  await signIn();
+  atToken = () => new Promise<void>((resolve) => (answer = resolve));
+  clock.advance(59 * MINUTE);
+  const renewing = bearer();
+  await eventually(() => expect(answer).toBeDefined());
+  let meetsOwner: (() => void) | undefined;
+  const waiting = new Promise<void>((resolve) => (meetsOwner = resolve));
+  const other = server(
+    leaseHolder('server_2', {
+      async alive() {
+        meetsOwner?.();
+        return true;
+      },
+    }),
+  );
+  const reset = other.auth.reset(target);
+  await Promise.race([reset, waiting]);
+  answer?.();
+  await Promise.all([renewing, reset]);
+  expect(await auth.grant(target)).toBe('none');
+  expect(await bearer()).toBeUndefined();
+});
+
+it('a reset does not wait for the answer to a renewal', async () => {
+  const { clock, guarded, signIn, auth, target, bearer } = await open();
+  await signIn();
+  let asked = false;
+  guarded.behaviour.intercept = ({ url }) => {
+    asked ||= url === '/token';
+    return url === '/token';
+  };
+  clock.advance(59 * MINUTE);
+  const renewing = bearer();
+  await eventually(() => expect(asked).toBe(true));
+  await auth.reset(target);
+  expect(await renewing).toBeUndefined();
+  expect(await auth.grant(target)).toBe('none');
+});
+
+it('a sign-in that is cancelled while its grant waits for the lock stores nothing', async () => {
+  let goOn: (() => void) | undefined;
+  const held = new Promise<void>((resolve) => (goOn = resolve));
+  let removing = false;
+  let waits = false;
+  const { auth, target, home, id, server } = await open({
+    async atRemove() {
+      removing = true;
+      await held;
+    },
+    holder: leaseHolder('server_1', {
+      async alive() {
+        waits = true;
+        return true;
+      },
+    }),
+  });
+  const begun = await auth.begin(target);
+  if (begun.status !== 'authorization-required') throw new Error('nobody is asked');
+  const reset = server(leaseHolder('server_2')).auth.reset(target);
+  await eventually(() => expect(removing).toBe(true));
+  await signIn(begun.authorizationUrl);
+  await eventually(() => expect(waits).toBe(true));
+  auth.cancel(begun.flowId);
+  goOn?.();
+  await reset;
+  const folder = join(home, 'credentials', 'mcp');
+  // The lease that follows the one of the reset is released.
+  await eventually(async () => expect((await stat(join(folder, `${id}.lock.2`))).size).toBe(0));
+  expect((await readdir(folder)).filter((name) => name.endsWith('.json'))).toEqual([]);
+});
+
+it('a sign-in and a reset write nothing more after another server has taken the lock over', async () => {
+  const { holder, suspend } = suspendableHolder();
+  let atWrite = async () => {};
+  let atRemove = async () => {};
+  const { auth, target, home, id, signIn } = await open({
+    holder,
+    atWrite: () => atWrite(),
+    atRemove: () => atRemove(),
+  });
+  const folder = join(home, 'credentials', 'mcp');
+  const files = async () => (await readdir(folder)).filter((name) => name.endsWith('.json'));
+  const rob = () => suspend(join(folder, `${id}.lock`));
+  atWrite = rob;
+  await expect(signIn()).rejects.toThrow('went to another server');
+  // The one that was being written is renamed late; no other follows it.
+  expect(await files()).toEqual([`${id}-client.json`]);
+  atWrite = async () => {};
+  await signIn();
+  atRemove = rob;
+  await expect(auth.reset(target)).rejects.toThrow('went to another server');
+  expect(await files()).not.toContain(`${id}-tokens.json`);
+  expect(await files()).toContain(`${id}-client.json`);
 });
 
 it.each([
