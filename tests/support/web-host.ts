@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { isPublicAddress } from '#server/net/public-address.ts';
+import { isPublicAddress, localScope } from '#server/net/public-address.ts';
 import type { Network } from '#server/net/network.ts';
 
 export interface HostRequest {
@@ -67,4 +67,5 @@ export const testNetwork: Network = {
     return ['127.0.0.1'];
   },
   isPublic: async (address) => address === '127.0.0.1' || isPublicAddress(address),
+  localScope: async (address) => localScope(address),
 };

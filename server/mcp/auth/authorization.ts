@@ -6,9 +6,7 @@ import { askForChallenge, type Challenge } from './challenge.ts';
 import type { CredentialReader, Stored } from './credentials.ts';
 import { discover, type Discovered } from './discover.ts';
 import type { NewGrant } from './grants.ts';
-import type { Fetch } from '#server/net/http-client.ts';
-import type { Network } from '#server/net/network.ts';
-import { isAllowed, oauthFetch } from './oauth-fetch.ts';
+import { isAllowed, oauthRequests, type OAuthFetchDeps } from './oauth-fetch.ts';
 
 /** A remote server as it is connected to. */
 export interface AuthTarget {
@@ -31,7 +29,7 @@ export interface Authorization {
   end(reason: string): void;
 }
 
-export interface AuthorizationDeps {
+export interface AuthorizationDeps extends OAuthFetchDeps {
   id: string;
   target: AuthTarget;
   /** What the server has said when it refused a connection. */
@@ -39,8 +37,6 @@ export interface AuthorizationDeps {
   store: CredentialReader;
   /** Stores the grant unless the signal is aborted. */
   save(grant: NewGrant, signal: AbortSignal): Promise<void>;
-  fetch: Fetch;
-  network: Pick<Network, 'resolve'>;
   clientName: string;
   now(): number;
 }
@@ -72,7 +68,7 @@ export async function startAuthorization(deps: AuthorizationDeps): Promise<Autho
   const { id, target, store, now } = deps;
   const ended = new AbortController();
   const server = new URL(target.url);
-  const fetch = oauthFetch(deps, server, ended.signal);
+  const { fetch, fetchHead } = oauthRequests(deps, server, ended.signal);
   let listener: CallbackListener | undefined;
   let settled = false;
   let outcome: CallbackOutcome = 'failed';
@@ -93,7 +89,7 @@ export async function startAuthorization(deps: AuthorizationDeps): Promise<Autho
     const challenge =
       deps.challenge?.resourceMetadataUrl !== undefined || deps.challenge?.scope !== undefined
         ? deps.challenge
-        : await askForChallenge({ ...target, url: server }, deps.fetch, ended.signal);
+        : await askForChallenge({ ...target, url: server }, fetchHead);
     const found = await discover(server, challenge, fetch);
     const { issuer, metadata, resource, authorizationServerUrl } = found;
     const [known, meta] = await Promise.all([store.read(id, 'client'), store.read(id, 'meta')]);

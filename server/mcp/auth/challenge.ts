@@ -17,27 +17,26 @@ export async function challengeOf(response: Response): Promise<Challenge> {
   return { ...(resourceMetadataUrl && { resourceMetadataUrl }), ...(scope !== undefined && { scope }) };
 }
 
-/** Asks the server without a token. A server that says nothing has no challenge; its address is tried all the same. */
+/**
+ * Sends the server a request without a token, by the `fetchHead` of the sign-in. Empty for a server that says nothing: its
+ * address is tried all the same.
+ */
 export async function askForChallenge(
   server: { url: URL; transport: 'http' | 'sse'; headers: Record<string, string> },
-  fetch: Fetch,
-  ended: AbortSignal,
+  fetchHead: Fetch,
 ): Promise<Challenge> {
   const { url, transport, headers } = server;
   const accept = { accept: 'application/json, text/event-stream' };
-  // A stream that opens is of no use.
-  const done = new AbortController();
-  const signal = AbortSignal.any([ended, done.signal, AbortSignal.timeout(10_000)]);
+  const signal = AbortSignal.timeout(10_000);
   try {
-    const response = await fetch(
+    const response = await fetchHead(
       url,
       transport === 'sse'
-        ? { headers: { ...headers, ...accept }, redirect: 'manual', signal }
+        ? { headers: { ...headers, ...accept }, signal }
         : {
             method: 'POST',
             headers: { ...headers, ...accept, 'content-type': 'application/json' },
             body: PING,
-            redirect: 'manual',
             signal,
           },
     );
@@ -45,7 +44,5 @@ export async function askForChallenge(
   } catch {
     // Discovery fails for the same reason, with a better text.
     return {};
-  } finally {
-    done.abort();
   }
 }

@@ -7,9 +7,7 @@ import type { Logger } from '#server/logging/log.ts';
 import { causeText } from './causes.ts';
 import type { ChangeCredential, CredentialWriter } from './credential-changes.ts';
 import { KINDS, type CredentialReader, type Stored, type Tokens } from './credentials.ts';
-import type { Fetch } from '#server/net/http-client.ts';
-import type { Network } from '#server/net/network.ts';
-import { oauthFetch } from './oauth-fetch.ts';
+import { oauthRequests, type OAuthFetchDeps } from './oauth-fetch.ts';
 
 /** How long before its end a token is renewed, at most. */
 const MARGIN_MS = 120_000;
@@ -59,11 +57,9 @@ export interface Grants {
   close(): void;
 }
 
-export interface GrantsDeps {
+export interface GrantsDeps extends OAuthFetchDeps {
   store: CredentialReader;
   change: ChangeCredential;
-  fetch: Fetch;
-  network: Pick<Network, 'resolve'>;
   clock: Clock;
   log: Logger;
 }
@@ -143,7 +139,7 @@ export function createGrants({ store, change, fetch, network, clock, log }: Gran
       clientInformation: client,
       refreshToken,
       ...(resource === undefined ? {} : { resource }),
-      fetchFn: oauthFetch({ fetch, network }, new URL(token_endpoint), signal),
+      fetchFn: oauthRequests({ fetch, network }, new URL(token_endpoint), signal).fetch,
     });
     return {
       access_token: renewed.access_token,

@@ -12,8 +12,7 @@ import { createCredentialChanges } from './credential-changes.ts';
 import { createCredentialReader, credentialId } from './credentials.ts';
 import { createFlows, WAIT_MS, type CompleteOptions, type OpenFlow } from './flows.ts';
 import { createGrants, type GrantChange, type GrantState } from './grants.ts';
-import type { Fetch } from '#server/net/http-client.ts';
-import type { Network } from '#server/net/network.ts';
+import type { OAuthFetchDeps } from './oauth-fetch.ts';
 
 /** A server by its name and its address, placeholders replaced. */
 export type AuthServer = Pick<AuthTarget, 'name' | 'url'>;
@@ -52,13 +51,10 @@ export interface McpAuth {
   close(): void;
 }
 
-export interface McpAuthDeps {
+export interface McpAuthDeps extends OAuthFetchDeps {
   home: string;
   documents: Documents;
   holder: LeaseHolder;
-  fetch: Fetch;
-  /** What resolves the names of servers. */
-  network: Pick<Network, 'resolve'>;
   /** How this program calls itself toward authorization servers. */
   clientName(): string;
   clock: Clock;

@@ -2,7 +2,6 @@
  * Requests of a sign-in go to addresses that a server names, which may be hostile: they must not make this program look
  * into the network of its user, wait for ever, or hold whatever is sent.
  */
-import { isIPv6 } from 'node:net';
 import type { Fetch } from '#server/net/http-client.ts';
 import type { Network } from '#server/net/network.ts';
 import { addressesOf, createPinnedClient, needsPin, type Addresses } from '#server/net/pinned-client.ts';
@@ -12,7 +11,7 @@ import { readBounded } from '#server/net/read-bounded.ts';
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 1024 * 1024;
 
-/** Names and addresses of this machine, as `URL` spells them. IPv4 may be wrapped in IPv6. */
+/** Names and loopback addresses of this machine, as `URL` spells them. IPv4 may be wrapped in IPv6. */
 const LOOPBACK =
   /^((.+\.)?localhost\.?|(127|0)(\.\d{1,3}){3}|\[::1?\]|\[::ffff:(7f[0-9a-f]{2}|[0-9a-f]{1,2}):[0-9a-f]{1,4}\])$/;
 const isLoopback = ({ hostname }: URL): boolean => LOOPBACK.test(hostname);
@@ -26,35 +25,61 @@ export function isAllowed(url: URL, server: URL): boolean {
 
 export interface OAuthFetchDeps {
   fetch: Fetch;
-  network: Pick<Network, 'resolve'>;
+  network: Pick<Network, 'resolve' | 'localScope'>;
+}
+
+/** Requests of one sign-in. A name that is asked without encryption is resolved once for all of them. */
+export interface OAuthRequests {
+  /** Reads the whole answer: at most 1 MiB. */
+  fetch: Fetch;
+  /** Reads only status and headers, and cancels the body, which may be a stream without end. */
+  fetchHead: Fetch;
 }
 
 /**
- * A `fetch` for the sign-in to a server: 30 s for all of an answer, 1 MiB of it, no redirect. A name that is asked
- * without encryption is resolved once; one of this machine would reach whatever listens here, so it is refused.
+ * Requests of a sign-in to a server: 30 s each, no redirect. An unencrypted one to a name fails where the name leads to
+ * this machine or its link: it would reach whatever listens there.
  */
-export function oauthFetch({ fetch, network }: OAuthFetchDeps, server: URL, ended: AbortSignal): Fetch {
+export function oauthRequests({ fetch, network }: OAuthFetchDeps, server: URL, ended: AbortSignal): OAuthRequests {
   const addresses = loadOnce(() => foreignAddresses(server, network));
-  return async (input, init = {}) => {
-    const url = new URL(input);
-    if (!isAllowed(url, server)) throw new Error(`a sign-in does not go to ${url.protocol}//${url.host}`);
-    const client = needsPin(url) && !isLoopback(url) ? createPinnedClient(await addresses()) : undefined;
-    const signals = [ended, AbortSignal.timeout(TIMEOUT_MS), ...(init.signal ? [init.signal] : [])];
-    try {
-      const ask = client?.fetch ?? fetch;
-      const response = await ask(url, { ...init, redirect: 'manual', signal: AbortSignal.any(signals) });
-      const { status, statusText, headers } = response;
-      return new Response(response.body && (await readBounded(response, MAX_BYTES)), { status, statusText, headers });
-    } finally {
-      await client?.close();
-    }
+
+  const requestBy =
+    (read: (response: Response) => Promise<Uint8Array<ArrayBuffer> | null>): Fetch =>
+    async (input, init = {}) => {
+      const url = new URL(input);
+      if (!isAllowed(url, server)) throw new Error(`a sign-in does not go to ${url.protocol}//${url.host}`);
+      const client = needsPin(url) && !isLoopback(url) ? createPinnedClient(await addresses()) : undefined;
+      const signals = [ended, AbortSignal.timeout(TIMEOUT_MS), ...(init.signal ? [init.signal] : [])];
+      try {
+        const ask = client?.fetch ?? fetch;
+        const response = await ask(url, { ...init, redirect: 'manual', signal: AbortSignal.any(signals) });
+        const { status, statusText, headers } = response;
+        return new Response(await read(response), { status, statusText, headers });
+      } finally {
+        await client?.close();
+      }
+    };
+
+  return {
+    fetch: requestBy(async (response) => response.body && readBounded(response, MAX_BYTES)),
+    fetchHead: requestBy(async ({ body }) => {
+      await body?.cancel();
+      return null;
+    }),
   };
 }
 
-/** Throws for a name that leads to this machine: its owner may have changed that since the server was connected to. */
-async function foreignAddresses(server: URL, network: Pick<Network, 'resolve'>): Promise<Addresses> {
+/**
+ * The addresses of the server. Throws for a name that leads to this machine or its link: its owner may have changed that
+ * since the server was connected to.
+ */
+async function foreignAddresses(server: URL, network: OAuthFetchDeps['network']): Promise<Addresses> {
   const addresses = await addressesOf(server, network);
-  const own = addresses.some((address) => isLoopback(new URL(`http://${isIPv6(address) ? `[${address}]` : address}`)));
-  if (own) throw new Error(`the name ${server.hostname} leads to this machine, where a sign-in does not go`);
+  for (const address of addresses) {
+    const scope = await network.localScope(address);
+    if (scope !== undefined) {
+      throw new Error(`the name ${server.hostname} leads to ${scope}, where a sign-in does not go`);
+    }
+  }
   return addresses;
 }

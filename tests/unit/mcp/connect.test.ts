@@ -3,9 +3,11 @@ import { spawn } from 'node:child_process';
 import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { once } from 'node:events';
+import { createConnection } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { appendFile, readFile, realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { connectServer, type ConnectOptions, type McpConnection } from '#server/mcp/connect.ts';
 import { failureKind } from '#server/mcp/failures.ts';
@@ -403,5 +405,62 @@ describe('the name of a server without encryption', () => {
     const guarded = await startOAuthMcpServer();
     const network = { resolve: async () => Promise.reject(new Error('getaddrinfo ENOTFOUND mcp.example')) };
     expect(await failure(named(guarded), { network })).toContain('ENOTFOUND mcp.example');
+  });
+
+  describe('with a proxy of the environment', () => {
+    /** Tunnels every connection to the port of the server. */
+    async function startProxy(port: number) {
+      const heads: string[] = [];
+      const proxy = createHttp();
+      const sockets = new Set<Duplex>();
+      proxy.on('connect', (request: IncomingMessage, socket: Duplex) => {
+        heads.push(`CONNECT ${request.url}`);
+        const server = createConnection(port, '127.0.0.1');
+        for (const one of [socket, server]) {
+          sockets.add(one);
+          one.on('error', () => undefined);
+        }
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        socket.pipe(server).pipe(socket);
+      });
+      proxy.listen(0, '127.0.0.1');
+      await once(proxy, 'listening');
+      onTestFinished(() => {
+        vi.unstubAllEnvs();
+        for (const socket of sockets) socket.destroy();
+        proxy.close();
+      });
+      const { port: own } = z.object({ port: z.number() }).parse(proxy.address());
+      vi.stubEnv('HTTP_PROXY', `http://127.0.0.1:${own}`);
+      vi.stubEnv('HTTPS_PROXY', `http://127.0.0.1:${own}`);
+      return heads;
+    }
+
+    test('is resolved here, and the proxy is asked for a tunnel to the address', async () => {
+      const guarded = await startOAuthMcpServer();
+      guarded.behaviour.open = true;
+      const heads = await startProxy(Number(new URL(guarded.url).port));
+      const connection = await open(named(guarded), { network: { resolve: async () => ['203.0.113.7'] } });
+      expect(connection.tools.map(({ name }) => name)).toEqual(['look', 'bare']);
+      expect(new Set(heads)).toEqual(new Set([`CONNECT 203.0.113.7:${new URL(guarded.url).port}`]));
+    });
+
+    test('must have an address here; the name of an encrypted server is left to the proxy', async () => {
+      const guarded = await startOAuthMcpServer();
+      const heads = await startProxy(Number(new URL(guarded.url).port));
+      const network = { resolve: async () => Promise.reject(new Error('getaddrinfo ENOTFOUND mcp.example')) };
+      const client = createHttpClient();
+      onTestFinished(client.close);
+      const { url } = named(guarded);
+      expect(await failure({ transport: 'http', url }, { network, fetch: client.fetch })).toContain(
+        'ENOTFOUND mcp.example',
+      );
+      expect(heads).toEqual([]);
+      const encrypted = url.replace('http:', 'https:');
+      expect(await failure({ transport: 'http', url: encrypted }, { network, fetch: client.fetch })).not.toContain(
+        'ENOTFOUND',
+      );
+      expect(heads).toContain(`CONNECT ${new URL(url).host}`);
+    });
   });
 });

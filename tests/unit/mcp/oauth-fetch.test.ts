@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { isAllowed, oauthFetch } from '#server/mcp/auth/oauth-fetch.ts';
+import { isAllowed, oauthRequests } from '#server/mcp/auth/oauth-fetch.ts';
 import { createHttpClient, type Fetch } from '#server/net/http-client.ts';
 import { systemNetwork } from '#server/net/network.ts';
 
@@ -36,9 +36,10 @@ it.each(places)('a request to %s for %s: %s', (url, server, allowed) => {
 const server = new URL('http://127.0.0.1:1/mcp');
 const never = new AbortController().signal;
 const deps = (fetch: Fetch) => ({ fetch, network: systemNetwork });
+const requestBy = (...args: Parameters<typeof oauthRequests>) => oauthRequests(...args).fetch;
 
 it('gives an answer of sensible size, with its status and headers', async () => {
-  const ask = oauthFetch(
+  const ask = requestBy(
     deps(async () => new Response('x'.repeat(1024), { status: 400, headers: { 'x-own': 'y' } })),
     server,
     never,
@@ -55,7 +56,7 @@ it('stops reading an answer without end', async () => {
       controller.enqueue(new Uint8Array(65_536));
     },
   });
-  const ask = oauthFetch(
+  const ask = requestBy(
     deps(async () => new Response(endless)),
     server,
     never,
@@ -67,7 +68,7 @@ it('stops reading an answer without end', async () => {
 it('asks nowhere else, and ends with its sign-in', async () => {
   let asked = 0;
   const ended = new AbortController();
-  const ask = oauthFetch(
+  const ask = requestBy(
     deps((_url, init) => {
       asked += 1;
       return new Promise((_resolve, reject) => {
@@ -96,34 +97,60 @@ async function listenEverywhere() {
   return { paths, ...z.object({ port: z.number() }).parse(host.address()) };
 }
 
-it.each(['127.0.0.1', '127.8.8.8', '::1', '0.0.0.0', '::ffff:127.0.0.1'])(
+const own = Object.values(networkInterfaces())
+  .flatMap((list) => list ?? [])
+  .map(({ address }) => address);
+it.each([...new Set(['127.0.0.1', '127.8.8.8', '::1', '0.0.0.0', '::ffff:127.0.0.1', ...own])])(
   'refuses a name that leads to this machine by %s',
   async (address) => {
     const { port, paths } = await listenEverywhere();
-    const network = { resolve: async () => ['192.0.2.1', address] };
+    const network = { ...systemNetwork, resolve: async () => ['192.0.2.1', address] };
     const { fetch, close } = createHttpClient();
     onTestFinished(close);
-    const ask = oauthFetch({ fetch, network }, new URL(`http://mcp.example:${port}/mcp`), never);
-    await expect(ask(`http://mcp.example:${port}/register`)).rejects.toThrow(
-      'the name mcp.example leads to this machine, where a sign-in does not go',
-    );
+    const signIn = oauthRequests({ fetch, network }, new URL(`http://mcp.example:${port}/mcp`), never);
+    for (const ask of [signIn.fetch, signIn.fetchHead]) {
+      await expect(ask(`http://mcp.example:${port}/register`)).rejects.toThrow(
+        'the name mcp.example leads to this machine, where a sign-in does not go',
+      );
+    }
     expect(paths).toEqual([]);
   },
 );
 
-const foreign = Object.values(networkInterfaces())
-  .flatMap((list) => list ?? [])
-  .find(({ internal, family }) => !internal && family === 'IPv4')?.address;
-it.skipIf(foreign === undefined)('asks the address that the name had first, in the whole sign-in', async () => {
+it.each([
+  ['169.254.169.254', 'a link-local address'],
+  ['fe80::1', 'a link-local address'],
+  ['168.63.129.16', 'a metadata service'],
+])('refuses a name that leads to %s', async (address, what) => {
+  const network = { ...systemNetwork, resolve: async () => [address] };
+  const fetch = async () => expect.unreachable();
+  const ask = oauthRequests({ fetch, network }, new URL('http://mcp.example/mcp'), never).fetch;
+  await expect(ask('http://mcp.example/register')).rejects.toThrow(
+    `the name mcp.example leads to ${what}, where a sign-in does not go`,
+  );
+});
+
+it('asks the address that the name had first, in the whole sign-in', async () => {
   const { port, paths } = await listenEverywhere();
-  const answers = [[foreign ?? ''], ['127.0.0.1']];
-  const network = { resolve: async () => answers.shift() ?? [] };
+  const answers = [['127.0.0.1'], ['192.0.2.1']];
+  // Loopback is the only address that a host of every machine has, so here it belongs to a private network.
+  const network = { resolve: async () => answers.shift() ?? [], localScope: async () => undefined };
   const { fetch, close } = createHttpClient();
   onTestFinished(close);
-  const ask = oauthFetch({ fetch, network }, new URL('http://mcp.example:1/mcp'), never);
+  const signIn = oauthRequests({ fetch, network }, new URL('http://mcp.example:1/mcp'), never);
+  expect((await signIn.fetchHead(`http://mcp.example:${port}/mcp`)).status).toBe(200);
   for (const path of ['/register', '/token']) {
-    expect((await ask(`http://mcp.example:${port}${path}`)).status).toBe(200);
+    expect((await signIn.fetch(`http://mcp.example:${port}${path}`)).status).toBe(200);
   }
-  expect(paths).toEqual(['/register', '/token']);
+  expect(paths).toEqual(['/mcp', '/register', '/token']);
   expect(answers).toHaveLength(1);
+});
+
+it('a request for status and headers does not wait for a body without end', async () => {
+  let cancelled = false;
+  const endless = new ReadableStream({ cancel: () => void (cancelled = true) });
+  const head = async () => new Response(endless, { status: 401, headers: { 'www-authenticate': 'Bearer' } });
+  const answer = await oauthRequests(deps(head), server, never).fetchHead(server);
+  expect([answer.status, answer.headers.get('www-authenticate'), answer.body]).toEqual([401, 'Bearer', null]);
+  expect(cancelled).toBe(true);
 });

@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { expect, test } from 'vitest';
 import { publicAddresses, webUrl } from '#server/web/address.ts';
 import { WebFailure } from '#server/web/failure.ts';
-import { isPublicAddress } from '#server/net/public-address.ts';
+import { isPublicAddress, localScope } from '#server/net/public-address.ts';
 import type { Network } from '#server/net/network.ts';
 
 type Verdict =
@@ -42,6 +42,7 @@ const network: Network = {
     return addresses;
   },
   isPublic: async (address) => isPublicAddress(address),
+  localScope: async (address) => localScope(address),
 };
 
 async function verdictOf(text: string): Promise<Verdict> {
@@ -252,6 +253,30 @@ test('no address of this machine is public', () => {
   const own = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   expect(own.length).toBeGreaterThan(0);
   for (const { address } of own) expect(isPublicAddress(address)).toBe(false);
+});
+
+test('an address of this machine or its link is local, one of a private network is not', () => {
+  for (const address of ['127.0.0.1', '127.8.8.8', '::1', '0.0.0.0', '::', '::ffff:127.0.0.1', '::ffff:7f00:1']) {
+    expect(localScope(address), address).toBe('this machine');
+  }
+  const own = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  for (const { address } of own) expect(localScope(address), address).toBe('this machine');
+  for (const address of ['169.254.169.254', '::ffff:169.254.169.254', 'fe80::1']) {
+    expect(localScope(address), address).toBe('a link-local address');
+  }
+  for (const address of ['168.63.129.16', '100.100.100.200', 'fd00:ec2::254']) {
+    expect(localScope(address), address).toBe('a metadata service');
+  }
+  for (const address of [
+    '10.255.254.253',
+    '172.31.254.253',
+    '192.168.254.253',
+    'fd12:3456::1',
+    '100.64.1.2',
+    '1.1.1.1',
+  ]) {
+    expect(localScope(address), address).toBeUndefined();
+  }
 });
 
 test('one form of a URL: no fragment, no dot behind the host, a default port left out', () => {

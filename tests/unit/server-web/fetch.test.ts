@@ -361,7 +361,7 @@ describe('a proxy of the environment', () => {
   afterEach(() => proxy.close());
 
   const inside = (...addresses: string[]): Web =>
-    webWith({ network: { resolve: async () => addresses, isPublic: testNetwork.isPublic } });
+    webWith({ network: { ...testNetwork, resolve: async () => addresses } });
 
   test('is told an address that was looked at, and the host is told its name', async () => {
     const from = inside('2606:4700:4700::1111', '1.1.1.1');
