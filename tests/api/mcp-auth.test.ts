@@ -191,6 +191,28 @@ it('requests tokens for the address of a server that describes no resource', asy
   expect(guarded.tokenCalls.map((call) => call.get('resource'))).toEqual([guarded.url]);
 });
 
+it('requests tokens for an address without user name and query, unless the server names it with a query', async () => {
+  const { guarded, add, begin, complete } = await open();
+  const secretive = new URL(`${guarded.url}?key=secret`);
+  secretive.username = 'me';
+  secretive.password = 'hidden';
+  await add('secretive', { url: secretive.href });
+  guarded.behaviour.resourceMetadata = 'none';
+  const { flowId, authorizationUrl } = await begin('secretive');
+  expect(new URL(authorizationUrl).searchParams.get('resource')).toBe(guarded.url);
+  expect(authorizationUrl).not.toMatch(/secret|hidden|me@/);
+  await signIn(authorizationUrl);
+  expect((await complete(flowId)).code).toBe(0);
+  expect(guarded.tokenCalls.map((call) => call.get('resource'))).toEqual([guarded.url]);
+  expect(JSON.stringify(guarded.registrations)).not.toMatch(/secret|hidden/);
+
+  guarded.behaviour.resourceMetadata = 'well-known';
+  guarded.behaviour.resourceOverrides = { resource: `${guarded.url}?tenant=1` };
+  await add('tenant', { url: `${guarded.url}?tenant=1` });
+  const named = await begin('tenant');
+  expect(new URL(named.authorizationUrl).searchParams.get('resource')).toBe(`${guarded.url}?tenant=1`);
+});
+
 it('takes the address that a browser on another machine has ended on', async () => {
   const { begin, complete, v2 } = await open();
   const { flowId, authorizationUrl } = await begin();

@@ -68,6 +68,9 @@ export async function startAuthorization(deps: AuthorizationDeps): Promise<Autho
   const { id, target, store, now } = deps;
   const ended = new AbortController();
   const server = new URL(target.url);
+  // No request carries them, and what is derived from the address would reach other hosts.
+  server.username = '';
+  server.password = '';
   const { fetch, fetchHead } = oauthRequests(deps, server, ended.signal);
   let listener: CallbackListener | undefined;
   let settled = false;

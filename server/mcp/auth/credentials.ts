@@ -18,6 +18,16 @@ export function canonicalUrl(url: string): string {
   return canonical.href;
 }
 
+/**
+ * The resource that tokens are requested for (RFC 8707) where the server names none: its address without fragment, user
+ * name, password and query. The authorization server and the history of the browser get it, and these may be secrets.
+ */
+export function resourceOf(url: string): string {
+  const resource = new URL(url);
+  for (const part of ['username', 'password', 'search', 'hash'] as const) resource[part] = '';
+  return resource.href;
+}
+
 /** Names the credentials of a server at an address, which may hold a secret and cannot be read from it. */
 export function credentialId(name: string, url: string): string {
   const hash = createHash('sha256')

@@ -2,6 +2,7 @@
 import type { AuthorizationServerMetadata } from '@modelcontextprotocol/client';
 import type { Challenge } from './challenge.ts';
 import type { Fetch } from '#server/net/http-client.ts';
+import { resourceOf } from './credentials.ts';
 import { isAllowed } from './oauth-fetch.ts';
 
 export interface Discovered {
@@ -9,7 +10,7 @@ export interface Discovered {
   authorizationServerUrl: string;
   /** Absent where the server publishes none: then the usual paths count. */
   metadata: AuthorizationServerMetadata | undefined;
-  /** What tokens are requested for (RFC 8707): as the server spells it, else its address. */
+  /** What tokens are requested for (RFC 8707): as the server spells it, else its address as `resourceOf` returns it. */
   resource: string;
   scopesSupported: string[] | undefined;
 }
@@ -36,7 +37,7 @@ export async function discover(server: URL, { resourceMetadataUrl }: Challenge, 
     issuer: metadata?.issuer ?? authorizationServerUrl,
     authorizationServerUrl,
     metadata,
-    resource: configuredResource ?? requestedResource.href,
+    resource: configuredResource ?? resourceOf(server.href),
     scopesSupported: resourceMetadata?.scopes_supported,
   };
 }

@@ -60,6 +60,8 @@ export interface Grants {
 export interface GrantsDeps extends OAuthFetchDeps {
   store: CredentialReader;
   change: ChangeCredential;
+  /** The resource of a credential whose sign-in stored none; undefined until a caller has named the server. */
+  resourceOf(id: string): string | undefined;
   clock: Clock;
   log: Logger;
 }
@@ -75,7 +77,7 @@ function renewalAt(tokens: Tokens): number | undefined {
 }
 
 /** Reads nothing yet. */
-export function createGrants({ store, change, fetch, network, clock, log }: GrantsDeps): Grants {
+export function createGrants({ store, change, resourceOf, fetch, network, clock, log }: GrantsDeps): Grants {
   const listeners = new Set<(change: GrantChange) => void>();
   const renewals = new Map<string, { outcome: Promise<Tokens | undefined>; cancel: AbortController }>();
   const timers = new Map<string, () => void>();
@@ -126,7 +128,10 @@ export function createGrants({ store, change, fetch, network, clock, log }: Gran
   ): Promise<Tokens | undefined> {
     const [client, discovery] = await Promise.all([store.read(id, 'client'), store.read(id, 'discovery')]);
     if (!client || !discovery) return undefined;
-    const { issuer, token_endpoint, token_endpoint_auth_methods_supported, resource } = discovery;
+    const { issuer, token_endpoint, token_endpoint_auth_methods_supported } = discovery;
+    const resource = discovery.resource ?? resourceOf(id);
+    // The next connection to the server names it, and renews the grant.
+    if (resource === undefined) return undefined;
     const { refreshAuthorization } = await import('@modelcontextprotocol/client');
     const renewed = await refreshAuthorization(discovery.authorization_server, {
       metadata: {
@@ -138,7 +143,7 @@ export function createGrants({ store, change, fetch, network, clock, log }: Gran
       },
       clientInformation: client,
       refreshToken,
-      ...(resource === undefined ? {} : { resource }),
+      resource,
       fetchFn: oauthRequests({ fetch, network }, new URL(token_endpoint), signal).fetch,
     });
     return {

@@ -9,7 +9,7 @@ import type { AuthTarget } from './authorization.ts';
 import { causeText } from './causes.ts';
 import { challengeOf, type Challenge } from './challenge.ts';
 import { createCredentialChanges } from './credential-changes.ts';
-import { createCredentialReader, credentialId } from './credentials.ts';
+import { createCredentialReader, credentialId, resourceOf } from './credentials.ts';
 import { createFlows, WAIT_MS, type CompleteOptions, type OpenFlow } from './flows.ts';
 import { createGrants, type GrantChange, type GrantState } from './grants.ts';
 import type { OAuthFetchDeps } from './oauth-fetch.ts';
@@ -69,8 +69,15 @@ export function createMcpAuth(deps: McpAuthDeps): McpAuth {
   const flows = createFlows({ clock });
   /** The last of each credential. */
   const challenges = new Map<string, Challenge>();
-  const grants = createGrants({ store, change, fetch, network, clock, log });
-  const idOf = ({ name, url }: AuthServer) => credentialId(name, url);
+  const resources = new Map<string, string>();
+  const grants = createGrants({ store, change, resourceOf: (id) => resources.get(id), fetch, network, clock, log });
+
+  /** The id of the server's credential, whose resource is known from then on. */
+  function idOf({ name, url }: AuthServer): string {
+    const id = credentialId(name, url);
+    resources.set(id, resourceOf(url));
+    return id;
+  }
 
   async function open(target: AuthTarget): Promise<OpenFlow | undefined> {
     const { name } = target;
@@ -98,7 +105,7 @@ export function createMcpAuth(deps: McpAuthDeps): McpAuth {
 
   return {
     authProviderFor(name, url) {
-      const id = credentialId(name, url);
+      const id = idOf({ name, url });
       let used: string | undefined;
       return {
         async token() {

@@ -1,9 +1,10 @@
 /** Stored grants and their renewal, against a real authorization server. */
-import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
 import { createLogger } from '#server/logging/log.ts';
-import { canonicalUrl, credentialId } from '#server/mcp/auth/credentials.ts';
+import { canonicalUrl, credentialId, resourceOf } from '#server/mcp/auth/credentials.ts';
 import { createMcpAuth } from '#server/mcp/auth/mcp-auth.ts';
 import type { GrantChange } from '#server/mcp/auth/grants.ts';
 import type { Fetch } from '#server/net/http-client.ts';
@@ -101,6 +102,10 @@ it('an address counts without its fragment, and names with their address', () =>
   expect(credentialId('../../x'.repeat(40), 'https://x.example/')).toMatch(/^[A-Za-z0-9_-]{1,65}$/);
 });
 
+it('the resource of a server that names none has no part that may be a secret', () => {
+  expect(resourceOf('https://me:pw@Mcp.Example:443/a/mcp?key=secret#part')).toBe('https://mcp.example/a/mcp');
+});
+
 it('renews a token two minutes before its end, without being asked', async () => {
   const { clock, guarded, signIn, changes, bearer, latest, id } = await open();
   await signIn();
@@ -147,6 +152,30 @@ it('renews what an earlier server of the home has stored', async () => {
   clock.advance(0);
   await eventually(() => expect(changes).toHaveLength(1));
   expect(guarded.grants).toHaveLength(2);
+});
+
+it('a grant that was stored without its resource is renewed for the address of the server, after it was named', async () => {
+  const { clock, guarded, signIn, auth, server, home, id, target } = await open();
+  await signIn();
+  auth.close();
+  const folder = join(home, 'credentials', 'mcp');
+  const path = join(folder, `${id}-discovery.json`);
+  const { resource, ...before } = z
+    .looseObject({ resource: z.string() })
+    .parse(JSON.parse(await readFile(path, 'utf8')));
+  expect(resource).toBe(guarded.url);
+  await writeFile(path, JSON.stringify(before));
+  clock.advance(2 * 60 * MINUTE);
+  const { auth: later } = server();
+  await later.start();
+  clock.advance(0);
+  await eventually(async () => expect((await stat(join(folder, `${id}.lock.2`))).size).toBe(0));
+  expect(guarded.grants).toHaveLength(1);
+  expect(await later.authProviderFor(target.name, target.url).token()).toBe(guarded.grants[1]?.access);
+  expect(guarded.tokenCalls.map((call) => [call.get('grant_type'), call.get('resource')])).toEqual([
+    ['authorization_code', guarded.url],
+    ['refresh_token', guarded.url],
+  ]);
 });
 
 it('many who need a token at once cause one renewal, and so do two servers of a home', async () => {
