@@ -9,23 +9,35 @@ import { clipJson } from '#server/json.ts';
 /** Bytes of one message; in a stream of events each may have as many characters. */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
+/** Characters of a line that count as one; longer lines count as several. */
+const LINE_CHARS = 1024;
+
 type Bytes = Uint8Array<ArrayBuffer>;
 
 const encoder = new TextEncoder();
 
-/** The same answer, whose body fails when it, or one event of it, is longer than `maxBytes`. */
-export function boundedBody(response: Response, maxBytes: number): Response {
+export interface BodyBounds {
+  maxBytes: number;
+  /**
+   * Called with the number of lines of a stream of events that are no data of a message: comments, other fields, empty
+   * lines, and the data of events of other types, which the library ignores. Throws to fail the stream.
+   */
+  charge(lines: number): void;
+}
+
+/** The same answer, whose body fails when it, or one event of it, is longer than `maxBytes`, or `charge` throws. */
+export function boundedBody(response: Response, bounds: BodyBounds): Response {
   const { body, status, statusText, headers } = response;
   if (!body) return response;
   const events = /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
-  const bounded = body.pipeThrough(new TransformStream(events ? eventBounds(maxBytes) : textBounds(maxBytes)));
+  const bounded = body.pipeThrough(new TransformStream(events ? eventBounds(bounds) : textBounds(bounds)));
   return new Response(bounded, { status, statusText, headers });
 }
 
 const tooLong = (maxBytes: number) => new Error(`the server sent more than ${maxBytes} bytes at once`);
 
 /** Holds the text until its end: nothing can be parsed before. */
-function textBounds(maxBytes: number): Transformer<Uint8Array, Bytes> {
+function textBounds({ maxBytes }: BodyBounds): Transformer<Uint8Array, Bytes> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   return {
@@ -40,11 +52,15 @@ function textBounds(maxBytes: number): Transformer<Uint8Array, Bytes> {
   };
 }
 
-function eventBounds(maxBytes: number): Transformer<Uint8Array, Bytes> {
+function eventBounds({ maxBytes, charge }: BodyBounds): Transformer<Uint8Array, Bytes> {
   const decoder = new TextDecoder();
+  const countLines = otherLines();
   let out = '';
   const parser = createParser({
-    onEvent: (event) => void (out += eventText(event)),
+    onEvent(event) {
+      if ((event.event ?? 'message') !== 'message') charge(Math.floor(event.data.length / LINE_CHARS));
+      out += eventText(event);
+    },
     onRetry: (ms) => void (out += `retry: ${ms}\n\n`),
     onError(error) {
       if (error.type === 'max-buffer-size-exceeded') throw tooLong(maxBytes);
@@ -55,9 +71,31 @@ function eventBounds(maxBytes: number): Transformer<Uint8Array, Bytes> {
     // Throwing here fails the stream.
     transform(chunk, controller) {
       out = '';
-      parser.feed(decoder.decode(chunk, { stream: true }));
+      const text = decoder.decode(chunk, { stream: true });
+      charge(countLines(text));
+      parser.feed(text);
       if (out !== '') controller.enqueue(encoder.encode(out));
     },
+  };
+}
+
+/** Counts the lines of a stream that are no data, where they end. A line end that is cut in two may count twice. */
+function otherLines(): (text: string) => number {
+  /** The start of the line that has not ended yet, and the length of the whole. */
+  let start = '';
+  let chars = 0;
+  return (text) => {
+    let count = 0;
+    const lines = text.split(/\r\n|\r|\n/);
+    const rest = lines.pop() ?? '';
+    for (const line of lines) {
+      if (!/^data(:|$)/.test(start + line.slice(0, 5))) count += 1 + Math.floor((chars + line.length) / LINE_CHARS);
+      start = '';
+      chars = 0;
+    }
+    start = (start + rest.slice(0, 5)).slice(0, 5);
+    chars += rest.length;
+    return count;
   };
 }
 

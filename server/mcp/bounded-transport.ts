@@ -1,5 +1,6 @@
 /** Bounds on how much an MCP server may send: its requests, and its messages per second. */
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/client';
+import { createTokenBucket } from './token-bucket.ts';
 
 /** Requests of the server that the client handles concurrently. */
 const MAX_REQUESTS = 16;
@@ -22,19 +23,18 @@ export interface BoundedTransportOptions {
 /** Wraps a transport so that a server which exceeds its bounds loses the connection. Takes over the callbacks of `inner`. */
 export function boundedTransport(
   inner: Transport,
-  { countErrors, onExceeded, now = () => performance.now() }: BoundedTransportOptions,
+  { countErrors, onExceeded, now }: BoundedTransportOptions,
 ): Transport {
   const running = new Set<RequestId>();
   /** Requests whose response is being written: cancelling one does not stop that. */
   const answering = new Set<RequestId>();
-  const waiting = new Map<RequestId, () => void>();
-  let tokens = BURST;
-  let filledAt = now();
+  let waiting: { id: RequestId; deliver(): void }[] = [];
+  const budget = createTokenBucket({ perSecond: MESSAGES_PER_SECOND, burst: BURST, ...(now && { now }) });
   let over = false;
 
   function exceed(reason: string): void {
     over = true;
-    waiting.clear();
+    waiting = [];
     onExceeded(new Error(reason));
     // The pending calls fail with the close: the reason is published before.
     setImmediate(() => void inner.close().catch(() => undefined));
@@ -43,34 +43,35 @@ export function boundedTransport(
   /** Charges one message to the budget; false when the connection is over. */
   function admit(): boolean {
     if (over) return false;
-    const at = now();
-    tokens = Math.min(BURST, tokens + ((at - filledAt) / 1000) * MESSAGES_PER_SECOND);
-    filledAt = at;
-    if (tokens < 1) {
-      exceed(`the server sent more than ${MESSAGES_PER_SECOND} messages a second`);
-      return false;
-    }
-    tokens -= 1;
-    return true;
+    if (budget.take()) return true;
+    exceed(`the server sent more than ${MESSAGES_PER_SECOND} messages a second`);
+    return false;
   }
 
+  /** A request whose id is in progress waits for that response: the server may reuse the id as soon as it has it. */
   function request(id: RequestId, deliver: () => void): void {
-    if (running.has(id) || waiting.has(id)) return;
-    if (running.size < MAX_REQUESTS) {
+    if (running.size < MAX_REQUESTS && !running.has(id)) {
       running.add(id);
       deliver();
-    } else if (waiting.size < MAX_WAITING) waiting.set(id, deliver);
+    } else if (waiting.length < MAX_WAITING) waiting.push({ id, deliver });
     else exceed('the server sends more requests than are answered');
   }
 
   function release(id: RequestId): void {
     answering.delete(id);
     if (!running.delete(id)) return;
-    const [next] = waiting;
+    const next = waiting.find((request) => !running.has(request.id));
     if (!next || over) return;
-    waiting.delete(next[0]);
-    running.add(next[0]);
-    next[1]();
+    waiting = waiting.filter((request) => request !== next);
+    running.add(next.id);
+    next.deliver();
+  }
+
+  /** Whether a waiting request was cancelled: the last of this id, since the others came before it. */
+  function cancelWaiting(id: RequestId): boolean {
+    const last = waiting.findLast((request) => request.id === id);
+    waiting = waiting.filter((request) => request !== last);
+    return last !== undefined;
   }
 
   const transport: Transport = {
@@ -106,7 +107,7 @@ export function boundedTransport(
       return;
     }
     const cancelled = cancelledId(message);
-    if (cancelled !== undefined && waiting.delete(cancelled)) return;
+    if (cancelled !== undefined && cancelWaiting(cancelled)) return;
     deliver();
     if (cancelled !== undefined && !answering.has(cancelled)) release(cancelled);
   };

@@ -258,6 +258,8 @@ function clientOf({ Client }: Library, { clientName, roots }: ConnectOptions): C
     { name: clientName, version: SERVER_VERSION },
     {
       capabilities: { roots: {} },
+      // In later revisions the library drops requests of the server unanswered, which would count as in progress for ever.
+      versionNegotiation: { mode: 'legacy' },
       // Schemas of results are the server's promise; compiling them would let it hold the event loop.
       jsonSchemaValidator: {
         getValidator: () => () => ({ valid: false, data: undefined, errorMessage: 'not checked' }),

@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { AuthProvider, Transport } from '@modelcontextprotocol/client';
 import type { Fetch } from '#server/net/http-client.ts';
 import type { McpRemoteConfig } from '#schema/mcp-server.ts';
-import { boundedBody, MAX_MESSAGE_BYTES } from './bounded-body.ts';
+import { boundedBody, MAX_MESSAGE_BYTES, type BodyBounds } from './bounded-body.ts';
+import { createTokenBucket } from './token-bucket.ts';
 
 type Library = typeof import('@modelcontextprotocol/client');
 
@@ -11,6 +12,10 @@ type Library = typeof import('@modelcontextprotocol/client');
 const MAX_RECONNECTIONS = 5;
 /** A server may ask for shorter waits; it gets no more than this. */
 const MIN_STREAM_GAP_MS = 1000;
+
+/** The token bucket of a connection's lines that are no data of a message; a message may have three, such as its id. */
+const LINES_PER_SECOND = 4000;
+const LINES_BURST = 20_000;
 
 export interface RemoteTransportOptions {
   transport: McpRemoteConfig['transport'];
@@ -29,7 +34,7 @@ export function createRemoteTransport(
   { transport, url, headers, authProvider, fetch, onLost }: RemoteTransportOptions,
 ): Transport {
   const options = {
-    fetch: serverFetch(fetch, headers),
+    fetch: serverFetch(fetch, headers, onLost),
     ...(authProvider ? { authProvider } : {}),
   };
   if (transport === 'sse') return new SSEClientTransport(url, options);
@@ -56,8 +61,20 @@ export function createRemoteTransport(
 }
 
 /** Our headers in every request, bounds around every answer, and no stream sooner behind the last than it may be. */
-function serverFetch(fetch: Fetch, own: Record<string, string>): Fetch {
+function serverFetch(fetch: Fetch, own: Record<string, string>, onLost: (error: unknown) => void): Fetch {
   let nextStream = 0;
+  // One for all streams: a server may answer each request with one.
+  const budget = createTokenBucket({ perSecond: LINES_PER_SECOND, burst: LINES_BURST });
+  const bounds: BodyBounds = {
+    maxBytes: MAX_MESSAGE_BYTES,
+    charge(lines) {
+      if (budget.take(lines)) return;
+      const reason = new Error(`the server sent more than ${LINES_PER_SECOND} lines a second besides its messages`);
+      // The library would only open the stream again.
+      onLost(reason);
+      throw reason;
+    },
+  };
   return async (url, init = {}) => {
     const headers = new Headers(init.headers);
     for (const [name, value] of Object.entries(own)) if (!headers.has(name)) headers.set(name, value);
@@ -66,6 +83,6 @@ function serverFetch(fetch: Fetch, own: Record<string, string>): Fetch {
       nextStream = Math.max(nextStream, performance.now()) + MIN_STREAM_GAP_MS;
       if (wait > 0) await delay(wait, undefined, init.signal ? { signal: init.signal } : {});
     }
-    return boundedBody(await fetch(url, { ...init, headers }), MAX_MESSAGE_BYTES);
+    return boundedBody(await fetch(url, { ...init, headers }), bounds);
   };
 }

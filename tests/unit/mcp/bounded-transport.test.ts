@@ -91,16 +91,45 @@ test('more than 200 waiting requests end the connection, and its messages are dr
   await until(() => it.closed === 1);
 });
 
-test('a request whose id is in progress or waiting is dropped; a number and a string are different ids', () => {
+test('a request whose id is in progress waits until that one was answered; a number and a string are different ids', async () => {
   const it = setUp();
-  it.receive(ping(1), 500);
-  expect(it.received).toHaveLength(1);
+  it.receive(ping(1), 3);
+  expect(it.received).toEqual([ping(1)]);
   it.receive(ping('1'));
-  expect(it.received).toHaveLength(2);
-  for (let id = 2; id < 16; id++) it.receive(ping(id));
-  it.receive(ping(99), 500);
-  expect(it.received).toHaveLength(16);
+  it.receive(ping(2));
+  expect(it.received).toEqual([ping(1), ping('1'), ping(2)]);
+  for (const answered of [2, 3]) {
+    void it.transport.send(answer(1));
+    await it.sent();
+    expect(it.received.filter((message) => 'id' in message && message.id === 1)).toHaveLength(answered);
+  }
+  void it.transport.send(answer(1));
+  await it.sent();
+  it.receive(ping(1));
+  expect(it.received).toHaveLength(6);
   expect(it.reasons).toEqual([]);
+});
+
+test('a request that waits for its id does not hold up others; the last one is cancelled; too many end the connection', async () => {
+  const it = setUp();
+  it.receive(ping(0), 2);
+  it.receive({ jsonrpc: '2.0', id: 0, method: 'roots/list' });
+  for (let id = 1; id < 16; id++) it.receive(ping(id));
+  it.receive(ping(99));
+  it.receive(cancel(0));
+  expect(it.received).toHaveLength(16);
+  void it.transport.send(answer(5));
+  await it.sent();
+  expect(it.received.at(-1)).toEqual(ping(99));
+  void it.transport.send(answer(0));
+  await it.sent();
+  void it.transport.send(answer(0));
+  await it.sent();
+  expect(it.received.filter((message) => 'id' in message && message.id === 0)).toEqual([ping(0), ping(0)]);
+  it.receive(ping(1), 200);
+  expect(it.reasons).toEqual([]);
+  it.receive(ping(1));
+  expect(it.reasons).toEqual(['the server sends more requests than are answered']);
 });
 
 test('a cancelled request frees its capacity, unless its response is being sent', async () => {

@@ -372,6 +372,85 @@ test('an event stream that floods with notifications, no messages or requests lo
   );
 });
 
+test.each([
+  ['comments', ': nothing\n'.repeat(500)],
+  ['empty lines', '\n'.repeat(5000)],
+  ['ids', 'id: 1\n\n'.repeat(500)],
+  ['events of other types', 'event: other\ndata: x\n\n'.repeat(500)],
+  ['large events of other types', `event: other\ndata: ${'x'.repeat(1024 * 1024)}\n\n`],
+])('an event stream that floods with %s loses its connection', async (_what, block) => {
+  const watch = await watchStalls();
+  expect(await ending({ transport: 'http', url: await flooding(() => block) })).toBe(
+    'the server sent more than 4000 lines a second besides its messages',
+  );
+  expect(watch.stop().filter(({ ms }) => ms > 150)).toEqual([]);
+});
+
+test('a server may answer each call with a stream, report progress 100 times a second in 64 calls, and send comments', async () => {
+  const url = await answering(async (request, response) => {
+    if (request.method === 'GET') {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': open\n\n');
+      const alive = setInterval(() => response.write(': alive\n\n'), 10);
+      response.once('close', () => clearInterval(alive));
+      return;
+    }
+    const { id, method, params } = z
+      .object({
+        id: z.number().optional(),
+        method: z.string().optional(),
+        params: z
+          .looseObject({
+            arguments: z.object({ text: z.string() }).optional(),
+            _meta: z.looseObject({ progressToken: z.number() }).optional(),
+          })
+          .optional(),
+      })
+      .parse(JSON.parse((await readText(request)) || '{}'));
+    if (id === undefined || method === undefined) return void response.writeHead(202).end();
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const asked = params?.arguments?.text;
+    const finish = (result: object) => response.end(event({ id, result }));
+    if (method === 'initialize') {
+      const capabilities = { tools: {} };
+      finish({ protocolVersion: '2025-06-18', capabilities, serverInfo: { name: 'busy', version: '1' } });
+    } else if (asked === 'steady') {
+      let step = 0;
+      const timer = setInterval(() => {
+        const progress = { progressToken: params?._meta?.progressToken, progress: (step += 1) };
+        response.write(`id: ${step}\n: step\n${event({ method: 'notifications/progress', params: progress })}`);
+        if (step < 200) return;
+        clearInterval(timer);
+        finish({ content: [{ type: 'text', text: 'done' }] });
+      }, 10);
+    } else if (method === 'ping') finish({});
+    else finish(asked === undefined ? { tools: [] } : { content: [{ type: 'text', text: `echo: ${asked}` }] });
+  });
+  const connection = await open({ transport: 'http', url });
+  let steps = 0;
+  const steady = call(connection, 'steady', { onProgress: () => void (steps += 1) });
+  const echoes = await Promise.all(Array.from({ length: 64 }, (_, n) => said(connection, `n${n}`)));
+  expect(echoes).toEqual(Array.from({ length: 64 }, (_, n) => `echo: n${n}`));
+  await steady;
+  expect(steps).toBe(200);
+  expect(await connection.alive()).toBe(true);
+});
+
+test('only revisions of the protocol are spoken in which a request of the server is answered', async () => {
+  const methods: string[] = [];
+  const url = await answering(async (request, response) => {
+    const { id, method } = z
+      .object({ id: z.unknown(), method: z.string() })
+      .parse(JSON.parse((await readText(request)) || '{"method":"none"}'));
+    methods.push(method);
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const serverInfo = { name: 'modern', version: '1' };
+    const result = { protocolVersion: '2026-07-28', capabilities: {}, serverInfo };
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  });
+  expect(await failure({ transport: 'http', url })).toContain('protocol version is not supported: 2026-07-28');
+  expect(methods[0]).toBe('initialize');
+});
+
 describe('the name of a server without encryption', () => {
   /** A server of MCP at this address, and the port that it takes. */
   const named = (guarded: OAuthMcpServer) => ({
