@@ -1,7 +1,9 @@
 /** Tools of MCP servers in turns: offered, asked about, called, healed, refused. */
+import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { hasNoted, hostile, mcpTalks, noted, type McpTalks } from '#support/mcp-talk.ts';
 import { signIn, startOAuthMcpServer } from '#support/oauth-mcp-server.ts';
@@ -16,7 +18,7 @@ beforeAll(async () => {
       permission: { rules: [{ decision: 'allow', pattern: 'mcp__free__*' }] },
       mcp: { startup_timeout_ms: 15_000 },
     },
-    env: () => ({ ...process.env, GIVEN: 'given' }),
+    env: () => ({ ...process.env, GIVEN: 'given', TOKEN_OF_MINE: 'SECRETBEARER2' }),
   });
   mcp = mcpTalks(world);
 });
@@ -62,6 +64,37 @@ test('a tool runs in the first turn; clients are told, and the list of the serve
   await talk.turn('again', echo('again'));
   const after = (await readFile(join(folder, String(journal)), 'utf8')).split('\n');
   expect(after.filter((line) => line.includes('"mcp.tools"'))).toHaveLength(1);
+});
+
+test('an error of a server reaches events and the journal as a line without the credentials that it echoes', async () => {
+  const hostileHost = createServer((request, response) => {
+    const echoed = `token=${request.headers.authorization} key=${String(request.headers['x-key'])}`;
+    response.writeHead(500, { 'content-type': 'text/html' }).end(`<html>\n${echoed}\n${'<p>x</p>\n'.repeat(30_000)}`);
+  }).listen(0, '127.0.0.1');
+  await once(hostileHost, 'listening');
+  onTestFinished(() => void hostileHost.close());
+  const { port } = z.object({ port: z.number() }).parse(hostileHost.address());
+  const url = `http://127.0.0.1:${port}/mcp`;
+  const headers = { 'x-key': 'KEY-OF-MINE' };
+  await mcp.configure({ loud: { transport: 'http', url, bearerTokenEnvVar: 'TOKEN_OF_MINE', headers } });
+  const talk = await mcp.talk();
+  await talk.turn('go', [{ text: 'Done.' }]);
+  expect(statuses(talk, 'loud')).toEqual(['pending', 'failed']);
+  const { server } = z
+    .object({ server: z.looseObject({ error: z.string() }) })
+    .parse(talk.all('mcp.server.status').at(-1)?.payload);
+  expect(server.error).toContain('token=… key=…');
+  expect(server.error).not.toMatch(/[\r\n]/);
+  expect(server.error.length).toBeLessThanOrEqual(300);
+
+  const folder = join(world.server.home, 'sessions', talk.session.workspace_id, talk.session.id);
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const texts = await Promise.all(files.map((file) => readFile(join(file.parentPath, file.name), 'utf8')));
+  const all = texts.join('\n');
+  expect(all).toContain(server.error.slice(0, 40).replaceAll('"', String.raw`\"`));
+  expect(all).not.toMatch(/SECRETBEARER2|KEY-OF-MINE|(<p>x<\/p>.*){60}/);
+  expect(JSON.stringify(talk.all('mcp.server.status'))).not.toMatch(/SECRETBEARER2|KEY-OF-MINE/);
 });
 
 test('a call is asked about, in words that name the tool, unless a rule knows the pattern of its name', async () => {

@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { createRevocation } from '#server/auth/revocation.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { eventually } from '#support/patience.ts';
@@ -19,4 +19,28 @@ it('a rotation in the midst of a check ends no connection of the token before it
   });
   onTestFinished(close);
   await eventually(() => expect(judged.slice(0, 2)).toEqual([true, false]));
+});
+
+it('checks often enough that a connection ends within 5 s of a rotation, with as much time again for the check', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const inTime: (() => void)[] = [];
+  let valid = 'before';
+  const { close } = await createRevocation({
+    token: { current: async () => valid, keepsConnections: async () => false },
+    credentials: { accepts: async (secret) => secret === valid },
+    connections: {
+      async endRefused(accepts) {
+        if (!(await accepts('before'))) inTime.shift()?.();
+      },
+    },
+    log: createLogger('silent'),
+  });
+  onTestFinished(close);
+  // Directly after a check.
+  vi.advanceTimersByTime(2500);
+  valid = 'after';
+  const ended = new Promise<void>((resolve) => inTime.push(resolve));
+  vi.advanceTimersByTime(2500);
+  await ended;
 });
