@@ -33,12 +33,19 @@ export function createServerClient(server: URL, fetch: Fetch, network: Pick<Netw
   if (!needsPin(server)) return { fetch, close: async () => undefined };
   const pinned = loadOnce(async () => createPinnedClient(await addressesOf(server, network)));
   let opened: HttpClient | undefined;
+  let closed = false;
   return {
     async fetch(url, init) {
       if (new URL(url).origin !== server.origin) return fetch(url, init);
-      opened = await pinned();
-      return opened.fetch(url, init);
+      const client = await pinned();
+      // Also while the name was being resolved.
+      if (closed) throw new Error(`the client for ${server.host} was closed`);
+      opened = client;
+      return client.fetch(url, init);
     },
-    close: async () => opened?.close(),
+    async close() {
+      closed = true;
+      await opened?.close();
+    },
   };
 }
