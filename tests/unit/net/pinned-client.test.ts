@@ -38,10 +38,9 @@ it('sends nothing when it is closed while the name is being resolved', async () 
   let answer: ((addresses: string[]) => void) | undefined;
   const network = { resolve: () => new Promise<string[]>((resolve) => (answer = resolve)) };
   const client = createServerClient(url, unpinned, network);
-  const requested = client.fetch(url);
-  const refused = expect(requested).rejects.toThrow('closed');
+  const requested = client.fetch(url).catch((error: unknown) => error);
   await client.close();
   answer?.(['127.0.0.1']);
-  await refused;
+  expect(String(await requested)).toContain('closed');
   expect(paths).toEqual([]);
 });

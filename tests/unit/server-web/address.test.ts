@@ -255,28 +255,23 @@ test('no address of this machine is public', () => {
   for (const { address } of own) expect(isPublicAddress(address)).toBe(false);
 });
 
-test('an address of this machine or its link is local, one of a private network is not', () => {
-  for (const address of ['127.0.0.1', '127.8.8.8', '::1', '0.0.0.0', '::', '::ffff:127.0.0.1', '::ffff:7f00:1']) {
-    expect(localScope(address), address).toBe('this machine');
-  }
-  const own = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  for (const { address } of own) expect(localScope(address), address).toBe('this machine');
-  for (const address of ['169.254.169.254', '::ffff:169.254.169.254', 'fe80::1']) {
-    expect(localScope(address), address).toBe('a link-local address');
-  }
-  for (const address of ['168.63.129.16', '100.100.100.200', 'fd00:ec2::254']) {
-    expect(localScope(address), address).toBe('a metadata service');
-  }
-  for (const address of [
-    '10.255.254.253',
-    '172.31.254.253',
-    '192.168.254.253',
-    'fd12:3456::1',
-    '100.64.1.2',
-    '1.1.1.1',
-  ]) {
-    expect(localScope(address), address).toBeUndefined();
-  }
+const interfaceAddresses = Object.values(networkInterfaces())
+  .flatMap((list) => list ?? [])
+  .map(({ address }) => address);
+const scopes = new Map<string, string | undefined>([
+  ...['169.254.1.1', '169.254.169.254', '::ffff:169.254.169.254', 'fe80::1'].map(
+    (address) => [address, 'a link-local address'] as const,
+  ),
+  ...['168.63.129.16', '100.100.100.200', 'fd00:ec2::254'].map((address) => [address, 'a metadata service'] as const),
+  ...['10.255.254.253', '172.31.254.253', '192.168.254.253', 'fd12:3456::1', '100.64.1.2', '1.1.1.1'].map(
+    (address) => [address, undefined] as const,
+  ),
+  ...['127.0.0.1', '127.8.8.8', '::1', '0.0.0.0', '::', '::ffff:127.0.0.1', ...interfaceAddresses].map(
+    (address) => [address, 'this machine'] as const,
+  ),
+]);
+test.each([...scopes])('the local scope of %s: %s', (address, scope) => {
+  expect(localScope(address)).toBe(scope);
 });
 
 test('one form of a URL: no fragment, no dot behind the host, a default port left out', () => {
