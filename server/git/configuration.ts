@@ -19,7 +19,7 @@ export interface ConfigurationEntry {
 
 export type ConfigurationRuntime = Pick<
   Runtime,
-  'environment' | 'homeDirectory' | 'list' | 'lstat' | 'realpath' | 'spawn' | 'stat' | 'which'
+  'environment' | 'homeDirectory' | 'list' | 'lstat' | 'readFile' | 'realpath' | 'spawn' | 'stat' | 'which'
 >;
 
 const TIMEOUT_MS = 5000;
@@ -35,6 +35,41 @@ function parseEntries(text: string, directory: string): ConfigurationEntry[] {
   });
 }
 
+interface GitRequest {
+  args: readonly string[];
+  maxOutputBytes: number;
+  /** Receives the standard output. */
+  onText(text: string): void;
+}
+
+/**
+ * Runs a git that only reads configuration or index, which starts no program. Returns whether it succeeded; undefined
+ * where git is not installed.
+ */
+export async function readWithGit(
+  directory: string,
+  runtime: ConfigurationRuntime,
+  { args, maxOutputBytes, onText }: GitRequest,
+): Promise<boolean | undefined> {
+  const programs = await ownPrograms(directory, runtime);
+  const git = await programs.find('git');
+  if (git === undefined) return undefined;
+  const end = await runCommand(runtime.spawn, {
+    file: git,
+    // The user may have exempted a directory of another owner in a variable that this git does not get.
+    args: ['-c', 'safe.directory=*', '--no-pager', ...args],
+    cwd: directory,
+    env: gitEnvironment(programs.environment),
+    signal: new AbortController().signal,
+    maxMemory: GIT_MAX_MEMORY,
+    timeoutMs: TIMEOUT_MS,
+    maxOutputBytes,
+    graceMs: () => 0,
+    onText: (stream, text) => void (stream === 'stdout' && onText(text)),
+  }).catch(() => undefined);
+  return end?.exitCode === 0 && !end.stopped;
+}
+
 /**
  * The entries that git reads in a directory, files that they include among them; of a single file when one is given, and
  * then without those. Undefined when git cannot read them; none where git is not installed.
@@ -44,23 +79,14 @@ export async function readEntries(
   runtime: ConfigurationRuntime,
   file?: string,
 ): Promise<ConfigurationEntry[] | undefined> {
-  const programs = await ownPrograms(directory, runtime);
-  const git = await programs.find('git');
-  if (git === undefined) return [];
   const chunks: string[] = [];
-  const end = await runCommand(runtime.spawn, {
-    file: git,
-    args: ['--no-pager', 'config', '--list', '--show-origin', '-z', ...(file === undefined ? [] : ['--file', file])],
-    cwd: directory,
-    env: gitEnvironment(programs.environment),
-    signal: new AbortController().signal,
-    maxMemory: GIT_MAX_MEMORY,
-    timeoutMs: TIMEOUT_MS,
+  const done = await readWithGit(directory, runtime, {
+    args: ['config', '--list', '--show-origin', '-z', ...(file === undefined ? [] : ['--file', file])],
     maxOutputBytes: MAX_BYTES,
-    graceMs: () => 0,
-    onText: (stream, text) => void (stream === 'stdout' && chunks.push(text)),
-  }).catch(() => undefined);
-  return end?.exitCode === 0 && !end.stopped ? parseEntries(chunks.join(''), directory) : undefined;
+    onText: (text) => void chunks.push(text),
+  });
+  if (done === undefined) return [];
+  return done ? parseEntries(chunks.join(''), directory) : undefined;
 }
 
 /** Variables that git takes for settings. */

@@ -2,10 +2,10 @@
  * Files that a repository's configuration includes, or names as programs and hooks: who writes them decides what git
  * starts. Remembered for as long as none of the files that it was read from changes, appears or goes.
  */
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { inBatches } from '#server/files/in-batches.ts';
 import { isInside } from '#server/files/paths.ts';
-import type { Repository } from '#server/project-files/repository.ts';
+import { smallText, type Repository } from '#server/project-files/repository.ts';
 import {
   environmentEntries,
   expandPath,
@@ -15,6 +15,8 @@ import {
   type ConfigurationEntry,
   type ConfigurationRuntime,
 } from './configuration.ts';
+import { createEmbeddedRepositories, type EmbeddedRepository } from './embedded.ts';
+import { areSettled, stampOf } from './stamps.ts';
 
 /** What is written, as named and with links resolved. */
 interface WrittenFile {
@@ -38,8 +40,6 @@ const MAX_FILES = 500;
 const SIDE_BY_SIDE = 4;
 const MAX_MODULE_DEPTH = 8;
 const MAX_KNOWN = 64;
-/** Two changes within a tick of the file system's clock have one time: what is younger may have changed since. */
-const SETTLED_MS = 100;
 
 /** Last parts of keys whose value is a command line. */
 const PROGRAMS = new Set(
@@ -103,11 +103,30 @@ async function moduleDirectories(
   return found;
 }
 
+/**
+ * The settings that linked work trees have for themselves, and those of their submodules: git directories below a
+ * directory `worktrees`, each with the top of its work tree.
+ */
+async function linkedWorkTrees(
+  worktrees: string,
+  runtime: ConfigurationRuntime,
+): Promise<{ gitDirectory: string; pointer: string; top: string }[]> {
+  const entries = await runtime.list(worktrees).catch(() => []);
+  const found = entries.map(async ({ name }) => {
+    const gitDirectory = join(worktrees, name);
+    const pointer = join(gitDirectory, 'gitdir');
+    const entry = await smallText(pointer, runtime);
+    return entry === undefined ? [] : [{ gitDirectory, pointer, top: dirname(resolve(gitDirectory, entry)) }];
+  });
+  return (await Promise.all(found)).flat();
+}
+
 const settingsIn = (gitDirectory: string) => [join(gitDirectory, 'config'), join(gitDirectory, 'config.worktree')];
 
 /** Undefined when git cannot read all of it. */
 async function readNamed(
   { top, controlPaths }: Pick<Repository, 'top' | 'controlPaths'>,
+  embedded: readonly EmbeddedRepository[],
   runtime: ConfigurationRuntime,
 ): Promise<Named | undefined> {
   const variables = runtime.environment();
@@ -148,11 +167,27 @@ async function readNamed(
   const entries = await readEntries(top, runtime);
   if (!entries) return undefined;
   note([...entries, ...environmentEntries(variables)], top);
-  for (const place of controlPaths) {
-    for (const file of settingsIn(place)) named.files.add(file);
-    for (const directory of await moduleDirectories(join(place, 'modules'), runtime, named.listed)) {
-      for (const file of settingsIn(directory)) named.files.add(file);
-      unread.push({ files: settingsIn(directory), base: directory });
+  function noteSettings(gitDirectory: string, base: string): void {
+    if (named.files.has(join(gitDirectory, 'config'))) return;
+    for (const file of settingsIn(gitDirectory)) named.files.add(file);
+    unread.push({ files: settingsIn(gitDirectory), base });
+  }
+  async function noteModules(gitDirectory: string): Promise<void> {
+    const modules = await moduleDirectories(join(gitDirectory, 'modules'), runtime, named.listed);
+    for (const directory of modules) noteSettings(directory, directory);
+  }
+  for (const { top: base, controlPaths: directories } of embedded) {
+    for (const directory of directories) noteSettings(directory, base);
+  }
+  for (const gitDirectory of controlPaths) {
+    for (const file of settingsIn(gitDirectory)) named.files.add(file);
+    await noteModules(gitDirectory);
+    const worktrees = join(gitDirectory, 'worktrees');
+    named.listed.add(worktrees);
+    for (const linked of await linkedWorkTrees(worktrees, runtime)) {
+      named.files.add(linked.pointer);
+      noteSettings(linked.gitDirectory, linked.top);
+      await noteModules(linked.gitDirectory);
     }
   }
 
@@ -189,13 +224,6 @@ interface Known {
   stamps: ReadonlyMap<string, string>;
 }
 
-/** What changes with a file; empty for one that is missing. */
-const stampOf = (path: string, { stat }: ConfigurationRuntime) =>
-  stat(path).then(
-    ({ ino, size, mtimeMs, ctimeMs }) => ({ text: `${ino} ${size} ${mtimeMs} ${ctimeMs}`, ctimeMs }),
-    () => ({ text: '', ctimeMs: 0 }),
-  );
-
 async function lookUp(
   { files, directories, ends, words, listed }: Named,
   runtime: ConfigurationRuntime,
@@ -218,7 +246,7 @@ async function lookUp(
       ...ends,
     ]),
     stamps: new Map(watched.map((path, index) => [path, stamps[index]?.text ?? ''])),
-    settled: stamps.every(({ ctimeMs }) => ctimeMs < begun - SETTLED_MS),
+    settled: areSettled(stamps, begun),
   };
 }
 
@@ -237,6 +265,7 @@ const VARIABLE = /^(?:GIT_.*|HOME|XDG_CONFIG_HOME|PAGER|PATH)$/;
 /** Creates a reader that remembers the configuration of as many repositories as are at work. */
 export function createConfiguredFilesReader(): ConfiguredFilesReader {
   const known = new Map<string, Known>();
+  const findEmbedded = createEmbeddedRepositories();
 
   async function isCurrent({ stamps }: Known, runtime: ConfigurationRuntime): Promise<boolean> {
     const checks = [...stamps].map(async ([path, stamp]) => (await stampOf(path, runtime)).text === stamp);
@@ -245,12 +274,14 @@ export function createConfiguredFilesReader(): ConfiguredFilesReader {
 
   return async (repository, runtime) => {
     const variables = Object.entries(runtime.environment()).filter(([name]) => VARIABLE.test(name));
-    const key = JSON.stringify([repository.top, repository.controlPaths, variables]);
+    const embedded = await findEmbedded(repository, runtime);
+    if (!embedded) return undefined;
+    const key = JSON.stringify([repository.top, repository.controlPaths, embedded, variables]);
     const before = known.get(key);
     if (before && (await isCurrent(before, runtime))) return before.files;
     known.delete(key);
     const begun = Date.now();
-    const named = await readNamed(repository, runtime);
+    const named = await readNamed(repository, embedded, runtime);
     if (!named) return undefined;
     const { files, stamps, settled } = await lookUp(named, runtime, begun);
     if (settled) {

@@ -51,7 +51,8 @@ export async function gitDirectoryOf(entry: string, isDirectory: boolean, files:
 }
 
 /** The paths that make up the repository of a `.git` entry; undefined when it is none. */
-async function controlPathsOf(entry: string, isDirectory: boolean, files: Files): Promise<string[] | undefined> {
+export async function controlPathsOf(entry: string, files: Files): Promise<string[] | undefined> {
+  const isDirectory = (await files.stat(entry).catch(() => undefined))?.isDirectory() ?? false;
   const directory = isDirectory ? entry : await pointedAt(entry, files);
   if (!directory || !(await isFile(join(directory, 'HEAD'), files))) return undefined;
   const named = [...new Set([entry, directory, await commonDirectory(directory, files)])];
@@ -82,7 +83,7 @@ export function createControlPaths(files: Files): (entry: string) => Promise<str
     if (before?.ino === ino && before.ctimeMs === ctimeMs) return before.controlPaths;
     known.delete(entry);
     const isDirectory = stats.isDirectory();
-    const controlPaths = await controlPathsOf(entry, isDirectory, files);
+    const controlPaths = await controlPathsOf(entry, files);
     // A link or a pointer may lead elsewhere while what it leads to now stays unchanged.
     const isDirect = isDirectory && controlPaths?.every((path) => path === entry);
     if (controlPaths && isDirect && Date.now() - ctimeMs > SETTLED_MS) {

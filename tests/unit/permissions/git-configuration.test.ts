@@ -5,7 +5,7 @@
 import { execFile } from 'node:child_process';
 import { access, chmod, mkdir, mkdtemp, realpath, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { PermissionPolicy } from '#server/permissions/policy.ts';
@@ -261,6 +261,42 @@ const attacks: Record<string, Attack> = {
     await addSubmodule();
     await git('config', 'core.fsmonitor', 'sub/tools/x');
   }),
+  'a program outside of an embedded repository that names it': program('tools/x', async () => {
+    await addEmbedded('sub');
+    await gitIn(join(project, 'sub'), 'config', 'core.fsmonitor', '../tools/x');
+  }),
+  'a program that an embedded repository in another one names': program('tools/x', async () => {
+    await addEmbedded('sub/deep');
+    await addEmbedded('sub');
+    await gitIn(join(project, 'sub/deep'), 'config', 'core.fsmonitor', '../../tools/x');
+  }),
+  'a program that an embedded repository with a separate git directory names': program('tools/x', async () => {
+    await addEmbedded('sub');
+    await gitIn(join(project, 'sub'), 'init', '-q', '--separate-git-dir', join(root, 'store'));
+    await gitIn(join(project, 'sub'), 'config', 'core.fsmonitor', '../tools/x');
+  }),
+  'a file that an embedded repository includes': settings('x.cfg', async () => {
+    await addEmbedded('sub');
+    await gitIn(join(project, 'sub'), 'config', 'include.path', '../../x.cfg');
+  }),
+  'a program outside of a linked work tree that names it': program(
+    'tools/x',
+    async () => {
+      await git('worktree', 'add', '-q', 'linked');
+      await git('config', 'extensions.worktreeConfig', 'true');
+      await gitIn(join(project, 'linked'), 'config', '--worktree', 'core.fsmonitor', '../tools/x');
+    },
+    { git: [['-C', 'linked', 'status']] },
+  ),
+  'a program that a submodule of a linked work tree names': program(
+    'tools/x',
+    async () => {
+      await git('worktree', 'add', '-q', 'linked');
+      await addSubmodule('linked');
+      await gitIn(join(project, 'linked/sub'), 'config', 'core.fsmonitor', '../../tools/x');
+    },
+    { git: [['-C', 'linked', 'status']] },
+  ),
   'a linked work tree': program(
     'linked/tools/x',
     async () => {
@@ -287,12 +323,24 @@ const attacks: Record<string, Attack> = {
   'a merge driver': program('tools/x', set('merge.evil.driver', 'tools/x %O'), { git: [] }),
 };
 
-async function addSubmodule(): Promise<void> {
+async function addSubmodule(tree = '.'): Promise<void> {
   const library = join(root, 'library');
   await mkdir(library);
   await gitIn(library, 'init', '-q');
   await gitIn(library, 'commit', '-q', '--allow-empty', '-m', 'first');
-  await git('submodule', '--quiet', 'add', library, 'sub');
+  await gitIn(join(project, tree), 'submodule', '--quiet', 'add', library, 'sub');
+}
+
+/** A commit of a repository within the project in the index around it, without `.gitmodules`. */
+async function addEmbedded(path: string): Promise<void> {
+  const directory = join(project, path);
+  await mkdir(directory, { recursive: true });
+  await gitIn(directory, 'init', '-q');
+  await gitIn(directory, 'add', '.');
+  await gitIn(directory, 'commit', '-q', '--allow-empty', '-m', 'first');
+  const around = path.includes('/') ? join(project, dirname(path)) : project;
+  if (around !== project) await gitIn(around, 'init', '-q');
+  await gitIn(around, 'add', basename(path));
 }
 
 const names = Object.keys(attacks);
@@ -423,6 +471,22 @@ describe('what is remembered of a configuration', () => {
     expect(await verdict('tools/y')).toBe('ask');
   });
 
+  test('an index that changed a moment ago may change again within the same moment', async () => {
+    const { stat } = runtime;
+    const moment = Date.now() + 3_600_000;
+    runtime = {
+      ...runtime,
+      async stat(path) {
+        const stats = await stat(path);
+        return path.endsWith('/index') ? Object.assign(stats, { ino: 1, size: 1, mtimeMs: 1, ctimeMs: moment }) : stats;
+      },
+    };
+    expect(await verdict('tools/x')).toBe('approve');
+    await addEmbedded('sub');
+    await gitIn(join(project, 'sub'), 'config', 'core.fsmonitor', '../tools/x');
+    expect(await verdict('tools/x')).toBe('ask');
+  });
+
   test("the user's settings, those of a work tree, and those of a submodule that appear", async () => {
     await settled();
     await writeFile(join(home, '.gitconfig'), '[core]\n\tfsmonitor = tools/x\n');
@@ -439,6 +503,50 @@ describe('what is remembered of a configuration', () => {
     await settled();
     env.HOME = root;
     expect(await verdict('tools/x')).toBe('approve');
+  });
+
+  test('an embedded repository that appears, its settings that change, those of a linked work tree', async () => {
+    await git('worktree', 'add', '-q', 'linked');
+    await git('config', 'extensions.worktreeConfig', 'true');
+    await settled();
+    expect(await verdict('tools/x')).toBe('approve');
+    await addEmbedded('sub');
+    await gitIn(join(project, 'sub'), 'config', 'core.fsmonitor', '../tools/x');
+    expect(await verdict('tools/x')).toBe('ask');
+    await settled();
+    await gitIn(join(project, 'sub'), 'config', 'core.fsmonitor', '../tools/y');
+    expect(await verdict('tools/x')).toBe('approve');
+    expect(await verdict('tools/y')).toBe('ask');
+    await settled();
+    await gitIn(join(project, 'linked'), 'config', '--worktree', 'core.fsmonitor', '../tools/z');
+    expect(await verdict('tools/z')).toBe('ask');
+    await git('rm', '-q', '--cached', '-f', 'sub');
+    expect(await verdict('tools/y')).toBe('approve');
+  });
+
+  test('an index that changes costs no git where it has no gitlinks, and one where it has', async () => {
+    const spawnedFor = async (file: string) => {
+      await put(file, '');
+      await git('add', file);
+      const before = spawned;
+      expect(await verdict('src/a.txt')).toBe('approve');
+      return spawned - before;
+    };
+    await settled();
+    expect(await spawnedFor('one')).toBe(0);
+    await addSubmodule();
+    await settled();
+    expect(await spawnedFor('two')).toBe(1);
+  });
+
+  test('an index with its entries in another file, and one that git cannot read', async () => {
+    await addEmbedded('sub');
+    await gitIn(join(project, 'sub'), 'config', 'core.fsmonitor', '../tools/x');
+    await git('update-index', '--split-index');
+    expect(await verdict('tools/x')).toBe('ask');
+    expect(await verdict('src/a.txt')).toBe('approve');
+    await put('.git/index', 'link\0');
+    expect(await verdict('src/a.txt')).toBe('ask');
   });
 
   test('a hook directory that gets a link', async () => {
