@@ -2,7 +2,7 @@
  * Git's configuration as git itself reads it, and the paths in it. Nothing that a repository configures is started for
  * that: `git config` runs no program of it.
  */
-import { basename, dirname, join, normalize, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { runCommand } from '#server/processes/run-command.ts';
 import { ownPrograms } from '#server/runtime/own-programs.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
@@ -130,33 +130,4 @@ export function expandPath(value: string, base: string, home: string): string {
   const [, user, rest = ''] = /^~([^/]*)(\/.*)?$/s.exec(path) ?? [];
   if (user === undefined) return resolve(base, path);
   return join(user === '' || user === basename(home) ? home : join(dirname(home), user), rest);
-}
-
-/** What stands between the places where a word of a command line may begin or end. */
-const WORDS = /[^\s'"`;&|()<>{}=,]+/g;
-
-export interface NamedPaths {
-  /** Paths end with one of them: where the directory before it leads is known to the shell alone. */
-  ends: string[];
-  /** Where the words lead when the shell runs at the top of the work tree. */
-  paths: string[];
-}
-
-/**
- * The files that a command line may name. A word with a slash names every path that ends with it, another one a file at
- * the top, where git runs it.
- */
-export function namedPaths(line: string, top: string, home: string): NamedPaths {
-  const moves = /\bcd\b/.test(line);
-  const named: NamedPaths = { ends: [], paths: [] };
-  for (const word of line.match(WORDS) ?? []) {
-    // Where a variable leads is not known; options and placeholders of git lead nowhere.
-    const path = normalize(word.startsWith('~') ? expandPath(word, top, home) : word.replace(/^\$\w*/, ''));
-    const rest = path.replace(/^(?:\.\.?\/)+/, '');
-    if (/^[-%]|^(?:\.{0,2}|\/)$/.test(rest)) continue;
-    const isName = !word.includes('/') && !moves;
-    named.ends.push(rest.startsWith('/') ? rest : isName ? join(top, rest) : `/${rest}`);
-    named.paths.push(resolve(top, path));
-  }
-  return named;
 }

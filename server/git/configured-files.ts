@@ -9,13 +9,13 @@ import { smallText, type Repository } from '#server/project-files/repository.ts'
 import {
   environmentEntries,
   expandPath,
-  namedPaths,
   readEntries,
   userFiles,
   type ConfigurationEntry,
   type ConfigurationRuntime,
 } from './configuration.ts';
 import { createEmbeddedRepositories, type EmbeddedRepository } from './embedded.ts';
+import { namedPaths } from './named-paths.ts';
 import { areSettled, stampOf } from './stamps.ts';
 
 /** What is written, as named and with links resolved. */
@@ -27,6 +27,10 @@ interface WrittenFile {
 export interface ConfiguredFiles {
   /** Whether the configuration reads the file, or git starts it. */
   has(file: WrittenFile): boolean;
+  /** Every path that it names, as named and with links resolved; most words of commands are no files. */
+  paths: readonly string[];
+  /** Ends and patterns of paths, without those of aliases, of which only the shell knows the directory. */
+  unplaced: readonly string[];
 }
 
 /** Undefined when git cannot read its configuration. */
@@ -63,6 +67,8 @@ interface Named {
   files: Set<string>;
   directories: Set<string>;
   ends: Set<string>;
+  patterns: Set<string>;
+  unplaced: Set<string>;
   /** Words of command lines as paths; most of them are none. */
   words: Set<string>;
   /** Directories whose entries were listed. */
@@ -135,6 +141,8 @@ async function readNamed(
     files: new Set(userFiles(runtime)),
     directories: new Set(),
     ends: new Set(),
+    patterns: new Set(),
+    unplaced: new Set(),
     words: new Set(),
     listed: new Set(),
   };
@@ -156,10 +164,13 @@ async function readNamed(
         unread.push({ files: [included], base });
       } else if (key === 'core.hookspath') named.directories.add(expandPath(value, base, home));
       else if (isProgram(entry)) {
-        const { ends, paths } = namedPaths(value, base, home);
+        const { ends, patterns, unplaced, paths } = namedPaths(value, base, home);
         for (const end of ends) named.ends.add(end);
-        // No command of git starts an alias, so it is not worth following links for them.
-        if (!key.startsWith('alias.')) for (const path of paths) named.words.add(path);
+        // No command of git starts an alias, so it is not worth following links or patterns for them.
+        if (key.startsWith('alias.')) continue;
+        for (const path of paths) named.words.add(path);
+        for (const pattern of patterns) named.patterns.add(pattern);
+        for (const end of unplaced) named.unplaced.add(end);
       }
     }
   }
@@ -167,17 +178,18 @@ async function readNamed(
   const entries = await readEntries(top, runtime);
   if (!entries) return undefined;
   note([...entries, ...environmentEntries(variables)], top);
-  function noteSettings(gitDirectory: string, base: string): void {
-    if (named.files.has(join(gitDirectory, 'config'))) return;
-    for (const file of settingsIn(gitDirectory)) named.files.add(file);
-    unread.push({ files: settingsIn(gitDirectory), base });
+  function noteFiles(files: readonly string[], base: string): void {
+    const more = files.filter((file) => !named.files.has(file));
+    for (const file of more) named.files.add(file);
+    if (more.length > 0) unread.push({ files: more, base });
   }
   async function noteModules(gitDirectory: string): Promise<void> {
     const modules = await moduleDirectories(join(gitDirectory, 'modules'), runtime, named.listed);
-    for (const directory of modules) noteSettings(directory, directory);
+    for (const directory of modules) noteFiles(settingsIn(directory), directory);
   }
-  for (const { top: base, controlPaths: directories } of embedded) {
-    for (const directory of directories) noteSettings(directory, base);
+  // Before those of the modules, which do not tell where a work tree is unless they name it.
+  for (const { top: base, gitDirectories } of embedded) {
+    for (const directory of gitDirectories) noteFiles(settingsIn(directory), base);
   }
   for (const gitDirectory of controlPaths) {
     for (const file of settingsIn(gitDirectory)) named.files.add(file);
@@ -186,7 +198,7 @@ async function readNamed(
     named.listed.add(worktrees);
     for (const linked of await linkedWorkTrees(worktrees, runtime)) {
       named.files.add(linked.pointer);
-      noteSettings(linked.gitDirectory, linked.top);
+      noteFiles([join(linked.gitDirectory, 'config.worktree')], linked.top);
       await noteModules(linked.gitDirectory);
     }
   }
@@ -225,7 +237,7 @@ interface Known {
 }
 
 async function lookUp(
-  { files, directories, ends, words, listed }: Named,
+  { files, directories, ends, patterns, unplaced, words, listed }: Named,
   runtime: ConfigurationRuntime,
   begun: number,
 ) {
@@ -241,22 +253,37 @@ async function lookUp(
     }),
   );
   const withReal = async (paths: Iterable<string>) => [...paths, ...(await Promise.all([...paths].map(realPath)))];
+  const names = [...(await withReal([...files, ...words])), ...hooks.flat()];
+  const folders = await withReal(directories);
   return {
-    files: matcher([...(await withReal([...files, ...words])), ...hooks.flat()], await withReal(directories), [
-      ...ends,
-    ]),
+    files: {
+      has: matcher({ names, folders, ends: [...ends], patterns: [...patterns] }),
+      paths: [...new Set([...names, ...folders])],
+      unplaced: [...unplaced],
+    },
     stamps: new Map(watched.map((path, index) => [path, stamps[index]?.text ?? ''])),
     settled: areSettled(stamps, begun),
   };
 }
 
+interface Matched {
+  names: string[];
+  folders: string[];
+  ends: string[];
+  patterns: string[];
+}
+
 /** Compared without case: where that is the same file it must not be a way around. */
-function matcher(files: string[], directories: string[], ends: string[]): ConfiguredFiles {
+function matcher({ names, folders, ends, patterns }: Matched): ConfiguredFiles['has'] {
   const lower = (paths: readonly string[]) => [...new Set(paths.map((path) => path.toLowerCase()))];
-  const [names, folders, tails] = [new Set(lower(files)), lower(directories), lower(ends)];
+  const [known, above, tails] = [new Set(lower(names)), lower(folders), lower(ends)];
+  const expressions = patterns.map((pattern) => new RegExp(pattern, 'is'));
   const matches = (path: string) =>
-    names.has(path) || folders.some((folder) => isInside(path, folder)) || tails.some((tail) => path.endsWith(tail));
-  return { has: ({ path, real }) => matches(path.toLowerCase()) || matches(real.toLowerCase()) };
+    known.has(path) ||
+    above.some((folder) => isInside(path, folder)) ||
+    tails.some((tail) => path.endsWith(tail)) ||
+    expressions.some((expression) => expression.test(path));
+  return ({ path, real }) => matches(path.toLowerCase()) || matches(real.toLowerCase());
 }
 
 /** Variables that say where configuration lies, or are some of it. */

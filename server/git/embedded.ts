@@ -7,11 +7,15 @@ import { controlPathsOf, type Repository } from '#server/project-files/repositor
 import { readWithGit, type ConfigurationRuntime } from './configuration.ts';
 import { areSettled, stampOf } from './stamps.ts';
 
-export type EmbeddedRepository = Pick<Repository, 'top' | 'controlPaths'>;
+export interface EmbeddedRepository {
+  top: string;
+  /** Its git directory, and the one that a linked work tree shares; also with links resolved. */
+  gitDirectories: string[];
+}
 
 /** Finds them at any depth. Undefined when git cannot read an index, or there are too many. */
 export type EmbeddedRepositories = (
-  repository: EmbeddedRepository,
+  repository: Pick<Repository, 'top' | 'controlPaths'>,
   runtime: ConfigurationRuntime,
 ) => Promise<EmbeddedRepository[] | undefined>;
 
@@ -83,10 +87,10 @@ function createStampCache<Value>() {
 /** Creates a finder that caches the gitlinks of each index. */
 export function createEmbeddedRepositories(): EmbeddedRepositories {
   const cachedGitlinks = createStampCache<string[]>();
-  const cachedControlPaths = createStampCache<string[]>();
+  const cachedDirectories = createStampCache<string[]>();
 
-  function gitlinksOf({ top, controlPaths }: EmbeddedRepository, runtime: ConfigurationRuntime) {
-    const indexes = controlPaths.map((path) => join(path, 'index'));
+  function gitlinksOf({ top, gitDirectories }: EmbeddedRepository, runtime: ConfigurationRuntime) {
+    const indexes = gitDirectories.map((directory) => join(directory, 'index'));
     return cachedGitlinks(top, indexes, runtime, async (present) => {
       const may = await Promise.all(present.map((index) => mayHaveGitlinks(index, runtime)));
       return may.includes(true) ? listGitlinks(top, runtime) : [];
@@ -96,14 +100,16 @@ export function createEmbeddedRepositories(): EmbeddedRepositories {
   /** Undefined where nothing is checked out. */
   async function repositoryAt(top: string, runtime: ConfigurationRuntime): Promise<EmbeddedRepository | undefined> {
     const entry = join(top, '.git');
-    const controlPaths = await cachedControlPaths(top, [entry], runtime, async ([present]) =>
-      present === undefined ? undefined : controlPathsOf(present, runtime),
-    );
-    return controlPaths && { top, controlPaths };
+    const gitDirectories = await cachedDirectories(top, [entry], runtime, async ([present]) => {
+      const paths = present === undefined ? undefined : await controlPathsOf(present, runtime);
+      if (!paths || (await runtime.stat(entry)).isDirectory()) return paths;
+      return paths.filter((path) => path !== entry);
+    });
+    return gitDirectories && { top, gitDirectories };
   }
 
   return async (repository, runtime) => {
-    const found = [repository];
+    const found: EmbeddedRepository[] = [{ top: repository.top, gitDirectories: repository.controlPaths }];
     // The loop also visits the repositories that it appends.
     for (const around of found) {
       const paths = await gitlinksOf(around, runtime);

@@ -3,8 +3,8 @@ import type { SyntaxTree } from './parser.ts';
 import { cutPieces } from './pieces.ts';
 import { MAX_LINE_CHARS } from './reader.ts';
 import { allCommands, type CommandInput } from './tree.ts';
-import { unquote } from './words.ts';
-import type { Unquoted } from './words.ts';
+import { unquote } from '#server/processes/shell-words.ts';
+import type { Unquoted } from '#server/processes/shell-words.ts';
 import type { Inner } from './wrappers.ts';
 import { baseName, heldCommands, innerOf, withoutLeading } from './inner.ts';
 

@@ -1,6 +1,6 @@
 /** What a command runs besides itself: commands in its words, lines that it reads. Only for rules that apply in doubt. */
 import { SHELLS, builtinCommands, shellCommands } from './shells.ts';
-import type { Unquoted } from './words.ts';
+import type { Unquoted } from '#server/processes/shell-words.ts';
 import { gitCommands, isAssignment, wrappedCommands, type Inner } from './wrappers.ts';
 
 const FIND_ACTIONS = new Set(['-exec', '-execdir', '-ok', '-okdir']);

@@ -1,6 +1,6 @@
 /** Shells and builtins that read command lines: from a word, from their input, from a file. */
 import type { Inner } from './wrappers.ts';
-import type { Unquoted } from './words.ts';
+import type { Unquoted } from '#server/processes/shell-words.ts';
 
 export const SHELLS: ReadonlySet<string> = new Set('sh bash dash ash ksh mksh zsh rbash yash csh tcsh fish'.split(' '));
 

@@ -1,7 +1,7 @@
 /** What the grammar's tree says of a line: whether it is plain, and the commands in whatever they stand. */
 import type { SyntaxNode, SyntaxTree } from './parser.ts';
 import { isInputDevice } from './shells.ts';
-import { unquote } from './words.ts';
+import { unquote } from '#server/processes/shell-words.ts';
 
 const PLAIN_NAMED = new Set(
   (

@@ -1,5 +1,5 @@
 /** Programs that run the command they are given, and where in their words it begins. Only for rules that apply in doubt. */
-import type { Unquoted } from './words.ts';
+import type { Unquoted } from '#server/processes/shell-words.ts';
 
 interface Wrapper {
   /** Short options that take the next word, or the rest of theirs, for a value. */

@@ -197,6 +197,18 @@ const attacks: Record<string, Attack> = {
     await symlink('../src/real', join(project, 'tools/x'));
     await git('config', 'core.fsmonitor', 'tools/x');
   }),
+  'core.fsmonitor with a glob': program('tools/x.sh', set('core.fsmonitor', 'tools/*.sh')),
+  'core.fsmonitor with a set of characters': program('tools/x.sh', set('core.fsmonitor', 'tools/[vwx].s?')),
+  'core.fsmonitor with a quoted part': program('tools/x', set('core.fsmonitor', 'to"ol"s/x')),
+  'core.fsmonitor with an escape': program('tools/x', set('core.fsmonitor', 'tools\\/x')),
+  'core.fsmonitor with quotes in a line in the line': program('tools/x', set('core.fsmonitor', `sh -c 'to"ol"s/x'`)),
+  'core.fsmonitor with an empty variable': program('tools/x', set('core.fsmonitor', 'to${NONE}ols/x')),
+  'core.fsmonitor with a variable and more': program('tools/x', set('core.fsmonitor', '${NONE}tools/x')),
+  'core.fsmonitor with a substitution': program('tools/x', set('core.fsmonitor', 'to$(echo "$(echo ol)")s/x')),
+  "core.fsmonitor with Bash's quotes and braces": program(
+    'tools/x.sh',
+    set('core.fsmonitor', `bash -c '$'"'"'t\\x6fols'"'"'/{x,z}.sh'`),
+  ),
   'core.hooksPath': program('.githooks/post-index-change', set('core.hooksPath', '.githooks'), {
     git: [['add', '.']],
   }),
@@ -391,6 +403,12 @@ test('settings that name no program name none', async () => {
     ['filter.lfs.process', 'git-lfs filter-process'],
     ['credential.helper', 'store'],
     ['remote.origin.url', '../src'],
+    ['alias.gone', `!git branch -vv | grep -v '\\*' | awk '/: gone]/{print $1}' | xargs git branch -D`],
+    ['alias.all', '!git add *'],
+    ['filter.clean.clean', `sed -E 's/^(key=).*$/\\1/' | grep -v '.*'`],
+    ['filter.notebook.clean', `jq --indent 1 '(.cells[] | select(has("outputs")) | .outputs) = []'`],
+    ['difftool.code.cmd', 'code --wait --diff "$LOCAL" $REMOTE'],
+    ['diff.zip.textconv', `sh -c 'unzip -c -a "$0"' `],
   ] as const) {
     await git('config', key, value);
   }
