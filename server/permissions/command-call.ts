@@ -4,6 +4,7 @@ import { isInWorkspace } from '#server/files/paths.ts';
 import type { RuleSubject } from '#server/tools/tool.ts';
 import type { CommandLineReader, CommandReading } from './command-line/command-line-reader.ts';
 import type { PermissionPlaces } from './decision.ts';
+import { writesOutput } from './git-output.ts';
 import { once } from './once.ts';
 
 export interface CommandDirectory {
@@ -22,6 +23,8 @@ export interface CommandCall {
   directory(): Promise<CommandDirectory>;
   /** Whether one of its commands is git, by its base name, also after wrappers such as `timeout`. */
   runsGit(): Promise<boolean>;
+  /** Whether one of them has an option with which git writes a file. */
+  gitWritesOutput(): Promise<boolean>;
   /** Whether that `cd` leads elsewhere by now than it did when the directory was asked for. */
   moved(): Promise<boolean>;
 }
@@ -79,10 +82,20 @@ export function createCommandCall(
 
   let located: Promise<CommandDirectory> | undefined;
 
+  const gitCommands = once(async () => {
+    if (!mayRunGit(line)) return [];
+    return (await reading()).guarded.filter((text) => /^git(?:\s|$)/.test(text));
+  });
+
   return {
     line,
     reading,
-    runsGit: once(async () => mayRunGit(line) && (await reading()).guarded.some((text) => /^git(?:\s|$)/.test(text))),
+    runsGit: async () => (await gitCommands()).length > 0,
+    async gitWritesOutput() {
+      const { commands } = await reading();
+      // The whole line is among the texts, with the words of all its commands.
+      return (await gitCommands()).some((text) => (text !== line || commands.length <= 1) && writesOutput(text));
+    },
     directory: () => (located ??= locate()),
     async moved() {
       if (!located) return false;

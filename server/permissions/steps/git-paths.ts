@@ -4,26 +4,37 @@ import { isInside } from '#server/files/paths.ts';
 import { gitEntryHolders } from '#server/project-files/git-entries.ts';
 import type { Repository } from '#server/project-files/repository.ts';
 import { findsBareRepository } from '#server/git/discovery.ts';
+import { isOutputOption } from '../git-output.ts';
 import type { Decision, FileAccess, PermissionContext, PermissionStep } from '../decision.ts';
 import { passesThrough, workingDirectory } from './passes-through.ts';
 
 export const gitPaths: PermissionStep = async (_call, context) => {
   const files = await context.files();
-  if (files.length === 0) return undefined;
+  const reason = files.length === 0 ? undefined : await reasonOf(files, context);
+  return reason === undefined ? undefined : context.ask(reason);
+};
+
+/** Whether a write to the file is asked about because of git. */
+export const isAskedByGit = async (file: FileAccess, context: PermissionContext): Promise<boolean> =>
+  (await reasonOf([file], context)) !== undefined;
+
+async function reasonOf(files: readonly FileAccess[], context: PermissionContext): Promise<string | undefined> {
   const cwd = await workingDirectory(context);
   const repository = await context.repository();
-  if (files.some((file) => passesThrough(file, cwd, '.git') || isControlled(file, repository))) {
-    return context.ask("The path belongs to git's own files.");
+  if (files.some((file) => passesThrough(file, cwd, (name) => name === '.git') || isControlled(file, repository))) {
+    return "The path belongs to git's own files.";
+  }
+  if (files.some((file) => file.writes && passesThrough(file, cwd, isOutputOption))) {
+    return 'A pattern in a command line could become this name, which git takes for an option.';
   }
   const [bare, configured] = await Promise.all([
     writesBareRepository(files, context),
     writesConfiguredFile(files, context),
   ]);
-  if (bare)
-    return context.ask('The directory is, or becomes with this file, a git repository, whose files name programs.');
-  if (configured === 'unknown') return context.ask('Git cannot read its configuration, which may name the file.');
-  return configured ? context.ask("Git's configuration names the file: git reads it, or starts it.") : undefined;
-};
+  if (bare) return 'The directory is, or becomes with this file, a git repository, whose files name programs.';
+  if (configured === 'unknown') return 'Git cannot read its configuration, which may name the file.';
+  return configured ? "Git's configuration names the file: git reads it, or starts it." : undefined;
+}
 
 const isControlled = ({ path, real }: FileAccess, repository: Repository | undefined) =>
   repository?.controlPaths.some((control) => isInside(path, control) || isInside(real, control)) ?? false;

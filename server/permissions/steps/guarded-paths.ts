@@ -20,7 +20,7 @@ export const guardedPaths: PermissionStep = async (_call, context) => {
     either(file, server.isHome) ||
     either(file, folders.isUsers) ||
     either(file, folders.isNamed) ||
-    (!server.isOwn(file.real) && CONTROL_FOLDERS.some((name) => passesThrough(file, cwd, name))) ||
+    (!server.isOwn(file.real) && passesThrough(file, cwd, (name) => CONTROL_FOLDERS.includes(name))) ||
     either(file, (name) => basename(name).toLowerCase() === PROJECT_MCP);
   if (files.some((file) => file.writes && controls(file))) {
     return context.ask('The path belongs to the settings of the server or of the project.');

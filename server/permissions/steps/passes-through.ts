@@ -13,8 +13,12 @@ export const workingDirectory = async ({ places, realCwd }: PermissionContext): 
   real: await realCwd(),
 });
 
-/** Whether a component of the path, relative to the working directory, has that name (in lower case). */
-export const passesThrough = ({ path, real }: FileAccess, cwd: WorkingDirectory, name: string): boolean =>
-  [...relative(cwd.path, path).split(sep), ...relative(cwd.real, real).split(sep)].some(
-    (segment) => segment.toLowerCase() === name,
+/** Whether a component of the path, relative to the working directory, has a name (in lower case) that fits. */
+export const passesThrough = (
+  { path, real }: FileAccess,
+  cwd: WorkingDirectory,
+  fits: (name: string) => boolean,
+): boolean =>
+  [...relative(cwd.path, path).split(sep), ...relative(cwd.real, real).split(sep)].some((segment) =>
+    fits(segment.toLowerCase()),
   );

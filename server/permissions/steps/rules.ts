@@ -1,11 +1,11 @@
 /** The steps of configured and remembered rules. */
 import type { RememberedRule } from '#server/journal/projections/context.ts';
-import { findsBareRepository } from '#server/git/discovery.ts';
 import type { CommandCall } from '../command-call.ts';
 import type { Decision, PermissionCall, PermissionContext, PermissionStep } from '../decision.ts';
 import { rememberedCommand } from '../remembered.ts';
 import { allowsAlone, firstBlocking, isWholeLine } from '../rules.ts';
 import type { Rule } from '../rules.ts';
+import { lineApproval } from './git-lines.ts';
 
 export const denyRules: PermissionStep = async (call, context) => {
   const denied = await firstBlocking(context.rules.deny, call, context);
@@ -49,35 +49,21 @@ async function approval(
   const rules = configured.filter(({ matchesTool }) => matchesTool(call.toolName));
   const { command } = context;
   // A bare name allows every line, so there is no command that it could be stretched to.
-  if (rules.some(({ args }) => args === undefined)) return { kind: 'approve' };
+  const anyCall = rules.some(({ args }) => args === undefined);
   if (command) {
-    const allowed = (await isRemembered(context)) || (await commandAllowed(call, context, command, rules));
-    return allowed ? lineApproval(command, context) : undefined;
+    const allowed = anyCall || (await isRemembered(context)) || (await commandAllowed(call, context, command, rules));
+    return allowed ? lineApproval(command, context, { anyLine: anyCall }) : undefined;
   }
+  if (anyCall) return { kind: 'approve' };
   if (await isRemembered(context)) return { kind: 'approve' };
   for (const { args } of rules) if (args && (await allowsAlone(args, call, context))) return { kind: 'approve' };
   return undefined;
 }
 
 /**
- * Approves a line that rules allow. One that runs git is not approved where git would find a bare repository: it may
- * have been built from ordinary files, and its configuration names programs that git starts.
- */
-async function lineApproval(command: CommandCall, { places }: PermissionContext): Promise<Decision | undefined> {
-  if (!(await command.runsGit())) return { kind: 'approve' };
-  const findsBare = async () => findsBareRepository((await command.directory()).path, places.runtime);
-  if (await findsBare()) return undefined;
-  return {
-    kind: 'approve',
-    explicitGit: true,
-    outdated: async () =>
-      (await findsBare()) ? 'The directory of the command is a bare git repository by now.' : undefined,
-  };
-}
-
-/**
  * Configured rules hold for commands that run in the workspace, remembered ones for the directory they were given for.
- * A rule `!…` allows nothing: what it does not name is not known to be harmless.
+ * A rule `!…` allows nothing: what it does not name is not known to be harmless. A git that writes a file which the line
+ * names is allowed by a rule that is the line only: a pattern is meant for what the command prints.
  */
 async function commandAllowed(
   { toolName }: PermissionCall,
@@ -92,7 +78,7 @@ async function commandAllowed(
   if (inForce.some((args) => isWholeLine(args, command.line))) return true;
   if (directory.lost || (inForce.length === 0 && !remembers)) return false;
   const { plain, commands } = await command.reading();
-  if (!plain) return false;
+  if (!plain || (await command.gitWritesOutput())) return false;
   for (const text of commands) {
     if (inForce.some(({ matchesText }) => matchesText(text))) continue;
     if (!(await holds(rememberedCommand(toolName, text, directory.path), context))) return false;

@@ -6,6 +6,7 @@ import { mkdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { escapeGlob } from '#server/files/globs.ts';
 import type { Access } from '#server/tools/tool.ts';
 import { createProject, git, kind, rule } from './decide.ts';
 import type { Project, Setup } from './decide.ts';
@@ -162,16 +163,55 @@ describe('lines that run git in a repository', () => {
     expect(await kind(space.bash(line, { rules }))).toBe('ask');
   });
 
-  test('what runs no git is approved there, and what modes and the bare name approve', async () => {
+  test('nor does the bare name of the tool', async () => {
+    const directory = space.path('bare');
+    for (const pattern of ['Bash', '*']) {
+      for (const scope of ['user', 'session-runtime'] as const) {
+        const bareName = [rule('allow', pattern, { scope })];
+        expect(await kind(space.bash('git status', { rules: bareName, directory }))).toBe('ask');
+        expect(await space.bash('git status', { rules: bareName })).toMatchObject({
+          kind: 'approve',
+          explicitGit: true,
+        });
+        expect(await space.bash('git log > x', { rules: bareName })).toMatchObject({ explicitGit: true });
+        for (const line of ['ls', 'a > f; $(b)', 'cd .. && make', 'for (']) {
+          expect(await space.bash(line, { rules: bareName })).toMatchObject({ kind: 'approve' });
+        }
+        expect(await kind(space.bash('make; echo "$(date)"', { rules: bareName, directory }))).toBe('approve');
+        const outside = { rules: bareName, directory: space.outside };
+        expect(await kind(space.bash('git status', outside))).toBe('approve');
+      }
+    }
+  });
+
+  test.each(['g=git; $g status', '$(echo git) status', '$GIT status', 'echo status | xargs "$GIT"', 'for ('])(
+    'nor does a rule that is %j: git may hide in it',
+    async (line) => {
+      const whole = [rule('allow', `Bash(${escapeGlob(line)})`)];
+      const directory = space.path('bare');
+      expect(await kind(space.bash(line, { rules: whole, directory }))).toBe('ask');
+      expect(await kind(space.bash(line, { rules: [rule('allow', 'Bash')], directory }))).toBe('ask');
+      expect(
+        await kind(space.bash(line, { remembered: [{ rule: whole[0]?.pattern ?? '', dir: directory }], directory })),
+      ).toBe('ask');
+      // Where git finds none, programs that run git themselves get their environment unchanged.
+      const decision = await space.bash(line, { rules: whole });
+      expect(decision).toEqual({ kind: 'approve' });
+    },
+  );
+
+  test('what runs no git is approved there, and what modes approve', async () => {
     const directory = space.path('bare');
     expect(await kind(space.bash('echo legit; ls', { rules, directory }))).toBe('approve');
+    const whole = 'echo "$(date)" > x';
+    expect(await kind(space.bash(whole, { rules: [rule('allow', `Bash(${escapeGlob(whole)})`)], directory }))).toBe(
+      'approve',
+    );
     for (const mode of ['auto', 'yolo'] as const) {
       const decision = await space.bash('git status', { mode, directory });
       expect(decision).toMatchObject({ kind: 'approve' });
       expect(decision.explicitGit).toBeUndefined();
     }
-    const decision = await space.bash('git status', { rules: [rule('allow', 'Bash')], directory });
-    expect(decision).toEqual({ kind: 'approve' });
   });
 
   test('a work tree, a linked one and a submodule are as before', async () => {
@@ -206,5 +246,170 @@ describe('lines that run git in a repository', () => {
     expect(decision.kind).toBe('approve');
     await buildRepository('later');
     expect(await decision.outdated?.()).toContain('bare git repository');
+  });
+});
+
+describe('lines in another repository than that of the working directory', () => {
+  const rules = ['git status*', 'git log*', 'git diff*', 'git show*'].map((text) => rule('allow', `Bash(${text})`));
+  const status = (directory: string, setup?: Setup) => space.bash('git status', { rules, directory, ...setup });
+  let vendor: string;
+  beforeEach(async () => {
+    vendor = space.path('vendor');
+    await rm(vendor, { recursive: true, force: true });
+    await mkdir(vendor);
+    git(vendor, 'init', '-q');
+  });
+
+  test.each([
+    ['core.fsmonitor', '../tools/x'],
+    ['core.fsmonitor', 'sh ../tools/x'],
+    ['core.fsmonitor', '"$(git rev-parse --show-toplevel)"/../tools/x'],
+    ['core.fsmonitor', 'cd .. && sh tools/x'],
+    ['core.fsmonitor', '$PROJECT/tools/x'],
+    ['core.hooksPath', '../.githooks'],
+    ['include.path', '../../x.cfg'],
+    ['include.path', '<project>/x.cfg'],
+  ])('whose %s is %j: asked about', async (key, value) => {
+    expect(await kind(status(vendor))).toBe('approve');
+    expect(await kind(space.bash('cd vendor && git status', { rules }))).toBe('approve');
+    git(vendor, 'config', key, value.replace('<project>', space.environment.cwd));
+    expect(await kind(status(vendor))).toBe('ask');
+    expect(await kind(status(vendor, { remembered: [{ rule: 'Bash(git status)', dir: vendor }], rules: [] }))).toBe(
+      'ask',
+    );
+    expect(await kind(space.bash('cd vendor && git status', { rules }))).toBe('ask');
+    expect(await kind(status(space.environment.cwd))).toBe('approve');
+    expect(await kind(status(vendor, { rules: [rule('allow', 'Bash')] }))).toBe('approve');
+    expect(await kind(space.bash('ls', { rules: [rule('allow', 'Bash(ls)')], directory: vendor }))).toBe('approve');
+  });
+
+  test('whose program is a link out of it', async () => {
+    await mkdir(join(vendor, 'tools'));
+    await symlink('../../src/a.ts', join(vendor, 'tools/x'));
+    git(vendor, 'config', 'core.fsmonitor', 'tools/x');
+    expect(await kind(write('src/a.ts'))).toBe('approve');
+    expect(await kind(status(vendor))).toBe('ask');
+  });
+
+  test('whose settings git cannot read', async () => {
+    git(vendor, 'config', 'include.path', 'x.cfg');
+    await space.write('vendor/.git/x.cfg', '<<<<<<<\n');
+    expect(await kind(status(vendor))).toBe('ask');
+  });
+
+  test('that is around the working directory, of a directory added to it', async () => {
+    const around = await createProject();
+    const inner = around.path('inner');
+    await mkdir(inner);
+    await mkdir(around.path('other'));
+    git(inner, 'init', '-q');
+    const places = { cwd: inner, additionalDirs: async () => [around.path('other')] };
+    const setup = { rules, directory: around.path('other'), places };
+    expect(await kind(around.bash('git status', setup))).toBe('approve');
+    git(around.environment.cwd, 'config', 'core.fsmonitor', 'inner/tools/x');
+    expect(await kind(around.file('Write', 'inner/tools/x', { places }))).toBe('approve');
+    expect(await kind(around.bash('git status', setup))).toBe('ask');
+    await around.remove();
+  });
+
+  test('whose programs no write changes unasked', async () => {
+    const named = {
+      'core.fsmonitor': 'tools/x --all',
+      'core.hooksPath': '.githooks',
+      'include.path': '../x.cfg',
+      'core.pager': 'less -R',
+      'core.sshCommand': `ssh -F ${space.root}/outside/config`,
+      'diff.external': '../.git/hooks/x',
+      'alias.up': '!cd .. && ./tools/x',
+    };
+    for (const [key, value] of Object.entries(named)) git(vendor, 'config', key, value);
+    expect(await kind(status(vendor))).toBe('approve');
+    for (const path of ['vendor/tools/x', 'vendor/.githooks/y', 'vendor/x.cfg']) {
+      expect([path, await kind(write(path))]).toEqual([path, 'ask']);
+    }
+  });
+
+  test('whose programs the repository of the working directory names, too', async () => {
+    const { cwd } = space.environment;
+    const hooks = space.path('.husky');
+    for (const directory of [cwd, vendor]) {
+      git(directory, 'config', 'core.hooksPath', hooks);
+      git(directory, 'config', 'core.editor', '$EDITOR_HOME/bin/editor');
+    }
+    expect(await kind(write('.husky/pre-commit'))).toBe('ask');
+    expect(await kind(write('any/bin/editor'))).toBe('ask');
+    expect(await kind(status(vendor))).toBe('approve');
+    for (const key of ['core.hooksPath', 'core.editor']) git(cwd, 'config', '--unset', key);
+  });
+
+  test('with a separate git directory in the workspace', async () => {
+    git(vendor, 'init', '-q', '--separate-git-dir', space.path('vendor-store'));
+    expect(await kind(write('vendor-store/config'))).toBe('ask');
+    expect(await kind(status(vendor))).toBe('approve');
+  });
+});
+
+describe('lines in which git writes a file', () => {
+  const patterns = ['git log*', 'git diff*', 'git show*', 'git format-patch*', 'git archive*', 'git *', 'timeout *'];
+  const rules = patterns.map((text) => rule('allow', `Bash(${text})`));
+
+  test.each([
+    "git log -1 --format='[core]%n fsmonitor = touch x' --output=.git/config",
+    'git log -1 --output .git/config',
+    'git log -1 --outpu=.git/config',
+    'git log -1 --o=.git/config',
+    `git log -1 --out"put"=.git/config`,
+    "git log -1 '--output=.git/config'",
+    'git log -1 --out\\put=.git/config',
+    'git log -1 --out${NONE}put=.git/config',
+    'git log -1 --out$1',
+    'git log -1 -{-output=.git/config,-stat}',
+    'git log -1 {--output=.git/config,--stat}',
+    'git log -1 --out{put=.git/config,}',
+    'git diff --output=x',
+    'git show HEAD --output x',
+    'git -P show --output=x',
+    'timeout 5 git show --output=x',
+    'git status && git diff --output=x',
+    'git archive -o x HEAD',
+    'git archive -vox HEAD',
+    'git format-patch -1 -o .git/hooks',
+    'git format-patch -1 --output-directory=.git/hooks',
+    'git format-patch -1 --output-d .git/hooks',
+  ])('%j is asked about, unless a rule is the line', async (line) => {
+    expect(await kind(space.bash(line, { rules }))).toBe('ask');
+    expect(await kind(space.bash(line, { rules: [rule('allow', `Bash(${escapeGlob(line)})`)] }))).toBe('approve');
+    expect(await kind(space.bash(line, { remembered: [{ rule: `Bash(${escapeGlob(line)})` }] }))).toBe('approve');
+    expect(await kind(space.bash(line, { rules: [rule('allow', 'Bash')] }))).toBe('approve');
+  });
+
+  test.each([
+    'git log --oneline -5',
+    'git log --format=%H --output-indicator-new=x',
+    'git log --format={%h,%s}',
+    `git log --format='{"commit":"%h","subject":"%s"}'`,
+    'git log --stat -- src/output.ts',
+    'git log --grep=output',
+    'git diff HEAD~1 -- {src,docs}/a.ts',
+    'git diff "$BASE" -- *.ts',
+    'git show HEAD:src/a.ts',
+    'git show stash@{0}',
+    'git ls-files -o',
+    'git push -o ci.skip origin main',
+    'git format-patch -1 --stdout',
+    'git checkout --ours a.ts',
+    'timeout 5 sort --output=x y',
+  ])('%j is not one', async (line) => {
+    expect(await kind(space.bash(line, { rules }))).toBe('approve');
+  });
+
+  test('a path that a glob would expand to such an option is written only when asked', async () => {
+    for (const path of ['--output=.git/config', 'a/--outpu=b', '--o', '--output-directory=x']) {
+      expect([path, await kind(write(path))]).toEqual([path, 'ask']);
+      expect([path, await kind(write(path, { mode: 'yolo' }))]).toEqual([path, 'ask']);
+    }
+    for (const path of ['--one', 'output=x', '--outputs', '-o']) {
+      expect([path, await kind(write(path))]).toEqual([path, 'approve']);
+    }
   });
 });
