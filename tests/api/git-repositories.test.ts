@@ -103,6 +103,54 @@ test('a file that the configuration includes before it exists: the write is aske
   expect(await exists(`${mark}-project`)).toBe(false);
 });
 
+describe('a repository within the project that names a program outside of it', () => {
+  const git = (cwd: string, ...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { cwd, stdio: 'pipe' });
+  const write = (place: string) =>
+    call('Write', { path: 'tools/monitor', content: `#!/bin/sh\ntouch "${mark}-${place}"\n` });
+  beforeAll(async () => {
+    await mkdir(join(world.project, 'tools'));
+    await writeFile(join(world.project, 'tools/monitor'), '');
+    await chmod(join(world.project, 'tools/monitor'), 0o755);
+    git(world.project, 'commit', '--quiet', '--allow-empty', '-m', 'first');
+  });
+  const read = call('Read', { path: 'tools/monitor' });
+
+  test('an embedded one, which git enters from the top: the write is asked about', async () => {
+    const folder = join(world.project, 'embedded');
+    await mkdir(folder);
+    git(folder, 'init', '--quiet');
+    git(folder, 'commit', '--quiet', '--allow-empty', '-m', 'first');
+    git(world.project, 'add', 'embedded');
+    git(folder, 'config', 'core.fsmonitor', '../tools/monitor');
+    const talk = await startTalk(world);
+    expect(await rejecting(talk, [[read], [write('embedded')], [bash('git status')]])).toBe(1);
+    expect(await rejecting(talk, [[bash('git status', 'embedded')]])).toBe(0);
+    expect(await exists(`${mark}-embedded`)).toBe(false);
+    git(world.project, 'rm', '--quiet', '--cached', '-f', 'embedded');
+  });
+
+  test('one that git does not enter: the line is asked about', async () => {
+    const folder = join(world.project, 'vendor');
+    await mkdir(folder);
+    git(folder, 'init', '--quiet');
+    git(folder, 'config', 'core.fsmonitor', '../tools/monitor');
+    const talk = await startTalk(world);
+    expect(await rejecting(talk, [[read], [write('vendor'), bash('git status', 'vendor')]])).toBe(1);
+    expect(await rejecting(talk, [[bash('cd vendor && git status')]])).toBe(1);
+    expect(await exists(`${mark}-vendor`)).toBe(false);
+    git(folder, 'config', '--unset', 'core.fsmonitor');
+    expect(await rejecting(talk, [[bash('git status', 'vendor')]])).toBe(0);
+  });
+});
+
+test('git that would write its own configuration: the line is asked about, and nothing is started', async () => {
+  const talk = await startTalk(world);
+  const settings = `git log -1 --format='[core]%n fsmonitor = touch ${mark}-output; false' --output=.git/config`;
+  expect(await rejecting(talk, [[bash(settings)], [bash('git status')]])).toBe(1);
+  expect(await exists(`${mark}-output`)).toBe(false);
+});
+
 test('git in a line that a rule approved uses no bare repository; in one that people approved it does', async () => {
   const folder = join(world.project, 'origin.git');
   execFileSync('git', ['init', '--quiet', '--bare', folder]);
