@@ -39,7 +39,7 @@ async function startsUnguardedFiles(directory: string, context: PermissionContex
   const { places } = context;
   const around = await context.repository();
   // Every write is asked about.
-  if (!around?.inWorkTree) return false;
+  if (!around) return false;
   const found = await discoverRepository(directory, places.runtime);
   if (!found?.gitDirectory || found.directory === around.top) return false;
   const repository = await context.repositoryAround(found.directory);
@@ -50,6 +50,7 @@ async function startsUnguardedFiles(directory: string, context: PermissionContex
   if (!named || named.unplaced.some((end) => !guarded.unplaced.includes(end))) return true;
 
   const { top } = repository;
+  // Most paths are below its top, where a write is checked against it.
   const isGuardedByIt = (path: string) =>
     isInside(path, top) && !(isInside(around.top, top) && isInside(path, around.top));
   for (const path of named.paths) {

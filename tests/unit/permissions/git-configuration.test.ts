@@ -3,7 +3,7 @@
  * a test that never sees it succeed could not fail.
  */
 import { execFile } from 'node:child_process';
-import { access, chmod, mkdir, mkdtemp, realpath, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { access, chmod, chown, mkdir, mkdtemp, realpath, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -577,6 +577,16 @@ describe('what is remembered of a configuration', () => {
   });
 });
 
+test.skipIf(process.getuid?.() !== 0)('a repository of another owner that the environment exempts', async () => {
+  await git('config', 'core.fsmonitor', 'tools/x');
+  for (const path of [project, join(project, '.git')]) await chown(path, 12_345, 12_345);
+  await expect(git('status')).rejects.toThrow('dubious ownership');
+  Object.assign(env, { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: '*' });
+  await git('status');
+  expect(await verdict('src/a.txt')).toBe('approve');
+  expect(await verdict('tools/x')).toBe('ask');
+});
+
 describe('settings that cannot be read', () => {
   test.each([
     ['broken', () => put('x.cfg', '<<<<<<< HEAD\n')],
@@ -598,6 +608,22 @@ describe('settings that cannot be read', () => {
     expect(await verdict('src/a.txt')).toBe('approve');
     expect(await verdict('y99.cfg')).toBe('ask');
     await include(600);
+    expect(await verdict('src/a.txt')).toBe('ask');
+  });
+
+  test('more embedded repositories than are followed', async () => {
+    const head = (await git('rev-parse', 'HEAD')).trim();
+    const embed = async (count: number) => {
+      const names = Array.from({ length: count }, (_, index) => `s${index}`);
+      for (const name of names) {
+        await put(`.git/modules/${name}/HEAD`, 'ref: refs/heads/main\n');
+        await put(`${name}/.git`, `gitdir: ../.git/modules/${name}\n`);
+      }
+      await git('update-index', '--add', ...names.flatMap((name) => ['--cacheinfo', `160000,${head},${name}`]));
+    };
+    await embed(200);
+    expect(await verdict('src/a.txt')).toBe('approve');
+    await embed(501);
     expect(await verdict('src/a.txt')).toBe('ask');
   });
 

@@ -2,7 +2,7 @@
  * Git repositories that writes would build, and lines that run git in one: what git starts there was written unasked.
  */
 import { execFile } from 'node:child_process';
-import { mkdir, rm, symlink } from 'node:fs/promises';
+import { mkdir, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -297,6 +297,21 @@ describe('lines in another repository than that of the working directory', () =>
     expect(await kind(status(vendor))).toBe('ask');
   });
 
+  test('that git refuses', async () => {
+    await rm(join(vendor, '.git'), { recursive: true });
+    await space.write('vendor/.git', 'gitdir: ../nowhere\n');
+    expect(await kind(status(vendor))).toBe('ask');
+  });
+
+  test('where the working directory is in none, so that every write is asked about', async () => {
+    const around = await createProject();
+    await rename(around.path('.git'), around.path('src/.git'));
+    git(around.path('src'), 'config', 'core.fsmonitor', '../tools/x');
+    expect(await kind(around.file('Write', 'tools/x'))).toBe('ask');
+    expect(await kind(around.bash('git status', { rules, directory: around.path('src') }))).toBe('approve');
+    await around.remove();
+  });
+
   test('that is around the working directory, of a directory added to it', async () => {
     const around = await createProject();
     const inner = around.path('inner');
@@ -399,6 +414,7 @@ describe('lines in which git writes a file', () => {
     'git format-patch -1 --stdout',
     'git checkout --ours a.ts',
     'timeout 5 sort --output=x y',
+    'git status && timeout 5 sort --output=x y',
   ])('%j is not one', async (line) => {
     expect(await kind(space.bash(line, { rules }))).toBe('approve');
   });
