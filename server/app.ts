@@ -106,7 +106,7 @@ export interface App {
   /** Asks whoever runs the server to stop it; `stopRequested` resolves. */
   requestStop(): void;
   readonly stopRequested: Promise<void>;
-  /** Publishes a change of a workspace's trust or directories, and warns sessions whose commands run. Throws 40410. */
+  /** Publishes a change of a workspace's trust or directories, and warns sessions whose commands run. */
   workspaceChanged(id: string, what: string, by: Caller): Promise<void>;
   /** Closes everything, last opened first; later calls do nothing. */
   close(): Promise<void>;
@@ -346,7 +346,8 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   });
   config.onSeen((fields, by) => {
     const guarding = fields.filter((field) => GUARDING_DOMAINS.has(field));
-    if (guarding.length > 0) sessions.warnOfChange(`${guarding.join(', ')} of the configuration changed`, by);
+    if (guarding.length > 0)
+      void sessions.warnOfChange({ what: `${guarding.join(', ')} of the configuration changed`, by });
   });
   const useContext: UseSession = (id, work) => sessions.use(id, ({ context }) => work(context));
   const gateway = createGateway({
@@ -424,7 +425,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     },
     requestStop,
     async workspaceChanged(id, what, by) {
-      sessions.warnOfChange(what, by);
+      await sessions.warnOfChange({ what, by });
       await workspaces.announceChange(id, by);
     },
     stopRequested,

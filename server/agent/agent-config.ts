@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { readContext } from '#server/journal/projections/context.ts';
 import {
   internal,
   event,
@@ -216,6 +217,9 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     return [event(id, 'warning', { message, code: 'thinking-effort-not-listed' })];
   }
 
+  const followsMain = (mode: PermissionMode) =>
+    id !== MAIN_AGENT && readContext(log.state.context, MAIN_AGENT).config.permission === mode;
+
   async function change(wanted: AgentChange): Promise<void> {
     create(wanted);
     const profile = state().bound === undefined ? wanted.profile : undefined;
@@ -230,7 +234,8 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     if (bind) drafts.push(...prompt);
     if (drafts.length === 0) return;
     log.append(drafts);
-    const { permission, thinkingEffort } = fields;
+    const { permission, thinkingEffort, by } = fields;
+    if (permission !== undefined && !followsMain(permission)) session.modeChanged(permission, by);
     frames.facts({
       ...(permission === undefined ? {} : { permission }),
       ...(thinkingEffort === undefined ? {} : { thinkingEffort }),

@@ -72,6 +72,8 @@ export interface SessionContext extends SessionPlace {
   archived(): boolean;
   /** A turn has ended or a prompt was accepted: the session's cold view changed. */
   changed(): void;
+  /** Called after the permission mode of an agent changed; a subagent that follows main is part of main's change. */
+  modeChanged(mode: PermissionMode, by: Caller | undefined): void;
   /** Logs what no client can be told. */
   report(what: string, error: unknown): void;
 }

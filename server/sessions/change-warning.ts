@@ -2,7 +2,10 @@
  * The warning that a setting changed while a command of the model ran. A command of the same user can read the server's
  * token, so the change may be its own: that cannot be prevented, but it must be visible.
  */
+import { cutText } from '#server/bounded-text.ts';
+import { groupRuns } from '#server/processes/process-group.ts';
 import type { Tasks } from '#server/tasks/tasks.ts';
+import { visibleLine } from '#server/visible-text.ts';
 import type { Caller } from '#schema/caller.ts';
 
 export const SETTINGS_CHANGED = 'settings-changed-during-command';
@@ -13,17 +16,48 @@ const WEB_CLIENT = 'service-code-web';
 /** A changed file is read after it has been left alone for a while; the command that wrote it may have ended then. */
 const ENDED_RECENTLY_MS = 2000;
 
-/** Whether a command runs in the foreground or the background, or ended a moment ago. `now` in ms. */
-export const runsCommand = (tasks: Pick<Tasks, 'all'>, now: number): boolean =>
-  tasks.all().some((task) => {
-    const { kind, status, endedAt } = task.info();
-    return kind === 'process' && (status === 'running' || (endedAt !== null && now - endedAt < ENDED_RECENTLY_MS));
-  });
+/** Characters of a name in the warning: what follows it must stay in view. */
+const NAME_CHARS = 120;
 
-/** The message for people; `by` is undefined for a change of a file by hand. */
-export function changeText(what: string, by: Caller | undefined): string {
+/** A change of a setting that decides what may run unasked. */
+export interface GuardedChange {
+  /** A clause without its end: "the permission rules were changed". Names of others in it pass through `quoted`. */
+  what: string;
+  /** The client that made it; undefined for a change of a file by hand. */
+  by: Caller | undefined;
+  /** The time (ms) after which it was made; default: a moment ago. */
+  since?: number;
+}
+
+/** The time since which a change that is noticed at `now` may have been made; both in ms. */
+export const recently = (now: number): number => now - ENDED_RECENTLY_MS;
+
+/**
+ * Whether a command runs in the foreground or the background, ended after `since` (ms), or left processes of its group
+ * running. A process that moved to another group is not found.
+ */
+export async function ranCommand(tasks: Pick<Tasks, 'all'>, since: number): Promise<boolean> {
+  const commands = tasks.all().flatMap((task) => {
+    const info = task.info();
+    return info.kind === 'process' ? [info] : [];
+  });
+  if (commands.some(({ status, endedAt }) => status === 'running' || (endedAt !== null && endedAt > since)))
+    return true;
+  // The number of a group without members may belong to another one by now: that is a warning too many.
+  for (const { pid } of commands) if (await groupRuns(pid)) return true;
+  return false;
+}
+
+/** A title or a path for a sentence: hidden characters visible, cut, in quotes that it cannot close. */
+export function quoted(name: string): string {
+  const line = visibleLine(name).replaceAll('"', "'");
+  return `"${line.length > NAME_CHARS ? `${cutText(line, NAME_CHARS)}…` : line}"`;
+}
+
+/** The message for people. */
+export function changeText({ what, by }: Pick<GuardedChange, 'what' | 'by'>): string {
   const sentence = `${what.charAt(0).toUpperCase()}${what.slice(1)}`;
-  return `${sentence} while a command was running, ${origin(by)}.`;
+  return visibleLine(`${sentence} while a command was running, ${origin(by)}.`);
 }
 
 function origin(by: Caller | undefined): string {

@@ -12,6 +12,8 @@ import type { EventSink } from '#server/events/frame.ts';
 import { assertNotEmptied } from '#server/journal/emptied.ts';
 import { journalFiles } from '#server/journal/journal-files.ts';
 import type { SessionLog, SessionLogOptions } from '#server/journal/session-log.ts';
+import type { Caller } from '#schema/caller.ts';
+import type { PermissionMode } from '#schema/scalars.ts';
 import type { Session } from '#schema/session.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
@@ -62,6 +64,8 @@ export interface LiveSessionsDeps {
   takeFold: TakeFold;
   models: Pick<ModelChecks, 'assertSubagentPool'>;
   transcripts: LiveSessionDeps['transcripts'];
+  /** See `SessionContext.modeChanged`. */
+  modeChanged(sessionId: string, mode: PermissionMode, by: Caller | undefined): void;
   /** Told of each session that is loaded or made. */
   loaded(session: LiveSession): void;
   /** Hands over the events of a session that wait to be joined. */
@@ -203,6 +207,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
         flushEvents: () => deps.flushEvents(id),
         clock,
         changed: () => persist(id),
+        modeChanged: (mode, by) => deps.modeChanged(id, mode, by),
         report: (what, error) => log.error(what, { sessionId: id, err: error }),
       });
     }

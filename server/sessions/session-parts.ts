@@ -20,7 +20,7 @@ export interface SessionParts {
   readonly transcripts: LiveTranscripts;
 }
 
-export interface SessionPartsDeps {
+export interface SessionPartsDeps extends Pick<SessionContext, 'modeChanged'> {
   place: SessionPlace;
   log: SessionLog;
   program: AgentProgram;
@@ -65,6 +65,7 @@ export function openSessionParts(deps: SessionPartsDeps): SessionParts {
         ?.context.wake(next),
     archived: deps.archived,
     changed: deps.changed,
+    modeChanged: deps.modeChanged,
     report: deps.report,
     get ancestorDirs() {
       const ids = log.state.status.ancestors.filter((ancestor) => SESSION_ID.test(ancestor));

@@ -7,10 +7,9 @@ import { readContext } from '#server/journal/projections/context.ts';
 import { event, type Draft } from '#server/journal/records.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
-import type { Caller } from '#schema/caller.ts';
 import type { Session } from '#schema/session.ts';
 import { TITLE_CHARS } from './prompt-text.ts';
-import { changeText, runsCommand, SETTINGS_CHANGED } from './change-warning.ts';
+import { changeText, ranCommand, SETTINGS_CHANGED, type GuardedChange } from './change-warning.ts';
 import { sessionOfHeader, type SessionHeader } from './session-header.ts';
 import { isAtWork, openSessionParts, type SessionParts, type SessionPartsDeps } from './session-parts.ts';
 import { agentFacts, mainFacts, type AgentFacts, type LiveOverlay, type SessionSource } from './session-views.ts';
@@ -20,8 +19,8 @@ export interface LiveSession
   readonly log: SessionLog;
   /** Makes what works in it, as its first use does otherwise: something of it may be to come. */
   open(): void;
-  /** See `Sessions.warnOfChange`. */
-  warnOfChange(what: string, by: Caller | undefined): void;
+  /** See `Sessions.warnOfChange`; the change was made after `since` (ms). */
+  warnOfChange(change: GuardedChange, since: number): Promise<void>;
   /** Cancels every running turn. */
   cancelTurns(): void;
   /** Something of it runs or waits, so that it must stay loaded. */
@@ -120,9 +119,9 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
       return parts().context;
     },
     open: () => void parts(),
-    warnOfChange(what, by) {
-      if (!made || ended || !runsCommand(made.context.tasks, deps.clock.now())) return;
-      log.attempt([event(MAIN_AGENT, 'warning', { code: SETTINGS_CHANGED, message: changeText(what, by) })]);
+    async warnOfChange(change, since) {
+      if (!made || ended || !(await ranCommand(made.context.tasks, since)) || ended) return;
+      log.attempt([event(MAIN_AGENT, 'warning', { code: SETTINGS_CHANGED, message: changeText(change) })]);
     },
     cancelTurns: () => made?.agents.cancelTurns(),
     activity,

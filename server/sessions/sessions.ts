@@ -17,6 +17,7 @@ import type { ToolDescriptor } from '#schema/tool.ts';
 import type { WorkDirectory } from '#server/files/work-directory.ts';
 import type { Uploads } from '#server/uploads/uploads.ts';
 import type { Workspaces } from '#server/workspaces/workspaces.ts';
+import { quoted, recently, type GuardedChange } from './change-warning.ts';
 import { createColdFolds } from './cold-folds.ts';
 import { createConversationActions, type ConversationActions } from './conversation-actions.ts';
 import { createCronSessions } from './cron-sessions.ts';
@@ -57,7 +58,7 @@ const LOADS = 8;
 
 export interface SessionsDeps extends Omit<
   LiveSessionsDeps,
-  'ensureWorkspace' | 'slots' | 'folds' | 'takeFold' | 'transcripts' | 'loaded'
+  'ensureWorkspace' | 'modeChanged' | 'slots' | 'folds' | 'takeFold' | 'transcripts' | 'loaded'
 > {
   home: string;
   defaults: AgentDefaults;
@@ -113,10 +114,10 @@ export interface Sessions extends ConversationActions {
   tools(id: string | undefined): Promise<ToolDescriptor[]>;
   readonly mcpServers: SessionMcpServers;
   /**
-   * Warns the loaded sessions in which a command of the model runs, or has ended within the last seconds, that a setting
-   * has changed that decides what may run unasked. `what` is a clause without its end: "the permission rules were changed".
+   * Warns the loaded sessions in which a command of the model runs, has left processes running, or has ended since the
+   * change could have been made, that a setting has changed that decides what may run unasked.
    */
-  warnOfChange(what: string, by: Caller | undefined): void;
+  warnOfChange(change: GuardedChange): Promise<void>;
   streams: StreamSource;
   /** Who follows the transcripts. */
   followers: TranscriptFollowers;
@@ -159,6 +160,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     transcripts,
     loaded: (session) => followers.loaded(followed(session)),
     ensureWorkspace,
+    modeChanged,
   });
   const read = createSessionReads({ ...deps, live, folds });
   const transcript = createTranscriptReads({ live, index, projection, folds: transcriptFolds });
@@ -249,12 +251,14 @@ export function createSessions(deps: SessionsDeps): Sessions {
     });
   }
 
-  function warnOfChange(what: string, by: Caller | undefined): void {
-    for (const session of live.all()) session.warnOfChange(what, by);
+  async function warnOfChange(change: GuardedChange): Promise<void> {
+    const since = change.since ?? recently(clock.now());
+    await Promise.all(live.all().map((session) => session.warnOfChange(change, since)));
   }
 
-  function modeChanged({ id, view }: LiveSession, mode: PermissionMode, by: Caller | undefined): void {
-    warnOfChange(`the permission mode of session "${view().title || id}" was set to ${mode}`, by);
+  function modeChanged(id: string, mode: PermissionMode, by: Caller | undefined): void {
+    const title = live.get(id)?.view().title || id;
+    void warnOfChange({ what: `the permission mode of session ${quoted(title)} was set to ${mode}`, by });
   }
 
   async function archive(id: string): Promise<{ archived: true }> {
@@ -321,11 +325,11 @@ export function createSessions(deps: SessionsDeps): Sessions {
     },
     async submit(id, body, by) {
       const { submitPrompt } = await import('./submit-prompt.ts');
-      return submitPrompt(id, body, { models: deps.models, uploads: deps.uploads, use: live.use, by, modeChanged });
+      return submitPrompt(id, body, { models: deps.models, uploads: deps.uploads, use: live.use, by });
     },
     warnOfChange,
     updateProfile: (id, body, by) =>
-      live.use(id, (session) => updateProfile(session, body, { live, models: deps.models, clock, by, modeChanged })),
+      live.use(id, (session) => updateProfile(session, body, { live, models: deps.models, clock, by })),
     switchRuntime,
     ...createConversationActions({ use: live.use, models: deps.models, views: deps }),
     fork: (id, request) => copyOf(id, 'fork', request),

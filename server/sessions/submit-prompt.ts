@@ -7,7 +7,6 @@ import { internal, type Draft } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { Caller } from '#schema/caller.ts';
 import type { Prompt, SubmitPrompt } from '#schema/prompt.ts';
-import type { PermissionMode } from '#schema/scalars.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
 import type { Uploads } from '#server/uploads/uploads.ts';
 import type { LiveSession } from './session.ts';
@@ -20,8 +19,6 @@ export interface SubmitDeps {
   uploads: Pick<Uploads, 'find' | 'open' | 'copy'>;
   /** The client that submits the prompt. */
   by?: Caller | undefined;
-  /** Called after the prompt has changed the permission mode of its agent. */
-  modeChanged?(session: LiveSession, mode: PermissionMode, by: Caller | undefined): void;
 }
 
 /** Accepts a prompt. The reply comes when its turn has begun, or it was refused or queued, never at the turn's end. */
@@ -47,7 +44,7 @@ async function acceptFor(
   agent: Agent,
   session: LiveSession,
   body: SubmitPrompt,
-  { models, uploads, by, modeChanged }: SubmitDeps,
+  { models, uploads, by }: SubmitDeps,
 ): Promise<Accepted> {
   const promptId = body.prompt_id ?? session.newPromptId();
   agent.queue.reserve(promptId);
@@ -65,9 +62,7 @@ async function acceptFor(
     const { content, ...journaled } = await storePromptMedia(body.content, place);
     const title = metadataText(content);
     const input = { content, ...(await session.log.store(journaled)) };
-    const mode = agent.context.config.permission();
     await agent.context.config.change({ ...change, by });
-    if (agent.context.config.permission() !== mode) modeChanged?.(session, agent.context.config.permission(), by);
     const head = [...toolList(session, body.disabled_tools), ...session.promptAccepted(title)];
     const prompt = agent.submit({ id: promptId, input, createdAt: session.context.clock.now() }, head);
     return { prompt, starting: agent.starting(promptId) };

@@ -4,7 +4,6 @@ import { DEFAULT_PROFILE } from '#server/agent/profile.ts';
 import type { Clock } from '#server/clock.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
 import type { Caller } from '#schema/caller.ts';
-import type { PermissionMode } from '#schema/scalars.ts';
 import type { AgentConfigRequest, Session } from '#schema/session.ts';
 import type { LiveSessions } from './live-sessions.ts';
 import { customMetadata } from './session-header.ts';
@@ -22,15 +21,13 @@ export interface ProfileDeps {
   clock: Clock;
   /** The client that changes the permission mode. */
   by?: Caller | undefined;
-  /** Called after the update has changed the permission mode. */
-  modeChanged?(session: LiveSession, mode: PermissionMode, by: Caller | undefined): void;
 }
 
 /** Applies the update member by member; what was stored before a failure stays. Throws 40001, 40901 and 50003. */
 export async function updateProfile(
   session: LiveSession,
   body: ProfileUpdate,
-  { live, models, clock, by, modeChanged }: ProfileDeps,
+  { live, models, clock, by }: ProfileDeps,
 ): Promise<Session> {
   const { title, metadata, agent_config } = body;
   const changes = agent_config ? agentChanges(agent_config) : [];
@@ -57,11 +54,8 @@ export async function updateProfile(
     const alias = session.mainFacts().model;
     if (change.thinking !== undefined && alias !== undefined)
       models.assertEffort(alias, change.thinking, 'agent_config.thinking');
-    if (change.permission) {
-      const mode = session.mainFacts().permission;
-      await session.agents.setPermission(change.permission, by);
-      if (change.permission !== mode) modeChanged?.(session, change.permission, by);
-    } else await session.agents.main.context.config.change(change);
+    if (change.permission) await session.agents.setPermission(change.permission, by);
+    else await session.agents.main.context.config.change(change);
   }
   if (agent_config) {
     const { main } = session.agents;

@@ -35,7 +35,7 @@ export interface Workspaces {
   /** What a client names by an id, or by an absolute path: an existing directory is registered. Throws 40410. */
   refer(reference: string): Promise<Workspace>;
   rename(id: string, name: string, by?: Caller): Promise<Workspace>;
-  /** Publishes that its trust or its additional directories were changed. Throws 40410. */
+  /** Publishes that its trust or its additional directories were changed, unless it was removed meanwhile. */
   announceChange(id: string, by: Caller): Promise<void>;
   /** Removes it with its aliases; sessions and files stay. */
   unregister(id: string): Promise<void>;
@@ -183,8 +183,10 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
     return [...byKey.values()];
   }
 
+  const find = (id: string) => known().find(({ ids }) => ids.has(id));
+
   function resolve(id: string): Known {
-    const found = known().find(({ ids }) => ids.has(id));
+    const found = find(id);
     if (!found) throw workspaceNotFound(id);
     return found;
   }
@@ -248,7 +250,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
   }
 
   async function refer(reference: string): Promise<Workspace> {
-    const present = known().find(({ ids }) => ids.has(reference)) ?? atRoot(normalRoot(reference));
+    const present = find(reference) ?? atRoot(normalRoot(reference));
     if (present) return view(present);
     if ((await directoryFault(reference, stat)) !== undefined) throw workspaceNotFound(reference);
     return register(reference, undefined);
@@ -286,7 +288,10 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
     refer: (reference) => withRegistry(() => refer(reference)),
     rename: (id, name, by) => withRegistry(() => rename(id, name, by)),
     announceChange: (id, by) =>
-      withRegistry(() => deps.publish('event.workspace.updated', { workspace: view(resolve(id)), by })),
+      withRegistry(() => {
+        const found = find(id);
+        if (found) deps.publish('event.workspace.updated', { workspace: view(found), by });
+      }),
     unregister: (id) => withRegistry(() => unregister(id)),
     aliases: (id) => withRegistry(() => [...resolve(id).ids]),
     async isRoot(real) {

@@ -3,15 +3,20 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { systemClock, type Clock } from '#server/clock.ts';
 import { transcriptPageSchema } from '#schema/transcript.ts';
 import { eventually } from '#support/patience.ts';
 import { call, startTalk, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 import { connect } from '#support/ws-client.ts';
 
+/** How far the server's clock is ahead, in ms: a command that ended just before does not count after a minute. */
+let ahead = 0;
+const clock: Clock = { now: () => Date.now() + ahead, setTimeout: systemClock.setTimeout };
+
 let world: World;
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startWorld({ clock });
 });
 afterAll(() => world.close());
 
@@ -194,15 +199,69 @@ describe('the permission mode', () => {
   });
 });
 
+describe('what a command left running', () => {
+  test('warns as the command itself does, until it has ended', async () => {
+    const talk = await startTalk(world);
+    const other = await startTalk(world);
+    await other.turn('go', [{ text: 'Done.' }]);
+    const pidFile = join(world.project, `pid-${talk.session.id}`);
+    const loop = `(while :; do sleep 0.05; done) > /dev/null 2>&1 & echo $! > '${pidFile}'`;
+    await talk.turn('go', [{ calls: [bash(loop)] }, { text: 'Done.' }], { permission_mode: 'yolo' });
+    ahead += 60_000;
+    const pid = Number(await readFile(pidFile, 'utf8'));
+    await send('POST', `${other.path}/profile`, { agent_config: { permission_mode: 'yolo' } }, curl);
+    await talk.nth('warning', 1);
+    expect(warnings(talk)).toEqual([expect.stringContaining('was set to yolo while')]);
+    process.kill(pid);
+    await eventually(() => expect(() => process.kill(pid, 0)).toThrow());
+    await send('POST', `${other.path}/profile`, { agent_config: { permission_mode: 'manual' } }, curl);
+    await send('POST', `${talk.path}/profile`, { title: 'Behind it' }, curl);
+    await talk.events.waitFor(({ payload }) => payload.title === 'Behind it');
+    expect(warnings(talk)).toHaveLength(1);
+  });
+});
+
+describe('an answer that sets the mode', () => {
+  test('warns where a command runs, with the client of the answer', async () => {
+    const goal = await startTalk(world);
+    const create = { calls: [call('CreateGoal', { objective: 'Ship', completionCriterion: 'green' })] };
+    const { prompt_id } = await goal.prompt('Go', [create]);
+    const { approval_id } = await goal.approval();
+    const one = await running();
+    // The next answer of the model is the one that `running` has left for its own session.
+    const done = { calls: [call('UpdateGoal', { status: 'complete' })] };
+    for (const answer of [done, { text: 'Done.' }, { text: 'Done.' }]) world.model.enqueue(answer);
+    const answer = { decision: 'approved', selected_label: 'yolo' };
+    await send('POST', `${goal.path}/approvals/${approval_id}`, answer, curl);
+    await goal.settled(prompt_id);
+    await one.talk.nth('warning', 1);
+    expect(warnings(one.talk)).toEqual([expect.stringMatching(/was set to yolo while .* by curl\/8\.5 \(127/)]);
+    await one.end();
+  });
+
+  test('a change of the mode for a session with subagents warns once', async () => {
+    const talk = await startTalk(world);
+    const agent = call('Agent', { prompt: 'Look', description: 'Look' });
+    await talk.turn('go', [{ calls: [agent] }, { text: 'Found.' }, { text: 'Done.' }]);
+    const one = await running();
+    await send('POST', `${talk.path}/profile`, { agent_config: { permission_mode: 'yolo' } }, curl);
+    await send('POST', `${talk.path}/profile`, { agent_config: { permission_mode: 'manual' } }, curl);
+    await one.talk.nth('warning', 2);
+    expect(warnings(one.talk)).toEqual([
+      expect.stringContaining('was set to yolo'),
+      expect.stringContaining('was set to manual'),
+    ]);
+    await one.end();
+  });
+});
+
 describe('configuration and trust', () => {
   const allow = (match: string) => ({ permission: { allow: [{ tool: 'Bash', match }] } });
 
   test('the events have the client that made the change', async () => {
     const events = await connect(world.server);
     await events.send({ type: 'subscribe', payload: { session_ids: ['__global__'] } });
-    const [{ id } = { id: '' }] = z
-      .object({ items: z.array(z.object({ id: z.string() })) })
-      .parse(await world.ok('GET', '/workspaces')).items;
+    const { workspace_id: id } = await world.session();
     await send('POST', '/config', allow('echo one *'), curl);
     const changed = await events.waitFor(({ type }) => type === 'event.config.changed');
     expect(changed.payload).toMatchObject({ by: byCurl });
@@ -212,6 +271,21 @@ describe('configuration and trust', () => {
     );
     expect(trusted.payload.by).toEqual(byCurl);
     await send('POST', `/workspaces/${id}/untrust`, undefined, curl);
+    await events.close();
+  });
+
+  test('a change of trust and directories, and a new name, have their client; a workspace that is removed meanwhile is no error', async () => {
+    const events = await connect(world.server);
+    await events.send({ type: 'subscribe', payload: { session_ids: ['__global__'] } });
+    const { workspace_id } = await world.session();
+    const updated = () =>
+      events.frames.filter(({ type, payload }) => type === 'event.workspace.updated' && payload.by !== undefined);
+    await send('PATCH', `/workspaces/${workspace_id}`, { name: 'Renamed' }, curl);
+    await events.waitFor(() => updated().length === 1);
+    await send('POST', `/workspaces/${workspace_id}/add-dir`, { path: world.server.home, persist: false }, curl);
+    await events.waitFor(() => updated().length === 2);
+    expect(updated().map(({ payload }) => payload.by)).toEqual([byCurl, byCurl]);
+    await world.server.app.workspaceChanged('wd_removed_000000000000', 'it changed', byCurl);
     await events.close();
   });
 

@@ -98,6 +98,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       journals: createOpJournals(),
     },
     changed: () => undefined,
+    modeChanged: () => undefined,
     report: (what) => void reports.push(what),
     program: {
       tools,

@@ -123,6 +123,7 @@ beforeEach(async () => {
       },
     ],
     loaded: () => undefined,
+    modeChanged: () => undefined,
     transcripts: { mapper, journals: createOpJournals() },
     program: async () => program,
     holder: leaseHolder(),

@@ -1,3 +1,4 @@
+import { quoted } from '#server/sessions/change-warning.ts';
 import { addDirectorySchema, addedDirectorySchema, workspaceParams } from '#schema/workspace.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
@@ -12,7 +13,11 @@ export default defineEndpoint({
   async handler({ params, body, caller, app }) {
     const { root } = await app.workspaces.get(params.workspace_id);
     const added = await app.additionalDirs.add(root, body.path, body.persist);
-    await app.workspaceChanged(params.workspace_id, `${body.path} was added to the directories of ${root}`, caller);
+    await app.workspaceChanged(
+      params.workspace_id,
+      `${quoted(body.path)} was added to the directories of ${quoted(root)}`,
+      caller,
+    );
     return added;
   },
 });

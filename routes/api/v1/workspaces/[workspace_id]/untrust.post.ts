@@ -1,3 +1,4 @@
+import { quoted } from '#server/sessions/change-warning.ts';
 import { trustSchema, workspaceParams } from '#schema/workspace.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
@@ -11,7 +12,7 @@ export default defineEndpoint({
   handler: async ({ params, resource: { root }, caller, app }) => {
     const before = await app.trust.trusted(root);
     await app.trust.untrust(root);
-    if (before) await app.workspaceChanged(params.workspace_id, `${root} is no longer trusted`, caller);
+    if (before) await app.workspaceChanged(params.workspace_id, `${quoted(root)} is no longer trusted`, caller);
     return { trusted: false };
   },
 });
