@@ -147,6 +147,8 @@ async function running(more: Record<string, unknown> = {}) {
     async end() {
       await writeFile(mark, '');
       await talk.settled(prompt_id);
+      // The end of a command in the background opens a turn, which must not take an answer of the next test.
+      if (more.run_in_background) await talk.nth('turn.ended', 2);
     },
   };
 }
