@@ -169,6 +169,8 @@ export interface EndpointInput {
   /** Raw query string without `?`. */
   query: string;
   requestId: string;
+  /** The client's, as the guard sees it. */
+  remoteAddress: string | undefined;
 }
 
 /** The checked value; throws 40001 with every issue. */
@@ -190,7 +192,7 @@ async function prepare<
   Result,
 >(
   definition: Description & Schemas<Params, Query, Body> & Steps<Params, Query, Body, Resource, Stateless, Result>,
-  { app, event, params: rawParams, query: rawQuery, requestId }: EndpointInput,
+  { app, event, params: rawParams, query: rawQuery, requestId, remoteAddress }: EndpointInput,
 ): Promise<HandlerInput<z.output<Params>, z.output<Query>, z.output<Body>, Resource> & Reach<Stateless>> {
   const { bodyLimit = DEFAULT_BODY_LIMIT, bodyRequired = true, load } = definition;
   // Where a definition leaves a schema out, the type parameter is `ZodUndefined`.
@@ -222,7 +224,7 @@ async function prepare<
       return createForm(event.node.req, app.options.httpLimits.bodyIdleMs);
     },
     get caller() {
-      return callerOf(event.node.req);
+      return callerOf(event.node.req.headers, remoteAddress);
     },
     get signal() {
       return clientSignal(event.node.res);

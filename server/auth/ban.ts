@@ -1,5 +1,6 @@
 /** The ban on addresses that keep failing authentication; non-loopback binds only, memory only. */
 import { isIP } from 'node:net';
+import { plainAddress } from '#server/net/plain-address.ts';
 
 const WINDOW_MS = 60_000;
 const BAN_MS = 60_000;
@@ -16,10 +17,9 @@ export interface Ban {
 const NETWORK_GROUPS = 4;
 
 /** The IPv4 address, also where IPv6 contains it, or the /64 network of an IPv6 address. */
-function clientKey(address: string): string {
+function clientKey(peer: string): string {
+  const address = plainAddress(peer);
   if (isIP(address) !== 6) return address;
-  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
   const groups = (text: string) => text.split(':').filter((group) => group !== '');
   const [start = '', end] = address.toLowerCase().split('::');
   const before = groups(start);

@@ -8,10 +8,10 @@ export const callerSchema = z
   .object({
     /** `X-Service-Client-Name`. */
     client_name: z.string().optional(),
-    /** `X-Service-Client-Id`. */
+    /** Hash of `X-Service-Client-Id`, which the response to it returns as `X-Service-Client-Public-Id`. */
     client_id: z.string().optional(),
     user_agent: z.string().optional(),
-    /** TCP peer. */
+    /** Address of the client; IPv4 where IPv6 only contains it. */
     remote_address: z.string().optional(),
   })
   .meta({ id: 'Caller' });

@@ -1,13 +1,21 @@
 /** Which client answered, and which changed a setting: recorded, in the transcript, and a warning while a command runs. */
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { createEvent } from 'h3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import endpoints from '#endpoints';
 import { systemClock, type Clock } from '#server/clock.ts';
 import { transcriptPageSchema } from '#schema/transcript.ts';
 import { eventually } from '#support/patience.ts';
 import { call, startTalk, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
+import { createAssetReader } from '#utils/http/assets.ts';
+import { createRequestHandler } from '#utils/http/handler.ts';
+import { createRouteTable } from '#utils/http/route-table.ts';
 import { connect } from '#support/ws-client.ts';
 
 /** How far the server's clock is ahead, in ms: a command that ended just before does not count after a minute. */
@@ -23,6 +31,8 @@ afterAll(() => world.close());
 /** What another program on the machine sends. */
 const curl = { 'user-agent': 'curl/8.5', 'x-service-client-name': '', 'x-service-client-id': '' };
 const byCurl = { user_agent: 'curl/8.5', remote_address: '127.0.0.1' };
+
+const TAB = createHash('sha256').update('tab-1').digest('hex').slice(0, 32);
 
 /** Sends a request with these headers; it must succeed, or with the code given. */
 async function send(method: string, path: string, body: unknown, headers: Record<string, string>, code = 0) {
@@ -76,10 +86,12 @@ describe('answers', () => {
 
     const by = {
       client_name: `my tool${'x'.repeat(93)}`,
-      client_id: 'tab-1',
+      client_id: TAB,
       user_agent: 'node',
       remote_address: '127.0.0.1',
     };
+    const folder = join(world.server.home, 'sessions', talk.session.workspace_id, talk.session.id);
+    expect(await readFile(join(folder, 'journal.ndjson'), 'utf8')).not.toContain('tab-1');
     const [record] = await records(talk, 'event.approval.resolved');
     expect(record).toMatchObject({ decision: 'approved', x: { by } });
     const [frame] = talk.all('event.approval.resolved');
@@ -92,7 +104,7 @@ describe('answers', () => {
         state: 'approved',
         answeredBy: {
           clientName: by.client_name,
-          clientId: 'tab-1',
+          clientId: TAB,
           userAgent: 'node',
           remoteAddress: '127.0.0.1',
         },
@@ -158,6 +170,37 @@ const warnings = (talk: Talk) =>
     .all('warning')
     .filter(({ payload }) => payload.code === 'settings-changed-during-command')
     .map(({ payload }) => String(payload.message));
+
+describe('a client', () => {
+  test('is recorded with a hash of its id, which no reply or record can be turned back into', async () => {
+    const reply = await world.server.fetch('/api/v1/meta', { headers: { 'x-service-client-id': 'tab-1' } });
+    expect(reply.headers.get('x-service-client-public-id')).toBe(TAB);
+    const other = await world.server.fetch('/api/v1/meta', { headers: { 'x-service-client-id': TAB } });
+    expect(other.headers.get('x-service-client-public-id')).not.toBe(TAB);
+    expect((await world.server.fetch('/api/v1/meta')).headers.has('x-service-client-public-id')).toBe(false);
+  });
+
+  test('has the address that the guard decides about, behind the proxy of the development server', async () => {
+    const talk = await startTalk(world);
+    await talk.turn('go', [{ text: 'Done.' }]);
+    const answer = createRequestHandler({
+      app: () => world.server.app,
+      routes: createRouteTable(endpoints),
+      assets: createAssetReader(() => world.project),
+      clientAddress: () => '::ffff:192.0.2.7',
+    });
+    const server = createServer((request, response) => void answer(createEvent(request, response)));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = z.object({ port: z.number() }).parse(server.address());
+    await fetch(`http://127.0.0.1:${port}/api/v1${talk.path}/profile`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${world.server.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ agent_config: { permission_mode: 'auto' } }),
+    });
+    server.close();
+    expect((await records(talk, 'agent.config')).at(-1)).toMatchObject({ by: { remote_address: '192.0.2.7' } });
+  });
+});
 
 describe('the permission mode', () => {
   test('a change is recorded with its client, which the transcript has, live and cold', async () => {

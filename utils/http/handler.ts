@@ -11,6 +11,7 @@ import { newUlid } from '#server/ids.ts';
 import type { Endpoint, FailureStatuses } from '../endpoint.ts';
 import type { AssetReader } from './assets.ts';
 import { RequestAborted, UnreadableBody } from './body.ts';
+import { PUBLIC_ID_HEADER, publicIdOf } from './caller.ts';
 import type { Reply } from './reply.ts';
 import { failure, writeReply } from './reply.ts';
 import type { RequestTarget } from './request-target.ts';
@@ -75,7 +76,9 @@ export function createRequestHandler({
       const endpoint = await endpointOf(match.entry);
       if (endpoint.definition.mounted?.(app.bind) ?? true) {
         try {
-          return await endpoint.run({ app, event, params: match.params, query: target.query, requestId });
+          const { params } = match;
+          const remoteAddress = clientAddress(event.node.req);
+          return await endpoint.run({ app, event, params, query: target.query, requestId, remoteAddress });
         } catch (error) {
           if (error instanceof RequestAborted) throw error;
           return failed(app, error, requestId, endpoint.definition.failureStatuses);
@@ -117,6 +120,8 @@ export function createRequestHandler({
     });
     if (verdict.authorized) onAuthorized?.(socket);
     for (const name in verdict.headers) response.setHeader(name, verdict.headers[name] ?? '');
+    const publicId = publicIdOf(headers);
+    if (publicId !== undefined) response.setHeader(PUBLIC_ID_HEADER, publicId);
     for (const name in app.policies.answer) response.setHeader(name, app.policies.answer[name] ?? '');
 
     if (verdict.outcome === 'preflight') return { status: 204, headers: {} };

@@ -27,8 +27,11 @@ export interface RestOptions {
   baseUrl: string;
   /** Read at every call, so that a token typed in later is used at once. */
   token: () => string | undefined;
-  /** The name and the id that the server records with answers and changes. */
-  caller?: { name: string; id: string };
+  /**
+   * The name and the secret id that the page sends with each request. The server records a hash of the id with answers and
+   * changes, and `onPublicId` receives it.
+   */
+  caller?: { name: string; id: string; onPublicId(publicId: string): void };
   fetch?: typeof fetch;
 }
 
@@ -58,7 +61,10 @@ export function createRest(options: RestOptions) {
       headers['x-service-client-id'] = options.caller.id;
     }
     if (type !== undefined) headers['content-type'] = type;
-    return send(url, { method, headers, ...(body !== undefined && { body }) });
+    const response = await send(url, { method, headers, ...(body !== undefined && { body }) });
+    const publicId = response.headers.get('x-service-client-public-id');
+    if (publicId !== null) options.caller?.onPublicId(publicId);
+    return response;
   }
 
   const silent = (error: unknown) => new ConnectionError(`The server does not answer: ${reasonOf(error)}`);

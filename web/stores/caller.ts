@@ -1,9 +1,12 @@
-/** What this tab calls itself, and the clients that answered elsewhere. */
+/** The identity of this tab. */
+import { shallowRef } from 'vue';
 import type { TranscriptCaller } from '#schema/caller.ts';
+import { otherCallerText } from '../state/other-caller.ts';
 
 const KEY = 'service-code.client-id';
 
-function tabId(): string {
+/** Stays in this tab: a program that knew it could pass for the page. */
+function secretId(): string {
   const known = sessionStorage.getItem(KEY);
   if (known !== null) return known;
   // `randomUUID` is missing on plain HTTP addresses other than loopback.
@@ -12,12 +15,14 @@ function tabId(): string {
   return id;
 }
 
-export const caller = { name: 'service-code-web', id: tabId() };
+/** The id that the server records this tab with. */
+const publicId = shallowRef<string>();
 
-/** "by curl/8.5 (127.0.0.1), not from this page"; undefined for this tab and where no client is recorded. */
-export function otherCaller(by: TranscriptCaller | undefined): string | undefined {
-  if (!by || Object.keys(by).length === 0 || by.clientId === caller.id) return undefined;
-  const { clientName, userAgent, remoteAddress } = by;
-  const name = clientName ?? userAgent?.split(' ', 1)[0] ?? 'an unnamed client';
-  return `by ${name}${remoteAddress === undefined ? '' : ` (${remoteAddress})`}, not from this page`;
-}
+export const caller = {
+  name: 'service-code-web',
+  id: secretId(),
+  onPublicId: (id: string) => void (publicId.value = id),
+};
+
+/** See `otherCallerText`. */
+export const otherCaller = (by: TranscriptCaller | undefined) => otherCallerText(by, publicId.value);

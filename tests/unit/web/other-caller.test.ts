@@ -1,0 +1,27 @@
+/** Which clients the page calls another one. */
+import { expect, it } from 'vitest';
+import { otherCallerText } from '../../../web/state/other-caller.ts';
+
+const other = (by: Parameters<typeof otherCallerText>[0]) => otherCallerText(by, 'this-tab');
+
+it('this tab is none, by the id that the server returned', () => {
+  expect(other({ clientName: 'service-code-web', clientId: 'this-tab' })).toBeUndefined();
+});
+
+it('the name of the page makes no client this tab, nor does an id before the server returned one', () => {
+  expect(other({ clientName: 'service-code-web' })).toBe('by service-code-web, not from this page');
+  expect(other({ clientName: 'x', clientId: 'another' })).toBe('by x, not from this page');
+  expect(otherCallerText({ clientName: 'x' }, undefined)).toBe('by x, not from this page');
+});
+
+it('names the client, or its program, and its address', () => {
+  const curl = { userAgent: 'curl/8.5 more', remoteAddress: '127.0.0.1' };
+  expect(other(curl)).toBe('by curl/8.5 (127.0.0.1), not from this page');
+  expect(other({ remoteAddress: '::1' })).toBe('by an unnamed client (::1), not from this page');
+  expect(other({ clientName: 'a\u2800b' })).toBe('by a<U+2800>b, not from this page');
+});
+
+it('is undefined where no client is recorded', () => {
+  expect(other(undefined)).toBeUndefined();
+  expect(other({})).toBeUndefined();
+});
