@@ -9,6 +9,7 @@ import { originSchema, stepTimings, tokenUsageSchema } from './engine.ts';
 import { goalStatus } from './events/modes.ts';
 import { phaseSchema, usageStatusSchema } from './events/volatile.ts';
 import { count, isoTime, nonEmpty, permissionModeSchema } from './scalars.ts';
+import { settingsChangeSchema } from './settings-change.ts';
 
 const payload = originSchema.meta({ id: 'Origin' }).optional();
 
@@ -266,6 +267,8 @@ const agentFactsSchema = z
 export const metaRest = {
   activity: z.enum(['idle', 'turn', 'disposing', 'unknown']).optional(),
   agent: agentFactsSchema.optional(),
+  /** Settings that changed while a command of the model ran: the newest 50, oldest first. No undo removes them. */
+  settingsChanges: z.array(settingsChangeSchema).optional(),
 };
 
 export const metaSchema = z

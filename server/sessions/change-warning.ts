@@ -8,8 +8,6 @@ import type { Tasks } from '#server/tasks/tasks.ts';
 import { visibleLine } from '#server/visible-text.ts';
 import type { Caller } from '#schema/caller.ts';
 
-export const SETTINGS_CHANGED = 'settings-changed-during-command';
-
 /** The name that the page sends. */
 const WEB_CLIENT = 'service-code-web';
 

@@ -234,6 +234,22 @@ describe('the permission mode', () => {
     await one.end();
   });
 
+  test('a warning outlasts an undo, live and cold', async () => {
+    const one = await running();
+    const { talk } = one;
+    await send('POST', `${talk.path}/profile`, { agent_config: { permission_mode: 'auto' } }, curl);
+    await talk.nth('warning', 1);
+    await one.end();
+    await send('POST', `${talk.path}:undo`, { count: 1 }, curl);
+    const live = await transcript(talk);
+    expect(live.items.map((item) => item.kind === 'marker' && item.marker)).not.toContain('notice');
+    expect(live.meta.settingsChanges).toEqual([
+      { id: '1', message: warnings(talk)[0], at: expect.any(String) as string },
+    ]);
+    await world.restart();
+    expect((await transcript(talk)).meta.settingsChanges).toEqual(live.meta.settingsChanges);
+  });
+
   test('a prompt that changes the mode warns as well', async () => {
     const one = await running();
     const other = await startTalk(world);

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
+import { z } from 'zod';
 import { usePage } from '#support/browser.ts';
 import { useBuiltServer } from '#support/built-server.ts';
 
@@ -89,6 +90,93 @@ it('raises a notice when a command allows itself everything, until it is dismiss
   expect(await notices().count()).toBe(0);
   // It stays in the conversation.
   await page.getByText(text).waitFor(visible);
+});
+
+it('keeps the notice when the command takes the conversation back, and after many more turns', async () => {
+  const session = await built.newSession();
+  // What the command leaves behind waits for the turn's end, allows itself everything and removes the traces.
+  const later = `
+    for (;;) {
+      const { data } = await send('GET', '/sessions/${session}');
+      if (!data.busy) break;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    await send('POST', '/sessions/${session}/profile', { agent_config: { permission_mode: 'yolo' } });
+    await send('POST', '/sessions/${session}:undo', { count: 1 });`;
+  await run(session, '(node tests.cjs > /dev/null 2>&1 &) ; echo tests ok', later, [{ text: 'All is done.' }]);
+  const text = /was set to yolo while a command was running, by curl\/8\.5 \(127\.0\.0\.1\)\./;
+  await page.getByText('A prompt was taken back.').waitFor(visible);
+  await notices().getByText(text).waitFor(visible);
+  for (let turn = 0; turn < 31; turn += 1) {
+    built.base.model.enqueue({ text: `Answer ${turn}.` });
+    await built.server.api('POST', `/sessions/${session}/prompts`, { content: [{ type: 'text', text: `${turn}` }] });
+    await page.getByText(`Answer ${turn}.`).waitFor(visible);
+  }
+  await page.reload();
+  await page.getByText('Answer 30.').waitFor(visible);
+  await notices().getByText(text).waitFor(visible);
+  await notices().getByRole('button', { name: 'Dismiss' }).click();
+  await notices().waitFor(hidden);
+});
+
+it('does not take a command for the page that sends what it can read of it', async () => {
+  const session = await built.newSession();
+  const pass = `
+    const { data } = await send('GET', '/sessions/${session}/transcript?agent_id=main');
+    const { clientName, clientId } = data.interactions[0].answeredBy;
+    Object.assign(headers, { 'x-service-client-name': clientName, 'x-service-client-id': clientId });
+    for (;;) {
+      const { data } = await send('GET', '/sessions/${session}/approvals?status=pending');
+      if (data.items.length > 0) {
+        await send('POST', '/sessions/${session}/approvals/' + data.items[0].approval_id, { decision: 'approved' });
+        return;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }`;
+  await run(session, '(node tests.cjs > /dev/null 2>&1 &) ; echo tests ok', pass, [
+    { calls: [{ name: 'Bash', args: { command: 'touch mark' } }] },
+    { text: 'All is done.' },
+  ]);
+  await page.getByText('All is done.').waitFor(visible);
+  const rows = page.locator('[data-tool="Bash"]');
+  await rows.last().getByText('Approved by service-code-web (127.0.0.1), not from this page').waitFor(visible);
+  expect(await rows.first().innerText()).not.toContain('not from this page');
+});
+
+it('raises a notice when what a command left behind allows itself everything', async () => {
+  const session = await built.newSession();
+  const later = `
+    await new Promise((resolve) => setTimeout(resolve, 5000));
+    await send('POST', '/sessions/${session}/profile', { agent_config: { permission_mode: 'yolo' } });`;
+  await run(session, '(node tests.cjs > /dev/null 2>&1 &) ; echo tests ok', later, [{ text: 'All is done.' }]);
+  await page.getByText('All is done.').waitFor(visible);
+  await notices()
+    .getByText(/was set to yolo .* by curl/)
+    .waitFor(visible);
+});
+
+it('shows a question that another client answered', async () => {
+  const session = await built.newSession();
+  const question = {
+    question: 'Which?',
+    header: 'Which',
+    options: [
+      { label: 'A', description: 'the first' },
+      { label: 'B', description: 'the second' },
+    ],
+  };
+  built.base.model.enqueue({ calls: [{ name: 'AskUserQuestion', args: { questions: [question] } }] });
+  built.base.model.enqueue({ text: 'All is done.' });
+  await page.goto(`${built.server.url}/#/s/${session}`);
+  await field().fill('go');
+  await field().press('Enter');
+  await page.getByText('Which?').first().waitFor(visible);
+  const { data } = await built.server.api('GET', `/sessions/${session}/questions?status=pending`);
+  const { items } = z.object({ items: z.array(z.object({ question_id: z.string() })) }).parse(data);
+  const answers = { q_0: { kind: 'single', option_id: 'opt_0_0' } };
+  await built.server.api('POST', `/sessions/${session}/questions/${items[0]?.question_id}`, { answers });
+  await page.getByText('All is done.').waitFor(visible);
+  await page.getByText('Answered by node (127.0.0.1), not from this page').waitFor(visible);
 });
 
 it('shows nothing of the kind for its own answers', async () => {

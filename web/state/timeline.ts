@@ -184,16 +184,6 @@ function noticeOf(item: Marker): { level: 'error' | 'warning'; message: string }
   return { level: fieldOf(item, 'level') === 'error' ? 'error' : 'warning', message };
 }
 
-/** Warnings that a setting changed while a command of the model ran, oldest first: the command may have done it. */
-export function settingsChanges({ items }: Pick<TranscriptState, 'items'>): { id: string; text: string }[] {
-  return items.flatMap((item) => {
-    if (item.kind !== 'marker') return [];
-    const notice = noticeOf(item);
-    const code = memberOf(fieldOf(item, 'event'), 'code');
-    return notice && code === 'settings-changed-during-command' ? [{ id: item.markerId, text: notice.message }] : [];
-  });
-}
-
 const fieldOf = ({ payload }: Marker, name: string): unknown => memberOf(payload, name);
 
 function memberOf(value: unknown, name: string): unknown {

@@ -1,6 +1,6 @@
 /** Notices that a person has dismissed in this browser, by session. */
 
-/** The oldest are forgotten first; their notices are far up in the conversation. */
+/** More than a transcript has of such notices. */
 const MOST = 100;
 
 const keyOf = (sessionId: string) => `service-code.dismissed.${sessionId}`;

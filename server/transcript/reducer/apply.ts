@@ -249,7 +249,7 @@ function removeInteractions(state: HeldState, calls: ReadonlySet<string>): void 
 }
 
 function mergeMeta(state: HeldState, merge: OpOf<'meta.merge'>['meta']): Change {
-  const { goal, modes, agent, activity } = merge;
+  const { goal, modes, agent, activity, settingsChanges } = merge;
   const meta = { ...state.meta };
   if (goal === null) delete meta.goal;
   else if (goal !== undefined) meta.goal = goal;
@@ -261,6 +261,7 @@ function mergeMeta(state: HeldState, merge: OpOf<'meta.merge'>['meta']): Change 
   }
   if (agent) meta.agent = withDefined({ ...meta.agent }, agent);
   if (activity !== undefined) meta.activity = activity;
+  if (settingsChanges) meta.settingsChanges = settingsChanges;
   if (sameValue(meta, state.meta)) return 'same';
   state.meta = meta;
   return 'changed';

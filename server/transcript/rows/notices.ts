@@ -1,12 +1,32 @@
-/** What went wrong, as points in the timeline. */
-import { eventFields, markerOp } from '../agent-transcript.ts';
+/** Errors and warnings, as points in the timeline. */
+import type { EventRecord } from '#server/journal/records.ts';
+import { iso } from '#schema/scalars.ts';
+import { SETTINGS_CHANGED } from '#schema/settings-change.ts';
+import { eventFields, markerOp, type AgentTranscript } from '../agent-transcript.ts';
+import type { HeldOp } from '../reducer/state.ts';
 import type { TranscriptRows } from '../transcript-rows.ts';
+
+/** Changes that a transcript has. */
+const MOST_CHANGES = 50;
+
+/** In addition to the point in the timeline, which an undo removes and pages of newer turns do not contain. */
+function settingsChanged({ state }: AgentTranscript, message: string, t: number): HeldOp {
+  const known = state.meta.settingsChanges ?? [];
+  const id = String(Number(known.at(-1)?.id ?? 0) + 1);
+  return { op: 'meta.merge', meta: { settingsChanges: [...known, { id, message, at: iso(t) }].slice(-MOST_CHANGES) } };
+}
+
+function warned(agent: AgentTranscript, record: EventRecord<'warning'>, t: number): HeldOp[] {
+  const { message, code } = record;
+  return [
+    markerOp(agent, 'notice', { level: 'warning', message, event: eventFields(record) }, t),
+    ...(code === SETTINGS_CHANGED ? [settingsChanged(agent, message, t)] : []),
+  ];
+}
 
 export const noticeRows: TranscriptRows = {
   error: (agent, record, t) => [
     markerOp(agent, 'notice', { level: 'error', message: record.message, event: eventFields(record) }, t),
   ],
-  warning: (agent, record, t) => [
-    markerOp(agent, 'notice', { level: 'warning', message: record.message, event: eventFields(record) }, t),
-  ],
+  warning: warned,
 };

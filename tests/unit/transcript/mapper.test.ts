@@ -518,3 +518,23 @@ describe('of files', () => {
     await log.close();
   });
 });
+
+describe('settings that changed while a command ran', () => {
+  const changed = (message: string) => event(MAIN, 'warning', { message, code: 'settings-changed-during-command' });
+
+  it('are facts in addition to the marker; other warnings are not', () => {
+    tell(changed('One'), event(MAIN, 'warning', { message: 'Other', code: 'other' }), changed('Two'));
+    expect(main()?.items.map((item) => item.kind)).toEqual(['marker', 'marker', 'marker']);
+    expect(main()?.meta.settingsChanges).toEqual([
+      { id: '1', message: 'One', at: AT },
+      { id: '2', message: 'Two', at: AT },
+    ]);
+  });
+
+  it('are the newest 50, whose ids go on', () => {
+    for (let at = 1; at <= 60; at += 1) tell(changed(`No. ${at}`));
+    const changes = main()?.meta.settingsChanges ?? [];
+    expect(changes).toHaveLength(50);
+    expect(changes.map(({ id }) => Number(id))).toEqual(Array.from({ length: 50 }, (_, at) => at + 11));
+  });
+});

@@ -1,7 +1,7 @@
 /** Rows that the page makes of a transcript. */
 import { describe, expect, it } from 'vitest';
 import { retryText, queueOf, runningTurn } from '../../../web/state/session-view.ts';
-import { createTimeline, isCompacting, settingsChanges, undoCount, type Row } from '../../../web/state/timeline.ts';
+import { createTimeline, isCompacting, undoCount, type Row } from '../../../web/state/timeline.ts';
 import { frame, marker, step, text, tool, transcript, turn } from './transcripts.ts';
 
 const rowsOf = (...ops: Parameters<typeof transcript>[0]) => createTimeline()(transcript(ops));
@@ -180,20 +180,4 @@ it('a turn runs until its end, and prompts wait in their order', () => {
   transcript([turn(0, done), prompt('p1', 'aborted')], state);
   expect(runningTurn(state)).toBeUndefined();
   expect(queueOf(state).map(({ promptId }) => promptId)).toEqual(['p2']);
-});
-
-it('finds the warnings that a setting changed while a command ran, and no other notices', () => {
-  const notice = (code: string, level = 'warning') => ({ level, message: `It is ${code}`, event: { code } });
-  const state = transcript([
-    marker(1, 'notice', notice('settings-changed-during-command')),
-    marker(2, 'notice', notice('other')),
-    marker(3, 'hook', { event: { code: 'settings-changed-during-command' } }),
-    marker(4, 'notice', { level: 'warning', message: 'No event' }),
-    marker(5, 'notice', notice('settings-changed-during-command')),
-  ]);
-  const text = 'It is settings-changed-during-command';
-  expect(settingsChanges(state)).toEqual([
-    { id: 'm1', text },
-    { id: 'm5', text },
-  ]);
 });
