@@ -147,13 +147,14 @@ describe('answers', () => {
 async function running(more: Record<string, unknown> = {}) {
   const talk = await startTalk(world);
   const mark = join(world.project, `end-${talk.session.id}`);
-  const command = `while [ ! -e '${mark}' ]; do sleep 0.05; done`;
+  const command = `echo ready; while [ ! -e '${mark}' ]; do sleep 0.05; done`;
   const { prompt_id } = await talk.prompt(
     'go',
     [{ calls: [call('Bash', { command, description: 'Wait', ...more })] }, { text: 'Done.' }],
     { permission_mode: 'yolo' },
   );
-  await talk.nth('tool.call.started', 1);
+  // In the foreground it has written, in the background its call has returned.
+  await talk.events.waitFor(({ type }) => type === 'tool.progress' || type === 'tool.result');
   return {
     talk,
     async end() {
