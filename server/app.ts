@@ -46,6 +46,7 @@ import { readSessionFolder } from '#server/sessions/session-folder.ts';
 import { sessionFrames } from '#server/sessions/session-frames.ts';
 import { indexSchema } from '#server/sessions/session-header.ts';
 import { createSessionIndex } from '#server/sessions/session-index.ts';
+import { quoted } from '#server/sessions/change-warning.ts';
 import { createSessions, type Sessions } from '#server/sessions/sessions.ts';
 import { createChangeLock, type ChangeLock } from '#server/storage/change-lock.ts';
 import { createDocuments } from '#server/storage/documents.ts';
@@ -239,7 +240,16 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     additionalDirs.refresh();
     await mcpConfig.reload();
   }
-  const trust = createTrust({ documents, changed: trustChanged, log, clock });
+  const trust = createTrust({
+    documents,
+    changed: trustChanged,
+    changedElsewhere(root, isTrusted, since) {
+      const what = `${quoted(root)} is ${isTrusted ? 'trusted' : 'no longer trusted'}`;
+      void sessions.warnOfChange({ what, by: undefined, since });
+    },
+    log,
+    clock,
+  });
   const { trusted } = trust;
   const projects = createProjects({ runtime, trusted });
   const { rootOf, topOf } = projects;
@@ -250,7 +260,13 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     rootOf,
     trusted,
     confirmed,
+    addedElsewhere(root, directories, since) {
+      const more = directories.length > 1 ? ` and ${directories.length - 1} more` : '';
+      const what = `${directories.slice(0, 1).map(quoted).join('')}${more} was added to the directories of ${quoted(root)}`;
+      void sessions.warnOfChange({ what, by: undefined, since });
+    },
     log,
+    clock,
   });
   const mcpConfig = opened.add(
     createMcpConfig({
@@ -336,6 +352,12 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     cronDisabled: () => config.effective().cron.disabled ?? false,
     program: loadProgram,
     resources: [{ holds: (id) => bus.followers(id) > 0 }, watches, terminals],
+    lookAtTrust(root) {
+      // Only for the comparison with the last look: who goes by the trust asks again.
+      void Promise.all([trusted(root), rootOf(root).then(trusted)]).catch((error: unknown) =>
+        log.warn('the trust of a directory cannot be looked at', { root, err: error }),
+      );
+    },
     flushEvents: bus.flush,
     models: createModelChecks({ config, providers, env: options.env, identity }),
     announceArchived: (sessionId, workspace_id) =>

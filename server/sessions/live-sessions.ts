@@ -66,6 +66,8 @@ export interface LiveSessionsDeps {
   transcripts: LiveSessionDeps['transcripts'];
   /** See `SessionContext.modeChanged`. */
   modeChanged(sessionId: string, mode: PermissionMode, by: Caller | undefined): void;
+  /** Called with the work directory of a session when it is loaded, before each of its turns and after it. */
+  lookAtTrust(root: string): void;
   /** Told of each session that is loaded or made. */
   loaded(session: LiveSession): void;
   /** Hands over the events of a session that wait to be joined. */
@@ -195,6 +197,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     function activate(sessionLog: SessionLog, row: SessionHeader, known?: TakenFold['transcripts']): LiveSession {
       const { id, workspaceId, cwd } = row;
       const dir = directory(row);
+      deps.lookAtTrust(cwd);
       return createLiveSession({
         place: { id, workspaceId, cwd, dir },
         log: sessionLog,
@@ -206,7 +209,10 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
         row: (stored = index.get(id) ?? row) => (sessionLog.claimed ? headerOf(sessionLog, stored) : stored),
         flushEvents: () => deps.flushEvents(id),
         clock,
-        changed: () => persist(id),
+        changed() {
+          persist(id);
+          deps.lookAtTrust(cwd);
+        },
         modeChanged: (mode, by) => deps.modeChanged(id, mode, by),
         report: (what, error) => log.error(what, { sessionId: id, err: error }),
       });

@@ -5,6 +5,7 @@
  */
 import { realpath, stat } from 'node:fs/promises';
 import { ServiceError, invalidField } from '#server/errors/service-error.ts';
+import type { Clock } from '#server/clock.ts';
 import { directoryFault } from '#server/files/file-kind.ts';
 import { PathError, absolutePath } from '#server/files/paths.ts';
 import type { Logger } from '#server/logging/log.ts';
@@ -14,6 +15,7 @@ import type { Runtime } from '#server/runtime/runtime.ts';
 import type { ChangeLock } from '#server/storage/change-lock.ts';
 import type { AddedDirectory } from '#schema/workspace.ts';
 import type { ConfirmedDirs } from './confirmed-dirs.ts';
+import { createForeignChanges } from './foreign-changes.ts';
 import { MAX_DIRECTORIES, configPathOf, configStamp, readLocalConfig, type writeDirectories } from './local-config.ts';
 import { checkDirectory, normalRoot, rootKey } from './workspace-root.ts';
 
@@ -51,7 +53,10 @@ export interface AdditionalDirsDeps {
   /** Whether the user trusts this very directory. */
   trusted(directory: string): Promise<boolean>;
   confirmed: Pick<ConfirmedDirs, 'of'>;
+  /** Called when a read shows that directories count since `since` (ms) which no call of this process added. */
+  addedElsewhere(root: string, directories: readonly string[], since: number): void;
   log: Logger;
+  clock: Pick<Clock, 'now'>;
 }
 
 /** The file as last read. */
@@ -73,7 +78,14 @@ interface Sight {
 
 /** Reads nothing yet. */
 export function createAdditionalDirs(deps: AdditionalDirsDeps): AdditionalDirs {
-  const { lock, runtime, rootOf, trusted, confirmed, log } = deps;
+  const { lock, runtime, rootOf, trusted, confirmed, log, clock } = deps;
+  const changes = createForeignChanges<{ root: string; directories: readonly string[] }>({
+    clock,
+    changed(before, { root, directories }, since) {
+      const fresh = directories.filter((directory) => !before.directories.includes(directory));
+      if (fresh.length > 0) deps.addedElsewhere(root, fresh, since);
+    },
+  });
   /** By root key. The one looked at last stands at the end. */
   const sights = new Map<string, Sight>();
   /** Added until the process ends, by root key. */
@@ -128,7 +140,8 @@ export function createAdditionalDirs(deps: AdditionalDirsDeps): AdditionalDirs {
     const at = performance.now();
     if (known && at - known.at < MAX_AGE_MS) return known;
     const seen = (known?.seen ?? Promise.resolve(undefined)).then((before) => look(root, before));
-    const inForce = seen.then(inForceOf);
+    const counting = changes.read(key, async () => ({ root, directories: await inForceOf(await seen) }));
+    const inForce = counting.then(({ directories }) => directories);
     const present = inForce.then((directories) => presentOf(union(directories, key)));
     const sight: Sight = { at, seen, inForce, present };
     sights.delete(key);
@@ -190,9 +203,11 @@ export function createAdditionalDirs(deps: AdditionalDirsDeps): AdditionalDirs {
   async function add(root: string, path: string, persist: boolean): Promise<AddedDirectory> {
     const directory = await directoryOf(root, path);
     const project_root = await rootOf(root);
-    const listed = persist
-      ? await lock.hold((writer) => persistIn(project_root, directory, writer))
-      : await keepInMemory(project_root, root, directory);
+    const listed = await changes.own(() =>
+      persist
+        ? lock.hold((writer) => persistIn(project_root, directory, writer))
+        : keepInMemory(project_root, root, directory),
+    );
     // What is looked at for the first time holds at once, however young it is.
     sights.clear();
     return {
@@ -206,7 +221,10 @@ export function createAdditionalDirs(deps: AdditionalDirsDeps): AdditionalDirs {
   return {
     of: (root) => sightOf(root).present,
     ignored,
-    refresh: () => sights.clear(),
+    refresh() {
+      sights.clear();
+      changes.forget();
+    },
     /** One at a time: each reads what the one before has left. */
     add(root, path, persist) {
       const turn = last.then(() => add(root, path, persist));

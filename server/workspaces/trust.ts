@@ -7,6 +7,7 @@ import type { Clock } from '#server/clock.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Documents } from '#server/storage/documents.ts';
 import { documentOf, type DirectoryDocument } from './directory-document.ts';
+import { createForeignChanges } from './foreign-changes.ts';
 
 export interface Trust {
   /** A marker that cannot be read counts as none. */
@@ -22,6 +23,8 @@ export interface TrustDeps {
   documents: Documents;
   /** Called after a change; who made it waits for what comes of it. */
   changed(root: string): Promise<void>;
+  /** Called when a read shows that no call of this process changed a marker after `since` (ms). */
+  changedElsewhere(root: string, trusted: boolean, since: number): void;
   log: Logger;
   clock: Clock;
 }
@@ -31,12 +34,20 @@ const markerSchema = z.object({ root: z.string(), trustedAt: z.number() });
 const markerOf = (root: string) => documentOf('trust', root);
 
 /** Reads at every question; several servers share the markers. */
-export function createTrust({ documents, changed, log, clock }: TrustDeps): Trust {
+export function createTrust({ documents, changed, changedElsewhere, log, clock }: TrustDeps): Trust {
+  const markers = createForeignChanges<{ real: string; trusted: boolean }>({
+    clock,
+    changed: (_before, { real, trusted }, since) => changedElsewhere(real, trusted, since),
+  });
+
   async function isTrusted({ real, key }: DirectoryDocument): Promise<boolean> {
     try {
-      const marker = await documents.get(key, markerSchema);
-      // The key is a short hash; another directory can be made to have it.
-      return marker?.root === real;
+      const { trusted } = await markers.read(`${key} ${real}`, async () => {
+        const marker = await documents.get(key, markerSchema);
+        // The key is a short hash; another directory can be made to have it.
+        return { real, trusted: marker?.root === real };
+      });
+      return trusted;
     } catch (error) {
       log.warn('a trust marker cannot be read; the directory counts as not trusted', { key, err: error });
       return false;
@@ -48,12 +59,13 @@ export function createTrust({ documents, changed, log, clock }: TrustDeps): Trus
     async trust(root) {
       const at = await markerOf(root);
       if (await isTrusted(at)) return;
-      await documents.set(at.key, markerSchema, { root: at.real, trustedAt: clock.now() });
+      const marker = { root: at.real, trustedAt: clock.now() };
+      await markers.own(() => documents.set(at.key, markerSchema, marker));
       await changed(at.real);
     },
     async untrust(root) {
       const at = await markerOf(root);
-      await documents.remove(at.key);
+      await markers.own(() => documents.remove(at.key));
       await changed(at.real);
     },
     marker: async (root) => (await markerOf(root)).key,

@@ -1,9 +1,9 @@
 /** Which client answered, and which changed a setting: recorded, in the transcript, and a warning while a command runs. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createEvent } from 'h3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -375,6 +375,28 @@ describe('configuration and trust', () => {
     await one.end();
   });
 
+  test('a trust marker that a command wrote warns when it is read, though the command has ended long since', async () => {
+    const one = await running();
+    const { talk } = one;
+    const { trust } = world.server.app;
+    const marker = join(world.server.home, ...(await trust.marker(world.project)).split(':'));
+    await mkdir(dirname(marker), { recursive: true });
+    await writeFile(marker, JSON.stringify({ root: await realpath(world.project), trustedAt: 1 }));
+    await one.end();
+    ahead += 60_000;
+    await talk.turn('again', [{ text: 'Done.' }]);
+    await talk.nth('warning', 1);
+    const [warning] = warnings(talk);
+    expect(warning).toMatch(/ is trusted while a command was running, not through this server\.$/);
+    // What another server of the home changes while no command runs is the person's.
+    ahead += 60_000;
+    await talk.turn('again', [{ text: 'Done.' }]);
+    ahead += 60_000;
+    await rm(marker);
+    await talk.turn('again', [{ text: 'Done.' }]);
+    expect(warnings(talk)).toEqual([warning]);
+  });
+
   test('without a running command there is no warning, nor for other domains', async () => {
     const talk = await startTalk(world);
     await talk.turn('go', [{ text: 'Done.' }]);
@@ -382,7 +404,7 @@ describe('configuration and trust', () => {
     const one = await running();
     await send('POST', '/config', { background: { max_running_tasks: 7 } }, curl);
     await send('POST', '/config', allow('echo four *'), curl);
-    await eventually(() => expect(warnings(one.talk)).toHaveLength(1));
+    await eventually(() => expect(warnings(one.talk)).toEqual([expect.stringContaining('Permission of the')]));
     expect(warnings(talk)).toEqual([]);
     await one.end();
   });

@@ -124,6 +124,7 @@ beforeEach(async () => {
     ],
     loaded: () => undefined,
     modeChanged: () => undefined,
+    lookAtTrust: () => undefined,
     transcripts: { mapper, journals: createOpJournals() },
     program: async () => program,
     holder: leaseHolder(),

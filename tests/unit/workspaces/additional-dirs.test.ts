@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '#server/clock.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { createChangeLock } from '#server/storage/change-lock.ts';
 import { createDocuments } from '#server/storage/documents.ts';
@@ -20,6 +21,7 @@ async function openProject() {
   const root = join(top, 'project');
   for (const name of ['project', 'a', 'b', 'c', 'home']) await mkdir(join(top, name));
   const lines: string[] = [];
+  const elsewhere: string[] = [];
   const documents = createDocuments({ home: join(top, 'home') });
   const trusted = new Set<string>();
   const isTrusted = async (directory: string) => trusted.has(directory);
@@ -32,6 +34,8 @@ async function openProject() {
       rootOf: openProjects({ trusted: isTrusted }).rootOf,
       trusted: isTrusted,
       confirmed,
+      addedElsewhere: (_root, directories) => void elsewhere.push(...directories),
+      clock: systemClock,
       log: createLogger('warn', (line) => void lines.push(line)),
     });
   const config = join(root, '.service-code/local.toml');
@@ -40,6 +44,7 @@ async function openProject() {
     root,
     config,
     lines,
+    elsewhere,
     trusted,
     open,
     confirmed,
@@ -353,5 +358,41 @@ describe('workspaces', () => {
     await dirs.add(root, at('b'), false);
     expect(await dirs.of(root)).toEqual([at('a'), at('b')]);
     expect(await dirs.of(at('c'))).toEqual([at('a')]);
+  });
+});
+
+describe('a directory that counts without a request for it', () => {
+  it('is reported when it was confirmed by hand', async () => {
+    const { root, dirs, at, write, confirmed, elsewhere } = await openProject();
+    await write(listOf('../a', '../b'));
+    expect(await dirs.of(root)).toEqual([]);
+    await confirmed.add(root, at('b'));
+    await eventually(async () => expect(await dirs.of(root)).toEqual([at('b')]));
+    expect(elsewhere).toEqual([at('b')]);
+  });
+
+  it('is reported when the file of a trusted project lists it, and not when it lists less', async () => {
+    const { root, dirs, at, write, trusted, elsewhere } = await openProject();
+    trusted.add(root);
+    await write(listOf('../a'));
+    expect(await dirs.of(root)).toEqual([at('a')]);
+    await write(listOf('../b'));
+    await eventually(async () => expect(await dirs.of(root)).toEqual([at('b')]));
+    expect(elsewhere).toEqual([at('b')]);
+    await write('');
+    await eventually(async () => expect(await dirs.of(root)).toEqual([]));
+    expect(elsewhere).toEqual([at('b')]);
+  });
+
+  it('is not reported when it was added here, or with the trust of the project', async () => {
+    const { root, dirs, at, write, trusted, elsewhere } = await openProject();
+    await write(listOf('../a'));
+    expect(await dirs.of(root)).toEqual([]);
+    await dirs.add(root, at('b'), true);
+    expect(await dirs.of(root)).toEqual([at('b')]);
+    trusted.add(root);
+    dirs.refresh();
+    expect(await dirs.of(root)).toEqual([at('a'), at('b')]);
+    expect(elsewhere).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
-import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createLogger } from '#server/logging/log.ts';
 import { createDocuments } from '#server/storage/documents.ts';
@@ -13,13 +13,15 @@ async function openTrust() {
   const clock = manualClock();
   const root = join(home, 'project');
   await mkdir(root);
+  const elsewhere: { directory: string; trusted: boolean; since: number }[] = [];
   const trust = createTrust({
     documents: createDocuments({ home }),
     changed: async () => undefined,
+    changedElsewhere: (directory, trusted, since) => void elsewhere.push({ directory, trusted, since }),
     log: createLogger('silent'),
     clock,
   });
-  return { home, clock, root, trust, marker: join(home, 'trust', `${workspaceIdOf(root)}.json`) };
+  return { home, clock, root, trust, elsewhere, marker: join(home, 'trust', `${workspaceIdOf(root)}.json`) };
 }
 
 it('a root and a link to it share their trust', async () => {
@@ -62,4 +64,29 @@ it('goes by the name of a directory that is missing', async () => {
   await trust.untrust(root);
   await rename(`${root}-away`, root);
   expect(await trust.trusted(root)).toBe(false);
+});
+
+it('reports a marker that was written or removed without it, with the time of the last look', async () => {
+  const { clock, root, trust, marker, elsewhere } = await openTrust();
+  await trust.trusted(root);
+  const looked = clock.now();
+  clock.advance(60_000);
+  await mkdir(dirname(marker), { recursive: true });
+  await writeFile(marker, JSON.stringify({ root, trustedAt: 1 }));
+  expect(await trust.trusted(root)).toBe(true);
+  expect(elsewhere).toEqual([{ directory: root, trusted: true, since: looked }]);
+  await trust.trusted(root);
+  await rm(marker);
+  await trust.trusted(root);
+  expect(elsewhere.slice(1)).toEqual([{ directory: root, trusted: false, since: looked + 60_000 }]);
+});
+
+it('reports nothing of what was changed through it, also while it is read', async () => {
+  const { root, trust, elsewhere } = await openTrust();
+  await trust.trusted(root);
+  for (let at = 0; at < 20; at += 1) {
+    await Promise.all([trust.trusted(root), at % 2 ? trust.untrust(root) : trust.trust(root), trust.trusted(root)]);
+    await trust.trusted(root);
+  }
+  expect(elsewhere).toEqual([]);
 });
