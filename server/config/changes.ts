@@ -1,4 +1,4 @@
-/** Which domains changed, told at most once in a window. */
+/** Which domains changed, reported at most once in a window for each client that changes them. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '#server/clock.ts';
 import type { Caller } from '#schema/caller.ts';
@@ -17,7 +17,8 @@ export interface ChangeWindow {
 
 /**
  * `emit` gets the sorted names of the domains that differ from the last time it was called, and the client that made all
- * these changes, if it was one. `seen` gets those of each change immediately.
+ * these changes; undefined for edits of the file. A change by another client ends the window, so that none hides behind
+ * another. `seen` gets those of each change immediately.
  */
 export function createChangeWindow(
   clock: Clock,
@@ -27,7 +28,7 @@ export function createChangeWindow(
 ): ChangeWindow {
   let told = current();
   let known = told;
-  let callers: (Caller | undefined)[] = [];
+  let caller: Caller | undefined;
   let callOff: (() => void) | undefined;
   const changed = (now: EffectiveConfig, from: EffectiveConfig): string[] => {
     const before = new Map(Object.entries(from));
@@ -36,26 +37,23 @@ export function createChangeWindow(
       .filter((name) => !UNNAMED.has(name) && !isDeepStrictEqual(before.get(name), after.get(name)))
       .sort();
   };
+  function flush(): void {
+    callOff?.();
+    callOff = undefined;
+    const fields = changed(known, told);
+    told = known;
+    if (fields.length > 0) emit(fields, caller);
+  }
   return {
     look(by) {
       const latest = current();
       const fresh = changed(latest, known);
+      if (fresh.length === 0) return;
+      if (callOff && !isDeepStrictEqual(by, caller)) flush();
       known = latest;
-      if (fresh.length > 0) {
-        callers.push(by);
-        seen(fresh, by);
-      }
-      if (callOff || changed(latest, told).length === 0) return;
-      callOff = clock.setTimeout(() => {
-        callOff = undefined;
-        const now = current();
-        const fields = changed(now, told);
-        const [first] = callers;
-        const by = callers.every((caller) => isDeepStrictEqual(caller, first)) ? first : undefined;
-        told = now;
-        callers = [];
-        if (fields.length > 0) emit(fields, by);
-      }, CHANGE_WINDOW_MS);
+      caller = by;
+      seen(fresh, by);
+      callOff ??= clock.setTimeout(flush, CHANGE_WINDOW_MS);
     },
     close() {
       callOff?.();

@@ -81,6 +81,7 @@ it('raises a notice when a command allows itself everything, until it is dismiss
   const text = /was set to yolo while a command was running, by curl\/8\.5 \(127\.0\.0\.1\)\./;
   await page.getByText('All is done.').waitFor(visible);
   await notices().getByText(text).waitFor(visible);
+  await page.getByText('set by curl/8.5 (127.0.0.1), not from this page').waitFor(visible);
   await page.reload();
   await notices().getByText(text).waitFor(visible);
   await notices().getByRole('button', { name: 'Dismiss' }).click();
@@ -153,6 +154,23 @@ it('raises a notice when what a command left behind allows itself everything', a
   await notices()
     .getByText(/was set to yolo .* by curl/)
     .waitFor(visible);
+});
+
+it('shows a change of settings and of trust by another client, and not its own', async () => {
+  const session = await built.newSession();
+  await page.goto(`${built.server.url}/#/s/${session}`);
+  await field().waitFor(visible);
+  await page.getByRole('combobox', { name: 'Permission mode' }).selectOption('auto');
+  await built.server.api('POST', '/config', { permission: { allow: [{ tool: 'Bash', match: 'echo *' }] } });
+  const settings = page.getByText('Settings (permission) were changed by node (127.0.0.1), not from this page.');
+  await settings.waitFor(visible);
+  await page.getByRole('button', { name: 'Dismiss' }).click();
+  await settings.waitFor(hidden);
+  const { data } = await built.server.api('GET', `/sessions/${session}`);
+  const { workspace_id: workspace } = z.object({ workspace_id: z.string() }).parse(data);
+  await built.server.api('POST', `/workspaces/${workspace}/trust`);
+  await page.getByText(/^Name, trust or directories of .* were changed by node/).waitFor(visible);
+  expect(await page.content()).not.toContain('set by');
 });
 
 it('shows a question that another client answered', async () => {

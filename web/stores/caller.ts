@@ -1,7 +1,8 @@
 /** The identity of this tab. */
 import { shallowRef } from 'vue';
 import type { TranscriptCaller } from '#schema/caller.ts';
-import { otherCallerText } from '../state/other-caller.ts';
+import type { EventFrame } from '../client/types.ts';
+import { changeElsewhereText, otherCallerText } from '../state/other-caller.ts';
 
 const KEY = 'service-code.client-id';
 
@@ -26,3 +27,6 @@ export const caller = {
 
 /** See `otherCallerText`. */
 export const otherCaller = (by: TranscriptCaller | undefined) => otherCallerText(by, publicId.value);
+
+/** See `changeElsewhereText`. */
+export const changeElsewhere = (frame: EventFrame) => changeElsewhereText(frame, publicId.value);

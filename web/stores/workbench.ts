@@ -7,7 +7,7 @@ import type { AuthSummary, Config, EventFrame, Model, Workspace } from '../clien
 import type { FeatureSet } from '../features/feature.ts';
 import { applyToList, emptyList, listAnew, withPage } from '../state/session-list.ts';
 import { openSession, type OpenSession } from './session.ts';
-import { caller } from './caller.ts';
+import { caller, changeElsewhere } from './caller.ts';
 import { saveToken, storedToken, takeToken } from './token.ts';
 
 const PAGE_SIZE = 50;
@@ -40,6 +40,8 @@ export function createWorkbench(features: FeatureSet) {
   const unauthorized = shallowRef(false);
   /** Something went wrong that no part of the page shows by itself. */
   const problem = shallowRef<string>();
+  /** Settings or a workspace that another client changed last. */
+  const elsewhere = shallowRef<string>();
   const list = shallowRef(emptyList);
   const hasMore = shallowRef(false);
   const workspaces = shallowRef<Workspace[]>([]);
@@ -111,6 +113,7 @@ export function createWorkbench(features: FeatureSet) {
       if (state.kind === 'refused') unauthorized.value = true;
     },
     event(frame) {
+      elsewhere.value = changeElsewhere(frame) ?? elsewhere.value;
       list.value = applyToList(list.value, frame);
       if (frame.type === 'event.workspace.created' || frame.type === 'event.workspace.updated') {
         const { workspace } = frame.payload;
@@ -140,6 +143,7 @@ export function createWorkbench(features: FeatureSet) {
     connection,
     unauthorized,
     problem,
+    elsewhere,
     list,
     hasMore,
     workspaces,

@@ -1,6 +1,7 @@
 /** Which clients the page calls another one. */
 import { expect, it } from 'vitest';
-import { otherCallerText } from '../../../web/state/other-caller.ts';
+import type { EventFrame } from '../../../web/client/types.ts';
+import { changeElsewhereText, otherCallerText } from '../../../web/state/other-caller.ts';
 
 const other = (by: Parameters<typeof otherCallerText>[0]) => otherCallerText(by, 'this-tab');
 
@@ -24,4 +25,21 @@ it('names the client, or its program, and its address', () => {
 it('is undefined where no client is recorded', () => {
   expect(other(undefined)).toBeUndefined();
   expect(other({})).toBeUndefined();
+});
+
+it('makes a sentence of settings and workspaces that another client changed', () => {
+  const by = { user_agent: 'curl/8.5' };
+  const changedFields = ['hooks', 'permission'];
+  const workspace = { root: '/a\u202Eb' };
+  // Members that the page does not read are missing.
+  const text = (type: string, payload: object) => changeElsewhereText({ type, payload } as EventFrame, 'this-tab');
+  expect(text('event.config.changed', { changedFields, by })).toBe(
+    'Settings (hooks, permission) were changed by curl/8.5, not from this page.',
+  );
+  expect(text('event.workspace.updated', { workspace, by })).toBe(
+    'Name, trust or directories of /a<U+202E>b were changed by curl/8.5, not from this page.',
+  );
+  expect(text('event.config.changed', { changedFields })).toBeUndefined();
+  expect(text('event.config.changed', { changedFields, by: { client_id: 'this-tab' } })).toBeUndefined();
+  expect(text('event.session.archived', { by })).toBeUndefined();
 });

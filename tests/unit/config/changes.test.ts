@@ -1,0 +1,65 @@
+/** Which client a change of the configuration is reported with. */
+import { beforeEach, expect, it } from 'vitest';
+import { CHANGE_WINDOW_MS, createChangeWindow, type ChangeWindow } from '#server/config/changes.ts';
+import type { EffectiveConfig } from '#server/config/effective.ts';
+import { manualClock, type ManualClock } from '#support/manual-clock.ts';
+
+const curl = { user_agent: 'curl/8.5' };
+const page = { client_name: 'service-code-web' };
+
+let clock: ManualClock;
+let current: Record<string, unknown>;
+let window: ChangeWindow;
+let events: unknown[];
+
+beforeEach(() => {
+  clock = manualClock();
+  current = {};
+  events = [];
+  window = createChangeWindow(
+    clock,
+    () => current as EffectiveConfig,
+    (fields, by) => void events.push({ fields, by }),
+    () => undefined,
+  );
+});
+
+function change(more: Record<string, unknown>, by?: typeof curl | typeof page) {
+  current = { ...current, ...more };
+  window.look(by);
+}
+
+it('changes of one client in a window are one event', () => {
+  change({ hooks: [1] }, curl);
+  clock.advance(CHANGE_WINDOW_MS - 1);
+  change({ permission: 1 }, { ...curl });
+  expect(events).toEqual([]);
+  clock.advance(1);
+  expect(events).toEqual([{ fields: ['hooks', 'permission'], by: curl }]);
+});
+
+it('a client does not hide behind another one, nor behind an edit of the file', () => {
+  change({ hooks: [1] }, curl);
+  change({ hooks: [1, 2] });
+  change({ permission: 1 }, page);
+  clock.advance(CHANGE_WINDOW_MS);
+  expect(events).toEqual([
+    { fields: ['hooks'], by: curl },
+    { fields: ['hooks'], by: undefined },
+    { fields: ['permission'], by: page },
+  ]);
+});
+
+it('a look without a change takes no name away', () => {
+  change({ hooks: [1] }, curl);
+  window.look();
+  clock.advance(CHANGE_WINDOW_MS);
+  expect(events).toEqual([{ fields: ['hooks'], by: curl }]);
+});
+
+it('what was changed back by the same client is no event', () => {
+  change({ hooks: [1] }, curl);
+  change({ hooks: undefined }, curl);
+  clock.advance(CHANGE_WINDOW_MS);
+  expect(events).toEqual([]);
+});
