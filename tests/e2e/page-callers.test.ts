@@ -129,7 +129,7 @@ it('does not take a command for the page that sends what it can read of it', asy
     for (;;) {
       const { data } = await send('GET', '/sessions/${session}/approvals?status=pending');
       if (data.items.length > 0) {
-        await send('POST', '/sessions/${session}/approvals/' + data.items[0].approval_id, { decision: 'approved' });
+        await send('POST', '/sessions/${session}/approvals/' + data.items[0].approval_id, { decision: 'approved', scope: 'session' });
         return;
       }
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -140,7 +140,10 @@ it('does not take a command for the page that sends what it can read of it', asy
   ]);
   await page.getByText('All is done.').waitFor(visible);
   const rows = page.locator('[data-tool="Bash"]');
-  await rows.last().getByText('Approved by service-code-web (127.0.0.1), not from this page').waitFor(visible);
+  await rows
+    .last()
+    .getByText('Approved for the session by service-code-web (127.0.0.1), not from this page')
+    .waitFor(visible);
   expect(await rows.first().innerText()).not.toContain('not from this page');
 });
 
