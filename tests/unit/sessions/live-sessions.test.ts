@@ -51,6 +51,8 @@ let watched: Set<string>;
 let events: string[];
 /** Sessions whose features were opened. */
 let opened: string[];
+/** Directories whose trust was looked at. */
+let looks: string[];
 let clock: ManualClock;
 let projection: TranscriptProjection;
 let folds: ColdFolds;
@@ -62,6 +64,7 @@ let released: (id: string, reason: UnloadReason) => Promise<void>;
 
 beforeEach(async () => {
   home = await temporaryHome();
+  looks = [];
   ({ index } = openIndex(home));
   await index.ready();
   const log = createLogger('silent');
@@ -124,7 +127,7 @@ beforeEach(async () => {
     ],
     loaded: () => undefined,
     modeChanged: () => undefined,
-    lookAtTrust: () => undefined,
+    lookAtTrust: (root) => void looks.push(root),
     transcripts: { mapper, journals: createOpJournals() },
     program: async () => program,
     holder: leaseHolder(),
@@ -186,6 +189,13 @@ describe('a new session', () => {
     expect(opened).toEqual([used]);
     await live.open(unused);
     expect(opened).toEqual([used, unused]);
+  });
+
+  it('has the trust of its directory looked at when it is loaded, and before and after each turn', async () => {
+    const id = await create();
+    expect(looks).toEqual([home]);
+    await live.use(id, ({ context }) => context.changed());
+    expect(looks).toEqual([home, home]);
   });
 
   it('lets others in between, where many are created at once', async () => {
