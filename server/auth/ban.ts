@@ -1,6 +1,6 @@
 /** The ban on addresses that keep failing authentication; non-loopback binds only, memory only. */
 import { isIP } from 'node:net';
-import { plainAddress } from '#server/net/plain-address.ts';
+import { plainAddress } from '#server/plain-address.ts';
 
 const WINDOW_MS = 60_000;
 const BAN_MS = 60_000;

@@ -13,4 +13,3 @@ export const settingsChangeSchema = z
     at: isoTime,
   })
   .meta({ id: 'TranscriptSettingsChange' });
-export type SettingsChange = z.infer<typeof settingsChangeSchema>;

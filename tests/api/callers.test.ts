@@ -275,7 +275,7 @@ describe('what a command left running', () => {
     await talk.nth('warning', 1);
     expect(warnings(talk)).toEqual([expect.stringContaining('was set to yolo while')]);
     process.kill(pid);
-    await eventually(() => expect(() => process.kill(pid, 0)).toThrow());
+    await eventually(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'));
     await send('POST', `${other.path}/profile`, { agent_config: { permission_mode: 'manual' } }, curl);
     await send('POST', `${talk.path}/profile`, { title: 'Behind it' }, curl);
     await talk.events.waitFor(({ payload }) => payload.title === 'Behind it');

@@ -8,14 +8,17 @@ import type { TaskInfo } from '#schema/events/tasks.ts';
 const NO_GROUP = 2 ** 30;
 const NOW = 1_000_000;
 
-const command = (more: Partial<TaskInfo> = {}): TaskInfo => ({
+const command = (more: { status?: 'running'; endedAt: number | null }): TaskInfo => ({
   taskId: 'bash-1',
   description: 'Something',
   status: 'completed',
   startedAt: 0,
   endedAt: 0,
-  ...{ kind: 'process' as const, command: 'true', pid: NO_GROUP, exitCode: 0 },
-  ...(more as object),
+  kind: 'process',
+  command: 'true',
+  pid: NO_GROUP,
+  exitCode: 0,
+  ...more,
 });
 
 const tasksOf = (...infos: TaskInfo[]) => ({
@@ -41,7 +44,11 @@ describe('a command', () => {
 
   it('counts as the only task alone: subagents and questions do not', async () => {
     const agent: TaskInfo = {
-      ...{ taskId: 'agent-1', description: 'Something', status: 'running' as const, startedAt: 0, endedAt: null },
+      taskId: 'agent-1',
+      description: 'Something',
+      status: 'running',
+      startedAt: 0,
+      endedAt: null,
       kind: 'agent',
     };
     expect(await ran(agent)).toBe(false);
