@@ -13,7 +13,6 @@ const command = (more: { status?: 'running'; endedAt: number | null }): TaskInfo
   description: 'Something',
   status: 'completed',
   startedAt: 0,
-  endedAt: 0,
   kind: 'process',
   command: 'true',
   pid: NO_GROUP,
