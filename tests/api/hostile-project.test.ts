@@ -86,11 +86,10 @@ describe('an instruction file', () => {
     const request = JSON.stringify(world.model.requests);
     expect(request).not.toContain(SECRET);
     expect(request).not.toContain(world.server.token);
-    const isFile = (await target()) !== '/dev/zero';
-    const warnings = isFile ? [expect.objectContaining({ code: 'agents-md-oversized' })] : [];
-    const [warning] = await warningsOf(talk);
-    expect(await warningsOf(talk)).toEqual(warnings);
-    for (const path of isFile ? refused : []) expect(warning?.message).toContain(path);
+    const [warning, ...others] = await warningsOf(talk);
+    expect(others).toEqual([]);
+    expect(warning?.code).toBe('agents-md-oversized');
+    for (const path of refused) expect(warning?.message).toContain(path);
   });
 
   test('of the user that links to a secret of the server is refused, too', async () => {
@@ -115,10 +114,25 @@ describe('an instruction file', () => {
     expect(systemPrompt()).toContain('xEND');
   });
 
-  test('that is a pipe holds nothing up', async () => {
-    execFileSync('mkfifo', [join(world.project, 'AGENTS.md')]);
+  test('that is a pipe holds nothing up, and is named in a warning; one that is a directory is not', async () => {
+    const path = join(world.project, 'AGENTS.md');
+    execFileSync('mkfifo', [path]);
     const talk = await startTalk(world);
     await talk.turn('hi', [{ text: 'hi' }]);
+    expect(await warningsOf(talk)).toEqual([
+      {
+        code: 'agents-md-oversized',
+        message: `${path} could not be read: ${path} is not a regular file`,
+        severity: 'warning',
+      },
+    ]);
+    await put(join(world.project, 'agents.md'), 'in small letters');
+    await talk.turn('hi', [{ text: 'hi' }]);
+    expect(systemPrompt()).toContain('in small letters');
+    await rm(path);
+    await mkdir(path);
+    await talk.turn('hi', [{ text: 'hi' }]);
+    expect(systemPrompt()).toContain('in small letters');
     expect(await warningsOf(talk)).toEqual([]);
   });
 

@@ -54,12 +54,17 @@ interface SeenFile {
   size: number;
   /** Its directory, where it does not count because of its owner. */
   ignoredIn?: string;
+  /** A pipe, a device or a socket: opening some of them has effects, so it is not tried. */
+  special?: true;
   text?: Promise<string>;
 }
 
+const isUnchanged = (before: SeenFile, now: SeenFile) =>
+  (['path', 'mtimeMs', 'size', 'ignoredIn', 'special'] as const).every((fact) => before[fact] === now[fact]);
+
 type Reading = { path: string; text: string } | { path: string; error: string };
 
-/** Candidates in a directory: only the first that exists counts. */
+/** Candidates in a directory: only the first regular file counts. */
 interface Group {
   directory: string;
   names: readonly string[];
@@ -106,26 +111,33 @@ export function createInstructionFiles(deps: InstructionFilesDeps): InstructionF
 
   const project = remembered<Project>((directory) => projects.find(directory), deps);
 
-  const seenFile = remembered<SeenFile | undefined>(async (key, before) => {
+  /** The file that counts or is ignored, after what is refused by its kind. */
+  const seenFiles = remembered<readonly SeenFile[]>(async (key, before = []) => {
     const [cwd = '', , directory = '', ...names] = key.split('\0');
+    const seen: SeenFile[] = [];
     for (const name of names) {
       const path = join(directory, name);
       const stats = await runtime.stat(path).catch(() => undefined);
-      if (!stats?.isFile()) continue;
+      if (!stats || stats.isDirectory()) continue;
       const { mtimeMs, size } = stats;
       const counts = cwd === '' || (await projects.admits(directory, name, cwd));
-      if (!counts) return { path, mtimeMs, size, ignoredIn: directory };
-      const same = before?.path === path && before.mtimeMs === mtimeMs && before.size === size && !before.ignoredIn;
-      return same ? before : { path, mtimeMs, size };
+      const file: SeenFile = {
+        path,
+        mtimeMs,
+        size,
+        ...(!counts && { ignoredIn: directory }),
+        ...(!stats.isFile() && { special: true }),
+      };
+      seen.push(before.find((known) => isUnchanged(known, file)) ?? file);
+      if (stats.isFile()) break;
     }
-    return undefined;
+    return seen;
   }, deps);
 
   async function filesOf(groups: readonly Group[], { cwd, root }: Origin): Promise<SeenFile[]> {
     // NUL is in no path.
     const keys = groups.map(({ directory, names }) => [cwd, root, directory, ...names].join('\0'));
-    const files = await Promise.all(keys.map(seenFile));
-    return files.flatMap((file) => file ?? []);
+    return (await Promise.all(keys.map(seenFiles))).flat();
   }
 
   async function readText(path: string, { root }: Origin): Promise<string> {
@@ -143,6 +155,7 @@ export function createInstructionFiles(deps: InstructionFilesDeps): InstructionF
 
   async function readFile(file: SeenFile, origin: Origin): Promise<Reading> {
     const { path } = file;
+    if (file.special) return { path, error: `${path} is not a regular file` };
     try {
       file.text ??= readText(path, origin);
       return { path, text: await file.text };
@@ -184,7 +197,7 @@ export function createInstructionFiles(deps: InstructionFilesDeps): InstructionF
     async pathsIn(directory, cwd) {
       const root = (await project(cwd)).top ?? cwd;
       const files = await filesOf(groupsOf(directory), { root, cwd });
-      return files.flatMap(({ path, ignoredIn }) => (ignoredIn === undefined ? path : []));
+      return files.flatMap(({ path, ignoredIn, special }) => (ignoredIn === undefined && !special ? path : []));
     },
   };
 }

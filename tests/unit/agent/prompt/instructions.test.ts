@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
@@ -69,4 +70,17 @@ test('a file that cannot be read is named in a warning and tried again', async (
   expect((await files.read('/work')).warnings[0]?.message).toContain('/work/AGENTS.md could not be read: EACCES');
   runtime.readFile = readFile;
   expect(await files.read('/work')).toMatchObject({ paths: ['/work/AGENTS.md'], warnings: [] });
+});
+
+test('a pipe is named in a warning, never opened, and a nested one is not reported to the model', async () => {
+  await put('/work/.git/HEAD', '');
+  await put('/work/agents.md', 'small');
+  await mkdir(join(root, 'work/sub'));
+  for (const name of ['work/AGENTS.md', 'work/sub/AGENTS.md']) execFileSync('mkfifo', [join(root, name)]);
+  const files = open();
+  const { paths, warnings } = await files.read('/work');
+  expect(paths).toEqual(['/work/agents.md']);
+  expect(warnings).toMatchObject([{ message: expect.stringContaining('/work/AGENTS.md is not a regular file') }]);
+  expect(looks().readFile).toBe(1);
+  expect(await files.pathsIn('/work/sub', '/work')).toEqual([]);
 });
