@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, realpath, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, open, realpath, rename, rm, symlink, truncate, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { UnsuitableFile, readRegular } from '#server/files/read-regular.ts';
 import { temporaryDirectory } from '#support/server.ts';
 
@@ -66,4 +66,30 @@ describe('what may be read', () => {
     expect(await text(at('link'), { maxBytes: 10, admit: swap })).toBe('harmless');
     expect(await text(at('link'), { maxBytes: 10 })).toBe('secret');
   });
+
+  it.runIf(process.platform === 'linux')(
+    'is the file that was opened, where the path is swapped before the check',
+    async () => {
+      await writeFile(at('harmless'), 'harmless');
+      await writeFile(at('secret'), 'secret');
+      await symlink('secret', at('link'));
+      await symlink('harmless', at('other'));
+      // The kind of the opened file is asked for between the opening and the check.
+      const opened = await open(at('harmless'));
+      const prototype = Object.getPrototypeOf(opened) as FileHandle;
+      await opened.close();
+      const { stat } = prototype;
+      const swap = vi.spyOn(prototype, 'stat').mockImplementationOnce(async function (this: FileHandle) {
+        await rename(at('other'), at('link'));
+        return stat.call(this);
+      } as typeof stat);
+      const admit = (real: string) => {
+        if (real === at('secret')) throw new Error('refused');
+      };
+      await expect(readRegular(at('link'), { maxBytes: 10, admit })).rejects.toThrow('refused');
+      expect(await text(at('link'), { maxBytes: 10, admit })).toBe('harmless');
+      expect(swap).toHaveBeenCalledTimes(2);
+      swap.mockRestore();
+    },
+  );
 });
