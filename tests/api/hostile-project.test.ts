@@ -2,9 +2,11 @@
 import { execFileSync } from 'node:child_process';
 import { chown, mkdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { warningSchema } from '#schema/session.ts';
+import { hostile, mcpTalks } from '#support/mcp-talk.ts';
 import { eventually } from '#support/patience.ts';
 import { call, callThenText, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
@@ -199,6 +201,52 @@ describe('a list of additional directories that came with the project', () => {
     await world.restart();
     await symlink(dirname(victim), join(world.project, 'out'));
     expect(await world.api('POST', `${talk.path}/fs:stat`, { path: 'out/.bashrc' })).toMatchObject({ code: 0 });
+  });
+});
+
+describe('an additional directory that came with the project, before and after it is in force', () => {
+  let victim: string;
+  let talk: Talk;
+  beforeEach(async () => {
+    victim = join(base, 'victim');
+    await mkdir(victim);
+    await put(
+      join(world.project, '.service-code/local.toml'),
+      `[workspace]\nadditional_dir = ["/", ${JSON.stringify(victim)}]\n`,
+    );
+    talk = await startTalk(world);
+  });
+  const workspace = () => `/workspaces/${talk.session.workspace_id}`;
+  const confirm = () => world.ok('POST', `${workspace()}/add-dir`, { path: victim });
+  const trustIt = () => world.ok('POST', `${workspace()}/trust`);
+
+  test('is no root of MCP servers, then one', async () => {
+    await mcpTalks(world).configure({ recorder: hostile() });
+    const roots = async () => {
+      const echo = callThenText('mcp__recorder__echo', { text: 'roots' });
+      const { results } = await talk.turn('go', echo, { permission_mode: 'yolo' });
+      const answer = z.object({ roots: z.array(z.object({ uri: z.string() })) });
+      return answer.parse(JSON.parse(results[0]?.output ?? '')).roots.map(({ uri }) => fileURLToPath(uri));
+    };
+    expect(await roots()).toEqual([world.project]);
+    await confirm();
+    expect(await roots()).toEqual([world.project, victim]);
+    await trustIt();
+    expect(await roots()).toEqual([world.project, '/', victim]);
+    await world.ok('POST', `${workspace()}/untrust`);
+    expect(await roots()).toEqual([world.project, victim]);
+  });
+
+  test('is no place where an allow rule approves commands, then one', async () => {
+    await world.ok('POST', '/config', { permission: { allow: [{ tool: 'Bash', match: 'echo *' }] } });
+    const echo = (cwd: string) => fate(talk, 'Bash', { command: 'echo hi', cwd });
+    expect(await echo(world.project)).toContain('hi');
+    expect(await echo(victim)).toBe('asked');
+    await confirm();
+    expect(await echo(victim)).toContain('hi');
+    expect(await echo(base)).toBe('asked');
+    await trustIt();
+    expect(await echo(base)).toContain('hi');
   });
 });
 

@@ -96,6 +96,8 @@ function call({ name, arguments: args = {}, _meta }, id) {
     return;
   }
   if (text.startsWith('raw:')) return send({ id, result: JSON.parse(text.slice(4)) });
+  // The answer of the client becomes the result of the call.
+  if (text === 'roots') return send({ id: `roots-${id}`, method: 'roots/list' });
   if (text === 'progress') {
     for (let i = 1; i <= 100; i++) progress({ progress: i, total: 200, message: `step ${i}` });
     setTimeout(() => send({ id, result: results.text('done') }), 50);
@@ -126,6 +128,10 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     appendFileSync(file, `${method ?? 'answer'} ${JSON.stringify(result ?? error ?? params)}\n`);
   }
   if (is('silent')) return;
+  if (method === undefined && String(id).startsWith('roots-')) {
+    send({ id: Number(id.slice('roots-'.length)), result: results.text(JSON.stringify(result)) });
+    return;
+  }
   if (method === 'initialize') {
     if (file) appendFileSync(file, `client ${JSON.stringify(params)}\n`);
     const answer = { protocolVersion: params.protocolVersion, capabilities: { tools: {} } };
