@@ -14,7 +14,6 @@ import { z } from 'zod';
 import endpoints from '#endpoints';
 import { developmentGuardModule } from '../../build/development-guard.ts';
 import { tryParseJson } from '#server/json.ts';
-import { publicPath } from '#utils/http/route-table.ts';
 import { launchBrowser, openPage } from '#support/browser.ts';
 import { openRequests, requestWithoutBody } from '#support/open-requests.ts';
 import { until } from '#support/patience.ts';
@@ -154,12 +153,14 @@ describe('without --host', () => {
   });
 
   it('answers nobody without the token, however the request target is spelled', async () => {
-    const routes = endpoints.map(({ route }) => publicPath(route));
-    expect(await openRequests(url, routes, 500)).toEqual([]);
+    const token = await readFile(join(home, 'server.token'), 'utf8');
+    const { open, guarded, upgrades } = await openRequests(url, token, endpoints, 500);
+    expect(open).toEqual([]);
+    expect(guarded).toBeGreaterThan(20);
+    expect(upgrades).toBeGreaterThan(5);
     // The dev server makes a path of its own of such a target, which is the page's.
     expect(await requestWithoutBody(url, 'GET', '*/api/v1/config')).toContain('<!doctype html>');
     expect(await requestWithoutBody(url, 'GET', '/api/v1/healthz')).toContain('"data":{"ok":true}');
-    const token = await readFile(join(home, 'server.token'), 'utf8');
     const upgrade = (headers: Record<string, string>) => rawUpgrade(url, '/api/v1/ws?x', headers);
     expect(await upgrade({ Authorization: `Bearer ${token}` })).toMatch(/^HTTP\/1\.1 101 /);
     expect(await upgrade({})).toMatch(/^HTTP\/1\.1 401 /);

@@ -1,7 +1,9 @@
-/** Requests that a server answers without the token, over raw sockets: for tests that there are none but the health check. */
+/** Requests that a server answers without the token although it needs one, over raw sockets: for tests that there are none. */
+import { publicPath, type EndpointEntry } from '#utils/http/route-table.ts';
+import { until } from './patience.ts';
 import { rawExchange, rawUpgrade } from './raw-request.ts';
 import { seeded } from './random.ts';
-import { randomRequest } from './random-targets.ts';
+import { pathOf, randomRequest } from './random-targets.ts';
 
 /** Sends a request line as it stands; resolves to the whole answer. */
 export function requestWithoutBody(
@@ -15,20 +17,85 @@ export function requestWithoutBody(
   return rawExchange(url, `${method} ${target} HTTP/1.1\r\n${head}\r\n`, () => false);
 }
 
+/** The answer without its id and time; where no route matches, also without the target, which is repeated. */
+const comparable = (answer: string) =>
+  answer
+    .replaceAll(/^(?:date|x-request-id):.*$|"request_id":"[^"]*"/gim, '')
+    .replace(/^content-length:.*$([^]*)"msg":"Route (?:[^"\\]|\\.)* not found"/im, '$1"msg":"Route not found"');
+
+const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);
+
+/** Whether the request would stop the server. */
+const stops = (target: string) =>
+  /shutdown/i.test(
+    target.replaceAll(/%([0-7][0-9a-f])/gi, (_, code: string) => String.fromCharCode(parseInt(code, 16))),
+  );
+
+/** Targets that name no endpoint in any method: the page, an asset that is missing, what the parsers refuse. */
+const ENDPOINTLESS = ['/nowhere', '/nowhere.js', '/api', '/%zz', '*', 'a+b.c-d:///'];
+
+export interface OpenRequests {
+  /** Requests and upgrades that reached more than they may without the token. */
+  open: string[];
+  /** How many requests the token made a difference to. */
+  guarded: number;
+  /** How many upgrades the token opened. */
+  upgrades: number;
+}
+
 /**
- * Sends `count` random requests and upgrades without a token and returns those that reached an endpoint other than the
- * health check: it alone answers JSON with the status 200 then. `routes` are public paths.
+ * Sends a plain request to each endpoint, and `count` random requests and upgrades, each without the token and with it.
+ * Without it every answer must be 401, of the health check, or one that a target without an endpoint gets; where the
+ * token makes a difference, it must be 401. A shutdown is sent without the token only; a server that obeyed would answer
+ * no further request. A dev server answers 503 while it has no worker; such a request is sent again.
  */
-export async function openRequests(url: string, routes: readonly string[], count: number): Promise<string[]> {
+export async function openRequests(
+  url: string,
+  token: string,
+  endpoints: readonly Pick<EndpointEntry, 'method' | 'route'>[],
+  count: number,
+): Promise<OpenRequests> {
   const random = seeded(22);
-  const open: string[] = [];
-  for (let sent = 0; sent < count; sent += 1) {
-    const { method, target } = randomRequest(random, routes);
-    const [head = '', body = ''] = (await requestWithoutBody(url, method, target)).split('\r\n\r\n');
-    const isJson = /^HTTP\/1\.1 200[^]*\r\ncontent-type: application\/json/i.test(head);
-    if (isJson && !(method === 'GET' && body.includes('"data":{"ok":true}'))) open.push(`${method} ${target}`);
-    const upgraded = await rawUpgrade(url, randomRequest(random, ['/api/v1/ws']).target);
-    if (upgraded.startsWith('HTTP/1.1 101')) open.push(`upgrade ${target}`);
+  const bearer = { Authorization: `Bearer ${token}` };
+  const found: OpenRequests = { open: [], guarded: 0, upgrades: 0 };
+  const harmless = new Map<string, Set<string>>();
+
+  const send = (method: string, target: string, headers?: Record<string, string>) =>
+    until(async () => {
+      const answer = await requestWithoutBody(url, method, target, headers);
+      return statusOf(answer) !== 503 && comparable(answer);
+    }, `an answer to ${method} ${target}`);
+
+  /** The answers of a method that need no token. */
+  async function harmlessOf(method: string): Promise<Set<string>> {
+    const known = harmless.get(method);
+    if (known) return known;
+    const targets = method === 'GET' ? [...ENDPOINTLESS, '/api/v1/healthz'] : ENDPOINTLESS;
+    const answers = new Set(await Promise.all(targets.map((target) => send(method, target))));
+    harmless.set(method, answers);
+    return answers;
   }
-  return open;
+
+  const routes = endpoints.map(({ route }) => publicPath(route));
+  const requests = [
+    ...endpoints.map(({ method, route }) => ({
+      method: method.toUpperCase(),
+      target: pathOf(random, publicPath(route)),
+    })),
+    ...Array.from({ length: count }, () => randomRequest(random, routes)),
+  ];
+  for (const { method, target } of requests) {
+    const without = await send(method, target);
+    const differs = !stops(target) && (await send(method, target, bearer)) !== without;
+    if (differs) found.guarded += 1;
+    const mayBeOpen = !differs && (await harmlessOf(method)).has(without);
+    if (statusOf(without) !== 401 && !mayBeOpen) found.open.push(`${method} ${target}: ${without}`);
+
+    const { target: socket } = randomRequest(random, ['/api/v1/ws']);
+    const refused = statusOf(await rawUpgrade(url, socket));
+    const isOpened = statusOf(await rawUpgrade(url, socket, bearer)) === 101;
+    if (isOpened) found.upgrades += 1;
+    if (refused === 101 || (isOpened && refused !== 401)) found.open.push(`upgrade ${socket}: ${refused}`);
+  }
+  return found;
 }

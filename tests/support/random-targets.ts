@@ -1,7 +1,11 @@
 /** Random request targets: those of real endpoints, spelled and damaged in the ways that parsers disagree on. */
+import { METHODS } from 'node:http';
 import { integer, pick, type Random } from './random.ts';
 
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
+/** Endpoints have these; a target with any other method reaches none. */
+const USED = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+/** All that Node's parser delivers as requests. */
+const DELIVERED = METHODS.filter((method) => method !== 'CONNECT');
 /** The three forms that Node's parser delivers; it refuses every other target itself. */
 const BEGINNINGS = [
   '',
@@ -57,7 +61,7 @@ const ADDITIONS = [
 const encoded = (character: string): string => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
 
 /** A path of a real endpoint, given with `:name` for its parameters. */
-function pathOf(random: Random, route: string): string {
+export function pathOf(random: Random, route: string): string {
   return route
     .replaceAll(/\*\*:[^/]+/g, 'a/b:download')
     .replaceAll(/:[a-z_]+(?=$|\/)/g, () => pick(random, ['x', 'session_01', 'a:b', '%3Aq', '']));
@@ -75,5 +79,5 @@ export function randomRequest(random: Random, routes: readonly string[]): { meth
     else target += pick(random, ADDITIONS);
   }
   const beginning = random() < 0.6 ? pick(random, BEGINNINGS) : pick(random, AUTHORITIES);
-  return { method: pick(random, METHODS), target: beginning + target };
+  return { method: pick(random, random() < 0.5 ? USED : DELIVERED), target: beginning + target };
 }
