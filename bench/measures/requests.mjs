@@ -1,5 +1,5 @@
 // Requests that every check lies on, against an earlier build: `GET /meta`, a grep of a small project, and a turn with a
-// Write call, which is decided by the permissions and asks nobody.
+// Write call, which runs in the mode `yolo` without an approval.
 import { follow } from '../client.mjs';
 import { inTurn, median } from '../rounds.mjs';
 import { openTarget } from './turns.mjs';
@@ -24,12 +24,14 @@ async function medianOf(count, work) {
 
 export async function measureRequests({ builds, model, quick, report }) {
   const targets = await Promise.all(builds.map((directory) => openTarget({ directory, model })));
+  const followers = [];
   try {
     const works = await Promise.all(
       targets.map(async ({ client, server, session }) => {
         await client.api('POST', '/config', { default_permission_mode: 'yolo' });
         const own = await session();
         const events = await follow(server, [own.id]);
+        followers.push(events);
         return {
           meta: () => medianOf(CALLS, () => client.api('GET', '/meta')),
           grep: () => medianOf(CALLS, () => client.api('POST', `/sessions/${own.id}/fs:grep`, { pattern: 'line' })),
@@ -48,6 +50,7 @@ export async function measureRequests({ builds, model, quick, report }) {
       report.line({ name, unit: 'ms', now, before, ...(before && { aim: { most: Number(most.toFixed(2)) } }) });
     }
   } finally {
+    for (const follower of followers) follower.close();
     await Promise.all(targets.map((target) => target.close()));
   }
 }
