@@ -95,11 +95,11 @@ export default {
     },
     {
       name: 'git-files-are-parsed-for-these-only',
-      comment: "Git's own search and its ignore files follow `.git` pointers; others ask the finder.",
+      comment: "What git itself reads of a repository follows `.git` pointers; others ask the finder.",
       severity: 'error',
       from: {
         path: '^server/',
-        pathNot: '^server/(project-files/|git/discovery\\.ts$|files/ignore-rules\\.ts$)',
+        pathNot: '^server/(project-files/|git/(discovery|embedded|configured-files)\\.ts$|files/ignore-rules\\.ts$)',
       },
       to: { path: '^server/project-files/repository\\.ts$', dependencyTypesNot: ['type-only'] },
     },

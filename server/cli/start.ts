@@ -45,8 +45,8 @@ async function openBrowser(url: string, { options: { home, clock }, log }: App):
     const { writeRedirectPage } = await import('./redirect-page.ts');
     // Without credentials the address holds no secret.
     if (url.includes('#')) page = await writeRedirectPage(home, url, clock);
-    const { default: open } = await import('open');
-    const child = await open(page?.url ?? url);
+    const { openInBrowser } = await import('./browser.ts');
+    const child = await openInBrowser(page?.url ?? url);
     child.on('error', (error) => log.debug('cannot open a browser', { err: error }));
   } catch (error) {
     log.debug('cannot open a browser', { err: error });

@@ -1,5 +1,6 @@
 /** Descriptors of the server that children would inherit, and that they must not have. */
-import { openSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, openSync, readFileSync, readdirSync } from 'node:fs';
+import type { Program } from './memory-limit.ts';
 
 /** `O_CLOEXEC` in the octal `flags` of `/proc/<pid>/fdinfo`. */
 const CLOSE_ON_EXEC = 0o2000000;
@@ -50,4 +51,25 @@ export function coveredDescriptors(): ('ignore' | number)[] {
     covered[fd - 3] = nothing;
   }
   return covered;
+}
+
+/** Only some shells can close a descriptor of more than one digit; the first command shows whether this one can. */
+const closing = (descriptors: string) => `
+for fd in ${descriptors}; do
+  (eval "exec $fd>&-") 2>/dev/null && eval "exec $fd>&-"
+done
+exec "$0" "$@"
+exit 1`;
+
+/**
+ * The command line for libraries that start programs without `coveredDescriptors`: a shell closes the hidden descriptors and is
+ * replaced by the program, which keeps the process id. A program that cannot be run exits with 1, or 127
+ * without bash. Where only shells are installed that cannot close them, the program inherits them.
+ */
+export function withHiddenClosed(program: Program): Program {
+  if (hidden.size === 0 || process.platform !== 'linux') return program;
+  const script = closing([...hidden].join(' '));
+  // -p: no file of `BASH_ENV` and no functions of the environment run first; execfail: the last line is reached.
+  const [shell, ...options] = existsSync('/bin/bash') ? ['/bin/bash', '-p', '-O', 'execfail'] : ['/bin/sh'];
+  return { file: shell, args: [...options, '-c', script, program.file, ...program.args] };
 }

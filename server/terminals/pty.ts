@@ -6,7 +6,7 @@ import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { IPty } from 'node-pty';
 import { errorCode } from '#server/files/errno.ts';
-import { hideDescriptor } from '#server/processes/hidden-descriptors.ts';
+import { hideDescriptor, withHiddenClosed } from '#server/processes/hidden-descriptors.ts';
 
 export interface PtyRequest {
   /** A path, or a name found on PATH. */
@@ -91,7 +91,8 @@ function writeTo({ fd, socket }: Descriptors, bytes: Uint8Array): number {
 export async function loadPty(): Promise<OpenPty> {
   const { spawn } = await import('node-pty');
   return ({ file, cwd, env, cols, rows }) => {
-    const pty = spawn(file, [], { name: 'xterm-256color', cwd, env, cols, rows });
+    const program = withHiddenClosed({ file, args: [] });
+    const pty = spawn(program.file, [...program.args], { name: 'xterm-256color', cwd, env, cols, rows });
     const descriptors = descriptorsOf(pty);
     // What it cannot read any more it closes by itself; unheard, the failure would end the server.
     descriptors?.socket.on('error', () => undefined);

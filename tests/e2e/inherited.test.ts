@@ -1,11 +1,13 @@
 /** What programs that the built server starts inherit of it: no descriptor beyond the standard ones. */
-import { writeFile } from 'node:fs/promises';
+import { readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
-import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, temporaryDirectory, type SpawnOptions, type SpawnedServer } from '#support/server.ts';
+import { checkedBytes, readersBytes, takeLocks } from '#support/taken-locks.ts';
 import { connect, type WsClient } from '#support/ws-client.ts';
+import { indexSchema } from '#server/sessions/session-header.ts';
 
 let base: BuiltHome;
 let server: SpawnedServer;
@@ -18,18 +20,28 @@ afterEach(async () => {
 });
 
 /** A server that inherited the file of a wrapper's lock, with a gap before its number, and a session of it. */
-async function start(): Promise<void> {
+async function start(options: SpawnOptions = {}): Promise<void> {
   base = await makeBuiltHome();
   const everything = resolve('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
   const one = { command: process.execPath, args: [everything] };
   await writeFile(join(base.home, 'mcp.json'), JSON.stringify({ mcpServers: { one } }));
   const lock = join(base.root, 'lock');
   await writeFile(lock, 'of the wrapper');
-  server = await spawnServer({ home: base.home, prelude: `exec 251<'${lock}' 77>>'${lock}'` });
+  server = await spawnServer({ ...options, home: base.home, prelude: `exec 251<'${lock}' 77>>'${lock}'` });
   const made = await server.api('POST', '/sessions', { metadata: { cwd: base.project } });
   session = z.object({ id: z.string() }).parse(made.data).id;
   events = await connect(server);
   await events.send({ type: 'subscribe', payload: { session_ids: [session], cursors: { [session]: { seq: 0 } } } });
+}
+
+/** A file by which a program reports, complete as soon as it is there. */
+const reported = (path: string) => readFile(path, 'utf8').catch(() => undefined);
+
+/** Where the descriptors of a process lead; undefined once it has exited. */
+async function descriptorsOf(pid: string): Promise<string[] | undefined> {
+  const folder = `/proc/${pid}/fd`;
+  const names = await readdir(folder).catch(() => undefined);
+  return names && Promise.all(names.map((name) => readlink(join(folder, name)).catch(() => '')));
 }
 
 /** Results of the calls of one turn, which all run. */
@@ -77,4 +89,65 @@ test('programs of MCP servers talk through their pipes, and have none of those',
   expect(echoed).toContain('hi');
   expect(listed).toContain('pipe:');
   expect(listed).not.toContain('lock');
+});
+
+test('shells of terminals have none of those, and none of another terminal; a program that cannot be run exits with 1', async () => {
+  await start();
+  const open = async (shell: string) => {
+    const made = await server.api('POST', `/sessions/${session}/terminals`, { shell });
+    return z.object({ id: z.string() }).parse(made.data).id;
+  };
+  const input = (terminal_id: string, data: string) =>
+    events.send({ type: 'terminal_input', payload: { session_id: session, terminal_id, data } });
+  const listed: string[] = [];
+  for (const name of ['first', 'second']) {
+    const path = join(base.root, name);
+    const id = await open('/bin/sh');
+    await input(id, `{ echo $0; ls -l /proc/$$/fd; } > '${path}.new'; mv '${path}.new' '${path}'\n`);
+    await expect.poll(() => reported(path)).toBeDefined();
+    listed.push((await reported(path)) ?? '');
+  }
+  for (const text of listed) {
+    expect(text).toMatch(/^\/bin\/sh\n/);
+    expect(text).toContain('/dev/pts/');
+    expect(text).not.toContain('lock');
+    expect(text).not.toContain('ptmx');
+  }
+  const missing = await open('/nonexistent/shell');
+  await expect
+    .poll(async () => (await server.api('GET', `/sessions/${session}/terminals/${missing}`)).data)
+    .toMatchObject({ status: 'exited', exit_code: 1 });
+});
+
+test('the browser has none of those', async () => {
+  const folder = await temporaryDirectory();
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const program = join(folder, 'browser.sh');
+  const path = `${program}.txt`;
+  const list = `{ echo "$1"; ls -l /proc/$$/fd; } > '${path}.new' && mv '${path}.new' '${path}'`;
+  await writeFile(program, `#!/bin/sh\n${list}\n`, { mode: 0o755 });
+  const env = { BROWSER: program, DISPLAY: '', XDG_CURRENT_DESKTOP: '', DESKTOP_SESSION: '' };
+  await start({ browser: true, env });
+  await expect.poll(() => reported(path)).toMatch(/^file:/);
+  expect(await reported(path)).not.toContain('lock');
+});
+
+test('the program that tries file locks has none of those, and takes SIGUSR1 first', async () => {
+  await start();
+  const { pid } = server.process;
+  await takeLocks(checkedBytes(base.home), readersBytes(join(base.home, `cache/index-v${indexSchema.version}.db`)));
+  expect(await server.api('GET', '/sessions')).toMatchObject({ code: 50003 });
+  const commandOf = async (child: string) => reported(`/proc/${child}/cmdline`).then((line) => line ?? '');
+  let probe: { command: string; descriptors: string } | undefined;
+  await expect
+    .poll(async () => {
+      for (const child of (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).split(' ').filter(Boolean)) {
+        const [command, descriptors] = [await commandOf(child), (await descriptorsOf(child))?.join(' ')];
+        if (command.includes('BEGIN IMMEDIATE') && descriptors?.includes('index-v')) probe = { command, descriptors };
+      }
+      return probe !== undefined;
+    })
+    .toBe(true);
+  expect(probe?.descriptors).not.toContain(join(base.root, 'lock'));
+  expect(probe?.command).toMatch(/\0-e\0\s*process\.on\('SIGUSR1'/);
 });

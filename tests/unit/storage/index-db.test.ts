@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '#server/logging/log.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';
 import { eventually } from '#support/patience.ts';
+import { checkedBytes, readersBytes, takeLocks } from '#support/taken-locks.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
 const log = createLogger('silent');
@@ -112,7 +111,7 @@ describe('index database', () => {
       const home = await temporaryHome();
       const db = openDb(home);
       if (use === 'a later use') db.markFilled();
-      const release = await takeLocks(home, checkedOf(home), readersOf(home));
+      const release = await takeLocks(checkedBytes(home), readersBytes(fileOf(home)));
       const begun = performance.now();
       for (let n = 0; n < 100; n += 1) expect(() => db.filled()).toThrow('file locks fail (SQLITE_BUSY)');
       expect(performance.now() - begun).toBeLessThan(2000);
@@ -127,7 +126,7 @@ describe('index database', () => {
       const home = await temporaryHome();
       const db = openDb(home);
       db.markFilled();
-      const release = await takeLocks(home, readersOf(home));
+      const release = await takeLocks(readersBytes(fileOf(home)));
       // SQLite tries for 10 s; what follows does not.
       expect(() => db.filled()).toThrow('locking protocol');
       const begun = performance.now();
@@ -138,33 +137,3 @@ describe('index database', () => {
     },
   );
 });
-
-interface LockedBytes {
-  path: string;
-  start: number;
-  length: number;
-}
-
-const readersOf = (home: string): LockedBytes => ({ path: `${fileOf(home)}-shm`, start: 123, length: 5 });
-const checkedOf = (home: string): LockedBytes => ({ path: join(home, 'cache/index-locks'), start: 0, length: 0 });
-
-/** Another process owns the locks, as if the system granted none; returns what ends it. */
-async function takeLocks(home: string, ...taken: LockedBytes[]): Promise<() => void> {
-  await mkdir(join(home, 'cache'), { recursive: true });
-  const script = `
-    my @files;
-    while (my ($path, $start, $length) = splice(@ARGV, 0, 3)) {
-      open(my $file, '+>>', $path) or die $!;
-      my $lock = pack('s s x4 q q i x4', 1, 0, $start, $length, 0);
-      fcntl($file, 6, $lock) or die $!;
-      push @files, $file;
-    }
-    $| = 1; print "locked"; <STDIN>;
-  `;
-  const args = taken.flatMap(({ path, start, length }) => [path, String(start), String(length)]);
-  const child = spawn('perl', ['-e', script, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
-  onTestFinished(() => void child.kill());
-  const [said] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
-  expect(String(said)).toBe('locked');
-  return () => child.stdin.end();
-}

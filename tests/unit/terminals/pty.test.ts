@@ -1,10 +1,13 @@
-import { expect, it } from 'vitest';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
 import { spawnGroup } from '#server/processes/spawn.ts';
 import { loadPty, type Pty, type PtyExit } from '#server/terminals/pty.ts';
 
-async function open(file: string): Promise<Pty> {
+async function open(file: string, env: NodeJS.ProcessEnv = {}): Promise<Pty> {
   const openPty = await loadPty();
-  return openPty({ file, cwd: '/', env: { PATH: process.env.PATH }, cols: 80, rows: 24 });
+  return openPty({ file, cwd: '/', env: { PATH: process.env.PATH, ...env }, cols: 80, rows: 24 });
 }
 const exitOf = (pty: Pty) => new Promise<PtyExit>((resolve) => pty.onExit(resolve));
 
@@ -39,6 +42,35 @@ it.runIf(process.platform === 'linux')('is not handed on to the commands of a se
   expect(await child.ended).toBe(0);
   expect(listed).toContain('/dev/null');
   expect(listed).not.toMatch(/ptmx|pts/);
+  const exits = ptys.map(exitOf);
+  for (const { pid } of ptys) process.kill(-pid, 'SIGKILL');
+  await Promise.all(exits);
+});
+
+it.runIf(process.platform === 'linux')(
+  'is not handed on to another terminal, whose program is all that runs',
+  async () => {
+    const first = await open('cat');
+    const folder = await mkdtemp(join(tmpdir(), 'service-code-pty-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const startup = join(folder, 'startup');
+    await writeFile(startup, 'echo of BASH_ENV');
+    const second = await open('sh', { BASH_ENV: startup, 'BASH_FUNC_exec%%': '() { echo of a function; }' });
+    let shown = '';
+    second.onOutput((text) => (shown += text));
+    second.write(Buffer.from('ls -l /proc/$$/fd; ps -o args= -p $$; echo e$((0))nd\n'));
+    await expect.poll(() => shown).toMatch(/e0nd/);
+    expect(shown).toMatch(/\/dev\/pts\/[\s\S]*\nsh\r\n/);
+    expect(shown).not.toMatch(/ptmx|of BASH_ENV|of a function/);
+    const exits = [first, second].map(exitOf);
+    for (const { pid } of [first, second]) process.kill(-pid, 'SIGKILL');
+    await Promise.all(exits);
+  },
+);
+
+it.each(['with', 'without'])('a program that cannot be run exits with 1, %s another terminal', async (other) => {
+  const ptys = other === 'with' ? [await open('cat')] : [];
+  expect(await exitOf(await open('/nonexistent/program'))).toMatchObject({ exitCode: 1 });
   const exits = ptys.map(exitOf);
   for (const { pid } of ptys) process.kill(-pid, 'SIGKILL');
   await Promise.all(exits);
