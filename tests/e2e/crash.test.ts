@@ -1,15 +1,19 @@
 /**
  * The built server killed in mid-turn: what a client has seen is kept, and events alone tell it how the turn ended.
  */
-import { writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { acquireLease } from '#server/storage/lease.ts';
+import { sessionSchema } from '#schema/session.ts';
 import { transcriptPageSchema, type Item } from '#schema/transcript.ts';
 import { useBuiltServer } from '#support/built-server.ts';
+import { sessionFolder } from '#support/crash.ts';
 import { createFollower, subscribe } from '#support/event-follower.ts';
 import { recordEvents } from '#support/event-log.ts';
+import { leaseHolder } from '#support/lease-holder.ts';
 import type { Script } from '#support/model-server.ts';
-import { connect } from '#support/ws-client.ts';
+import { connect, type ReceivedFrame } from '#support/ws-client.ts';
 
 const KILLS = 20;
 
@@ -72,6 +76,46 @@ test(`${KILLS} kills in mid-turn: no event is lost, repeated or renumbered, and 
   await fresh.close();
   const session = await built.server.api('GET', `/sessions/${id}`);
   expect(session.data).toMatchObject({ busy: false, pending_interaction: 'none', last_turn_reason: 'completed' });
+});
+
+test('a subscribe that settles a session: its connection receives each frame once, in order', async () => {
+  // Sessions are settled in the order of their ids.
+  const [id = '', other = ''] = [await newSession(), await newSession()].sort();
+  const folderOf = async (session: string) =>
+    sessionFolder(built.base.home, sessionSchema.parse(await built.ok('GET', `/sessions/${session}`)));
+  const [lock, journal] = [join(await folderOf(id), 'lock'), join(await folderOf(other), 'journal.ndjson')];
+  let shown: ReceivedFrame[] = [];
+  for (const session of [other, id]) {
+    built.base.model.enqueue({ text: 'Half of', hold: true });
+    const before = await connect(built.server);
+    await subscribe(before, session, { seq: 0 });
+    await prompt(session, 'First');
+    await before.waitFor(({ type }) => type === 'assistant.delta');
+    shown = before.durable(session);
+    await before.close();
+  }
+  // The server that starts skips a session that another one owns, so that the subscribe settles it.
+  let taken: Awaited<ReturnType<typeof acquireLease>> | undefined;
+  let size = 0;
+  await built.restart('SIGKILL', async () => {
+    taken = await acquireLease(lock, leaseHolder('another'));
+    ({ size } = await stat(journal));
+  });
+  await expect.poll(async () => (await stat(journal)).size).toBeGreaterThan(size);
+  if (!taken || 'owner' in taken) throw new Error('the lease was not taken');
+  await taken.lease.release();
+
+  const cursor = { seq: 2, epoch: shown[0]?.epoch ?? '' };
+  const after = await connect(built.server);
+  await subscribe(after, id, cursor);
+  const frames = after.durable(id);
+  const seqs = frames.map(({ seq }) => seq);
+  expect(seqs).toEqual(seqs.map((_, index) => cursor.seq + 1 + index));
+  expect(frames.slice(0, shown.length - cursor.seq)).toEqual(shown.slice(cursor.seq));
+  expect(frames.slice(shown.length - cursor.seq).map(({ type }) => type)).toEqual(
+    expect.arrayContaining(['turn.ended', 'event.session.work_changed']),
+  );
+  await after.close();
 });
 
 const crashes: [name: string, scripts: Script[], until: string][] = [
