@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { z } from 'zod';
 import type { BuiltServer } from '#support/built-server.ts';
 import { subscribe } from '#support/event-follower.ts';
-import { connect } from '#support/ws-client.ts';
+import { connect, type WsClient } from '#support/ws-client.ts';
 
 const sessionSchema = z.looseObject({
   id: z.string(),
@@ -13,6 +13,7 @@ const sessionSchema = z.looseObject({
   message_count: z.number(),
 });
 const sessionsSchema = z.object({ items: z.array(sessionSchema) });
+const messagesSchema = z.object({ items: z.array(z.looseObject({ id: z.string() })) });
 /** The rest of it is about the present, such as the phase of the agent. */
 const transcriptSchema = z.object({ items: z.array(z.unknown()) });
 const workspacesSchema = z.object({ items: z.array(z.looseObject({ id: z.string() })) });
@@ -29,18 +30,59 @@ export interface ClientView {
   workspaces: unknown;
   /** By workspace. */
   trust: Record<string, unknown>;
-  /** By session: the durable events as text, the messages and the transcript. */
-  histories: Record<string, { events: string[]; messages: unknown; transcript: unknown }>;
+  /** By session: the durable events as text, the newest messages, newest first, and the transcript. */
+  histories: Record<string, { events: string[]; messages: { id: string }[]; transcript: unknown }>;
   /** By upload: status and text of its download. */
   uploads: Record<string, string>;
 }
 
+const eventsReceived = (client: WsClient, id: string) => client.durable(id).map((frame) => JSON.stringify(frame));
+
 async function eventsOf(id: string, { server }: BuiltServer): Promise<string[]> {
   const client = await connect(server);
   await subscribe(client, id, { seq: 0 });
-  const events = client.durable(id).map((frame) => JSON.stringify(frame));
+  const events = eventsReceived(client, id);
   await client.close();
   return events;
+}
+
+/** Follows the known sessions over one connection; returns a function that ends it, with the durable events received, by session. */
+export async function followAll(
+  { server }: BuiltServer,
+  known: Known,
+): Promise<() => Promise<Record<string, string[]>>> {
+  const client = await connect(server);
+  for (const id of known.sessions) await subscribe(client, id, { seq: 0 });
+  return async () => {
+    await client.close();
+    return Object.fromEntries([...known.sessions].map((id) => [id, eventsReceived(client, id)]));
+  };
+}
+
+/**
+ * Fails unless what a client saw of the sessions before is the beginning of what it sees after, and all that it received
+ * meanwhile is part of that.
+ */
+export function expectContinued(
+  what: string,
+  { before, received, after }: { before: ClientView; received: Record<string, string[]>; after: ClientView },
+): void {
+  const at = (id: string) => after.histories[id] ?? expect.fail(`${what}: ${id} is missing`);
+  for (const [id, { events, messages }] of Object.entries(before.histories)) {
+    expect([what, at(id).events.slice(0, events.length)]).toEqual([what, events]);
+    // A page has the newest ones only.
+    const start = at(id).messages.findIndex((message) => message.id === messages[0]?.id);
+    const shared = start < 0 ? [] : at(id).messages.slice(start);
+    expect([what, shared]).toEqual([what, messages.slice(0, start < 0 ? undefined : shared.length)]);
+  }
+  for (const [id, events] of Object.entries(received)) {
+    const replayed = new Set(at(id).events);
+    expect([what, events.filter((event) => !replayed.has(event))]).toEqual([what, []]);
+    expect([what, new Set(events).size]).toEqual([what, events.length]);
+  }
+  for (const [id, text] of Object.entries(before.uploads)) {
+    expect([what, after.uploads[id]]).toEqual([what, text]);
+  }
 }
 
 /** Waits until every known session is listed and none is busy. Throws unless everything is answered. */
@@ -59,7 +101,7 @@ export async function viewOf(built: BuiltServer, known: Known): Promise<ClientVi
   for (const { id } of sessions) {
     histories[id] = {
       events: await eventsOf(id, built),
-      messages: await data(`/sessions/${id}/messages?page_size=100`),
+      messages: messagesSchema.parse(await data(`/sessions/${id}/messages?page_size=100`)).items,
       transcript: transcriptSchema.parse(await data(`/sessions/${id}/transcript?agent_id=main&page_size=100`)).items,
     };
   }

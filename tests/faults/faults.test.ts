@@ -1,6 +1,7 @@
 /**
  * System calls that fail while the built server works, one after another; after each the server is killed and started
- * again, and everything that a client saw before must be there, byte for byte. Run by `npm run faults`, not by the check:
+ * again. Everything that a client saw before the fault and received during it must be there afterwards, and all that it
+ * reads then again after the kill, byte for byte. Run by `npm run faults`, not by the check:
  * it takes some minutes and needs strace, without which it is skipped.
  */
 import { readdir } from 'node:fs/promises';
@@ -8,11 +9,21 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { useBuiltServer } from '#support/built-server.ts';
 import type { RecordedRequest, Script } from '#support/model-server.ts';
-import { viewOf, type ClientView, type Known } from './client-view.ts';
+import { expectContinued, followAll, viewOf, type ClientView, type Known } from './client-view.ts';
+import { untilIndexed } from './index-rows.ts';
 import { straceMissing, withFault } from './strace.ts';
 
 /** Points that a run must reach, so that it shows something. */
 const ENOUGH = 60;
+/** What is stored, by names of the files whose calls fail: each takes part in at least one point of a run. */
+const AREAS = {
+  journal: /\/journal\.ndjson/,
+  lease: /\/\.?lock[.-]/,
+  index: /\/cache\/index-v/,
+  documents: /\/(config\.toml|workspaces\.json|state\.json|trust)/,
+  uploads: /\/home\/files\//,
+  forks: /\.unfinished-/,
+};
 /** Effective points of one action and system call, and how many calls are tried for them. */
 const POINTS = 4;
 const CALLS = 12;
@@ -22,6 +33,7 @@ if (missing !== undefined) process.stderr.write(`skipped: ${missing}\n`);
 
 const built = useBuiltServer(({ model }) => model.answerBy(answer));
 const reached: string[] = [];
+const areas = new Set<string>();
 
 const errors: Record<string, string> = {
   openat: 'EMFILE',
@@ -182,14 +194,32 @@ const isOfFiles = (calls: string[]) =>
   calls.some((call) => call.includes(built.base.home)) &&
   !calls.some((call) => /\[eventfd\]|\.output|node_modules/.test(call));
 
-/** After calls have failed: what a client reads now is there after a kill, and nothing stands in the way of the action. */
-async function expectWhole(what: string, action: Action, subject: Subject, code: number): Promise<void> {
-  const before = await viewOf(built, subject.known);
-  if (code === 0) expect([what, action.isDone(before, subject)]).toEqual([what, true]);
+interface Fault {
+  what: string;
+  action: Action;
+  subject: Subject;
+  /** That of the reply. */
+  code: number;
+  before: ClientView;
+  /** By session: the durable events that a connection received from before the fault until the reply. */
+  received: Record<string, string[]>;
+}
+
+/**
+ * After calls have failed: what a client saw before and meanwhile is there now, what it reads now is there after a kill, and
+ * nothing stands in the way of the action.
+ */
+async function expectWhole({ what, action, subject, code, before, received }: Fault): Promise<void> {
+  const unfinishedBefore = new Set(await unfinished());
+  const after = await viewOf(built, subject.known);
+  expectContinued(what, { before, received, after });
+  if (code === 0) expect([what, action.isDone(after, subject)]).toEqual([what, true]);
+  if (AREAS.index.test(what)) await untilIndexed(built.base.home, after);
   await built.restart('SIGKILL');
-  expect([what, await viewOf(built, subject.known)]).toEqual([what, before]);
-  // A file that could not be removed stays.
-  const left = (await unfinished()).filter((path) => !subject.failed.some((call) => call.includes(path)));
+  expect([what, await viewOf(built, subject.known)]).toEqual([what, after]);
+  // A file that could not be removed stays, and so may one that was being written at the kill.
+  const isOfFault = (path: string) => unfinishedBefore.has(path) && !subject.failed.some((call) => call.includes(path));
+  const left = (await unfinished()).filter(isOfFault);
   expect([what, left]).toEqual([what, []]);
   subject.round += 1;
   expect([what, await action.act(subject)]).toEqual([what, 0]);
@@ -209,6 +239,8 @@ describe.skipIf(missing !== undefined)('everything that a client saw is there af
     for (let nth = 1; nth <= CALLS && count < POINTS; nth += 1) {
       subject.round += 1;
       await startAgain(action, subject, syscall);
+      const before = await viewOf(built, subject.known);
+      const received = await followAll(built, subject.known);
       let code: number | undefined;
       const calls = await withFault(built.server.process, { syscall, error, nth }, async () => {
         code = await action.act(subject).catch(() => undefined);
@@ -218,14 +250,16 @@ describe.skipIf(missing !== undefined)('everything that a client saw is there af
       if (!isOfFiles(calls)) continue;
       const what = `${name}: ${calls.join(' and ')}`;
       if (code === undefined) throw new Error(`no answer after ${what}`);
-      await expectWhole(what, action, subject, code);
+      await expectWhole({ what, action, subject, code, before, received: await received() });
       count += 1;
       reached.push(`${name}, ${syscall} ${nth}: reply ${code}`);
+      for (const [area, files] of Object.entries(AREAS)) if (files.test(what)) areas.add(area);
     }
   });
 
-  it(`at least ${ENOUGH} calls that failed`, () => {
-    process.stdout.write(`${reached.join('\n')}\n${reached.length} points took effect\n`);
+  it(`at least ${ENOUGH} calls that failed, and one in each area`, () => {
+    process.stdout.write(`${reached.join('\n')}\n${reached.length} points took effect, in ${[...areas].join(', ')}\n`);
     expect(reached.length).toBeGreaterThanOrEqual(ENOUGH);
+    expect([...areas].sort()).toEqual(Object.keys(AREAS).sort());
   });
 });
