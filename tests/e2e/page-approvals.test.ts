@@ -14,6 +14,7 @@ usePage(
 );
 
 const visible = { state: 'visible' } as const;
+const questions = () => page.getByRole('group', { name: 'Question', exact: true });
 const card = () => page.getByRole('group', { name: /^Approval:/ });
 const approve = () => card().getByRole('button', { name: 'Approve', exact: true });
 const canApprove = () => expect.poll(() => approve().isEnabled()).toBe(true);
@@ -32,11 +33,22 @@ async function ask(...calls: Call[]) {
   await page.goto(`${built.server.url}/#/s/${session}`);
   await field().fill('go');
   await field().press('Enter');
-  await card().waitFor(visible);
+  await card().or(questions()).first().waitFor(visible);
 }
 
 /** How many answers the page has sent; the calls of a step run after all of them are answered. */
 const sent = () => requests.filter((request) => /^POST .*\/approvals\//.test(request)).length;
+const answers = () => requests.filter((request) => /^POST .*\/questions\//.test(request)).length;
+/** A call that asks and does not wait, so several questions are open at once. */
+const question = (text: string) => ({
+  name: 'AskUserQuestion',
+  args: { questions: [{ question: text, options: [{ label: 'Yes' }, { label: 'No' }] }], background: true },
+});
+const skip = (at = 0) => questions().nth(at).getByRole('button', { name: 'Skip' });
+const canSkip = (at = 0) => expect.poll(() => skip(at).isEnabled()).toBe(true);
+/** Cards count as not drawn in a hidden tab, so none becomes ready. */
+const hide = (state: string) =>
+  page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })`);
 const touches = () =>
   [1, 2, 3, 4, 5].map((number) => ({ name: 'Bash', args: { command: `touch file-${number} && true` } }));
 const shows = (number: number) =>
@@ -155,4 +167,67 @@ it('accepts consent after the start of a card that is higher than the window has
   expect(await approve().isEnabled()).toBe(false);
   await card().locator('header').scrollIntoViewIfNeeded();
   await canApprove();
+});
+
+it('accepts no click on a question that has moved to where another one was, until it was drawn there for 500 ms', async () => {
+  await ask(question('One?'), question('Two?'), question('Three?'));
+  await canSkip(2);
+  await skip().click();
+  await expect.poll(() => questions().count()).toBe(2);
+  await skip().click({ force: true });
+  await questions().first().getByText('Yes').click({ force: true });
+  await skip(1).click({ force: true });
+  expect(answers()).toBe(1);
+  expect(await questions().getByRole('radio', { checked: true }).count()).toBe(0);
+  await canSkip();
+  await skip().click();
+  await expect.poll(() => questions().count()).toBe(1);
+  expect(answers()).toBe(2);
+});
+
+it('accepts no click on a question that has moved to where an approval was', async () => {
+  built.base.model.enqueue({ calls: [question('One?')] });
+  await ask(...touches().slice(0, 1));
+  await card().waitFor(visible);
+  await canSkip();
+  await canApprove();
+  await hide('hidden');
+  await approve().click();
+  await card().waitFor({ state: 'hidden' });
+  expect(await skip().isEnabled()).toBe(false);
+  await hide('visible');
+  await canSkip();
+});
+
+it('accepts a text for a question before options and buttons are ready', async () => {
+  await page.addInitScript("Object.defineProperty(document, 'visibilityState', { value: 'hidden' })");
+  await page.reload();
+  await ask(question('One?'));
+  expect(await skip().isEnabled()).toBe(false);
+  expect(await questions().getByRole('radio', { name: 'Yes' }).isEnabled()).toBe(false);
+  await questions().getByRole('textbox').fill('both');
+  await page.keyboard.press('Enter');
+  await expect.poll(answers).toBe(1);
+  await questions().waitFor({ state: 'hidden' });
+});
+
+it('one press of a key answers a question; repeated events, Ctrl and Meta do not', async () => {
+  await ask(question('One?'), question('Two?'));
+  await canSkip(1);
+  await field().focus();
+  await page.keyboard.down('Enter');
+  await skip().focus();
+  await page.keyboard.down('Enter');
+  await page.keyboard.up('Enter');
+  await page.keyboard.press('Control+Enter');
+  await page.keyboard.press('Meta+Enter');
+  await page.keyboard.press('Control+Space');
+  expect(answers()).toBe(0);
+  await page.keyboard.press('Enter');
+  await expect.poll(() => questions().count()).toBe(1);
+  await canSkip();
+  await questions().getByRole('textbox').fill('yes');
+  await page.keyboard.press('Enter');
+  await questions().waitFor({ state: 'hidden' });
+  expect(answers()).toBe(2);
 });

@@ -10,7 +10,7 @@ import type { SessionView } from '../state/session-view.ts';
 export interface Feature extends ToolViews {
   /** Draws the body of a tool card, by its kind; props `body` and `cwd`. */
   bodies?: Record<string, Component>;
-  /** What waits for the person at the page, oldest first. */
+  /** What waits for the person at the page, in the order of its cards. */
   pending?(view: SessionView): Pending[];
   /** Drawn behind the conversation, where what is pending is answered; props `view` and `cwd`. */
   cards?: Component;
@@ -38,6 +38,8 @@ export interface Panel {
 }
 
 export interface Pending {
+  /** Of the request. */
+  id: string;
   /** The call that waits, if one does. */
   toolCallId?: string | undefined;
   /** Shown in the call's card. */

@@ -6,6 +6,7 @@ export const approvals: Feature = {
   cards: ApprovalCards,
   pending: (view) =>
     openApprovals(view).map((approval) => ({
+      id: approval.approval_id,
       toolCallId: approval.tool_call_id,
       state: 'waits for approval',
       activity: 'Waiting for your approval',

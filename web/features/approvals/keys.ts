@@ -1,27 +1,8 @@
 /** Answering an approval by keyboard. */
 import { onBeforeUnmount, onMounted } from 'vue';
-
-/** Codes of the keys that are down. */
-const held = new Set<string>();
-/** The event that is being handled is the first one since the key was released. */
-let isPress = false;
-
-window.addEventListener(
-  'keydown',
-  ({ code, repeat }) => {
-    isPress = !repeat && !held.has(code);
-    held.add(code);
-  },
-  true,
-);
-// While Cmd is down, a Mac reports no release of other keys; a window without the focus receives none at all.
-window.addEventListener('keyup', ({ key, code }) => (key === 'Meta' ? held.clear() : held.delete(code)), true);
-window.addEventListener('blur', () => held.clear());
+import { isPress, isTextField } from '../../components/press.ts';
 
 const isMac = () => navigator.platform.startsWith('Mac');
-
-const isTextField = (target: EventTarget | null) =>
-  target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea'));
 
 /**
  * Alt+Y and Alt+R, while `listens` is true. They work from everywhere, also while a prompt is written; a bare key or the
@@ -35,7 +16,7 @@ export function useAnswerKeys(listens: () => boolean, keys: { approve(): void; r
     const answer = { KeyY: keys.approve, KeyR: keys.reject }[event.code];
     if (!answer || !listens()) return;
     event.preventDefault();
-    if (isPress) answer();
+    if (isPress(event)) answer();
   }
 
   onMounted(() => window.addEventListener('keydown', onKeydown));

@@ -1,12 +1,21 @@
 /** When a card that requests consent accepts an answer. */
-import { onBeforeUnmount, onMounted, shallowRef, watch, type ComponentPublicInstance, type ShallowRef } from 'vue';
+import {
+  computed,
+  onBeforeUnmount,
+  onMounted,
+  shallowRef,
+  watch,
+  type ComponentPublicInstance,
+  type ShallowRef,
+} from 'vue';
+import { useOpenSession } from '../../stores/session.ts';
 
-/** A card that has just appeared, or moved up to be the first, may receive an answer meant for the one before it. */
+/** A card that has just appeared, or moved to where another one was, may receive an answer meant for that one. */
 const DRAWN_MS = 500;
 const CHECK_MS = 50;
 
 export interface Readiness {
-  /** The buttons have been in view for 500 ms; keys and clicks are accepted. */
+  /** The card has been drawn for 500 ms; keys and clicks are accepted. */
   ready: ShallowRef<boolean>;
   /** The header and the end of each scrolling box have been in view as well; consent is accepted. */
   canApprove: ShallowRef<boolean>;
@@ -24,10 +33,20 @@ const isScrollBox = (element: Element) =>
 const isAtEnd = ({ scrollTop, clientHeight, scrollHeight }: Element) => scrollTop + clientHeight >= scrollHeight - 2;
 
 /**
- * Observes the card until it can be approved; starts over when `answers` (it accepts keys and clicks) changes. A polled
- * geometry is used because a dialog over the card or a hidden tab counts as not drawn, too.
+ * Observes the card of request `id` until it can be approved; starts over when the cards before it change, because it
+ * moves then. It is drawn while one of `parts` (a selector; default: the buttons) is in view. A polled geometry is used
+ * because a dialog over the card or a hidden tab counts as not drawn, too.
  */
-export function useReadiness(card: () => ComponentPublicInstance | null, answers: () => boolean): Readiness {
+export function useReadiness(
+  card: () => ComponentPublicInstance | null,
+  id: () => string,
+  parts = '.actions',
+): Readiness {
+  const { pending } = useOpenSession();
+  const before = computed(() => {
+    const ids = pending.value.map((request) => request.id);
+    return ids.slice(0, Math.max(0, ids.indexOf(id()))).join(' ');
+  });
   const ready = shallowRef(false);
   const canApprove = shallowRef(false);
   let drawnSince: number | undefined;
@@ -36,10 +55,9 @@ export function useReadiness(card: () => ComponentPublicInstance | null, answers
 
   function check() {
     const root: unknown = card()?.$el;
-    const actions = root instanceof HTMLElement ? root.querySelector('.actions') : null;
     const header = root instanceof HTMLElement ? root.querySelector('header') : null;
-    if (!(root instanceof HTMLElement) || !actions || !header) return;
-    const isDrawn = document.visibilityState === 'visible' && isInView(actions);
+    if (!(root instanceof HTMLElement) || !header) return;
+    const isDrawn = document.visibilityState === 'visible' && [...root.querySelectorAll(parts)].some(isInView);
     drawnSince = isDrawn ? (drawnSince ?? performance.now()) : undefined;
     const boxes = [...root.querySelectorAll('.what, .what *')].filter(isScrollBox);
     for (const box of boxes) if (isDrawn && isAtEnd(box)) seen.add(box);
@@ -57,7 +75,7 @@ export function useReadiness(card: () => ComponentPublicInstance | null, answers
   }
 
   onMounted(restart);
-  watch(answers, restart);
+  watch(before, restart);
   onBeforeUnmount(() => clearInterval(timer));
   return { ready, canApprove };
 }

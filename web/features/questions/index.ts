@@ -9,7 +9,8 @@ export const questions: Feature = {
   bodies: { asked: AskedBody },
   cards: QuestionCards,
   pending: (view) =>
-    openQuestions(view).map(({ tool_call_id }) => ({
+    openQuestions(view).map(({ question_id, tool_call_id }) => ({
+      id: question_id,
       toolCallId: tool_call_id,
       state: 'waits for your answer',
       activity: 'Waiting for your answer',
