@@ -15,18 +15,31 @@ const JOINED =
     .map((script) => String.raw`(?<=[\p{Script=${script}}\p{M}])[\u200C\u200D](?=\p{Script=${script}})`)
     .join('|');
 
-/** `except` are hidden characters that remain. */
-const partsOf = (except: string, folds: string) =>
+/** `except` are hidden characters that remain, `lineEnd` and `folds` line ends and runs of them. */
+const partsOf = (except: string, lineEnd: string, folds: string) =>
   new RegExp(
-    String.raw`(?<keep>${SEQUENCES}|${JOINED})|(?<empty>${folds})|(?<blanks>[ \t]{201,})|${except}(?<hidden>${HIDDEN})\k<hidden>*|(?<word>(?:(?!${HIDDEN})[\p{L}\p{M}\p{N}])+)`,
+    String.raw`(?<keep>${SEQUENCES}|${JOINED})|(?<empty>${folds})|(?<lineEnd>${lineEnd})|(?<blanks>[ \t]{201,})|${except}(?<hidden>${HIDDEN})\k<hidden>*|(?<word>(?:(?!${HIDDEN})[\p{L}\p{M}\p{N}])+)`,
     'gu',
   );
-const PARTS_OF_LINES = partsOf(String.raw`(?![\t\n])`, String.raw`(?<=\n|^)(?:[ \t]*\n){3,}`);
-const PARTS_OF_LINE = partsOf('', '(?!)');
+const PARTS_OF_LINES = partsOf(String.raw`(?![\t\n])`, String.raw`\r\n`, String.raw`(?<=\n|^)(?:[ \t]*\r?\n){3,}`);
+const PARTS_OF_LINE = partsOf('', '(?!)', '(?!)');
 
 const HAS_LATIN = /\p{Script=Latin}/u;
 /** Letters of scripts that contain look-alikes of Latin letters. */
 const LOOK_ALIKES = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}]/gu;
+
+/** Greek letters that resemble no Latin one: `Δx`, `μs` and `kΩ` are no disguise. */
+const GREEK_SYMBOL = /^[ΓΔΘΛΞΠΣΦΨΩδζθλμξπφψ]$/u;
+
+/** Words whose letters, of a script other than Latin, all look like Latin ones; a single Greek letter is a symbol. */
+const DISGUISES = [
+  { word: /^[\p{N}АВЕКМНОРСТУХЅІЈҮӀԌԚԜаеорсухѕіјүһӏԁԛԝ]+$/u, letter: /\p{Script=Cyrillic}/gu, fewest: 1 },
+  { word: /^[\p{N}ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαγικνορσυϲϳ]+$/u, letter: /\p{Script=Greek}/gu, fewest: 2 },
+];
+const WORD_BEFORE = /([\p{L}\p{M}\p{N}]+)[^\p{L}\p{M}\p{N}\n]*$/u;
+const WORD_AFTER = /^[^\p{L}\p{M}\p{N}\n]*([\p{L}\p{M}\p{N}]+)/u;
+/** How much text around a word is read, in UTF-16 units. */
+const AROUND = 40;
 
 const codeOf = (character: string) => `U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;
 
@@ -42,7 +55,8 @@ export function visibleLine(text: string, mark = (escape: string) => escape): st
 
 function escaped(text: string, parts: RegExp, mark: (escape: string) => string): string {
   return text.replace(parts, (found: string, ...more) => {
-    const { hidden, empty, blanks, word }: Partial<Record<string, string>> = more.at(-1);
+    const { hidden, empty, lineEnd, blanks, word }: Partial<Record<string, string>> = more.at(-1);
+    if (lineEnd !== undefined) return '\n';
     if (empty !== undefined) {
       return `${mark(`<${empty.split('\n').length - 1} empty lines>`)}\n`;
     }
@@ -51,9 +65,30 @@ function escaped(text: string, parts: RegExp, mark: (escape: string) => string):
       const times = found.length / hidden.length;
       return mark(times > 8 ? `<${codeOf(hidden)} × ${times}>` : `<${codeOf(hidden)}>`.repeat(times));
     }
-    if (word !== undefined && HAS_LATIN.test(word)) {
-      return word.replace(LOOK_ALIKES, (letter) => mark(`<${codeOf(letter)}>`));
-    }
-    return found;
+    if (word === undefined) return found;
+    const letters = HAS_LATIN.test(word) ? foreignLetters(word) : disguisedLetters(word, text, Number(more.at(-3)));
+    return letters ? word.replace(letters, (letter) => mark(`<${codeOf(letter)}>`)) : word;
   });
+}
+
+/** The letters to mark in a word with Latin ones. */
+function foreignLetters(word: string): RegExp | undefined {
+  const [first, second] = word.match(LOOK_ALIKES) ?? [];
+  return first !== undefined && second === undefined && GREEK_SYMBOL.test(first) ? undefined : LOOK_ALIKES;
+}
+
+/**
+ * The letters to mark in a word without Latin ones that reads as a Latin word. Next to other words of its script it is
+ * one of them, as the Russian `со` is, unless it is joined to Latin text, such as in a path or host.
+ */
+function disguisedLetters(word: string, text: string, at: number): RegExp | undefined {
+  const disguise = DISGUISES.find((one) => one.word.test(word));
+  if (!disguise || (word.match(disguise.letter)?.length ?? 0) < disguise.fewest) return undefined;
+  const before = text.slice(Math.max(0, at - AROUND), at);
+  const after = text.slice(at + word.length, at + word.length + AROUND);
+  const joined = `${/\S*$/.exec(before)?.[0]} ${/^\S*/.exec(after)?.[0]}`;
+  const neighbours = [WORD_BEFORE.exec(before)?.[1], WORD_AFTER.exec(after)?.[1]];
+  const isPlain = (other = '') =>
+    other.search(disguise.letter) >= 0 && !disguise.word.test(other) && !HAS_LATIN.test(other);
+  return HAS_LATIN.test(joined) || !neighbours.some(isPlain) ? disguise.letter : undefined;
 }

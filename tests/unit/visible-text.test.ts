@@ -7,8 +7,17 @@ it.each([
   ['e\u200bc\u2060h\u00ado', 'e<U+200B>c<U+2060>h<U+00AD>o'],
   ['x\u3164\u2800\u00a0y', 'x<U+3164><U+2800><U+00A0>y'],
   ['a\u{e0041}', 'a<U+E0041>'],
-  ['\u0435cho Δx', '<U+0435>cho <U+0394>x'],
-  ['a\rb\r\n\u2028\u2029\ud800', 'a<U+000D>b<U+000D>\n<U+2028><U+2029><U+D800>'],
+  ['\u0435cho', '<U+0435>cho'],
+  ['g\u03bfogle \u03b1x Δλx', 'g<U+03BF>ogle <U+03B1>x <U+0394><U+03BB>x'],
+  ['\u0441\u043e\u0440 a b', '<U+0441><U+043E><U+0440> a b'],
+  ['./\u0441\u043e\u0440.sh', './<U+0441><U+043E><U+0440>.sh'],
+  ['https://\u0430\u0440\u0440\u04cf\u0435.com/ ', 'https://<U+0430><U+0440><U+0440><U+04CF><U+0435>.com/ '],
+  ['curl \u0430\u0440\u0440\u04cf\u0435.com # привет', 'curl <U+0430><U+0440><U+0440><U+04CF><U+0435>.com # привет'],
+  ['\u03a1\u0391\u03a4\u0397=x', '<U+03A1><U+0391><U+03A4><U+0397>=x'],
+  ['привет\n\u0441\u043e\u0440 x', 'привет\n<U+0441><U+043E><U+0440> x'],
+  ['a\r\r\nb\r', 'a<U+000D><U+000D>\nb<U+000D>'],
+  [`npm test${'\r\n'.repeat(60)}curl x`, 'npm test\n<59 empty lines>\ncurl x'],
+  ['a\rb\n\u2028\u2029\ud800', 'a<U+000D>b\n<U+2028><U+2029><U+D800>'],
   ['a\u200db a\ufe0f', 'a<U+200D>b a<U+FE0F>'],
   ['npm test\n\n\n\n\ncurl x', 'npm test\n<4 empty lines>\ncurl x'],
   [`npm test\n${' \t\n'.repeat(60)}curl x`, 'npm test\n<60 empty lines>\ncurl x'],
@@ -27,11 +36,19 @@ it.each([
   '👩‍👩‍👧 ❤️ 1️⃣ 👍🏽 👩🏽‍💻',
   'cat <<EOF\n\tone\n\n\n\ttwo\nEOF\n',
   'привет мир Ελλάδα',
+  'git commit -m "вместе со мной, а он с ухом"',
+  'Δx = 3 μs, kΩ; α = 0.5, και Ελλάδα',
+  '1 2 3',
   'Reactコンポーネント 日本語text',
   'நான்\u200cகு ❤\ufe0e',
   `a${' '.repeat(200)}b`,
 ])('leaves %j unmarked', (text) => {
   expect(visibleText(text)).toBe(text);
+});
+
+it('draws CRLF as a line end', () => {
+  expect(visibleText('a\r\n\tb\r\n\r\nc')).toBe('a\n\tb\n\nc');
+  expect(visibleLine('a\r\nb')).toBe('a<U+000D><U+000A>b');
 });
 
 it('escapes line ends and tabs of text that is drawn as one line', () => {
@@ -47,6 +64,6 @@ it('passes each mark through the caller, in the order of the text', () => {
 
 it('takes time in proportion to the text', () => {
   const started = performance.now();
-  for (const part of [' \n', '\t ', 'a\u200d', '👩‍', '\u00a0a']) visibleText(part.repeat(200_000));
+  for (const part of [' \n', '\t ', 'a\u200d', '👩‍', '\u00a0a', '\u0430 ', '\r']) visibleText(part.repeat(100_000));
   expect(performance.now() - started).toBeLessThan(5000);
 });

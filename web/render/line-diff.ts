@@ -10,8 +10,18 @@ export interface DiffLine {
 /** Bounds the work on texts that have little in common. */
 const TIMEOUT_MS = 200;
 
-/** Lines of `before` and `after` in order; everything removed, then everything added when comparing takes too long. */
+const hasLoneLf = (text: string) => /(?<!\r)\n/.test(text);
+
+/**
+ * Lines of `before` and `after` in order; everything removed, then everything added when comparing takes too long. CRLF
+ * is a line end where both texts have no other one; else the CR remains, because it is a difference.
+ */
 export function lineDiff(before: string, after: string): DiffLine[] {
+  if (hasLoneLf(before) || hasLoneLf(after)) return changedLines(before, after);
+  return changedLines(before.replaceAll('\r\n', '\n'), after.replaceAll('\r\n', '\n'));
+}
+
+function changedLines(before: string, after: string): DiffLine[] {
   const changes = diffLines(before, after, { timeout: TIMEOUT_MS });
   if (!changes) return [...lines(before, 'removed'), ...lines(after, 'added')];
   return changes.flatMap((change) => lines(change.value, change.added ? 'added' : change.removed ? 'removed' : 'same'));

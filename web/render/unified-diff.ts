@@ -5,13 +5,13 @@ const kinds: Record<string, DiffLine['kind']> = { '+': 'added', '-': 'removed', 
 
 /**
  * The changed lines with what stands around them. Of the headers only the files' names remain, where there are several,
- * and what git says of a file instead of lines.
+ * and what git says of a file instead of lines. CRLF is a line end where no line has another one.
  */
 export function unifiedLines(diff: string): DiffLine[] {
   const lines = diff.replace(/\n$/, '').split('\n');
   const several = lines.filter((line) => line.startsWith('diff ')).length > 1;
   let inHeader = true;
-  return lines.flatMap((line): DiffLine[] => {
+  const drawn = lines.flatMap((line): DiffLine[] => {
     if (line.startsWith('diff ')) {
       inHeader = true;
       return several ? [{ kind: 'place', text: line.replace(/^diff --\S+ /, '') }] : [];
@@ -24,4 +24,6 @@ export function unifiedLines(diff: string): DiffLine[] {
     // `\ No newline at end of file`
     return kind ? [{ kind, text: line.slice(1) }] : [{ kind: 'place', text: line.replace(/^\\ /, '') }];
   });
+  const isCrlf = drawn.every(({ kind, text }) => kind === 'place' || text.endsWith('\r'));
+  return isCrlf ? drawn.map(({ kind, text }) => ({ kind, text: text.replace(/\r$/, '') })) : drawn;
 }

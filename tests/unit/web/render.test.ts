@@ -77,6 +77,19 @@ it('shows a change line by line', () => {
   expect(lineDiff('', 'x')).toEqual([{ kind: 'added', text: 'x' }]);
 });
 
+it('draws CRLF of a change as a line end unless line ends differ', () => {
+  expect(lineDiff('a\r\nb\r\n', 'a\r\nc')).toEqual([
+    { kind: 'same', text: 'a' },
+    { kind: 'removed', text: 'b' },
+    { kind: 'added', text: 'c' },
+  ]);
+  expect(lineDiff('a\n', 'a\r\n')).toEqual([
+    { kind: 'removed', text: 'a' },
+    { kind: 'added', text: 'a\r' },
+  ]);
+  expect(lineDiff('', 'x\ry\r')).toEqual([{ kind: 'added', text: 'x\ry\r' }]);
+});
+
 it('shortens paths and times', () => {
   expect(shortPath('/w/a/b.ts', '/w')).toBe('a/b.ts');
   expect(shortPath('/wide/b.ts', '/w')).toBe('/wide/b.ts');

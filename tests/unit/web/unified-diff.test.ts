@@ -31,4 +31,10 @@ it('draws what git prints', () => {
     expect.stringMatching(/^Binary files/),
   ]);
   expect(unifiedLines('')).toEqual([]);
+  expect(unifiedLines('@@ -1 +1 @@\n a\r\n-b\r\n')).toEqual([
+    { kind: 'place', text: '@@ -1 +1 @@' },
+    { kind: 'same', text: 'a' },
+    { kind: 'removed', text: 'b' },
+  ]);
+  expect(unifiedLines('@@ -1 +1 @@\n-a\n+a\r\n').at(-1)).toEqual({ kind: 'added', text: 'a\r' });
 });
