@@ -71,6 +71,7 @@ it.each<[string, Call, string]>([
   ['a tag character', bash('echo a\u{e0041}b'), 'echo a<U+E0041>b'],
   ['a filler', bash('echo a\u3164b'), 'echo a<U+3164>b'],
   ['a Cyrillic letter', bash('\u0435cho b'), '<U+0435>cho b'],
+  ['a Cyrillic word that reads as a Latin one', bash('./\u0441\u043e\u0440.sh'), './<U+0441><U+043E><U+0440>.sh'],
   ['CR', bash('echo a # \rb'), 'echo a # <U+000D>b'],
   ['a line end in a path', write('a\nin src/main.ts'), '.agents/a<U+000A>in src/main.ts'],
   ['written content', write('a', 'a\u202eb'), 'a<U+202E>b'],
@@ -93,6 +94,9 @@ it.each<[string, Call, string]>([
   ['Persian with its joiners', bash('echo می\u200cخواهم'), 'echo می\u200cخواهم'],
   ['emoji with joiners', bash('echo 👩‍👩‍👧 ❤️ 1️⃣ 👍🏽'), 'echo 👩‍👩‍👧 ❤️ 1️⃣ 👍🏽'],
   ['Cyrillic and Greek words', bash('echo привет Ελλάδα'), 'echo привет Ελλάδα'],
+  ['Russian words of look-alikes', bash('echo "вместе со мной"'), 'echo "вместе со мной"'],
+  ['units', bash('echo "Δx in μs"'), 'echo "Δx in μs"'],
+  ['CRLF', write('a', 'one\r\ntwo\r\n'), 'one\ntwo'],
   ['Han next to Latin', bash('echo 日本語text'), 'echo 日本語text'],
   ['a here-document', bash('cat <<EOF\n\tone\n\n\n\ttwo  three\nEOF'), 'cat <<EOF\n\tone\n\n\n\ttwo  three\nEOF'],
   ['arguments of an MCP server', mcp('שלום "x"'), JSON.stringify('שלום "x"')],
@@ -118,7 +122,10 @@ it('marks hidden characters of a diff, and leaves its tabs and Hebrew unmarked',
   await card().getByText('63 lines').waitFor({ state: 'visible' });
 });
 
-it('marks hidden characters of a plan and of its options', async () => {
+const planCard = () => page.getByRole('group', { name: 'Plan', exact: true });
+
+/** Opens a session on the page whose model shows this plan, and waits for its card. */
+async function askPlan(text: string, options: { label: string }[] = []) {
   const { model } = built.base;
   const session = await built.newSession();
   model.enqueue({ text: 'I plan.' });
@@ -126,21 +133,27 @@ it('marks hidden characters of a plan and of its options', async () => {
   await built.prompt(session, 'plan it');
   const planFile = () => /only the plan file: ([^\s\\]+)/.exec(JSON.stringify(model.requests.at(-1)?.body))?.[1] ?? '';
   await expect.poll(planFile).not.toBe('');
-  await writeFile(planFile(), '# Move\n\n1. Lo\u200bok\n2. Run `a\u2067b`, שלום\n');
-  model.enqueue({
-    calls: [{ name: 'ExitPlanMode', args: { options: [{ label: 'Fa\u202est' }, { label: 'Thorough' }] } }],
-  });
+  await writeFile(planFile(), text);
+  model.enqueue({ calls: [{ name: 'ExitPlanMode', args: options.length > 0 ? { options } : {} }] });
   await built.prompt(session, 'show it');
   await page.goto(`${built.server.url}/#/s/${session}`);
-  const plan = page.getByRole('group', { name: 'Plan', exact: true });
-  for (const text of ['Lo<U+200B>ok', 'a<U+2067>b', 'שלום', 'Fa<U+202E>st', '4 lines']) {
-    await plan.getByText(text).waitFor({ state: 'visible' });
+  await planCard().waitFor({ state: 'visible' });
+}
+
+it('marks hidden characters of a plan and of its options, those of character references too', async () => {
+  const plan =
+    '# Move\n\n1. Lo\u200bok\n2. Run `a\u2067b`, שלום\n\nThen&#x202e;go [o\u2060n](https://x.test/)\n\n```sh\nls\u00ad\n```\n';
+  await askPlan(plan, [{ label: 'Fa\u202est' }, { label: 'Thorough' }]);
+  const shown = ['Lo<U+200B>ok', 'a<U+2067>b', 'שלום', 'Then<U+202E>go', 'o<U+2060>n', 'ls<U+00AD>', 'Fa<U+202E>st'];
+  for (const text of [...shown, '10 lines']) {
+    await planCard().getByText(text).waitFor({ state: 'visible' });
   }
+  expect(await planCard().locator('mark').count()).toBe(6);
 });
 
-/** Evaluates to the characters of the command's single line from left to right, as they are drawn. */
-const DRAWN = `(() => {
-  const element = document.querySelector('[aria-label^="Approval:"] pre');
+/** Evaluates to the characters of a single line from left to right, as they are drawn. */
+const drawnIn = (selector: string) => `(() => {
+  const element = document.querySelector(${JSON.stringify(selector)});
   const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   const characters = [];
   while (texts.nextNode()) {
@@ -167,5 +180,38 @@ it.each([
   ['echo مرحبا | sh', `echo ${reversed('مرحبا')} | sh`],
 ])('draws %j from left to right, right-to-left words alone in their own direction', async (command, drawn) => {
   await ask(bash(command));
-  expect(await page.evaluate(DRAWN)).toBe(drawn);
+  expect(await page.evaluate(drawnIn('[aria-label^="Approval:"] pre'))).toBe(drawn);
+});
+
+it.each([
+  ['Run א 1 # ב', 'p', 'Run א 1 # ב'],
+  ['- echo "א" ; 1 "ב"', 'li', 'echo "א" ; 1 "ב"'],
+  ['אז `א 1 # ב`', 'code', 'א 1 # ב'],
+  ['```sh\nrm א 1 # ב\n```', 'pre', 'rm א 1 # ב\n'],
+])('draws plan %j from left to right', async (plan, element, drawn) => {
+  await askPlan(plan);
+  expect(await page.evaluate(drawnIn(`[aria-label="Plan"] .what ${element}`))).toBe(drawn);
+});
+
+it('draws an Arabic plan from right to left, its names from left to right', async () => {
+  const [read, once] = ['اقرأ', 'مرة'];
+  await askPlan(`# ${read}\n\n1. ${read} README.md (${once})\n2. ${read} \`npm test\`\n\n${read} a.ts, ${once}!`);
+  const drawn = (element: string) => page.evaluate(drawnIn(`[aria-label="Plan"] .what ${element}`));
+  expect(await drawn('h1')).toBe(reversed(read));
+  expect(await drawn('li')).toBe(`)${reversed(once)}( README.md ${reversed(read)}`);
+  expect(await drawn('li + li')).toBe(`npm test ${reversed(read)}`);
+  expect(await drawn('p')).toBe(`!${reversed(once)} ,a.ts ${reversed(read)}`);
+  expect(await planCard().locator('mark').count()).toBe(0);
+});
+
+it('marks the escapes in the heading of an approval, as those in its command', async () => {
+  await ask(bash('echo \u2067a'));
+  expect(await card().locator('header mark').allInnerTexts()).toEqual(['<U+2067>']);
+  expect(await card().locator('.what mark').allInnerTexts()).toEqual(['<U+2067>']);
+});
+
+it('draws a command that spells an escape as text', async () => {
+  await ask(bash('echo "<U+2067>"'));
+  expect(await card().locator('pre').innerText()).toBe('echo "<U+2067>"');
+  expect(await card().locator('.what mark').count()).toBe(0);
 });
