@@ -60,7 +60,6 @@ function createReviewParser() {
   const { rules } = md.renderer;
   const contentOf = (token: Token | undefined) => token?.content ?? '';
   rules.text = (tokens, at) => review(contentOf(tokens[at]));
-  rules['text_rtl'] = (tokens, at) => reviewHtml(contentOf(tokens[at]), { hasEscapes: true, rtl: true });
   rules.code_inline = (tokens, at) => reviewCode(contentOf(tokens[at]));
   rules.code_block = (tokens, at) => `<pre>${reviewCode(contentOf(tokens[at]))}</pre>`;
   // Line ends are drawn as such.
@@ -75,7 +74,6 @@ function createReviewParser() {
       block?.attrSet('dir', isRtl ? 'rtl' : 'ltr');
       const [start, end] = [new NewToken('review_open', 'span', 1), new NewToken('review_close', 'span', -1)];
       start.attrSet('class', isRtl ? 'review-rtl' : 'review-text');
-      for (const child of token.children) if (isRtl && child.type === 'text') child.type = 'text_rtl';
       token.children = [start, ...token.children, end];
     }
   });

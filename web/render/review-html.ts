@@ -26,13 +26,11 @@ export interface ReviewOptions {
   line?: boolean | undefined;
   /** The text already contains escapes, such as labels of the server; they are marked, too. Default: drawn as text. */
   hasEscapes?: boolean | undefined;
-  /** The text is part of one from right to left: its words are drawn in that order. */
-  rtl?: boolean | undefined;
 }
 
-/** Returns safe HTML, to be drawn in an element of the class `review-text`, or `review-rtl` if it is `rtl`. */
+/** Returns safe HTML, to be drawn in an element of the class `review-text` or `review-rtl`. */
 export function reviewHtml(text: string, options: ReviewOptions = {}): string {
-  const { language = '', line = false, hasEscapes = false, rtl = false } = options;
+  const { language = '', line = false, hasEscapes = false } = options;
   const marks: string[] = [];
   const mark = (escape: string) => {
     marks.push(escape);
@@ -42,6 +40,6 @@ export function reviewHtml(text: string, options: ReviewOptions = {}): string {
   const marked = hasEscapes ? visible(text).replace(ESCAPES, mark) : visible(text, mark);
   let at = 0;
   return highlightOrEscape(marked, language)
-    .replace(RIGHT_TO_LEFT, (words) => (rtl ? words : `<bdi dir="rtl">${words}</bdi>`))
+    .replace(RIGHT_TO_LEFT, (words) => `<bdi dir="rtl">${words}</bdi>`)
     .replaceAll(MARK, () => `<mark class="escape">${highlightOrEscape(marks[at++] ?? '', '')}</mark>`);
 }
