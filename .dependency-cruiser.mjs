@@ -95,7 +95,7 @@ export default {
     },
     {
       name: 'git-files-are-parsed-for-these-only',
-      comment: "What git itself reads of a repository follows `.git` pointers; others ask the finder.",
+      comment: 'What git itself reads of a repository follows `.git` pointers; others ask the finder.',
       severity: 'error',
       from: {
         path: '^server/',
