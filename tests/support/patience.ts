@@ -1,7 +1,8 @@
 /** Waits for what must come. Only a failure takes all the time there is, so that a busy machine makes none. */
 import { setTimeout as delay } from 'node:timers/promises';
 
-export const PATIENCE_MS = 60_000;
+/** Mutation tests wait less: most of their failures are events that never come. */
+export const PATIENCE_MS = Number(process.env.SERVICE_CODE_TEST_PATIENCE_MS ?? 60_000);
 /** Looks follow each other closely at first, for most of what comes comes at once. */
 const MAX_INTERVAL_MS = 20;
 

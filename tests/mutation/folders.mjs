@@ -1,0 +1,21 @@
+/** The folders whose tests are measured, each with the tests that are about it, less those that take long. */
+export const FOLDERS = {
+  'server/auth': [
+    'unit/auth/**',
+    'unit/http/request-target.test.ts',
+    'api/{auth,ban,permissions-origin,upgrade}.test.ts',
+  ],
+  'server/storage': ['unit/storage/**'],
+  'server/mcp/auth': ['unit/mcp/{discovery,grants,oauth-fetch}.test.ts', 'api/mcp-auth.test.ts'],
+  'utils/http': [
+    'unit/http/**',
+    'api/{connection-limits,documents,files-download,request-handler,send-file,server,upgrade}.test.ts',
+  ],
+  'server/files': [
+    'unit/{files,project-files}/**',
+    'unit/file-search/ignore-agreement.test.ts',
+    'api/files-list.test.ts',
+  ],
+  'server/permissions': ['unit/permissions/**', 'api/permissions-config.test.ts'],
+  'server/journal': ['unit/journal/**', 'unit/sessions/{cold-folds,live-sessions,session-recovery}.test.ts'],
+};

@@ -1,0 +1,24 @@
+// StrykerJS for one folder or file: `npm run mutate` passes its path and its tests by the environment.
+import { join } from 'node:path';
+
+const { MUTATE_PATH: path = 'server/auth' } = process.env;
+
+/** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
+export default {
+  mutate: [path.endsWith('.ts') ? path : `${path}/**/*.ts`],
+  testRunner: 'vitest',
+  plugins: ['@stryker-mutator/vitest-runner', join(import.meta.dirname, 'wording.mjs')],
+  ignorers: ['wording'],
+  vitest: { configFile: join(import.meta.dirname, 'vitest.config.ts'), related: false },
+  coverageAnalysis: 'perTest',
+  // Mutants of what runs when a module is loaded, such as tables, need every test of the folder.
+  ignoreStatic: true,
+  concurrency: 2,
+  timeoutMS: 10_000,
+  timeoutFactor: 2,
+  tempDirName: 'coverage/mutation/sandbox',
+  ignorePatterns: ['.output', '.nitro', '.data', 'coverage', 'web/dist'],
+  reporters: ['progress-append-only', 'clear-text', 'json'],
+  clearTextReporter: { allowColor: false, allowEmojis: false, logTests: false, reportTests: false },
+  jsonReporter: { fileName: `coverage/mutation/${path.replaceAll('/', '-')}.json` },
+};

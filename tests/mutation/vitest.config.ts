@@ -1,0 +1,14 @@
+/** The tests that `npm run mutate` runs for one folder: those that `MUTATE_TESTS` lists. */
+import { join } from 'node:path';
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  resolve: { alias: { '#endpoints': join(process.cwd(), 'tests/support/endpoints.ts') } },
+  test: {
+    include: (process.env.MUTATE_TESTS ?? '').split(' ').map((pattern) => `tests/${pattern}`),
+    isolate: false,
+    env: { SERVICE_CODE_VALIDATE_REPLIES: '1' },
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+  },
+});
