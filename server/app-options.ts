@@ -19,6 +19,14 @@ export interface HttpLimits {
   maxConnections: number | undefined;
 }
 
+/** Milliseconds that programs may take which read a project for the file actions. */
+export interface FileTimeouts {
+  /** Default: `GIT_TIMEOUT_MS`. */
+  gitMs?: number;
+  /** Default: `GREP_TIMEOUT_MS`. */
+  grepMs?: number;
+}
+
 /** Startup options after parsing. */
 export interface AppOptions {
   /** Home directory, absolute. */
@@ -48,6 +56,8 @@ export interface AppOptions {
   instructionsMaxAgeMs: number;
   /** Tests shorten and lower them. */
   httpLimits: HttpLimits;
+  /** Tests shorten them. */
+  fileTimeouts: FileTimeouts;
   /** Read at every use, so that a changed variable counts. */
   env: () => NodeJS.ProcessEnv;
 }
@@ -76,6 +86,7 @@ const DEFAULTS = {
   network: systemNetwork,
   instructionsMaxAgeMs: INSTRUCTIONS_MAX_AGE_MS,
   httpLimits: { headersMs: 10_000, headersCheckMs: 2000, bodyIdleMs: 60_000, maxConnections: undefined },
+  fileTimeouts: {},
   env: () => process.env,
 } satisfies Partial<AppOptions>;
 

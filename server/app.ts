@@ -329,7 +329,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     return program;
   });
   opened.add({ close: () => program?.close() });
-  const git = opened.add(createGit({ runtime, clock }));
+  const git = opened.add(createGit({ runtime, clock, timeoutMs: options.fileTimeouts.gitMs }));
   const trees = opened.add(createTrees({ windowMs: () => windowMs(options.env()), log }));
   const fileSearch = opened.add(createFileSearch({ trees, runtime, topOf, env: options.env, clock, log }));
   const watches = createWatches({

@@ -15,11 +15,18 @@ export interface Git {
   close(): void;
 }
 
-export function createGit({ runtime, clock }: { runtime: GitRuntime; clock: Pick<Clock, 'now'> }): Git {
+export interface GitDeps {
+  runtime: GitRuntime;
+  clock: Pick<Clock, 'now'>;
+  /** How long all processes of one request may take together; default `GIT_TIMEOUT_MS`. */
+  timeoutMs?: number | undefined;
+}
+
+export function createGit({ runtime, clock, timeoutMs }: GitDeps): Git {
   const pullRequests = createPullRequests({ runtime, clock });
   const open: Git['open'] = async (directory, signal) => {
     const { openWorkTree } = await import('./work-tree.ts');
-    return openWorkTree(directory, { runtime, signal });
+    return openWorkTree(directory, { runtime, signal, timeoutMs });
   };
   return {
     open,

@@ -81,7 +81,7 @@ export async function openWorkTree(
   }: {
     runtime: GitRuntime;
     signal: AbortSignal;
-    timeoutMs?: number;
+    timeoutMs?: number | undefined;
     /** Those of the work tree around this one. */
     programs?: OwnPrograms;
   },

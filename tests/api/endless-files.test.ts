@@ -1,6 +1,6 @@
 /** Files of a project that never end, or that nobody writes to: in each place where git and ripgrep read one. */
 import { execFileSync } from 'node:child_process';
-import { appendFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, cp, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startFilesSession, type FilesSession } from '#support/files-session.ts';
@@ -79,8 +79,70 @@ describe('a link to an endless device', () => {
   });
 });
 
-describe('a link to a pipe', () => {
-  it.each(['.gitattributes', '.gitmodules'])('as %s does no harm', async (place) => {
+describe('a pipe', () => {
+  /** Its git and its grep have half a second: what waits for the pipe is given up soon. */
+  let hasty: FilesSession;
+  beforeAll(async () => {
+    hasty = await startFilesSession({ fileTimeouts: { gitMs: 500, grepMs: 500 } });
+  });
+  afterAll(() => hasty.close());
+
+  const TIMED_OUT: Record<string, unknown> = {
+    git_status: expect.stringContaining('it took more than 0.5 s'),
+    diff: expect.stringContaining('it took more than 0.5 s'),
+    grep: 'grep timed out after 500ms',
+  };
+
+  /** Sends the requests that wait for the pipe to the hasty server, the others to the one with all the time. */
+  async function expectTimeouts(place: string, waiting: readonly string[]): Promise<void> {
+    await rm(hasty.root, { recursive: true, force: true });
+    await cp(session.root, hasty.root, { recursive: true });
+    for (const { root } of [session, hasty]) {
+      await rm(join(root, place), { recursive: true, force: true });
+      execFileSync('mkfifo', [join(root, place)]);
+    }
+    for (const [action, body, data] of ACTIONS) {
+      // Ten seconds, in a test of its own.
+      if (action === 'search' && waiting.includes('grep')) continue;
+      if (waiting.includes(action)) {
+        expect([action, await hasty.fs(action, body)]).toMatchObject([action, { msg: TIMED_OUT[action], data: null }]);
+      } else {
+        expect([action, await session.fs(action, body)]).toMatchObject([action, { code: 0, data }]);
+      }
+      // No thread of the server waits with the program.
+      expect(await hasty.server.api('GET', '/meta')).toMatchObject({ code: 0 });
+    }
+  }
+
+  it.each<[place: string, waiting: string[]]>([
+    ['.gitignore', ['grep', 'git_status']],
+    ['.ignore', ['grep']],
+    ['.git/info/exclude', ['grep', 'git_status', 'diff']],
+    ['.git/config', ['git_status', 'diff']],
+    ['.git/index', ['git_status', 'diff']],
+    ['.git/HEAD', ['git_status', 'diff']],
+    ['.git/commondir', ['git_status', 'diff']],
+  ])('as %s ends what waits for it within its time, and nothing else', expectTimeouts);
+
+  it('as .gitignore ends a search of names, which says that it has not seen all', async () => {
+    // Nothing is known of a directory that was never searched before.
+    const fresh = await startFilesSession();
+    try {
+      await writeFile(join(fresh.root, 'a'), '');
+      execFileSync('mkfifo', [join(fresh.root, '.gitignore')]);
+      expect(await fresh.ok('search', { query: 'a' })).toMatchObject({ truncated: true });
+    } finally {
+      await fresh.close();
+    }
+  });
+
+  it('as .git leaves git unavailable, and the rest at work', async () => {
+    await rm(join(session.root, '.git'), { recursive: true });
+    execFileSync('mkfifo', [join(session.root, '.git')]);
+    await expectReplies({ git_status: unavailable, diff: unavailable });
+  });
+
+  it.each(['.gitattributes', '.gitmodules'])('that %s links to does no harm', async (place) => {
     execFileSync('mkfifo', [join(session.outside, 'pipe')]);
     await replace(place, join(session.outside, 'pipe'));
     await expectReplies();

@@ -333,9 +333,14 @@ describe('a .git entry', () => {
     expect(await world.api('GET', '/meta')).toMatchObject({ code: 0 });
   });
 
-  test.each(['.git', '.git/commondir', '.git/HEAD'])('%s without an end is given up', async (name) => {
+  test.each(
+    ['.git', '.git/commondir', '.git/HEAD'].flatMap((name) => [
+      [name, 'without an end', (path: string): Promise<void> => symlink('/dev/zero', path)] as const,
+      [name, 'that is a pipe', (path: string): void => void execFileSync('mkfifo', [path])] as const,
+    ]),
+  )('%s %s is given up', async (name, _what, put) => {
     await rm(join(world.project, name), { recursive: true, force: true });
-    await symlink('/dev/zero', join(world.project, name));
+    await put(join(world.project, name));
     const talk = await startTalk(world);
     expect(await fate(talk, 'Write', { path: 'new.txt', content: 'x' })).toBe('asked');
   });

@@ -20,7 +20,7 @@ export interface GrepDeps {
   signal: AbortSignal;
   /** Where ripgrep is; undefined when there is none. */
   ripgrep?: typeof findRipgrep;
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
 }
 
 const byCodeUnits = (a: GrepFile, b: GrepFile) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0);

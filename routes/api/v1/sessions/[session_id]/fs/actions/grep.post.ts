@@ -11,5 +11,10 @@ export default defineFilesEndpoint({
   large: true,
   errors: ['fs.path_not_found', 'fs.permission_denied', 'fs.grep_timeout'],
   handler: ({ body, directory, app, signal }) =>
-    grep(directory, body, { runtime: app.runtime, topOf: app.projects.topOf, signal }),
+    grep(directory, body, {
+      runtime: app.runtime,
+      topOf: app.projects.topOf,
+      signal,
+      timeoutMs: app.options.fileTimeouts.grepMs,
+    }),
 });
