@@ -3,8 +3,12 @@ import { dirname, join } from 'node:path';
 import type { Runtime } from '#server/runtime/runtime.ts';
 
 function directoriesAbove(path: string): string[] {
-  const directory = dirname(path);
-  return directory === path ? [] : [directory, ...directoriesAbove(directory)];
+  const above: string[] = [];
+  for (let directory = path; directory !== dirname(directory);) {
+    directory = dirname(directory);
+    above.push(directory);
+  }
+  return above;
 }
 
 /** The directories at and above an absolute path that hold a `.git` entry of any kind and owner, nearest first. */
