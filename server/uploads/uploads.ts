@@ -26,7 +26,8 @@ const MAX_ID_CHARS = 200;
 export const isUploadId = (id: string): boolean => id.length <= MAX_ID_CHARS && ID.test(id);
 
 const FOLDER = 'files';
-const DEFAULT_MAX_BYTES = 2 ** 31;
+/** An upload may be so long unless `SERVICE_CODE_UPLOAD_MAX_BYTES` is set. */
+export const DEFAULT_MAX_BYTES = 2 ** 31;
 const LAST_TIME = 8_640_000_000_000_000;
 /** What has not been written to for so long, and has no record, is of an upload that died. */
 const ABANDONED_MS = 24 * 60 * 60 * 1000;

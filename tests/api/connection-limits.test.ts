@@ -56,6 +56,16 @@ function client({ withToken = true } = {}) {
 
 const isOpen = (socket: Socket) => !socket.destroyed && !socket.closed;
 
+it('by default headers may take 10 s, and a body may pause for 60 s', async () => {
+  server = await startServer();
+  expect(server.app.options.httpLimits).toEqual({
+    headersMs: 10_000,
+    headersCheckMs: 2000,
+    bodyIdleMs: 60_000,
+    maxConnections: undefined,
+  });
+});
+
 describe('time', () => {
   it.each(['', 'G', 'GET /api/v1/healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: '])(
     'a header block that is not complete in time is answered with a bare 408: %j',

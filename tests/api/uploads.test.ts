@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { DEFAULT_MAX_BYTES } from '#server/uploads/uploads.ts';
 import { manualClock, type ManualClock } from '#support/manual-clock.ts';
 import { eventually } from '#support/patience.ts';
 import { rawRequest } from '#support/raw-request.ts';
@@ -309,7 +310,8 @@ describe('a file above the limit', () => {
     expect(await post(part(FILE, 'x'.repeat(200_000)) + END)).toMatchObject({ code: 0, data: { size: 200_000 } });
   });
 
-  it.each(['1e3', '-1', 'many', ' '])('the limit %j is the default', async (limit) => {
+  it.each(['1e3', '-1', 'many', ' '])('the limit %j is the default, 2 GiB', async (limit) => {
+    expect(DEFAULT_MAX_BYTES).toBe(2 * 1024 ** 3);
     env.SERVICE_CODE_UPLOAD_MAX_BYTES = limit;
     expect(await post(part(FILE, 'x'.repeat(2000)) + END)).toMatchObject({ code: 0 });
   });
