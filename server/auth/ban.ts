@@ -25,8 +25,8 @@ function clientKey(peer: string): string {
   const before = groups(start);
   // After the `::`, which replaces as many zeros as are missing.
   const after = groups(end ?? '');
-  const isDotted = after.at(-1)?.includes('.') === true;
-  const zeros = end === undefined ? 0 : 8 - before.length - after.length - (isDotted ? 1 : 0);
+  // An IPv4 part takes two groups, but the system writes one only after five groups of zeros.
+  const zeros = 8 - before.length - after.length;
   return [...before, ...Array<string>(zeros).fill('0'), ...after].slice(0, NETWORK_GROUPS).join(':');
 }
 

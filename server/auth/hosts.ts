@@ -21,7 +21,9 @@ export function parseHost(host: string): string | undefined {
 /** Whether a server bound to `host` is reachable from this machine only. */
 export function isLoopbackBind(host: string): boolean {
   // Resolvers need not know a name with a final dot, or an address, from the hosts file.
-  const name = host.endsWith('.') ? '' : (parseHost(host) ?? '');
+  if (host.endsWith('.')) return false;
+  const name = parseHost(host);
+  if (name === undefined) return false;
   return name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'));
 }
 

@@ -1,12 +1,6 @@
 /** Connections that are open when the token is replaced. */
-import { readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createCredentials } from '#server/auth/credentials.ts';
-import { createRevocation } from '#server/auth/revocation.ts';
-import { openToken, rotateToken } from '#server/auth/token.ts';
-import { createLogger } from '#server/logging/log.ts';
-import { until } from '#support/patience.ts';
+import { rotateToken } from '#server/auth/token.ts';
 import { openTerminal, viewTerminal } from '#support/terminals.ts';
 import { startWorld, type World } from '#support/world.ts';
 import { connect, type WsClient } from '#support/ws-client.ts';
@@ -85,87 +79,4 @@ it('with keepConnections nothing is closed, until the next rotation without it',
   const last = await connect({ url: server.url, token: third });
   await answersPing(last, 'still here');
   await last.close();
-});
-
-/** Checks of a home's connections, which are counted; those opened with `secrets` are open. */
-async function checks(home: string, secrets: string[]) {
-  const file = await openToken(home);
-  const open = new Set(secrets);
-  let count = 0;
-  const revocation = await createRevocation({
-    token: file,
-    credentials: createCredentials(file, undefined),
-    connections: {
-      async endRefused(accepts) {
-        for (const secret of open) if (!(await accepts(secret))) open.delete(secret);
-        count += 1;
-      },
-    },
-    log: createLogger('silent'),
-    checkMs: 1,
-  });
-  return {
-    open: () => [...open],
-    /** Waits for a check that begins after this call. */
-    async next() {
-      const before = count;
-      await until(() => count >= before + 2, 'a check');
-    },
-    close: revocation.close,
-  };
-}
-
-it('a file that is missing, empty or too open for a while closes nothing', async () => {
-  const { home, token } = world.server;
-  const path = join(home, 'server.token');
-  const checked = await checks(home, [token]);
-  try {
-    await checked.next();
-    await rm(path);
-    await checked.next();
-    expect(checked.open()).toEqual([token]);
-    await writeFile(path, '', { mode: 0o600 });
-    await checked.next();
-    expect(checked.open()).toEqual([token]);
-    await rm(path);
-    await writeFile(path, 'another', { mode: 0o644 });
-    await checked.next();
-    expect(checked.open()).toEqual([token]);
-    await rm(path);
-    await writeFile(path, token, { mode: 0o600 });
-    await checked.next();
-    expect(checked.open()).toEqual([token]);
-    const next = await rotateToken(home);
-    expect(await readFile(path, 'utf8')).toBe(next);
-    await checked.next();
-    expect(checked.open()).toEqual([]);
-  } finally {
-    checked.close();
-  }
-});
-
-it('a rotation that keeps connections keeps them only from the token before it', async () => {
-  const { home, token } = world.server;
-  const checked = await checks(home, [token]);
-  try {
-    const second = await rotateToken(home, { keepConnections: true });
-    await checked.next();
-    expect(checked.open()).toEqual([token]);
-    await rotateToken(home, { keepConnections: true });
-    await checked.next();
-    expect(checked.open()).toEqual([token]);
-    expect(second).not.toBe(token);
-    await rotateToken(home);
-    await checked.next();
-    expect(checked.open()).toEqual([]);
-  } finally {
-    checked.close();
-  }
-  const late = await checks(home, [token]);
-  try {
-    await late.next();
-    expect(late.open()).toEqual([]);
-  } finally {
-    late.close();
-  }
 });

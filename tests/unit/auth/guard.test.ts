@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createBan } from '#server/auth/ban.ts';
 import { createCredentials } from '#server/auth/credentials.ts';
 import { createGuard } from '#server/auth/guard.ts';
@@ -76,6 +76,23 @@ describe('token', () => {
     expect(await status(setup(), { ...request, authorization: facts.authorization })).toBe('pass');
   });
 
+  it('is needed where either reading of the target, decoded or by its segments, is below the API', async () => {
+    const request = { authorization: undefined };
+    expect(await status(setup(), { ...request, target: { decoded: '/x', segments: ['api', 'x'] } })).toBe(401);
+    expect(await status(setup(), { ...request, target: { decoded: '/api/x', segments: ['x'] } })).toBe(401);
+    expect(await status(setup(), { ...request, target: { decoded: '/x', segments: ['x', 'api'] } })).toBe('pass');
+  });
+
+  it('marks a request as authorized where one was needed and valid', async () => {
+    expect(await setup().request(facts)).toEqual({ outcome: 'pass', headers: {}, authorized: true });
+    expect(await setup().request({ ...facts, target: at('/') })).toEqual({ outcome: 'pass', headers: {} });
+  });
+
+  it('is never an empty text, not even where the token is one', async () => {
+    const credentials = createCredentials({ current: async () => '' }, '');
+    expect(await credentials.accepts('')).toBe(false);
+  });
+
   it('of a malformed target is not looked at: the target is refused', async () => {
     expect(await status(setup(), { target: undefined })).toBe(400);
     expect(await status(setup(), { target: undefined, method: 'OPTIONS', origin: 'http://localhost' })).toBe(400);
@@ -117,6 +134,21 @@ describe('ban', () => {
     expect(await guard.upgrade(upgrade)).toBe(429);
   });
 
+  it('is named in the refusal, as are a missing token and a malformed target', async () => {
+    const guard = setup(() => 0);
+    const refusal = async (change: Partial<RequestFacts>) => (await guard.request({ ...facts, ...change })).refusal;
+    expect(await refusal({ target: undefined })).toEqual({
+      error: 'validation.failed',
+      message: 'Malformed URL',
+      status: 400,
+    });
+    const unauthorized = { error: 'auth.unauthorized', message: 'Unauthorized' };
+    for (let failures = 0; failures < 10; failures += 1) {
+      expect(await refusal({ authorization: undefined })).toEqual(unauthorized);
+    }
+    expect(await refusal({})).toEqual({ error: 'rate.limited', message: 'Too many failed auth attempts' });
+  });
+
   it('applies to requests that were admitted before it', async () => {
     const guard = setup(() => 0);
     const guesses = Array.from({ length: 100 }, (_, n) => (n === 50 ? facts.authorization : `Bearer ${n}`));
@@ -141,6 +173,12 @@ describe('ban', () => {
     ['2001:DB8:1:2::1', '2001:db8:1:2::2', true],
     ['2001:db8::1', '2001:db8:0:0:1::', true],
     ['2001:db8::1', '2001:db8::1:0:0:0:1', false],
+    ['0:0:0:a::', '::a:1:2:3:4', true],
+    ['1:23::1', '12:3::1', false],
+    ['1:2:3:4:5:6:7:8', '1:2:3:4::', true],
+    ['1:2:3:4:5:6:7:8', '1:2:3::4:5', false],
+    ['::1.2.3.4', '::1', true],
+    ['fe80::1%eth0', 'fe80::2%eth1', true],
     ['2001:db8:1:2::1', '2001:db8:1:3::1', false],
     ['::1', '::2', true],
     ['::1', '1::', false],
@@ -156,6 +194,36 @@ describe('ban', () => {
     expect(await status(guard, { remoteAddress: other })).toBe(expected ? 429 : 'pass');
   });
 
+  it('is forgotten, oldest first, when more than 10,000 addresses have failed', () => {
+    const ban = createBan(() => 0);
+    const addresses = Array.from({ length: 10_001 }, (_, n) => `10.0.${n >> 8}.${n & 255}`);
+    const [oldest = '', second = '', ...others] = addresses;
+    for (let failures = 0; failures < 10; failures += 1) for (const address of [oldest, second]) ban.fail(address);
+    for (const address of others.slice(1)) ban.fail(address);
+    expect([oldest, second].map(ban.banned)).toEqual([true, true]);
+    ban.fail(others[0] ?? '');
+    expect([oldest, second].map(ban.banned)).toEqual([false, true]);
+  });
+
+  it('comes before every other check of an upgrade', async () => {
+    const guard = setup(() => 0);
+    const upgrade = { ...facts, authorization: undefined, protocols: undefined };
+    for (let failures = 0; failures < 10; failures += 1) await guard.upgrade(upgrade);
+    expect(await guard.upgrade({ ...upgrade, host: 'evil.test' })).toBe(429);
+  });
+
+  it('neither knows nor counts a peer without an address, as of a connection that has closed', async () => {
+    const unexpected = () => expect.unreachable();
+    const guard = createGuard({
+      ban: { banned: unexpected, fail: unexpected },
+      hostAllowed: () => true,
+      listedOrigins: new Set(),
+      credentials: createCredentials({ current: async () => TOKEN }, undefined),
+    });
+    expect(await status(guard, { remoteAddress: undefined, authorization: undefined })).toBe(401);
+    expect(await status(guard, { remoteAddress: undefined })).toBe('pass');
+  });
+
   it('carries the CORS headers of an allowed origin', async () => {
     const guard = setup(() => 0);
     for (let failures = 0; failures < 10; failures += 1) await status(guard, { authorization: undefined });
@@ -165,10 +233,7 @@ describe('ban', () => {
 });
 
 describe('host', () => {
-  const check = createHostCheck({
-    bindHost: 'box.lan',
-    allowedHosts: ['one.test:80', '.many.test', 'two.test.', '.dots.test.'],
-  });
+  const allowedHosts = ['one.test:80', '.many.test', ' Two.test. ', '.dots.test.', '.'];
   it.each([
     ['localhost:1', true],
     ['a.localhost', true],
@@ -235,7 +300,9 @@ describe('host', () => {
     ['evil.test, a.localhost', false],
     ['%6cocalhost', false],
     ['10.1.1.1:80:1', false],
-  ])('%s', (host, expected) => expect(check(host)).toBe(expected));
+  ])('%s', (host, expected) => {
+    expect(createHostCheck({ bindHost: 'box.lan', allowedHosts })(host)).toBe(expected);
+  });
 
   it('names the host and the remedy', async () => {
     const verdict = await setup().request({ ...facts, host: 'evil.test' });
@@ -256,6 +323,8 @@ describe('host', () => {
     ['0.0.0.0', false],
     ['::', false],
     ['127.evil.test', false],
+    ['', false],
+    ['evil.test/127.0.0.1', false],
     // Where that leads is up to the resolver.
     ['localhost.', false],
     ['127.0.0.1.', false],
@@ -319,6 +388,9 @@ describe('upgrade token', () => {
     [undefined, 'service-code.bearer.', 401],
     ['Bearer bad', `service-code.bearer.${TOKEN}`, 401],
     ['Basic x', `service-code.bearer.${TOKEN}`, 'pass'],
+    // A header without a token leaves the decision to the subprotocol.
+    ['Bearer ', `service-code.bearer.${TOKEN}`, 'pass'],
+    ['Bearer  bad', `service-code.bearer.${TOKEN}`, 'pass'],
     [undefined, undefined, 401],
   ])('%s / %s', async (authorization, protocols, expected) => {
     expect(await setup().upgrade({ ...facts, authorization, protocols })).toBe(expected);
@@ -352,12 +424,15 @@ describe('without credentials', () => {
     ['http://evil.test.', '127.0.0.1:58627', false],
   ])('%s at %s', (origin, host, expected) => expect(isOwnOrigin(origin, host, listed)).toBe(expected));
 
-  const guard = createGuard({
-    ban: undefined,
-    hostAllowed: createHostCheck({ bindHost: '127.0.0.1', allowedHosts: [] }),
-    listedOrigins: new Set(['https://listed.test']),
-    credentials: undefined,
-  });
+  const openGuard = () =>
+    createGuard({
+      ban: undefined,
+      hostAllowed: createHostCheck({ bindHost: '127.0.0.1', allowedHosts: [] }),
+      listedOrigins: new Set(['https://listed.test']),
+      credentials: undefined,
+    });
+  let guard: ReturnType<typeof openGuard>;
+  beforeEach(() => void (guard = openGuard()));
 
   it.each(['null', 'https://evil.test', 'http://127.0.0.1:3000'])(
     'refuses %s for every method and path',
@@ -393,6 +468,8 @@ describe('without credentials', () => {
       for (const path of ['/', '/assets/x.js', '/s/session', '/api/v1/healthz']) {
         expect((await guard.request({ ...facts, target: at(path), fetchSite })).outcome).toBe('pass');
       }
+      // Its own origin says nothing about a request that came here by way of another site.
+      expect((await guard.request({ ...facts, fetchSite, origin: 'http://127.0.0.1:58627' })).outcome).toBe('refused');
       const listedOrigin = { fetchSite, origin: 'https://listed.test' };
       expect((await guard.request({ ...facts, ...listedOrigin })).outcome).toBe('pass');
       expect(await guard.upgrade({ ...facts, ...listedOrigin, protocols: undefined })).toBe('pass');
@@ -413,8 +490,11 @@ describe('without credentials', () => {
 
   it('serves its own page, listed origins and who is no browser', async () => {
     for (const origin of [undefined, 'http://127.0.0.1:58627', 'https://listed.test']) {
-      expect((await guard.request({ ...facts, authorization: undefined, origin })).outcome).toBe('pass');
-      expect(await guard.upgrade({ ...facts, authorization: undefined, origin, protocols: undefined })).toBe('pass');
+      const request = { ...facts, authorization: undefined, origin };
+      const verdict = await guard.request(request);
+      expect(verdict.outcome).toBe('pass');
+      expect(verdict).not.toHaveProperty('authorized');
+      expect(await guard.upgrade({ ...request, protocols: undefined })).toBe('pass');
     }
   });
 });

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync, renameSync, writeFileSync } from 'node:fs';
-import { chmod, mkdtemp, open, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import fs, { chmod, mkdtemp, open, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { openToken, rotateToken } from '#server/auth/token.ts';
 import { StartError } from '#server/start-error.ts';
 
@@ -33,6 +34,61 @@ it('agrees between servers that start at once', async () => {
   const files = await Promise.all(Array.from({ length: 8 }, () => openToken(home)));
   const tokens = await Promise.all(files.map((file) => file.current()));
   expect(new Set(tokens)).toEqual(new Set([await readFile(path, 'utf8')]));
+  expect(await readdir(home)).toEqual(['server.token']);
+});
+
+/** Observes a function of `node:fs/promises` until the test ends. */
+function spyOnFs<Name extends 'link' | 'open'>(name: Name) {
+  const spy = vi.spyOn(fs, name);
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    spy.mockRestore();
+    syncBuiltinESMExports();
+  });
+  return spy;
+}
+
+it('does not start where the file cannot be made, and says why', async () => {
+  const nowhere = join(home, 'nowhere');
+  await expect(openToken(nowhere)).rejects.toMatchObject({ code: 'ENOENT', path: expect.stringContaining('.tmp-') });
+  const failure = Object.assign(new Error('EPERM: operation not permitted, link'), { code: 'EPERM' });
+  spyOnFs('link').mockRejectedValueOnce(failure);
+  await expect(openToken(home)).rejects.toBe(failure);
+  expect(await readdir(home)).toEqual([]);
+});
+
+it('reads the file only when it has changed, also in place, and closes it', async () => {
+  const file = await openToken(home);
+  const opened = spyOnFs('open');
+  const token = await file.current();
+  expect(await file.current()).toBe(token);
+  expect(opened).not.toHaveBeenCalled();
+  await writeFile(path, 'x'.repeat(token.length));
+  await utimes(path, 0, 0);
+  opened.mockClear();
+  expect(await file.current()).toBe('x'.repeat(token.length));
+  expect(await file.current()).toBe('x'.repeat(token.length));
+  expect(opened).toHaveBeenCalledTimes(1);
+  for (const { value } of opened.mock.settledResults) expect(value).toMatchObject({ fd: -1 });
+});
+
+it('can be rotated where there is none yet, also with open connections kept', async () => {
+  const token = await rotateToken(home, { keepConnections: true });
+  expect(await (await openToken(home)).current()).toBe(token);
+});
+
+it('keeps connections over the rotation that was to keep them and no other, and writes no token elsewhere', async () => {
+  const file = await openToken(home);
+  const first = await file.current();
+  const second = await rotateToken(home);
+  expect(await file.keepsConnections(first, second)).toBe(false);
+  const third = await rotateToken(home, { keepConnections: true });
+  expect(await file.keepsConnections(second, third)).toBe(true);
+  expect(await file.keepsConnections(first, third)).toBe(false);
+  expect(await file.keepsConnections(third, second)).toBe(false);
+  const kept = join(home, 'server.token.kept');
+  expect((await stat(kept)).mode & 0o777).toBe(0o600);
+  for (const token of [second, third]) expect(await readFile(kept, 'utf8')).not.toContain(token);
 });
 
 it('adopts a rotation at the next check', async () => {
