@@ -56,7 +56,7 @@ export function createDocuments({ home, drivers = {} }: DocumentsOptions): Docum
     // As it is stored: unstorage's own reading makes values of whatever looks like one.
     const value = await storage.getItemRaw<unknown>(key);
     if (value === null || value === undefined) return undefined;
-    return typeof value === 'string' ? value : Buffer.from(bytes.parse(value)).toString('utf8');
+    return typeof value === 'string' ? value : Buffer.from(bytes.parse(value)).toString();
   }
 
   return {

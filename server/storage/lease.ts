@@ -10,6 +10,7 @@ import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { errorCode } from '#server/files/errno.ts';
+import { tryParseJson } from '#server/json.ts';
 import { runAtExit } from '#server/processes/process-exit.ts';
 
 const ownerSchema = z.object({
@@ -71,8 +72,7 @@ function addHeld(file: string, change: 1 | -1): void {
 
 /** The live server that holds the lease, if any. */
 export async function leaseOwner(path: string, holder: LeaseHolder): Promise<LeaseOwner | undefined> {
-  const current = await highest(path);
-  return current === 0 ? undefined : liveOwner(`${path}.${current}`, holder);
+  return liveOwner(`${path}.${await highest(path)}`, holder);
 }
 
 /** Whether the last owner gave the lease back, or there never was one; false also while a live server has it. */
@@ -91,12 +91,12 @@ export async function acquireLease(
   try {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const current = await highest(path);
-      const owner = current === 0 ? undefined : await liveOwner(`${path}.${current}`, holder);
+      const owner = await liveOwner(`${path}.${current}`, holder);
       if (owner) return { owner };
       // Before the link: a silence from here on shows at the first fence.
       const silences = holder.silences();
       if (!(await linkNext(path, current, temporary))) continue;
-      if (current > 0) await removeQuietly(`${path}.${current}`);
+      await removeQuietly(`${path}.${current}`);
       return { lease: createLease(path, current + 1, holder, silences) };
     }
     throw new Error(`no lease could be taken at ${path} after ${MAX_ATTEMPTS} attempts`);
@@ -129,7 +129,7 @@ async function linkNext(path: string, current: number, temporary: string): Promi
 
 /** Cleaning up must not fail what is done; a file that stays names no live owner, or a process that has no such lease. */
 async function removeQuietly(path: string): Promise<void> {
-  await rm(path, { force: true }).catch(() => undefined);
+  await rm(path).catch(() => undefined);
 }
 
 function createLease(path: string, number: number, holder: LeaseHolder, silencesSeen: number): Lease {
@@ -145,7 +145,7 @@ function createLease(path: string, number: number, holder: LeaseHolder, silences
       if (silences === seen) return;
       const current = highestOf(readdirSync(dirname(path)), path);
       if (current !== number) {
-        lost = new LeaseLostError(path, current > number ? parseOwner(textSync(`${path}.${current}`)) : undefined);
+        lost = new LeaseLostError(path, parseOwner(textSync(`${path}.${current}`)));
         throw lost;
       }
       seen = silences;
@@ -164,6 +164,7 @@ function createLease(path: string, number: number, holder: LeaseHolder, silences
   };
 }
 
+/** The highest number; 0 where there is none, which is no number of a lease. */
 const highest = async (path: string) => highestOf(await readdir(dirname(path)), path);
 
 function highestOf(names: string[], path: string): number {
@@ -208,10 +209,5 @@ function orGone(error: unknown): string {
 
 /** Undefined for a released lease, and for a text that the disk lost in a crash. */
 function parseOwner(text: string): LeaseOwner | undefined {
-  try {
-    return ownerSchema.parse(JSON.parse(text));
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof z.ZodError) return undefined;
-    throw error;
-  }
+  return ownerSchema.safeParse(tryParseJson(text)).data;
 }

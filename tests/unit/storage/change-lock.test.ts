@@ -92,6 +92,9 @@ describe('the lock of a change', () => {
   it('reports what the file system refuses', async () => {
     const home = await mkdtemp(join(await temporaryHome(), 'x'));
     await rm(home, { recursive: true });
-    await expect(openLock(join(home, 'lock')).lock.hold(async () => undefined)).rejects.toMatchObject({ code: 50003 });
+    await expect(openLock(join(home, 'lock')).lock.hold(async () => undefined)).rejects.toMatchObject({
+      code: 50003,
+      cause: { code: 'ENOENT' },
+    });
   });
 });

@@ -1,5 +1,6 @@
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Driver } from 'unstorage';
 import memory from 'unstorage/drivers/memory';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -24,6 +25,56 @@ describe('documents', () => {
     expect(await documents.get('a.json', schema)).toEqual({ name: 'x', size: 2 });
     expect(await documents.version('a.json')).toBeUndefined();
     await documents.close();
+  });
+
+  it('reads texts of drivers that give bytes, and takes undefined for no document', async () => {
+    const values = new Map([['a', Buffer.from('grün')]]);
+    const driver: Driver = { ...memory(), getItemRaw: (key) => values.get(key) };
+    const documents = createDocuments({ home: '/nowhere', drivers: { home: driver } });
+    expect(await documents.getText('a')).toBe('grün');
+    expect(await documents.getText('b')).toBeUndefined();
+    expect(await documents.get('b', schema)).toBeUndefined();
+  });
+
+  it('takes the version from the driver only, and only where it is a text', async () => {
+    const named = createDocuments({ home: await temporaryHome() });
+    // unstorage's own place for facts about a document.
+    await named.setText('a.json$', '{"version":"written by somebody"}');
+    expect(await named.version('a.json')).toBeUndefined();
+    const driver: Driver = { ...memory(), getMeta: () => ({ version: 3 }) };
+    const numbered = createDocuments({ home: '/nowhere', drivers: { home: driver } });
+    await numbered.setText('a.json', '1');
+    expect(await numbered.version('a.json')).toBeUndefined();
+  });
+
+  it('names what the driver refused, with its error as the cause', async () => {
+    const refusal = new Error('the store is away');
+    const refuse = () => Promise.reject(refusal);
+    const driver: Driver = {
+      name: 'refusing',
+      hasItem: refuse,
+      getItem: refuse,
+      setItem: refuse,
+      removeItem: refuse,
+      getKeys: refuse,
+      getMeta: refuse,
+    };
+    const documents = createDocuments({ home: '/nowhere', drivers: { home: driver } });
+    const refused = {
+      read: [documents.get('a', schema), documents.getText('a'), documents.version('a')],
+      written: [documents.set('a', schema, { name: 'x' }), documents.setText('a', 'x')],
+      removed: [documents.remove('a')],
+      listed: [documents.keys('a')],
+    };
+    for (const [action, attempts] of Object.entries(refused)) {
+      for (const attempt of attempts) {
+        await expect(attempt).rejects.toMatchObject({
+          code: 50003,
+          message: `document a cannot be ${action}: the store is away`,
+          cause: refusal,
+        });
+      }
+    }
   });
 
   it('says which document is damaged instead of taking it for an empty one', async () => {

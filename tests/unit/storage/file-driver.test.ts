@@ -1,4 +1,4 @@
-import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fileDriver } from '#server/storage/file-driver.ts';
@@ -46,10 +46,29 @@ describe('file driver', () => {
     expect(await driver.hasItem('a:b', {})).toBe(false);
   });
 
+  it('takes no failure of the file system for a document that is absent', async () => {
+    const { driver } = await files();
+    const key = 'x'.repeat(300);
+    await expect(driver.getItem(key)).rejects.toThrow('ENAMETOOLONG');
+    await expect(driver.hasItem(key, {})).rejects.toThrow('ENAMETOOLONG');
+    await expect(driver.getMeta?.(key, {})).rejects.toThrow('ENAMETOOLONG');
+    await expect(driver.removeItem?.(key, {})).rejects.toThrow('ENAMETOOLONG');
+    await expect(driver.getKeys(key, {})).rejects.toThrow('ENAMETOOLONG');
+  });
+
+  it('lists only the keys below a prefix', async () => {
+    const { driver } = await files();
+    for (const key of ['a', 'dir:b', 'dir:deep:c']) await driver.setItem?.(key, '1', {});
+    expect((await driver.getKeys('dir:', {})).sort()).toEqual(['dir:b', 'dir:deep:c']);
+    expect((await driver.getKeys('', {})).sort()).toEqual(['a', 'dir:b', 'dir:deep:c']);
+  });
+
   it('refuses to leave its base', async () => {
     const { driver } = await files();
-    for (const key of ['..', 'a:..:b', 'a::b', '', '.'])
+    for (const key of ['..', 'a:..:b', 'a::b', '', '.']) {
       await expect(driver.setItem?.(key, '1', {})).rejects.toThrow('segment');
+      await expect(driver.getItem(key)).rejects.toThrow('segment');
+    }
     await driver.setItem?.('../../x', '1', {});
     expect(await driver.getKeys('', {})).toEqual(['../../x']);
   });
@@ -58,6 +77,7 @@ describe('file driver', () => {
     const { base, driver } = await files();
     await driver.setItem?.('a', '1', {});
     for (const name of ['a.tmp-123-abcd', '100%', 'with space']) await writeFile(join(base, name), '');
+    await symlink('a', join(base, 'link'));
     expect(await driver.getKeys('', {})).toEqual(['a']);
     expect(await readFile(join(base, 'a'), 'utf8')).toBe('1');
   });
@@ -72,6 +92,9 @@ describe('file driver', () => {
     }
     await writeFile(join(base, 'k'), 'by hand');
     seen.add((await driver.getMeta?.('k', {}))?.version);
-    expect(seen.size).toBe(4);
+    await writeFile(join(base, 'k'), 'again!!');
+    await utimes(join(base, 'k'), 0, 0);
+    seen.add((await driver.getMeta?.('k', {}))?.version);
+    expect(seen.size).toBe(5);
   });
 });

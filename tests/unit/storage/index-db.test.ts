@@ -11,8 +11,8 @@ const log = createLogger('silent');
 const schema = { version: 3, sql: 'CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)' };
 const fileOf = (home: string) => join(home, 'cache/index-v3.db');
 
-function openDb(home: string) {
-  const db = createIndexDb({ home, schema, log });
+function openDb(home: string, into = log) {
+  const db = createIndexDb({ home, schema, log: into });
   onTestFinished(() => db.close());
   return db;
 }
@@ -44,10 +44,22 @@ describe('index database', () => {
     const home = await temporaryHome();
     await mkdir(join(home, 'cache'));
     await writeFile(fileOf(home), 'garbage '.repeat(1_000));
-    const db = openDb(home);
+    const logged: unknown[] = [];
+    const db = openDb(
+      home,
+      createLogger('warn', (_line, fields) => logged.push(fields)),
+    );
     expect(db.filled()).toBe(false);
     db.markFilled();
     expect(db.filled()).toBe(true);
+    expect(logged).toEqual([{ path: fileOf(home), err: expect.objectContaining({ code: 'SQLITE_NOTADB' }) }]);
+  });
+
+  it('does not depend on the content of the file whose locks are checked', async () => {
+    const home = await temporaryHome();
+    await mkdir(join(home, 'cache'));
+    await writeFile(join(home, 'cache/index-locks'), 'garbage '.repeat(1_000));
+    expect(openDb(home).filled()).toBe(false);
   });
 
   it('is made again when it turns out damaged while open, and says so', async () => {
@@ -83,13 +95,37 @@ describe('index database', () => {
   it('lets go of a file that was removed under it', async () => {
     const home = await temporaryHome();
     const db = openDb(home);
-    db.markFilled();
     await db.refresh();
+    await expect(stat(fileOf(home))).rejects.toThrow('ENOENT');
+    db.markFilled();
+    const connection = () => db.run((opened) => opened);
+    const first = connection();
+    await db.refresh();
+    expect(connection()).toBe(first);
     expect(db.filled()).toBe(true);
     for (const suffix of ['', '-wal', '-shm']) await rm(fileOf(home) + suffix, { force: true });
     await db.refresh();
     expect(db.filled()).toBe(false);
     expect((await stat(fileOf(home))).isFile()).toBe(true);
+  });
+
+  it('can be closed while it finds that the file was removed', async () => {
+    const home = await temporaryHome();
+    const db = openDb(home);
+    db.markFilled();
+    await rm(fileOf(home));
+    const refreshed = db.refresh();
+    db.close();
+    await refreshed;
+  });
+
+  it('does not take a folder that cannot be read for one without the file', async () => {
+    const home = await temporaryHome();
+    const db = openDb(home);
+    db.markFilled();
+    await rm(join(home, 'cache'), { recursive: true });
+    await writeFile(join(home, 'cache'), '');
+    await expect(db.refresh()).rejects.toThrow('ENOTDIR');
   });
 
   it('does all of a transaction or nothing', async () => {
@@ -109,7 +145,11 @@ describe('index database', () => {
     'refuses %s immediately where file locks fail, and works again once they do',
     async (use) => {
       const home = await temporaryHome();
-      const db = openDb(home);
+      const logged: unknown[] = [];
+      const db = openDb(
+        home,
+        createLogger('info', (_line, fields) => logged.push(fields)),
+      );
       if (use === 'a later use') db.markFilled();
       const release = await takeLocks(checkedBytes(home), readersBytes(fileOf(home)));
       const begun = performance.now();
@@ -117,6 +157,9 @@ describe('index database', () => {
       expect(performance.now() - begun).toBeLessThan(2000);
       release();
       await eventually(() => expect(db.filled()).toBe(use === 'a later use'));
+      // Once, not with each use.
+      const err = expect.objectContaining({ cause: expect.objectContaining({ code: 'SQLITE_BUSY' }) });
+      expect(logged).toEqual([{ path: fileOf(home), err }, { path: fileOf(home) }]);
     },
   );
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import fs, { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
+import fs, { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -82,6 +83,24 @@ describe('a file system that fails after the link', () => {
     await (await take(holder)).release();
   });
 
+  it('in the link: the acquisition fails with its error and leaves nothing', async () => {
+    vi.spyOn(fs, 'link').mockRejectedValueOnce(new Error('EIO: i/o error, link'));
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+      syncBuiltinESMExports();
+    });
+    await expect(acquireLease(path, leaseHolder())).rejects.toThrow('EIO');
+    expect(await readdir(dir)).toEqual([]);
+  });
+
+  it('in reading the owner: the lease is not taken from it', async () => {
+    await mkdir(`${path}.1`);
+    await expect(acquireLease(path, leaseHolder())).rejects.toThrow('EISDIR');
+    await expect(leaseOwner(path, leaseHolder())).rejects.toThrow('EISDIR');
+    expect(await readdir(dir)).toEqual(['lock.1']);
+  });
+
   it('many that acquire at once in one process: one has it', async () => {
     const holder = leaseHolder();
     const taken = await Promise.all(Array.from({ length: 20 }, () => acquireLease(path, holder)));
@@ -131,6 +150,34 @@ describe('a lease', () => {
     });
     expect(await acquireLease(path, slow)).toEqual({ owner: live.self });
     expect(await readdir(dir)).toEqual(['lock.3']);
+  });
+
+  it('that never had an owner is free', async () => {
+    expect(await leaseOwner(path, leaseHolder())).toBeUndefined();
+    expect(await leaseReleased(path)).toBe(true);
+  });
+
+  it('has a file for its owner alone to read, whatever else is in the folder', async () => {
+    const others = ['lock.9.bak', 'lock.x9', 'lock.', 'other.9'];
+    for (const name of others) await writeFile(join(dir, name), '');
+    const lease = await take();
+    expect((await readdir(dir)).sort()).toEqual(['lock.1', ...others].sort());
+    expect((await stat(`${path}.1`)).mode & 0o777).toBe(0o600);
+    await lease.release();
+  });
+
+  it('is given up after a hundred lost races', async () => {
+    let races = 0;
+    const loser = leaseHolder('server_1', {
+      silences() {
+        races += 1;
+        // Another server takes each number first, and releases it.
+        writeFileSync(`${path}.${races}`, '');
+        return 0;
+      },
+    });
+    await expect(acquireLease(path, loser)).rejects.toThrow('no lease could be taken');
+    expect(races).toBe(100);
   });
 
   it('whose folder was deleted can be given back', async () => {
@@ -185,11 +232,29 @@ describe('the fence', () => {
     silences = 1;
     const lost = expect.objectContaining({ owner: next.self });
     expect(() => asleep.fence()).toThrow(LeaseLostError);
+    expect(() => asleep.fence()).toThrow('went to server server_2');
     expect(() => asleep.fence()).toThrow(lost);
     // It can neither give away nor take back what is not its own.
     await asleep.release();
     expect(JSON.parse(await readFile(`${path}.2`, 'utf8'))).toEqual(next.self);
     await taken.release();
     expect(() => asleep.fence()).toThrow(lost);
+  });
+
+  it('stops a holder whose folder was made again while it was asleep, and names the owner there', async () => {
+    let silences = 0;
+    const sleeper = leaseHolder('server_1', { silences: () => silences });
+    const asleep = [];
+    for (const _ of ['empty', 'taken']) {
+      await writeFile(`${path}.4`, deadOwner());
+      asleep.push(await take(sleeper));
+      await rm(dir, { recursive: true });
+      await mkdir(dir);
+    }
+    silences = 1;
+    expect(() => asleep[0]?.fence()).toThrow(expect.objectContaining({ owner: undefined }));
+    const next = leaseHolder('server_2');
+    await take(next);
+    expect(() => asleep[1]?.fence()).toThrow(expect.objectContaining({ owner: next.self }));
   });
 });

@@ -1,4 +1,4 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { removeOldIndexes } from '#server/storage/old-indexes.ts';
@@ -29,4 +29,17 @@ it('asks nobody where there is nothing to remove', async () => {
   const inUse = () => Promise.reject(new Error('asked'));
   await removeOldIndexes({ home: await homeWith(['index-v2.db']), version: 2, inUse });
   await removeOldIndexes({ home: await temporaryHome(), version: 2, inUse });
+});
+
+it('is content where another server removes them meanwhile, and reports a folder that cannot be read', async () => {
+  const home = await homeWith(['index-v1.db']);
+  const inUse = async () => {
+    await rm(join(home, 'cache', 'index-v1.db'));
+    return false;
+  };
+  await removeOldIndexes({ home, version: 2, inUse });
+  expect(await left(home)).toEqual([]);
+  await rm(join(home, 'cache'), { recursive: true });
+  await writeFile(join(home, 'cache'), '');
+  await expect(removeOldIndexes({ home, version: 2, inUse })).rejects.toThrow('ENOTDIR');
 });
