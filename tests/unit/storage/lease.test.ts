@@ -244,7 +244,7 @@ describe('the fence', () => {
   it('stops a holder whose folder was made again while it was asleep, and names the owner there', async () => {
     let silences = 0;
     const sleeper = leaseHolder('server_1', { silences: () => silences });
-    const asleep = [];
+    const asleep: Lease[] = [];
     for (const _ of ['empty', 'taken']) {
       await writeFile(`${path}.4`, deadOwner());
       asleep.push(await take(sleeper));
