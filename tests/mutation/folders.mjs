@@ -9,7 +9,7 @@ export const FOLDERS = {
   'server/mcp/auth': ['unit/mcp/{discovery,grants,oauth-fetch}.test.ts', 'api/mcp-auth.test.ts'],
   'utils/http': [
     'unit/http/**',
-    'api/{connection-limits,documents,files-download,request-handler,send-file,server,upgrade}.test.ts',
+    'api/{connection-limits,documents,files-download,request-handler,send-file,server,streams,upgrade}.test.ts',
   ],
   'server/files': [
     'unit/{files,project-files}/**',

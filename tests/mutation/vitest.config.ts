@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     include: (process.env.MUTATE_TESTS ?? '').split(' ').map((pattern) => `tests/${pattern}`),
     isolate: false,
+    setupFiles: ['tests/mutation/load.ts'],
     env: { SERVICE_CODE_VALIDATE_REPLIES: '1' },
     testTimeout: 20_000,
     hookTimeout: 20_000,

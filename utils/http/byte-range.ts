@@ -14,14 +14,14 @@ const SINGLE = /^bytes=(\d*)-(\d*)$/;
  */
 export function parseRange(header: string | undefined, size: number): ByteRange | undefined {
   const [, first = '', last = ''] = SINGLE.exec(header?.trim() ?? '') ?? [];
-  if ((first === '' && last === '') || size === 0) return undefined;
   if (first === '') {
+    // The last bytes; none without a number.
     const length = Math.min(Number(last), size);
     return length === 0 ? undefined : { start: size - length, end: size - 1 };
   }
   const start = Number(first);
   const end = last === '' ? size - 1 : Math.min(Number(last), size - 1);
-  return start > end || (last !== '' && start > Number(last)) ? undefined : { start, end };
+  return start > end ? undefined : { start, end };
 }
 
 const unquoted = (tag: string) => /^"(.*)"$/.exec(tag)?.[1] ?? tag;

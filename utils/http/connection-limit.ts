@@ -4,7 +4,6 @@
  */
 import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { descriptorLimit } from '#server/processes/descriptor-limit.ts';
 
 const MAX_CONNECTIONS = 10_000;
 
@@ -16,9 +15,8 @@ const OWN_DESCRIPTORS = 50;
 /** Where so many cannot stay free: clients must be served all the same. */
 const LEAST_SHARE = 0.2;
 
-/** Connections that this process may have. */
-export async function connectionsAllowed(): Promise<number> {
-  const limit = await descriptorLimit();
+/** Connections that a process may have which may have so many descriptors. */
+export function connectionsAllowed(limit: number): number {
   const free = limit - FREE_DESCRIPTORS - OWN_DESCRIPTORS;
   const share = Math.max(Math.min(limit * SHARE_OF_DESCRIPTORS, free), limit * LEAST_SHARE);
   return Math.min(MAX_CONNECTIONS, Math.floor(share));

@@ -2,6 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import { createApp as createH3App, toNodeListener } from 'h3';
 import type { App } from '#server/app.ts';
+import { descriptorLimit } from '#server/processes/descriptor-limit.ts';
 import type { AssetReader } from './assets.ts';
 import { connectionsAllowed, limitConnections, type ConnectionLimit } from './connection-limit.ts';
 import { createRequestHandler } from './handler.ts';
@@ -45,7 +46,10 @@ export async function createHttpServer(
     },
     toNodeListener(h3App),
   );
-  const connections: ConnectionLimit = limitConnections(server, maxConnections ?? (await connectionsAllowed()));
+  const connections: ConnectionLimit = limitConnections(
+    server,
+    maxConnections ?? connectionsAllowed(await descriptorLimit()),
+  );
   if (preload) preloadAfterFirstAnswer(server, { endpoints, steps: app.preload, log: app.log });
   server.on('upgrade', createUpgradeListener(app, createUpgrade(app)));
   return server;

@@ -28,7 +28,6 @@ export function parseRequestTarget(target: string): RequestTarget | undefined {
   if (!raw.startsWith('/')) return undefined;
   const segments = raw.split('/').slice(1);
   const query = mark === -1 ? '' : rest.slice(mark + 1);
-  if (!raw.includes('%')) return { raw, decoded: raw, segments, query };
   try {
     return { raw, decoded: decodeURIComponent(raw), segments: segments.map(decodeURIComponent), query };
   } catch {

@@ -11,6 +11,8 @@ describe('parseRange', () => {
     ['bytes=4-99999999999999999999999', { start: 4, end: 9 }],
     ['bytes=-4', { start: 6, end: 9 }],
     ['bytes=-999', { start: 0, end: 9 }],
+    ['bytes=9-', { start: 9, end: 9 }],
+    ['bytes=-1', { start: 9, end: 9 }],
     [' bytes=0-0 ', { start: 0, end: 0 }],
   ])('%s is a part of ten bytes', (header, range) => {
     expect(parseRange(header, 10)).toEqual(range);
@@ -31,6 +33,8 @@ describe('parseRange', () => {
     'bytes=0x1-2',
     'bytes=1.5-2',
     'bytes 0-1',
+    'xbytes=0-1',
+    'bytes=0-1x',
     'lines=0-1',
   ])('%s is the whole', (header) => {
     expect(parseRange(header, 10)).toBeUndefined();
@@ -45,7 +49,7 @@ describe('namesEtag', () => {
   it.each(['a-1', '"a-1"', 'W/"a-1"', '"other", "a-1"', 'other,a-1', '*', 'W/a-1'])('%s names a-1', (header) => {
     expect(namesEtag(header, 'a-1')).toBe(true);
   });
-  it.each([undefined, '', '"a-2"', 'a', '"a-1', 'w/"a-1"'])('%s does not', (header) => {
+  it.each([undefined, '', '"a-2"', 'a', '"a-1', 'a-1"', '"a-1"x', 'w/"a-1"', '"aW/-1"'])('%s does not', (header) => {
     expect(namesEtag(header, 'a-1')).toBe(false);
   });
 });
@@ -54,6 +58,7 @@ it.each([
   [undefined, true],
   ['"a-1"', true],
   ['a-1', true],
+  [' "a-1" ', true],
   ['W/"a-1"', false],
   ['"a-2"', false],
   ['Sat, 01 Jan 2000 00:00:00 GMT', false],

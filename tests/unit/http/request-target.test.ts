@@ -10,6 +10,11 @@ it('decodes each segment once and keeps what is inside it', () => {
   });
 });
 
+it('takes what is behind the first question mark for the query', () => {
+  expect(parseRequestTarget('/a/b')).toEqual({ raw: '/a/b', decoded: '/a/b', segments: ['a', 'b'], query: '' });
+  expect(parseRequestTarget('/?a=1?b')).toEqual({ raw: '/', decoded: '/', segments: [''], query: 'a=1?b' });
+});
+
 it('accepts the absolute form, and keeps empty segments', () => {
   expect(parseRequestTarget('http://localhost:1/a//b/')?.segments).toEqual(['a', '', 'b', '']);
   expect(parseRequestTarget('HTTPS://[::1]:1/a?b=/c')).toMatchObject({ raw: '/a', segments: ['a'], query: 'b=/c' });

@@ -1,0 +1,111 @@
+/** Which file a path outside the API names, and under which headers it is sent. */
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAssetReader } from '#utils/http/assets.ts';
+import { temporaryDirectory } from '#support/server.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await temporaryDirectory();
+  await mkdir(join(folder, 'assets', 'folder.js'), { recursive: true });
+  const files = {
+    'index.html': '<p>page</p>',
+    'empty.txt': '',
+    'icon.svg': '<svg/>',
+    'icon.png': 'png',
+    'manifest.json': '{}',
+    unknown: 'bytes',
+    'assets/a.js': 'x',
+    'assets/index.html': 'other',
+    'a\\b.txt': 'windows',
+  };
+  for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
+  await symlink('loop.js', join(folder, 'loop.js'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const reader = createAssetReader(() => folder);
+const PAGE_HEADERS = { 'content-security-policy': "default-src 'self'" };
+
+async function read(path: string, from = reader) {
+  const { status, headers, body } = await from.read(path.split('/'), PAGE_HEADERS);
+  return { status, headers, body: body instanceof Readable ? await text(body) : body };
+}
+const page = {
+  status: 200,
+  headers: {
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-cache',
+    'content-length': 11,
+    ...PAGE_HEADERS,
+  },
+  body: '<p>page</p>',
+};
+const missing = { status: 404, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'Not found' };
+
+describe('a file', () => {
+  it.each([
+    ['empty.txt', 'text/plain; charset=utf-8', ''],
+    ['icon.svg', 'image/svg+xml; charset=utf-8', '<svg/>'],
+    ['icon.png', 'image/png', 'png'],
+    ['manifest.json', 'application/json; charset=utf-8', '{}'],
+    ['unknown', 'application/octet-stream', 'bytes'],
+  ])('has its type, and may change: %s', async (name, type, body) => {
+    const headers = { 'content-type': type, 'content-length': body.length };
+    expect(await read(name)).toEqual({ status: 200, headers, body });
+  });
+
+  it('of the build is kept forever, the page of no name but its own is not', async () => {
+    const { headers } = await read('assets/a.js');
+    expect(headers).toEqual({
+      'content-type': 'text/javascript; charset=utf-8',
+      'cache-control': 'public, max-age=31536000, immutable',
+      'content-length': 1,
+    });
+    expect(await read('index.html')).toEqual(page);
+    expect((await read('assets/index.html')).headers['cache-control']).toMatch(/immutable/);
+  });
+});
+
+describe('a path that names no file', () => {
+  it.each(['', 'sessions/x', 'assets', 'unknown/below', 'a\\b', 'x\0', 'x'.repeat(300)])(
+    'and has no extension is the page: %j',
+    async (path) => {
+      expect(await read(path)).toEqual(page);
+    },
+  );
+
+  it.each([
+    'missing.js',
+    '..',
+    '.',
+    'assets/..',
+    'assets/folder.js',
+    'icon.png/a.js',
+    './icon.png',
+    'assets/../icon.png',
+    '/icon.png',
+    'assets//a.js',
+    'a\\b.txt',
+    'icon.png\0',
+    `${'x'.repeat(300)}.js`,
+  ])('but has an extension is not found: %j', async (path) => {
+    expect(await read(path)).toEqual(missing);
+  });
+
+  it.each(['..%2findex.html', 'assets/a.js'])('is not found although its segments hold slashes: %s', async (path) => {
+    expect(await reader.read([decodeURIComponent(path)])).toEqual(missing);
+  });
+
+  it('is not found where the page was not built', async () => {
+    const unbuilt = createAssetReader(() => join(folder, 'no-page'));
+    expect(await read('', unbuilt)).toEqual(missing);
+  });
+});
+
+it('a file that cannot be opened is a failure, and not the page', async () => {
+  await expect(reader.read(['loop.js'])).rejects.toMatchObject({ code: 'ELOOP' });
+});
