@@ -1,4 +1,6 @@
 /** Envelopes, checks and their order, over a real server with endpoints of the test's own beside the real ones. */
+import { connect } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import endpoints from '#endpoints';
@@ -6,6 +8,7 @@ import { ServiceError } from '#server/errors/service-error.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import type { Endpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
+import { until } from '#support/patience.ts';
 import { rawRequest } from '#support/raw-request.ts';
 import type { RawRequest } from '#support/raw-request.ts';
 import { startServer } from '#support/server.ts';
@@ -210,6 +213,61 @@ describe('bodies', () => {
       const answer = await raw({ method, path: `/api/v1/${path}`, headers: json, body: '{' });
       expect(JSON.parse(answer.text).code).toBe(0);
     }
+  });
+
+  it('takes a body of exactly the limit, announced or not, and none that is a byte longer', async () => {
+    const body = (bytes: number) => `{"name":"${'n'.repeat(bytes - '{"name":""}'.length)}"}`;
+    const announced = async (bytes: number) => JSON.parse((await post('echo', body(bytes))).text).msg;
+    const chunked = async (bytes: number) => {
+      const stream = new Blob([body(bytes)]).stream();
+      const init = { method: 'POST', headers: json, body: stream, duplex: 'half' as const };
+      return (await server.fetch('/api/v1/echo', init)).json();
+    };
+    expect(await announced(2000)).toBe('success');
+    expect(await announced(2001)).toBe('Request body is too large');
+    expect(await chunked(2000)).toMatchObject({ msg: 'success' });
+    expect(await chunked(2001)).toMatchObject({ msg: 'Request body is too large' });
+  });
+
+  it('puts together what comes in pieces, also of one character', async () => {
+    const text = Buffer.from('{"name":"中"}');
+    const { hostname, port } = new URL(server.url);
+    const socket = connect(Number(port), hostname);
+    let answer = '';
+    socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+    socket.write(
+      `POST /api/v1/echo HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${server.token}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${text.length}\r\nExpect: 100-continue\r\n\r\n`,
+    );
+    await until(() => answer.includes('100 Continue'), 'the request is read');
+    socket.setNoDelay().write(text.subarray(0, 10));
+    await setImmediate();
+    socket.write(text.subarray(10));
+    await until(() => answer.includes('"data":{"name":"中"}'), 'the answer');
+    socket.destroy();
+  });
+
+  it.each([
+    ['as a text', '{"name":"__proto__ constructor prototype \\\\u005f"}'],
+    ['a constructor that reaches none', '{"name":"n","constructor":{"a":{"prototype":1}},"b":{"constructor":null}}'],
+    ['a prototype of something else', '{"name":"n","other":[null,{"prototype":{"constructor":"\\u0041"}}]}'],
+  ])('takes names of prototype keys that harm nothing: %s', async (_what, text) => {
+    expect(JSON.parse((await post('echo', text)).text).code).toBe(0);
+  });
+
+  it.each([
+    '{"name":"n","a":{"b":[1,{"constructor":{"prototype":null}}]}}',
+    '[[{"__proto__":null}]]',
+    '{"name":"n","constructor":{"constructor":{"prototype":1}}}',
+    '{"name":"n","\\u0063onstructor":{"prototype":1}}',
+  ])('refuses keys that reach a prototype, however deep: %s', async (text) => {
+    expect(JSON.parse((await post('echo', text)).text).msg).toBe('Body is not valid JSON');
+  });
+
+  it('refuses one that is nested too deeply', async () => {
+    const answer = await post('echo', `{"name":${'['.repeat(1000)}${']'.repeat(1000)}}`.slice(0, 2000));
+    expect(JSON.parse(answer.text).msg).toBe('Body is nested too deeply');
+    expect(answer.headers.connection).toBe('close');
   });
 
   it('answers a body far beyond the limit while it is being sent', async () => {

@@ -1,7 +1,12 @@
 /** The upgrade of `/api/v1/ws`: what is refused and how, and where a token may stand. */
 import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { connect } from 'node:net';
+import nodeAdapter from 'crossws/adapters/node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import { z } from 'zod';
+import { developmentHooks } from '#utils/http/websocket.ts';
 import { rawUpgrade } from '#support/raw-request.ts';
 import { startServer } from '#support/server.ts';
 import type { TestServer } from '#support/server.ts';
@@ -13,6 +18,7 @@ afterAll(() => server.close());
 const upgrade = (headers: Record<string, string>, path = '/api/v1/ws', to: TestServer = server): Promise<string> =>
   rawUpgrade(to.url, path, headers);
 const bearer = () => ({ Authorization: `Bearer ${server.token}` });
+const portSchema = z.object({ port: z.number() });
 const bare = (status: string) => `HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`;
 
 describe('upgrade', () => {
@@ -61,6 +67,94 @@ describe('upgrade', () => {
     } finally {
       await remote.close();
     }
+  });
+});
+
+it('a client that resets its connection while it is checked ends nothing but that', async () => {
+  const { hostname, port } = new URL(server.url);
+  for (let count = 0; count < 20; count += 1) {
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    socket.write(
+      'GET /api/v1/ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+      () => socket.resetAndDestroy(),
+    );
+    await once(socket, 'close');
+  }
+  expect(await upgrade(bearer())).toMatch(/^HTTP\/1\.1 101/);
+});
+
+describe('an upgrade that the development server takes', () => {
+  const CLIENT_HEADER = 'x-test-client';
+  let remote: TestServer;
+  let http: Server;
+  let url: string;
+  beforeAll(async () => {
+    // Failures count towards a ban, as on any bind that others reach.
+    remote = await startServer({ host: '0.0.0.0' });
+    ({ http, url } = await developmentServer(remote));
+  });
+  afterAll(async () => {
+    http.close();
+    await remote.close();
+  });
+  async function developmentServer({ app }: TestServer): Promise<{ http: Server; url: string }> {
+    const adapter = nodeAdapter({ hooks: developmentHooks(app, CLIENT_HEADER) });
+    const server = createServer().on('upgrade', (...args) => void adapter.handleUpgrade(...args));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    return { http: server, url: `http://127.0.0.1:${portSchema.parse(server.address()).port}` };
+  }
+  const status = async (headers: Record<string, string>, path = '/api/v1/ws') =>
+    /^HTTP\/1\.1 (.*)\r\n/.exec(await rawUpgrade(url, path, headers))?.[1];
+  const valid = () => ({ Authorization: `Bearer ${remote.token}`, [CLIENT_HEADER]: '192.0.2.1' });
+
+  it('is checked as any other', async () => {
+    expect(await status(valid())).toBe('101 Switching Protocols');
+    expect(await status(valid(), '/api/v1/ws?x=://y')).toBe('101 Switching Protocols');
+    const carrier = { 'Sec-WebSocket-Protocol': `service-code.bearer.${remote.token}` };
+    expect(await status({ ...carrier, [CLIENT_HEADER]: '192.0.2.1' })).toBe('101 Switching Protocols');
+    expect(await status({ ...valid(), Authorization: 'Bearer wrong' })).toBe('401 Unauthorized');
+    expect(await status({ [CLIENT_HEADER]: '192.0.2.1' })).toBe('401 Unauthorized');
+    expect(await status({ ...valid(), Host: 'evil.test' })).toBe('403 Forbidden');
+    expect(await status({ ...valid(), Host: '' })).toBe('403 Forbidden');
+    expect(await status({ ...valid(), Origin: 'https://evil.test' })).toBe('403 Forbidden');
+  });
+
+  it('of another site is refused where no token is needed', async () => {
+    const open = await startServer({ bypassAuth: true });
+    const development = await developmentServer(open);
+    for (const to of [open.url, development.url]) {
+      const from = (site: string) => rawUpgrade(to, '/api/v1/ws', { 'Sec-Fetch-Site': site });
+      expect(await from('cross-site')).toMatch(/^HTTP\/1\.1 403/);
+      expect(await from('same-site')).toMatch(/^HTTP\/1\.1 403/);
+      expect(await from('same-origin')).toMatch(/^HTTP\/1\.1 101/);
+    }
+    development.http.close();
+    await open.close();
+  });
+
+  it.each(['/', '/api/v1/ws/', '/api/v1/%77s', '/x/api/v1/ws', '/x://y/api/v1/ws'])(
+    'of %s is not found',
+    async (path) => {
+      expect(await status(valid(), path)).toBe('404 Not Found');
+      expect(await rawUpgrade(url, path, valid())).toMatch(/\r\nconnection: close\r\n/i);
+    },
+  );
+
+  it('counts for the client that the proxy names, which is also shown', async () => {
+    const other = { [CLIENT_HEADER]: '192.0.2.2' };
+    for (let failures = 0; failures < 10; failures += 1) expect(await status(other)).toBe('401 Unauthorized');
+    expect(await status({ ...valid(), ...other })).toBe('429 Too Many Requests');
+
+    const socket = new WebSocket(`${url}/api/v1/ws`, { headers: { ...valid(), 'user-agent': 'test/2' } });
+    await once(socket, 'message');
+    const { data } = await remote.api('GET', '/connections');
+    expect(data).toMatchObject({
+      connections: expect.arrayContaining([
+        expect.objectContaining({ remote_address: '192.0.2.1', user_agent: 'test/2' }),
+      ]),
+    });
+    socket.terminate();
   });
 });
 
