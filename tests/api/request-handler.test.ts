@@ -1,10 +1,12 @@
 /** Envelopes, checks and their order, over a real server with endpoints of the test's own beside the real ones. */
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import endpoints from '#endpoints';
 import { ServiceError } from '#server/errors/service-error.ts';
+import { createLogger } from '#server/logging/log.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import type { Endpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
@@ -57,12 +59,14 @@ const ownEndpoints: Record<string, Endpoint> = {
 };
 
 let server: TestServer;
+const lines: Record<string, unknown>[] = [];
 beforeAll(async () => {
   const entries = Object.entries(ownEndpoints).map(([name, endpoint]) => {
     const [method = '', route = ''] = name.split(' ');
     return { method, route, load: () => Promise.resolve({ default: endpoint }) };
   });
-  server = await startServer({ endpoints: [...endpoints, ...entries] });
+  const log = createLogger('info', (line) => lines.push(JSON.parse(line)));
+  server = await startServer({ log, endpoints: [...endpoints, ...entries] });
 });
 afterAll(() => server.close());
 
@@ -106,6 +110,64 @@ describe('envelope', () => {
     expect(await server.api('GET', '/items/missing')).toMatchObject({ code: 40401, data: null });
     expect(await server.api('GET', '/items/undeclared')).toMatchObject({ code: 50001 });
     expect(await server.api('GET', '/wrong')).toMatchObject({ code: 50001 });
+  });
+});
+
+describe('the log', () => {
+  const REQUEST_ID = '01HZZZZZZZZZZZZZZZZZZZZZZC';
+  const send = async (path: string) => {
+    lines.length = 0;
+    await raw({ path, headers: { 'x-request-id': REQUEST_ID } });
+    return until(() => lines.find(({ msg }) => msg === 'request completed'), 'the line of the request');
+  };
+
+  it('has a line for each request that was answered, with the code of its envelope', async () => {
+    expect(await send('/api/v1/items/missing?q=1')).toMatchObject({
+      level: 30,
+      code: 40401,
+      reqId: REQUEST_ID,
+      req: {
+        method: 'GET',
+        url: '/api/v1/items/missing?q=1',
+        host: new URL(server.url).host,
+        remoteAddress: '127.0.0.1',
+        remotePort: expect.any(Number),
+      },
+      responseTime: expect.any(Number),
+    });
+    expect(lines).toHaveLength(1);
+    expect(await send('/api/v1/healthz')).toMatchObject({ code: 0 });
+    expect(await send('/')).not.toHaveProperty('code');
+  });
+
+  it('shows an error that no endpoint expects, under the id of its request', async () => {
+    await send('/api/v1/items/broken');
+    expect(lines).toMatchObject([
+      { level: 50, request_id: REQUEST_ID, err: expect.anything() },
+      { level: 30, code: 50001 },
+    ]);
+    await send('/api/v1/items/missing');
+    expect(lines).toMatchObject([{ level: 30 }]);
+  });
+
+  it('has nothing of a request whose client went before its body was whole', async () => {
+    lines.length = 0;
+    const { hostname, port } = new URL(server.url);
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      `POST /api/v1/echo HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${server.token}\r\n` +
+        'Content-Type: application/json\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n{"na',
+    );
+    await once(socket, 'data');
+    socket.destroy();
+    await once(socket, 'close');
+    // Later requests are answered, and logged, after it was given up.
+    await raw({ path: '/api/v1/healthz' });
+    await until(
+      () => lines.some(({ msg, code }) => msg === 'request completed' && code === 0),
+      'the line of the later one',
+    );
+    expect(lines).toHaveLength(1);
   });
 });
 
