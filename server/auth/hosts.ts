@@ -10,7 +10,7 @@ const BRACKETED = /^\[([^\]]*)\](?::\d+)?$/;
  * without brackets. Undefined for every other text: what follows a bracket or a name must be a port.
  */
 export function parseHost(host: string): string | undefined {
-  const text = host.trim().toLowerCase();
+  const text = host.toLowerCase();
   // A bare IPv6 address carries no port.
   if (isIP(text) === 6) return text;
   const address = BRACKETED.exec(text)?.[1];
@@ -41,8 +41,8 @@ export interface HostRules {
 /** The Host check; a missing header is refused. */
 export function createHostCheck({ bindHost, allowedHosts }: HostRules): (host: string | undefined) => boolean {
   const entries = allowedHosts.map((entry) => entry.trim().toLowerCase().replace(/\.$/, ''));
-  const domains = entries.filter((entry) => entry.startsWith('.') && entry.length > 1);
-  const exact = new Set([bindHost, ...entries.filter((entry) => !entry.startsWith('.'))].map(parseHost));
+  const domains = entries.filter((entry) => entry.startsWith('.'));
+  const exact = new Set([bindHost, ...entries].map(parseHost));
   return (host) => {
     const name = host === undefined ? undefined : parseHost(host);
     if (name === undefined) return false;

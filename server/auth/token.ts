@@ -89,9 +89,10 @@ export async function openToken(home: string): Promise<TokenFile> {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   });
+  const usable = existing !== undefined && existing.token !== '';
   if (existing === undefined) await createToken(path);
-  else if (existing.token === '' && !tooOpen(Number(existing.stats.mode))) await rotateToken(home);
-  let cached = await readToken(path);
+  else if (!usable && !tooOpen(Number(existing.stats.mode))) await rotateToken(home);
+  let cached = usable ? existing : await readToken(path);
   const mode = Number(cached.stats.mode);
   if (tooOpen(mode)) {
     const shown = (mode & 0o777).toString(8).padStart(4, '0');

@@ -233,7 +233,7 @@ describe('ban', () => {
 });
 
 describe('host', () => {
-  const allowedHosts = ['one.test:80', '.many.test', ' Two.test. ', '.dots.test.', '.'];
+  const allowedHosts = ['one.test:80', '.many.test', ' Two.test. ', ' .dots.test. ', '.', '..', ''];
   it.each([
     ['localhost:1', true],
     ['a.localhost', true],
@@ -263,6 +263,8 @@ describe('host', () => {
     ['many.test.', true],
     ['a.b.many.test.:8', true],
     ['two.test', true],
+    ['nottwo.test', false],
+    ['wo.test', false],
     ['two.test.:80', true],
     ['a.dots.test', true],
     ['dots.test.', true],

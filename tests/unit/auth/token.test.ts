@@ -50,7 +50,11 @@ function spyOnFs<Name extends 'link' | 'open'>(name: Name) {
 
 it('does not start where the file cannot be made, and says why', async () => {
   const nowhere = join(home, 'nowhere');
-  await expect(openToken(nowhere)).rejects.toMatchObject({ code: 'ENOENT', path: expect.stringContaining('.tmp-') });
+  await expect(openToken(nowhere)).rejects.toMatchObject({
+    code: 'ENOENT',
+    syscall: 'open',
+    path: expect.stringContaining('.tmp-'),
+  });
   const failure = Object.assign(new Error('EPERM: operation not permitted, link'), { code: 'EPERM' });
   spyOnFs('link').mockRejectedValueOnce(failure);
   await expect(openToken(home)).rejects.toBe(failure);
