@@ -1,7 +1,10 @@
 #!/usr/bin/env node
-// Mutation tests: npm run mutate -- [folder or file …]. Prints what survived; `coverage/mutation/` has the whole reports.
+// Mutation tests: npm run mutate -- [--sample <percent>] [folder or file …]. Prints what survived; `coverage/mutation/` has
+// the whole reports.
 import { spawnSync } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { FOLDERS } from './folders.mjs';
 
 const root = join(import.meta.dirname, '../..');
@@ -16,12 +19,30 @@ function folderOf(path) {
   process.exit(1);
 }
 
-const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(FOLDERS);
+/** Lines of one part of a sample. */
+const PART_LINES = 8;
+
+/** The path as Stryker takes it; of a sample, randomly chosen parts of its files, `<percent>` of all. */
+function mutatedParts(path, percent) {
+  if (percent === undefined) return [path.endsWith('.ts') ? path : `${path}/**/*.ts`];
+  const names = path.endsWith('.ts') ? [''] : readdirSync(join(root, path), { recursive: true });
+  const files = names.map((name) => join(path, name)).filter((file) => file.endsWith('.ts'));
+  return files.flatMap((file) => {
+    const lines = readFileSync(join(root, file), 'utf8').split('\n').length;
+    const starts = Array.from({ length: Math.ceil(lines / PART_LINES) }, (_, index) => index * PART_LINES + 1);
+    const chosen = starts.filter(() => Math.random() * 100 < Number(percent));
+    return chosen.map((start) => `${file}:${start}-${start + PART_LINES - 1}`);
+  });
+}
+
+const { values, positionals } = parseArgs({ options: { sample: { type: 'string' } }, allowPositionals: true });
+const wanted = positionals.length > 0 ? positionals : Object.keys(FOLDERS);
 let status = 0;
 for (const path of wanted) {
   const env = {
     ...process.env,
     MUTATE_PATH: path,
+    MUTATE_PARTS: mutatedParts(path, values.sample).join(' '),
     MUTATE_TESTS: FOLDERS[folderOf(path)].join(' '),
     // A mutant whose event never arrives fails soon instead of after a minute.
     SERVICE_CODE_TEST_PATIENCE_MS: '5000',

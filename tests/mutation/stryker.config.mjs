@@ -1,11 +1,11 @@
 // StrykerJS for one folder or file: `npm run mutate` passes its path and its tests by the environment.
 import { join } from 'node:path';
 
-const { MUTATE_PATH: path = 'server/auth' } = process.env;
+const { MUTATE_PATH: path = 'server/auth', MUTATE_PARTS: parts = `${path}/**/*.ts` } = process.env;
 
 /** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {
-  mutate: [path.endsWith('.ts') ? path : `${path}/**/*.ts`],
+  mutate: parts.split(' '),
   testRunner: 'vitest',
   plugins: ['@stryker-mutator/vitest-runner', join(import.meta.dirname, 'wording.mjs')],
   ignorers: ['wording'],
