@@ -1,0 +1,94 @@
+#!/usr/bin/env node
+// Words that the code does not use: comments of all sources, titles of tests, and documents. Text in backticks is left out.
+//   node .ci/words.mjs [file or folder …]
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import ts from 'typescript';
+import { EXCEPTIONS, OPENINGS, WORDS } from './word-list.mjs';
+
+const SOURCE = /\.(ts|mjs|cjs|js)$/;
+/** The list itself, and texts of others. */
+const SKIPPED = /^(\.ci\/word-list\.mjs|LICENSE)$|(^|\/)(golden|fixtures|dist)\//;
+const TITLED = /^(it|test|describe)\b/;
+
+/** A line of a comment may end between two words. */
+const asPattern = (words) => `\\b(${words.replaceAll(' ', String.raw`[\s*/]+`)})\\b`;
+const rules = WORDS.map(({ words, instead }) => ({ pattern: new RegExp(asPattern(words), 'gi'), instead }));
+const openings = OPENINGS.map(({ words, instead }) => ({ pattern: new RegExp(`^(${words})\\b`), instead }));
+
+/** Spaces in place of text in backticks, so that positions stay. */
+const withoutCode = (text) => text.replaceAll(/`[^`]*`/g, (code) => code.replaceAll(/[^\n]/g, ' '));
+
+/** Comments, and titles of tests: `{ start, text, isDocstring }`. */
+function textsOf(source, name) {
+  const file = ts.createSourceFile(name, source, ts.ScriptTarget.Latest, true);
+  const texts = new Map();
+  const add = ({ pos, end }) => {
+    const text = source.slice(pos, end);
+    texts.set(pos, { start: pos, text, isDocstring: text.startsWith('/**') });
+  };
+  function visit(node) {
+    for (const comment of ts.getLeadingCommentRanges(source, node.pos) ?? []) add(comment);
+    for (const comment of ts.getTrailingCommentRanges(source, node.end) ?? []) add(comment);
+    if (ts.isCallExpression(node) && TITLED.test(node.expression.getText(file)) && name.startsWith('tests/')) {
+      const [title] = node.arguments;
+      if (title && ts.isStringLiteralLike(title)) add({ pos: title.getStart(file), end: title.end });
+    }
+    for (const child of node.getChildren(file)) visit(child);
+  }
+  visit(file);
+  return [...texts.values()];
+}
+
+/** The scripts of a component, its other lines blank. */
+function scriptsOf(source) {
+  const kept = [...source.matchAll(/(<script[^>]*>)([\s\S]*?)<\/script>/g)];
+  let result = '';
+  for (const match of kept) {
+    const start = match.index + match[1].length;
+    result += source.slice(result.length, start).replaceAll(/[^\n]/g, ' ') + match[2];
+  }
+  return result;
+}
+
+/** A document without its blocks of code. */
+const proseOf = (source) => source.replaceAll(/^```[\s\S]*?^```/gm, (block) => block.replaceAll(/[^\n]/g, ' '));
+
+function textsOfFile(name) {
+  const source = readFileSync(name, 'utf8');
+  if (name.endsWith('.md')) return { source, texts: [{ start: 0, text: proseOf(source), isDocstring: false }] };
+  if (name.endsWith('.vue')) return { source, texts: textsOf(scriptsOf(source), name) };
+  return { source, texts: textsOf(source, name) };
+}
+
+let findings = 0;
+function report(name, source, position, word, instead) {
+  const line = source.slice(0, position).split('\n').length;
+  console.log(`${name}:${line}: "${word}": ${instead}`);
+  findings += 1;
+}
+
+const wanted = process.argv.slice(2);
+const names = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '--', ...wanted], { encoding: 'utf8' })
+  .split('\n')
+  .filter((name) => (SOURCE.test(name) || /\.(vue|md)$/.test(name)) && !SKIPPED.test(name));
+
+for (const name of names) {
+  const { source, texts } = textsOfFile(name);
+  for (const { start, text, isDocstring } of texts) {
+    const prose = withoutCode(text);
+    for (const { pattern, instead } of rules) {
+      for (const { 0: word, index } of prose.matchAll(pattern)) {
+        if (!EXCEPTIONS[word.toLowerCase()]?.includes(name)) report(name, source, start + index, word, instead);
+      }
+    }
+    if (!isDocstring) continue;
+    const skipped = /^\/\*\*[\s*]*/.exec(prose)[0].length;
+    for (const { pattern, instead } of openings) {
+      const word = pattern.exec(prose.slice(skipped))?.[0];
+      if (word) report(name, source, start + skipped, word, instead);
+    }
+  }
+}
+if (findings > 0) console.log(`\n${findings} findings`);
+process.exit(findings > 0 ? 1 : 0);
