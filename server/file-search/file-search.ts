@@ -1,8 +1,7 @@
 /** Finding files of a work directory by parts of their names. */
-import type { SearchOptions, SearchRuntime } from '#server/files/ripgrep.ts';
 import type { WorkDirectory } from '#server/files/work-directory.ts';
 import type { FileHits, SearchFiles, SuggestFiles } from '#schema/file-search.ts';
-import type { WantedHits } from './find-files.ts';
+import type { SearchDeps, WantedHits } from './find-files.ts';
 import type { KnownTrees, KnownTreesDeps } from './known-trees.ts';
 
 export interface FileSearch {
@@ -14,13 +13,7 @@ export interface FileSearch {
   close(): void;
 }
 
-export interface FileSearchDeps extends KnownTreesDeps {
-  runtime: SearchRuntime;
-  /** Tests name another ripgrep. */
-  ripgrep?: SearchOptions['ripgrep'];
-  /** How long a search may take; default: 10 s. */
-  timeoutMs?: number;
-}
+export type FileSearchDeps = KnownTreesDeps & SearchDeps;
 
 /** Creates the service; nothing is known. */
 export function createFileSearch(deps: FileSearchDeps): FileSearch {

@@ -1,12 +1,11 @@
 /** One search: the entries of the directory where nothing is asked for, else hits of the known tree or of ripgrep. */
 import { realpath } from 'node:fs/promises';
 import { entryGlobs, type EntryGlobs } from '#server/files/entry-globs.ts';
-import { SearchError } from '#server/files/ripgrep.ts';
+import { SearchError, type SearchOptions, type SearchRuntime } from '#server/files/ripgrep.ts';
 import type { WorkDirectory } from '#server/files/work-directory.ts';
 import type { FileHits, SearchFiles } from '#schema/file-search.ts';
 import { searchCold, VERSION_CONTROL } from './cold-search.ts';
-import type { FileSearchDeps } from './file-search.ts';
-import type { KnownTrees } from './known-trees.ts';
+import type { KnownTrees, KnownTreesDeps } from './known-trees.ts';
 import { parseQuery } from './query.ts';
 import { createRanking, type HitOrder } from './ranking.ts';
 import { listTopLevel } from './top-level.ts';
@@ -20,7 +19,13 @@ export interface WantedHits {
   signal: AbortSignal;
 }
 
-type SearchDeps = Pick<FileSearchDeps, 'runtime' | 'ripgrep' | 'timeoutMs' | 'env' | 'topOf'>;
+export interface SearchDeps extends Pick<KnownTreesDeps, 'env' | 'topOf'> {
+  runtime: SearchRuntime;
+  /** Tests name another ripgrep. */
+  ripgrep?: SearchOptions['ripgrep'];
+  /** How long a search may take; default: 10 s. */
+  timeoutMs?: number;
+}
 
 export interface FindOptions extends WantedHits, SearchDeps {
   known: KnownTrees;

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { McpServerConfig } from '#schema/mcp-server.ts';
 import type { ListedTool } from './connect.ts';
-import { TOO_SLOW, type ArgumentSchema, type Schemas } from './schemas.ts';
+import type { ArgumentSchema } from './plain-schemas.ts';
+import { TOO_SLOW, type Schemas } from './schemas.ts';
 import { qualifiedName } from './tool-names.ts';
 
 /** A tool that may be offered. */

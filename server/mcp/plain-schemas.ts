@@ -4,7 +4,14 @@
  */
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { oncePer } from '#server/once-per.ts';
-import type { ArgumentSchema } from './schemas.ts';
+
+/** A schema that a tool may have. */
+export interface ArgumentSchema {
+  /** As models are told it. */
+  readonly parameters: Record<string, unknown>;
+  readonly text: string;
+  readonly hash: string;
+}
 
 const MAX_CHARS = 16_384;
 const MAX_TOLD = 20;

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import { isRecord } from '#server/json.ts';
-import { isPlain, plainProblem } from './plain-schemas.ts';
+import { isPlain, plainProblem, type ArgumentSchema } from './plain-schemas.ts';
 import { SCHEMA_PROGRAM } from './schema-program.ts';
 
 export const MAX_SCHEMA_BYTES = 256 * 1024;
@@ -28,14 +28,6 @@ const draftFiles = { 'draft-07': 'ajv', '2019-09': 'ajv/dist/2019.js', '2020-12'
 type Draft = keyof typeof draftFiles;
 
 const answerSchema = z.object({ id: z.int(), problem: z.string().optional() });
-
-/** A schema that a tool may have. */
-export interface ArgumentSchema {
-  /** As models are told it. */
-  readonly parameters: Record<string, unknown>;
-  readonly text: string;
-  readonly hash: string;
-}
 
 export interface Schemas {
   /** Whether a tool may have it; `problem` says why not. */

@@ -1,9 +1,8 @@
 /** A call's command line: how it reads, and the directory its commands run in. */
 import { isAbsolute, resolve } from 'node:path';
 import { isInWorkspace } from '#server/files/paths.ts';
-import type { RuleSubject } from '#server/tools/tool.ts';
+import type { RuleSubject, ToolEnvironment } from '#server/tools/tool.ts';
 import type { CommandLineReader, CommandReading } from './command-line/command-line-reader.ts';
-import type { PermissionPlaces } from './decision.ts';
 import { writesOutput } from './git-output.ts';
 import { once } from './once.ts';
 
@@ -30,7 +29,7 @@ export interface CommandCall {
 }
 
 export interface CommandSurroundings {
-  places: Pick<PermissionPlaces, 'runtime' | 'cwd' | 'additionalDirs'>;
+  places: Pick<ToolEnvironment, 'runtime' | 'cwd' | 'additionalDirs'>;
   reader: CommandLineReader;
 }
 

@@ -6,7 +6,7 @@ import type { RememberedRule } from '#server/journal/projections/context.ts';
 import type { PreparedCall, ToolEnvironment, ToolPermission } from '#server/tools/tool.ts';
 import type { CommandCall } from './command-call.ts';
 import type { ControlPaths } from './control-folders.ts';
-import type { RuleSet } from './rules.ts';
+import type { RuleSet } from './rule-set.ts';
 import type { ServerFiles } from './server-files.ts';
 
 export interface Decision {

@@ -2,37 +2,12 @@
 import { parsePattern } from '#server/config/permission-pattern.ts';
 import type { PermissionRuleConfig } from '#schema/config.ts';
 import { escapeGlob, textGlob } from '#server/files/globs.ts';
-import type { Matcher } from '#server/files/globs.ts';
 import type { CommandReading } from './command-line/command-line-reader.ts';
 import type { PermissionCall, PermissionContext } from './decision.ts';
 import { once } from './once.ts';
 import { compilePathPattern, pathFits } from './path-rules.ts';
-import type { PathPattern, PatternPlace } from './path-rules.ts';
-
-export interface RuleArguments {
-  /** As written, the `!` taken off. */
-  text: string;
-  negated: boolean;
-  matchesText: Matcher;
-  path(): PathPattern;
-}
-
-export interface Rule {
-  /** The rule's text, for messages. */
-  pattern: string;
-  scope: PermissionRuleConfig['scope'];
-  reason: string | undefined;
-  matchesTool: Matcher;
-  /** Absent for the bare tool name, which applies to every call of the tool. */
-  args: RuleArguments | undefined;
-}
-
-/** In the order of the configuration. */
-export interface RuleSet {
-  deny: Rule[];
-  ask: Rule[];
-  allow: Rule[];
-}
+import type { PatternPlace } from './path-rules.ts';
+import type { Rule, RuleArguments, RuleSet } from './rule-set.ts';
 
 /** Compiles rules for one working directory. Throws for a pattern that the configuration would have refused. */
 export function compileRules(rules: readonly PermissionRuleConfig[], place: PatternPlace): RuleSet {

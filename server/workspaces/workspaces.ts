@@ -12,7 +12,6 @@ import type { Logger } from '#server/logging/log.ts';
 import { iso } from '#schema/scalars.ts';
 import type { Caller } from '#schema/caller.ts';
 import type { Workspace } from '#schema/workspace.ts';
-import type { SessionIndex } from '#server/sessions/session-index.ts';
 import type { ChangeLock } from '#server/storage/change-lock.ts';
 import type { Documents } from '#server/storage/documents.ts';
 import { createSharedRun } from '#server/shared-run.ts';
@@ -47,11 +46,19 @@ export interface Workspaces {
   close(): Promise<void>;
 }
 
+/** The part of the session index that the registry reads. */
+export interface IndexedWorkspaces {
+  /** Resolves when every session is indexed. */
+  ready(): Promise<void>;
+  /** Each workspace id with sessions: the directory of one of them, and their number. */
+  workspaces(): { workspaceId: string; cwd: string; sessions: number }[];
+}
+
 export interface WorkspacesDeps {
   documents: Pick<Documents, 'get' | 'version'>;
   /** Among the servers of the home; writes the document. */
   lock: ChangeLock<RegistryWriter>;
-  index: Pick<SessionIndex, 'ready' | 'workspaces'>;
+  index: IndexedWorkspaces;
   publish(
     type: 'event.workspace.created' | 'event.workspace.updated',
     fields: { workspace: Workspace; by?: Caller },

@@ -4,7 +4,7 @@ import type { CommandCall } from '../command-call.ts';
 import type { Decision, PermissionCall, PermissionContext, PermissionStep } from '../decision.ts';
 import { rememberedCommand } from '../remembered.ts';
 import { allowsAlone, firstBlocking, isWholeLine } from '../rules.ts';
-import type { Rule } from '../rules.ts';
+import type { Rule } from '../rule-set.ts';
 import { lineApproval } from './git-lines.ts';
 
 export const denyRules: PermissionStep = async (call, context) => {

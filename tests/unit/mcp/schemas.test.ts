@@ -1,6 +1,7 @@
 /** Schemas of strangers: what may be offered, and what fits. */
 import { afterAll, expect, test } from 'vitest';
-import { createSchemas, MAX_SCHEMA_BYTES, type ArgumentSchema } from '#server/mcp/schemas.ts';
+import type { ArgumentSchema } from '#server/mcp/plain-schemas.ts';
+import { createSchemas, MAX_SCHEMA_BYTES } from '#server/mcp/schemas.ts';
 import { watchStalls } from '#support/stalls.ts';
 
 const schemas = createSchemas();

@@ -1,0 +1,29 @@
+/** Configured permission rules, compiled. */
+import type { PermissionRuleConfig } from '#schema/config.ts';
+import type { Matcher } from '#server/files/globs.ts';
+import type { PathPattern } from './path-rules.ts';
+
+export interface RuleArguments {
+  /** As written, the `!` taken off. */
+  text: string;
+  negated: boolean;
+  matchesText: Matcher;
+  path(): PathPattern;
+}
+
+export interface Rule {
+  /** The rule's text, for messages. */
+  pattern: string;
+  scope: PermissionRuleConfig['scope'];
+  reason: string | undefined;
+  matchesTool: Matcher;
+  /** Absent for the bare tool name, which applies to every call of the tool. */
+  args: RuleArguments | undefined;
+}
+
+/** In the order of the configuration. */
+export interface RuleSet {
+  deny: Rule[];
+  ask: Rule[];
+  allow: Rule[];
+}
