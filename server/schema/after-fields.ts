@@ -1,5 +1,5 @@
 /**
- * Options for a refinement that compares fields: it runs only when every field passed. Zod itself would also run it
+ * Options for a refinement that compares fields: it runs only if every field is valid. By default zod also runs it
  * after failures such as "too small".
  *
  *     schema.refine((value) => …, { ...afterFields, path: ['before_id'], error: '…' })

@@ -1,4 +1,4 @@
-/** Agent ids. A module of its own: who reads it builds no schemas. */
+/** Agent ids. Separate from the other schemas so that importers do not build zod schemas. */
 
-/** The agent that a session always has; the others are `agent-<n>`. */
+/** Id of the main agent, which every session has; the others are `agent-<n>`. */
 export const MAIN_AGENT = 'main';

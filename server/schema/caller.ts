@@ -1,4 +1,4 @@
-/** The client that sent a request, as far as the request identifies it. Clients choose their name and id themselves. */
+/** The client that sent a request, where the request identifies it. Clients choose their name and id themselves. */
 import { z } from 'zod';
 
 export const CALLER_NAME_CHARS = 100;
@@ -11,13 +11,13 @@ export const callerSchema = z
     /** Hash of `X-Service-Client-Id`, which the response to it returns as `X-Service-Client-Public-Id`. */
     client_id: z.string().optional(),
     user_agent: z.string().optional(),
-    /** Address of the client; IPv4 where IPv6 only contains it. */
+    /** Client address; an IPv4-mapped IPv6 address is written as IPv4. */
     remote_address: z.string().optional(),
   })
   .meta({ id: 'Caller' });
 export type Caller = z.infer<typeof callerSchema>;
 
-/** The same in the transcript's spelling. */
+/** The same fields in the transcript's camel case. */
 export const transcriptCallerSchema = z
   .object({
     clientName: z.string().optional(),
@@ -28,7 +28,7 @@ export const transcriptCallerSchema = z
   .meta({ id: 'TranscriptCaller' });
 export type TranscriptCaller = z.infer<typeof transcriptCallerSchema>;
 
-/** Converts the spelling of records to that of transcripts. */
+/** Converts the snake case of records to the camel case of transcripts. */
 export const transcriptCaller = ({
   client_name: clientName,
   client_id: clientId,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** Items of a list of names, rules or the like. */
+/** Default limit for lists of names, rules and similar items. */
 export const LIST_MAX = 1_000;
 
-/** An array that a client sends, of at most `max` items; zod looks at the length before it looks at an item. */
+/** Array sent by a client, of at most `max` items; zod checks the length before it checks any item. */
 export function clientArray<Item extends z.ZodType>(item: Item, { min = 0, max = LIST_MAX } = {}) {
   const items = z.array(item).max(max);
   return min > 0 ? items.min(min) : items;

@@ -1,4 +1,4 @@
-/** A change of the configuration, as it is sent. */
+/** Schema of a configuration change as clients send it. */
 import { z } from 'zod';
 import { clientArray } from './client-array.ts';
 
@@ -6,7 +6,7 @@ const anything = z.unknown().optional();
 const flag = z.boolean().nullish();
 const text = z.string().nullish();
 
-/** Body of `POST /config`: only types; what a domain may hold is checked after the merge. */
+/** Body of `POST /config`. Checks types only; the values of a domain are validated after the merge. */
 export const configPatchSchema = z
   .object({
     providers: z.record(z.string(), z.unknown()).optional(),

@@ -1,11 +1,11 @@
-/** The configuration on the wire: its domains in wire spelling, and the config object. */
+/** The configuration on the wire: the schemas of its domains and of the config object. */
 import { z } from 'zod';
 import { modelRecordSchema, oauthRefSchema } from './model.ts';
 import { providerRecordSchema } from './provider-record.ts';
 import { count, permissionModeSchema } from './scalars.ts';
 
 const atLeastOne = z.int().min(1);
-/** Longest timer of the platform, milliseconds. */
+/** Maximum delay of a platform timer, in milliseconds. */
 const timerMs = z.int().min(1).max(2_147_483_647);
 
 export const permissionRuleConfigSchema = z.object({
@@ -57,7 +57,7 @@ const serviceSchema = z.object({
 });
 export type ServiceEntry = z.infer<typeof serviceSchema>;
 
-/** One schema for each section of the file, under its domain name. */
+/** One schema per section of the configuration file, keyed by domain name. */
 export const domainSchemas = {
   defaultModel: z.string(),
   defaultProvider: z.string(),
@@ -95,7 +95,7 @@ export const domainSchemas = {
     defaultModel: z.string().min(1).optional(),
     models: z.record(z.string(), z.string()).optional(),
     force: z.boolean().optional(),
-    /** Of the members it used to have, the only one with an effect. */
+    /** The only former member that still has an effect; older files contain more. */
     model: z.string().optional(),
   }),
   permission: z.object({ rules: z.array(permissionRuleConfigSchema).optional() }),
@@ -123,13 +123,13 @@ export const domainSchemas = {
     clock: z.string().optional(),
     pollIntervalMs: count.nullable().optional(),
   }),
-  /** Addresses of the cloud services; not a domain of the API, which shows it in `raw` only. */
+  /** Addresses of the cloud services; not an API domain, the API returns it only in `raw`. */
   cloud: z.record(z.string(), z.unknown()),
 };
 
 const d = domainSchemas;
 
-/** `GET /config`; top-level keys snake_case, members inside a domain camelCase, secrets masked. */
+/** Reply of `GET /config`: top-level keys in snake case, members inside a domain in camel case, secrets masked. */
 export const configSchema = z
   .looseObject({
     providers: z.record(

@@ -1,4 +1,4 @@
-/** One established WebSocket connection as `GET /connections` shows it. */
+/** One established WebSocket connection, as `GET /connections` returns it. */
 import { z } from 'zod';
 import { isoTime } from './scalars.ts';
 

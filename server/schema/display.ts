@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const optionSchema = z.object({ label: z.string(), description: z.string().optional() });
 
-/** How a tool call is shown to people. Clients treat an unknown kind as `generic`. */
+/** How a client renders a tool call for people. Clients treat an unknown kind as `generic`. */
 export const displaySchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('command'),

@@ -1,13 +1,13 @@
-/** The engine's own message model and the shapes that journal, events and models share. */
+/** The engine's message model and the shapes that journal, events and models share. */
 import { z } from 'zod';
 
 export const textPartSchema = z.object({ type: z.literal('text'), text: z.string() });
 export const thinkPartSchema = z.object({
   type: z.literal('think'),
   think: z.string(),
-  /** The provider's signature or opaque reasoning blob; goes back to it unchanged. */
+  /** The provider's signature or opaque reasoning blob; sent back to it unchanged. */
   encrypted: z.string().optional(),
-  /** Wire form it came in (`anthropic`, `reasoning_details`, …): no protocol is sent another one's signature. */
+  /** Wire format it arrived in (`anthropic`, …); no protocol is sent a signature of another one. */
   format: z.string().optional(),
 });
 const mediaUrl = z.object({ url: z.string(), id: z.string().optional() });
@@ -23,11 +23,11 @@ export const partSchema = z.discriminatedUnion('type', [
 ]);
 export type Part = z.infer<typeof partSchema>;
 
-/** What a tool returns: plain text, or parts when it holds media. */
+/** Output of a tool: plain text, or parts if it contains media. */
 export const toolOutputSchema = z.union([z.string(), z.array(partSchema)]);
 export type ToolOutput = z.infer<typeof toolOutputSchema>;
 
-/** A call as the model wrote it: `arguments` is the raw text, so that a later request repeats the same bytes. */
+/** A tool call as the model wrote it: `arguments` is the raw text, so that a later request repeats the same bytes. */
 export const toolCallSchema = z.object({
   id: z.string(),
   name: z.string(),
@@ -56,7 +56,7 @@ export const cronJobOriginSchema = z.object({
   stale: z.boolean(),
 });
 
-/** Where a message comes from; clients hide reminders and the like by it. */
+/** Source of a message; clients use it to hide reminders and similar messages. */
 export const originSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('user'), skillActivations: z.array(z.record(z.string(), z.unknown())).optional() }),
   skillActivationSchema,
@@ -94,7 +94,7 @@ export const originSchema = z.discriminatedUnion('kind', [
 ]);
 export type Origin = z.infer<typeof originSchema>;
 
-/** JSON Schema of a tool, as the model is told it. */
+/** JSON Schema of a tool, as sent to the model. */
 export const toolSchemaSchema = z.object({
   name: z.string(),
   description: z.string(),
@@ -116,7 +116,7 @@ export const contextMessageSchema = z.object({
 });
 export type ContextMessage = z.infer<typeof contextMessageSchema>;
 
-/** How long the parts of a model request took; members of what tells of a step's end. */
+/** Durations of the parts of a model request; members of the payloads that report the end of a step. */
 export const stepTimings = {
   llmFirstTokenLatencyMs: z.number().optional(),
   llmStreamDurationMs: z.number().optional(),
@@ -126,7 +126,7 @@ export const stepTimings = {
   llmClientConsumeMs: z.number().optional(),
 };
 
-/** Tokens of one request; the input total is the sum of the three input members. */
+/** Token counts of one request; the input total is the sum of the three input members. */
 export const tokenUsageSchema = z.object({
   inputOther: z.number(),
   output: z.number(),

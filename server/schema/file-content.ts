@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { count, nonEmpty } from './scalars.ts';
 
-/** Bytes of a file that one request reads at most. */
+/** Maximum number of bytes that one request reads. */
 const WINDOW_MAX = 10_485_760;
 
 export const readFileFields = {
   path: nonEmpty,
-  /** In bytes of the file; of transcoded text in bytes of its UTF-8 form. */
+  /** Byte offset in the file; for transcoded text, in its UTF-8 form. */
   offset: count.default(0),
   length: z.int().min(1).max(WINDOW_MAX).default(1_048_576),
   encoding: z.enum(['auto', 'utf-8', 'base64']).default('auto'),
@@ -14,15 +14,15 @@ export const readFileFields = {
 const readFileSchema = z.object(readFileFields);
 export type ReadFile = z.output<typeof readFileSchema>;
 
-/** A window of a file. */
+/** A window (byte range) of a file. */
 export const fileContentSchema = z
   .object({
     path: z.string(),
     content: z.string(),
     encoding: z.enum(['utf-8', 'base64']),
-    /** Of the whole file on disk. */
+    /** Size of the whole file on disk, in bytes. */
     size: count,
-    /** Something follows the window. */
+    /** True if the file continues after the window. */
     truncated: z.boolean(),
     etag: z.string(),
     mime: z.string(),

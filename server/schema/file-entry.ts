@@ -14,21 +14,21 @@ export const gitStatusSchema = z.enum([
 /** How a file differs from the last commit. */
 export type GitStatus = z.infer<typeof gitStatusSchema>;
 
-/** A file, directory or link below a work directory. */
+/** A file, directory or symbolic link below a work directory. */
 export const fileEntrySchema = z
   .object({
-    /** Relative to the work directory, which itself is `.`. */
+    /** Relative to the work directory; `.` is the work directory itself. */
     path: z.string(),
     name: z.string(),
     kind: z.enum(['file', 'directory', 'symlink']),
-    /** Files only. */
+    /** Bytes; only for files. */
     size: count.optional(),
     modified_at: isoTime,
-    /** Opaque; equal means unchanged. */
+    /** Opaque; equal etags mean unchanged content. */
     etag: z.string(),
     mime: z.string().optional(),
     language_id: z.string().optional(),
-    /** The stored text of a link. */
+    /** Target of the link as stored, not resolved. */
     is_symlink_to: z.string().optional(),
     git_status: gitStatusSchema.optional(),
   })

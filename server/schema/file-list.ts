@@ -3,11 +3,11 @@ import { clientArray } from './client-array.ts';
 import { fileEntrySchema } from './file-entry.ts';
 import { nonEmpty } from './scalars.ts';
 
-/** No path is longer. */
+/** Longer than any path. */
 const GLOB_MAX_CHARS = 4096;
 const GLOBS_MAX = 100;
 
-/** Globs of a request that lists or searches. */
+/** Globs of a list or search request. */
 export const globList = clientArray(z.string().max(GLOB_MAX_CHARS), { max: GLOBS_MAX });
 
 export const fileSortSchema = z.enum(['type_first', 'name_asc', 'name_desc', 'mtime_desc', 'size_desc']);
@@ -34,7 +34,7 @@ export const fileListSchema = z
   .object({
     items: z.array(fileEntrySchema),
     truncated: z.boolean(),
-    /** With a depth above 1: what directories below hold, by their paths. */
+    /** With a depth above 1: the entries of the directories below, keyed by directory path. */
     children_by_path: z.record(z.string(), z.array(fileEntrySchema)).optional(),
   })
   .meta({ id: 'FileList' });

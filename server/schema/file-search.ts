@@ -25,7 +25,7 @@ const fileHitSchema = z
     name: z.string(),
     kind: z.enum(['file', 'directory', 'symlink']),
     score: z.number().min(0).max(1),
-    /** Offsets in the path of the characters that were found, in UTF-16 code units. */
+    /** Offsets of the matched characters in the path, in UTF-16 code units. */
     match_positions: z.array(z.int().min(0)),
   })
   .meta({ id: 'FileHit' });
@@ -33,7 +33,7 @@ const fileHitSchema = z
 export const fileHitsSchema = z
   .object({
     items: z.array(fileHitSchema),
-    /** There are more hits, or time ran out. */
+    /** True if there are more hits or the search ran out of time. */
     truncated: z.boolean(),
   })
   .meta({ id: 'FileHits' });

@@ -1,4 +1,4 @@
-/** What those who watch files are told. */
+/** The event that watchers of files receive. */
 import { z } from 'zod';
 import { count, isoTime, nonEmpty } from './scalars.ts';
 
@@ -11,7 +11,7 @@ const changedPathSchema = z.object({
   etag: z.string().optional(),
 });
 
-/** An event that only those receive who watch a matching path; numbered by itself, not in the session's stream. */
+/** Event for connections that watch a matching path; `seq` is independent of the session's stream. */
 export const filesChangedSchema = z.object({
   type: z.literal('event.fs.changed'),
   seq: z.int().min(1),

@@ -1,6 +1,6 @@
 /**
- * Frames of the WebSocket other than events: what clients send, the acks, the system frames. The gateway validates with
- * these schemas; `/asyncapi.json` and the types of the web client are made from them.
+ * WebSocket frames other than events: requests of clients, acks, system frames. The gateway validates with these
+ * schemas; `/asyncapi.json` and the web client's types are derived from them.
  */
 import { z } from 'zod';
 import { abortFrame } from './prompt-frames.ts';
@@ -16,17 +16,17 @@ import {
   terminalResizeFrame,
 } from './terminal-frames.ts';
 
-/** What a client may send. One without an `ack` is answered in its own way and stands in no document. */
+/** Request frame of a client. Without `ack` it has a reply of another type and is not documented. */
 export interface RequestFrame {
   readonly type: string;
   readonly summary: string;
   readonly payload: z.ZodType;
   readonly ack?: z.ZodType;
-  /** Payload of a refusing ack, where this frame has one of its own. */
+  /** Payload of a refusing ack, if this frame has a specific one. */
   readonly refusal?: z.ZodType;
 }
 
-/** Every request frame; a new one is an entry here and a handler that its domain registers. */
+/** All request frames. A new frame needs an entry here and a handler that its domain registers. */
 export const requestFrames = [
   clientHelloFrame,
   subscribeFrame,
@@ -50,14 +50,14 @@ type Acked = Extract<Declared, { ack: z.ZodType }>;
 export type RequestType = Acked['type'];
 type FrameOf<T extends RequestType> = Extract<Acked, { type: T }>;
 export type RequestPayload<T extends RequestType> = z.output<FrameOf<T>['payload']>;
-/** Of a successful ack. */
+/** Payload of a successful ack. */
 export type AckPayload<T extends RequestType> = z.infer<FrameOf<T>['ack']>;
 
-/** Returned in the type it was sent with; `""` when the frame had none. */
+/** Echoed with the type in which the client sent it; `""` if the frame had none. */
 export const frameId = z.union([z.string(), z.number()]);
 export type FrameId = z.infer<typeof frameId>;
 
-/** Payloads that the ack of any frame may have when its code is not 0. */
+/** Payloads that the ack of any frame may have if its code is not 0. */
 const invalidPayload = z.object({ details: z.array(z.object({ path: z.string(), message: z.string() })) });
 const failed = z.object({ message: z.string() });
 const refused = z.strictObject({});

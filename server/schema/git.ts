@@ -1,4 +1,4 @@
-/** What git says about a work directory. */
+/** Git state of a work directory. */
 import { z } from 'zod';
 import { gitStatusSchema } from './file-entry.ts';
 

@@ -1,11 +1,11 @@
-/** Searching what files hold. */
+/** Search in the contents of files. */
 import { z } from 'zod';
 import { clientArray } from './client-array.ts';
 import { count, nonEmpty } from './scalars.ts';
 
 const globs = clientArray(z.string()).optional();
 
-/** Fields of a request. */
+/** Fields of a search request. */
 export const grepFields = {
   pattern: nonEmpty,
   regex: z.boolean().default(false),

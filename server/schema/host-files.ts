@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** A directory of the machine, and those in it. */
+/** A directory of the machine and its subdirectories. */
 export const hostDirectorySchema = z
   .object({
-    /** Links resolved. */
+    /** Absolute, symbolic links resolved. */
     path: z.string(),
     parent: z.string().nullable(),
     entries: z.array(z.object({ name: z.string(), path: z.string(), is_dir: z.literal(true) })),

@@ -1,4 +1,4 @@
-/** Approvals and questions: what a turn asks the user, and the answers. */
+/** Approvals and questions that a turn raises for the user, and the answers. */
 import { z } from 'zod';
 import { displaySchema } from './display.ts';
 import { count, isoTime, nonEmpty } from './scalars.ts';
@@ -72,7 +72,7 @@ const questionAnswerSchema = z.discriminatedUnion(
 export type QuestionAnswer = z.infer<typeof questionAnswerSchema>;
 
 export const answerQuestionSchema = z.object({
-  /** By item id. */
+  /** Keyed by item id. */
   answers: z.record(nonEmpty, questionAnswerSchema),
   method: z.enum(['enter', 'space', 'number_key', 'click']).optional(),
   note: z.string().optional(),

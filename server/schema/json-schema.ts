@@ -1,4 +1,4 @@
-/** Zod schemas as JSON Schema 2020-12; those with an id (`.meta({ id })`) become shared components. */
+/** Converts zod schemas to JSON Schema 2020-12; schemas with an id (`.meta({ id })`) become shared components. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 
@@ -6,18 +6,18 @@ export type JsonSchema = Record<string, unknown>;
 type Direction = 'input' | 'output';
 
 export interface Components {
-  /** The schema with references to shared components in place of those that have an id. */
+  /** Converts a schema; nested schemas with an id become references to shared components. */
   convert(schema: z.ZodType, direction: Direction): JsonSchema;
-  /** The schema itself, even when it has an id. */
+  /** Converts a schema inline, even if it has an id. */
   inline(schema: z.ZodType, direction: Direction): JsonSchema;
-  /** Registers a ready schema under a name and returns the reference to it. */
+  /** Registers a converted schema under a name and returns the reference to it. */
   named(name: string, schema: JsonSchema): JsonSchema;
-  /** All components so far, by name in alphabetical order. */
+  /** All registered components, keyed by name in alphabetical order. */
   schemas(): Record<string, JsonSchema>;
 }
 
 const LOCAL = '#/$defs/';
-/** Zod's own names for recursive schemas without an id; they mean nothing beyond one conversion. */
+/** Zod's names for recursive schemas without an id; unique only within one conversion. */
 const ANONYMOUS = /^__schema\d+$/;
 
 const jsonSchema = z.record(z.string(), z.unknown());
@@ -26,7 +26,7 @@ const wrapperShape = z.object({
   $defs: z.record(z.string(), jsonSchema).default({}),
 });
 
-/** Copies a value with every reference below `local` (`#/$defs/`) replaced by what `rename` says of its name. */
+/** Deep-copies a value; each reference below `local` (`#/$defs/`) is replaced with `rename(name)`. */
 function rewriteReferences(value: unknown, local: string, rename: (name: string) => string): unknown {
   if (Array.isArray(value)) return value.map((item) => rewriteReferences(item, local, rename));
   if (typeof value !== 'object' || value === null) return value;
@@ -38,16 +38,16 @@ function rewriteReferences(value: unknown, local: string, rename: (name: string)
   return copy;
 }
 
-/** The copy of a schema, which stays one. */
+/** Rewrites the references of a schema, like `rewriteReferences`, and returns it as a schema. */
 export function rewriteSchema(schema: unknown, local: string, rename: (name: string) => string): JsonSchema {
   return jsonSchema.parse(rewriteReferences(schema, local, rename));
 }
 
-/** Components of one document; `prefix` is where it keeps them (`#/components/schemas/`). */
+/** Creates the component registry of one document; `prefix` is the components' path in it (`#/components/schemas/`). */
 export function createComponents(prefix: string): Components {
   const byName = new Map<string, JsonSchema>();
 
-  /** A name for `schema`: `base`, or with a suffix when that already means something else. */
+  /** Registers `schema` as `base`, or with a suffix if that name has another schema. Returns the name. */
   function register(base: string, suffixes: string[], schema: JsonSchema): string {
     for (const suffix of suffixes) {
       const name = base + suffix;
@@ -60,11 +60,11 @@ export function createComponents(prefix: string): Components {
   }
 
   function convert(schema: z.ZodType, direction: Direction): JsonSchema {
-    // Wrapped, so that a schema with an id of its own is a reference too.
+    // Wrapped, so that a schema that has an id becomes a reference too.
     const converted = wrapperShape.parse(
       z.toJSONSchema(z.object({ schema }), { io: direction, unrepresentable: 'any', target: 'draft-2020-12' }),
     );
-    // What a body may leave out, a reply has: one id may stand for two shapes.
+    // Members with a default are optional in a body and required in a reply, so one id may need two shapes.
     const suffixes = direction === 'input' ? ['', 'Input'] : ['', 'Output'];
     const names = new Map<string, string>();
     const resolve = (local: string): string => {
@@ -74,7 +74,7 @@ export function createComponents(prefix: string): Components {
       if (!definition) throw new Error(`unknown definition ${local}`);
       const { id: _id, ...body } = definition;
       if (ANONYMOUS.test(local)) {
-        // Recursive: it must have its name before its body is rewritten.
+        // Recursive: the name must be registered before the body is rewritten.
         const name = `Recursive${byName.size}`;
         names.set(local, name);
         byName.set(name, {});

@@ -1,4 +1,4 @@
-/** What clients see of configured MCP servers, apart from any session. */
+/** Configured MCP servers as clients manage them, independent of any session. */
 import { z } from 'zod';
 import { clientArray } from './client-array.ts';
 import { redactedMcpServerSchema, shownMcpServerSchema } from './mcp-server.ts';
@@ -7,7 +7,7 @@ import { nonEmpty } from './scalars.ts';
 const sourceSchema = z.enum(['global', 'plugin']);
 
 export const managedServerSchema = z.object({
-  /** Name at run time. */
+  /** The server's name at run time. */
   name: z.string(),
   config: shownMcpServerSchema,
   source: sourceSchema,
@@ -31,11 +31,11 @@ export type AuthStatus = z.infer<typeof authStatusSchema>;
 const globalShape = { source: z.literal('global'), name: nonEmpty };
 const pluginShape = { source: z.literal('plugin'), pluginId: nonEmpty, serverName: nonEmpty };
 
-/** Names an entry. */
+/** Identifies an entry. */
 const locatorSchema = z.discriminatedUnion('source', [z.object(globalShape), z.object(pluginShape)]);
 export type Locator = z.infer<typeof locatorSchema>;
 
-/** A directory whose project files join in where it is trusted. */
+/** A directory whose project files are included if it is trusted. */
 const directory = nonEmpty.optional();
 export const directoryQuery = z.object({ cwd: directory });
 
@@ -44,7 +44,7 @@ export const locatorBody = z.discriminatedUnion('source', [
   z.object({ ...pluginShape, cwd: directory }),
 ]);
 
-/** Entries that one request may name. */
+/** `targets`: the entries to inspect. */
 export const inspectBody = z.object({ targets: clientArray(locatorSchema).optional(), cwd: directory });
 
 export const inspectionSchema = z.object({
@@ -57,7 +57,7 @@ export const inspectionSchema = z.object({
   enabled: z.boolean(),
   editable: z.boolean(),
   authStatus: authStatusSchema,
-  /** Epoch ms of the probe; absent when the status follows from the config. */
+  /** Time of the probe, in ms since the epoch; absent if the status is derived from the config. */
   checkedAt: z.number().optional(),
   error: z.string().optional(),
 });

@@ -1,4 +1,4 @@
-/** An MCP server as files and requests describe it. */
+/** Configuration of an MCP server in files and requests. */
 import { z } from 'zod';
 import { clientArray } from './client-array.ts';
 import { nonEmpty } from './scalars.ts';
@@ -8,12 +8,12 @@ const textMap = z.record(z.string(), z.string());
 const MAX_MS = 2_147_483_647;
 const milliseconds = z.int().min(1).max(MAX_MS);
 
-/** `${NAME}` or `${NAME:-text}`; what stands for it is looked up when the server is started. */
+/** `${NAME}` or `${NAME:-default}`; resolved when the server is started. */
 export const PLACEHOLDER = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
 export const hasPlaceholder = (text: string): boolean => text.search(PLACEHOLDER) !== -1;
 
-/** Any scheme passes; one with a placeholder is parsed when the server is started. */
+/** Accepts any scheme; an address with a placeholder is parsed when the server is started. */
 const address = z.string().refine((text) => hasPlaceholder(text) || URL.canParse(text), 'Invalid URL');
 
 const common = {
@@ -41,12 +41,12 @@ const remoteBase = {
 const stdioShape = { ...stdioBase, env: textMap.optional(), ...common };
 const remoteShape = { ...remoteBase, headers: textMap.optional(), ...common };
 
-/** With its transport, which only files may leave out. Unknown members, and those of another transport, are dropped. */
+/** `transport` is optional only in files. Unknown members and those of other transports are stripped. */
 export const mcpServerConfigSchema = z.discriminatedUnion('transport', [z.object(stdioShape), z.object(remoteShape)]);
 export type McpServerConfig = z.output<typeof mcpServerConfigSchema>;
 export type McpRemoteConfig = Extract<McpServerConfig, { url: string }>;
 
-/** A config that names itself. */
+/** A config that contains its name. */
 export const mcpServerInputSchema = z.discriminatedUnion('transport', [
   z.object({ name: nonEmpty, ...stdioShape }),
   z.object({ name: nonEmpty, ...remoteShape }),
@@ -55,14 +55,14 @@ export type McpServerInput = z.output<typeof mcpServerInputSchema>;
 
 const keyNames = z.array(z.string()).optional();
 
-/** Without the values of `env` and `headers`, whose names are sorted. */
+/** Omits the values of `env` and `headers`; their names are listed, sorted. */
 export const redactedMcpServerSchema = z.discriminatedUnion('transport', [
   z.strictObject({ ...stdioBase, ...common, envKeys: keyNames }),
   z.strictObject({ ...remoteBase, ...common, headerKeys: keyNames }),
 ]);
 export type RedactedMcpServer = z.output<typeof redactedMcpServerSchema>;
 
-/** As replies show it: whole where it may be edited. */
+/** The config in replies: complete if the entry is editable, else redacted. */
 export const shownMcpServerSchema = z.union([
   z.strictObject(stdioShape),
   z.strictObject(remoteShape),

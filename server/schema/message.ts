@@ -1,4 +1,4 @@
-/** Messages and the snapshot as REST shows them. */
+/** Messages and the snapshot in REST replies. */
 import { z } from 'zod';
 import { contentPartSchema } from './content.ts';
 import { displaySchema } from './display.ts';

@@ -1,4 +1,4 @@
-/** What `GET /meta` answers: the server and what it can do. */
+/** Reply of `GET /meta`: the server and its capabilities. */
 import { z } from 'zod';
 import { isoTime } from './scalars.ts';
 

@@ -1,4 +1,4 @@
-/** Models: the stored record in wire spelling and what lists show. */
+/** Models: the stored record in wire spelling, and list items. */
 import { z } from 'zod';
 import { count } from './scalars.ts';
 
@@ -24,7 +24,7 @@ const tunable = {
   offEffort: z.string().optional(),
 };
 
-/** Open: members that are not known are stored and returned. */
+/** Loose: unknown members are stored and returned. */
 export const modelRecordSchema = z
   .looseObject({
     provider: z.string().optional(),
@@ -38,7 +38,7 @@ export const modelRecordSchema = z
     oauth: oauthRefSchema.optional(),
     protocol: z.enum(['openai', 'openai_responses', 'anthropic', 'google-genai']).optional(),
     betaApi: z.boolean().optional(),
-    /** Checked where it is shown: a malformed one does not make the record invalid. */
+    /** Validated when it is rendered, so that a malformed value does not make the record invalid. */
     upgrade: z.unknown().optional(),
     overrides: z.object(tunable).optional(),
   })

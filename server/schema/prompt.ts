@@ -1,4 +1,4 @@
-/** Prompts: as replies show them and as clients submit them. */
+/** Prompts: in replies, and as clients submit them. */
 import { z } from 'zod';
 import { clientArray } from './client-array.ts';
 import { contentPartSchema } from './content.ts';
@@ -15,7 +15,7 @@ export const promptSchema = z
   .meta({ id: 'Prompt' });
 export type Prompt = z.infer<typeof promptSchema>;
 
-/** More than any client means; the body's own limit would let a million pass. */
+/** More than any client needs; the body limit would admit a million parts. */
 const MAX_PARTS = 10_000;
 
 export const submitPromptSchema = z.object({
@@ -28,7 +28,7 @@ export const submitPromptSchema = z.object({
   thinking: nonEmpty.optional(),
   permission_mode: permissionModeSchema.optional(),
   disabled_tools: clientArray(z.string()).optional(),
-  // Accepted for older clients, not applied by a submit.
+  // Accepted for older clients; a submit ignores them.
   metadata: z.record(z.string(), z.unknown()).optional(),
   plan_mode: z.boolean().optional(),
   swarm_mode: z.boolean().optional(),

@@ -1,11 +1,11 @@
-/** Providers as they are stored, in wire spelling. */
+/** Stored providers, in wire spelling. */
 import { z } from 'zod';
 import { oauthRefSchema } from './model.ts';
 
 export const wireTypeSchema = z.enum(['native', 'openai', 'openai_responses', 'anthropic', 'google-genai', 'vertexai']);
 
 export const providerRecordSchema = z.object({
-  /** Any string loads; the models of an unknown type do not resolve. */
+  /** Any string is loaded; models of an unknown type do not resolve. */
   type: z.string().optional(),
   baseUrl: z.string().optional(),
   apiKey: z.string().optional(),

@@ -18,7 +18,7 @@ export const providerItemSchema = z
   .meta({ id: 'ProviderItem' });
 export type ProviderItem = z.infer<typeof providerItemSchema>;
 
-/** One provider, its stored key shown. */
+/** One provider with its stored key in plain text. */
 export const providerDetailSchema = providerItemSchema
   .extend({ api_key: z.string().optional() })
   .meta({ id: 'ProviderDetail' });
@@ -52,7 +52,7 @@ interface ProviderForm {
   models: { model: string }[];
 }
 
-/** The checks between fields; every one that fails is reported, in this order. */
+/** Validates fields against each other; all failures are reported, in this order. */
 function checkForm({ base_url, default_model, models }: ProviderForm, context: z.RefinementCtx): void {
   const issue = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
   if (base_url?.includes('${')) issue('base_url', 'base_url must not contain an environment variable placeholder');

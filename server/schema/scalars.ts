@@ -1,9 +1,9 @@
 /** Scalar shapes that many wire schemas share. */
 import { z } from 'zod';
 
-/** ISO 8601, UTC, milliseconds. */
+/** ISO 8601, UTC, with milliseconds. */
 export const isoTime = z.string();
-/** Free text id with at least one character. */
+/** Non-empty text, mostly ids. */
 export const nonEmpty = z.string().min(1);
 export const count = z.number().int().min(0);
 
@@ -17,19 +17,19 @@ export type PendingInteraction = z.infer<typeof pendingInteraction>;
 export const turnOutcome = z.enum(['completed', 'cancelled', 'failed']);
 export type TurnOutcome = z.infer<typeof turnOutcome>;
 
-/** When somebody is asked before a tool runs. */
+/** Which tool calls need the user's approval. */
 export const permissionModeSchema = z.enum(['manual', 'yolo', 'auto']);
 export type PermissionMode = z.infer<typeof permissionModeSchema>;
 
 let lastMs: number | undefined;
 let lastIso = '';
 let lastSecond: number | undefined;
-/** Of the last second, as far as its milliseconds. */
+/** ISO form of the last second, up to and including the dot before the milliseconds. */
 let isoBeginning = '';
 
 /**
- * The ISO form of milliseconds since the epoch, as every reply shows times. The last is kept, and its second: records
- * share theirs, and come close behind each other.
+ * Formats milliseconds since the epoch as ISO 8601, the format of all replies. Memoizes the last result and its second:
+ * records of one batch have the same time, and following records are close to it.
  */
 export function iso(ms: number): string {
   if (ms === lastMs) return lastIso;

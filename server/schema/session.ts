@@ -1,4 +1,4 @@
-/** The Session object and the requests that make or change one. */
+/** The Session object and the requests that create or change a session. */
 import { z } from 'zod';
 import { clientArray } from './client-array.ts';
 import { count, isoTime, nonEmpty, pendingInteraction, permissionModeSchema, turnOutcome } from './scalars.ts';
@@ -52,7 +52,7 @@ export const sessionSchema = z
   .meta({ id: 'Session' });
 export type Session = z.infer<typeof sessionSchema>;
 
-/** `agent_config` in requests; everything is validated, also what an endpoint does not apply. */
+/** `agent_config` of requests; all members are validated, including those that an endpoint ignores. */
 export const agentConfigSchema = z.object({
   model: z.string().optional(),
   system_prompt: z.string().optional(),
@@ -67,7 +67,7 @@ export const agentConfigSchema = z.object({
 });
 export type AgentConfigRequest = z.infer<typeof agentConfigSchema>;
 
-/** What a copy of a session may be told. */
+/** Optional overrides for a copy of a session. */
 export const copyRequestSchema = z.object({ title: nonEmpty.optional(), metadata: z.looseObject({}).optional() });
 
 export const statusSchema = z
@@ -85,7 +85,7 @@ export const statusSchema = z
   .meta({ id: 'SessionStatus' });
 export type SessionStatus = z.infer<typeof statusSchema>;
 
-/** Which runtime an agent works on. */
+/** The runtime that an agent works on. */
 export const runtimeBindingSchema = z.object({ workspace_id: z.string(), runtime_id: z.string() });
 export type RuntimeBinding = z.infer<typeof runtimeBindingSchema>;
 
@@ -93,7 +93,7 @@ export const warningSchema = z.object({
   code: z.string(),
   message: z.string(),
   severity: z.enum(['info', 'warning', 'error']),
-  /** Of `project-config-ignored`: the directory whose trust would change it, absolute. */
+  /** For `project-config-ignored`: absolute path of the directory that has to be trusted. */
   directory: z.string().optional(),
 });
 export type SessionWarning = z.infer<typeof warningSchema>;

@@ -1,8 +1,8 @@
-/** Changes of settings that were made while a command of the model ran, as transcripts contain them. */
+/** Changes of settings during a command of the model, as transcripts contain them. */
 import { z } from 'zod';
 import { isoTime, nonEmpty } from './scalars.ts';
 
-/** The code of the warning that records one. */
+/** Code of the warning that records such a change. */
 export const SETTINGS_CHANGED = 'settings-changed-during-command';
 
 export const settingsChangeSchema = z

@@ -1,10 +1,10 @@
-/** Subagents as the snapshot shows them. */
+/** Subagents in the snapshot. */
 import { z } from 'zod';
 import { count, isoTime } from './scalars.ts';
 
 export const snapshotSubagentSchema = z
   .object({
-    /** Of the agent. */
+    /** Agent id. */
     id: z.string(),
     session_id: z.string(),
     kind: z.literal('subagent'),
@@ -18,7 +18,7 @@ export const snapshotSubagentSchema = z
     parent_tool_call_id: z.string().optional(),
     model: z.string().optional(),
     thinking_effort: z.string().optional(),
-    /** What it found, or why it failed. */
+    /** The subagent's result, or the reason of its failure. */
     output_preview: z.string().optional(),
     subagent_phase: z.enum(['queued', 'working', 'suspended', 'completed', 'failed']),
     suspended_reason: z.string().optional(),

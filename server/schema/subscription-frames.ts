@@ -1,15 +1,15 @@
-/** Request frames about what a connection receives: its greeting, its subscriptions, its probe. */
+/** Request frames that control what a connection receives: hello, subscriptions, ping. */
 import { z } from 'zod';
 import { count } from './scalars.ts';
 
-/** Members of one array or table in a client's frame: a longer one would hold up all other connections. */
+/** Limit for the members of one array or record in a client's frame: a longer one would block all other connections. */
 export const MAX_FRAME_MEMBERS = 1000;
 
-/** The last durable event that a client has applied. */
+/** Position of the last durable event that a client has applied. */
 export const cursorSchema = z.object({ seq: count, epoch: z.string().optional() });
 export type Cursor = z.infer<typeof cursorSchema>;
 
-/** A table whose size is looked at before its members are. */
+/** Record whose size is checked before its members. */
 export function boundedRecord<T extends z.ZodType>(member: T) {
   return z.preprocess(
     (value, context) => {
@@ -23,7 +23,7 @@ export function boundedRecord<T extends z.ZodType>(member: T) {
 }
 
 const cursors = boundedRecord(cursorSchema).optional();
-/** An empty or malformed entry, also one that is too long, counts as absent, which means every agent. */
+/** An empty, malformed or too long entry is treated as absent, which means all agents. */
 const agentFilter = boundedRecord(
   z.array(z.string()).min(1).max(MAX_FRAME_MEMBERS).optional().catch(undefined),
 ).optional();
@@ -63,7 +63,7 @@ export const unsubscribeFrame = {
   ack: z.object({ accepted: sessionIds, not_found: sessionIds, resync_required: sessionIds }),
 } as const;
 
-/** The probe of clients that cannot send protocol pings; answered by `pong`, not by an ack. */
+/** Keep-alive probe for clients that cannot send protocol pings; answered with `pong`, not with an ack. */
 export const pingFrame = {
   type: 'ping',
   summary: 'Asks whether the connection is alive.',

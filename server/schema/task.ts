@@ -1,4 +1,4 @@
-/** Tasks as clients read them. */
+/** Tasks in replies to clients. */
 import { z } from 'zod';
 import { count, isoTime } from './scalars.ts';
 
@@ -21,9 +21,9 @@ export const sessionTaskSchema = z
     thinking_effort: z.string().optional(),
     agent_id: z.string().optional(),
     subagent_type: z.string().optional(),
-    /** The end of its output. */
+    /** Tail of the task's output. */
     output_preview: z.string().optional(),
-    /** Bytes of that. */
+    /** Length of `output_preview` in bytes. */
     output_bytes: count.optional(),
   })
   .meta({ id: 'Task' });

@@ -1,10 +1,10 @@
-/** What clients ask of terminals over their WebSocket. */
+/** Request frames about terminals. */
 import { z } from 'zod';
 import { count, nonEmpty } from './scalars.ts';
 
-/** Screens are counted in 16 bits by the system. */
+/** The operating system stores screen sizes in 16 bits. */
 const MAX_SIDE = 65_535;
-/** Columns or rows of a screen. */
+/** Number of columns or rows of a screen. */
 export const screenSide = z.number().int().min(1).max(MAX_SIDE);
 
 export const terminal = { session_id: nonEmpty, terminal_id: nonEmpty };

@@ -1,4 +1,4 @@
-/** Terminals of a session on the wire, and what those who are attached receive. */
+/** Terminals of a session on the wire, and the frames that attached connections receive. */
 import { z } from 'zod';
 import { isoTime, nonEmpty } from './scalars.ts';
 import { screenSide, terminal } from './terminal-frames.ts';
@@ -13,7 +13,7 @@ export const terminalSchema = z.object({
   status: z.enum(['running', 'exited']),
   created_at: isoTime,
   exited_at: isoTime.optional(),
-  /** Null when the terminal was closed or a signal ended the program. */
+  /** Null if the terminal was closed or a signal terminated the program. */
   exit_code: z.number().int().nullable().optional(),
 });
 export type Terminal = z.infer<typeof terminalSchema>;
@@ -24,7 +24,7 @@ const withoutNul = nonEmpty.refine((text) => !text.includes('\0'), 'must not con
 export const createTerminalSchema = z.object({
   runtime_id: nonEmpty.default('local'),
   cwd: withoutNul.refine((path) => !ABSOLUTE.test(path), 'cwd must be relative to the session workspace').default('.'),
-  /** One program, a path or a name on PATH, without arguments. */
+  /** One program without arguments: a path, or a name to look up in PATH. */
   shell: withoutNul.optional(),
   cols: screenSide.default(80),
   rows: screenSide.default(24),
@@ -53,6 +53,6 @@ export const terminalResizedSchema = z.object({
   payload: z.object({ cols: screenSide, rows: screenSide }),
 });
 
-/** What those who are attached receive. */
+/** Frames that attached connections receive. */
 export type TerminalFrame =
   z.infer<typeof terminalOutputSchema> | z.infer<typeof terminalExitSchema> | z.infer<typeof terminalResizedSchema>;

@@ -1,12 +1,12 @@
 /**
- * Frames of the WebSocket with which a client asks for transcripts. What it is sent is in `transcript-ops.ts`: the server
- * starts without its schemas, which the documents alone need.
+ * WebSocket frames with which a client subscribes to transcripts. The schemas of what it receives are in
+ * `transcript-ops.ts`, which only the documents need, so the server starts without them.
  */
 import { z } from 'zod';
 import { count } from './scalars.ts';
 import { boundedRecord, MAX_FRAME_MEMBERS, subscribeFrame } from './subscription-frames.ts';
 
-/** How much of an agent's operations a connection gets, from nothing to each piece of a text. */
+/** How much of an agent's operations a connection receives, from none (`off`) to every text delta (`delta`). */
 export const gradeSchema = z.enum(['off', 'turn', 'block', 'delta']).meta({ id: 'TranscriptGrade' });
 export type Grade = z.infer<typeof gradeSchema>;
 
@@ -17,9 +17,9 @@ export const subscribeV2Frame = {
   summary: "Subscribes to a session and its agents' transcripts, each with as much detail as its grade says.",
   payload: z.object({
     session_id: sessionId,
-    /** By agent; `*` is for those that are not named. Replaces what was asked before. */
+    /** Grade by agent id; `*` applies to all other agents. Replaces the previous subscription. */
     transcript: boundedRecord(gradeSchema),
-    /** The number of the last batch that the client has, by agent. */
+    /** Number of the last batch that the client has, by agent id. */
     transcript_since: boundedRecord(count).optional(),
   }),
   ack: subscribeFrame.ack,

@@ -1,4 +1,4 @@
-/** The operations that change a transcript. No kind may be added: clients refuse what they do not know. */
+/** The operations that change a transcript. No kind may be added: clients reject unknown kinds. */
 import { z } from 'zod';
 import { count } from './scalars.ts';
 import {
@@ -20,7 +20,7 @@ import {
   turnHeaderSchema,
 } from './transcript.ts';
 
-/** A whole state; what a client builds of a page. */
+/** A complete state; equal to what a client builds from a page. */
 const snapshotSchema = z.object({
   items: z.array(itemSchema),
   tasks: z.array(taskSchema),
@@ -32,7 +32,7 @@ const snapshotSchema = z.object({
   hasMoreOlder: z.boolean().optional(),
 });
 
-/** `null` takes a value away, an absent member leaves it. */
+/** `null` removes a value; an absent member leaves it unchanged. */
 const metaMergeSchema = z.object({
   goal: metaGoal.nullable().optional(),
   modes: z.object({ plan: metaPlan.nullable().optional(), swarm: metaSwarm.nullable().optional() }).optional(),
@@ -52,7 +52,7 @@ export const transcriptOpSchema = z
         z.object({ type: z.literal('frame'), turnId, stepId: z.string(), frameId: z.string() }),
         z.object({ type: z.literal('task'), taskId: z.string() }),
       ]),
-      /** UTF-16 units before the text. */
+      /** Length of the frame's text before the append, in UTF-16 code units. */
       offset: count,
       text: z.string(),
     }),
@@ -70,25 +70,25 @@ export const transcriptOpSchema = z
   .meta({ id: 'TranscriptOp' });
 export type TranscriptOp = z.infer<typeof transcriptOpSchema>;
 
-/** Operations that came of one fact; numbers of an agent's batches have no gap. */
+/** The operations of one record or volatile event; the batches of an agent are numbered without gaps. */
 const batchSchema = z.object({ seq: count, ops: z.array(transcriptOpSchema) }).meta({ id: 'TranscriptBatch' });
 
 export const transcriptOpsSchema = z.object({
   agent_id: z.string(),
   batches: z.array(batchSchema),
   latest_seq: count,
-  /** False: the batches do not lead from there to `latest_seq`; a page does. */
+  /** False if the batches do not lead to `latest_seq`; the client has to read a page. */
   complete: z.boolean(),
 });
 export type TranscriptOps = z.infer<typeof transcriptOpsSchema>;
 
-/** Payload of a frame to those who follow. */
+/** Payload of the frame that sends a snapshot to subscribers. */
 export const transcriptResetSchema = z.object({
   type: z.literal('transcript.reset'),
   agent_id: z.string(),
   snapshot: snapshotSchema,
   has_more_older: z.boolean(),
-  /** The last batch that the snapshot contains. */
+  /** Number of the last batch that the snapshot includes. */
   seq: count.optional(),
 });
 export type TranscriptReset = z.infer<typeof transcriptResetSchema>;

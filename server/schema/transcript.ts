@@ -1,6 +1,6 @@
 /**
- * The transcript of an agent: a timeline of turns, markers and task references, and what stands beside it by id. Members
- * are in camel case here, unlike those of other replies.
+ * The transcript of an agent: a timeline of turns, markers and task references, and further objects keyed by id.
+ * Members are in camel case here, unlike those of other replies.
  */
 import { z } from 'zod';
 import { transcriptCallerSchema } from './caller.ts';
@@ -13,7 +13,7 @@ import { settingsChangeSchema } from './settings-change.ts';
 
 const payload = originSchema.meta({ id: 'Origin' }).optional();
 
-/** What opened a turn; `payload` is the origin as the engine has it. */
+/** Origin of a turn; `payload` is the engine's origin object. */
 export const turnOriginSchema = z
   .discriminatedUnion('kind', [
     z.object({ kind: z.literal('user'), payload }),
@@ -30,7 +30,7 @@ export type TurnOrigin = z.infer<typeof turnOriginSchema>;
 const textFrameSchema = z.object({
   kind: z.literal('text'),
   frameId: nonEmpty,
-  /** `user`: input that entered the running turn. */
+  /** `user`: input that was steered into the running turn. */
   role: z.enum(['assistant', 'user']),
   text: z.string(),
   attachmentIds: z.array(z.string()).optional(),
@@ -58,12 +58,12 @@ const toolFrameSchema = z.object({
   output: z.unknown().optional(),
   display: z.unknown().optional(),
   error: z.string().optional(),
-  /** Arguments as they stream; while the call runs. */
+  /** Arguments as they stream; only while the call runs. */
   inputText: z.string().optional(),
-  /** The newest; while the call runs. */
+  /** The latest progress; only while the call runs. */
   progress: progressSchema.optional(),
   taskId: z.string().optional(),
-  /** Of the approval or the question that was issued for the call. */
+  /** Id of the approval or question that the call raised. */
   approvalId: z.string().optional(),
   todoId: z.string().optional(),
   agentRefs: z.array(z.object({ agentId: z.string(), role: z.enum(['child', 'member']).optional() })).optional(),
@@ -99,7 +99,7 @@ const stepSchema = z
         ...stepTimings,
       })
       .optional(),
-    /** While the step waits for its retry. */
+    /** Only while the step waits for its retry. */
     retry: z
       .object({
         failedAttempt: count,
@@ -127,12 +127,12 @@ const turnSchema = z.object({
   ordinal: z.int(),
   state: turnState,
   origin: turnOriginSchema,
-  /** Text that opened the turn. */
+  /** Text of the prompt that opened the turn. */
   prompt: z.string().optional(),
   attachmentIds: z.array(z.string()).optional(),
   startedAt: isoTime.optional(),
   endedAt: isoTime.optional(),
-  /** Sum of the steps. */
+  /** Sum over the steps. */
   usage: z
     .object({
       inputTokens: z.number().optional(),
@@ -150,7 +150,7 @@ export const turnHeaderSchema = turnSchema.omit({ steps: true }).meta({ id: 'Tra
 export const markerSchema = z.object({
   kind: z.literal('marker'),
   markerId: nonEmpty,
-  /** Clients ignore names that they do not know. */
+  /** Clients ignore unknown names. */
   marker: z.string(),
   payload: z.unknown().optional(),
   at: isoTime.optional(),
@@ -173,7 +173,7 @@ export const taskSchema = z
     taskId: nonEmpty,
     kind: z.enum(['shell', 'subagent', 'tool', 'other']),
     state: z.enum(['running', 'completed', 'failed', 'timed_out', 'killed', 'lost']),
-    /** False while somebody waits for it. */
+    /** False while a tool call waits for the task. */
     detached: z.boolean(),
     description: z.string().optional(),
     agentId: z.string().optional(),
@@ -195,7 +195,7 @@ export const interactionSchema = z
     state: z.enum(['pending', 'approved', 'rejected', 'cancelled', 'answered', 'dismissed']),
     request: z.unknown().optional(),
     response: z.unknown().optional(),
-    /** The client that answered; absent where none did. */
+    /** The client that answered; absent if no client did. */
     answeredBy: transcriptCallerSchema.optional(),
   })
   .meta({ id: 'TranscriptInteraction' });
@@ -257,24 +257,24 @@ const agentFactsSchema = z
     maxContextTokens: z.number().optional(),
     contextUsage: z.number().optional(),
     permission: permissionModeSchema.optional(),
-    /** The client that set `permission`; without members where none did after one had. */
+    /** The client that set `permission`; an empty object if the server changed it after a client had set it. */
     permissionBy: transcriptCallerSchema.optional(),
     phase: phaseSchema.optional(),
   })
   .meta({ id: 'TranscriptAgentFacts' });
 
-/** What has no place in the timeline and no id. */
+/** Metadata without an id and without a position in the timeline. */
 export const metaRest = {
   activity: z.enum(['idle', 'turn', 'disposing', 'unknown']).optional(),
   agent: agentFactsSchema.optional(),
-  /** Settings that changed while a command of the model ran: the newest 50, oldest first. No undo removes them. */
+  /** Settings that changed while a command of the model ran: the latest 50, oldest first. Undo does not remove them. */
   settingsChanges: z.array(settingsChangeSchema).optional(),
 };
 
 export const metaSchema = z
   .object({
     goal: metaGoal.optional(),
-    /** A mode's member is there while it is on. */
+    /** A mode's member is present while the mode is on. */
     modes: z.object({ plan: metaPlan.optional(), swarm: metaSwarm.optional() }).optional(),
     ...metaRest,
   })
@@ -292,7 +292,7 @@ export const rosterEntrySchema = z
   })
   .meta({ id: 'TranscriptAgent' });
 
-/** One read of an agent's transcript: whole but for turns that are older, or newer. */
+/** One read of an agent's transcript: complete except for older or newer turns. */
 export const transcriptPageSchema = z.object({
   agent_id: z.string(),
   items: z.array(itemSchema),
@@ -305,7 +305,7 @@ export const transcriptPageSchema = z.object({
   meta: metaSchema,
   agents: z.array(rosterEntrySchema),
   pending_interactions: z.array(z.string()),
-  /** The agent's watermark; of a session that is loaded. */
+  /** The agent's watermark; only for a loaded session. */
   seq: count.optional(),
 });
 
@@ -329,7 +329,7 @@ export const userMessagesSchema = z.object({
   ),
 });
 
-/** A plan that was shown for review. */
+/** A plan that was presented for review. */
 const planSchema = z.object({
   tool_call_id: z.string(),
   turn_id: nonEmpty,

@@ -1,4 +1,4 @@
-/** Uploaded files: as replies show them, and the form that brings one. */
+/** Uploaded files: in replies, and the form that uploads one. */
 import { z } from 'zod';
 import { count, isoTime, nonEmpty } from './scalars.ts';
 
@@ -9,7 +9,7 @@ export const uploadSchema = z
     media_type: nonEmpty,
     size: count,
     created_at: isoTime,
-    /** Absent: it never expires. */
+    /** Absent if the file never expires. */
     expires_at: isoTime.optional(),
   })
   .meta({ id: 'File' });

@@ -1,15 +1,15 @@
-/** What clients ask of watched files over their WebSocket. */
+/** Request frames about watched files. */
 import { z } from 'zod';
 import { count, nonEmpty } from './scalars.ts';
 
 const watched = z.object({
-  /** Of this connection in this session and runtime, sorted. */
+  /** Paths that this connection watches in this session and runtime, sorted. */
   watched_paths: z.array(z.string()),
-  /** Of this connection in all sessions. */
+  /** Number of paths that this connection watches in all sessions. */
   current_count: count,
 });
 const refusal = watched.extend({ watched_paths: z.array(z.never()), current_count: z.literal(0) });
-/** The size of a frame is their only bound: what is watched is limited for the connection. */
+/** Bounded only by the frame's size; the number of watched paths is limited per connection. */
 const paths = z.array(z.string());
 const place = { session_id: nonEmpty, paths, runtime_id: nonEmpty.default('local') };
 

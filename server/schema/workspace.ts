@@ -28,7 +28,7 @@ export const addDirectorySchema = z.object({ path: z.string().min(1), persist: z
 export const addedDirectorySchema = z.object({
   project_root: z.string(),
   config_path: z.string(),
-  /** All that the workspace has now. */
+  /** All additional directories that the workspace has now. */
   additional_dirs: z.array(z.string()),
   persisted: z.boolean(),
 });

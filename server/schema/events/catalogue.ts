@@ -1,5 +1,5 @@
 /**
- * Every event the server sends, with the schema of its payload (without `type`, `time`, `agentId`, `sessionId`).
+ * All events that the server sends, with their payload schemas (without `type`, `time`, `agentId`, `sessionId`).
  * AsyncAPI, the journal's record types and the tests read this table; a new event is one line in its family's file.
  */
 import type { z } from 'zod';

@@ -1,4 +1,4 @@
-/** Compaction and undo; the `context.spliced` that goes with them is in turns.ts. */
+/** Compaction and undo; the `context.spliced` that accompanies them is in turns.ts. */
 import { z } from 'zod';
 import { count } from '../scalars.ts';
 

@@ -1,4 +1,4 @@
-/** Durable events of a session: each is a journal record type. */
+/** Durable events of a session; each is also a journal record type. */
 import { compactionEvents } from './compaction.ts';
 import { cronEvents } from './cron.ts';
 import { mcpEvents } from './mcp.ts';

@@ -1,4 +1,4 @@
-/** Events of the stream `__global__`; durable there, never in a session's journal. */
+/** Events of the stream `__global__`: durable there, never part of a session's journal. */
 import { z } from 'zod';
 import { callerSchema } from '../caller.ts';
 import { configSchema } from '../config.ts';
@@ -7,10 +7,10 @@ import { workspaceSchema } from '../workspace.ts';
 export const globalEvents = {
   'event.session.archived': z.object({ workspace_id: z.string() }),
   'event.workspace.created': z.object({ workspace: workspaceSchema }),
-  /** `by`: the client that changed its name, its trust or its directories. */
+  /** `by`: the client that changed its name, trust or directories. */
   'event.workspace.updated': z.object({ workspace: workspaceSchema, by: callerSchema.optional() }),
   'event.workspace.deleted': z.object({ workspace_id: z.string(), root: z.string() }),
-  /** `by`: the client that made all of the change; absent for edits of the file. */
+  /** `by`: the client that made the whole change; absent for edits of the file. */
   'event.config.changed': z.object({
     changedFields: z.array(z.string()),
     config: configSchema,

@@ -1,4 +1,4 @@
-/** MCP servers of a session and the tools they bring. */
+/** MCP servers of a session and the tools they provide. */
 import { z } from 'zod';
 import { count } from '../scalars.ts';
 

@@ -4,7 +4,7 @@ import { count } from '../scalars.ts';
 
 export const goalStatus = z.enum(['active', 'paused', 'blocked', 'complete']);
 
-/** A goal as clients see it; a budget that is not set reads null. */
+/** A goal as sent to clients; a budget that is not set is null. */
 export const goalSchema = z
   .object({
     goalId: z.string(),

@@ -1,4 +1,4 @@
-/** Subagents; the frame's agent is the caller, the child is `subagentId`. */
+/** Subagents; the frame's `agentId` is the calling agent, the child is `subagentId`. */
 import { z } from 'zod';
 import { tokenUsageSchema } from '../engine.ts';
 import { count } from '../scalars.ts';
@@ -7,13 +7,13 @@ export const subagentEvents = {
   'subagent.spawned': z.object({
     subagentId: z.string(),
     subagentName: z.string(),
-    /** `""` when there is none. */
+    /** `""` if there is none. */
     parentToolCallId: z.string(),
     parentToolCallUuid: z.string().optional(),
     parentAgentId: z.string().optional(),
     callerAgentId: z.string().optional(),
     description: z.string().optional(),
-    /** From 1. */
+    /** Starts at 1. */
     swarmIndex: z.number().int().optional(),
     runInBackground: z.boolean(),
     model: z.string().optional(),

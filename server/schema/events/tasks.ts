@@ -6,7 +6,7 @@ const taskBase = {
   description: z.string(),
   status: z.enum(['running', 'completed', 'failed', 'timed_out', 'killed', 'lost']),
   detached: z.boolean().optional(),
-  /** Milliseconds since the epoch, as all times of a task. */
+  /** Milliseconds since the epoch, like all times of a task. */
   startedAt: z.number(),
   endedAt: z.number().nullable(),
   stopReason: z.string().optional(),
@@ -42,7 +42,7 @@ export const taskInfoSchema = z.discriminatedUnion('kind', [
 export type TaskInfo = z.infer<typeof taskInfoSchema>;
 
 type Own<T> = T extends TaskInfo ? Omit<T, keyof typeof taskBase> : never;
-/** What a task's info has of its kind alone. */
+/** The members of a task's info that are specific to its kind. */
 export type TaskMembers = Own<TaskInfo>;
 
 const task = z.object({ info: taskInfoSchema });

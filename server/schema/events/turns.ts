@@ -77,7 +77,7 @@ export const turnEvents = {
     deleteCount: count,
     messages: z.array(contextMessageSchema),
     tokens: count,
-    /** Only in frames whose messages were too large to send. */
+    /** Set only in frames whose messages were too large to send. */
     truncated: z.literal(true).optional(),
   }),
 };

@@ -1,4 +1,4 @@
-/** Events that are never journaled nor replayed. */
+/** Events that are neither journaled nor replayed. */
 import { z } from 'zod';
 import { tokenUsageSchema } from '../engine.ts';
 import { count, permissionModeSchema } from '../scalars.ts';
@@ -101,5 +101,5 @@ export const volatileEvents = {
   }),
 };
 
-/** What is set of an agent, and how it stands. */
+/** Settings and status of an agent. */
 export type StatusFacts = Omit<z.infer<(typeof volatileEvents)['agent.status.updated']>, 'phase'>;
