@@ -1,14 +1,14 @@
 /**
- * Every failure that clients are told of: its stable name, the number on the wire, and what is not the same for all of
- * them. A number is never given a second meaning and never leaves the list.
+ * Catalogue of all errors that clients receive: the stable name, the number on the wire, and where they differ the HTTP
+ * status and the shapes of `data` and `details`. A number is never reused or removed.
  */
 import { z } from 'zod';
 
 interface CatalogueEntry {
   code: number;
-  /** HTTP status; 200 unless given. */
+  /** HTTP status; default: 200. */
   status?: number;
-  /** `data` of the failure; null unless given. */
+  /** `data` of the failure; default: null. */
   data?: z.ZodType;
   /** Whether `details` is an object instead of a list of fields. */
   detailsObject?: true;
@@ -102,10 +102,10 @@ export type ErrorName = keyof typeof errorCatalogue;
 
 type DataOf<Entry> = Entry extends { data: infer Schema extends z.ZodType } ? z.output<Schema> : never;
 
-/** `data` of those failures that have one. */
+/** `data` of all errors that have one. */
 export type ErrorData = DataOf<(typeof errorCatalogue)[ErrorName]>;
 
 export const errorEntry = (name: ErrorName): CatalogueEntry => errorCatalogue[name];
 
-/** The number on the wire. */
+/** The error's number on the wire. */
 export const codeOf = (name: ErrorName): number => errorCatalogue[name].code;

@@ -1,6 +1,6 @@
 /**
- * The one error type of the program, thrown where the fact is known. The endpoints and the WebSocket turn it into an
- * envelope or an ack, nobody else does.
+ * The error type of all expected failures, thrown where the failure is detected. Only the endpoints and the WebSocket
+ * convert it, into an envelope or an ack.
  */
 import type { ErrorData, ErrorName } from './catalogue.ts';
 import { codeOf } from './catalogue.ts';
@@ -12,7 +12,7 @@ export interface ErrorDetail {
 }
 
 export interface ServiceErrorOptions {
-  /** `data` of the envelope, for those errors whose catalogue entry has a schema for it. */
+  /** `data` of the envelope, for errors whose catalogue entry has a schema for it. */
   data?: ErrorData;
   /** `details` of the envelope: one entry per field of a failed validation, an object for some others. */
   details?: ErrorDetail[] | Record<string, unknown>;
@@ -31,27 +31,27 @@ export class ServiceError extends Error {
     this.details = options.details;
   }
 
-  /** The number on the wire. */
+  /** The error's number on the wire. */
   get code(): number {
     return codeOf(this.name);
   }
 }
 
-/** A failed validation; `msg` is the first detail's. */
+/** Creates `validation.failed`; `msg` is built from the first detail. */
 export function invalid(details: ErrorDetail[]): ServiceError {
   const [first] = details;
   const message = !first ? 'Invalid input' : first.path ? `${first.path}: ${first.message}` : first.message;
   return new ServiceError('validation.failed', message, { details });
 }
 
-/** A failed validation of one field. */
+/** Creates `validation.failed` for one field. */
 export function invalidField(path: string, message: string): ServiceError {
   return invalid([{ path, message }]);
 }
 
 export const sessionNotFound = (id: string) => new ServiceError('session.not_found', `session ${id} does not exist`);
 
-/** The readable reason of anything that was thrown. */
+/** Returns a readable message for any thrown value. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
