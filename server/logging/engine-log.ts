@@ -1,6 +1,6 @@
 /**
- * The engine's own log: what the program logs is kept in `<home>/logs/`, and what concerns
- * one session, in that session's `logs/` too.
+ * The engine's log files: every line is written to `<home>/logs/`, lines about one session also to that session's
+ * `logs/`.
  */
 import { join } from 'node:path';
 import { envInteger, envText } from '#server/env.ts';
@@ -14,30 +14,30 @@ const SESSION_MAX_BYTES = 5_242_880;
 const SESSION_FILES = 3;
 
 export interface EngineLog {
-  /** Logs to the files of the home, from SERVICE_LOG_LEVEL on, and to `output`. */
+  /** Logs lines of SERVICE_LOG_LEVEL and above to the home's files, and all lines to `output`. */
   readonly log: Logger;
   /**
-   * The same, and lines whose fields have a `sessionId` go to that session's files too. `folderOf` is called for each
-   * of them and must not throw; undefined where a session is not known.
+   * Like `log`, and lines whose fields have a `sessionId` are also written to that session's files. `folderOf` is
+   * called for each such line and must not throw; undefined for an unknown session.
    */
   withSessions(folderOf: (sessionId: string) => string | undefined): Logger;
-  /** Resolves when the files have everything. */
+  /** Resolves after all queued lines have been written. */
   close(): Promise<void>;
 }
 
 export interface EngineLogOptions {
   /** Must exist. */
   home: string;
-  /** Read once. */
+  /** Read a single time. */
   env: NodeJS.ProcessEnv;
-  /** The server log, with a level of its own; trouble with the files goes there alone. */
+  /** The server log, which has a separate level; errors of the log files are logged only there. */
   output: Logger;
 }
 
-/** Makes no file before the first line. */
+/** Creates no file before the first line. */
 export function createEngineLog({ home, env, output }: EngineLogOptions): EngineLog {
   const limits = (scope: 'GLOBAL' | 'SESSION', maxBytes: number, files: number) => ({
-    // 0 is no limit anybody can mean.
+    // 0 would be no usable limit, so it means the default.
     maxBytes: envInteger(env, `SERVICE_LOG_${scope}_MAX_BYTES`) || maxBytes,
     files: envInteger(env, `SERVICE_LOG_${scope}_FILES`) || files,
   });
@@ -49,7 +49,7 @@ export function createEngineLog({ home, env, output }: EngineLogOptions): Engine
     onError: (error) => output.error('the log file cannot be written', { err: error }),
     onDropped: (lines) => log.warn('log lines were dropped, the disk was too slow', { lines }),
   });
-  // Several servers may share a home.
+  // Lines have a pid because several servers may share a home.
   const constant = { pid: process.pid };
   const log = both(
     createLogger(level, (line) => files.write(ofHome, line), constant),

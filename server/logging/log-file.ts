@@ -1,4 +1,4 @@
-/** Log files with a size limit: `service-code.log`, and older ones as `service-code.log.1`, `.2` … */
+/** Size-limited, rotated log files: `service-code.log`, and older ones as `service-code.log.1`, `.2` … */
 import { appendFile, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '#server/files/errno.ts';
@@ -6,32 +6,34 @@ import { errorCode } from '#server/files/errno.ts';
 const NAME = 'service-code.log';
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
-/** Of all files together; what comes while so much waits for the disk is dropped. */
+/** Limit of the write buffer for all files together; lines beyond it are dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024;
-/** No rotation takes as long. */
+/** Age at which a rotation lock is stale; no rotation takes that long. */
 const LOCK_LASTS_MS = 60_000;
 
-/** Where lines go and how much of them is kept. */
+/** Location and retention of one log. */
 export interface LogTarget {
-  /** Made when the first line comes; its parent must exist, so that a removed session does not come back. */
+  /** Created on the first write; its parent must exist, so that a removed session's folder is not created again. */
   directory: string;
-  /** A file that would grow beyond this is rotated away first. */
+  /** The file is rotated before a line would make it larger than this. */
   maxBytes: number;
-  /** How many files are kept, the current one included; at least 1. */
+  /** Number of files to retain, including the current one; at least 1. */
   files: number;
 }
 
 export interface LogFiles {
-  /** Queues a whole line; never throws, never waits. */
+  /** Queues a complete line; never throws or blocks. */
   write(target: LogTarget, line: string): void;
-  /** Resolves when everything queued is in its file or has failed. Later lines are dropped. */
+  /** Resolves when every queued line has been written or has failed. Later lines are dropped. */
   close(): Promise<void>;
 }
 
 export interface LogFilesOptions {
-  /** Lines could not be written. Called once, then again only after a write has worked. */
+  /** Called when lines could not be written; called again only after a write has succeeded. */
   onError(error: unknown): void;
-  /** So many lines were dropped because the disk was too slow; called once there is room again. */
+  /**
+   * Called with the number of lines dropped because the disk was too slow, as soon as the buffer has capacity again.
+   */
   onDropped(lines: number): void;
   maxWaitingBytes?: number;
 }
@@ -43,8 +45,8 @@ interface Waiting {
 }
 
 /**
- * Writes the log files of a home and of its sessions. No file stays open between two writes and its size is asked for
- * each time: several servers share one home, sessions are many, and a user may move a log away at any time.
+ * Write buffer of a home's log files and its sessions'. Each write opens the file and checks its size again: several
+ * servers share one home, there are many sessions, and a user may move a log away at any time.
  */
 export function createLogFiles(options: LogFilesOptions): LogFiles {
   const { onError, onDropped, maxWaitingBytes = MAX_WAITING_BYTES } = options;
@@ -57,7 +59,7 @@ export function createLogFiles(options: LogFilesOptions): LogFiles {
 
   async function drain(): Promise<void> {
     for (const [directory, { target, lines, bytes }] of waiting) {
-      // What comes meanwhile waits behind the others.
+      // Lines that arrive during the write are queued as a new entry.
       waiting.delete(directory);
       try {
         await append(target, lines);
@@ -135,8 +137,8 @@ async function makeDirectory(path: string): Promise<void> {
 }
 
 /**
- * Moves the files up by one, unless another server of the home is at it: two that move them at once would move one onto
- * the other. A file then grows beyond its limit until the next line.
+ * Renames each file to the next number, unless another server of the home is rotating: two concurrent rotations would
+ * overwrite files. In that case the file exceeds its limit until the next line tries again.
  */
 async function rotate(path: string, files: number): Promise<void> {
   const lock = `${path}.lock`;
@@ -148,7 +150,9 @@ async function rotate(path: string, files: number): Promise<void> {
   }
 }
 
-/** An old one was left by a crash: the next rotation has its turn again. */
+/**
+ * Creates the lock file, false if it exists. A stale one of a crashed process is removed, so the next call succeeds.
+ */
 async function takeLock(lock: string): Promise<boolean> {
   try {
     await writeFile(lock, '', { flag: 'wx', mode: FILE_MODE });
@@ -168,7 +172,7 @@ async function shift(path: string, files: number): Promise<void> {
     try {
       await rename(older(n - 1), older(n));
     } catch (error) {
-      // A gap, or a user has taken it away.
+      // The number is missing in the sequence, or a user has removed the file.
       if (errorCode(error) !== 'ENOENT') throw error;
     }
   }

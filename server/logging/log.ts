@@ -1,15 +1,15 @@
-/** Loggers that write one JSON object a line. */
+/** Loggers that write one JSON object per line. */
 import { createConsola } from 'consola/core';
 import type { LogObject } from 'consola/core';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
-/** What a line may have. */
+/** The levels that a line can have. */
 type LineLevel = Exclude<LogLevel, 'silent'>;
 
 export type LogFields = Record<string, unknown>;
 
-/** Never give it a token, a key or a whole configuration. Errors go under `err`. */
+/** Never pass a token, a key or a complete configuration. Errors are passed as `err`. */
 export interface Logger {
   fatal(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
@@ -17,11 +17,11 @@ export interface Logger {
   info(message: string, fields?: LogFields): void;
   debug(message: string, fields?: LogFields): void;
   trace(message: string, fields?: LogFields): void;
-  /** Whether lines of that level are written; ask before building costly fields. */
+  /** True if lines of that level are written; check it before building costly fields. */
   enabled(level: LineLevel): boolean;
 }
 
-/** A logger from what its call of each level does. */
+/** Creates a logger from a function that returns the log method of each level. */
 export function loggerOf(at: (level: LineLevel) => Logger['info'], enabled: Logger['enabled']): Logger {
   return {
     fatal: at('fatal'),
@@ -34,7 +34,7 @@ export function loggerOf(at: (level: LineLevel) => Logger['info'], enabled: Logg
   };
 }
 
-/** Numbers on the wire; a line is written when its number is not below the threshold's. */
+/** Level numbers in the output; a line is written if its number is at least the threshold's. */
 const SEVERITY: Record<LogLevel, number> = {
   trace: 10,
   debug: 20,
@@ -44,15 +44,15 @@ const SEVERITY: Record<LogLevel, number> = {
   fatal: 60,
   silent: Number.POSITIVE_INFINITY,
 };
-/** Consola's own scale, most verbose; the threshold is ours because consola has fatal and error on one level. */
+/** Consola's most verbose level; the threshold is applied here because consola has one level for fatal and error. */
 const CONSOLA_EVERYTHING = 5;
 
-/** What lies deeper in a field is left out. */
+/** Nesting limit of fields; deeper values are replaced with `[deep]`. */
 const MAX_DEPTH = 10;
 
 /**
- * Any value as JSON can hold it, for a line must be written whatever is in it: errors readable, cycles, deep values and
- * what cannot be read named instead.
+ * Converts any value to one that JSON can represent, because a line must be written with any fields: errors become
+ * objects; cycles, too deep values and unreadable values become placeholders.
  */
 function writable(value: unknown, above: readonly object[] = []): unknown {
   if (typeof value === 'bigint') return String(value);
@@ -74,8 +74,8 @@ function writable(value: unknown, above: readonly object[] = []): unknown {
 }
 
 /**
- * A logger whose calls never throw. It gives lines of `level` and above to `write` (standard output unless given), with
- * the fields they were made of. `always` are fields of every line.
+ * Creates a logger whose methods never throw. Lines of `level` and above are passed to `write` (default: standard
+ * output) together with their fields. `always`: fields of every line.
  */
 export function createLogger(
   level: LogLevel,
@@ -86,7 +86,7 @@ export function createLogger(
   const enabled = (of: LogLevel) => SEVERITY[of] >= threshold;
   const consola = createConsola({
     level: CONSOLA_EVERYTHING,
-    // Consola holds repeated lines back by default; a log must not.
+    // Consola delays repeated lines by default, which a log must not.
     throttle: 0,
     reporters: [
       {
