@@ -1,16 +1,16 @@
-/** Files that are written whole or not at all. */
+/** Atomic and durable file writes. */
 import { chmod, mkdir, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { errorCode } from './errno.ts';
 
-/** As many as the system itself follows. */
+/** The operating system's limit. */
 const MAX_LINKS = 40;
 const OWNER_ONLY = 0o600;
 
 /**
- * Writes a file whole or not at all: temporary file beside it, fsync, rename. The directory must exist. Mode 0600
- * unless given. A power cut may bring the old file back; what must not is written with `writeFileDurable`.
+ * Writes a file atomically: temporary file in the same directory, fsync, rename. The directory must exist. Default
+ * mode: 0600. A power failure may restore the old file; use `writeFileDurable` for content that must survive one.
  */
 export async function writeFileAtomic(path: string, data: string | Uint8Array, mode = OWNER_ONLY): Promise<void> {
   const temporary = `${path}.tmp-${process.pid}-${randomBytes(4).toString('hex')}`;
@@ -29,7 +29,7 @@ export async function writeFileAtomic(path: string, data: string | Uint8Array, m
   }
 }
 
-/** Makes renames and new names in a directory last. Nothing to do where the system cannot open or sync one. */
+/** Syncs a directory, so that its renames and new entries survive a power failure. No-op where the platform cannot. */
 export async function syncDirectory(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const directory = await open(path, 'r');
@@ -43,21 +43,21 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** As `writeFileAtomic`, for what must last: it resolves when a power cut can no longer take it back. */
+/** Like `writeFileAtomic`, but durable: after it resolves the write survives a power failure. */
 export async function writeFileDurable(path: string, data: string | Uint8Array, mode = OWNER_ONLY): Promise<void> {
   await writeFileAtomic(path, data, mode);
   await syncDirectory(dirname(path));
 }
 
 /**
- * Creates a directory and its missing parents below `base`, readable for their owner only, for what must last. Rejects with
- * ENOENT when `base` does not exist: a home that was moved away is not created again.
+ * Creates a directory and its missing parents below `base` durably, with mode 0700. Rejects with ENOENT if `base` does
+ * not exist, so that a home that was moved away is not created again.
  */
 export async function makeDurableDirectory(base: string, path: string): Promise<void> {
   await stat(base);
   const first = await mkdir(path, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
-  // The names of the new directories stand in their parents.
+  // The entry of a new directory is stored in its parent, so every parent is synced.
   for (let made = resolve(path); ; made = dirname(made)) {
     await syncDirectory(dirname(made));
     if (made === resolve(first)) return;
@@ -65,13 +65,13 @@ export async function makeDurableDirectory(base: string, path: string): Promise<
 }
 
 /**
- * Where a write through `path` lands: symbolic links of the last segment are followed, also to what is not there yet.
+ * The path that a write through `path` reaches: follows symbolic links of the last segment, including dangling ones.
  */
 export async function followLinks(path: string): Promise<string> {
   let at = path;
   for (let links = 0; links <= MAX_LINKS; links += 1) {
     const target = await readlink(at).catch((error: unknown) => {
-      // No link, or nothing there.
+      // Not a link, or the path does not exist.
       if (errorCode(error) === 'EINVAL' || errorCode(error) === 'ENOENT') return undefined;
       throw error;
     });
@@ -81,7 +81,7 @@ export async function followLinks(path: string): Promise<string> {
   throw new Error(`too many links: ${path}`);
 }
 
-/** As `writeFileDurable`, for a file of the user's: links stay and their target is replaced, which keeps its mode. */
+/** Like `writeFileDurable`, for a user's file: links are followed and the target's mode is preserved. */
 export async function writeThroughLinks(path: string, data: string | Uint8Array): Promise<void> {
   const target = await followLinks(path);
   const before = await stat(target).catch((error: unknown) => {

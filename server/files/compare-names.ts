@@ -1,4 +1,4 @@
 let compare: Intl.Collator['compare'] | undefined;
 
-/** Names of things as people order them. The rules of a language take their time to load: at the first use, not before. */
+/** Orders names for display. The collator is created on first use, because loading its locale data is slow. */
 export const compareNames = (a: string, b: string): number => (compare ??= new Intl.Collator('en').compare)(a, b);

@@ -4,7 +4,7 @@ export interface DataUrl {
   data: string;
 }
 
-/** The two halves of a base64 `data:` URL that holds something; undefined for any other URL. */
+/** Splits a base64 `data:` URL; undefined for any other URL and for empty data. */
 export function parseDataUrl(url: string): DataUrl | undefined {
   const [, mimeType, data] = /^data:([^;,]+)(?:;[^,]*)?;base64,(.+)$/s.exec(url) ?? [];
   return mimeType !== undefined && data !== undefined ? { mimeType, data } : undefined;

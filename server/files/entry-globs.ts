@@ -1,6 +1,6 @@
 /**
- * The globs of requests that list or search a work directory. A pattern without `/` matches names at any depth, with
- * one it is anchored at the work directory; a final `/` asks for a directory, and `a/**` is what lies below `a`.
+ * Globs of requests that list or search a work directory. A pattern without `/` matches names at any depth; with a `/`
+ * it is anchored at the work directory. A final `/` matches only directories, and `a/**` everything below `a`.
  */
 import { errorMessage, invalidField } from '#server/errors/service-error.ts';
 import { fileGlob, fileGlobBelow, globFault } from './globs.ts';
@@ -8,7 +8,7 @@ import { fileGlob, fileGlobBelow, globFault } from './globs.ts';
 export interface EntryGlobs {
   /** `path` is relative to the work directory. */
   matches(path: string, isDirectory: boolean): boolean;
-  /** Whether something below the directory could match. */
+  /** True if an entry below the directory could match. */
   reachBelow(directory: string): boolean;
 }
 
@@ -18,7 +18,7 @@ interface Compiled {
   below(directory: string): boolean;
 }
 
-/** `a/**` without `a` itself. */
+/** Rewrites `a/**` so that it does not match `a` itself. */
 export const onlyBelow = (pattern: string) => pattern.replace(/\/\*\*$/, '/**/*');
 
 function compile(pattern: string): Compiled {
@@ -30,7 +30,7 @@ function compile(pattern: string): Compiled {
   return { directoriesOnly: bare !== pattern, matches: fileGlob(anchored), below: fileGlobBelow(anchored) };
 }
 
-/** Undefined for no patterns at all. Throws 40001 at `<field>.<index>` for one that makes no sense. */
+/** Returns undefined for no patterns. Throws `validation.failed` at `<field>.<index>` for an invalid pattern. */
 export function entryGlobs(patterns: readonly string[] | undefined, field: string): EntryGlobs | undefined {
   if (!patterns || patterns.length === 0) return undefined;
   const compiled = patterns.map((pattern, index) => {

@@ -1,4 +1,4 @@
-/** The system's code of a failed call, such as `ENOENT`; undefined for other errors. */
+/** The system error code, such as `ENOENT`; undefined for other errors. */
 export function errorCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;

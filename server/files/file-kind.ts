@@ -1,4 +1,4 @@
-/** Whether a path names the kind of file that a caller needs. */
+/** Checks whether a path is a directory or a regular file. */
 import { isAbsolute } from 'node:path';
 import { errorCode } from './errno.ts';
 
@@ -9,13 +9,13 @@ interface Stats {
 
 export type DirectoryFault = 'missing' | 'forbidden' | 'not a directory';
 
-/** Codes of a name that no file can have, or that leads nowhere. */
+/** Codes for names that no file can have, missing paths and unusable links. */
 const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'ERR_INVALID_ARG_VALUE']);
 const FORBIDDEN = new Set(['EACCES', 'EPERM']);
 
 /**
- * Why the path is no existing directory, links followed; undefined when it is one. A relative path is never expanded
- * and does not exist. Rejects with what else goes wrong.
+ * Reason why the path is not an existing directory (links followed); undefined if it is one. A relative path is treated
+ * as missing. Rejects with any other system error.
  */
 export async function directoryFault(
   path: string,
@@ -32,7 +32,7 @@ export async function directoryFault(
   }
 }
 
-/** Why the file cannot be read or written as one; undefined for a regular file. */
+/** Reason why the path cannot be read or written as a file; undefined for a regular file. */
 export function regularFileProblem(path: string, stats: Stats): string | undefined {
   if (stats.isFile()) return undefined;
   return stats.isDirectory() ? `${path} is a directory.` : `${path} is not a regular file.`;

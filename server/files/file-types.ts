@@ -1,4 +1,4 @@
-/** What the extension of a file's name says about it. */
+/** Media type and language of a file by its extension. */
 import { extname } from 'node:path';
 
 interface FileType {
@@ -43,5 +43,5 @@ const types = new Map<string, FileType>([
   ['.pdf', { mime: 'application/pdf' }],
 ]);
 
-/** Undefined for an extension that is not known. */
+/** Undefined for an unknown extension. */
 export const fileType = (name: string): FileType | undefined => types.get(extname(name).toLowerCase());

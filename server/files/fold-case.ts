@@ -1,4 +1,4 @@
-/** The text in lower case, as long as before: what would change its length keeps its case, so that offsets hold. */
+/** Lower-cases text without changing its length, so that offsets stay valid: other characters keep their case. */
 export function foldCase(text: string): string {
   const lower = text.toLowerCase();
   if (lower.length === text.length) return lower;

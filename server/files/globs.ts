@@ -1,18 +1,18 @@
 /**
- * Globs of permission rules and of the Glob tool: a dialect for paths and one for any other text. Matching takes at
- * most the length of the text times that of the pattern, whatever either holds; a regular expression would backtrack.
+ * Globs of permission rules and of the Glob tool: one dialect for paths and one for other text. Matching takes at most
+ * text length times pattern length, for any input; a regular expression could backtrack.
  */
 
 export type Matcher = (text: string) => boolean;
 
 const MAX_ALTERNATIVES = 256;
 
-/** Puts a backslash before everything a rule's glob could read as more than itself. */
+/** Escapes all characters that have a meaning in a rule's glob. */
 export const escapeGlob = (text: string): string => text.replace(/[\\*?[\]{}()|!]/g, '\\$&');
 
 export const unescapeGlob = (pattern: string): string => pattern.replace(/\\(.)/gs, '$1');
 
-/** End of the group that opens at `open`, and the commas between its members; undefined when it never closes. */
+/** End of the group that opens at `open` and the commas between its members; undefined if it is not closed. */
 function findGroup(pattern: string, open: number): { close: number; commas: number[] } | undefined {
   const commas: number[] = [];
   let depth = 0;
@@ -26,7 +26,7 @@ function findGroup(pattern: string, open: number): { close: number; commas: numb
   return undefined;
 }
 
-/** `a{b,c}` becomes `ab` and `ac`; braces without a comma are literal. Throws when there would be too many. */
+/** `a{b,c}` becomes `ab` and `ac`; braces without a comma are literal. Throws above `MAX_ALTERNATIVES`. */
 function expandBraces(pattern: string): string[] {
   for (let at = 0; at < pattern.length; at++) {
     if (pattern[at] === '\\') at++;
@@ -47,21 +47,21 @@ function expandBraces(pattern: string): string[] {
 const STAR = Symbol('star');
 type Token = Matcher | typeof STAR;
 
-/** What is left of a character when texts are compared. */
+/** Normalizes a character for comparison. */
 type Fold = (char: string) => string;
 const keepCase: Fold = (char) => char;
 const ignoreCase: Fold = (char) => char.toLowerCase();
 
 const CLASS = /\[([!^]?)((?:\\[\s\S]|[^\\])(?:\\[\s\S]|[^\\\]])*)\]/y;
 
-/** The bracket expression that begins at `open`; undefined when it never closes. */
+/** The bracket expression that begins at `open`; undefined if it is not closed. */
 function findClass(pattern: string, open: number): { negated: boolean; body: string; end: number } | undefined {
   CLASS.lastIndex = open;
   const found = CLASS.exec(pattern);
   return found ? { negated: found[1] !== '', body: found[2] ?? '', end: CLASS.lastIndex - 1 } : undefined;
 }
 
-/** `[a-z]`, `[!a]`, `[^a]`; undefined when the bracket never closes and so is literal. */
+/** `[a-z]`, `[!a]`, `[^a]`; undefined if the bracket is not closed and therefore literal. */
 function readClass(pattern: string, open: number, fold: Fold): { matches: Matcher; end: number } | undefined {
   const found = findClass(pattern, open);
   if (!found) return undefined;
@@ -89,7 +89,7 @@ function tokenize(pattern: string, fold: Fold): Token[] {
   return tokens;
 }
 
-/** Greedy with one step back to the last star, over the characters of a text or the segments of a path. */
+/** Greedy matching that backtracks only to the last star; `items` are characters of a text or segments of a path. */
 function matchTokens(tokens: readonly Token[], items: ArrayLike<string>): boolean {
   let at = 0;
   let next = 0;
@@ -113,28 +113,28 @@ function matchTokens(tokens: readonly Token[], items: ArrayLike<string>): boolea
 }
 
 /**
- * Commands, urls, queries, names and ids: `*` matches any characters, `/` and line breaks too. Throws for a broken
- * range such as `[z-a]` and for too many alternatives.
+ * Matcher for commands, URLs, queries, names and ids: `*` matches any characters, including `/` and line breaks. Throws
+ * for an invalid range such as `[z-a]` and for too many alternatives.
  */
 export function textGlob(pattern: string): Matcher {
   const alternatives = expandBraces(pattern).map((alternative) => tokenize(alternative, keepCase));
   return (text) => alternatives.some((tokens) => matchTokens(tokens, text));
 }
 
-/** What a segment ends with, as it is written there. */
+/** The literal suffix of a segment. */
 const LITERAL_END = /[^\\*?[\]]*$/;
 
 function segmentToken(segment: string, fold: Fold): Token {
   if (segment === '**') return STAR;
-  // Where case does not count characters are folded one by one, which is not the same as a whole text's.
+  // Case-insensitive matching folds each character, which is not the same as folding the whole text.
   const [end = ''] = fold === keepCase ? (LITERAL_END.exec(segment) ?? []) : [];
   if (fold === keepCase && end === segment) return (name) => name === segment;
   const tokens = tokenize(segment, fold);
-  // A star stands for a name or a part of one, never for nothing between two slashes.
+  // A star matches a name or part of it, never an empty segment between two slashes.
   return (name) => (name !== '' || tokens.length === 0) && name.endsWith(end) && matchTokens(tokens, name);
 }
 
-/** `a/**` is `a` too, but `*\/**` is only what lies below: else it would be every name. */
+/** `a/**` also matches `a`, but `*\/**` only paths below: otherwise it would match every name. */
 function pathTokens(pattern: string, fold: Fold): Token[] {
   const segments = pattern.split('/').filter((segment, index, all) => segment !== '**' || all[index - 1] !== '**');
   const tokens = segments.map((segment) => segmentToken(segment, fold));
@@ -148,7 +148,7 @@ const pathAlternatives = (pattern: string, fold: Fold) =>
 let lastPath = '';
 let lastSegments = [''];
 
-/** The last are kept: many patterns are tried on one path. */
+/** Memoizes the last path: many patterns are tested against the same one. */
 function segmentsOf(path: string): readonly string[] {
   if (path !== lastPath) {
     lastSegments = path.split('/');
@@ -166,19 +166,19 @@ function pathMatcher(pattern: string, fold: Fold): Matcher {
 }
 
 /**
- * Paths, with `/` between segments: `*` and `?` stop at `/`, `**` as a whole segment is any number of segments, none
- * too; hidden names are names like others. Extended globs are not part of the dialect, so parentheses and bars stand
- * for themselves. Throws as `textGlob` does.
+ * Matcher for paths with `/` between segments: `*` and `?` do not match `/`; `**` as a whole segment matches any number
+ * of segments, including none; hidden names are not special. Extended globs are not supported, so parentheses and bars
+ * are literal. Throws like `textGlob`.
  */
 export const fileGlob = (pattern: string): Matcher => pathMatcher(pattern, keepCase);
 
-/** As `fileGlob`, of names alone, which have no `/`. */
+/** Like `fileGlob`, for names without a `/`. */
 export function nameGlob(pattern: string): Matcher {
   const alternatives = pathAlternatives(pattern, keepCase);
   return (name) => alternatives.some((tokens) => matchTokens(tokens, [name]));
 }
 
-/** Whether some path below a directory, given by its segments, could match. */
+/** True if a path below the directory with these segments could match. */
 function reachesBelow(tokens: readonly Token[], segments: readonly string[]): boolean {
   const add = (next: Set<number>, place: number) => {
     for (let at = place; !next.has(at); at++) {
@@ -200,7 +200,7 @@ function reachesBelow(tokens: readonly Token[], segments: readonly string[]): bo
   return [...places].some((place) => place < tokens.length);
 }
 
-/** Whether a path below the given directory could match as `fileGlob` does. */
+/** True if a path below the given directory could match `fileGlob`. */
 export function fileGlobBelow(pattern: string): Matcher {
   const alternatives = pathAlternatives(pattern, keepCase);
   return (directory) => {
@@ -209,7 +209,7 @@ export function fileGlobBelow(pattern: string): Matcher {
   };
 }
 
-/** What makes a glob unreadable rather than literal to those who are strict about it; undefined for a sound one. */
+/** Reason why a strict reader rejects the glob, which is otherwise literal; undefined for a valid one. */
 export function globFault(pattern: string): string | undefined {
   let braces = 0;
   for (let at = 0; at < pattern.length; at++) {
@@ -226,5 +226,5 @@ export function globFault(pattern: string): string | undefined {
   return braces > 0 ? 'a brace is never closed' : undefined;
 }
 
-/** As `fileGlob`, without regard to case: what permission rules match paths with. */
+/** Like `fileGlob` but case-insensitive; permission rules match paths with it. */
 export const pathGlob = (pattern: string): Matcher => pathMatcher(pattern, ignoreCase);

@@ -1,17 +1,17 @@
 /**
- * What one ignore file says. Patterns are matched in a time that grows with pattern times name, whatever they hold:
- * projects bring these files, and an expression made of `*a*a*a*` would backtrack for hours.
+ * Parser for one ignore file. Matching takes at most pattern length times name length: projects supply these files, and
+ * a regular expression for `*a*a*a*` could backtrack for hours.
  */
 import { onlyBelow } from './entry-globs.ts';
 import { fileGlob, globFault, nameGlob, type Matcher } from './globs.ts';
 
-/** What is longer is read so far; whole lines only. */
+/** Only the complete lines in this many bytes of a file are used. */
 export const IGNORE_FILE_MAX_BYTES = 131_072;
 
 export interface IgnoreFile {
   /**
-   * True where the last pattern that fits ignores the entry, false where it re-includes it, undefined where none fits.
-   * `path` is relative to the directory of the file, `name` its last segment.
+   * True if the last matching pattern ignores the entry, false if it re-includes it, undefined if none matches. `path`
+   * is relative to the file's directory; `name` is its last segment.
    */
   match(path: string, name: string, isDirectory: boolean): boolean | undefined;
 }
@@ -19,14 +19,14 @@ export interface IgnoreFile {
 interface Rule {
   ignores: boolean;
   directoriesOnly: boolean;
-  /** Compared with the name alone rather than with the path. */
+  /** Matched against the name instead of the path. */
   ofName: boolean;
   matches: Matcher;
 }
 
 const SPECIAL = /[\\*?[\]{}]/;
 
-/** Names and extensions, which most patterns are, need no glob. */
+/** Fast paths for literal names and `*.ext`, the most common patterns. */
 function nameMatcher(pattern: string): Matcher {
   if (!SPECIAL.test(pattern)) return (name) => name === pattern;
   const [star, rest] = [pattern[0], pattern.slice(1)];
@@ -36,20 +36,20 @@ function nameMatcher(pattern: string): Matcher {
 
 const pathMatcher = (pattern: string): Matcher => fileGlob(literalBraces(onlyBelow(pattern.replace(/^\//, ''))));
 
-/** Braces stand for themselves in ignore files. */
+/** Braces are literal in ignore files. */
 const literalBraces = (pattern: string) =>
   pattern.replace(/\\[\s\S]|[{}]/g, (part) => (part.length > 1 ? part : `\\${part}`));
 
 const asBytes = (text: string) => Buffer.from(text, 'utf8').toString('latin1');
 
-/** `?` and a bracket stand for one byte, as in git and ripgrep; no other sign of a pattern sees the difference. */
+/** `?` and a bracket match one byte, as in git and ripgrep; other pattern syntax does not depend on it. */
 function byteWise(pattern: string, compile: (pattern: string) => Matcher): Matcher {
   if (!/[?[]/.test(pattern)) return compile(pattern);
   const matches = compile(asBytes(pattern));
   return (text) => matches(asBytes(text));
 }
 
-/** Spaces at the end do not count unless a backslash is before them. */
+/** Strips trailing spaces unless a backslash escapes them. */
 function trimmed(line: string): string {
   const bare = line.replace(/ +$/, '');
   return bare === line || !/(^|[^\\])(\\\\)*\\$/.test(bare) ? bare : `${bare} `;
@@ -68,7 +68,7 @@ function parseLine(line: string): Rule | undefined {
     const matches = ofName ? byteWise(pattern, nameMatcher) : byteWise(pattern, pathMatcher);
     return { ignores, directoriesOnly, ofName, matches };
   } catch {
-    // A range that runs backwards matches nothing.
+    // A reversed range matches no entry.
     return undefined;
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Which entries of a work directory are ignored, as ripgrep and git have it: `.ignore` files before `.gitignore` files
- * before `.git/info/exclude` before git's global excludes; of one kind the deepest that says something decides. In a
- * repository `.gitignore` files count from the top of the work tree down, a nested repository begins anew, and
- * `.ignore` files count from the root of the disk; outside of one both count from the work directory down.
+ * Ignore rules of a work directory with the precedence of ripgrep and git: `.ignore` files, `.gitignore` files,
+ * `.git/info/exclude`, git's global excludes; within one kind the deepest file with a matching pattern decides. In a
+ * repository `.gitignore` files apply from the top of the work tree, separately in a nested repository, and `.ignore`
+ * files from the root of the disk; outside of one both apply from the work directory.
  */
 import { constants, type Stats } from 'node:fs';
 import { lstat, realpath, type FileHandle } from 'node:fs/promises';
@@ -18,9 +18,9 @@ import { readRegular } from './read-regular.ts';
 import type { RelativePath, WorkDirectory } from './work-directory.ts';
 
 const GIT_DIRECTORY = '.git';
-/** What the ignore files of one directory say. */
+/** Ignore files of one directory. */
 interface OwnFiles {
-  /** In a repository, `.gitignore` files above such a directory do not count. */
+  /** True for the top of a repository: `.gitignore` files above it do not apply. */
   hasGit: boolean;
   ignore: IgnoreFile | undefined;
   gitignore: IgnoreFile | undefined;
@@ -28,45 +28,45 @@ interface OwnFiles {
 }
 
 interface Layer extends OwnFiles {
-  /** Absolute, as paths are matched. */
+  /** Absolute, because paths are matched relative to it. */
   directory: string;
 }
 
 export interface DirectoryRules {
-  /** The directory itself is, or one that it lies in. */
+  /** True if the directory or one of its ancestors is ignored. */
   readonly ignored: boolean;
-  /** Of an entry of the directory; what lies in an ignored one is ignored. */
+  /** For an entry of the directory; true for all entries of an ignored directory. */
   isIgnored(name: string, isDirectory: boolean): boolean;
 }
 
-/** Texts of the ignore files of a directory without a `.git`; undefined where there is none. */
+/** Texts of the ignore files of a directory without a `.git`; undefined for a missing file. */
 export interface IgnoreTexts {
   ignore?: string | undefined;
   gitignore?: string | undefined;
 }
 
 export interface IgnoreRules {
-  /** Of a directory of the work directory; read once, unless `texts` has been read with it. */
+  /** Rules for a directory below the work directory. Memoized; `texts` avoids reading the files again. */
   at(path: RelativePath, texts?: IgnoreTexts): Promise<DirectoryRules>;
 }
 
-/** The beginning of an opened file in whole lines; undefined where it cannot be read. Closes the file. */
+/** Reads the complete lines at the start of an opened file; undefined if it cannot be read. Closes the file. */
 async function readOpened(file: FileHandle): Promise<string | undefined> {
   try {
     const bytes = await readBytes(file, 0, IGNORE_FILE_MAX_BYTES);
     const text = bytes.toString('utf8');
     return bytes.length < IGNORE_FILE_MAX_BYTES ? text : text.slice(0, text.lastIndexOf('\n') + 1);
   } catch {
-    // What cannot be read says nothing.
+    // An unreadable ignore file is treated as missing.
     return undefined;
   } finally {
     await file.close();
   }
 }
 
-/** Of a regular file; undefined when there is none that can be read. */
+/** Text of a regular file; undefined if it is missing or unreadable. */
 async function readText(path: string): Promise<string | undefined> {
-  // A pipe in place of an ignore file must not hold anything up.
+  // A named pipe at the path of an ignore file must not block.
   const file = await openRegular(path).catch(() => undefined);
   return file && readOpened(file);
 }
@@ -85,7 +85,7 @@ async function readExclude(directory: string, entry: Stats | undefined): Promise
   return git === undefined ? undefined : readIgnoreFile(join(git, 'info', 'exclude'));
 }
 
-/** The file that `core.excludesFile` names for this user in one of two configurations, or git's default. */
+/** The file named by `core.excludesFile` in one of the user's two configurations, or else git's default. */
 async function readGlobalExcludes(env: NodeJS.ProcessEnv): Promise<IgnoreFile | undefined> {
   const home = env.HOME || homedir();
   const git = join(env.XDG_CONFIG_HOME || join(home, '.config'), 'git');
@@ -98,7 +98,7 @@ async function readGlobalExcludes(env: NodeJS.ProcessEnv): Promise<IgnoreFile | 
   return parsed(byDefault);
 }
 
-/** What a kind of file says of an entry, the nearest directory first. */
+/** Result of the nearest directory whose file of this kind has a matching pattern. */
 function nearest(
   layers: readonly Layer[],
   kind: 'ignore' | 'gitignore' | 'exclude',
@@ -115,23 +115,23 @@ function nearest(
 }
 
 export interface IgnoreRulesDeps {
-  /** Names the user's home. */
+  /** Supplies the user's home directory. */
   env: NodeJS.ProcessEnv;
-  /** Top of the git work tree that a directory (links resolved) lies in. */
+  /** Top of the git work tree that contains a directory (links resolved). */
   topOf(real: string): Promise<string | undefined>;
 }
 
-/** What counts in a work directory and lies outside it. */
+/** The rules outside the work directory that apply inside it. */
 interface Above {
-  /** The work directory with its links resolved. */
+  /** The work directory, links resolved. */
   root: string;
   top: string | undefined;
   global: IgnoreFile | undefined;
-  /** The nearest directory first. */
+  /** Ordered from the nearest directory up. */
   layers: Layer[];
 }
 
-/** Of a directory above the work directory, in a repository. */
+/** Reads the files of a directory above the work directory, in a repository. */
 async function readLayerAbove(directory: string, top: string): Promise<Layer> {
   const isTop = directory === top;
   const [ignore, gitignore, exclude] = await Promise.all([
@@ -151,7 +151,7 @@ async function readAbove(directory: WorkDirectory, { env, topOf }: IgnoreRulesDe
   return { root, top, global: await global, layers: layers.toReversed() };
 }
 
-/** The ignore file `name` of an opened directory; undefined where it cannot be read or leads outside. */
+/** The ignore file `name` of an opened directory; undefined if it is unreadable or leads outside. */
 async function readEntry(inside: Within, place: Place, name: string): Promise<IgnoreFile | undefined> {
   const file = await inside.openEntry(place, name, name).catch(() => undefined);
   if (!file) return undefined;
@@ -162,7 +162,7 @@ async function readEntry(inside: Within, place: Place, name: string): Promise<Ig
   }
 }
 
-/** The same for a name without a slash, in fewer steps where it is no link: it may lead anywhere then. */
+/** Like `readEntry`, for a name without a slash: fewer system calls unless it is a link, which may lead outside. */
 async function readOwnEntry(inside: Within, place: Place, name: string): Promise<IgnoreFile | undefined> {
   if (!byDescriptor) return readEntry(inside, place, name);
   try {
@@ -179,7 +179,7 @@ async function readGit(inside: Within, place: Place): Promise<Pick<OwnFiles, 'ha
   return { hasGit: git !== undefined, exclude: await exclude };
 }
 
-/** Undefined where the directory cannot be opened or leads outside. */
+/** Undefined if the directory cannot be opened or leads outside. */
 async function readOwnFiles(inside: Within, path: RelativePath): Promise<OwnFiles | undefined> {
   const place = await inside.open(path).catch(() => undefined);
   if (!place) return undefined;
@@ -195,10 +195,10 @@ async function readOwnFiles(inside: Within, path: RelativePath): Promise<OwnFile
   }
 }
 
-/** Reads the files above the work directory now; those in it when they are requested. */
+/** Reads the files above the work directory immediately, those inside it on demand. */
 export function createIgnoreRules(directory: WorkDirectory, inside: Within, deps: IgnoreRulesDeps): IgnoreRules {
   const reading = readAbove(directory, deps);
-  // Each use waits for it and rejects as it does.
+  // Prevents an unhandled rejection; each use awaits `reading` and rejects with it.
   reading.catch(() => undefined);
   const known = new Map<string, Promise<DirectoryRules & { layers: Layer[] }>>();
 
@@ -211,7 +211,7 @@ export function createIgnoreRules(directory: WorkDirectory, inside: Within, deps
 
   async function rulesAt(path: RelativePath, texts?: IgnoreTexts): Promise<DirectoryRules & { layers: Layer[] }> {
     const target = parentOf(path);
-    // The files of all directories down to this one are read in parallel.
+    // The files of all ancestors and of this directory are read in parallel.
     const [own, parent, above] = await Promise.all([
       texts ? filesOf(texts) : readOwnFiles(inside, path),
       target && lookUp(target.parent),

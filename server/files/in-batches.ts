@@ -1,4 +1,4 @@
-/** Runs the work on all items, at most `width` at a time; results in the order of the items. */
+/** Maps items with at most `width` concurrent calls; results are in the order of the items. */
 export async function inBatches<Item, Result>(
   items: readonly Item[],
   width: number,

@@ -1,17 +1,17 @@
-/** Picks a window of lines out of text that comes in pieces, in bounded memory, and tells how its lines end. */
+/** Streaming line scanner: selects a window of lines in bounded memory and detects the line endings. */
 
 export interface ScannedLine {
   number: number;
-  /** At most `maxChars` characters, without the LF, a CR before it kept. */
+  /** At most `maxChars` characters, without the LF but with a CR before it. */
   text: string;
-  /** The line was longer than `text`. */
+  /** True if the line was longer than `text`. */
   cut: boolean;
 }
 
 export interface LineScan {
   total: number;
   lines: ScannedLine[];
-  /** `crlf` when every line end is CRLF, `mixed` when CR stands anywhere else or beside bare LF. */
+  /** `crlf` if every line ends with CRLF; `mixed` if a CR occurs elsewhere or some lines end with a bare LF. */
   endings: 'lf' | 'crlf' | 'mixed';
 }
 
@@ -20,9 +20,7 @@ export interface LineScanner {
   end(): LineScan;
 }
 
-/**
- * `start` > 0: `count` lines from that 1-based line; `start` < 0: the last `-start` lines, of which the first `count`.
- */
+/** `start` > 0: `count` lines from that 1-based line; `start` < 0: the first `count` of the last `-start` lines. */
 export function createLineScanner(window: { start: number; count: number; maxChars: number }): LineScanner {
   const { start, count, maxChars } = window;
   const tail = Math.max(0, -start);

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { errorCode } from './errno.ts';
 
 /**
- * The regular files below a directory, by their paths relative to it with `/` between the names, in code-unit order. No
- * link is followed or listed; what vanishes meanwhile is left out.
+ * Lists the regular files below a directory as relative paths with `/` as separator, in code-unit order. Symbolic links
+ * are neither followed nor listed; files removed meanwhile are omitted.
  */
 export async function listFiles(directory: string): Promise<string[]> {
   const found: string[] = [];

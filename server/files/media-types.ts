@@ -1,6 +1,6 @@
-/** Types of images and videos, told from the first bytes of a file. */
+/** Detects image and video types by the first bytes of a file. */
 
-/** All marks must stand where they belong. The first entry that fits counts: `ftyp` is a video unless it is named. */
+/** All marks of an entry must match. The first matching entry wins: the general `ftyp` follows the specific ones. */
 const signatures: [type: string, ...marks: [offset: number, bytes: string][]][] = [
   ['image/png', [0, '\x89PNG\r\n\x1a\n']],
   ['image/jpeg', [0, '\xff\xd8\xff']],
@@ -16,28 +16,28 @@ const signatures: [type: string, ...marks: [offset: number, bytes: string][]][] 
   ['video/x-msvideo', [0, 'RIFF'], [8, 'AVI ']],
 ];
 
-/** How much of a file `mediaType` looks at. */
+/** Number of bytes that `mediaType` reads. */
 export const SIGNATURE_BYTES = 16;
 
-/** Image types that models take. */
+/** Image types that models accept. */
 export const acceptedImageTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
-/** Extensions of image types that no model takes; a URL with one becomes a notice. */
+/** Extensions of image types that no model accepts; a URL with one is replaced with a notice. */
 const unsupportedExtensions = /\.(svg|bmp|tiff?|heic|heif|avif|ico|psd|raw)$/i;
 
-/** The media type that these bytes begin; undefined when they are none that is known here. */
+/** Media type by signature; undefined for an unknown one. */
 export function mediaType(head: Uint8Array): string | undefined {
   const text = Buffer.from(head.subarray(0, SIGNATURE_BYTES)).toString('latin1');
   return signatures.find(([, ...marks]) => marks.every(([offset, bytes]) => text.startsWith(bytes, offset)))?.[0];
 }
 
-/** The accepted image type these bytes really have, if any. */
+/** Accepted image type by signature; undefined for other data. */
 export function sniffImage(bytes: Uint8Array): string | undefined {
   const type = mediaType(bytes);
   return type !== undefined && acceptedImageTypes.has(type) ? type : undefined;
 }
 
-/** The unsupported image type a URL's path names, query left out. */
+/** Unsupported image type by the extension in the URL's path, ignoring the query. */
 export function unsupportedImageUrl(url: string): string | undefined {
   const path = url.startsWith('data:') ? '' : (url.split(/[?#]/)[0] ?? '');
   const extension = unsupportedExtensions.exec(path)?.[1]?.toLowerCase();

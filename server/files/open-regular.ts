@@ -1,11 +1,11 @@
-/** Opening what may be anything, and keeping it only if it is a file. */
+/** Opens a path of unknown type and returns it only if it is a regular file. */
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 
-/** Opening must neither wait for the other end of a pipe nor make a terminal the server's own. */
+/** Opening must not wait for the other end of a pipe or make a terminal the server's controlling terminal. */
 export const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 
-/** Undefined for what is no regular file by the time it is open. `flags` are added. Rejects with the system's errors. */
+/** Undefined for anything but a regular file, checked after opening. `flags` are added. Rejects with system errors. */
 export async function openRegular(path: string, flags = 0): Promise<FileHandle | undefined> {
   const file = await open(path, READ_FLAGS | flags);
   try {
@@ -18,7 +18,7 @@ export async function openRegular(path: string, flags = 0): Promise<FileHandle |
   return undefined;
 }
 
-/** Bytes from `from` on, fewer where the file ends before. */
+/** Reads `length` bytes at offset `from`, fewer at the end of the file. */
 export async function readBytes(file: FileHandle, from: number, length: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(length);
   let filled = 0;

@@ -1,9 +1,8 @@
 /**
- * Opening what a path of a work directory names, without ever touching what lies outside. On Linux that holds by
- * construction: the path is opened as a mere place (nothing is read, no device or pipe wakes up), the real path of
- * that descriptor is compared with the real roots, and from then on only the descriptor is used, so a component that
- * is swapped for a link meanwhile changes nothing. Elsewhere the real path is looked at before and again after the
- * use; what happens in between goes unseen.
+ * Opens paths of a work directory without ever accessing files outside it. On Linux this is race-free: the path is
+ * opened with O_PATH (reads no data, triggers no device or pipe), the real path of that descriptor is compared with the
+ * real roots, and afterwards only the descriptor is used, so swapping a component for a link has no effect. Elsewhere
+ * the real path is checked before and again after the use; changes in between are not detected.
  */
 import { existsSync, lstat, type Stats } from 'node:fs';
 import { open, readlink, realpath, stat } from 'node:fs/promises';
@@ -14,23 +13,23 @@ import { errorCode } from './errno.ts';
 import { isInside } from './paths.ts';
 import type { RelativePath, WorkDirectory } from './work-directory.ts';
 
-/** Linux: a descriptor that only stands for a place. Node has no name for it. */
+/** Linux's flag for a descriptor that only identifies a file; missing in Node's constants. */
 export const O_PATH = 0o10000000;
-/** The folder of this process's descriptors, shared by its threads. */
+/** Directory of this process's descriptors, shared by its threads. */
 export const DESCRIPTORS = '/proc/self/fd';
-/** Whether places are opened by descriptors. */
+/** True if paths are opened as descriptors. */
 export const byDescriptor = process.platform === 'linux' && existsSync(DESCRIPTORS);
 
 export const lstatOf: (path: string) => Promise<Stats> = promisify(lstat);
 
-/** A file or directory that lies inside, links followed. */
+/** A file or directory inside the roots, links followed. */
 export interface Place {
-  /** What to give the file system instead of a path. A file is opened with it anew; `join(at, name)` is an entry. */
+  /** Path to use for file system calls. A file is opened again through it; `join(at, name)` is an entry. */
   readonly at: string;
   /** Links resolved; for messages and comparisons, never for use. */
   readonly real: string;
   stat(): Promise<Stats>;
-  /** After the use: throws 41304 where the path leads elsewhere by now. */
+  /** To call after the use: throws `fs.path_escapes_session` if the path leads elsewhere by now. */
   confirm(): Promise<void>;
   close(): Promise<void>;
 }
@@ -38,14 +37,14 @@ export interface Place {
 const linkedOutside = (shown: string) =>
   new ServiceError('fs.path_escapes_session', `path "${shown}" escapes workspace through a symlink`);
 
-/** Of a work directory and its additional ones; those that are not there lead nowhere. */
+/** Real paths of the work directory and its additional directories; missing directories are omitted. */
 async function realRoots(directory: WorkDirectory): Promise<string[]> {
   const roots = [directory.root, ...(await directory.additionalDirs())];
   const real = await Promise.all(roots.map((root) => realpath(root).catch(() => undefined)));
   return real.filter((root) => root !== undefined);
 }
 
-/** Opens whatever the path leads to. Rejects with the system's error. */
+/** Opens the target of the path. Rejects with the system's error. */
 async function openPlace(path: string, shown: string): Promise<Place> {
   if (byDescriptor) {
     const handle = await open(path, O_PATH);
@@ -70,23 +69,23 @@ async function openPlace(path: string, shown: string): Promise<Place> {
   };
 }
 
-/** Longer paths no system takes; their beginning may still lead outside. */
+/** Longer than any path a system accepts; its prefix may still lead outside. */
 const MAX_PATH_LENGTH = 4096;
 
 const isTooLong = (error: unknown) => errorCode(error) === 'ENAMETOOLONG';
-/** Nothing is there, but something may be where the path leads on its way. */
+/** The path does not exist, but its ancestors might. */
 const isAbsent = (error: unknown) =>
   isTooLong(error) || ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errorCode(error) ?? '');
 
-/** The paths of one request: all of them are held to the same real roots. */
+/** Access for the paths of one request: all are checked against the same real roots. */
 export interface Within {
-  /** Opens what the path leads to. Throws 41304 outside, otherwise the system's error. */
+  /** Opens the target of a path. Throws `fs.path_escapes_session` outside the roots, otherwise the system's error. */
   open(path: RelativePath, shown?: string): Promise<Place>;
-  /** The same of an entry of an opened directory. */
+  /** Like `open`, for an entry of an opened directory. */
   openEntry(parent: Place, name: string, shown: string): Promise<Place>;
   /**
-   * Throws 41304 when the path leads outside, and the system's error for one that is too long; what is not there yet counts
-   * as where its nearest ancestor lies.
+   * Throws `fs.path_escapes_session` if the path leads outside, and the system's error if it is too long. For a missing
+   * path its nearest existing ancestor decides.
    */
   check(path: RelativePath, shown?: string): Promise<void>;
 }
@@ -101,7 +100,7 @@ export async function within(directory: WorkDirectory): Promise<Within> {
     throw linkedOutside(shown);
   }
 
-  /** Of the nearest ancestor that is there; `path` itself is not. */
+  /** Checks the nearest existing ancestor of a missing path. */
   async function checkAncestors(path: RelativePath, shown: string): Promise<void> {
     for (let at: string = path.slice(0, MAX_PATH_LENGTH); at !== '.';) {
       at = dirname(at);
@@ -130,16 +129,16 @@ export async function within(directory: WorkDirectory): Promise<Within> {
       try {
         await (await openChecked(path, shown)).close();
       } catch (error) {
-        // What else is wrong with it is for its use to find.
+        // Other errors are left to the operation that uses the path.
         if (error instanceof ServiceError || isTooLong(error)) throw error;
       }
     },
   };
 }
 
-/** The directory of a path and its name there; the root has none. */
+/** The directory of a path and its name there; undefined for the root. */
 export function parentOf(path: RelativePath): { parent: RelativePath; name: string } | undefined {
   if (path === '.') return undefined;
-  // Of a checked path, so checked.
+  // The parent of a checked path needs no check.
   return { parent: dirname(path) as RelativePath, name: basename(path) };
 }

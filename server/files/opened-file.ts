@@ -1,4 +1,4 @@
-/** An opened file, and what answers say about it. */
+/** An opened file and its metadata for responses. */
 import type { FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { etagOf } from './etag.ts';
@@ -7,7 +7,7 @@ import { fileType } from './file-types.ts';
 import { readBytes } from './open-regular.ts';
 
 export interface OpenedFile {
-  /** Its taker closes it. */
+  /** The receiver must close it. */
   file: FileHandle;
   name: string;
   size: number;
@@ -16,7 +16,7 @@ export interface OpenedFile {
   modifiedAt: Date;
 }
 
-/** The type that the name says, else what the first bytes do. */
+/** Media type by the name, or else by the content. */
 async function mimeOf(file: FileHandle, name: string, size: number): Promise<string> {
   const known = fileType(name)?.mime;
   if (known !== undefined) return known;
@@ -24,7 +24,7 @@ async function mimeOf(file: FileHandle, name: string, size: number): Promise<str
   return encoding === 'utf-8' ? 'text/plain' : 'application/octet-stream';
 }
 
-/** The facts of an opened file; when they cannot be had, it is closed. */
+/** Reads the metadata of an opened file; closes the file if that fails. */
 export async function openedFile(file: FileHandle, path: string): Promise<OpenedFile> {
   try {
     const stats = await file.stat();

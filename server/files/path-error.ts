@@ -1,4 +1,4 @@
-/** What a failed call of the system means to the client whose path it was about. */
+/** Maps system errors of a client's path to service errors. */
 import { ServiceError, invalidField } from '#server/errors/service-error.ts';
 import { errorCode } from './errno.ts';
 
@@ -7,9 +7,9 @@ export const pathNotFound = (shown: string) => new ServiceError('fs.path_not_fou
 export const pathIsDirectory = (shown: string) => new ServiceError('fs.is_directory', `path is a directory: ${shown}`);
 
 /**
- * The failure to answer with: a missing path and one through a loop of links is 40409, one that is too long 40001 at
- * `field`, a forbidden one 40411, one that is there already 40919, a directory in place of a file 40906, anything else
- * 50001. What has a code already keeps it.
+ * Maps a system error: a missing path and a loop of links to `fs.path_not_found`, a too long path to
+ * `validation.failed` at `field`, others to `fs.permission_denied`, `fs.already_exists`, `fs.is_directory` or
+ * `internal.error`. A `ServiceError` and an error without a code are returned unchanged.
  */
 export function pathError(error: unknown, shown: string, field = 'path'): unknown {
   if (error instanceof ServiceError) return error;
@@ -34,7 +34,7 @@ export function pathError(error: unknown, shown: string, field = 'path'): unknow
   }
 }
 
-/** Runs the work on a path; its failures become those of `pathError`. */
+/** Runs `work` and maps its errors with `pathError`. */
 export async function onPath<Result>(shown: string, work: () => Promise<Result>, field = 'path'): Promise<Result> {
   try {
     return await work();

@@ -1,10 +1,10 @@
-/** The path policy: what a path argument means and which folders count as the workspace. */
+/** Path policy: resolves path arguments and decides which directories belong to the workspace. */
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { directoryFault } from './file-kind.ts';
 
-/** The workspace, and the machine it lies on. */
+/** The directories of a workspace and the runtime that they are on. */
 export interface Reach {
   runtime: Pick<Runtime, 'homeDirectory' | 'realpath'>;
   cwd: string;
@@ -12,38 +12,38 @@ export interface Reach {
   skillDirs: readonly string[];
 }
 
-/** A path argument after resolving: as named, and with every link resolved. */
+/** A resolved path argument: as named, and with all links resolved. */
 export interface Target {
   path: string;
   real: string;
 }
 
-/** A path argument that the policy does not allow. */
+/** A path argument that the policy rejects. */
 export class PathError extends Error {
   override readonly name = 'PathError';
 }
 
-/** Whether `path` is `root` or lies in it; both absolute, compared as written. */
+/** True if `path` is `root` or below it; both absolute, compared as text. */
 export function isInside(path: string, root: string): boolean {
   const rest = relative(root, path);
   return rest !== '..' && !rest.startsWith(`..${sep}`) && !isAbsolute(rest);
 }
 
-/** Whether a path with links resolved lies in one of the folders, their own links resolved too. */
+/** True if a real path is inside one of the folders, whose links are resolved too. */
 export async function isInsideAny(
   real: string,
   folders: readonly string[],
   runtime: Pick<Runtime, 'realpath'>,
 ): Promise<boolean> {
-  // A real path has no link in it, so neither has a folder that it begins with.
+  // A real path contains no links, so neither does a folder that is its prefix.
   if (folders.some((folder) => isInside(real, folder))) return true;
   for (const folder of folders) if (isInside(real, await runtime.realpath(folder))) return true;
   return false;
 }
 
 /**
- * As `isInsideAny`, of the working directory, the additional ones and `more`. The additional ones are asked for where the
- * others do not hold the path.
+ * Like `isInsideAny`, for the working directory, `more` and the additional directories, which are requested only if the
+ * others do not contain the path.
  */
 export async function isInWorkspace(
   real: string,
@@ -54,7 +54,7 @@ export async function isInWorkspace(
   return isInsideAny(real, await additionalDirs(), runtime);
 }
 
-/** The directories from `root`, which must hold `directory`, down to it. */
+/** The directories from `root` down to `directory`, which must be inside it. */
 export function directoriesDown(root: string, directory: string): string[] {
   const chain: string[] = [];
   for (let current = directory; ; current = dirname(current)) {
@@ -63,17 +63,17 @@ export function directoriesDown(root: string, directory: string): string[] {
   }
 }
 
-/** Relative to `cwd` when under it, else absolute. */
+/** Relative to `cwd` if inside it, otherwise absolute. */
 export const displayPath = (path: string, cwd: string): string => (isInside(path, cwd) ? relative(cwd, path) : path);
 
-/** `/c/x` as Git's shells on Windows write it becomes `c:\x`; `C:x`, relative to a drive, is refused. */
+/** Converts `/c/x`, the notation of Git's shells on Windows, to `c:\x`; rejects `C:x`, which is relative to a drive. */
 export function fromWindowsForm(input: string): string {
   if (/^[a-z]:(?![\\/])/i.test(input)) throw new PathError(`${input} is relative to a drive; give an absolute path.`);
   const drive = /^\/([a-z])(?=\/|$)/i.exec(input);
   return drive ? `${drive[1]}:\\${input.slice(3).replaceAll('/', '\\')}` : input;
 }
 
-/** Expands `~` and resolves against the session's `cwd`; no look at the disk. */
+/** Expands `~` and resolves against the session's `cwd`, without file system access. */
 export function absolutePath(input: string, { cwd, runtime }: Pick<Reach, 'cwd' | 'runtime'>): string {
   if (input.includes('\0')) throw new PathError('The path contains a NUL character.');
   const given = process.platform === 'win32' ? fromWindowsForm(input) : input;
@@ -86,7 +86,7 @@ export function absolutePath(input: string, { cwd, runtime }: Pick<Reach, 'cwd' 
 
 /**
  * Resolves a path argument. Throws `PathError` for a relative path that leads outside the workspace, also through a
- * link; an absolute one may lie anywhere, permissions decide about it.
+ * link; an absolute one is allowed here, permissions decide about it.
  */
 export async function resolveTarget(input: string, reach: Reach): Promise<Target> {
   const path = absolutePath(input, reach);
@@ -104,15 +104,15 @@ export async function resolveTarget(input: string, reach: Reach): Promise<Target
 }
 
 /**
- * Looked at again when the call begins to run: an earlier call may have put a link where nothing was when permission
- * was given. Returns the error text.
+ * Checks the target again when the call starts: an earlier call may have created a link there after the approval.
+ * Returns the error text.
  */
 export async function movedSince(target: Target, runtime: Pick<Runtime, 'realpath'>): Promise<string | undefined> {
   const real = await runtime.realpath(target.path).catch(() => undefined);
   return real === target.real ? undefined : `${target.path} leads to another place than when the call was checked.`;
 }
 
-/** As `movedSince`, for a path that must be a directory. */
+/** Like `movedSince`, for a path that must be a directory. */
 export async function directoryProblem(
   target: Target,
   runtime: Pick<Runtime, 'realpath' | 'stat'>,

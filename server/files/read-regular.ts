@@ -1,29 +1,29 @@
-/** Reading a file that anybody may have put there: a pipe, a device, a file without end, a link to a secret. */
+/** Reads files from untrusted locations: the path may be a pipe, a device, an endless file or a link to a secret. */
 import { open, readlink, realpath, type FileHandle } from 'node:fs/promises';
 import { READ_FLAGS, readBytes } from './open-regular.ts';
 
 export interface ReadLimits {
-  /** A longer file is refused. */
+  /** A longer file is rejected. */
   maxBytes: number;
   /**
-   * Called before anything is read with the real path of the opened file; throws to refuse it. On Linux it is the path of
-   * the descriptor, so that a link that is swapped after the check gains nothing.
+   * Called with the real path of the opened file before any read; throws to reject it. On Linux this is the
+   * descriptor's path, so swapping a link after the check has no effect.
    */
   admit?(real: string): void | Promise<void>;
 }
 
-/** A file that is not read: no regular file, or longer than the bound. */
+/** Thrown for a file that is not regular or longer than the limit. */
 export class UnsuitableFile extends Error {
   override readonly name = 'UnsuitableFile';
 }
 
-/** Files of `/proc` have the size 0, and others grow while they are read. */
+/** Read size after the first chunk: files of `/proc` have size 0, and others may grow while they are read. */
 const GROWTH_BYTES = 65_536;
 
 const realPathOf = (file: FileHandle, path: string): Promise<string> =>
   process.platform === 'linux' ? readlink(`/proc/self/fd/${file.fd}`) : realpath(path);
 
-/** All bytes, or the first `maxBytes + 1` of a longer file. */
+/** Reads the whole file, or the first `maxBytes + 1` bytes of a longer one. */
 async function readUpTo(file: FileHandle, size: number, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -37,8 +37,8 @@ async function readUpTo(file: FileHandle, size: number, maxBytes: number): Promi
 }
 
 /**
- * Returns the bytes of a regular file; never waits for the other end of a pipe. Throws `UnsuitableFile` for any other kind of
- * file and for one longer than `maxBytes`, and whatever `admit` and the system throw.
+ * Reads a regular file; never waits for the other end of a pipe. Throws `UnsuitableFile` for any other kind of file and
+ * for one longer than `maxBytes`, and passes on errors of `admit` and of the system.
  */
 export async function readRegular(path: string, { maxBytes, admit }: ReadLimits): Promise<Uint8Array> {
   const file = await open(path, READ_FLAGS);

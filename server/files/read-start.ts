@@ -1,7 +1,7 @@
-/** Reading the first bytes of a file, whatever its size. */
+/** Reads the first bytes of a file of any size. */
 import type { OpenFile, Runtime } from '#server/runtime/runtime.ts';
 
-/** The first bytes of an open file, at most `maxBytes`. */
+/** Reads at most `maxBytes` from an open file. */
 export async function startOf(file: OpenFile, maxBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   for (let left = maxBytes; left > 0;) {
@@ -13,7 +13,7 @@ export async function startOf(file: OpenFile, maxBytes: number): Promise<Buffer>
   return Buffer.concat(chunks);
 }
 
-/** The first bytes of a regular file; undefined for anything else. Rejects with the system's error. */
+/** The first bytes of a regular file; undefined for other kinds. Rejects with system errors. */
 export async function readStart(
   path: string,
   maxBytes: number,

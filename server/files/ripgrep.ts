@@ -1,4 +1,4 @@
-/** Running ripgrep, bounded in time and output. */
+/** Runs ripgrep with limits for time, memory and output. */
 import { errorMessage } from '#server/errors/service-error.ts';
 import { exceededMemory } from '#server/processes/memory-limit.ts';
 import { runCommand } from '#server/processes/run-command.ts';
@@ -7,19 +7,19 @@ import { ownPrograms, type OwnPrograms, type ProgramRuntime } from '#server/runt
 import type { Runtime } from '#server/runtime/runtime.ts';
 
 export const SEARCH_TIMEOUT_MS = 20_000;
-/** Bytes that ripgrep may allocate: it reads ignore files whole, and a project may bring an endless one. */
+/** Memory limit in bytes: ripgrep reads ignore files whole, and a project may contain an endless one. */
 export const SEARCH_MAX_MEMORY = 1024 ** 3;
 export const OUT_OF_MEMORY = `The search needed more than ${SEARCH_MAX_MEMORY / 1024 ** 3} GiB of memory and was stopped.`;
 export const VCS_DIRECTORIES = ['.git', '.svn', '.hg', '.bzr', '.jj', '.sl'];
 const STDERR_MAX_CHARS = 4000;
 
 export interface SearchOptions {
-  /** Where ripgrep is, asked at every search. */
+  /** Locates the ripgrep binary; called for every search. */
   ripgrep?: (programs: OwnPrograms, runtime: Pick<Runtime, 'which'>) => Promise<string | undefined>;
   timeoutMs?: number;
 }
 
-/** Arguments every search shares. The exclusions come after the caller's own globs: in ripgrep the last match wins. */
+/** Arguments of every search. The exclusions follow the caller's globs because in ripgrep the last match wins. */
 export const commonArguments = (globs: readonly string[], includeIgnored: boolean): string[] => [
   '--no-config',
   '--no-messages',
@@ -31,12 +31,12 @@ export const commonArguments = (globs: readonly string[], includeIgnored: boolea
   ...VCS_DIRECTORIES.flatMap((name) => ['-g', `!${name}`]),
 ];
 
-/** The binary of `@vscode/ripgrep`, else `rg` on PATH; undefined when there is neither. Nothing is downloaded. */
+/** The binary of `@vscode/ripgrep`, or else `rg` on PATH; undefined if both are missing. Downloads no binary. */
 export async function findRipgrep(
   programs: OwnPrograms,
   { which }: Pick<Runtime, 'which'>,
 ): Promise<string | undefined> {
-  // Importing throws when no binary ships for this platform; PATH is the answer then.
+  // The import throws if the package has no binary for this platform; PATH is searched then.
   const shipped = await import('@vscode/ripgrep').then(
     (module) => module.rgPath,
     () => undefined,
@@ -45,7 +45,7 @@ export async function findRipgrep(
   return found || programs.find('rg');
 }
 
-/** Why a search has no result, in words for the model. */
+/** Reason why a search failed, worded for the model. */
 export class SearchError extends Error {
   override readonly name = 'SearchError';
 }
@@ -55,29 +55,29 @@ export type SearchRuntime = ProgramRuntime & Pick<Runtime, 'spawn'>;
 export interface SearchRequest {
   runtime: SearchRuntime;
   args: readonly string[];
-  /** Directory that is searched; ripgrep's globs are relative to it. */
+  /** Directory to search; ripgrep's globs are relative to it. */
   cwd: string;
-  /** Directory of the workspace, which brings no ripgrep; `cwd` by default. */
+  /** Workspace directory, in which no ripgrep binary is accepted; default: `cwd`. */
   workspace?: string;
   signal: AbortSignal;
-  /** Bytes of output after which the search stops with what it has. */
+  /** Output limit in bytes; the search stops there and returns the records so far. */
   maxBytes: number;
-  /** What ends a record of the output. */
+  /** Terminator of an output record. */
   separator: '\0' | '\n';
-  /** Which records are kept; asked while the search runs, so that no later look at all of them holds the server up. */
+  /** Filters records while the search runs, so that filtering them all later does not block the event loop. */
   keep?(record: string): boolean;
 }
 
 export interface SearchRun {
-  /** Whole records only: a search that was stopped may end in the middle of one. */
+  /** Complete records only; the last one of a stopped search may be cut off and is omitted. */
   records: string[];
-  /** Undefined when the search came to its end. */
+  /** Undefined if the search completed. */
   stopped: Exclude<StopReason, 'aborted'> | 'memory' | undefined;
 }
 
 interface Output {
   records: string[];
-  /** Anything at all was printed. */
+  /** True if ripgrep printed anything. */
   printed: boolean;
   stderr: string;
   exitCode: number;
@@ -122,16 +122,16 @@ async function runOnce(
   return { ...output, ...end };
 }
 
-/** Exit codes of the shell that starts ripgrep with its limits, when it cannot run it. */
+/** Exit codes of the shell that applies the limits, if it cannot start ripgrep. */
 export const NOT_STARTED: ReadonlySet<number> = new Set([126, 127]);
 
-/** Whether ripgrep had no thread to start, which it has once it asks for one alone. */
+/** True if ripgrep could not start its threads (EAGAIN); with a single thread it can. */
 export const isStarved = ({ exitCode, stderr }: { exitCode: number; stderr: string }): boolean =>
   exitCode === 2 && /os error 11\b|Resource temporarily unavailable/.test(stderr);
 
 /**
- * Runs a search; once more with a single thread when the system had none to give (EAGAIN). Throws `SearchError` when
- * there is no ripgrep, it does not start or it fails, and when time, memory or the caller ends it without a result.
+ * Runs a search; retries with a single thread if the system has no more threads (EAGAIN). Throws `SearchError` if
+ * ripgrep is missing, does not start or fails, and if time, memory or the caller stops it without a result.
  */
 export async function runRipgrep(request: SearchRequest, options: SearchOptions = {}): Promise<SearchRun> {
   const { ripgrep = findRipgrep, timeoutMs = SEARCH_TIMEOUT_MS } = options;
@@ -161,5 +161,5 @@ export async function runRipgrep(request: SearchRequest, options: SearchOptions 
   return { records, stopped };
 }
 
-/** ripgrep prints `./a/b`. */
+/** Strips ripgrep's `./` prefix. */
 export const stripDot = (path: string) => path.replace(/^\.[/\\]/, '');

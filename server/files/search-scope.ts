@@ -1,24 +1,24 @@
-/** What searches have in common: where they search, and the order by age. */
+/** Helpers shared by searches: the scope of a search and sorting by age. */
 import { basename, dirname, join } from 'node:path';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { regularFileProblem } from './file-kind.ts';
 import type { Target } from './paths.ts';
 
 const STAT_BATCH = 64;
-/** How many files are asked for their age; of more than these the newest ones cannot be told. */
+/** Limit of files whose age is read; beyond it the newest files cannot be determined. */
 export const MAX_DATED_FILES = 20_000;
 
 export interface SearchScope {
   /** ripgrep's working directory. */
   directory: string;
-  /** What it is told to search in there. */
+  /** Path argument for ripgrep, relative to `directory`. */
   argument: string;
 }
 
 /**
- * Returns where ripgrep searches a target. A single file is searched from its directory, so that its name is never an
- * option. Undefined when nothing exists at the path; a text for the model when it is a pipe, a device or a socket, which
- * ripgrep would read without an end.
+ * Returns where ripgrep searches a target. A single file is searched from its directory, so that its name is never
+ * parsed as an option. Undefined if the path does not exist; a text for the model if it is a pipe, a device or a
+ * socket, which ripgrep would read endlessly.
  */
 export async function searchScope(
   target: Target,
@@ -40,13 +40,13 @@ const byText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 export const inPathOrder = (names: readonly string[]) => [...names].sort(byText);
 
 export interface AgeOrder {
-  /** Files that have vanished are left out. */
+  /** Excludes files that were removed meanwhile. */
   names: string[];
-  /** How many at the end were not asked for their age. */
+  /** Number of names at the end whose age was not read. */
   undated: number;
 }
 
-/** Newest first in steps of `stepMs`, equal ones by path. Rejects with the signal's reason. */
+/** Sorts newest first at a resolution of `stepMs`, ties by path. Rejects with the signal's reason. */
 export async function newestFirst(
   directory: string,
   names: readonly string[],

@@ -2,7 +2,7 @@ import { createPace } from '#server/breathe.ts';
 
 const RUN = 500;
 
-/** Sorts any number of items without holding up the event loop; a new array. */
+/** Merge sort with cooperative yielding, so that no number of items blocks the event loop. Returns a new array. */
 export async function sortInPieces<Item>(
   items: readonly Item[],
   compare: (a: Item, b: Item) => number,

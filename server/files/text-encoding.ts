@@ -1,21 +1,21 @@
-/** Which text encoding a file has, and turning it into text and back. */
+/** Detects the encoding of a text file, decodes and encodes it. */
 
 export type TextEncoding = 'utf-8' | 'utf-16le' | 'utf-16be';
 
-/** UTF-16 files are decoded whole, so they have a limit of their own. */
+/** Size limit of UTF-16 files, which are decoded as a whole. */
 export const UTF16_MAX_BYTES = 10 * 1024 * 1024;
 export const SNIFF_BYTES = 8192;
 
 const UTF16_MIN_NUL_SHARE = 0.4;
 
-/** Why a file is not text. */
+/** Thrown for a file that is not text. */
 export class NotTextError extends Error {
   override readonly name = 'NotTextError';
 }
 
 /**
- * Encoding by byte order mark, else by where the NUL bytes of the first `SNIFF_BYTES` stand: UTF-16 of mostly Latin
- * text has them in every second place, UTF-8 has none. What is neither is found out by decoding.
+ * Encoding by byte order mark, or else by the positions of NUL bytes in the first `SNIFF_BYTES`: UTF-16 of mostly Latin
+ * text has one in every second byte, UTF-8 has none. Other data is rejected when it is decoded.
  */
 export function sniffEncoding(head: Uint8Array): TextEncoding {
   const [first, second, third, fourth] = head;
@@ -34,9 +34,7 @@ export function sniffEncoding(head: Uint8Array): TextEncoding {
   return 'utf-8';
 }
 
-/**
- * A decoder that keeps the byte order mark as U+FEFF, so that encoding again gives the same bytes. Throws TypeError.
- */
+/** Strict decoder (throws TypeError) that keeps the byte order mark as U+FEFF, so that encoding is lossless. */
 export const textDecoder = (encoding: TextEncoding) => new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
 
 /** Throws `NotTextError` for bytes that are not text of this encoding. */
@@ -55,7 +53,7 @@ export function decodeOrRefuse(decode: () => string): string {
   }
 }
 
-/** NUL never stands in text. */
+/** Text never contains NUL. */
 export function refuseBinary(text: string): void {
   if (text.includes('\0')) throw new NotTextError('it is a binary file');
 }

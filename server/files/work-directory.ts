@@ -1,16 +1,16 @@
-/** The directory that file actions work in, and what a path of theirs may say before the disk is asked. */
+/** The directory of file actions, and the checks of a path before any file system access. */
 import { isAbsolute, win32 } from 'node:path';
 import { ServiceError, invalidField } from '#server/errors/service-error.ts';
 
 export interface WorkDirectory {
-  /** Absolute; may be reached through links. */
+  /** Absolute; may contain links. */
   readonly root: string;
-  /** Where links may lead, too. Asked at each use: directories are added while sessions run. */
+  /** Further directories that links may lead to. Read at each use: directories are added while sessions run. */
   additionalDirs(): readonly string[] | Promise<readonly string[]>;
 }
 
 declare const checked: unique symbol;
-/** Relative to the root, `/` between the segments, without `.`, `..` and empty ones; the root itself is `.`. */
+/** Relative to the root, `/` between the segments, no `.`, `..` or empty segments; the root is `.`. */
 export type RelativePath = string & { readonly [checked]: true };
 
 const rejected = (input: string, why: string) =>
@@ -21,8 +21,8 @@ const escapes = (input: string) => new ServiceError('fs.path_escapes_session', `
 const onWindows = process.platform === 'win32';
 
 /**
- * The rules for a path's text; the disk is not looked at. Throws 40001 at `field` for a NUL character, 41304 for what is
- * empty, absolute or has a segment `..`, even where it would stay inside.
+ * Validates a path's text without file system access. Throws `validation.failed` at `field` for a NUL character and
+ * `fs.path_escapes_session` for an empty or absolute path or a segment `..`, even if it would stay inside.
  */
 export function relativePath(input: string, field = 'path'): RelativePath {
   if (input.includes('\0')) throw invalidField(field, 'must not contain a NUL character');

@@ -1,4 +1,4 @@
-/** Replacing the user's own files: whole or not at all, keeping what the user set on them. */
+/** Replaces a user's file and preserves its attributes. */
 import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { writeFileAtomic } from './atomic-write.ts';
@@ -7,9 +7,9 @@ import { writeFileAtomic } from './atomic-write.ts';
 const NEW_FILE_MODE = 0o666;
 
 /**
- * Replaces the file's content by rename and keeps its permission bits. A file with other hard links or of another
- * owner is written in place, because a rename would break those. `path` has its links resolved; missing parents are
- * created.
+ * Replaces the file's content by rename and preserves its permission bits. A file with several hard links or another
+ * owner is written in place, because a rename would break those. `path` must have its links resolved; missing parents
+ * are created.
  */
 export async function replaceFile(path: string, data: string | Uint8Array): Promise<void> {
   const before = await stat(path).catch(() => undefined);

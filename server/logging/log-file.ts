@@ -31,9 +31,7 @@ export interface LogFiles {
 export interface LogFilesOptions {
   /** Called when lines could not be written; called again only after a write has succeeded. */
   onError(error: unknown): void;
-  /**
-   * Called with the number of lines dropped because the disk was too slow, as soon as the buffer has capacity again.
-   */
+  /** Called with the number of dropped lines (the disk was too slow) when the buffer has capacity again. */
   onDropped(lines: number): void;
   maxWaitingBytes?: number;
 }
@@ -150,9 +148,7 @@ async function rotate(path: string, files: number): Promise<void> {
   }
 }
 
-/**
- * Creates the lock file, false if it exists. A stale one of a crashed process is removed, so the next call succeeds.
- */
+/** Creates the lock file; false if it exists. Removes a crashed process's lock, so that the next call succeeds. */
 async function takeLock(lock: string): Promise<boolean> {
   try {
     await writeFile(lock, '', { flag: 'wx', mode: FILE_MODE });
