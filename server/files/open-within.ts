@@ -26,7 +26,7 @@ export const lstatOf: (path: string) => Promise<Stats> = promisify(lstat);
 export interface Place {
   /** Path to use for file system calls. A file is opened again through it; `join(at, name)` is an entry. */
   readonly at: string;
-  /** Links resolved; for messages and comparisons, never for use. */
+  /** Path with links resolved; only for messages and comparisons. */
   readonly real: string;
   stat(): Promise<Stats>;
   /** To call after the use: throws `fs.path_escapes_session` if the path leads elsewhere by now. */
