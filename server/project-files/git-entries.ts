@@ -11,7 +11,7 @@ function directoriesAbove(path: string): string[] {
   return above;
 }
 
-/** The directories at and above an absolute path that hold a `.git` entry of any kind and owner, nearest first. */
+/** The directories at and above an absolute path that contain a `.git` entry of any kind and owner, nearest first. */
 export async function* gitEntryHolders(start: string, { lstat }: Pick<Runtime, 'lstat'>): AsyncGenerator<string> {
   const exists = (directory: string) =>
     lstat(join(directory, '.git')).then(
@@ -19,7 +19,7 @@ export async function* gitEntryHolders(start: string, { lstat }: Pick<Runtime, '
       () => false,
     );
   if (await exists(start)) yield start;
-  // Most projects are opened at their top; the directories above any other one are checked in parallel.
+  // Most projects are opened at their top directory, so the ancestors are checked, in parallel, only for others.
   const above = directoriesAbove(start).map((directory) => ({ directory, exists: exists(directory) }));
   for (const { directory, exists: found } of above) if (await found) yield directory;
 }

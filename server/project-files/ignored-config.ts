@@ -1,10 +1,10 @@
-/** Settings that a project brings and that have no effect, because the user has not trusted their directory. */
+/** Project settings that are ignored because the user has not trusted their directory. */
 import type { SessionWarning } from '#schema/session.ts';
 
 export interface IgnoredConfig {
-  /** The file, absolute. */
+  /** Absolute path of the file. */
   path: string;
-  /** The directory whose trust would make it count, absolute. */
+  /** Absolute path of the directory that has to be trusted for the file to apply. */
   directory: string;
   reason: 'untrusted' | 'owner';
 }
@@ -14,7 +14,7 @@ const REASONS = {
   owner: () => 'it belongs to another user',
 };
 
-/** The warning that clients show for it. */
+/** The warning that clients display. */
 export const ignoredConfigWarning = ({ path, directory, reason }: IgnoredConfig): SessionWarning => ({
   code: 'project-config-ignored',
   message: `${path} has no effect: ${REASONS[reason](directory)}.`,

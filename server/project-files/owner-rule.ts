@@ -1,6 +1,6 @@
 /**
- * Whose files count above a work directory. The user has chosen the work directory and everything in it, but any user of
- * the machine may put `.git`, `AGENTS.md` or `.mcp.json` into a directory above it, such as `/tmp`.
+ * Trust by file owner above a work directory. The user has chosen the work directory and everything in it, but any user
+ * of the machine may put `.git`, `AGENTS.md` or `.mcp.json` into a directory above it, such as `/tmp`.
  */
 import { dirname, join } from 'node:path';
 import { errorCode } from '#server/files/errno.ts';
@@ -9,20 +9,20 @@ import type { FileStats, Runtime } from '#server/runtime/runtime.ts';
 
 export interface OwnerRuleDeps {
   runtime: Pick<Runtime, 'effectiveUser' | 'lstat' | 'stat'>;
-  /** Whether the user trusts this very directory. */
+  /** True if the user trusts exactly this directory. */
   trusted(directory: string): Promise<boolean>;
 }
 
 /**
- * Whether the entry `name` of a directory counts for sessions in `workDirectory`; both directories are spelled alike.
- * `name` may have several segments: every one of them must count. A missing entry counts.
+ * Returns whether the entry `name` of a directory is accepted for sessions in `workDirectory`; both directories are
+ * spelled alike. If `name` has several segments, each of them must be accepted. A missing entry is accepted.
  */
 export type OwnerRule = (directory: string, name: string, workDirectory: string) => Promise<boolean>;
 
 const ROOT_USER = 0;
 const ABSENT = new Set(['ENOENT', 'ENOTDIR']);
 
-/** Undefined for what is missing. */
+/** Undefined for a missing path. */
 async function present(facts: Promise<FileStats>): Promise<FileStats | undefined> {
   try {
     return await facts;
@@ -32,14 +32,14 @@ async function present(facts: Promise<FileStats>): Promise<FileStats | undefined
   }
 }
 
-/** The entry and the entries that lead to it below the directory: `a`, `a/b`, `a/b/c`. */
+/** Paths of the entry and of its ancestors below the directory: `a`, `a/b`, `a/b/c`. */
 function entriesOf(directory: string, name: string): string[] {
   const entries: string[] = [];
   for (let entry = name; entry !== '.'; entry = dirname(entry)) entries.push(join(directory, entry));
   return entries;
 }
 
-/** An entry and what it leads to must belong to the effective user, to root or to the owner of the work directory. */
+/** Accepts an entry if it and its link target belong to the effective user, root or the work directory's owner. */
 export function createOwnerRule({ runtime, trusted }: OwnerRuleDeps): OwnerRule {
   async function ownersOf(entry: string): Promise<number[]> {
     const facts = [await present(runtime.lstat(entry)), await present(runtime.stat(entry))];
@@ -56,7 +56,7 @@ export function createOwnerRule({ runtime, trusted }: OwnerRuleDeps): OwnerRule 
       const { uid: owner } = await runtime.stat(workDirectory);
       return foreign.every((uid) => uid === owner);
     } catch {
-      // An owner that cannot be read is not ours.
+      // An entry whose owner cannot be read is treated as foreign.
       return false;
     }
   }

@@ -1,4 +1,4 @@
-/** Which project a directory belongs to: the nearest directory at or above it whose `.git` entry counts. */
+/** Finds the project of a directory: the nearest directory at or above it whose `.git` entry is accepted. */
 import { join } from 'node:path';
 import { isInside } from '#server/files/paths.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
@@ -11,25 +11,25 @@ export interface ProjectsDeps extends OwnerRuleDeps {
 }
 
 export interface Project {
-  /** Nearest directory at or above the one asked for whose `.git` entry counts; undefined outside of any. */
+  /** Nearest directory at or above the requested one whose `.git` entry is accepted; undefined outside a project. */
   top: string | undefined;
-  /** Directories below the top whose `.git` entry does not count because of its owner. */
+  /** Directories below the top whose `.git` entry is ignored because of its owner. */
   passedOver: string[];
 }
 
 /** All directories are absolute; symbolic links in them are not resolved. */
 export interface Projects {
   find(directory: string): Promise<Project>;
-  /** The top of the project; undefined outside of any. */
+  /** Top of the project; undefined outside of any. */
   topOf(directory: string): Promise<string | undefined>;
-  /** The top of the project, or the directory itself. */
+  /** Top of the project, or the directory itself outside of any. */
   rootOf(directory: string): Promise<string>;
   /** The repository that git finds for a directory (links resolved); undefined outside of any. */
   repositoryOf(real: string): Promise<Repository | undefined>;
   admits: OwnerRule;
 }
 
-/** Creates it; reads nothing yet. */
+/** Creates the finder without reading any file. */
 export function createProjects({ runtime, trusted }: ProjectsDeps): Projects {
   const admits = createOwnerRule({ runtime, trusted });
   const controlPaths = createControlPaths(runtime);
@@ -56,7 +56,7 @@ export function createProjects({ runtime, trusted }: ProjectsDeps): Projects {
     async repositoryOf(real) {
       for await (const { directory: top, counts } of holders(real)) {
         const paths = counts ? await controlPaths(join(top, '.git')) : undefined;
-        // Git passes over an entry that is no repository.
+        // Git ignores an entry that is not a repository.
         if (paths) return { top, controlPaths: paths, inWorkTree: !paths.some((path) => isInside(real, path)) };
       }
       return undefined;

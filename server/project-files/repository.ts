@@ -1,13 +1,13 @@
-/** What `.git` entries lead to, read from the files themselves: no git process per decision. */
+/** Resolves `.git` entries by reading the files themselves, without a git process per decision. */
 import { dirname, join, resolve } from 'node:path';
 import type { Runtime } from '#server/runtime/runtime.ts';
 
 export interface Repository {
   /** Top of the work tree. */
   top: string;
-  /** The `.git` entry and the real git directories that it leads to (of a linked work tree also the main one). */
+  /** The `.git` entry and the real git directories that it leads to, for a linked work tree also the main one. */
   controlPaths: string[];
-  /** False inside the git directory itself, which is no work tree. */
+  /** False inside the git directory itself, which is not part of the work tree. */
   inWorkTree: boolean;
 }
 
@@ -20,7 +20,7 @@ type Files = Reader & Pick<Runtime, 'realpath' | 'stat'>;
 const isFile = async (path: string, { stat }: Pick<Runtime, 'stat'>) =>
   (await stat(path).catch(() => undefined))?.isFile() ?? false;
 
-/** The text of a small file that git writes, such as `HEAD`, without its end of line; undefined where there is none. */
+/** Text of a small file that git writes, such as `HEAD`, without its line end; undefined if missing or unreadable. */
 export async function smallText(path: string, { readFile }: Reader): Promise<string | undefined> {
   const bytes = await readFile(path, { maxBytes: MAX_POINTER_BYTES }).catch(() => undefined);
   return (
@@ -31,26 +31,26 @@ export async function smallText(path: string, { readFile }: Reader): Promise<str
   );
 }
 
-/** The git directory that a `.git` file names; undefined where it names none. */
+/** The git directory that a `.git` file points to; undefined for any other content. */
 export async function pointedAt(entry: string, files: Reader): Promise<string | undefined> {
   const pointer = /^gitdir: (.+)$/s.exec((await smallText(entry, files)) ?? '')?.[1];
   return pointer === undefined ? undefined : resolve(dirname(entry), pointer);
 }
 
-/** The git directory that a linked work tree's one shares its objects and settings with; itself where it shares none. */
+/** The main git directory that a linked work tree's git directory refers to; otherwise the directory itself. */
 async function commonDirectory(directory: string, files: Reader): Promise<string> {
   const common = await smallText(join(directory, 'commondir'), files);
   return common ? resolve(directory, common) : directory;
 }
 
-/** The shared git directory of a `.git` entry; undefined where it leads to none. */
+/** The shared git directory of a `.git` entry; undefined if it leads to none. */
 export async function gitDirectoryOf(entry: string, isDirectory: boolean, files: Reader): Promise<string | undefined> {
   if (isDirectory) return entry;
   const directory = await pointedAt(entry, files);
   return directory && commonDirectory(directory, files);
 }
 
-/** The paths that make up the repository of a `.git` entry; undefined when it is none. */
+/** The paths that belong to the repository of a `.git` entry; undefined if it is not a repository. */
 export async function controlPathsOf(entry: string, files: Files): Promise<string[] | undefined> {
   const isDirectory = (await files.stat(entry).catch(() => undefined))?.isDirectory() ?? false;
   const directory = isDirectory ? entry : await pointedAt(entry, files);
@@ -60,7 +60,7 @@ export async function controlPathsOf(entry: string, files: Files): Promise<strin
   return [...new Set([...named, ...resolved])];
 }
 
-/** The control paths of a `.git` directory, and the state of it that they were read from. */
+/** Cached control paths of a `.git` directory, and the state of it for which they are valid. */
 interface Known {
   ino: number;
   ctimeMs: number;
@@ -68,10 +68,10 @@ interface Known {
 }
 
 const MAX_KNOWN = 64;
-/** Two changes within a tick of the file system's clock have one time: a younger state may have changed since. */
+/** Age at which a state is cached: two changes within one tick of the file system's clock have the same time. */
 const SETTLED_MS = 100;
 
-/** The control paths of a `.git` entry, cached as long as nothing in the directory was added, removed or renamed. */
+/** Memoizes the control paths of a `.git` entry until an entry of the directory is added, removed or renamed. */
 export function createControlPaths(files: Files): (entry: string) => Promise<string[] | undefined> {
   const known = new Map<string, Known>();
 
@@ -84,7 +84,7 @@ export function createControlPaths(files: Files): (entry: string) => Promise<str
     known.delete(entry);
     const isDirectory = stats.isDirectory();
     const controlPaths = await controlPathsOf(entry, files);
-    // A link or a pointer may lead elsewhere while what it leads to now stays unchanged.
+    // Links and pointer files are not cached: their target may change while the entry itself stays unchanged.
     const isDirect = isDirectory && controlPaths?.every((path) => path === entry);
     if (controlPaths && isDirect && Date.now() - ctimeMs > SETTLED_MS) {
       const [oldest] = known.keys();
