@@ -1,11 +1,11 @@
-/** The image library, loaded at first use: three formats alone, few threads, little memory kept. */
+/** The image library, loaded at first use, restricted to three formats, few threads and little cached memory. */
 import { sniffImage } from '#server/files/media-types.ts';
 import { loadOnce } from '#server/load-once.ts';
 
-/** What is decoded at most, in pixels and in bytes of the file. */
+/** Limits of a decoded image, in pixels and in bytes of the file. */
 export const DECODE_PIXELS = 100_000_000;
 export const DECODE_BYTES = 64 * 1024 * 1024;
-/** Nobody waits longer for the pixels of one image, in s. */
+/** Time limit for the pixels of one image, in seconds. */
 const DECODE_TIMEOUT_S = 60;
 
 export interface Size {
@@ -13,7 +13,7 @@ export interface Size {
   height: number;
 }
 
-/** A part of an image, in pixels of the image as it is shown. */
+/** Part of an image, in pixels of the image with its orientation applied. */
 export interface Region extends Size {
   x: number;
   y: number;
@@ -21,13 +21,13 @@ export interface Region extends Size {
 
 export interface ImageHeader {
   type: string;
-  /** As it is shown, its orientation applied. */
+  /** Size with the orientation applied. */
   size: Size;
-  /** Has frames that a still image would lose. */
+  /** True if the image has several frames, which a still image would lose. */
   animated: boolean;
 }
 
-/** Decoded pixels, 8 bits a channel, upright, in sRGB. */
+/** Decoded pixels: 8 bits per channel, orientation applied, sRGB. */
 export interface Pixels extends Size {
   data: Buffer;
   channels: 1 | 2 | 3 | 4;
@@ -37,22 +37,22 @@ const loaders = ['VipsForeignLoadPngBuffer', 'VipsForeignLoadJpegBuffer', 'VipsF
 
 const decoder = loadOnce(async () => {
   const { default: load } = await import('sharp');
-  // Files are decoded once, and other work needs the processors too.
+  // Each file is decoded a single time, and other work needs the processors too.
   load.concurrency(1);
   load.cache(false);
-  // Whatever a file claims to be: no other decoder sees it.
+  // Restricts the library to the decoders of the three formats, for files with any content.
   load.block({ operation: ['VipsForeignLoad'] });
   load.unblock({ operation: loaders });
   return load;
 });
 
-/** What the header says; undefined for what is none of the formats that are decoded, or is damaged already there. */
+/** Reads the header; undefined for other formats and for a damaged header. */
 export async function readHeader(bytes: Uint8Array): Promise<ImageHeader | undefined> {
   const type = sniffImage(bytes);
   if (type === undefined || type === 'image/gif') return undefined;
   const sharp = await decoder();
   try {
-    // Of any size: only the header is read.
+    // No pixel limit, because only the header is read.
     const { autoOrient, pages = 1 } = await sharp(bytes, { limitInputPixels: false }).metadata();
     return { type, size: { width: autoOrient.width, height: autoOrient.height }, animated: pages > 1 };
   } catch {
@@ -61,8 +61,8 @@ export async function readHeader(bytes: Uint8Array): Promise<ImageHeader | undef
 }
 
 /**
- * The pixels of the image, or of a region of it, made smaller where an edge is longer than `edge`. Rejects for a damaged
- * file, and for one above the limits.
+ * Decodes the image or a region of it, scaled down if an edge is longer than `edge`. Rejects for a damaged file and for
+ * one above the limits.
  */
 export async function decode(
   bytes: Uint8Array,
@@ -85,7 +85,7 @@ async function opened({ data, width, height, channels }: Pixels) {
   return sharp(data, { raw: { width, height, channels } });
 }
 
-/** The same in fewer pixels. */
+/** Scales down to `edge`; returns the same pixels if they fit. */
 export async function scaled(pixels: Pixels, edge: number): Promise<Pixels> {
   if (Math.max(pixels.width, pixels.height) <= edge) return pixels;
   const image = (await opened(pixels)).resize({ width: edge, height: edge, fit: 'inside' });
@@ -95,6 +95,6 @@ export async function scaled(pixels: Pixels, edge: number): Promise<Pixels> {
 
 export const encodePng = async (pixels: Pixels): Promise<Buffer> => (await opened(pixels)).png().toBuffer();
 
-/** What is transparent becomes white. */
+/** Transparent pixels become white. */
 export const encodeJpeg = async (pixels: Pixels, quality: number): Promise<Buffer> =>
   (await opened(pixels)).flatten({ background: 'white' }).jpeg({ quality }).toBuffer();

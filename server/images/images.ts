@@ -1,14 +1,14 @@
-/** Images as models are sent them. */
+/** Fits images into the limits of model requests. */
 import { sniffImage } from '#server/files/media-types.ts';
 import { decode, DECODE_BYTES, DECODE_PIXELS, readHeader, type Region, type Size } from './decoder.ts';
 import { climbDown, cutRegion, wholeImage, type Picture } from './ladder.ts';
 
-/** What one image may have at most, in bytes. */
+/** Byte limit of one image. */
 export const IMAGE_MAX_BYTES = 3.75 * 1024 * 1024;
 const MAX_EDGE_PX = 2000;
-/** The same of an image that a model asked for by itself. */
+/** Byte limit of an image that a model requested to read. */
 const READ_BYTE_BUDGET = 256 * 1024;
-/** More in one region would hardly ever fit into those bytes. */
+/** A region with more pixels would rarely fit into `IMAGE_MAX_BYTES`. */
 const EXACT_PIXELS = 16_000_000;
 
 export interface ImageSettings {
@@ -16,44 +16,44 @@ export interface ImageSettings {
   readByteBudget?: number | undefined;
 }
 
-/** Why an image cannot be made smaller. `animated`: a format or a file whose frames would be lost. */
+/** Reason why an image cannot be scaled down. `animated`: the format or the file may have frames that would be lost. */
 export type Obstacle = 'damaged' | 'too large' | 'animated';
 
-/** What became of an image. */
+/** Result of fitting an image. */
 export interface Fitted {
-  /** As it was given. */
+  /** The unmodified input. */
   original: { data: Uint8Array; type: string; size?: Size | undefined };
-  /** What is sent in its place; absent where the image itself is. */
+  /** Replacement to send; undefined if the original is sent. */
   smaller?: Picture;
-  /** It was to be made smaller and could not be. */
+  /** Set if the image had to be scaled down and could not be. */
   obstacle?: Obstacle;
 }
 
 /** A region of an image. */
 export interface Cut extends Fitted {
   smaller: Picture;
-  /** The part of it that lies in the image. */
+  /** The part of the requested region that is inside the image. */
   region: Region;
 }
 
 export interface Images {
-  /** The configured byte budget of an image that a model asks for. */
+  /** The configured byte budget of an image that a model requests to read. */
   readByteBudget(): number;
   /**
-   * Makes an image fit into the longest edge and `maxBytes`. Undefined for what is no image that models take. `load` is
-   * called when it is the image's turn.
+   * Fits an image into the maximum edge and `maxBytes`. Undefined for data that is not an image type models accept.
+   * `load` is called when the queue reaches the image.
    */
   fit(load: () => Promise<Uint8Array>, maxBytes?: number): Promise<Fitted | undefined>;
-  /** The image as it is, with an obstacle where it is one that could not be made smaller. */
+  /** Returns the image unmodified, with an obstacle if it could not be scaled down. */
   look(load: () => Promise<Uint8Array>): Promise<Fitted | undefined>;
   /**
-   * A region with all its pixels, made smaller only where it would not fit otherwise, or not at all with `exact`. Throws
-   * `RegionError`. Undefined for what is no image.
+   * Crops a region at full resolution; scales it down only if it would not fit, or never with `exact`. Throws
+   * `RegionError`. Undefined for data that is not an image.
    */
   crop(load: () => Promise<Uint8Array>, region: Region, options?: { exact?: boolean }): Promise<Cut | undefined>;
 }
 
-/** The region lies outside the image, or cannot be cut out of it. */
+/** The region is outside the image or cannot be cropped. */
 export class RegionError extends Error {
   override readonly name = 'RegionError';
 }
@@ -61,7 +61,7 @@ export class RegionError extends Error {
 const area = ({ width, height }: Size) => width * height;
 const longest = ({ width, height }: Size) => Math.max(width, height);
 
-/** What the first bytes and the header tell; an obstacle where it must not or cannot be decoded. */
+/** Checks signature and header; sets an obstacle if the image must not or cannot be decoded. */
 async function look(data: Uint8Array): Promise<Fitted | undefined> {
   const type = sniffImage(data);
   if (type === undefined) return undefined;
@@ -74,7 +74,7 @@ async function look(data: Uint8Array): Promise<Fitted | undefined> {
   return area(header.size) > DECODE_PIXELS ? { original, obstacle: 'too large' } : { original };
 }
 
-/** The part of the region that lies in the image. */
+/** The part of the region that is inside the image. */
 function clipped(region: Region, { width, height }: Size): Region {
   const inside = {
     x: region.x,
@@ -97,9 +97,9 @@ const unfit: Record<Obstacle, string> = {
   animated: 'is animated, or of a format that may be',
 };
 
-/** Nothing is loaded before the first image. */
+/** Creates the image service; the library is loaded with the first image. */
 export function createImages({ settings }: { settings(): ImageSettings }): Images {
-  /** One image after the other: memory is that of one, and other work goes on beside. */
+  /** Serial queue: at most one image is in memory, while other work continues. */
   let last: Promise<unknown> = Promise.resolve();
   function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const turn = last.then(work);
@@ -125,7 +125,7 @@ export function createImages({ settings }: { settings(): ImageSettings }): Image
       const saves = smaller.data.length < data.length || area(smaller.size) < area(size);
       return saves ? { original, smaller } : { original };
     } catch {
-      // Bytes that are no image, whatever their header says.
+      // The data is not a valid image although its header is.
       return { original, obstacle: 'damaged' };
     }
   }

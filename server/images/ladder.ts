@@ -1,4 +1,4 @@
-/** What is tried, from the best to the smallest, until an image has few enough bytes. */
+/** Sequence of encodings to try, from the best to the smallest, until an image fits its byte limit. */
 import { encodeJpeg, encodePng, scaled, type Pixels, type Size } from './decoder.ts';
 
 const EDGES = [1000, 768, 512, 384, 256];
@@ -12,17 +12,17 @@ export interface Picture {
 
 interface Rung {
   edge: number;
-  /** Of a JPEG; a PNG without. */
+  /** JPEG quality; undefined for a PNG. */
   quality?: number;
 }
 
 const photographs = (edges: readonly number[]): Rung[] =>
   edges.flatMap((edge) => QUALITIES.map((quality) => ({ edge, quality })));
 
-/** `edge` is the longest edge of the pixels at hand. */
+/** `edge`: the longest edge of the decoded pixels. */
 const edgesFrom = (edge: number) => [edge, ...EDGES.filter((smaller) => smaller < edge)];
 
-/** A photograph stays one; what is drawn is first tried as it was, without loss, at two sizes. */
+/** JPEG input stays JPEG; other formats are tried lossless at two sizes first. */
 export function wholeImage(type: string, edge: number): Rung[] {
   const edges = edgesFrom(edge);
   if (type === 'image/jpeg') return photographs(edges);
@@ -30,10 +30,10 @@ export function wholeImage(type: string, edge: number): Rung[] {
   return [...drawn, ...photographs(edges.length > 1 ? edges.slice(1) : edges)];
 }
 
-/** A region is tried without loss whatever it is of, then with all its pixels. */
+/** A region is tried lossless first, for any format, then as JPEG at full resolution. */
 export const cutRegion = (edge: number): Rung[] => [{ edge }, ...photographs(edgesFrom(edge))];
 
-/** The first that has at most `maxBytes`; the smallest of all where none has. */
+/** Returns the first encoding of at most `maxBytes`, or the smallest of all if none fits. */
 export async function climbDown(pixels: Pixels, rungs: readonly Rung[], maxBytes: number): Promise<Picture> {
   let smallest: Picture | undefined;
   let present = pixels;

@@ -1,4 +1,4 @@
-/** What was made smaller for a model stays at hand whole: `media-originals/` of the session, the oldest go first. */
+/** Cache of the originals of scaled-down images: `media-originals/` of the session; the oldest are evicted first. */
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { writeFileAtomic } from '#server/files/atomic-write.ts';
 import type { Fitted } from './images.ts';
 
-/** Of all originals of a session together. */
+/** Limit for all originals of a session together. */
 const FOLDER_MAX_BYTES = 1024 * 1024 * 1024;
 
 const extensions: Record<string, string> = {
@@ -16,12 +16,12 @@ const extensions: Record<string, string> = {
   'image/gif': 'gif',
 };
 
-/** For sessions whose own folder cannot take any. */
+/** Temporary folder, for sessions whose folder cannot be written. */
 let elsewhere: Promise<string> | undefined;
 
 /**
- * Keeps the original under the hash of its bytes, equal ones once, and returns its path; undefined where the disk takes
- * none. What is written is added to `written`.
+ * Stores the original under the hash of its bytes, which deduplicates equal ones, and returns its path; undefined if it
+ * cannot be written. The path of a new file is added to `written`.
  */
 export async function keepOriginal(
   sessionDir: string,
@@ -51,7 +51,7 @@ export async function keepOriginal(
   }
 }
 
-/** Removes the oldest until the others have room; never the one that was just written. */
+/** Evicts the oldest files until the total is within `maxBytes`; never the file just written. */
 async function prune(folder: string, present: string, maxBytes: number): Promise<void> {
   const files: { path: string; size: number; mtimeMs: number }[] = [];
   let total = 0;
@@ -69,7 +69,7 @@ async function prune(folder: string, present: string, maxBytes: number): Promise
   }
 }
 
-/** What the model has to know of an image that was made smaller; empty for one that was not. */
+/** Text that describes the scaling to the model; empty for an unscaled image. */
 export function caption({ original, smaller }: Fitted, path: string | undefined): string {
   if (!smaller) return '';
   const { data, type, size } = original;
