@@ -1,6 +1,6 @@
 /**
- * Settles with the promise, at the latest after the time given. A loop that was held up takes in what has come meanwhile
- * before that time counts as over.
+ * Resolves when the promise settles, or after `ms`. `setImmediate`, so that I/O queued while the event loop was blocked
+ * wins over the timeout.
  */
 export function atMost(ms: number, promise: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {

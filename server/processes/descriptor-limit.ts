@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 
-/** What is assumed where the system does not report the limit. */
+/** Default if the system does not report the limit. */
 const ASSUMED_DESCRIPTORS = 4096;
 
-/** How many files and sockets this process may have open; `Infinity` when there is no limit. */
+/** Soft limit of open files and sockets of this process; `Infinity` if there is no limit. */
 export async function descriptorLimit(): Promise<number> {
   const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '');
   const soft = /^Max open files\s+(\d+|unlimited)/m.exec(limits)?.[1];

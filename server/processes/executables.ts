@@ -1,9 +1,9 @@
-/** Finding programs to run. */
+/** Finds programs to run. */
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 
-/** Whether the path is a file that may be executed. */
+/** True if the path is a file with execute permission. */
 export async function isExecutable(path: string): Promise<boolean> {
   const stats = await stat(path).catch(() => undefined);
   if (!stats?.isFile()) return false;
@@ -14,8 +14,8 @@ export async function isExecutable(path: string): Promise<boolean> {
 }
 
 /**
- * The first executable of that name in the folders of `path`, a PATH variable; undefined when there is none. Relative
- * folders are passed over: they would lie in whatever project a program is started in.
+ * The first executable of that name in the folders of `path`, a PATH variable; undefined if there is none. Relative
+ * folders are ignored: they would be resolved in the project in which a program is started.
  */
 export async function findOnPath(name: string, path = ''): Promise<string | undefined> {
   for (const folder of path.split(delimiter)) {

@@ -1,4 +1,4 @@
-/** Descriptors of the server that children would inherit, and that they must not have. */
+/** Hides descriptors of the server from child processes, which would inherit them. */
 import { existsSync, openSync, readFileSync, readdirSync } from 'node:fs';
 import type { Program } from './memory-limit.ts';
 
@@ -8,19 +8,19 @@ const CLOSE_ON_EXEC = 0o2000000;
 const hidden = new Set<number>();
 let nothing: number | undefined;
 
-/** Hides the descriptor from programs that are spawned before the returned function is called. */
+/** Hides the descriptor from all programs that are spawned before the returned function is called. */
 export function hideDescriptor(fd: number): () => void {
   hidden.add(fd);
-  // A device: nothing here waits.
+  // A device, so a child that uses it never blocks.
   nothing ??= openSync('/dev/null', 'r+');
   return () => void hidden.delete(fd);
 }
 
 /**
- * Hides the descriptors that the server inherited from the program that started it. Node marks only those that follow
- * the standard ones without a gap. They stay open in the server: whoever started it may hold a lock through them.
- * Called at the start, before the server opens files that children shall inherit. Linux only: macOS closes everything
- * in children by itself.
+ * Hides the descriptors that the server inherited from its parent process. Node sets close-on-exec only for those that
+ * follow the standard ones without a gap. They stay open in the server because the parent may hold a lock through them.
+ * Called at startup, before the server opens files that children shall inherit. Linux only: macOS closes all
+ * descriptors in children.
  */
 export function hideInheritedDescriptors(): void {
   if (process.platform !== 'linux') return;
@@ -42,7 +42,7 @@ function isInheritable(fd: number): boolean {
   return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
 }
 
-/** What a child gets in their places: entries of `stdio` behind the first three. */
+/** Replacements that a child gets for hidden descriptors: entries of `stdio` after the first three. */
 export function coveredDescriptors(): ('ignore' | number)[] {
   if (hidden.size === 0 || nothing === undefined) return [];
   const covered: ('ignore' | number)[] = [];
@@ -53,7 +53,7 @@ export function coveredDescriptors(): ('ignore' | number)[] {
   return covered;
 }
 
-/** Only some shells can close a descriptor of more than one digit; the first command shows whether this one can. */
+/** Some shells cannot close descriptors of several digits, so each close is tried in a subshell first. */
 const closing = (descriptors: string) => `
 for fd in ${descriptors}; do
   (eval "exec $fd>&-") 2>/dev/null && eval "exec $fd>&-"
@@ -62,14 +62,14 @@ exec "$0" "$@"
 exit 1`;
 
 /**
- * The command line for libraries that start programs without `coveredDescriptors`: a shell closes the hidden descriptors and is
- * replaced by the program, which keeps the process id. A program that cannot be run exits with 1, or 127
- * without bash. Where only shells are installed that cannot close them, the program inherits them.
+ * Command line for libraries that start programs without `coveredDescriptors`: a shell closes the hidden descriptors
+ * and is replaced by the program, which keeps the process id. A program that cannot be run exits with 1, or 127 without
+ * bash. If no installed shell can close them, the program inherits them.
  */
 export function withHiddenClosed(program: Program): Program {
   if (hidden.size === 0 || process.platform !== 'linux') return program;
   const script = closing([...hidden].join(' '));
-  // -p: no file of `BASH_ENV` and no functions of the environment run first; execfail: the last line is reached.
+  // `-p` ignores `BASH_ENV` and functions of the environment; `execfail` continues with the last line if exec fails.
   const [shell, ...options] = existsSync('/bin/bash') ? ['/bin/bash', '-p', '-O', 'execfail'] : ['/bin/sh'];
   return { file: shell, args: [...options, '-c', script, program.file, ...program.args] };
 }

@@ -1,6 +1,6 @@
 import { errorCode } from '#server/files/errno.ts';
 
-/** Whether a process of that id runs, whoever owns it. */
+/** True if a process with that id runs, under any user. */
 export function processAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

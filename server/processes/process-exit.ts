@@ -1,14 +1,14 @@
 /**
- * Ending this process. While a thread of it is blocked in a system call, on a mount that hangs for example, exiting waits
- * for that thread without end; then the process kills itself after everything that must happen at an exit.
+ * Exits this process. While one of its threads is blocked in a system call, for example on a hanging mount,
+ * `process.exit` would wait forever; in that case the process kills itself after all exit handlers.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 
 const POLL_MS = 10;
-/** How long calls may take that are pending when the process is to end. */
+/** Grace period for system calls that are pending at exit. */
 const SETTLE_MS = 250;
 
-/** Names of the requests that threads of Node's pool work on, among those of sockets. */
+/** Class names of thread-pool requests, to distinguish them from those of sockets. */
 const POOL_REQUEST = /^(FSReq|GetAddrInfoReq|GetNameInfoReq)/;
 
 const tasks = new Set<() => void>();
@@ -18,12 +18,12 @@ function runTasks(): void {
     try {
       task();
     } catch {
-      // The others are to run, and no log takes an entry any more.
+      // The other tasks must still run, and the log is closed already.
     }
   }
 }
 
-/** Runs the synchronous task when this process exits before the returned function is called. */
+/** Registers a synchronous task for the exit of this process; the returned function removes it. */
 export function runAtExit(task: () => void): () => void {
   if (tasks.size === 0) process.on('exit', runTasks);
   tasks.add(task);
@@ -35,12 +35,12 @@ export function runAtExit(task: () => void): () => void {
 
 const threadCalls: (() => readonly object[])[] = [];
 
-/** Registers a source of the calls that worker threads have pending: one object for each, the same as long as it is. */
+/** Registers a source of pending worker-thread calls: one object per call, identical as long as the call is pending. */
 export function reportThreadCalls(calls: () => readonly object[]): void {
   threadCalls.push(calls);
 }
 
-/** Calls of the thread pool. The function is undocumented, but nothing else tells one call from the next. */
+/** Pending thread-pool calls. The function is undocumented, but no other API identifies individual calls. */
 function poolCalls(): unknown[] {
   const list: unknown = Reflect.get(process, '_getActiveRequests');
   const requests: unknown = typeof list === 'function' ? Reflect.apply(list, process, []) : [];
@@ -50,7 +50,7 @@ function poolCalls(): unknown[] {
   );
 }
 
-/** Whether one of the calls to the system that are pending now is still pending after so many ms; false as soon as none is. */
+/** True if a system call that is pending now is still pending after `ms`; false as soon as all of them have settled. */
 export async function threadsBlocked(ms: number): Promise<boolean> {
   const pending = () => [...poolCalls(), ...threadCalls.flatMap((calls) => calls())];
   const until = performance.now() + ms;
@@ -65,10 +65,10 @@ export async function threadsBlocked(ms: number): Promise<boolean> {
 
 let ending: Promise<never> | undefined;
 
-/** Exits with the code, by SIGKILL where threads are blocked. The first call counts. */
+/** Exits with the code; by SIGKILL if threads are blocked. Later calls return the first call's promise. */
 export function endProcess(code: number): Promise<never> {
   ending ??= threadsBlocked(SETTLE_MS).then((blocked) => {
-    // After all other listeners.
+    // Registered last, so that it runs after all other exit listeners.
     if (blocked) process.on('exit', () => process.kill(process.pid, 'SIGKILL'));
     process.exit(code);
   });

@@ -1,4 +1,4 @@
-/** Which process of which machine: what tells a live process from a later one that was given the same number. */
+/** Identity of a process across machines; distinguishes it from a later process with the same id. */
 import { execFile } from 'node:child_process';
 import { readFile, readlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -7,10 +7,10 @@ import { errorCode } from '#server/files/errno.ts';
 import { processAlive } from './process-alive.ts';
 
 export interface ProcessIdentity {
-  /** Where the process number means something: one boot of one system, and there one process namespace. */
+  /** Scope of the process id: one boot of one system, and its process namespace. */
   machine: string;
   pid: number;
-  /** When the process started, as the system tells it; a number alone may be given again. */
+  /** Start time as the system reports it; an id may be reused. */
   start: string;
 }
 
@@ -31,7 +31,7 @@ async function bootId(): Promise<string> {
   return id || hostname();
 }
 
-/** Two hosts may have one name, and all initial process namespaces have one number: only the boot tells them apart. */
+/** Hosts may share a name, and all initial process namespaces have the same number: only the boot id is unique. */
 async function machineId(): Promise<string> {
   const namespace = process.platform === 'linux' ? await orUndefined(readlink('/proc/self/ns/pid')) : undefined;
   return [await bootId(), namespace].filter(Boolean).join(' ');
@@ -45,27 +45,27 @@ async function readThisProcess(): Promise<ProcessIdentity> {
 
 let own: Promise<ProcessIdentity> | undefined;
 
-/** This process; asked of the system once. */
+/** Identity of this process, memoized. */
 export const thisProcess = (): Promise<ProcessIdentity> => (own ??= readThisProcess());
 
-/** The identity of a process of this machine; undefined when it has exited, or the system reports no start time. */
+/** Identity of a process of this machine; undefined if it has exited or the system reports no start time. */
 export async function identityOf(pid: number): Promise<ProcessIdentity | undefined> {
   const [{ machine }, start] = await Promise.all([thisProcess(), processStart(pid)]);
   return start ? { machine, pid, start } : undefined;
 }
 
-/** Whether the very process runs: not a later one with its number, and not one of another machine or boot. */
+/** True if this exact process runs, as opposed to a later one with its id or one of another machine or boot. */
 export async function stillRuns({ machine, pid, start }: ProcessIdentity): Promise<boolean> {
   const now = await identityOf(pid);
   return now?.machine === machine && now.start === start;
 }
 
-/** When a process of this machine started, or undefined when there is none of this number. */
+/** Start time of a process of this machine; undefined if there is no process with this id. */
 export async function processStart(pid: number): Promise<string | undefined> {
   if (process.platform === 'linux') return linuxStart(pid);
   if (!processAlive(pid)) return undefined;
   if (process.platform === 'win32') return '';
-  // By its path, since npx puts folders of the project first in PATH; in one language and one time zone.
+  // Absolute path, since npx puts folders of the project first in PATH; fixed language and time zone.
   const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
   const started = await orUndefined(
     run('/bin/ps', ['-o', 'lstart=', '-p', String(pid)], { env }).then(({ stdout }) => stdout),
@@ -73,7 +73,7 @@ export async function processStart(pid: number): Promise<string | undefined> {
   return started || undefined;
 }
 
-/** Ticks since the boot. */
+/** Start time in clock ticks since boot. */
 async function linuxStart(pid: number): Promise<string | undefined> {
   let stat: string;
   try {
@@ -82,7 +82,7 @@ async function linuxStart(pid: number): Promise<string | undefined> {
     if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ESRCH') return undefined;
     throw error;
   }
-  // Behind the command name, which may hold anything: state is field 3, the start time field 22.
+  // Fields after the command name, which may contain any characters: state is field 3, the start time field 22.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
 }

@@ -1,33 +1,33 @@
-/** Running a command to its end within limits of time and output. */
+/** Runs a command until it exits, with limits of time and output. */
 import { StringDecoder } from 'node:string_decoder';
 import type { RunningProcess, Spawn, SpawnRequest } from './spawn.ts';
 
-/** Why a command did not end by itself. */
+/** Reason why a command was stopped. */
 export type StopReason = 'timeout' | 'aborted' | 'output';
 
 export interface CommandRequest extends Omit<SpawnRequest, 'onOutput'> {
   signal: AbortSignal;
-  /** Absent: who asks has its own limit. */
+  /** Undefined if the caller applies its limit itself. */
   timeoutMs?: number;
-  /** Bytes of output, both streams together, above which the command is stopped. */
+  /** Limit in bytes for both streams together, above which the command is stopped. */
   maxOutputBytes: number;
-  /** Time between SIGTERM and SIGKILL, in ms; asked when the command is stopped, 0 kills at once. */
+  /** Milliseconds between SIGTERM and SIGKILL, requested when the command is stopped; 0 kills immediately. */
   graceMs(reason: StopReason): number;
-  /** Told the output as it comes, in whole characters; nothing more once there was too much. */
+  /** Receives decoded output incrementally, in whole characters; not called after the output limit. */
   onText(stream: 'stdout' | 'stderr', text: string): void;
-  /** Told every piece as it comes, before `onText`. */
+  /** Receives every raw chunk, before `onText`. */
   onBytes?(chunk: Buffer): void;
-  /** Called when it runs; what it writes is read meanwhile. A failure ends it. */
+  /** Called after the start; its output is read meanwhile. If it throws, the command is killed. */
   onStart?(running: RunningProcess): void | Promise<void>;
 }
 
 export interface CommandEnd {
   exitCode: number;
-  /** Undefined when the command ended by itself. The first reason counts. */
+  /** Undefined if the command exited without being stopped; otherwise the first reason. */
   stopped: StopReason | undefined;
 }
 
-/** Settles when nothing that was stopped runs any more. Rejects when the command cannot be started. */
+/** Resolves after the command, and if stopped its whole group, has exited. Rejects if the command cannot be started. */
 export async function runCommand(spawn: Spawn, request: CommandRequest): Promise<CommandEnd> {
   const { signal, timeoutMs, maxOutputBytes, graceMs, onText, onBytes, onStart, ...program } = request;
   const decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
@@ -54,7 +54,7 @@ export async function runCommand(spawn: Spawn, request: CommandRequest): Promise
     await running.ended;
     throw error;
   }
-  // Also when it was stopped before: an abort may leave less time than what stopped it first.
+  // Also if it is already being stopped: an abort may allow less time than the first reason.
   stop = (reason) => {
     stopped ??= reason;
     running.stop(graceMs(reason));

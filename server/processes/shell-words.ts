@@ -1,8 +1,8 @@
-/** Words of a command line with their quotes taken off, for rules that apply in doubt. */
+/** Removes quotes from words of a command line, for rules that treat doubtful words as unsafe. */
 
 export interface Unquoted {
   text: string;
-  /** Nothing in it depends on what Bash expands. */
+  /** True if the text does not depend on expansions by Bash. */
   literal: boolean;
 }
 
@@ -18,7 +18,7 @@ const CONTROL_ESCAPES: Readonly<Record<string, string>> = {
 };
 const ANSI_ESCAPE = /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))/gs;
 
-/** What stands between `$'` and `'`. */
+/** Decodes the text between `$'` and `'`. */
 const decodeAnsi = (body: string): string =>
   body.replace(ANSI_ESCAPE, (_found, byte?: string, short?: string, long?: string, octal?: string, char?: string) => {
     const digits = byte ?? short ?? long;
@@ -27,12 +27,12 @@ const decodeAnsi = (body: string): string =>
     return code <= 0x10ffff ? String.fromCodePoint(code) : '';
   });
 
-/** In turn: `'…'`, `$'…'`, `"…"` or `$"…"`, an escape, anything else. */
+/** Alternatives in order: `'…'`, `$'…'`, `"…"` or `$"…"`, an escape, other text. */
 const PART = /'([^']*)'|\$'((?:[^'\\]|\\.)*)'|\$?"((?:[^"\\]|\\.)*)"|\\(.)|[^'"\\$]+|./gs;
 const VARIABLE_OR_COMMAND = /\$[A-Za-z0-9_{([!@#?*$-]|`/;
 const GLOB_OR_BRACE = /[*?[]|\{[^}]*(?:,|\.\.)|[<>]\(/;
 
-/** A word as Bash passes it on, its expansions as written. */
+/** The word after quote removal, as Bash passes it on; expansions are left as written. */
 export function unquote(source: string): Unquoted {
   let text = '';
   let bare = '';
@@ -49,7 +49,7 @@ export function unquote(source: string): Unquoted {
       bare += part;
       continue;
     }
-    // What stands on both sides of a quoted part does not join to something else.
+    // Separates the text on both sides of a quoted part, which must not match as one pattern.
     bare += ' ';
   }
   return { text, literal: literal && !VARIABLE_OR_COMMAND.test(bare) && !GLOB_OR_BRACE.test(bare) };

@@ -1,4 +1,4 @@
-/** Starting a program in a process group of its own, and stopping the whole group. */
+/** Spawns a program in a separate process group and stops the whole group. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
@@ -9,53 +9,53 @@ import { watchMemory, withMemoryLimit } from './memory-limit.ts';
 import { groupGone, killAtExit, signalGroup } from './process-group.ts';
 import { identityOf, type ProcessIdentity } from './process-identity.ts';
 
-/** How long the pipes are read after the program has ended: what it left running keeps them open. */
+/** How long the pipes are read after the program has exited: background children keep them open. */
 export const PIPE_WAIT_MS = 250;
-/** After SIGKILL only the kernel can hold a process back; it is not waited for longer. */
+/** Only the kernel can delay an exit after SIGKILL; the wait is limited to this. */
 const KILLED_WAIT_MS = 1000;
 
 export interface SpawnRequest {
   file: string;
   args: readonly string[];
   cwd: string;
-  /** All variables of the child. */
+  /** The child's complete environment. */
   env: NodeJS.ProcessEnv;
-  /** Bytes of memory that the program may allocate; unlimited by default. `exceededMemory` recognizes its exit code. */
+  /** Memory limit in bytes; default: unlimited. `exceededMemory` recognizes the exit code. */
   maxMemory?: number | undefined;
-  /** What the program reads from its standard input; closed without it. */
+  /** Content of the standard input; it is empty by default. */
   input?: string;
   /**
-   * The program is talked with for as long as it runs: `pipes` are the caller's, `onOutput` is told its errors alone, and
-   * what it leaves running when it exits is killed.
+   * Interactive program: the caller uses `pipes`, `onOutput` receives only stderr, and children that still run when the
+   * program exits are killed.
    */
   talks?: boolean;
-  /** Told what the program writes, as it comes; nothing after `ended`. */
+  /** Receives output chunks as they arrive; not called after `ended` has resolved. */
   onOutput(stream: 'stdout' | 'stderr', chunk: Buffer): void;
-  /** A file of this process that is open for appending: both streams go there, and `onOutput` is told nothing. */
+  /** Descriptor, open for appending, to which both streams are redirected; `onOutput` is not called then. */
   output?: number | undefined;
 }
 
 export interface RunningProcess {
   readonly pid: number;
-  /** What distinguishes the program from a later one with its number; undefined once it has exited. Never rejects. */
+  /** Identity that distinguishes the program from a later one with its id; undefined after its exit. Never rejects. */
   identity(): Promise<ProcessIdentity | undefined>;
-  /** Of a program that is talked with. */
+  /** Only for interactive programs (`talks`). */
   readonly pipes?: { input: Writable; output: Readable };
   /**
-   * The exit code, 128 + its number for death by a signal. Settles once the program has exited, its output is read and,
-   * after `stop`, the whole group is gone. What it left running behind is not waited for and left alone. Never rejects.
+   * The exit code, or 128 + signal number. Resolves after the program has exited, its output is read and, after `stop`,
+   * the whole group has exited. Its background children are neither awaited nor killed. Never rejects.
    */
   readonly ended: Promise<number>;
   /**
-   * SIGTERM to the group, SIGKILL after the grace time, at once when that is 0. Another call can only shorten it. No
-   * effect once the program has exited.
+   * Sends SIGTERM to the group, and SIGKILL after the grace time (0: immediately). A further call can only shorten the
+   * time. No-op after the program has exited.
    */
   stop(graceMs: number): void;
-  /** The end of the server does not kill it any more. */
+  /** Lets the program continue after the server exits. */
   outlive(): void;
 }
 
-/** Rejects when the program cannot be started. The group is killed when the server exits before the program does. */
+/** Rejects if the program cannot be started. The group is killed if the server exits before the program. */
 export type Spawn = (request: SpawnRequest) => Promise<RunningProcess>;
 
 function start(request: SpawnRequest, platform: NodeJS.Platform): Promise<ChildProcess & { pid: number }> {
@@ -69,7 +69,7 @@ function start(request: SpawnRequest, platform: NodeJS.Platform): Promise<ChildP
       detached: true,
       stdio: [stdin, output, output, ...coveredDescriptors()],
     });
-    // A program may end without having read it.
+    // A program may exit without reading its input.
     child.stdin?.on('error', () => undefined);
     if (!talks) child.stdin?.end(input);
     child.once('error', reject);
@@ -81,7 +81,7 @@ function start(request: SpawnRequest, platform: NodeJS.Platform): Promise<ChildP
   });
 }
 
-/** Reads on without keeping anything, so that what still runs can write; the server may end meanwhile. */
+/** Drains the stream, so that background children can write; unreferenced, so that the server can exit. */
 function letGo(stream: Readable | null): void {
   stream?.removeAllListeners('data');
   stream?.on('error', () => undefined);
@@ -147,7 +147,7 @@ async function spawnOn(platform: NodeJS.Platform, request: SpawnRequest): Promis
     pid: groupId,
     async identity() {
       const identity = await identityOf(groupId).catch(() => undefined);
-      // Its number may belong to another process by then.
+      // Its id may belong to another process by then.
       return running ? identity : undefined;
     },
     ...(request.talks && input && output ? { pipes: { input, output } } : {}),
@@ -160,11 +160,11 @@ async function spawnOn(platform: NodeJS.Platform, request: SpawnRequest): Promis
   };
 }
 
-/** Creates what spawns on this machine as on a system of that platform. */
+/** Creates a `Spawn` that behaves as on the given platform. */
 export const createSpawn =
   (platform: NodeJS.Platform): Spawn =>
   (request) =>
     spawnOn(platform, request);
 
-/** Spawns on this machine. */
+/** `Spawn` for this machine's platform. */
 export const spawnGroup = createSpawn(process.platform);
