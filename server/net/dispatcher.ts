@@ -1,14 +1,14 @@
-/** Options of the dispatchers that all requests to other machines go through. */
+/** Options of the undici dispatchers that all requests to other machines use. */
 
 export interface Timeouts {
   connectMs: number;
-  /** From the request sent to the first byte of the answer; 0 is without end. */
+  /** From the sent request to the first byte of the response; 0: no limit. */
   firstByteMs: number;
-  /** Between two bytes of the answer; 0 is without end. */
+  /** Between two bytes of the response; 0: no limit. */
   idleMs: number;
 }
 
-/** Proxies come from the environment; loopback never goes through one, or a local server would not be reached. */
+/** Reads proxies from the environment; loopback always bypasses them, otherwise local servers would be unreachable. */
 export function dispatcherOptions({ connectMs, firstByteMs, idleMs }: Timeouts) {
   const env = process.env;
   const all = env.all_proxy ?? env.ALL_PROXY;
@@ -20,7 +20,7 @@ export function dispatcherOptions({ connectMs, firstByteMs, idleMs }: Timeouts) 
     connect: { timeout: connectMs },
     headersTimeout: firstByteMs,
     bodyTimeout: idleMs,
-    // The asterisk counts only where it stands alone.
+    // undici accepts the asterisk only as the sole entry.
     noProxy: direct === '*' ? direct : [direct, 'localhost', '127.0.0.1', '[::1]'].filter(Boolean).join(','),
     ...(httpProxy && { httpProxy }),
     ...(httpsProxy && { httpsProxy }),

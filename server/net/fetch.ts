@@ -1,6 +1,6 @@
 /**
- * The one way out to the model servers: protocols and SDKs send by a `post` or a `fetch` of ours, with our headers in
- * place of theirs, through one dispatcher with our time-outs and proxy rules, and what errors need is kept.
+ * Transport for requests to model servers: protocols and SDKs send through its `post` or `fetch`, which replace their
+ * headers with the configured ones, apply our timeouts and proxy rules, and record what error messages need.
  */
 import type { EnvHttpProxyAgent } from 'undici';
 import { dispatcherOptions, type Timeouts } from './dispatcher.ts';
@@ -8,16 +8,16 @@ import { send, toResponse, type Answer, type AnswerBody, type SentRequest } from
 
 export const DEFAULT_TIMEOUTS: Timeouts = { connectMs: 30_000, firstByteMs: 300_000, idleMs: 120_000 };
 
-/** SDK timers are switched off by it; the dispatcher's time-outs count instead. The largest delay of a Node timer. */
+/** Effectively disables SDK timers, so that the dispatcher's timeouts apply. The maximum delay of a Node timer. */
 export const NO_SDK_TIMEOUT_MS = 2_147_483_647;
 
 const FAILURE_BODY_LIMIT_BYTES = 64 * 1024;
 
-/** Within one origin; keys go to no other. */
+/** Only within one origin; keys are never sent to another. */
 const MAX_REDIRECTS = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-/** The protocol's own headers, set by the SDKs; whatever else they or their environment variables add is dropped. */
+/** Protocol headers that the SDKs set; any others that they or their environment variables add are dropped. */
 const PROTOCOL_HEADERS = ['accept', 'content-type', 'anthropic-version', 'anthropic-beta'];
 
 const JSON_HEADERS = new Map([
@@ -25,34 +25,34 @@ const JSON_HEADERS = new Map([
   ['content-type', 'application/json'],
 ]);
 
-/** What is known of one request after it went wrong. */
+/** Facts about a request for its error message. */
 export interface ExchangeFacts {
-  /** Headers of the answer, once it came. */
+  /** Headers of the response, after it has arrived. */
   headers?: Headers;
-  /** An answer with a status outside 2xx; the body is cut at 64 KiB. */
+  /** A response with a status outside 2xx; the body is truncated to 64 KiB. */
   failure?: { status: number; body: string };
-  /** The request never got an answer: what undici threw. */
+  /** undici's error if no response arrived. */
   unreachable?: unknown;
 }
 
 export interface Exchange {
-  /** What SDKs send by. */
+  /** `fetch` for SDKs. */
   fetch: typeof globalThis.fetch;
-  /** Sends JSON and gives the body of an answer within 2xx; throws for every other. */
+  /** Sends JSON and returns the body of a 2xx response; throws for any other. */
   post(url: string, json: Uint8Array, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
   facts: ExchangeFacts;
 }
 
 export interface Transport {
-  /** Loads what the first request loads otherwise. */
+  /** Loads the modules ahead of the first request. */
   load(): Promise<unknown>;
-  /** A `fetch` for one request; `auth` is the header that carries the key, absent for a server without one. */
+  /** A `fetch` for one request; `auth` is the header with the key, undefined for a server without one. */
   exchange(headers: Record<string, string>, auth?: { name: string; value: string }): Exchange;
-  /** Breaks off what is still running and closes the sockets. */
+  /** Aborts running requests and closes the sockets. */
   close(): Promise<void>;
 }
 
-/** Builds the transport; nothing is loaded or opened before the first request. */
+/** Creates the transport; modules and sockets are loaded and opened with the first request. */
 export function createTransport(timeouts: Timeouts = DEFAULT_TIMEOUTS): Transport {
   let opened: Promise<{ undici: typeof import('undici'); dispatcher: EnvHttpProxyAgent }> | undefined;
 
@@ -61,7 +61,7 @@ export function createTransport(timeouts: Timeouts = DEFAULT_TIMEOUTS): Transpor
     return { undici, dispatcher: new undici.EnvHttpProxyAgent(dispatcherOptions(timeouts)) };
   }
 
-  /** After a failure, such as without free descriptors, the next call tries again. */
+  /** Memoized; after a failure (for example no free descriptors) the next call retries. */
   function open() {
     opened ??= openOnce().catch((error: unknown) => {
       opened = undefined;
@@ -125,7 +125,7 @@ export function createTransport(timeouts: Timeouts = DEFAULT_TIMEOUTS): Transpor
   };
 }
 
-/** The SDKs send texts; a stream could not be sent again after a redirect. */
+/** SDKs send strings or bytes; a stream could not be sent again after a redirect. */
 function repeatable(body: RequestInit['body']): string | Uint8Array | null {
   if (body === undefined || body === null) return null;
   if (typeof body === 'string' || body instanceof Uint8Array) return body;
@@ -133,8 +133,8 @@ function repeatable(body: RequestInit['body']): string | Uint8Array | null {
 }
 
 /**
- * Redirects are followed by hand: a server of another origin must not get the key. One that is not followed is handed
- * back as the answer, which fails the request with its status.
+ * Follows redirects manually, because a server of another origin must not receive the key. A redirect that is not
+ * followed is returned as the response, and its status fails the request.
  */
 async function followRedirects(
   url: string,
@@ -159,13 +159,13 @@ async function followRedirects(
   }
 }
 
-/** The origin alone: the rest of an address may be somebody's secret. */
+/** Only the origin, because the rest of the URL may contain a secret. */
 function destination(response: Answer, url: string): string {
   const location = response.headers.get('location') ?? '';
   return URL.canParse(location, url) ? ` to ${new URL(location, url).origin}` : '';
 }
 
-/** Own headers win over the protocol's; `Authorization`, `Accept` and `Content-Type` of the protocol win over ours. */
+/** Configured headers override the SDK's, except `Accept` and `Content-Type`; the key's header overrides both. */
 function ownHeaders(
   theirs: Pick<Headers, 'get'> | ReadonlyMap<string, string>,
   ours: Record<string, string>,
@@ -194,7 +194,7 @@ async function readBounded(body: AnswerBody, limitBytes: number): Promise<string
       if (size >= limitBytes) break;
     }
   } catch {
-    // The status is the fact that counts; a body that breaks off only shortens the message.
+    // The status is sufficient; an interrupted body only shortens the message.
   }
   return Buffer.concat(pieces).subarray(0, limitBytes).toString('utf8');
 }

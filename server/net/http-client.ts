@@ -1,26 +1,25 @@
 /**
- * A `fetch` for peers whose protocols stand on a library of their own: every header passes, redirects are the caller's,
- * and nothing is cut for being silent, since a stream of events may be so for hours. Proxies and certificates are those
- * of all requests.
+ * A `fetch` for protocol libraries (such as MCP's): passes all headers, leaves redirects to the caller, and has no idle
+ * timeout, since an event stream may be silent for hours. Proxies and certificates are those of all requests.
  */
 import type { EnvHttpProxyAgent } from 'undici';
 import { dispatcherOptions, type Timeouts } from './dispatcher.ts';
 
 const TIMEOUTS: Timeouts = { connectMs: 30_000, firstByteMs: 0, idleMs: 0 };
 
-/** Of `fetch` what such libraries use. */
+/** The subset of `fetch` that such libraries use. */
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 export interface HttpClient {
-  /** Follows no redirect. A body is a text, bytes or form fields. */
+  /** Follows no redirects. A body is a string, bytes or form fields. */
   fetch: Fetch;
-  /** Breaks off what is still running and closes the sockets. */
+  /** Aborts running requests and closes the sockets. */
   close(): Promise<void>;
 }
 
 export type OpenDispatcher = (undici: typeof import('undici'), timeouts: Timeouts) => EnvHttpProxyAgent;
 
-/** Creates it; nothing is loaded or opened before the first request, not even the dispatcher. */
+/** Creates the client; modules, dispatcher and sockets are loaded and opened with the first request. */
 export function createHttpClient(
   openDispatcher: OpenDispatcher = (undici, timeouts) => new undici.EnvHttpProxyAgent(dispatcherOptions(timeouts)),
 ): HttpClient {
@@ -31,7 +30,7 @@ export function createHttpClient(
     return { undici, send, toResponse, dispatcher: openDispatcher(undici, TIMEOUTS) };
   }
 
-  /** After a failure, such as without free descriptors, the next call tries again. */
+  /** Memoized; after a failure (for example no free descriptors) the next call retries. */
   function open() {
     opened ??= openOnce().catch((error: unknown) => {
       opened = undefined;

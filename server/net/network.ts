@@ -1,13 +1,13 @@
-/** What requests to strangers may reach: names become addresses here, and addresses are classified. */
+/** Resolves names and classifies addresses, to limit what requests to untrusted hosts can reach. */
 
 export interface Network {
-  /** Every address of a name, as the system's resolver has them. Rejects when there is none. */
+  /** All addresses of a name from the system's resolver. Rejects if it has none. */
   resolve(name: string): Promise<string[]>;
-  /** Whether it is an address of the internet at large, and not one of this machine. */
+  /** True for an address of the public internet that does not belong to this machine. */
   isPublic(address: string): Promise<boolean>;
   /**
-   * Names what an address reaches that a name of somebody else must not lead to, such as `this machine` by its loopback or
-   * other addresses, or a link-local address. Undefined for all other addresses, those of private networks included.
+   * Describes the local target (`this machine`, a link-local address, a metadata service) of an address that a foreign
+   * name must not resolve to. Undefined for all others, including private networks.
    */
   localScope(address: string): Promise<string | undefined>;
 }

@@ -1,6 +1,6 @@
 /**
- * Requests to a server without encryption whose name is resolved once. Whoever owns the name could else lead later
- * requests to this machine; of an encrypted server the certificate shows who answers.
+ * DNS pinning for unencrypted servers: the name is resolved a single time, because its owner could otherwise lead later
+ * requests to this machine. For an encrypted server the certificate identifies the peer.
  */
 import { isIP } from 'node:net';
 import { loadOnce } from '../load-once.ts';
@@ -10,24 +10,24 @@ import { pinnedDispatcher } from './pinned-dispatcher.ts';
 
 export type Addresses = [string, ...string[]];
 
-/** Whether the owner of a name decides where the request goes: an unencrypted one, by a name. */
+/** True if the name's owner controls where requests go: an unencrypted URL with a host name. */
 export const needsPin = ({ protocol, hostname }: URL): boolean =>
   protocol === 'http:' && isIP(hostname.replace(/^\[|\]$/g, '')) === 0;
 
-/** All addresses of the host of the URL. Rejects when it has none. */
+/** All addresses of the URL's host. Rejects if it has none. */
 export async function addressesOf({ hostname }: URL, network: Pick<Network, 'resolve'>): Promise<Addresses> {
   const [first, ...rest] = await network.resolve(hostname);
   if (first === undefined) throw new Error(`${hostname} has no address`);
   return [first, ...rest];
 }
 
-/** An HTTP client whose requests go to these addresses, whatever host they name. */
+/** HTTP client that connects to these addresses for any host name. */
 export const createPinnedClient = (addresses: Addresses): HttpClient =>
   createHttpClient((undici, timeouts) => pinnedDispatcher(undici, addresses, timeouts));
 
 /**
- * A client for one server: its name is resolved before the first request and never again where that needs a pin.
- * Requests to other origins, and all where none is needed, go by `fetch`.
+ * Client for one server. If it needs a pin, its name is resolved before the first request and never again; requests to
+ * other origins, and all requests if no pin is needed, use `fetch`.
  */
 export function createServerClient(server: URL, fetch: Fetch, network: Pick<Network, 'resolve'>): HttpClient {
   if (!needsPin(server)) return { fetch, close: async () => undefined };
@@ -38,7 +38,7 @@ export function createServerClient(server: URL, fetch: Fetch, network: Pick<Netw
     async fetch(url, init) {
       if (new URL(url).origin !== server.origin) return fetch(url, init);
       const client = await pinned();
-      // Also while the name was being resolved.
+      // The client may have been closed while the name was being resolved.
       if (closed) throw new Error(`the client for ${server.host} was closed`);
       opened = client;
       return client.fetch(url, init);

@@ -1,4 +1,4 @@
-/** Connections to addresses that were looked at before: the name of the host is not resolved a second time. */
+/** Dispatcher for pinned addresses: the host name is not resolved a second time. */
 import { isIPv4, type LookupFunction } from 'node:net';
 import type { Dispatcher, EnvHttpProxyAgent } from 'undici';
 import { dispatcherOptions, type Timeouts } from './dispatcher.ts';
@@ -6,8 +6,8 @@ import { dispatcherOptions, type Timeouts } from './dispatcher.ts';
 type Undici = Pick<typeof import('undici'), 'EnvHttpProxyAgent' | 'Pool'>;
 
 /**
- * A dispatcher for requests to one host, whose addresses these are. A proxy of the environment is asked for a tunnel to
- * an address, since what it would make of the name is not known here; certificates are those of the name.
+ * Dispatcher for requests to one host with these addresses. A proxy of the environment is requested to tunnel to an
+ * address, since it may resolve the name differently; certificates are verified against the name.
  */
 export function pinnedDispatcher(
   { EnvHttpProxyAgent, Pool }: Undici,
@@ -20,12 +20,12 @@ export function pinnedDispatcher(
   return new EnvHttpProxyAgent({
     ...options,
     connect: { ...connect, lookup: lookupOf(addresses) },
-    // Of the proxy itself, which is the user's choice and may be anywhere.
+    // Pool for the proxy itself, which is chosen by the user and may have any address.
     clientFactory: (proxy, settings) => new Pool(proxy, settings).compose(toAddress),
   });
 }
 
-/** Node asks only for names: an address in the place of the host is connected to as it is. */
+/** Node calls the lookup only for names; it connects to a literal address directly. */
 function lookupOf(addresses: readonly [string, ...string[]]): LookupFunction {
   const entries = addresses.map((address) => ({ address, family: isIPv4(address) ? 4 : 6 }));
   return (_name, { all }, callback) => {
@@ -34,7 +34,7 @@ function lookupOf(addresses: readonly [string, ...string[]]): LookupFunction {
   };
 }
 
-/** The target of a CONNECT, `<host>:<port>`, with the host's address; a proxy may know no IPv6. */
+/** Target of a CONNECT, `<host>:<port>`, with the host's address; IPv4 first, as a proxy may not support IPv6. */
 function tunnelTo(addresses: readonly [string, ...string[]], target: string): string {
   const port = target.slice(target.lastIndexOf(':') + 1);
   const address = addresses.find((candidate) => isIPv4(candidate)) ?? addresses[0];

@@ -1,19 +1,19 @@
-/** Kinds of addresses: those of the internet at large, and those of this machine and its link. */
+/** Classifies addresses: public internet, this machine and its link. */
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
 
-/** What is handed out to everybody so far; the rest of IPv6 is for special purposes or for nobody. */
+/** The allocated part of global unicast IPv6; the rest is special-purpose or unassigned. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
-/** Outside of the link-local ranges, but answered by the host of a virtual machine alone. */
+/** Metadata services outside the link-local ranges, which only the host of a virtual machine answers. */
 const OF_THE_PLATFORM = new Set(['168.63.129.16', '100.100.100.200', 'fd00:ec2::254']);
 
 /**
- * Names what an address reaches that a name of somebody else must not lead to: this machine, by any of its addresses, or
- * what only this machine reaches. Undefined for all other addresses, those of private networks included.
+ * Describes the local target of an address, which a foreign name must not resolve to: this machine, by any of its
+ * addresses, or a service that only this machine reaches. Undefined for all others, including private networks.
  */
 export function localScope(address: string): string | undefined {
-  // IPv4 may be wrapped in IPv6.
+  // Unwraps IPv4-mapped IPv6.
   const parsed = ipaddr.process(address);
   const range = parsed.range();
   if (range === 'loopback' || range === 'unspecified') return 'this machine';
@@ -23,8 +23,8 @@ export function localScope(address: string): string | undefined {
 }
 
 /**
- * False for this machine, private and local networks, metadata services, ranges of special purposes, and whatever wraps
- * an IPv4 address into an IPv6 one; also for what is no address.
+ * False for this machine, private and local networks, metadata services, special-purpose ranges and any IPv6 address
+ * that embeds an IPv4 one; also for invalid addresses.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0) return false;
@@ -34,10 +34,10 @@ export function isPublicAddress(address: string): boolean {
   return !ownAddresses().has(parsed.toNormalizedString());
 }
 
-/** The lower half is `0:5efe` (or `200:5efe`) and an IPv4 address, below any prefix. */
+/** The lower half is `0:5efe` (or `200:5efe`) and an IPv4 address, under any prefix. */
 const isIsatap = ({ parts }: ipaddr.IPv6): boolean => ((parts[4] ?? 0) & 0xfdff) === 0 && parts[5] === 0x5efe;
 
-/** A machine with a public address is reached by it too, with all that listens on every address. */
+/** Addresses of this machine: services that listen on all interfaces are also reachable by its public address. */
 function ownAddresses(): Set<string> {
   const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   return new Set(interfaces.map(({ address }) => ipaddr.parse(address).toNormalizedString()));

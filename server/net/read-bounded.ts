@@ -1,4 +1,4 @@
-/** The body of an answer from who knows where: whatever is sent, only so much of it is held. */
+/** Reads the body of an untrusted response up to a size limit. */
 
 export class BodyTooLarge extends Error {
   override readonly name = 'BodyTooLarge';
@@ -6,12 +6,12 @@ export class BodyTooLarge extends Error {
 
 const FIRST_BYTES = 16 * 1024;
 
-/** The whole body, decoded; not in a shared buffer. Throws `BodyTooLarge`, and what breaks the body. */
+/** The whole decoded body, in a buffer that is not shared. Throws `BodyTooLarge` and errors of the body. */
 export async function readBounded({ body }: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
-  // Pieces are not kept: they may be of a byte each.
+  // One growing buffer instead of a list of chunks, which may have one byte each.
   let held = new Uint8Array(FIRST_BYTES);
   let size = 0;
-  // Leaving the loop ends the body.
+  // Leaving the loop cancels the body.
   for await (const piece of body ?? []) {
     if (size + piece.byteLength > maxBytes) throw new BodyTooLarge(`the answer is larger than ${maxBytes} bytes`);
     if (size + piece.byteLength > held.byteLength) {

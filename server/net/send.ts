@@ -1,6 +1,6 @@
 /**
- * One request through undici's `request`: `undici.fetch` does the same with half a dozen more streams and objects a
- * request, which is felt in every turn.
+ * Sends one request with undici's `request`: `undici.fetch` creates half a dozen more streams and objects per request,
+ * a measurable cost in every turn.
  */
 import { pipeline, type Readable } from 'node:stream';
 import type { Transform } from 'node:stream';
@@ -15,7 +15,7 @@ export interface SentRequest {
   signal: AbortSignal | undefined;
 }
 
-/** Read once, or dropped with its connection. */
+/** Read a single time, or cancelled together with its connection. */
 export interface AnswerBody extends AsyncIterable<Uint8Array> {
   cancel(): void;
 }
@@ -28,10 +28,10 @@ export interface Answer {
 
 const PIECE_BYTES = 16 * 1024;
 
-/** Statuses whose answers have no body, which `Response` insists on. */
+/** Statuses without a body; `Response` throws if one is passed. */
 const BODILESS = new Set([204, 205, 304]);
 
-/** Nothing encoded is asked for, but some proxies send it all the same. */
+/** Decoders for proxies that send encoded bodies although `identity` is requested. */
 const DECODERS: Record<string, () => Transform> = {
   gzip: createGunzip,
   'x-gzip': createGunzip,
@@ -39,7 +39,7 @@ const DECODERS: Record<string, () => Transform> = {
   br: createBrotliDecompress,
 };
 
-/** Follows no redirect. Throws what undici throws, and the signal's reason when it was aborted. */
+/** Follows no redirects. Throws undici's errors, or the signal's reason after an abort. */
 export async function send(
   { request }: Pick<typeof import('undici'), 'request'>,
   dispatcher: Dispatcher,
@@ -57,7 +57,7 @@ export async function send(
   return { status: answer.statusCode, headers: received, body: bodyOf(decoded(answer.body, received)) };
 }
 
-/** An answer as SDKs read it. */
+/** Converts to the `Response` that SDKs read. */
 export function toResponse({ status, headers, body }: Answer): Response {
   if (!BODILESS.has(status)) return new Response(webStream(body), { status, headers });
   body.cancel();
@@ -74,11 +74,11 @@ function receivedHeaders(from: Record<string, string | string[] | undefined>): H
 
 function decoded(body: Readable, headers: Headers): Readable {
   const decoder = DECODERS[headers.get('content-encoding') ?? '']?.();
-  // The reader hears of a failure on either side as the decoder's error.
+  // The reader receives errors of both streams from the decoder.
   return decoder ? pipeline(body, decoder, () => undefined) : body;
 }
 
-/** A chunk that came at once may hold hundreds of events, all read without a pause: others have their turn in between. */
+/** Splits large chunks with cooperative yielding: one may contain hundreds of events, parsed without a pause. */
 async function* pieces(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const chunk of body) {
     for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
@@ -89,12 +89,12 @@ async function* pieces(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Arr
 }
 
 function bodyOf(body: Readable): AnswerBody {
-  // Who reads the pieces hears of it; a body that nobody reads any more must not end the process.
+  // The reader receives errors from the iterator; those of an abandoned body must not crash the process.
   body.on('error', () => undefined);
   return { [Symbol.asyncIterator]: () => pieces(body), cancel: () => void body.destroy() };
 }
 
-/** Piece by piece as they are asked for. */
+/** Pull-based stream: reads a chunk when the consumer requests it. */
 function webStream(body: AnswerBody): ReadableStream<Uint8Array> {
   const chunks = body[Symbol.asyncIterator]();
   return new ReadableStream(
