@@ -1,4 +1,4 @@
-/** The machine that the server itself runs on. */
+/** The runtime of the machine on which the server runs. */
 import { appendFile, lstat, mkdir, open, readdir, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute } from 'node:path';
@@ -11,11 +11,11 @@ import { spawnGroup } from '#server/processes/spawn.ts';
 import { realPath } from './real-path.ts';
 import type { OpenFile, Runtime } from './runtime.ts';
 
-/** The id of the runtime that every workspace has. */
+/** Id of the runtime that every workspace has. */
 export const LOCAL_RUNTIME = 'local';
 
 export interface LocalRuntimeOptions {
-  /** The server's environment; read at every use. */
+  /** The server's environment; read at each use. */
   env?: () => NodeJS.ProcessEnv;
 }
 
@@ -45,7 +45,7 @@ async function appendTo(path: string, data: string | Uint8Array): Promise<void> 
   await appendFile(path, data);
 }
 
-/** Files, processes and environment of this machine. */
+/** Creates a runtime with this machine's files, processes and environment. */
 export function createLocalRuntime({ env = () => process.env }: LocalRuntimeOptions = {}): Runtime {
   return {
     homeDirectory: homedir,

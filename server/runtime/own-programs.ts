@@ -1,6 +1,6 @@
 /**
- * Programs that the server runs for itself: git, gh and ripgrep. npx and npm put `node_modules/.bin` of the project first
- * in PATH, and a project must not bring such a program.
+ * Programs that the server runs internally: git, gh and ripgrep. npx and npm put the project's `node_modules/.bin`
+ * first in PATH, and a project must not supply such a program.
  */
 import { delimiter, dirname, isAbsolute } from 'node:path';
 import { isInside } from '#server/files/paths.ts';
@@ -10,28 +10,28 @@ import type { Runtime } from './runtime.ts';
 export type ProgramRuntime = Pick<Runtime, 'environment' | 'lstat' | 'realpath' | 'which'>;
 
 export interface OwnPrograms {
-  /** Finds a program on the PATH of `environment`; its absolute path, undefined when it is missing. */
+  /** Absolute path of a program on the PATH of `environment`; undefined if it is missing. */
   find(name: string): Promise<string | undefined>;
-  /** The environment to run it with: PATH has no relative folders and none of the project. */
+  /** Environment for the program: PATH without relative folders and without folders of the project. */
   environment: NodeJS.ProcessEnv;
 }
 
-/** The nearest directory at or above a real path that holds `.git`, whoever owns it, else the path. */
+/** The nearest directory at or above a real path that contains `.git`, of any owner; else the path. */
 async function projectRoot(real: string, runtime: ProgramRuntime): Promise<string> {
   for await (const holder of gitEntryHolders(real, runtime)) return holder;
   return real;
 }
 
 /**
- * Finds programs, and how to run them, for work in a directory. Folders of PATH are compared by their real paths; one that
- * cannot be resolved is left out.
+ * Finds programs, and the environment to run them in, for work in a directory. Folders of PATH are compared by their
+ * real paths; one that cannot be resolved is omitted.
  */
 export async function ownPrograms(directory: string, runtime: ProgramRuntime): Promise<OwnPrograms> {
   const environment = runtime.environment();
   const variable = Object.keys(environment).find((name) => /^path$/i.test(name)) ?? 'PATH';
-  // Where the directory is gone, its use will say so.
+  // If the directory is missing, the operation that uses it reports that.
   const workspace = await runtime.realpath(directory).catch(() => directory);
-  // The root of the disk holds all programs.
+  // The root of the file system is excluded, because it contains all programs.
   const project = [workspace, await projectRoot(workspace, runtime)].filter((folder) => dirname(folder) !== folder);
   const folders = (environment[variable] ?? '').split(delimiter).filter((folder) => isAbsolute(folder));
   const real = await Promise.all(folders.map((folder) => runtime.realpath(folder).catch(() => undefined)));
@@ -43,7 +43,7 @@ export async function ownPrograms(directory: string, runtime: ProgramRuntime): P
     .join(delimiter);
   return {
     find: (name) => runtime.which(process.platform === 'win32' ? `${name}.exe` : name, path),
-    // An empty PATH would mean the working directory, none means the system's folders.
+    // An empty PATH would mean the working directory, an unset one means the system's folders.
     environment: { ...environment, [variable]: path === '' ? undefined : path },
   };
 }

@@ -1,4 +1,4 @@
-/** Resolving links on this machine. */
+/** Resolves symbolic links on this machine. */
 import { readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { errorCode } from '#server/files/errno.ts';
@@ -6,8 +6,8 @@ import { errorCode } from '#server/files/errno.ts';
 const MAX_LINKS = 40;
 
 /**
- * The path with all links resolved. What does not exist yet is placed under its nearest existing ancestor; a link to
- * nowhere is followed too, since writing through it would create its target. Throws on link cycles, unreadable folders.
+ * The path with all links resolved. A missing path is resolved from its nearest existing ancestor; a dangling link is
+ * followed, because writing through it would create its target. Throws on link cycles and unreadable folders.
  */
 export async function realPath(path: string, links = 0): Promise<string> {
   try {

@@ -1,7 +1,7 @@
 /**
- * The machine that a session works on: its files and its processes. Tools, permissions and instructions reach the
- * project through this interface alone, so that another machine can stand behind it. Paths are absolute; what fails
- * rejects with an error that carries the system's code, such as `ENOENT`.
+ * The machine that a session works on: its files and processes. Tools, permissions and instructions access the project
+ * only through this interface, so that a remote machine can implement it. Paths are absolute; failures reject with an
+ * error that has the system's code, such as `ENOENT`.
  */
 import type { ReadLimits } from '#server/files/read-regular.ts';
 import type { Spawn } from '#server/processes/spawn.ts';
@@ -11,64 +11,64 @@ export interface FileStats {
   isDirectory(): boolean;
   size: number;
   mtimeMs: number;
-  /** Of the last change of content, name or permissions, in ms. */
+  /** Time of the last change of content, name or permissions, in ms. */
   ctimeMs: number;
-  /** Which file of its volume it is. */
+  /** Inode number, unique within the volume. */
   ino: number;
-  /** The user who owns it. */
+  /** User id of the owner. */
   uid: number;
 }
 
 export interface DirectoryEntry {
   name: string;
-  /** Of the entry itself; a link is none. */
+  /** True if the entry itself is a directory; false for a link to one. */
   isDirectory(): boolean;
 }
 
-/** A file that is read piece by piece. */
+/** A file that is read in chunks. */
 export interface OpenFile {
   readonly stats: FileStats;
-  /** The next bytes, at most so many; none at the end. */
+  /** The next bytes, at most `maxBytes`; empty at the end of the file. */
   read(maxBytes: number): Promise<Uint8Array>;
   close(): Promise<void>;
 }
 
 export interface Runtime {
-  /** What `~` stands for. */
+  /** The directory to which `~` expands. */
   homeDirectory(): string;
-  /** Variables of a child process unless it is given others; the server's own secrets are not among them. */
+  /** Default environment of child processes; excludes the server's secrets. */
   environment(): NodeJS.ProcessEnv;
 
-  /** The user as whom the runtime works; undefined where files have no such owners (Windows). */
+  /** User id under which the runtime works; undefined if files have no such owners (Windows). */
   effectiveUser(): number | undefined;
 
   /**
-   * The whole of a regular file within the limits. Never waits for the other end of a pipe. There is no variant without
-   * a bound: any file may have been put there by somebody else.
+   * Reads a whole regular file within the limits. Never waits for the other end of a pipe. There is no variant without
+   * a limit, because files are untrusted.
    */
   readFile(path: string, limits: ReadLimits): Promise<Uint8Array>;
-  /** Opens whatever the path names without waiting for it: pipes and devices too, which `stats` tells apart. */
+  /** Opens any path without blocking, including pipes and devices, which `stats` distinguishes. */
   openFile(path: string): Promise<OpenFile>;
   /**
-   * Replaces a regular file whole or not at all, or adds to its end; creates it and its directories when missing.
-   * Permission bits stay as they were. `path` has its links resolved. Returns the facts of the written file.
+   * Replaces a regular file atomically, or appends to it; creates it and its directories if missing. Preserves
+   * permission bits. `path` must have its links resolved. Returns the stats of the written file.
    */
   writeFile(path: string, data: string | Uint8Array, options?: { append?: boolean }): Promise<FileStats>;
-  /** Links are followed. */
+  /** Follows links. */
   stat(path: string): Promise<FileStats>;
-  /** Of a link itself. */
+  /** Does not follow links. */
   lstat(path: string): Promise<FileStats>;
   /**
-   * The path with all links resolved. What does not exist yet is placed below its nearest existing ancestor, through
-   * links to nowhere too, since writing to them would create their targets.
+   * The path with all links resolved. A missing path is resolved from its nearest existing ancestor, also through
+   * dangling links, because writing to them would create their targets.
    */
   realpath(path: string): Promise<string>;
-  /** The entries of a directory, in any order. */
+  /** Entries of a directory, in any order. */
   list(path: string): Promise<DirectoryEntry[]>;
 
   /**
-   * Where a program is: an absolute path that can be executed, or a name found on `path`, the environment's PATH by
-   * default. Undefined when missing.
+   * Locates a program: an absolute path is checked for execute permission, a name is searched on `path` (default: the
+   * environment's PATH). Undefined if it is missing.
    */
   which(program: string, path?: string): Promise<string | undefined>;
   spawn: Spawn;
