@@ -1,31 +1,31 @@
-/** Life signs of servers: one's own, which must not fall silent unnoticed, and those of servers on other machines. */
+/** Heartbeats: detects that this server's was interrupted, and that another machine's server is dead. */
 
-/** Between two renewals of the own heartbeat. */
+/** Interval between two renewals of this server's heartbeat. */
 export const HEARTBEAT_MS = 10_000;
-/** Others may take a server for dead whose heartbeat stood still for this long. */
+/** Other servers may treat a server as dead after its heartbeat was unchanged for this long. */
 export const DEAD_MS = 30_000;
-/** A silence of one's own from which on others may be near that; the rest is for the look at the lease. */
+/** Silence of this server's heartbeat after which it checks its leases; leaves time for that before `DEAD_MS`. */
 export const SILENT_MS = 20_000;
 
 export interface Clock {
   /** Milliseconds since the epoch. */
   wall(): number;
-  /** Milliseconds that never jump; some systems do not count the time they were suspended. */
+  /** Monotonic milliseconds; some systems do not count time in suspension. */
   steady(): number;
 }
 
 export const systemClock: Clock = { wall: () => Date.now(), steady: () => performance.now() };
 
 export interface OwnHeartbeat {
-  /** Renews it, and counts a silence before. Throws what `write` throws, and is then as silent as before. */
+  /** Renews the heartbeat and counts a preceding silence. Throws `write`'s error; the silence then continues. */
   beat(): void;
-  /** Silences up to now; one that lasts is ended first. */
+  /** Number of silences so far; an ongoing one is ended first. */
   silences(): number;
 }
 
 /**
- * `write` renews the heartbeat that others see, with a value that differs from all before; an urgent one must be on the
- * disk when it returns.
+ * `write` publishes a heartbeat value that differs from all previous ones; an `urgent` one must be on disk when it
+ * returns.
  */
 export function createOwnHeartbeat(
   write: (value: number, urgent: boolean) => void,
@@ -33,7 +33,7 @@ export function createOwnHeartbeat(
 ): OwnHeartbeat {
   let last = { wall: -Infinity, steady: -Infinity };
   let count = 0;
-  // A suspended machine shows in the wall clock only, a clock that was set back in the steady one only.
+  // Suspension is only visible in the wall clock, a clock that was set back only in the monotonic one.
   const silentMs = () => Math.max(clock.wall() - last.wall, clock.steady() - last.steady);
 
   function beat(urgent: boolean): void {
@@ -54,13 +54,11 @@ export function createOwnHeartbeat(
 }
 
 export interface HeartbeatWatch {
-  /**
-   * Takes note of a server's heartbeat as it is now, undefined when it has none. Whether the server counts as alive.
-   */
+  /** Records a server's current heartbeat (undefined: it has none). Returns whether the server is treated as alive. */
   alive(serverId: string, value: number | undefined): boolean;
 }
 
-/** Dead is whose value stood still for `DEAD_MS` of this process' own time: clocks of two machines say nothing. */
+/** A server is dead if its value is unchanged for `DEAD_MS` by this process's clock; clocks of machines may differ. */
 export function createHeartbeatWatch(clock: Clock = systemClock): HeartbeatWatch {
   const seen = new Map<string, { value: number | undefined; since: number }>();
   return {

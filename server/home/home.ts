@@ -1,4 +1,4 @@
-/** The home directory: `SERVICE_CODE_HOME`, else `~/.service-code`. */
+/** The home directory: `SERVICE_CODE_HOME`, or else `~/.service-code`. */
 import { chmod, mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -9,7 +9,7 @@ export function homePath(env: NodeJS.ProcessEnv): string {
   return env.SERVICE_CODE_HOME ? resolve(env.SERVICE_CODE_HOME) : join(homedir(), '.service-code');
 }
 
-/** Makes the directory, readable for its owner only. Throws `StartError` when it cannot be used. */
+/** Creates the directory with mode 0700. Throws `StartError` if it cannot be used. */
 export async function openHome(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });

@@ -1,4 +1,4 @@
-/** The registry of running servers: one file each under `<home>/server/instances/`. */
+/** Registry of running servers: one file per server in `<home>/server/instances/`. */
 import { closeSync, fdatasync, fdatasyncSync, fstatSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { mkdir, readFile, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { processAlive } from '#server/processes/process-alive.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import { createHeartbeatWatch, createOwnHeartbeat, HEARTBEAT_MS, systemClock, type Clock } from './heartbeats.ts';
 
-/** How long the file of a dead server of another machine is kept: it may only be asleep. */
+/** How long a silent server's file of another machine is retained: that machine may be suspended. */
 const FORGET_MS = 24 * 60 * 60 * 1000;
 
 const instanceSchema = z.object({
@@ -23,16 +23,16 @@ const instanceSchema = z.object({
   started_at: z.number(),
   heartbeat_at: z.number(),
   host_version: z.string().optional(),
-  /** Absent in files of older versions, which are of this machine. */
+  /** Undefined in files of older versions; those belong to this machine. */
   machine: z.string().optional(),
   start: z.string().optional(),
 });
 export type Instance = z.infer<typeof instanceSchema>;
 
 export interface InstanceEntry {
-  /** Takes leases in this server's name. */
+  /** Identity with which this server acquires leases. */
   readonly holder: LeaseHolder;
-  /** Rewrites the file with the port that was bound. */
+  /** Rewrites the file with the bound port. */
   bound(port: number): Promise<void>;
   /** Removes the file. */
   close(): Promise<void>;
@@ -44,13 +44,13 @@ async function readInstance(path: string): Promise<Instance | undefined> {
   try {
     return instanceSchema.safeParse(JSON.parse(await readFile(path, 'utf8'))).data;
   } catch (error) {
-    // Gone meanwhile, or not JSON: skipped and left alone.
+    // The file was removed meanwhile or is not JSON: it is skipped and not deleted.
     if (errorCode(error) === 'ENOENT' || error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
-/** The readable ones; another server's file that cannot be read does not keep this one from starting. */
+/** Reads all valid instance files; an unreadable file of another server must not prevent this one from starting. */
 async function readAll(home: string, log?: Logger): Promise<{ path: string; instance: Instance }[]> {
   const names = await readdir(directory(home)).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return [];
@@ -73,8 +73,8 @@ async function runsHere({ pid, start }: Pick<Instance, 'pid' | 'start'>): Promis
 }
 
 /**
- * Servers of a home, oldest first, but for those that are known to be dead. Their files are deleted: of this machine at
- * once, of another after a day, for nobody here can tell how long its heartbeat has stood still.
+ * Servers of a home, oldest first, except those known to be dead, whose files are deleted: of this machine immediately,
+ * of another machine after a day, because its heartbeats cannot be aged with this machine's clock.
  */
 export async function listInstances(home: string, log?: Logger): Promise<Instance[]> {
   const self = await thisProcess();
@@ -91,7 +91,7 @@ export interface InstanceOptions {
   home: string;
   serverId: string;
   host: string;
-  /** The requested port; `bound` corrects it. */
+  /** The requested port; `bound` replaces it. */
   port: number;
   version: string;
   /** Milliseconds since the epoch. */
@@ -100,7 +100,7 @@ export interface InstanceOptions {
   clock?: Clock;
 }
 
-/** Registers this process, sweeping files of dead ones, and keeps its heartbeat. */
+/** Registers this process, deletes files of dead servers and renews the heartbeat until `close`. */
 export async function registerInstance(options: InstanceOptions): Promise<InstanceEntry> {
   const { home, serverId, host, version, startedAt, log, clock = systemClock } = options;
   const path = join(directory(home), `${serverId}.json`);
@@ -127,17 +127,17 @@ export async function registerInstance(options: InstanceOptions): Promise<Instan
     return JSON.stringify(instance);
   };
 
-  /** In place, which needs no room on a full disk: every text between two ports has one length. */
+  /** Overwrites in place, which needs no free disk space: the text has a constant length for one port. */
   const heartbeat = createOwnHeartbeat((value, urgent) => {
     if (fd === undefined) return;
     if (fstatSync(fd).nlink === 0) {
-      // Somebody who took this server for dead has removed the file.
+      // Another server removed the file because it treated this one as dead.
       writeFileSync(path, text(value), { mode: 0o600 });
       reopen();
     } else {
       writeSync(fd, text(value), 0);
     }
-    // Readers on another machine may see nothing before.
+    // Another machine may not see the write before it is synced.
     if (urgent) fdatasyncSync(fd);
     else fdatasync(fd, onSynced);
   }, clock);
@@ -152,7 +152,7 @@ export async function registerInstance(options: InstanceOptions): Promise<Instan
     if (before !== undefined) closeSync(before);
   }
 
-  /** One at a time, so that none brings the file back after its removal. */
+  /** Serialized, so that no write restores the file after its removal. */
   function writeAnew(): Promise<void> {
     const written = writing.then(async () => {
       if (closed) return;
@@ -166,7 +166,7 @@ export async function registerInstance(options: InstanceOptions): Promise<Instan
 
   async function renew(): Promise<void> {
     heartbeat.beat();
-    // So that it is known how long another machine's server has been silent when its lease is wanted.
+    // Tracks heartbeats of other machines, so that their silence is known when their lease is requested.
     for (const { instance } of await readAll(home)) {
       if (!isHere(instance, self)) watch.alive(instance.server_id, instance.heartbeat_at);
     }
