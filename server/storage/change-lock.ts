@@ -1,4 +1,4 @@
-/** Mutual exclusion for read-modify-write changes of a file that the servers of a home share. */
+/** Mutual exclusion for read-modify-write changes of a file that is shared by the servers of a home. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { acquireLease, type Lease, type LeaseHolder } from './lease.ts';
@@ -11,24 +11,24 @@ export type WriteFunctions<Writer> = { [Name in keyof Writer]: (...args: never[]
 
 export interface ChangeLock<Writer> {
   /**
-   * Runs the work while no other server runs any under this lock, and passes it the functions that write. Each of them
-   * throws 50003 without writing when this process was suspended and another server owns the lock now, and after the work
-   * has settled. Throws 50003 when the lock cannot be acquired. Not reentrant.
+   * Runs `work` while no other server of the home runs any under this lock, and passes it the write functions. Each of
+   * them throws `persistence.failure` without writing if another server has taken the lock while this process was
+   * suspended, or if the work has settled. Throws `persistence.failure` if the lock cannot be acquired. Not reentrant.
    */
   hold<T>(work: (writer: Writer) => Promise<T>): Promise<T>;
 }
 
 export interface ChangeLockOptions<Writer> {
-  /** The lease's path; its folder must exist. */
+  /** Path of the lease file; its folder must exist. */
   path: string;
   holder: LeaseHolder;
-  /** The functions that write the protected files. Services receive them through `hold` only, so no write is unfenced. */
+  /** Functions that write the protected files. Callers receive them only through `hold`, so each write is fenced. */
   writer: Writer;
-  /** How long to wait for a live owner, in ms. */
+  /** Maximum wait for a live owner, in ms. */
   maxWaitMs?: number;
 }
 
-/** Creates a lock; the first `hold` touches the disk. */
+/** Creates a lock; the disk is first accessed by `hold`. */
 export function createChangeLock<Writer extends WriteFunctions<Writer>>(
   options: ChangeLockOptions<Writer>,
 ): ChangeLock<Writer> {
@@ -44,7 +44,7 @@ export function createChangeLock<Writer extends WriteFunctions<Writer>>(
       });
       if ('lease' in taken) return taken.lease;
       if (performance.now() >= end) throw failure(`process ${taken.owner.pid} holds it`);
-      // Jitter: servers that wait together must not retry together.
+      // Jitter: servers that wait at the same time must not retry at the same time.
       await delay(RETRY_MS * (1 + Math.random()));
     }
   }
@@ -71,7 +71,7 @@ export function createChangeLock<Writer extends WriteFunctions<Writer>>(
   };
 }
 
-/** The same functions, each of which calls `fence` before it writes. */
+/** Wraps each function so that it calls `fence` before it writes. */
 function fenced<Writer extends WriteFunctions<Writer>>(writer: Writer, fence: () => void): Writer {
   const copy = { ...writer };
   for (const name in writer) {

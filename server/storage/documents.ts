@@ -1,6 +1,6 @@
 /**
- * Small things that must last, each a value under a key: through unstorage mounts, so that another driver is one
- * option. With the default driver they are files of the home: key `credentials:x.json` is `credentials/x.json`.
+ * Key-value store for small durable documents, built on unstorage mounts so that the driver can be replaced. With the
+ * default driver they are files of the home: key `credentials:x.json` is `credentials/x.json`.
  */
 import { createStorage, normalizeKey, type Driver } from 'unstorage';
 import { join } from 'node:path';
@@ -8,22 +8,22 @@ import { z } from 'zod';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { fileDriver } from './file-driver.ts';
 
-/** What can stand on a driver of its own; `home` has all that is not below another. */
+/** Mounts that may have separate drivers; `home` contains all keys that are not below another mount. */
 export type DocumentMount = 'home' | 'credentials';
 export type DocumentDrivers = Partial<Record<DocumentMount, Driver>>;
 
-/** Everything here throws 50003 when the driver refuses. */
+/** All functions throw `persistence.failure` if the driver fails. */
 export interface Documents {
-  /** The document, or undefined when there is none. Throws 50003 when it is not JSON of this shape. */
+  /** The document, undefined if it is missing. Throws `persistence.failure` if it does not match the schema. */
   get<Schema extends z.ZodType>(key: string, schema: Schema): Promise<z.output<Schema> | undefined>;
-  /** Replaces the document whole; resolves when it will last. */
+  /** Replaces the whole document; resolves after it is durable. */
   set<Schema extends z.ZodType>(key: string, schema: Schema, value: z.input<Schema>): Promise<void>;
-  /** As `get` and `set`, for what is no JSON. */
+  /** Like `get` and `set`, for text that is not JSON. */
   getText(key: string): Promise<string | undefined>;
   setText(key: string, text: string): Promise<void>;
-  /** Changes whenever the document does, whoever wrote it. Undefined: unknown, so read it again. */
+  /** Changes with each write of the document, by any process. Undefined: unknown, the document must be read again. */
   version(key: string): Promise<string | undefined>;
-  /** Nothing to remove is no error. */
+  /** Removes the document; no error if it is missing. */
   remove(key: string): Promise<void>;
   /** All keys below a prefix such as `credentials`. */
   keys(prefix: string): Promise<string[]>;
@@ -32,18 +32,18 @@ export interface Documents {
 
 export interface DocumentsOptions {
   home: string;
-  /** Instead of files under the home. */
+  /** Replacements for the default drivers, which store files in the home. */
   drivers?: DocumentDrivers;
 }
 
-/** Opens nothing yet. */
+/** Creates the store without opening it. */
 export function createDocuments({ home, drivers = {} }: DocumentsOptions): Documents {
   const storage = createStorage({ driver: drivers.home ?? fileDriver({ base: home }) });
   storage.mount('credentials', drivers.credentials ?? fileDriver({ base: join(home, 'credentials'), home }));
 
   async function attempt<T>(action: string, key: string, work: () => Promise<T>): Promise<T> {
     try {
-      // What unstorage would rewrite might be another document's key.
+      // unstorage would normalize such a key, possibly to that of another document.
       if (normalizeKey(key) !== key) throw new Error('no such key');
       return await work();
     } catch (error) {
@@ -53,7 +53,7 @@ export function createDocuments({ home, drivers = {} }: DocumentsOptions): Docum
   }
 
   async function read(key: string): Promise<string | undefined> {
-    // As it is stored: unstorage's own reading makes values of whatever looks like one.
+    // Raw read, because unstorage's `getItem` parses texts that look like JSON.
     const value = await storage.getItemRaw<unknown>(key);
     if (value === null || value === undefined) return undefined;
     return typeof value === 'string' ? value : Buffer.from(bytes.parse(value)).toString();
@@ -65,7 +65,7 @@ export function createDocuments({ home, drivers = {} }: DocumentsOptions): Docum
         const text = await read(key);
         return text === undefined ? undefined : schema.parse(JSON.parse(text));
       }),
-    // Indented: people read it too.
+    // Indented, because people read the files too.
     set: (key, schema, value) =>
       attempt('written', key, () => storage.setItem(key, `${JSON.stringify(schema.parse(value), null, 2)}\n`)),
     getText: (key) => attempt('read', key, () => read(key)),
@@ -81,5 +81,5 @@ export function createDocuments({ home, drivers = {} }: DocumentsOptions): Docum
   };
 }
 
-/** What drivers of binary stores give. */
+/** Value type of binary drivers. */
 const bytes = z.instanceof(Uint8Array);

@@ -1,6 +1,6 @@
 /**
- * An unstorage driver over a directory. unstorage's own file drivers write in place; this one never leaves a half
- * written file: temporary file, fsync, rename, fsync of the directory. Failures of the file system reject.
+ * unstorage driver for a directory. unstorage's file drivers write in place; this one writes atomically and durably:
+ * temporary file, fsync, rename, fsync of the directory. Errors of the file system reject.
  */
 import { readFile, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -8,12 +8,12 @@ import type { Driver } from 'unstorage';
 import { makeDurableDirectory, syncDirectory, writeFileDurable } from '#server/files/atomic-write.ts';
 import { errorCode } from '#server/files/errno.ts';
 
-/** Codes that mean "there is no file of this name": also when a parent is a file, or the name is a directory. */
+/** Codes for a missing file, including a parent that is a file and a name that is a directory. */
 const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'EISDIR']);
 
 /**
- * One path segment for one key segment, reversible, never one that leaves its directory, and never the name of a
- * temporary file (`writeFileAtomic` leaves one behind when the process dies in it).
+ * Encodes a key segment as a path segment: reversible, never one that leaves its directory, and never the name of a
+ * temporary file (`writeFileAtomic` leaves one if the process dies during a write).
  */
 function encodeSegment(segment: string): string {
   if (segment === '' || segment === '.' || segment === '..') {
@@ -22,7 +22,7 @@ function encodeSegment(segment: string): string {
   return encodeURIComponent(segment).replaceAll('*', '%2A').replaceAll('.tmp-', '%2Etmp-');
 }
 
-/** The key segment stored under a file name; undefined for files that no key made. */
+/** Decodes a file name to its key segment; undefined for files that this driver did not create. */
 function decodeSegment(name: string): string | undefined {
   try {
     const segment = decodeURIComponent(name);
@@ -43,11 +43,11 @@ async function absentAs<T, A>(absent: A, read: () => Promise<T>): Promise<T | A>
 
 export interface FileDriverOptions {
   base: string;
-  /** The directory that has to exist already; `base` by default. */
+  /** Directory that must exist already; default: `base`. */
   home?: string;
 }
 
-/** Documents as files under `base`: key `a:b.json` is `a/b.json`. Files get mode 0600, directories 0700. */
+/** Stores documents as files in `base`: key `a:b.json` is `a/b.json`. File mode 0600, directory mode 0700. */
 export function fileDriver({ base, home = base }: FileDriverOptions): Driver {
   const pathOf = (key: string) => join(base, ...key.split(':').map(encodeSegment));
 
@@ -81,9 +81,9 @@ export function fileDriver({ base, home = base }: FileDriverOptions): Driver {
         if (!ABSENT.has(errorCode(error) ?? '')) throw error;
       }
     },
-    /** unstorage leaves the prefix out when it means everything. */
+    /** unstorage omits the prefix to request all keys. */
     getKeys: (prefix = '') => keysUnder(prefix.split(':').filter((segment) => segment !== '')),
-    /** `version` changes with every write, also by another process. */
+    /** `version` changes with every write, also by other processes. */
     async getMeta(key) {
       const facts = await absentAs(undefined, () => stat(pathOf(key), { bigint: true }));
       if (!facts) return null;

@@ -1,29 +1,29 @@
-/** Checking that the system grants file locks before SQLite needs one. */
+/** Checks that the system grants file locks before SQLite needs one. */
 import type Database from 'libsql';
 import { errorCode } from '#server/files/errno.ts';
 
-/** So long SQLite tries again before it reports a lock that it was refused. */
+/** How long SQLite retries a refused lock before it reports an error. */
 const RETRY_MS = 50;
 
-/** Of a lock that was refused, and of one that failed. */
+/** Error codes of refused and failed locks. */
 const FAILURES = new Set(['SQLITE_BUSY', 'SQLITE_IOERR_LOCK', 'SQLITE_IOERR_RDLOCK']);
 
-/** The system granted no lock. */
+/** The system did not grant a file lock. */
 export class FileLockError extends Error {}
 
 export interface FileLocks {
   /**
-   * Throws FileLockError where the system grants no shared lock, after 50 ms at most; where locks work it takes some
-   * microseconds. Other failures are ignored: the database that the locks are for has its own.
+   * Throws `FileLockError` if the system grants no shared lock, after at most 50 ms; takes microseconds where locks
+   * work. Other failures are ignored, because the protected database reports them too.
    */
   check(): void;
   close(): void;
 }
 
 /**
- * An empty database without a write-ahead log, whose only use is that it is locked. A database with such a log sleeps for up
- * to 10 s in each statement where locks fail, on the thread of its caller and whatever its timeout is, as on a network file
- * system without its lock service. Shared locks do not exclude each other, so several processes may check the same file.
+ * An empty database without a write-ahead log, used only for locking. A database with such a log sleeps for up to 10 s
+ * in each statement where locks fail, on its caller's thread and regardless of its timeout, as on a network file system
+ * without its lock service. Shared locks do not exclude each other, so several processes may check one file.
  */
 export function openFileLocks(Sqlite: typeof Database, path: string): FileLocks {
   const database = new Sqlite(path);

@@ -1,7 +1,6 @@
 /**
- * The one SQLite file behind every list: `cache/index-v<n>.db`. All servers of a home write it, so each sees the
- * others' sessions at once. It is derived: whatever is wrong with the file, it is made again, empty, and filled from
- * the folders.
+ * The SQLite file of all session lists: `cache/index-v<n>.db`. All servers of a home write it, so each sees the others'
+ * sessions immediately. It is derived data: if it is damaged, it is created again, empty, and filled from the folders.
  */
 import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -15,43 +14,43 @@ import { errorCode } from '#server/files/errno.ts';
 import { FileLockError, openFileLocks, type FileLocks } from './file-locks.ts';
 import { locksWork } from './lock-probe.ts';
 
-/** How long a statement waits for another process's write; both are far under a millisecond in practice. */
+/** How long a statement waits for another process's write; both usually take far less than a millisecond. */
 const BUSY_TIMEOUT_MS = 2_000;
 const RETRY_AFTER_MS = 2;
-/** Between two tries whether file locks work again. */
+/** Interval of probes whether file locks work again. */
 const PROBE_EVERY_MS = 2_000;
 
-/** The tables; another version has a file of its own, so that servers of two versions do not disturb each other. */
+/** The tables; each version has a separate file, so that servers of different versions do not interfere. */
 export interface IndexSchema {
   version: number;
   sql: string;
 }
 
-/** Named parameters. No booleans: the binding ends the process on one. */
+/** Named parameters. No booleans: the binding crashes the process on one. */
 export type SqlParameters = Record<string, string | number | null>;
 
 export interface Connection {
   all(sql: string, binding?: SqlParameters): unknown[];
   /** Returns the number of changed rows. */
   run(sql: string, binding?: SqlParameters): number;
-  /** All of `work` or nothing; takes the write lock at its beginning. */
+  /** Runs `work` in one transaction; acquires the write lock at its start. */
   transaction(work: () => void): void;
 }
 
 export interface IndexDb {
   /**
-   * Runs `use` on the open database; the first call opens it. Found corrupt, the file is made again, empty, and `use`
-   * runs once more. Throws whatever else SQLite throws; where file locks fail, immediately and until they work again.
+   * Runs `use` on the open database; the first call opens it. If the file is corrupt, it is created again, empty, and
+   * `use` is retried a single time. Throws SQLite's other errors; while file locks fail it throws immediately.
    */
   run<T>(use: (connection: Connection) => T): T;
-  /** Whether the rows of the folders have been read into this file. */
+  /** True if the sessions of the folders have been read into this file. */
   filled(): boolean;
   markFilled(): void;
-  /** `listener` hears that the file was found damaged and is empty now. */
+  /** Registers a listener that is called after a damaged file was replaced with an empty one. */
   onRemade(listener: () => void): void;
-  /** Lets go of a file that was removed or replaced from outside; the next use opens the one that is there. */
+  /** Closes a file that was removed or replaced from outside; the next use opens the current one. */
   refresh(): Promise<void>;
-  /** Final; later calls of `run` throw. */
+  /** Closes permanently; later calls of `run` throw. */
   close(): void;
 }
 
@@ -61,7 +60,7 @@ const isDamage = (error: unknown) => DAMAGED.some((code) => errorCode(error)?.st
 const schemaRows = z.tuple([z.object({ user_version: z.number() })]);
 
 function connect(database: Database.Database): Connection {
-  // One statement a text; the texts are ours, so the map is small.
+  // Prepared statements by text; all texts are constants, so the map stays small.
   const statements = new Map<string, Database.Statement<[SqlParameters]>>();
   const prepared = (sql: string) => {
     const known = statements.get(sql);
@@ -77,12 +76,12 @@ function connect(database: Database.Database): Connection {
   };
 }
 
-/** Loaded at the first use of a database, which follows the server's start. */
+/** Loaded on the first use of a database, which is after the server's start. */
 function loadSqlite(): typeof Database {
   return createRequire(import.meta.url)('libsql');
 }
 
-/** Empty tables, unless another process has just made them. */
+/** Creates the tables unless another process has just created them. */
 function createTables(database: Database.Database, { version, sql }: IndexSchema): void {
   database
     .transaction(() => {
@@ -100,12 +99,12 @@ export interface IndexDbOptions {
   log: Logger;
 }
 
-/** Opens nothing yet. */
+/** Creates the index without opening a file. */
 export function createIndexDb({ home, schema, log }: IndexDbOptions): IndexDb {
   const path = join(home, 'cache', `index-v${schema.version}.db`);
   const remadeListeners: (() => void)[] = [];
   let closed = false;
-  /** The error of file locks while they fail: each use of the index would hold the event loop for 10 s. */
+  /** Error of the file locks while they fail: each use of the index would block the event loop for 10 s. */
   let locksFail: Error | undefined;
   let locks: FileLocks | undefined;
   let opened: { database: Database.Database; connection: Connection; inode: number } | undefined;
@@ -124,7 +123,7 @@ export function createIndexDb({ home, schema, log }: IndexDbOptions): IndexDb {
     }
   }
 
-  /** Of two that switch one new file to WAL, SQLite refuses one at once, whatever its timeout: that one tries again. */
+  /** If two processes switch a new file to WAL, SQLite refuses one immediately despite its timeout; it retries. */
   function openPatiently(): Database.Database {
     const end = performance.now() + BUSY_TIMEOUT_MS;
     for (;;) {

@@ -1,7 +1,8 @@
 /**
- * A lease on a file that one server of a home may write: the owner of the highest `<path>.<n>` has it. A dead owner's
- * lease is taken over by linking a finished file to `<path>.<n+1>`; the link that succeeds wins. Numbers only rise,
- * also over a release, which leaves an empty file: a slow taker can so never link a number that was used before.
+ * Lease on a file that one server of a home may write, with fencing: the owner of the highest `<path>.<n>` has it. A
+ * dead owner's lease is taken over by linking a finished file to `<path>.<n+1>`; the link that succeeds wins. Numbers
+ * only rise, also after a release, which leaves an empty file, so a slow server can never link a number that was used
+ * before.
  */
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, truncateSync } from 'node:fs';
@@ -14,7 +15,7 @@ import { tryParseJson } from '#server/json.ts';
 import { runAtExit } from '#server/processes/process-exit.ts';
 
 const ownerSchema = z.object({
-  /** Names its instance file, so nothing that leads elsewhere. */
+  /** Part of the name of its instance file, so it must contain no path separators. */
   server_id: z.string().regex(/^[\w-]+$/),
   machine: z.string(),
   pid: z.number().int(),
@@ -23,30 +24,30 @@ const ownerSchema = z.object({
 /** A server: its id and its process. */
 export type LeaseOwner = z.infer<typeof ownerSchema>;
 
-/** A server that takes leases, as its heartbeat knows it. */
+/** A server that acquires leases, and its view of heartbeats. */
 export interface LeaseHolder {
   readonly self: LeaseOwner;
-  /** Whether the owner of a lease still lives. */
+  /** True if the owner of a lease is alive. */
   alive(owner: LeaseOwner): Promise<boolean>;
   /**
-   * How often the heartbeat was silent for so long that others may have taken this server for dead. Renews a heartbeat
-   * that is silent just now, synchronously; else it only compares numbers. Throws what the file system throws.
+   * Number of silences of this server's heartbeat that were long enough for others to treat it as dead. Renews a
+   * currently silent heartbeat synchronously; otherwise only compares numbers. Throws file system errors.
    */
   silences(): number;
 }
 
 export interface Lease {
   /**
-   * To be called before each write, and free unless this server was asleep: then another one may have taken the lease.
-   * Throws `LeaseLostError` from then on; the file system's error when it cannot be told.
+   * Must be called before each write; cheap unless this server was suspended, because only then another server may have
+   * taken the lease. Throws `LeaseLostError` permanently if so, and file system errors if that cannot be determined.
    */
   fence(): void;
   release(): Promise<void>;
 }
 
-/** The lease went to another server while this one was asleep. */
+/** Another server has taken the lease while this one was suspended. */
 export class LeaseLostError extends Error {
-  /** Undefined when the new owner is through with it. */
+  /** Undefined if the new owner has already released it. */
   readonly owner: LeaseOwner | undefined;
 
   constructor(path: string, owner: LeaseOwner | undefined) {
@@ -55,12 +56,12 @@ export class LeaseLostError extends Error {
   }
 }
 
-/** Lost races before giving up; each one means that another process took the number. */
+/** Number of lost races before giving up; each means that another process linked the number. */
 const MAX_ATTEMPTS = 100;
 
 /**
- * How many leases of this process have, or are about to link, a file. A file that names this process and is not here was
- * left by an acquisition that failed.
+ * Reference count of lease files that leases of this process own or are about to link. A file that names this process
+ * but is not counted was left by a failed acquisition.
  */
 const held = new Map<string, number>();
 
@@ -70,18 +71,18 @@ function addHeld(file: string, change: 1 | -1): void {
   else held.delete(file);
 }
 
-/** The live server that holds the lease, if any. */
+/** The live server that owns the lease; undefined if there is none. */
 export async function leaseOwner(path: string, holder: LeaseHolder): Promise<LeaseOwner | undefined> {
   return liveOwner(`${path}.${await highest(path)}`, holder);
 }
 
-/** Whether the last owner gave the lease back, or there never was one; false also while a live server has it. */
+/** True if the last owner released the lease or it never had one; false while a live server owns it. */
 export async function leaseReleased(path: string): Promise<boolean> {
   const current = await highest(path);
   return current === 0 || (await stat(`${path}.${current}`)).size === 0;
 }
 
-/** Takes the lease, or tells which live server has it. The folder must exist. Throws what the file system throws. */
+/** Acquires the lease, or returns the live server that owns it. The folder must exist. Throws file system errors. */
 export async function acquireLease(
   path: string,
   holder: LeaseHolder,
@@ -93,7 +94,7 @@ export async function acquireLease(
       const current = await highest(path);
       const owner = await liveOwner(`${path}.${current}`, holder);
       if (owner) return { owner };
-      // Before the link: a silence from here on shows at the first fence.
+      // Read before the link, so that the first fence detects any silence after it.
       const silences = holder.silences();
       if (!(await linkNext(path, current, temporary))) continue;
       await removeQuietly(`${path}.${current}`);
@@ -106,8 +107,8 @@ export async function acquireLease(
 }
 
 /**
- * Links the next number after `current`, if no other process has passed it. Throws what the file system throws; then the
- * number is removed where possible, and names no owner for this process in any case.
+ * Links the number after `current` unless another process has passed it. Throws file system errors; the number is then
+ * removed if possible, and in any case it is not counted as owned by this process.
  */
 async function linkNext(path: string, current: number, temporary: string): Promise<boolean> {
   const own = `${path}.${current + 1}`;
@@ -116,7 +117,7 @@ async function linkNext(path: string, current: number, temporary: string): Promi
   try {
     if (!(await linked(temporary, own))) return false;
     try {
-      // Another process may have passed this number between the look and the link.
+      // Another process may have passed this number between the check and the link.
       won = (await highest(path)) === current + 1;
     } finally {
       if (!won) await removeQuietly(own);
@@ -127,14 +128,14 @@ async function linkNext(path: string, current: number, temporary: string): Promi
   }
 }
 
-/** Cleaning up must not fail what is done; a file that stays names no live owner, or a process that has no such lease. */
+/** Best effort: a file that remains names no live owner, or a process without such a lease. */
 async function removeQuietly(path: string): Promise<void> {
   await rm(path).catch(() => undefined);
 }
 
 function createLease(path: string, number: number, holder: LeaseHolder, silencesSeen: number): Lease {
   const own = `${path}.${number}`;
-  // Also where the process ends before it could wait for the release.
+  // Also releases the lease if the process exits before it could await the release.
   const forget = runAtExit(() => truncateSync(own));
   let seen = silencesSeen;
   let lost: LeaseLostError | undefined;
@@ -154,7 +155,7 @@ function createLease(path: string, number: number, holder: LeaseHolder, silences
       try {
         await truncate(own, 0);
       } catch (error) {
-        // Taken over, or the folder is gone: nothing to give back.
+        // The lease was taken over or the folder was removed, so there is no file to release.
         if (errorCode(error) !== 'ENOENT') throw error;
       } finally {
         addHeld(own, -1);
@@ -164,7 +165,7 @@ function createLease(path: string, number: number, holder: LeaseHolder, silences
   };
 }
 
-/** The highest number; 0 where there is none, which is no number of a lease. */
+/** The highest number; 0 if there is no lease file, since numbers start at 1. */
 const highest = async (path: string) => highestOf(await readdir(dirname(path)), path);
 
 function highestOf(names: string[], path: string): number {
@@ -201,13 +202,13 @@ function textSync(path: string): string {
   }
 }
 
-/** A file that went meanwhile names nobody. */
+/** A file that was removed meanwhile has no owner. */
 function orGone(error: unknown): string {
   if (errorCode(error) === 'ENOENT') return '';
   throw error;
 }
 
-/** Undefined for a released lease, and for a text that the disk lost in a crash. */
+/** Undefined for a released lease, and for a text that was lost in a crash of the machine. */
 function parseOwner(text: string): LeaseOwner | undefined {
   return ownerSchema.safeParse(tryParseJson(text)).data;
 }

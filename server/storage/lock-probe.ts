@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { coveredDescriptors } from '#server/processes/hidden-descriptors.ts';
 
-/** Longer than SQLite tries, which is 10 s. */
+/** Longer than the 10 s for which SQLite retries. */
 const TIMEOUT_MS = 20_000;
 
-// Its first statement takes SIGUSR1, for which Node otherwise opens its debugger to every user of the machine.
+// The first statement handles SIGUSR1, for which Node otherwise opens its debugger to all users of the machine.
 const program = `
 process.on('SIGUSR1', () => undefined);
 const [libsql, path] = process.argv.slice(1);
@@ -15,8 +15,8 @@ database.close();
 `;
 
 /**
- * Whether the file locks of a database work. SQLite sleeps for up to 10 s where they fail, such as on a network file system
- * without its lock service, so a process other than this one tries. Never rejects.
+ * Checks whether the file locks of a database work. Runs in a child process, because SQLite sleeps for up to 10 s where
+ * they fail, for example on a network file system without its lock service. Never rejects.
  */
 export function locksWork(path: string): Promise<boolean> {
   const libsql = createRequire(import.meta.url).resolve('libsql');

@@ -6,13 +6,13 @@ const INDEX_FILE = /^index-v(\d+)\.db(-wal|-shm)?$/;
 
 export interface OldIndexesOptions {
   home: string;
-  /** The schema version in use here. Newer ones stay: whoever goes back to them finds them filled. */
+  /** The current schema version. Newer ones are retained, so that a later upgrade finds them filled. */
   version: number;
-  /** Whether a live server of the home may have an older one open. Asked only when there is one. */
+  /** True if a live server of the home may have an older index open. Called only if there is one. */
   inUse(): Promise<boolean>;
 }
 
-/** Removes the session indexes of older schema versions, which are derived and only take room. */
+/** Removes session indexes of older schema versions, which are derived data. */
 export async function removeOldIndexes({ home, version, inUse }: OldIndexesOptions): Promise<void> {
   const directory = join(home, 'cache');
   const names = await readdir(directory).catch((error: unknown) => {
