@@ -1,11 +1,11 @@
-/** The ban on addresses that keep failing authentication; non-loopback binds only, memory only. */
+/** Temporary ban of addresses that repeatedly fail authentication; only for non-loopback binds, only in memory. */
 import { isIP } from 'node:net';
 import { plainAddress } from '#server/plain-address.ts';
 
 const WINDOW_MS = 60_000;
 const BAN_MS = 60_000;
 const FAILURES_TO_BAN = 10;
-/** Addresses remembered at once; the oldest is forgotten first. */
+/** Maximum number of tracked addresses; the oldest is evicted first. */
 const MAX_ADDRESSES = 10_000;
 
 export interface Ban {
@@ -13,24 +13,24 @@ export interface Ban {
   fail(address: string): void;
 }
 
-/** Groups of 16 bits that name the network of an IPv6 address; each of its hosts may use all addresses of the network. */
+/** Number of 16-bit groups in an IPv6 network prefix (/64); each host may use all addresses of its network. */
 const NETWORK_GROUPS = 4;
 
-/** The IPv4 address, also where IPv6 contains it, or the /64 network of an IPv6 address. */
+/** Key of a client: its IPv4 address, also if mapped into IPv6, or the /64 network of its IPv6 address. */
 function clientKey(peer: string): string {
   const address = plainAddress(peer);
   if (isIP(address) !== 6) return address;
   const groups = (text: string) => text.split(':').filter((group) => group !== '');
   const [start = '', end] = address.toLowerCase().split('::');
   const before = groups(start);
-  // After the `::`, which replaces as many zeros as are missing.
+  // Groups after the `::`, which replaces the missing zeros.
   const after = groups(end ?? '');
-  // An IPv4 part takes two groups, but the system writes one only after five groups of zeros.
+  // An IPv4 suffix occupies two groups, but systems write one only after five groups of zeros.
   const zeros = 8 - before.length - after.length;
   return [...before, ...Array<string>(zeros).fill('0'), ...after].slice(0, NETWORK_GROUPS).join(':');
 }
 
-/** `now` is a monotonic clock in milliseconds. */
+/** `now`: monotonic clock in milliseconds. */
 export function createBan(now: () => number = () => performance.now()): Ban {
   const windows = new Map<string, { openedAt: number; failures: number; bannedUntil: number }>();
   return {

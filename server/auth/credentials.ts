@@ -1,13 +1,13 @@
-/** What a caller may show: the home's token, or the password of `SERVICE_CODE_PASSWORD`. */
+/** Credentials that a client may present: the home's token, or the password of `SERVICE_CODE_PASSWORD`. */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { TokenFile } from './token.ts';
 
 export interface Credentials {
-  /** Whether `secret` is the token or the password; compared in constant time. */
+  /** True if `secret` is the token or the password; compared in constant time. */
   accepts(secret: string): Promise<boolean>;
 }
 
-/** `password` is kept only as a salted hash; empty means none. */
+/** `password` is stored only as a salted hash; an empty one means none. */
 export function createCredentials(token: Pick<TokenFile, 'current'>, password: string | undefined): Credentials {
   const salt = randomBytes(32);
   const digest = (text: string) => createHmac('sha256', salt).update(text).digest();
@@ -17,7 +17,7 @@ export function createCredentials(token: Pick<TokenFile, 'current'>, password: s
       if (secret === '') return false;
       const expected = Buffer.from(await token.current());
       const offered = Buffer.from(secret);
-      // All tokens have one length, so that it tells nothing; that of a password would.
+      // All tokens have the same length, so comparing it reveals nothing; a password's length would, hence the hash.
       if (offered.length === expected.length && timingSafeEqual(offered, expected)) return true;
       return passwordDigest !== undefined && timingSafeEqual(digest(secret), passwordDigest);
     },

@@ -1,4 +1,4 @@
-/** Which origins may use the server from a browser, and the CORS headers for them. */
+/** Origin rules for browsers, and the CORS headers of allowed origins. */
 import { isLoopbackName, parseHost } from './hosts.ts';
 
 const ALLOWED_METHODS = 'GET, POST, PUT, PATCH, DELETE, OPTIONS';
@@ -6,8 +6,8 @@ const DEFAULT_ALLOWED_HEADERS =
   'Content-Type, Authorization, X-Service-Client-Id, X-Service-Client-Name, X-Service-Client-Version, X-Service-Client-Ui-Mode';
 
 /**
- * Whether a request with that `Origin` may read answers, and may open a WebSocket. An origin that names no host, such as
- * the `null` of every sandboxed frame, must be listed.
+ * True if a request with that `Origin` may read responses and open a WebSocket. An origin without a host, such as
+ * `null` of every sandboxed frame, must be listed.
  */
 export function originAllowed(origin: string, host: string | undefined, listed: ReadonlySet<string>): boolean {
   if (listed.has(origin)) return true;
@@ -19,20 +19,20 @@ export function originAllowed(origin: string, host: string | undefined, listed: 
 }
 
 /**
- * The rule without credentials, when nothing else stands between a web page and the machine: the very origin that the
- * request is addressed to, or a listed one. Every sandboxed frame has the origin `null`.
+ * Rule for a server without authentication, where no other check protects the machine from web pages: only the exact
+ * origin that the request is addressed to, or a listed one. Every sandboxed frame has the origin `null`.
  */
 export function isOwnOrigin(origin: string, host: string | undefined, listed: ReadonlySet<string>): boolean {
   if (listed.has(origin)) return true;
-  // The server itself speaks plain HTTP; who puts TLS in front of it lists that origin.
+  // The server only speaks plain HTTP; with a TLS proxy in between the public origin has to be listed.
   const own = `http://${host ?? ''}`;
-  // Another text than a name and a port could make a URL of another host.
+  // Any text that is not a name and a port could make the URL point to another host.
   if (host === undefined || parseHost(host) === undefined) return false;
   if (!URL.canParse(own) || !URL.canParse(origin)) return false;
   return new URL(origin).origin === new URL(own).origin;
 }
 
-/** Headers of every answer to an allowed origin. `requested` is the preflight's `Access-Control-Request-Headers`. */
+/** Headers of responses to an allowed origin. `requested`: the preflight's `Access-Control-Request-Headers`. */
 export function corsHeaders(origin: string, requested: string | undefined): Record<string, string> {
   return {
     'Access-Control-Allow-Origin': origin,

@@ -1,22 +1,22 @@
-/** Header fields that tell browsers what answers of this server may do, and which pages may frame it. */
+/** Security headers of responses: content policy and framing. */
 
 export interface PolicyRules {
-  /** Whether only this machine reaches the bind. */
+  /** True if the bind is reachable only from this machine. */
   loopback: boolean;
   /** False with `--dangerous-bypass-auth`. */
   needsCredentials: boolean;
-  /** Literal origins of `SERVICE_CODE_CORS_ORIGINS`. */
+  /** Literal origins from `SERVICE_CODE_CORS_ORIGINS`. */
   listedOrigins: ReadonlySet<string>;
 }
 
 export interface Policies {
-  /** For every answer; none on loopback. */
+  /** Headers of every response; empty on loopback. */
   readonly answer: Readonly<Record<string, string>>;
-  /** For the page on every bind; they replace those of `answer`. */
+  /** Headers of the page on every bind; they replace those of `answer`. */
   readonly page: Readonly<Record<string, string>>;
 }
 
-/** For answers with bytes of a file: opened as a document, it runs no script and belongs to no origin. */
+/** Headers of responses with file content: opened as a document, it runs no script and has an opaque origin. */
 export const FILE_POLICY = {
   'content-security-policy': "sandbox; default-src 'none'",
   'cross-origin-resource-policy': 'same-origin',
@@ -31,12 +31,12 @@ const headersWith = (policy: string) => ({
   'content-security-policy': policy,
 });
 
-/** An origin that can be part of a policy: it has no delimiter of the syntax and no character that headers cannot carry. */
+/** True for an origin that can be used in a policy: no delimiter of its syntax, only characters allowed in headers. */
 const isSource = (origin: string): boolean => URL.canParse(origin) && /^[!-~]+$/.test(origin) && !/[;,'"]/.test(origin);
 
 /**
- * Creates the policies of one server. On loopback every page may frame this one, as editors do; without credentials a page
- * that frames it could have the user click approvals, so only listed origins may.
+ * Creates the policies of a server. On loopback any page may frame this one, as editors do; without authentication only
+ * listed origins may, because a framing page could trick the user into clicking approvals.
  */
 export function createPolicies({ loopback, needsCredentials, listedOrigins }: PolicyRules): Policies {
   const framedBy = (origins: readonly string[]) => `${SOURCES}; frame-ancestors ${["'self'", ...origins].join(' ')}`;

@@ -1,11 +1,11 @@
-/** Ends WebSocket connections that were opened with a token which a rotation has replaced. */
+/** Closes WebSocket connections that were opened with a token that has been rotated. */
 import type { Connections } from '#server/events/peer.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { createSharedRun } from '#server/shared-run.ts';
 import type { Credentials } from './credentials.ts';
 import type { TokenFile } from './token.ts';
 
-/** Milliseconds between two checks. With the time that one may take, a connection ends within 5 s. */
+/** Interval of checks in ms. Together with the duration of one check, connections are closed within 5 s. */
 const CHECK_MS = 2000;
 
 export interface RevocationDeps {
@@ -16,11 +16,11 @@ export interface RevocationDeps {
   checkMs?: number;
 }
 
-/** Checks until it is closed. */
+/** Checks periodically until it is closed. */
 export async function createRevocation(deps: RevocationDeps): Promise<{ close(): void }> {
   const { token, credentials, connections, log, checkMs = CHECK_MS } = deps;
   let current = await token.current();
-  /** Tokens that are no longer valid, but whose connections stay. */
+  /** Rotated tokens whose connections stay open. */
   const kept = new Set<string>();
 
   async function check(): Promise<void> {
@@ -30,7 +30,7 @@ export async function createRevocation(deps: RevocationDeps): Promise<{ close():
       else kept.clear();
       current = next;
     }
-    // By the token of this check: one that a rotation replaces meanwhile is the next check's to judge.
+    // Uses the token of this check; a rotation during the check is handled by the next one.
     await connections.endRefused(
       async (secret) => secret === current || kept.has(secret) || (await credentials.accepts(secret)),
     );

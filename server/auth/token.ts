@@ -1,4 +1,4 @@
-/** The home's bearer token: one file that all its servers share. */
+/** The home's bearer token, stored in one file that all its servers share. */
 import { createHash, randomBytes } from 'node:crypto';
 import { link, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -13,22 +13,22 @@ import { StartError } from '#server/start-error.ts';
 const TOKEN_BYTES = 32;
 const TOKEN_MODE = 0o600;
 const FILE_MAX_BYTES = 4096;
-/** How long a check waits for the file system before the cached token answers. */
+/** How long a check waits for the file system before it falls back to the cached token. */
 const CHECK_TIMEOUT_MS = 1000;
 
 const tokenPath = (home: string) => join(home, 'server.token');
-/** Digests of the tokens before and after the last rotation that kept connections. */
+/** Stores digests of the tokens before and after the last rotation that kept connections open. */
 const keptPath = (home: string) => join(home, 'server.token.kept');
 const generate = () => randomBytes(TOKEN_BYTES).toString('base64url');
 const tooOpen = (mode: number) => process.platform !== 'win32' && (mode & 0o077) !== 0;
 
 export interface TokenFile {
   /**
-   * The valid token: the file's, read again when it changed; the last good one while the file is not usable, or the file
-   * system does not answer.
+   * The valid token. The file is read again after a change; while it is unusable or the file system does not respond,
+   * the last valid token is returned.
    */
   current(): Promise<string>;
-  /** Whether the rotation from one token to the next was one that keeps open connections. */
+  /** True if the rotation from `before` to `after` keeps existing connections open. */
   keepsConnections(before: string, after: string): Promise<boolean>;
 }
 
@@ -36,22 +36,22 @@ const digest = (token: string) => createHash('sha256').update(token).digest('hex
 const rotationOf = (before: string, after: string) => `${digest(before)} ${digest(after)}`;
 
 /**
- * Writes a new token over the old one and returns it; running servers adopt it at their next check. They end the
- * connections that were opened with the old one, unless `keepConnections` is set.
+ * Replaces the token and returns the new one; running servers adopt it at their next check. They close the connections
+ * that were opened with the old one, unless `keepConnections` is set.
  */
 export async function rotateToken(home: string, { keepConnections = false } = {}): Promise<string> {
   const path = tokenPath(home);
   const token = generate();
   if (keepConnections) {
     const before = await readToken(path).catch(() => undefined);
-    // The file of the token holds nothing else. Servers look at this one when the token has changed.
+    // A separate file, since the token's contains only the token. Servers read it after the token has changed.
     if (before) await writeFileDurable(keptPath(home), rotationOf(before.token, token), TOKEN_MODE);
   }
   await writeFileDurable(path, token, TOKEN_MODE);
   return token;
 }
 
-/** Makes the file if it is missing; of several servers that start at once, one wins and the others read its token. */
+/** Creates the file if it is missing; of several servers that start concurrently, one wins and all read its token. */
 async function createToken(path: string): Promise<void> {
   const temporary = `${path}.tmp-${process.pid}-${randomBytes(4).toString('hex')}`;
   try {
@@ -65,7 +65,7 @@ async function createToken(path: string): Promise<void> {
   }
 }
 
-/** Reads through one handle, so that mode, identity and content belong together. Throws for what is no regular file. */
+/** Reads through one handle, so that mode, identity and content are consistent. Throws if it is not a regular file. */
 async function readToken(path: string): Promise<{ token: string; stats: BigIntStats }> {
   const file = await openRegular(path);
   if (!file) throw new StartError(`${path} is not a regular file`);
@@ -80,8 +80,8 @@ async function readToken(path: string): Promise<{ token: string; stats: BigIntSt
 const unchanged = (a: BigIntStats, b: BigIntStats) => a.mtimeNs === b.mtimeNs && a.ino === b.ino;
 
 /**
- * Opens the token of a home, generating it when the file is missing or empty.
- * Throws `StartError` when others than the owner may touch the file, and when it is no regular file.
+ * Opens the token of a home; generates one if the file is missing or empty. Throws `StartError` if other users have
+ * access to the file, or if it is not a regular file.
  */
 export async function openToken(home: string): Promise<TokenFile> {
   const path = tokenPath(home);
@@ -107,11 +107,11 @@ export async function openToken(home: string): Promise<TokenFile> {
       const next = await readToken(path);
       if (next.token !== '' && !tooOpen(Number(next.stats.mode))) cached = next;
     } catch {
-      // Missing or unreadable: the cached token stays valid, so that nobody is locked out meanwhile.
+      // Missing or unreadable: the cached token stays valid, so that clients are not locked out meanwhile.
     }
   }
 
-  /** A refresh that the file system has not answered in time; its result still counts when it comes. */
+  /** True while a refresh exceeds its timeout; its result is still used when it completes. */
   let hangs = false;
 
   async function refreshInTime(): Promise<void> {
@@ -132,7 +132,7 @@ export async function openToken(home: string): Promise<TokenFile> {
       return cached.token;
     },
     async keepsConnections(before, after) {
-      // Missing, unreadable or of another rotation: connections end.
+      // If it is missing, unreadable or from another rotation, connections are closed.
       const kept = await readToken(keptPath(home)).catch(() => undefined);
       return kept?.token === rotationOf(before, after);
     },
