@@ -1,6 +1,5 @@
 /**
- * Git's configuration as git itself reads it, and the paths in it. Nothing that a repository configures is started for
- * that: `git config` runs no program of it.
+ * Git's configuration as git itself reads it, and the paths in it. `git config` starts no program of the repository.
  */
 import { basename, dirname, join, resolve } from 'node:path';
 import { runCommand } from '#server/processes/run-command.ts';
@@ -10,10 +9,10 @@ import { gitEnvironment } from './environment.ts';
 import { GIT_MAX_MEMORY } from './work-tree.ts';
 
 export interface ConfigurationEntry {
-  /** Section and name in lower case, what stands between them as written. */
+  /** Section and name in lower case; the subsection between them as written. */
   key: string;
   value: string;
-  /** Absolute path of the file that it stands in; undefined for one of the environment. */
+  /** Absolute path of the file that contains it; undefined for an entry of the environment. */
   origin: string | undefined;
 }
 
@@ -25,7 +24,7 @@ export type ConfigurationRuntime = Pick<
 const TIMEOUT_MS = 5000;
 const MAX_BYTES = 1024 * 1024;
 
-/** Listed with `--show-origin -z`: origin, NUL, key, line feed and value, NUL. */
+/** Parses the output of `git config --list --show-origin -z`: origin, NUL, key, line feed and value, NUL. */
 function parseEntries(text: string, directory: string): ConfigurationEntry[] {
   const fields = text.split('\0');
   return fields.flatMap((origin, index) => {
@@ -43,8 +42,8 @@ interface GitRequest {
 }
 
 /**
- * Runs a git that only reads configuration or index, which starts no program. Returns whether it succeeded; undefined
- * where git is not installed.
+ * Runs a git subcommand that only reads configuration or index, which starts no program. Returns whether it succeeded;
+ * undefined where git is not installed.
  */
 export async function readWithGit(
   directory: string,
@@ -56,7 +55,7 @@ export async function readWithGit(
   if (git === undefined) return undefined;
   const end = await runCommand(runtime.spawn, {
     file: git,
-    // The user may have exempted a directory of another owner in a variable that this git does not get.
+    // The user may have exempted a directory of another owner in a variable that this git does not receive.
     args: ['-c', 'safe.directory=*', '--no-pager', ...args],
     cwd: directory,
     env: gitEnvironment(programs.environment),
@@ -71,8 +70,8 @@ export async function readWithGit(
 }
 
 /**
- * The entries that git reads in a directory, files that they include among them; of a single file when one is given, and
- * then without those. Undefined when git cannot read them; none where git is not installed.
+ * Returns the entries that git reads in a directory, including those of included files; with `file`, only the entries
+ * of that file. Undefined when git cannot read them; an empty list where git is not installed.
  */
 export async function readEntries(
   directory: string,
@@ -89,10 +88,10 @@ export async function readEntries(
   return done ? parseEntries(chunks.join(''), directory) : undefined;
 }
 
-/** Variables that git takes for settings. */
+/** Environment variables that act as settings of git. */
 const VARIABLES = { GIT_EXTERNAL_DIFF: 'diff.external', GIT_PAGER: 'core.pager', PAGER: 'core.pager' };
 
-/** The settings that commands find in their environment. */
+/** Returns the settings that commands inherit from their environment. */
 export function environmentEntries(environment: NodeJS.ProcessEnv): ConfigurationEntry[] {
   const count = Math.min(Number(environment.GIT_CONFIG_COUNT) || 0, Object.keys(environment).length);
   const listed = Array.from({ length: count }, (_, index) => ({
@@ -108,7 +107,7 @@ export function environmentEntries(environment: NodeJS.ProcessEnv): Configuratio
   return [...listed, ...others];
 }
 
-/** Files that git reads settings from as soon as they are there, apart from those of the repository. */
+/** Returns the configuration files that git reads in addition to those of the repository, present or not. */
 export function userFiles({ environment, homeDirectory }: ConfigurationRuntime): string[] {
   const variables = environment();
   const home = variables.HOME ?? homeDirectory();
@@ -122,8 +121,8 @@ export function userFiles({ environment, homeDirectory }: ConfigurationRuntime):
 }
 
 /**
- * A path in a value, as git expands it. Homes of other users are taken to lie next to the user's own. `base` is where
- * relative paths begin.
+ * Expands a path in a value as git does. Homes of other users are assumed to be siblings of the user's home. `base` is
+ * the directory that relative paths are resolved against.
  */
 export function expandPath(value: string, base: string, home: string): string {
   const path = value.replace(/^:\(optional\)/, '');

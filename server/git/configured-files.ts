@@ -1,6 +1,6 @@
 /**
- * Files that a repository's configuration includes, or names as programs and hooks: who writes them decides what git
- * starts. Remembered for as long as none of the files that it was read from changes, appears or goes.
+ * Files that a repository's configuration includes, or names as programs and hooks: a writer of such a file controls
+ * what git starts. Cached until one of the files that were read is changed, created or removed.
  */
 import { dirname, join, resolve } from 'node:path';
 import { inBatches } from '#server/files/in-batches.ts';
@@ -18,7 +18,7 @@ import { createEmbeddedRepositories, type EmbeddedRepository } from './embedded.
 import { namedPaths } from './named-paths.ts';
 import { areSettled, stampOf } from './stamps.ts';
 
-/** What is written, as named and with links resolved. */
+/** A file that a tool writes: its path as named, and with links resolved. */
 interface WrittenFile {
   path: string;
   real: string;
@@ -27,25 +27,25 @@ interface WrittenFile {
 export interface ConfiguredFiles {
   /** Whether the configuration reads the file, or git starts it. */
   has(file: WrittenFile): boolean;
-  /** Every path that it names, as named and with links resolved; most words of commands are no files. */
+  /** Every path that the configuration names, as named and with links resolved; most words of commands are no files. */
   paths: readonly string[];
-  /** Ends and patterns of paths, without those of aliases, of which only the shell knows the directory. */
+  /** Suffixes and patterns of paths in a directory that only the shell knows; without those of aliases. */
   unplaced: readonly string[];
 }
 
-/** Undefined when git cannot read its configuration. */
+/** Resolves to undefined when git cannot read its configuration. */
 export type ConfiguredFilesReader = (
   repository: Pick<Repository, 'top' | 'controlPaths'>,
   runtime: ConfigurationRuntime,
 ) => Promise<ConfiguredFiles | undefined>;
 
-/** Included files and submodules, each read by a git of its own. More are not read, and the answer is undefined. */
+/** Limit of included files and submodules, each read by a separate git process. With more, the result is undefined. */
 const MAX_FILES = 500;
 const SIDE_BY_SIDE = 4;
 const MAX_MODULE_DEPTH = 8;
 const MAX_KNOWN = 64;
 
-/** Last parts of keys whose value is a command line. */
+/** Last components of keys whose value is a command line. */
 const PROGRAMS = new Set(
   (
     'alternaterefscommand askpass clean cmd command defaultkeycommand difffilter driver editor external fsmonitor ' +
@@ -62,23 +62,23 @@ function isProgram({ key, value }: ConfigurationEntry): boolean {
   return PROGRAMS.has(name) || section === 'pager' || (TOOLS.has(section) && name === 'path');
 }
 
-/** What was found, before links are resolved. */
+/** Paths found in the configuration, before links are resolved. */
 interface Named {
   files: Set<string>;
   directories: Set<string>;
   ends: Set<string>;
   patterns: Set<string>;
   unplaced: Set<string>;
-  /** Words of command lines as paths; most of them are none. */
+  /** Words of command lines as paths; most of them are no files. */
   words: Set<string>;
   /** Directories whose entries were listed. */
   listed: Set<string>;
 }
 
-/** Files that are read by themselves: conditions keep git from them for now, or they belong to a submodule. */
+/** Files to be read separately: conditions exclude them from git's current view, or they belong to a submodule. */
 interface Unread {
   files: string[];
-  /** Where relative names in them begin. */
+  /** The directory that relative names in them are resolved against. */
   base: string;
 }
 
@@ -88,7 +88,7 @@ const exists = (path: string, { stat }: ConfigurationRuntime) =>
     () => false,
   );
 
-/** The git directories of submodules below a directory `modules`: their names may have slashes. */
+/** Finds the git directories of submodules below a directory `modules`: their names may contain slashes. */
 async function moduleDirectories(
   modules: string,
   runtime: ConfigurationRuntime,
@@ -110,7 +110,7 @@ async function moduleDirectories(
 }
 
 /**
- * The settings that linked work trees have for themselves, and those of their submodules: git directories below a
+ * Returns the git directories of linked work trees, which have settings and submodules themselves: the entries of a
  * directory `worktrees`, each with the top of its work tree.
  */
 async function linkedWorkTrees(
@@ -129,7 +129,7 @@ async function linkedWorkTrees(
 
 const settingsIn = (gitDirectory: string) => [join(gitDirectory, 'config'), join(gitDirectory, 'config.worktree')];
 
-/** Undefined when git cannot read all of it. */
+/** Resolves to undefined when git cannot read a file, or when there are more than `MAX_FILES`. */
 async function readNamed(
   { top, controlPaths }: Pick<Repository, 'top' | 'controlPaths'>,
   embedded: readonly EmbeddedRepository[],
@@ -166,7 +166,7 @@ async function readNamed(
       else if (isProgram(entry)) {
         const { ends, patterns, unplaced, paths } = namedPaths(value, base, home);
         for (const end of ends) named.ends.add(end);
-        // No command of git starts an alias, so it is not worth following links or patterns for them.
+        // No command of git starts an alias, so links and patterns are not followed for them.
         if (key.startsWith('alias.')) continue;
         for (const path of paths) named.words.add(path);
         for (const pattern of patterns) named.patterns.add(pattern);
@@ -187,7 +187,7 @@ async function readNamed(
     const modules = await moduleDirectories(join(gitDirectory, 'modules'), runtime, named.listed);
     for (const directory of modules) noteFiles(settingsIn(directory), directory);
   }
-  // Before those of the modules, which do not tell where a work tree is unless they name it.
+  // Before those of the modules, whose configuration does not name the work tree unless `core.worktree` is set.
   for (const { top: base, gitDirectories } of embedded) {
     for (const directory of gitDirectories) noteFiles(settingsIn(directory), base);
   }
@@ -218,7 +218,7 @@ async function readNamed(
   return named;
 }
 
-/** The entries of the files that exist, one after the other. */
+/** Reads the entries of the files that exist, serially; undefined when git cannot read one. */
 async function readAlone(files: readonly string[], top: string, runtime: ConfigurationRuntime) {
   const all: ConfigurationEntry[] = [];
   for (const file of files) {
@@ -232,7 +232,7 @@ async function readAlone(files: readonly string[], top: string, runtime: Configu
 
 interface Known {
   files: ConfiguredFiles;
-  /** By path. */
+  /** Keyed by path. */
   stamps: ReadonlyMap<string, string>;
 }
 
@@ -241,7 +241,7 @@ async function lookUp(
   runtime: ConfigurationRuntime,
   begun: number,
 ) {
-  // Most words are no files. Those that are may be links, which can be changed.
+  // Most words are no files. Those that exist may be links, whose targets can change.
   const present = await Promise.all([...words].map(async (path) => ((await exists(path, runtime)) ? [path] : [])));
   const watched = [...new Set([...files, ...directories, ...listed, ...present.flat()])];
   const stamps = await Promise.all(watched.map((path) => stampOf(path, runtime)));
@@ -273,7 +273,7 @@ interface Matched {
   patterns: string[];
 }
 
-/** Compared without case: where that is the same file it must not be a way around. */
+/** Creates the predicate `has`. It ignores case, so that another spelling of the same file cannot bypass it. */
 function matcher({ names, folders, ends, patterns }: Matched): ConfiguredFiles['has'] {
   const lower = (paths: readonly string[]) => [...new Set(paths.map((path) => path.toLowerCase()))];
   const [known, above, tails] = [new Set(lower(names)), lower(folders), lower(ends)];
@@ -286,10 +286,10 @@ function matcher({ names, folders, ends, patterns }: Matched): ConfiguredFiles['
   return ({ path, real }) => matches(path.toLowerCase()) || matches(real.toLowerCase());
 }
 
-/** Variables that say where configuration lies, or are some of it. */
+/** Variables that locate the configuration, or are part of it. */
 const VARIABLE = /^(?:GIT_.*|HOME|XDG_CONFIG_HOME|PAGER|PATH)$/;
 
-/** Creates a reader that remembers the configuration of as many repositories as are at work. */
+/** Creates a reader that caches the configuration of up to `MAX_KNOWN` repositories; the oldest entry is evicted. */
 export function createConfiguredFilesReader(): ConfiguredFilesReader {
   const known = new Map<string, Known>();
   const findEmbedded = createEmbeddedRepositories();

@@ -1,4 +1,4 @@
-/** For every `git diff`: nothing is started, and no configuration changes what it prints. */
+/** Options of every `git diff`: it starts no program, and its output does not depend on the configuration. */
 export const DIFF_OPTIONS = [
   '--no-ext-diff',
   '--no-textconv',

@@ -1,13 +1,13 @@
-/** Differences to the last commit as text. */
+/** Text diff of tracked files against the last commit. */
 import { cutBytes } from '#server/bounded-text.ts';
 import { DIFF_OPTIONS } from './diff-options.ts';
 import { gitUnavailable, type WorkTree } from './work-tree.ts';
 
-/** Of the text, in UTF-8. */
+/** Limit of the diff's text, in UTF-8. */
 export const DIFF_MAX_BYTES = 1024 * 1024;
 const PATHS_MAX_BYTES = 64 * 1024;
 
-/** The tree without entries, which git knows without having it. */
+/** Ids of the empty tree, which git accepts even if the object is not stored. */
 const EMPTY_TREES: Record<string, string> = {
   sha1: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
   sha256: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
@@ -24,7 +24,7 @@ async function text(tree: WorkTree, args: readonly string[], maxOutputBytes: num
   return { text: pieces.join(''), cut };
 }
 
-/** What `HEAD` can be compared as; undefined before the first commit. */
+/** Returns the revision to compare with; undefined before the first commit. */
 export async function headOf(tree: WorkTree): Promise<string | undefined> {
   const { exitCode } = await tree.run(['rev-parse', '--quiet', '--verify', 'HEAD'], {
     onText: () => undefined,
@@ -40,10 +40,10 @@ async function emptyTree(tree: WorkTree): Promise<string> {
   return id;
 }
 
-/** Index and work tree together against HEAD, tracked files alone; `path` is relative to the work directory. */
+/** Diffs index and work tree together against HEAD, tracked files only; `path` is relative to the work directory. */
 export async function diffTracked(tree: WorkTree, path: string, head: string | undefined): Promise<Diff> {
   const against = head ?? (await emptyTree(tree));
-  // A byte more than is kept shows that something was cut.
+  // The limit allows one byte more than is returned, which shows that the text was truncated.
   const found = await text(tree, ['diff', ...DIFF_OPTIONS, '--no-renames', against, '--', path], DIFF_MAX_BYTES);
   const cut = cutBytes(found.text, DIFF_MAX_BYTES);
   return { text: cut, truncated: found.cut || cut.length < found.text.length };

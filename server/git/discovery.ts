@@ -1,6 +1,6 @@
 /**
- * Where git finds the repository of a directory: the same search, done on files alone. In doubt a directory is taken for
- * a repository, so that what git would use is never missed.
+ * Finds the repository that git uses in a directory: the same search, by reading files only. In doubt a directory is
+ * treated as a repository, so that no repository that git would use is missed.
  */
 import { dirname, join, resolve } from 'node:path';
 import { directoriesDown, isInside } from '#server/files/paths.ts';
@@ -10,11 +10,11 @@ import type { Runtime } from '#server/runtime/runtime.ts';
 export type DiscoveryFiles = Pick<Runtime, 'readFile' | 'realpath' | 'stat'>;
 
 export interface FoundRepository {
-  /** The directory that holds the `.git` entry; of a bare repository the repository itself. */
+  /** The directory that contains the `.git` entry; for a bare repository, the repository itself. */
   directory: string;
   /** Undefined where the `.git` entry is a file that git refuses. */
   gitDirectory: string | undefined;
-  /** Git takes the directory itself for a repository: it may have been built from ordinary files. */
+  /** Git treats the directory itself as a repository: it may have been built from ordinary files. */
   bare: boolean;
 }
 
@@ -37,7 +37,7 @@ async function hasHead(directory: string, files: DiscoveryFiles, written: readon
   return real !== join(expected, 'HEAD');
 }
 
-/** Whether the directory has what only few have that are no repository. Most answers end here. */
+/** Cheap pre-check: whether the directory has an entry that is rare outside of repositories. Most searches end here. */
 async function looksLikeRepository(
   directory: string,
   files: DiscoveryFiles,
@@ -57,12 +57,12 @@ async function mayBeRepository(directory: string, files: DiscoveryFiles, written
   return hasHead(directory, files, written);
 }
 
-/** What git accepts in `HEAD`: the name of a branch or the id of a commit. */
+/** Content that git accepts in `HEAD`: the name of a branch or the id of a commit. */
 const HEAD_CONTENT = /^(?:ref:\s*refs\/|[0-9a-fA-F]{40})/;
 
 /**
- * Whether git is certain to take the `.git` directory for a repository: it passes over one that is broken, and searches
- * on above it.
+ * Whether git is certain to use the `.git` directory as a repository: it skips a broken one and continues the search in
+ * the parent directory.
  */
 async function isRepository(gitDirectory: string, files: DiscoveryFiles): Promise<boolean> {
   const [head, common] = await Promise.all([
@@ -78,7 +78,7 @@ async function isRepository(gitDirectory: string, files: DiscoveryFiles): Promis
   return objects && refs;
 }
 
-/** The repository of the `.git` entry of the directory; undefined where git searches on. */
+/** Returns the repository of the directory's `.git` entry; undefined where git continues the search. */
 async function entryOf(directory: string, files: DiscoveryFiles): Promise<FoundRepository | undefined> {
   const entry = join(directory, '.git');
   const stats = await files.stat(entry).catch(() => undefined);
@@ -88,7 +88,7 @@ async function entryOf(directory: string, files: DiscoveryFiles): Promise<FoundR
   return stats?.isFile() ? { directory, gitDirectory: await pointedAt(entry, files), bare: false } : undefined;
 }
 
-/** The repository that git uses when it runs in the directory (links resolved). */
+/** Returns the repository that git uses when it runs in the directory (links resolved). */
 export function discoverRepository(real: string, files: DiscoveryFiles): Promise<FoundRepository | undefined> {
   return discover(real, files, []);
 }
@@ -109,11 +109,11 @@ async function discover(
 export interface BareSearch {
   /** Files (links resolved) that are treated as if they existed. */
   written?: readonly string[];
-  /** A directory whose `.git` entry ends the search at the latest. */
+  /** A directory whose `.git` entry bounds the search. */
   top?: string | undefined;
 }
 
-/** Whether git that runs in the directory (links resolved; it need not exist) finds a bare repository. */
+/** Whether git, when run in the directory (links resolved; it need not exist), finds a bare repository. */
 export async function findsBareRepository(
   real: string,
   files: DiscoveryFiles,

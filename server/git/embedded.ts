@@ -1,6 +1,6 @@
 /**
- * Embedded repositories: those that `git status` and `git diff` enter from the one around them, because its index has
- * their commits (gitlinks), whether or not `.gitmodules` declares them. Cached until an index changes.
+ * Embedded repositories: those that `git status` and `git diff` enter from the repository around them, because its
+ * index has their commits (gitlinks), whether or not `.gitmodules` declares them. Cached until an index changes.
  */
 import { join } from 'node:path';
 import { controlPathsOf, type Repository } from '#server/project-files/repository.ts';
@@ -9,11 +9,11 @@ import { areSettled, stampOf } from './stamps.ts';
 
 export interface EmbeddedRepository {
   top: string;
-  /** Its git directory, and the one that a linked work tree shares; also with links resolved. */
+  /** Its git directory, and the common directory of a linked work tree; also with links resolved. */
   gitDirectories: string[];
 }
 
-/** Finds them at any depth. Undefined when git cannot read an index, or there are too many. */
+/** Finds embedded repositories at any depth. Undefined when git cannot read an index, or there are too many. */
 export type EmbeddedRepositories = (
   repository: Pick<Repository, 'top' | 'controlPaths'>,
   runtime: ConfigurationRuntime,
@@ -27,10 +27,10 @@ const MAX_LIST_BYTES = 512 * 1024 * 1024;
 /** The mode of a gitlink, as text and as every version of the index file stores it. */
 const MODE_TEXT = '160000 ';
 const MODE_BYTES = Buffer.from([0, 0, 0xe0, 0]);
-/** The extension of an index that has a part of its entries in another file. */
+/** Signature of the extension that marks a split index: part of its entries is in another file. */
 const SPLIT_INDEX = Buffer.from('link\0');
 
-/** Whether an index may have gitlinks. Most have none, and need no git that lists their entries. */
+/** Whether an index may have gitlinks. Most have none, which saves the git process that lists their entries. */
 async function mayHaveGitlinks(index: string, { readFile }: ConfigurationRuntime): Promise<boolean> {
   const bytes = await readFile(index, { maxBytes: MAX_INDEX_BYTES }).catch(() => undefined);
   if (!bytes) return true;
@@ -38,7 +38,7 @@ async function mayHaveGitlinks(index: string, { readFile }: ConfigurationRuntime
   return buffer.includes(MODE_BYTES) || buffer.includes(SPLIT_INDEX);
 }
 
-/** Paths of the gitlinks below the top of a work tree; undefined when git cannot list them. */
+/** Returns the paths of gitlinks below the top of a work tree; undefined when git cannot list them. */
 async function listGitlinks(top: string, runtime: ConfigurationRuntime): Promise<string[] | undefined> {
   const paths = new Set<string>();
   let rest = '';
@@ -53,11 +53,11 @@ async function listGitlinks(top: string, runtime: ConfigurationRuntime): Promise
       }
     },
   });
-  // Without git there is none that would enter them.
+  // Where git is not installed, no repository is entered.
   return done === false ? undefined : [...paths];
 }
 
-/** A bounded cache of what was read from files, each entry as long as the files' stamps are the same. */
+/** Creates a bounded cache of values read from files; an entry is valid while the files' stamps are unchanged. */
 function createStampCache<Value>() {
   const cached = new Map<string, { stamp: string; value: Value }>();
 
@@ -97,7 +97,7 @@ export function createEmbeddedRepositories(): EmbeddedRepositories {
     });
   }
 
-  /** Undefined where nothing is checked out. */
+  /** Undefined where no submodule is checked out. */
   async function repositoryAt(top: string, runtime: ConfigurationRuntime): Promise<EmbeddedRepository | undefined> {
     const entry = join(top, '.git');
     const gitDirectories = await cachedDirectories(top, [entry], runtime, async ([present]) => {

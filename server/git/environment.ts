@@ -1,10 +1,10 @@
 /**
- * What git is told through its environment, so that nothing a repository configures is started. Every setting stands in
- * variables and not in arguments: they reach the processes that git (or `gh`) starts itself, and a key may hold any
- * character, `=` too.
+ * Environment of git processes, so that no program that a repository configures is started. Settings are passed in
+ * variables and not in arguments: variables reach the processes that git (or `gh`) starts itself, and a key may contain
+ * any character, `=` too.
  */
 
-/** Of the user's `GIT_` variables those that say where configuration lies; all others would say what to work on. */
+/** The user's `GIT_` variables that locate the configuration; all others would select what git works on. */
 const KEPT = [
   'GIT_CONFIG_GLOBAL',
   'GIT_CONFIG_SYSTEM',
@@ -13,10 +13,10 @@ const KEPT = [
   'GIT_EXEC_PATH',
 ];
 
-/** Set by us alone: where git reads it back, it honours the settings given by variables (since 2.31). */
+/** Set only by us: if git returns it, git supports settings in variables (since 2.31). */
 export const PROBE = 'servicecode.settings';
 
-/** Beside filters, which have names of their own: what a repository's configuration could start or write. */
+/** Settings of a fixed name that could start a program or write; filters, whose names vary, follow per repository. */
 const SETTINGS: readonly (readonly [key: string, value: string])[] = [
   [PROBE, 'true'],
   ['core.fsmonitor', ''],
@@ -27,24 +27,24 @@ const SETTINGS: readonly (readonly [key: string, value: string])[] = [
   ['core.editor', 'false'],
   ['credential.helper', ''],
   ['diff.external', ''],
-  // Would take the lock of the index, whatever is said about optional locks.
+  // Refreshing would take the lock of the index, regardless of `GIT_OPTIONAL_LOCKS`.
   ['diff.autoRefreshIndex', 'false'],
-  // An index of ours would have a part in the repository.
+  // A temporary index of ours would write its shared part into the repository.
   ['core.splitIndex', 'false'],
   ['protocol.allow', 'never'],
-  // Else a directory in the project that looks like a bare repository is one.
+  // Default: a directory in the project that looks like a bare repository is used as one.
   ['safe.bareRepository', 'explicit'],
   ['submodule.recurse', 'false'],
   ['core.quotePath', 'false'],
   ['color.ui', 'false'],
 ];
 
-/** How git writes a count: blanks and a sign may precede it. Anything else makes git fail, and is left to it. */
+/** A count as git parses it: blanks and a sign may precede it. Any other value is passed on, and git fails. */
 const COUNT = /^\s*\+?(\d+)$/;
 
 /**
- * The environment of a command whose gits must not use a bare repository that they find by searching: one may have been
- * built from ordinary files. The setting follows those that the environment has already. Git before 2.38 ignores it.
+ * Returns the environment of a command whose git processes must not use a bare repository that they discover: one may
+ * have been built from ordinary files. The setting is appended to those of the environment. Git before 2.38 ignores it.
  */
 export function withExplicitRepositories(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { GIT_CONFIG_COUNT: count = '' } = environment;
@@ -58,7 +58,7 @@ export function withExplicitRepositories(environment: NodeJS.ProcessEnv): NodeJS
   };
 }
 
-/** Without a command of theirs, and not missed for it. */
+/** Empties the filter's commands; `required` is off, so that git does not fail without them. */
 const filterSettings = (filter: string) =>
   [
     [`filter.${filter}.clean`, ''],
@@ -67,7 +67,7 @@ const filterSettings = (filter: string) =>
     [`filter.${filter}.required`, 'false'],
   ] as const;
 
-/** The environment for git; `filters` are the names of those that are configured. */
+/** Returns the environment for git; `filters` are the names of the configured filters. */
 export function gitEnvironment(environment: NodeJS.ProcessEnv, filters: readonly string[] = []): NodeJS.ProcessEnv {
   const own = Object.entries(environment).filter(([name]) => !/^GIT_/i.test(name) || KEPT.includes(name));
   const settings = [...SETTINGS, ...filters.flatMap(filterSettings)];

@@ -1,4 +1,4 @@
-/** Git as the file actions use it. */
+/** Git for the file actions. */
 import type { Clock } from '#server/clock.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { WorkDirectory } from '#server/files/work-directory.ts';
@@ -7,7 +7,7 @@ import { createPullRequests, type PullRequests } from './pull-request.ts';
 import type { GitRuntime, WorkTree } from './work-tree.ts';
 
 export interface Git {
-  /** Throws 40908 and the signal's reason. */
+  /** Throws `fs.git_unavailable` and the signal's reason. */
   open(directory: string, signal: AbortSignal): Promise<WorkTree>;
   /** Undefined without git and outside of a repository. Throws the signal's reason. */
   marks(directory: Pick<WorkDirectory, 'root'>, signal: AbortSignal): Promise<GitMarks | undefined>;
@@ -18,7 +18,7 @@ export interface Git {
 export interface GitDeps {
   runtime: GitRuntime;
   clock: Pick<Clock, 'now'>;
-  /** How long all processes of one request may take together; default `GIT_TIMEOUT_MS`. */
+  /** Time limit of all processes of one request together; default `GIT_TIMEOUT_MS`. */
   timeoutMs?: number | undefined;
 }
 

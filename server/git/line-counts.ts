@@ -1,4 +1,4 @@
-/** How many lines have changed since the last commit. */
+/** Counts lines added and deleted since the last commit. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ export interface LineCounts {
   deletions: number;
 }
 
-/** Adds up `git diff --numstat`, line by line; binary files have `-` there. */
+/** Sums up `git diff --numstat` incrementally; binary files have `-` instead of numbers. */
 function createNumstatReader(): { write(text: string): void; counts: LineCounts } {
   const counts: LineCounts = { additions: 0, deletions: 0 };
   let rest = '';
@@ -44,8 +44,8 @@ async function numstat(tree: WorkTree, args: readonly string[], index?: string):
 }
 
 /**
- * An index of the files of HEAD that have changed and of nothing else, so that git does not walk the whole of HEAD and
- * of the work tree once more.
+ * Counts with a temporary index that contains only the changed files of HEAD, so that git does not walk all of HEAD and
+ * of the work tree again.
  */
 async function numstatOfFew(tree: WorkTree, records: readonly string[]): Promise<LineCounts> {
   const directory = await mkdtemp(join(tmpdir(), 'service-code-index-'));
@@ -64,15 +64,15 @@ async function numstatOfFew(tree: WorkTree, records: readonly string[]): Promise
 }
 
 export interface LineCounter {
-  /** Takes a change as git tells it. */
+  /** Adds a change that git reported. */
   add(entry: StatusEntry): void;
-  /** Lines of work tree and index together against HEAD. */
+  /** Counts lines of work tree and index together against HEAD. */
   count(): Promise<LineCounts>;
 }
 
 export function createLineCounter(tree: WorkTree): LineCounter {
   const records: string[] = [];
-  /** Something is in the index that HEAD has not, or the other way round. */
+  /** Whether the index has a path that HEAD lacks, or the other way round. */
   let needsHead = false;
   return {
     add({ path, status, head }) {

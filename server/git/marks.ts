@@ -1,8 +1,8 @@
-/** What git says of each path, from the changes that it tells of. */
+/** The git status of each path, derived from the changes that git reports. */
 import type { FileEntry, GitStatus } from '#schema/file-entry.ts';
 import type { StatusEntry } from './status-output.ts';
 
-/** The mark of a path relative to the work directory, links resolved. */
+/** Returns the status of a path relative to the work directory, links resolved. */
 export type GitMarks = (path: string, kind: FileEntry['kind']) => GitStatus;
 
 const parents = function* (path: string): Generator<string> {
@@ -11,15 +11,15 @@ const parents = function* (path: string): Generator<string> {
 
 export interface MarkTable {
   add(entry: Pick<StatusEntry, 'path' | 'status'>): void;
-  /** Paths with a change of their own. */
+  /** Paths that git reported themselves, in contrast to their parents. */
   known: { has(path: string): boolean };
   of: GitMarks;
 }
 
 export function createMarks(): MarkTable {
-  /** Of files, and of directories that are untracked or ignored as a whole. */
+  /** Statuses of files, and of directories that are untracked or ignored as a whole. */
   const own = new Map<string, GitStatus>();
-  /** Of directories with changes beneath. */
+  /** Statuses of directories that contain changes. */
   const beneath = new Map<string, 'conflicted' | 'modified'>();
 
   const inherited = (path: string): GitStatus | undefined => {
@@ -39,7 +39,7 @@ export function createMarks(): MarkTable {
       const mark = status === 'conflicted' ? 'conflicted' : 'modified';
       for (const parent of parents(name)) {
         const known = beneath.get(parent);
-        // Those above it are marked as strongly.
+        // Its parents already have this status or a stronger one.
         if (known === mark || known === 'conflicted') break;
         beneath.set(parent, mark);
       }

@@ -1,5 +1,5 @@
 /**
- * The files that a command line in git's configuration may name, read with suspicion: as it is written, and as a shell
+ * The files that a command line in git's configuration may name. Read conservatively: as it is written, and as a shell
  * would pass its words on.
  */
 import { join, normalize, resolve } from 'node:path';
@@ -8,30 +8,30 @@ import { unquote } from '#server/processes/shell-words.ts';
 import { expandPath } from './configuration.ts';
 
 export interface NamedPaths {
-  /** Paths end with one of them: where the directory before it leads is known to the shell alone. */
+  /** Suffixes of paths: only the shell resolves the directory before them. */
   ends: string[];
-  /** Sources of regular expressions that paths match, of words with globs or expansions. */
+  /** Sources of regular expressions that paths match, derived from words with globs or expansions. */
   patterns: string[];
-  /** Those ends and patterns that may be anywhere, not only below the top. */
+  /** The ends and patterns that may be in any directory, not only below the top. */
   unplaced: string[];
-  /** Where the words lead when the shell runs at the top of the work tree. */
+  /** Paths of the words, resolved against the top of the work tree. */
   paths: string[];
 }
 
-/** Lines in lines (`sh -c '…'`): deeper ones are not read. */
+/** Nested command lines (`sh -c '…'`): deeper ones are not parsed. */
 const MAX_DEPTH = 5;
 
-/** The text between the places where a word of a command line may begin or end. */
+/** The text between characters that may delimit words of a command line. */
 const WORDS = /[^\s'"`;&|()<>{}=,]+/g;
-/** A word with its quotes and escapes. */
+/** A word including its quotes and escapes. */
 const SHELL_WORD = /(?:\\[\s\S]|\$'(?:[^'\\]|\\[\s\S])*'|'[^']*'|"(?:[^"\\]|\\[\s\S])*"|[^\s'"\\`;&|()<>])+/g;
 
-/** Stands for a text that only the shell knows. No value of git's configuration holds it. */
+/** Placeholder for a text that only the shell can expand. No value of git's configuration contains it. */
 const UNKNOWN = '\0';
 const EXPANSION = /\$\{[^{}]*\}|\$\([^()]*\)|`[^`]*`|\$\w+|\$[@*#?$!-]|\{[^{}\s'"]*(?:,|\.\.)[^{}\s'"]*\}/g;
 const GLOB = /\[[^\]]*\]|[*?\0]/g;
 
-/** The line, and the texts that a shell makes of its words, quotes removed. */
+/** Yields the line, and the texts of its words after a shell removes the quotes. */
 function* spellings(line: string, depth = 0): Generator<string> {
   yield line;
   if (depth === MAX_DEPTH) return;
@@ -41,7 +41,7 @@ function* spellings(line: string, depth = 0): Generator<string> {
   }
 }
 
-/** The line with expansions and substitutions replaced, from the inside out. */
+/** Returns the line with expansions and substitutions replaced, innermost first. */
 function withoutExpansions(line: string): string {
   let text = line;
   for (let depth = 0; depth < MAX_DEPTH; depth++) text = text.replace(EXPANSION, UNKNOWN);
@@ -56,7 +56,7 @@ function wordsOf(line: string): Set<string> {
   return words;
 }
 
-/** The source of an expression for paths that end with the text. */
+/** Returns the source of an expression for paths that end with the text. */
 function patternOf(end: string): string {
   let source = '';
   let at = 0;
@@ -69,20 +69,20 @@ function patternOf(end: string): string {
 }
 
 /**
- * The files that a command line may name. A word with a slash names every path that ends with it, another one a file at
- * the top, where git runs it.
+ * Returns the files that a command line may name. A word with a slash names every path that ends with it, a word
+ * without one a file at the top, where git runs it.
  */
 export function namedPaths(line: string, top: string, home: string): NamedPaths {
   const moves = /\bcd\b/.test(line);
   const named: NamedPaths = { ends: [], patterns: [], unplaced: [], paths: [] };
   for (const word of wordsOf(line)) {
-    // Where a variable leads is not known; options and placeholders of git lead nowhere.
+    // The value of a variable is unknown here; options and git's placeholders name no files.
     const [start = ''] = /^(?:\$\w*|\0)/.exec(word) ?? [];
     const path = normalize(word.startsWith('~') ? expandPath(word, top, home) : word.slice(start.length));
     const rest = path.replace(/^(?:\.\.?\/)+/, '');
     if (/^[-%]|^(?:\.{0,2}|\/)$/.test(rest)) continue;
     const isPattern = rest.search(GLOB) !== -1;
-    // Most globs without a letter are no file names but regular expressions.
+    // Most globs without a letter or digit are regular expressions, not file names.
     if (isPattern && !/[A-Za-z0-9]/.test(rest.replace(GLOB, ''))) continue;
     const isName = !word.includes('/') && !moves && !rest.includes(UNKNOWN) && start === '';
     const joined = start === UNKNOWN && !rest.startsWith('/');

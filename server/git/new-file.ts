@@ -1,22 +1,22 @@
 /**
- * A whole file as an addition, in the words of `git diff`. It is read here and not by git, which would open a path
- * again, and would ask the attributes of the project what to do with its content.
+ * A whole file as an addition, in the format of `git diff`. It is read here and not by git, which would open the path
+ * again and apply the project's attributes to its content.
  */
 import { StringDecoder } from 'node:string_decoder';
 import { cutBytes } from '#server/bounded-text.ts';
 import { DIFF_MAX_BYTES, type Diff } from './diff.ts';
 
-/** As many bytes as git looks at. */
+/** The number of bytes that git checks for NUL. */
 const BINARY_SAMPLE_BYTES = 8000;
 const CHUNK_BYTES = 64 * 1024;
 
 export interface NewFile {
-  /** Below the top of the work tree. */
+  /** Relative to the top of the work tree. */
   path: string;
   mode: '100644' | '100755' | '120000';
-  /** Not looked into. */
+  /** Whether the file is too large to be read; it is reported as binary. */
   tooLarge?: boolean;
-  /** The next bytes, at most so many; none at the end. */
+  /** Returns the next bytes, at most `maxBytes`; empty at the end. */
   read(maxBytes: number): Promise<Uint8Array>;
 }
 
@@ -33,7 +33,7 @@ const ESCAPES: Record<string, string> = {
 };
 const octal = (char: string) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`;
 
-/** As git writes names in headers: quoted where a reader of lines would stumble. */
+/** Quotes a name as git does in headers: only if it contains special characters. */
 function quoted(name: string): string {
   // eslint-disable-next-line no-control-regex
   const special = /["\\\x00-\x1f\x7f]/g;
@@ -56,7 +56,7 @@ export async function diffNewFile({ path, mode, read, tooLarge = false }: NewFil
   const add = (text: string) => {
     if (text === '') return;
     for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1;
-    // The marker of a line that follows is written when it does.
+    // The `+` of a following line is written when that line arrives.
     if (kept.length <= DIFF_MAX_BYTES) kept += (atLineStart ? '+' : '') + text.replace(/\n(?!$)/g, '\n+');
     atLineStart = text.endsWith('\n');
   };
@@ -75,7 +75,7 @@ export async function diffNewFile({ path, mode, read, tooLarge = false }: NewFil
   if (seen === 0) return { text: head, truncated: false };
   const count = lines + (atLineStart ? 0 : 1);
   const end = atLineStart ? '' : '\n\\ No newline at end of file\n';
-  // A name with a space is told from a time behind it by the tab.
+  // The tab after a name with a space separates it from a timestamp.
   const whole = `${head}--- /dev/null\n+++ ${name}${path.includes(' ') ? '\t' : ''}\n@@ -0,0 +1${count === 1 ? '' : `,${count}`} @@\n${kept}${end}`;
   const text = cutBytes(whole, DIFF_MAX_BYTES);
   return { text, truncated: text.length < whole.length };

@@ -1,4 +1,4 @@
-/** The pull request of a branch, asked of GitHub's own tool and remembered for a while. */
+/** Cache of the pull request of each work directory's branch, read from GitHub's tool `gh`. */
 import { z } from 'zod';
 import type { PullRequest } from '#schema/git.ts';
 import { jsonText } from '#server/json.ts';
@@ -25,14 +25,14 @@ const ghReply = jsonText.pipe(
 const STATES = { OPEN: 'open', MERGED: 'merged', CLOSED: 'closed' } as const;
 
 export interface PullRequests {
-  /** Of the branch that is checked out; null when there is none, without the tool, and when it fails. Never rejects. */
+  /** Finds the current branch's pull request; null if there is none or `gh` is missing or fails. Never rejects. */
   find(tree: WorkTree, branch: Promise<string>): Promise<PullRequest | null>;
   close(): void;
 }
 
 interface Remembered {
   askedAt: number;
-  /** What was checked out then; undefined where that is not known. */
+  /** The branch that was checked out at that time; undefined if it could not be read. */
   branch: Promise<string | undefined>;
   found: Promise<PullRequest | null>;
 }
@@ -46,7 +46,7 @@ export function createPullRequests({
   clock: Pick<Clock, 'now'>;
   timeoutMs?: number;
 }): PullRequests {
-  /** By directory, longest known first. */
+  /** Keyed by directory, least recently queried first. */
   const remembered = new Map<string, Remembered>();
   const closed = new AbortController();
 

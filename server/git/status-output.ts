@@ -1,4 +1,4 @@
-/** Reading what `git status --porcelain=v2 -z --branch` prints, as it comes. */
+/** Incremental parser of the output of `git status --porcelain=v2 -z --branch`. */
 import type { GitChange } from '#schema/git.ts';
 
 export interface BranchFacts {
@@ -10,14 +10,14 @@ export interface BranchFacts {
 }
 
 export interface StatusEntry {
-  /** Below the top of the work tree; a directory that is untracked or ignored as a whole ends with a slash. */
+  /** Relative to the top of the work tree; a directory that is untracked or ignored as a whole ends with a slash. */
   path: string;
   status: GitChange;
-  /** What HEAD has at this path; undefined where index and HEAD do not have the same paths there. */
+  /** The entry of HEAD at this path; undefined where index and HEAD have different paths. */
   head: { mode: string; id: string } | undefined;
 }
 
-/** Of the two letters, of which the first is of the index and the second of the work tree. */
+/** Returns the status of two letters: the first is of the index, the second of the work tree. */
 function statusOf(xy: string): GitChange | undefined {
   if (xy.includes('D')) return 'deleted';
   if (/[MT]/.test(xy)) return 'modified';
@@ -25,11 +25,11 @@ function statusOf(xy: string): GitChange | undefined {
   return xy.includes('A') ? 'added' : undefined;
 }
 
-/** Changes of the index that leave it the paths of HEAD. */
+/** Changes of the index that keep the path as it is in HEAD. */
 const SAME_PATH = /^[.MT]/;
 const NO_OBJECT = /^0+$/;
 
-/** Splits off so many words; the rest is a path, which may have spaces. */
+/** Splits off `count` words; the rest is a path, which may have spaces. */
 function words(record: string, count: number): { fields: string[]; path: string } {
   const fields = record.split(' ', count);
   return { fields, path: record.slice(fields.join(' ').length + 1) };
@@ -45,7 +45,7 @@ function takeHeader(line: string, branch: BranchFacts): void {
   }
 }
 
-/** The entry of a record; undefined for what is none. */
+/** Returns the entry of a record; undefined for other records. */
 function entryOf(record: string): StatusEntry | undefined {
   const [kind] = record;
   if (kind === '?' || kind === '!') {
@@ -60,14 +60,14 @@ function entryOf(record: string): StatusEntry | undefined {
   return status && { path, status, head: samePath ? { mode, id } : undefined };
 }
 
-/** Takes the output in pieces and hands each entry over when it is whole. */
+/** Creates a parser of chunks of output; `onEntry` receives each entry as soon as it is complete. */
 export function createStatusReader(onEntry: (entry: StatusEntry) => void): {
   write(text: string): void;
-  /** Whole when git has ended. */
+  /** Complete after git has exited. */
   branch: BranchFacts;
 } {
   const branch: BranchFacts = { branch: '', ahead: 0, behind: 0, unborn: false };
-  /** The next record is the former name of what was renamed. */
+  /** Whether the next record is the old name of a renamed entry. */
   let skip = false;
   let rest = '';
 

@@ -1,4 +1,4 @@
-/** What has changed in a work directory since the last commit. */
+/** Changes in a work directory since the last commit. */
 import type { GitStatusReply } from '#schema/git.ts';
 import type { RelativePath } from '#server/files/work-directory.ts';
 import { createLineCounter } from './line-counts.ts';
@@ -6,12 +6,12 @@ import { createStatusReader, type BranchFacts, type StatusEntry } from './status
 import { dirtySubmodules } from './submodules.ts';
 import { gitUnavailable, type WorkTree } from './work-tree.ts';
 
-/** Some 300,000 paths; a reply is held in memory. */
+/** Some 300,000 paths; a reply is built in memory. */
 const STATUS_MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * One run of git for everything below the work directory. `onEntry` is told each change as git tells it, with paths
- * relative to the work directory.
+ * Runs git a single time for everything below the work directory. `onEntry` receives each change as soon as git prints
+ * it, with paths relative to the work directory.
  */
 export async function readStatus(
   tree: WorkTree,
@@ -22,7 +22,7 @@ export async function readStatus(
   const reader = createStatusReader(({ path, ...entry }) => {
     const own = inside(path);
     if (own === undefined) return;
-    // The work directory itself, where it is untracked as a whole.
+    // The work directory itself, if it is untracked as a whole.
     onEntry({ path: own === '' ? './' : own, ...entry });
   });
   const args = [
@@ -34,9 +34,9 @@ export async function readStatus(
     '--untracked-files=normal',
     `--ignored=${ignored ? 'traditional' : 'no'}`,
     '--find-renames',
-    // Else git starts a git in each, which obeys what is configured there.
+    // Default: git starts a git process in each submodule, which obeys the configuration there.
     '--ignore-submodules=dirty',
-    // A rename across the border is an addition or a deletion here.
+    // A rename into or out of the work directory is reported as an addition or a deletion.
     ...(prefix === '' ? [] : ['--', '.']),
   ];
   const { cut } = await tree.read(args, { onText: reader.write, maxOutputBytes: STATUS_MAX_BYTES });
@@ -44,7 +44,7 @@ export async function readStatus(
   return reader.branch;
 }
 
-/** Whether the entry is one of the paths or lies below one. */
+/** Whether the entry is one of the paths or is below one. */
 const isAmong = (paths: readonly RelativePath[]) => {
   const wanted = new Set<string>(paths);
   return (entry: string): boolean => {
@@ -56,7 +56,7 @@ const isAmong = (paths: readonly RelativePath[]) => {
   };
 };
 
-/** The reply, but for the pull request; `paths` choose among the entries alone. */
+/** Builds the reply without the pull request; `paths` only filter the entries. */
 export async function gitStatus(
   tree: WorkTree,
   paths: readonly RelativePath[],

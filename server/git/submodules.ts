@@ -1,6 +1,6 @@
 /**
- * Submodules with changes of their own. Git would start a git in each of them, which obeys what is configured there;
- * here each is opened as any other work tree is, with its own filters switched off by name.
+ * Submodules with changes in them. Git would start a git process in each, which obeys the configuration there; here
+ * each is opened like any other work tree, with its filters disabled by name.
  */
 import { lstat, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ async function records(tree: WorkTree, args: readonly string[]): Promise<string[
   return exitCode === 0 ? text.split('\0').filter((record) => record !== '') : [];
 }
 
-/** Where submodules are said to be, relative to the directory of the tree. */
+/** Returns the paths of submodules in `.gitmodules`, relative to the directory of the tree. */
 async function declaredPaths(tree: WorkTree): Promise<string[]> {
   const { directory, prefix } = tree;
   const up = '../'.repeat(prefix.split('/').length - 1);
@@ -37,11 +37,11 @@ async function declaredPaths(tree: WorkTree): Promise<string[]> {
   });
 }
 
-/** Whether anything in it differs from its own last commit. */
+/** Whether anything in the submodule differs from its last commit. */
 async function isDirty(tree: WorkTree, path: string, depth: number): Promise<boolean> {
   try {
     const inner = await tree.enter(path);
-    // What is not checked out belongs to the repository around it.
+    // The files of a submodule that is not checked out belong to the repository around it.
     if (inner.prefix !== '') return false;
     const args = ['status', '--porcelain=v1', '-z', '--untracked-files=normal', '--ignore-submodules=dirty'];
     const { cut } = await inner.read(args, { onText: () => undefined, maxOutputBytes: 0 });
@@ -52,7 +52,7 @@ async function isDirty(tree: WorkTree, path: string, depth: number): Promise<boo
   }
 }
 
-/** Submodules with changes in them, but for the `known` ones. */
+/** Returns the submodules with changes in them, except the `known` ones. */
 export async function dirtySubmodules(
   tree: WorkTree,
   known: { has(path: string): boolean },

@@ -1,4 +1,4 @@
-/** The work tree around a directory, and running git in it with nothing that it configures. */
+/** Finds the work tree around a directory and runs git in it, without any program that the repository configures. */
 import { join } from 'node:path';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { exceededMemory } from '#server/processes/memory-limit.ts';
@@ -8,25 +8,25 @@ import { ownPrograms, type OwnPrograms, type ProgramRuntime } from '#server/runt
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { PROBE, gitEnvironment } from './environment.ts';
 
-/** Of all git processes of one request together. */
+/** Time limit of all git processes of one request together. */
 export const GIT_TIMEOUT_MS = 30_000;
-/** Bytes that git, and what it starts, may allocate: it reads index, configuration and changed files whole. */
+/** Bytes that git and its child processes may allocate: git reads index, configuration and changed files whole. */
 export const GIT_MAX_MEMORY = 2 * 1024 ** 3;
 const STDERR_MAX_CHARS = 4000;
 const FACTS_MAX_BYTES = 1024 * 1024;
-/** A repository with more of them is refused: each takes variables of the environment. */
+/** A repository with more filters is refused: each needs variables of the environment. */
 const MAX_FILTERS = 256;
 
 export type GitRuntime = ProgramRuntime & Pick<Runtime, 'spawn'>;
 
 export interface GitOptions {
-  /** Told the output as it comes. */
+  /** Receives the output in chunks. */
   onText(text: string): void;
-  /** Where output is cut and git stopped. */
+  /** Output beyond it is truncated, and git is stopped. */
   maxOutputBytes: number;
-  /** What git reads. */
+  /** Written to git's standard input. */
   input?: string;
-  /** Another index than that of the repository. */
+  /** Path of an index to use instead of the repository's. */
   index?: string | undefined;
 }
 
@@ -35,26 +35,26 @@ export interface GitEnd extends CommandEnd {
 }
 
 export interface WorkTree {
-  /** Where git runs, as named. */
+  /** The directory that git runs in, as named. */
   directory: string;
-  /** The directory below the top of the work tree, with a slash at its end; empty at the top. */
+  /** Path of the directory below the top of the work tree, with a slash at its end; empty at the top. */
   prefix: string;
-  /** The work tree that a directory below lies in; the time is that of this one. */
+  /** Opens the work tree that contains a directory below this one; both share one time limit. */
   enter(path: string): Promise<WorkTree>;
-  /** For what else works in the repository. */
+  /** The environment for other programs that work in the repository. */
   environment: NodeJS.ProcessEnv;
   /** Finds such a program. */
   findProgram: OwnPrograms['find'];
-  /** Runs git in the directory. Throws 40908 when it does not end in time, and the signal's reason. */
+  /** Runs git in the directory. Throws `fs.git_unavailable` on a timeout, and the signal's reason. */
   run(args: readonly string[], options: GitOptions): Promise<GitEnd>;
-  /** As `run`, for what must succeed: throws 40908 with what git says. Resolves to whether output was cut. */
+  /** Like `run`, but throws `fs.git_unavailable` with git's message on failure. `cut`: the output was truncated. */
   read(args: readonly string[], options: GitOptions): Promise<{ cut: boolean }>;
 }
 
 export const gitUnavailable = (directory: string, why: string) =>
   new ServiceError('fs.git_unavailable', `git unavailable at ${directory}: ${why}`);
 
-/** What git says of a failure, without its `fatal: `. */
+/** Returns git's message of a failure, without its `fatal: `. */
 const reason = ({ stderr, exitCode }: GitEnd) => {
   if (exceededMemory(exitCode)) return `it needs more than ${GIT_MAX_MEMORY / 1024 ** 3} GiB of memory`;
   const lines = stderr.split('\n').filter((line) => line.trim() !== '');
@@ -62,14 +62,14 @@ const reason = ({ stderr, exitCode }: GitEnd) => {
   return told?.replace(/^(fatal|error): /, '').trim() || `git ended with ${exitCode}`;
 };
 
-/** Names of the filters in `git config --get-regexp` with `-z --name-only`: a name may hold dots. */
+/** Extracts the filters' names from `git config -z --name-only --get-regexp`: a name may contain dots. */
 const filterNames = (keys: readonly string[]) => [
   ...new Set(keys.flatMap((key) => /^filter\.([\s\S]+)\.[^.]+$/.exec(key)?.[1] ?? [])),
 ];
 
 /**
- * Looks for the work tree that a directory lies in. Throws 40908 where git is missing or too old, refuses the
- * repository, or finds no work tree, and the signal's reason.
+ * Opens the work tree that contains a directory. Throws `fs.git_unavailable` where git is missing or too old, refuses
+ * the repository, or finds no work tree, and the signal's reason.
  */
 export async function openWorkTree(
   directory: string,
@@ -82,7 +82,7 @@ export async function openWorkTree(
     runtime: GitRuntime;
     signal: AbortSignal;
     timeoutMs?: number | undefined;
-    /** Those of the work tree around this one. */
+    /** The programs found for the work tree around this one. */
     programs?: OwnPrograms;
   },
 ): Promise<WorkTree> {
@@ -135,14 +135,14 @@ export async function openWorkTree(
   ]);
   if (place.exitCode !== 0) throw gitUnavailable(directory, reason(place));
   const [inside, prefix = ''] = place.text.split(/\n([\s\S]*)/);
-  // Also where `core.worktree` leads elsewhere.
+  // Also where `core.worktree` points to another directory.
   if (inside !== 'true') throw gitUnavailable(directory, 'this is not in a work tree');
   if (config.exitCode !== 0) throw gitUnavailable(directory, reason(config));
   const keys = config.text.split('\0');
   if (!keys.includes(PROBE)) throw gitUnavailable(directory, 'git 2.31 or newer is needed');
   const filters = filterNames(keys);
   if (filters.length > MAX_FILTERS) throw gitUnavailable(directory, 'it configures too many filters');
-  // A name that is no UTF-8 could not be named to git again.
+  // A name that is not UTF-8 cannot be passed to git again.
   if (filters.some((name) => name.includes('\uFFFD')))
     throw gitUnavailable(directory, 'it has a filter with an unreadable name');
   const environment = gitEnvironment(programs.environment, filters);
