@@ -1,26 +1,26 @@
-/** Which tools an agent has: every layer must allow a tool. */
+/** Computes which tools an agent has: every layer must allow a tool. */
 import { textGlob } from '#server/files/globs.ts';
 
 export interface ToolLayers {
-  /** Names the workspace forbids. */
+  /** Names of tools that the workspace forbids. */
   vetoed?: readonly string[];
   /** `*` is every tool. */
   profile: { tools: readonly string[] | '*'; disallowedTools?: readonly string[] | undefined };
-  /** `[tools]`: a non-empty `enabled` is an allowlist, then `disabled` takes away. */
+  /** `[tools]`: a non-empty `enabled` is an allowlist, from which `disabled` is subtracted. */
   config?: { enabled?: readonly string[]; disabled?: readonly string[] };
-  /** `disabled_tools` of the session. */
+  /** The session's `disabled_tools`. */
   sessionDisabled?: readonly string[];
 }
 
 export interface ActiveTools {
   active: ReadonlySet<string>;
-  /** Patterns of configuration and session that fit no tool there is: warning `tool-pattern-no-match`. */
+  /** Patterns of configuration and session that match no existing tool: warning `tool-pattern-no-match`. */
   ineffective: string[];
 }
 
 const MCP_PREFIX = 'mcp__';
 
-/** Prompts send these patterns unchecked: a broken one fits nothing and is reported as ineffective. */
+/** Patterns of prompts are not validated: a broken one matches no tool and is reported as ineffective. */
 function globFits(pattern: string, name: string): boolean {
   try {
     return textGlob(pattern)(name);
@@ -29,14 +29,14 @@ function globFits(pattern: string, name: string): boolean {
   }
 }
 
-/** Non-MCP names match exactly; MCP names only by patterns that start with `mcp__`, as globs. */
+/** Creates a matcher: exact for non-MCP names; MCP names match only patterns that start with `mcp__`, as globs. */
 function matcher(patterns: readonly string[]): (name: string) => boolean {
   const exact = new Set(patterns);
   const globs = patterns.filter((pattern) => pattern.startsWith(MCP_PREFIX));
   return (name) => (name.startsWith(MCP_PREFIX) ? globs.some((glob) => globFits(glob, name)) : exact.has(name));
 }
 
-/** `names` are all tools there are now. */
+/** Computes the active tools; `names` are all existing tools. */
 export function activeTools(names: readonly string[], layers: ToolLayers): ActiveTools {
   const { vetoed = [], profile, config = {}, sessionDisabled = [] } = layers;
   const { enabled = [], disabled = [] } = config;

@@ -1,4 +1,4 @@
-/** A call's command line: how it reads, and the directory its commands run in. */
+/** A call's command line: its parsed form, and the directory its commands run in. */
 import { isAbsolute, resolve } from 'node:path';
 import { isInWorkspace } from '#server/files/paths.ts';
 import type { RuleSubject, ToolEnvironment } from '#server/tools/tool.ts';
@@ -11,20 +11,20 @@ export interface CommandDirectory {
   path: string;
   /** In the working directory or an additional one. */
   inWorkspace: boolean;
-  /** The line changes to a directory that rules do not follow: no command of it is certain to be where it seems. */
+  /** Whether the line changes to a directory that cannot be determined, so that no command's directory is certain. */
   lost: boolean;
 }
 
 export interface CommandCall {
   line: string;
   reading(): Promise<CommandReading>;
-  /** Where the commands run: the call's directory, or that of a `cd` at the head of the line. */
+  /** Returns the directory of the commands: the call's, or that of a `cd` at the start of the line. */
   directory(): Promise<CommandDirectory>;
-  /** Whether one of its commands is git, by its base name, also after wrappers such as `timeout`. */
+  /** Whether one of the commands is git, by its base name, also after wrappers such as `timeout`. */
   runsGit(): Promise<boolean>;
-  /** Whether one of them has an option with which git writes a file. */
+  /** Whether a git command has an option that makes git write a file. */
   gitWritesOutput(): Promise<boolean>;
-  /** Whether that `cd` leads elsewhere by now than it did when the directory was asked for. */
+  /** Whether the directory resolves differently now than when `directory` was first called. */
   moved(): Promise<boolean>;
 }
 
@@ -34,17 +34,17 @@ export interface CommandSurroundings {
 }
 
 /**
- * Whether the shell reads each character beyond ASCII as we do. In GBK or Shift JIS the last byte of one takes the
- * backslash or quote behind it for its own other half.
+ * Whether the shell decodes each character beyond ASCII as we do. In GBK or Shift JIS the second byte of a character
+ * may be a backslash or quote.
  */
 function readsAlike(line: string, { LC_ALL, LC_CTYPE, LANG }: NodeJS.ProcessEnv): boolean {
   return /^[\0-\x7f]*$/.test(line) || /^(C|POSIX)$|utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || 'C');
 }
 
-/** No other line runs git; one that does may spell the name with quotes. */
+/** Cheap pre-check: a line that runs git contains the name, possibly with quotes in it. */
 const mayRunGit = (line: string) => line.replace(/['"\\\n]/g, '').includes('git');
 
-/** Nothing is read before it is asked for: the reader is loaded by the first rule that needs it. */
+/** Creates a lazily parsed command call: the first rule that needs the reading loads the reader. */
 export function createCommandCall(
   line: string,
   subject: Pick<RuleSubject, 'directory'>,
@@ -57,14 +57,14 @@ export function createCommandCall(
     return readsAlike(line, runtime.environment()) ? read : { ...read, plain: false, commands: [], cd: undefined };
   });
 
-  /** Undefined when the shell may go elsewhere than it says, or where rules do not follow. */
+  /** Undefined when the shell may change to another directory, or when the directory is outside the workspace. */
   async function follow(directory: string): Promise<string | undefined> {
     if (/^[~-]/.test(directory)) return undefined;
-    // The shell looks for a plain name in the directories of CDPATH first.
+    // The shell tries the directories of CDPATH first for a plain name.
     if (runtime.environment().CDPATH && !isAbsolute(directory) && !/^\.\.?(\/|$)/.test(directory)) return undefined;
     const real = await runtime.realpath(resolve(start, directory)).catch(() => undefined);
     if (real === undefined || !(await isInWorkspace(real, places))) return undefined;
-    // The shell takes `link/..` back to where the link is, and when there is nothing there to where the link leads.
+    // The shell resolves `link/..` logically, to the directory of the link; if that fails, physically, by the target.
     const linked = isAbsolute(directory) ? directory : `${start}/${directory}`;
     return (await runtime.realpath(linked).catch(() => undefined)) === real ? real : undefined;
   }

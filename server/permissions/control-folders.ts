@@ -1,11 +1,11 @@
-/** Folders whose files configure agents: a write there changes what later sessions do. */
+/** Folders whose files configure agents: a write there changes the behaviour of later sessions. */
 import { isInside } from '#server/files/paths.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 
 export interface ControlFolders {
   /** Folders of the user, for all projects. */
   user: readonly string[];
-  /** Folders that the configuration or a plugin names, in addition to those that are recognized by their names. */
+  /** Folders that the configuration or a plugin names, in addition to those recognized by name. */
   named: readonly string[];
 }
 
@@ -14,7 +14,7 @@ export interface ControlPaths {
   isNamed(path: string): boolean;
 }
 
-/** Tests of paths as named and with links resolved, compared without case: where that is one file it is no way around. */
+/** Creates tests for paths as named and with links resolved. They ignore case, which could bypass them otherwise. */
 export async function controlPathsOf(
   { user, named }: ControlFolders,
   { realpath }: Pick<Runtime, 'realpath'>,

@@ -1,4 +1,4 @@
-/** What a step of the permission chain is asked, what it may look at, and what it may answer. */
+/** Input and result of the steps of the permission chain. */
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { ConfiguredFiles } from '#server/git/configured-files.ts';
 import type { Repository } from '#server/project-files/repository.ts';
@@ -11,27 +11,26 @@ import type { ServerFiles } from './server-files.ts';
 
 export interface Decision {
   kind: 'approve' | 'deny' | 'ask';
-  /** Why it was denied, for the model; why it is asked, for people. */
+  /** The reason: of a denial, for the model; of a request for approval, for people. */
   reason?: string;
-  /** With `ask`: what an approval for the session remembers; absent when there is nothing that could be. */
+  /** With `ask`: the rule that an approval for the session remembers; absent when none is possible. */
   rule?: RememberedRule;
   /**
-   * With `approve`: a rule approved a command line that runs git. Git then uses no bare repository that it finds by
-   * searching.
+   * With `approve`: a rule approved a command line that runs git. Git then ignores bare repositories that it discovers.
    */
   explicitGit?: boolean;
-  /** Called when the call begins to run: what has changed since the decision, in a sentence; undefined for nothing. */
+  /** Called when the call starts to run: returns a sentence about what has changed since the decision, or undefined. */
   outdated?(): Promise<string | undefined>;
 }
 
 export interface PermissionCall {
   toolName: string;
   agentId: string;
-  /** The tool's own class; undefined asks, like every class that no step knows. */
+  /** The tool's class; undefined asks, like every unknown class. */
   permission: ToolPermission | undefined;
   subject: PreparedCall['subject'];
   accesses: PreparedCall['accesses'];
-  /** Whether the call is a question to people. */
+  /** Whether the call asks people for their decision. */
   review?: boolean;
 }
 
@@ -47,37 +46,37 @@ export interface FileAccess {
   writes: boolean;
 }
 
-/** The call's surroundings. What costs a look at the disk is a function and looked up once per decision. */
+/** The call's surroundings. Values that need the disk are functions, memoized per decision. */
 export interface PermissionContext {
-  /** `manual` while no rules are known, whatever the agent's mode is. */
+  /** `manual` until rules are loaded, regardless of the agent's mode. */
   mode: PermissionMode;
   places: PermissionPlaces;
   rules: RuleSet;
-  /** Remembered for the session. */
+  /** Rules remembered for the session. */
   remembered: readonly RememberedRule[];
   files(): Promise<FileAccess[]>;
   /** Files that earlier calls of the same response will write, links resolved. */
   pendingWrites(): Promise<string[]>;
   /** The working directory with its links resolved. */
   realCwd(): Promise<string>;
-  /** Which paths configure agents, apart from those with well-known names. */
+  /** Paths that configure agents, in addition to those with well-known names. */
   controlPaths(): Promise<ControlPaths>;
   /** The git repository around the working directory. */
   repository(): Promise<Repository | undefined>;
-  /** The git repository that a directory (links resolved) lies in. */
+  /** Returns the git repository that contains a directory (links resolved). */
   repositoryAround(directory: string): Promise<Repository | undefined>;
   /** Files that the configuration of a repository names; undefined when git cannot read it. */
   configuredFiles(repository: Repository): Promise<ConfiguredFiles | undefined>;
   serverFiles(): Promise<ServerFiles>;
   /** The command line of the call; undefined for tools that run none. */
   command: CommandCall | undefined;
-  /** What an approval for the session would remember. */
+  /** Returns the rule that an approval for the session would remember. */
   rememberedAs(): Promise<RememberedRule | undefined>;
-  /** The answer `ask`, with what an approval for the session would remember. */
+  /** Returns the decision `ask`, including the rule that an approval for the session would remember. */
   ask(reason: string): Promise<Decision>;
 }
 
-/** One link of the chain. Undefined leaves the call to the next one. */
+/** A step of the chain; undefined passes the call to the next step. */
 export type PermissionStep = (
   call: PermissionCall,
   context: PermissionContext,

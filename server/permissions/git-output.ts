@@ -1,16 +1,16 @@
-/** Options with which git writes a file that the line names: `git log` could write git's own configuration. */
+/** Options that make git write a file named in the line: `git log` could overwrite git's own configuration. */
 
 const LONG = ['--output', '--output-directory'];
-/** Git's commands that have `-o` for it. */
+/** Git's commands whose `-o` is such an option. */
 const WITH_SHORT = new Set(['archive', 'bugreport', 'diagnose', 'format-patch']);
 const SHORT = /^-[A-Za-z0-9]*o/;
 
-/** The line may leave a variable empty. */
+/** A variable, which may expand to an empty text. */
 const VARIABLE = /\$(?:\{\w+\}|\w+|[@*#?$!-])/g;
 const BRACES = /\{[^{}]*(?:,|\.\.)/;
 
 /**
- * Whether git may take a word (quotes removed) for such an option. It accepts abbreviations of long options, which the
+ * Whether git may parse a word (quotes removed) as such an option. Git accepts abbreviations of long options, which the
  * shell may complete by expanding braces.
  */
 export function isOutputOption(word: string): boolean {
@@ -22,7 +22,7 @@ export function isOutputOption(word: string): boolean {
   return start === '' ? text.includes('-') : LONG.some((option) => option.startsWith(start));
 }
 
-/** Whether a command of git, its words joined by blanks, may write a file that it names. */
+/** Whether a git command, its words joined by blanks, may write a file that it names. */
 export function writesOutput(command: string): boolean {
   const words = command.split(/\s+/);
   if (words.some(isOutputOption)) return true;

@@ -1,4 +1,4 @@
-/** Rule arguments that name paths: globs against the path as named and against where its links lead. */
+/** Rule arguments that name paths: globs matched against the path as named and with its links resolved. */
 import { isAbsolute, posix, sep } from 'node:path';
 import { escapeGlob, pathGlob, unescapeGlob } from '#server/files/globs.ts';
 import type { Matcher } from '#server/files/globs.ts';
@@ -10,7 +10,7 @@ export interface PathPattern {
   globs: Matcher[];
 }
 
-/** The directory that relative patterns start from, and the machine it lies on. */
+/** The directory that relative patterns are resolved against, and its machine. */
 export interface PatternPlace {
   cwd: string;
   runtime: Pick<Runtime, 'homeDirectory'>;
@@ -32,7 +32,7 @@ export function compilePathPattern(args: string, place: PatternPlace): PathPatte
   return { absolute, globs: [absolute, ...(args.startsWith('**') ? [args] : [])].map(pathGlob) };
 }
 
-/** The same pattern with the links in its fixed part resolved, to be held against real paths. */
+/** Resolves the links in the pattern's fixed part, for matching real paths. */
 async function realPattern(pattern: string, runtime: Pick<Runtime, 'realpath'>): Promise<string> {
   const segments = pattern.split('/');
   const open = segments.findIndex((segment) => /[*?[{]/.test(segment.replace(/\\./gs, '')));
@@ -42,8 +42,8 @@ async function realPattern(pattern: string, runtime: Pick<Runtime, 'realpath'>):
 }
 
 /**
- * Whether a path fits, tried as named and with its links resolved. `either` is for rules that refuse, which apply when
- * one of the two fits; `both` for rules that allow, so that a link cannot lead out of what was allowed.
+ * Whether a path matches, tested as named and with its links resolved. `either` is for rules that refuse, which apply
+ * when one form matches; `both` for rules that allow, so that a link cannot lead outside of the allowed paths.
  */
 export async function pathFits(
   { absolute, globs }: PathPattern,

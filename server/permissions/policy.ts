@@ -1,6 +1,6 @@
 /**
- * The permission chain: may this call run, must somebody be asked, or is it refused. Read `standardSteps` top to
- * bottom; the first step that answers decides, and a call that none of them answers is asked about.
+ * The permission chain: decides whether a call may run, must be approved, or is refused. Read `standardSteps` top to
+ * bottom; the first step that returns a decision wins, and a call without one needs approval.
  */
 import type { PermissionRuleConfig } from '#schema/config.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
@@ -46,38 +46,38 @@ const standardSteps = [
 
 /** A step that a feature adds. */
 export interface AddedStep {
-  /** It stands directly before this one; before all others unless given. Several keep their order. */
+  /** The standard step that it precedes; default: the first. Added steps keep their order. */
   before?: (typeof standardSteps)[number]['name'];
   decide: PermissionStep;
 }
 
-/** What a decision depends on besides the call. */
+/** The input of a decision in addition to the call. */
 export interface PermissionSituation {
   mode: PermissionMode;
-  /** The configured rules in their order; undefined while none are known. */
+  /** The configured rules in their order; undefined until they are loaded. */
   rules: readonly PermissionRuleConfig[] | undefined;
-  /** Remembered for the session. */
+  /** Rules remembered for the session. */
   remembered: readonly RememberedRule[];
   places: PermissionPlaces;
-  /** Of features. */
+  /** Steps that features add. */
   steps?: readonly AddedStep[];
-  /** Accesses of earlier calls of the same response that may run: what they write is not on the disk yet. */
+  /** Accesses of earlier calls of the same response that may run: their writes are not on the disk yet. */
   admitted?: PermissionCall['accesses'];
 }
 
 export interface PermissionPolicy {
-  /** Throws when a path of the call cannot be followed: what cannot be decided is not approved. */
+  /** Rejects when a path of the call cannot be resolved: a call that cannot be decided is not approved. */
   decide(call: PermissionCall, situation: PermissionSituation): Promise<Decision>;
 }
 
 export interface PermissionPolicyDeps {
   reader: CommandLineReader;
   repositoryOf: Projects['repositoryOf'];
-  /** Folders that agents are read from, for sessions in a directory. */
+  /** Returns the folders that define agents for sessions in a directory. */
   controlFolders(cwd: string): Promise<ControlFolders>;
 }
 
-/** Every path that the call declares or is named after, its links resolved. */
+/** Returns every path that the call declares or has as its subject, with links resolved. */
 function fileAccesses({ accesses, subject }: PermissionCall, { runtime }: PermissionPlaces): Promise<FileAccess[]> {
   const declared = accesses.flatMap((access) =>
     access.kind === 'file' ? [{ path: access.path, real: access.real, writes: access.mode !== 'read' }] : [],
@@ -94,7 +94,7 @@ function fileAccesses({ accesses, subject }: PermissionCall, { runtime }: Permis
   return Promise.all(resolved);
 }
 
-/** The files that the calls will write, their links resolved. */
+/** Returns the files that the calls will write, with links resolved. */
 function pendingWrites(admitted: PermissionCall['accesses'], { runtime }: PermissionPlaces): Promise<string[]> {
   const written = admitted.flatMap((access) => (access.kind === 'file' && access.mode !== 'read' ? [access] : []));
   return Promise.all(written.map(async ({ path, real }) => real ?? runtime.realpath(path)));
@@ -104,7 +104,7 @@ const MOVED = 'The directory of the command leads to another place than when per
 
 const NO_RULES: readonly PermissionRuleConfig[] = [];
 
-/** The standard steps with those of features among them. */
+/** Returns the standard steps with the features' steps inserted. */
 function chain(added: readonly AddedStep[]): PermissionStep[] {
   const [{ name: first }] = standardSteps;
   return standardSteps.flatMap(({ name, decide }) => [
@@ -125,7 +125,7 @@ async function firstDecision(
   return context.ask(`${call.toolName} needs approval.`);
 }
 
-/** Creates the policy of one server. */
+/** Creates the policy of a server. */
 export function createPermissionPolicy({
   reader,
   repositoryOf,

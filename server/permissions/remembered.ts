@@ -1,4 +1,4 @@
-/** What an approval "for the session" remembers of a call: its text, and the directory that it holds for. */
+/** The rule that an approval "for the session" remembers: the call's text, and the directory that it is valid for. */
 import { escapeGlob } from '#server/files/globs.ts';
 import { isInWorkspace } from '#server/files/paths.ts';
 import type { RememberedRule } from '#server/journal/projections/context.ts';
@@ -14,10 +14,10 @@ interface Surroundings {
 }
 
 /**
- * The rule for exactly this call; undefined for an empty subject, whose rule would read as the bare name and allow
- * everything. Paths are remembered as where they lead, so that a link changed later approves nothing else. A search
- * outside the workspace is remembered by its path, inside by its pattern with the path as the directory: neither reads
- * as the other.
+ * Returns the rule for exactly this call; undefined for an empty subject, whose rule would equal the bare name and
+ * allow everything. Paths are stored with links resolved, so that changing a link approves no other file. A search
+ * outside the workspace is stored by its path, inside by its pattern with the path as the directory: the two forms
+ * cannot be confused.
  */
 export async function rememberedRule(
   { toolName, subject }: PermissionCall,
@@ -39,7 +39,7 @@ export async function rememberedRule(
     : { rule: ruleText(toolName, file.real) };
 }
 
-/** The rule that one simple command would be remembered as. */
+/** Returns the rule that would remember one simple command. */
 export const rememberedCommand = (toolName: string, command: string, dir: string): RememberedRule => ({
   rule: ruleText(toolName, command),
   dir,

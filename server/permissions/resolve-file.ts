@@ -1,11 +1,11 @@
-/** Paths of tools that read or write the file itself: what holds secrets is refused before anything is asked. */
+/** Resolves paths of tools that read or write files: files with secrets are refused before a person is asked. */
 import { PathError, resolveTarget } from '#server/files/paths.ts';
 import type { Reach, Target } from '#server/files/paths.ts';
 import type { ToolEnvironment } from '#server/tools/tool.ts';
 import { isSensitivePath, sensitiveText } from './sensitive-files.ts';
 import { findServerFiles } from './server-files.ts';
 
-/** As `resolveTarget`; throws `PathError` for sensitive files and the server's own secrets too. */
+/** Like `resolveTarget`; also throws `PathError` for sensitive files and the server's secrets. */
 export async function resolveFile(
   input: string,
   environment: Reach & Pick<ToolEnvironment, 'home' | 'sessionDir' | 'ancestorDirs'>,

@@ -4,7 +4,7 @@ import type { Matcher } from '#server/files/globs.ts';
 import type { PathPattern } from './path-rules.ts';
 
 export interface RuleArguments {
-  /** As written, the `!` taken off. */
+  /** The argument as written, without the `!`. */
   text: string;
   negated: boolean;
   matchesText: Matcher;
@@ -17,11 +17,11 @@ export interface Rule {
   scope: PermissionRuleConfig['scope'];
   reason: string | undefined;
   matchesTool: Matcher;
-  /** Absent for the bare tool name, which applies to every call of the tool. */
+  /** Undefined for the bare tool name, which applies to every call of the tool. */
   args: RuleArguments | undefined;
 }
 
-/** In the order of the configuration. */
+/** Rules by decision, in the order of the configuration. */
 export interface RuleSet {
   deny: Rule[];
   ask: Rule[];

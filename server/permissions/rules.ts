@@ -1,4 +1,4 @@
-/** The configured rules, compiled, and whether one applies to a call. */
+/** Compiles the configured rules and decides whether one applies to a call. */
 import { parsePattern } from '#server/config/permission-pattern.ts';
 import type { PermissionRuleConfig } from '#schema/config.ts';
 import { escapeGlob, textGlob } from '#server/files/globs.ts';
@@ -9,7 +9,7 @@ import { compilePathPattern, pathFits } from './path-rules.ts';
 import type { PatternPlace } from './path-rules.ts';
 import type { Rule, RuleArguments, RuleSet } from './rule-set.ts';
 
-/** Compiles rules for one working directory. Throws for a pattern that the configuration would have refused. */
+/** Compiles rules for a working directory. Throws for a pattern that the configuration would have refused. */
 export function compileRules(rules: readonly PermissionRuleConfig[], place: PatternPlace): RuleSet {
   const set: RuleSet = { deny: [], ask: [], allow: [] };
   for (const { decision, pattern, scope, reason } of rules) {
@@ -28,7 +28,7 @@ export function compileRules(rules: readonly PermissionRuleConfig[], place: Patt
   return set;
 }
 
-/** Compiled rules are kept for as long as the configuration they come from is. */
+/** Memoizes compiled rules by configuration object and directory; entries are garbage-collected with their key. */
 export function createRuleCache(): (rules: readonly PermissionRuleConfig[], place: PatternPlace) => RuleSet {
   const compiled = new WeakMap<readonly PermissionRuleConfig[], Map<string, RuleSet>>();
   return (rules, place) => {
@@ -68,15 +68,15 @@ export async function blocks(rule: Rule, call: PermissionCall, context: Permissi
 }
 
 /**
- * A rule `!…` blocks every line but those of which it is certain that each command fits. Any other one blocks what
- * holds a command that fits, in whatever it stands.
+ * A rule `!…` blocks every line except plain ones whose commands all match. Any other rule blocks lines that contain a
+ * matching command, however nested.
  */
 function commandBlocked({ negated, matchesText }: RuleArguments, reading: CommandReading): boolean {
   if (negated) return !reading.plain || !reading.commands.every(matchesText);
   return reading.guarded.some(matchesText);
 }
 
-/** The first of the rules that applies. */
+/** Returns the first of the rules that applies. */
 export async function firstBlocking(
   rules: readonly Rule[],
   call: PermissionCall,
@@ -86,7 +86,7 @@ export async function firstBlocking(
   return undefined;
 }
 
-/** Whether a single allow rule with arguments approves the call; command lines have rules of their own. */
+/** Whether a single allow rule with arguments approves the call; command lines are handled separately. */
 export async function allowsAlone(
   args: RuleArguments,
   { subject }: PermissionCall,
@@ -111,5 +111,5 @@ export async function allowsAlone(
   }
 }
 
-/** Whether a rule is the line itself. */
+/** Whether the rule's argument equals the line. */
 export const isWholeLine = (args: RuleArguments, line: string): boolean => isLiteral(args, line);

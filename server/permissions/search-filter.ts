@@ -1,4 +1,4 @@
-/** What a search never shows: files that hold secrets, and the bookkeeping of version control systems. */
+/** Excludes files from searches: files that hold secrets, and the metadata of version control systems. */
 import { join, relative, sep } from 'node:path';
 import { inBatches } from '#server/files/in-batches.ts';
 import { isInside } from '#server/files/paths.ts';
@@ -12,17 +12,17 @@ import { findServerFiles } from './server-files.ts';
 
 const vcsNames = new Set(VCS_DIRECTORIES);
 
-/** Under `cwd` only what is below it counts. */
+/** For a path below `cwd`, only its segments below `cwd` are checked. */
 function inVersionControl(path: string, cwd: string): boolean {
   const counted = isInside(path, cwd) ? relative(cwd, path) : path;
   return counted.split(sep).some((segment) => vcsNames.has(segment));
 }
 
-/** Drops files that must not be shown, and counts the sensitive ones among them. */
+/** Drops files that must not be returned, and counts the sensitive ones among them. */
 export interface SearchFilter {
-  /** To be asked once for a file. */
+  /** Whether a file may be returned. To be called a single time for each file, because it counts. */
   shows(name: string): boolean;
-  /** Those of the names, which must be shown ones, whose files begin with no private key. Rejects with the signal's reason. */
+  /** Filters names that passed `shows`: drops files that start with a private key. Rejects with the signal's reason. */
   withoutPrivateKeys(names: readonly string[], signal: AbortSignal): Promise<string[]>;
   hidden(): number;
 }
@@ -34,12 +34,12 @@ interface Place extends Pick<ToolEnvironment, 'cwd' | 'home' | 'sessionDir' | 'a
 const SIDE_BY_SIDE = 16;
 
 /**
- * What a search must not show of `directory`: judged by paths as named and with the search root's links resolved. The
- * server's settings hold keys: only a search of that very file, which is asked about, shows them.
+ * Creates the filter of a search in `directory`, which tests paths as named and with the search root's links resolved.
+ * The server's settings contain keys: only a search of that file itself, which needs approval, returns them.
  */
 export async function createSearchFilter(directory: string, target: Target, place: Place): Promise<SearchFilter> {
   const { cwd, runtime } = place;
-  // A file is searched from its directory, whose links are not those of the file.
+  // The file's directory is resolved separately: its links differ from those of the file.
   const realDirectory = directory === target.path ? target.real : await runtime.realpath(directory);
   const realCwd = await runtime.realpath(cwd);
   const { isSecret, isSettings } = await findServerFiles(place);

@@ -1,20 +1,20 @@
-/** Files that hold secrets by convention: never read or written by a tool, left out of searches. */
+/** Files that hold secrets by convention: tools never read or write them, and searches exclude them. */
 import { sep } from 'node:path';
 
 export interface SensitiveNames {
   /**
-   * Ends of paths, in lower case. `*` is anything within a name, `{a,b}` one of them, `[-_]` one of these characters, `/**`
-   * everything in a folder.
+   * Suffixes of paths, in lower case. `*` is any text within a name, `{a,b}` one of them, `[-_]` one of these
+   * characters, `/**` everything in a folder.
    */
   patterns: readonly string[];
-  /** What of it holds no secret. */
+  /** Patterns of matches that hold no secret. */
   except?: readonly string[];
 }
 
 const KEYS = '{id_rsa,id_dsa,id_ecdsa,id_ed25519,credentials}';
 const withContent = (folders: readonly string[]) => folders.flatMap((folder) => [folder, `${folder}/**`]);
 
-/** All of them, as `docs/security.md` lists them. */
+/** All patterns, as `docs/security.md` lists them. */
 export const SENSITIVE_FILES: readonly SensitiveNames[] = [
   { patterns: ['.env', '.env.*'], except: ['.env.example', '.env.sample', '.env.template'] },
   {
@@ -48,7 +48,7 @@ function source(pattern: string): string {
     .replaceAll('*', '[^/]*');
 }
 
-/** Matches base names, and paths with slashes. Nearly all paths are none of them, so each is one regular expression. */
+/** Matches base names, and paths with slashes. Two regular expressions reject nearly all paths cheaply. */
 function matcher(patterns: readonly string[]): (name: string, path: string) => boolean {
   const sources = (selected: readonly string[]) => selected.map(source).join('|') || '[]';
   const names = new RegExp(`^(?:${sources(patterns.filter((pattern) => !pattern.includes('/')))})$`);
@@ -62,7 +62,7 @@ const matchers = SENSITIVE_FILES.map(({ patterns, except = [] }) => ({
   isHarmless: matcher(except),
 }));
 
-/** Whether the path, as written, names a sensitive file; the caller asks once more for the path with links resolved. */
+/** Whether the path as written names a sensitive file; the caller also has to test the path with links resolved. */
 export function isSensitivePath(path: string): boolean {
   const given = (sep === '/' ? path : path.replaceAll(sep, '/')).toLowerCase();
   const whole = given.includes('//') || given.endsWith('/') ? given.split('/').filter(Boolean).join('/') : given;
@@ -71,17 +71,17 @@ export function isSensitivePath(path: string): boolean {
   return matchers.some(({ isSensitive, isHarmless }) => isSensitive(name, whole) && !isHarmless(name, whole));
 }
 
-/** How much of a file is checked for a private key. */
+/** The number of bytes of a file that are checked for a private key. */
 export const PRIVATE_KEY_BYTES = 4096;
-/** Zero bytes are dropped before: a file in UTF-16 has one beside each of these characters. */
+/** NUL bytes are dropped before the test: in UTF-16 each of these characters has one. */
 const PRIVATE_KEY = /^(?:ï»¿|ÿþ|þÿ)?-----BEGIN[^\r\n]*PRIVATE KEY(?: BLOCK)?-----/m;
 
-/** Whether a file, of whatever name, begins with a private key in PEM or OpenPGP form. */
+/** Whether a file of any name begins with a private key in PEM or OpenPGP form. */
 export function holdsPrivateKey(head: Uint8Array): boolean {
   const text = Buffer.from(head.subarray(0, PRIVATE_KEY_BYTES)).toString('latin1');
   return PRIVATE_KEY.test(text.replaceAll('\0', ''));
 }
 
-/** Why a tool does not touch the file. */
+/** Message for the model that the file is not accessible. */
 export const sensitiveText = (input: string): string =>
   `${input} is a sensitive file (it may hold secrets) and is not accessible to tools.`;

@@ -1,4 +1,4 @@
-/** The server's own files, which the agents it runs must not read or change by themselves. */
+/** The server's own files, which its agents must not read or change without approval. */
 import { join, relative, sep } from 'node:path';
 import { isInside } from '#server/files/paths.ts';
 import type { ToolEnvironment } from '#server/tools/tool.ts';
@@ -6,35 +6,34 @@ import { CREDENTIALS, SESSIONS, SETTINGS, TOKEN } from './server-home.ts';
 
 export interface ServerFiles {
   /**
-   * Token, credentials, the folders of other sessions but those that this one was copied from: no tool reads or writes
-   * them.
+   * Token, credentials, and the folders of sessions other than this one and its ancestors (which it was copied from):
+   * no tool reads or writes them.
    */
   isSecret(path: string): boolean;
-  /** Files of the home that hold keys among the settings. */
+  /** Settings files of the home that contain keys. */
   isSettings(path: string): boolean;
-  /** Anything of the home but what the session's agents keep in its folder. */
+  /** Any path in the home except the files of the session's agents in its folder. */
   isHome(path: string): boolean;
-  /** The session's own folder and what is in it. */
+  /** The session's folder and its contents. */
   isOwn(path: string): boolean;
 }
 
-/** Without a session's folder no session's files are the caller's own. */
+/** Without `sessionDir` no session's files are accessible. */
 type Places = Pick<ToolEnvironment, 'home' | 'ancestorDirs'> & Partial<Pick<ToolEnvironment, 'sessionDir'>>;
 
-/** Of the session's folder this is its agents' own; journal, state and lock beside it hold what was approved. */
+/** The part of the session's folder that belongs to its agents; journal, state and lock next to it record approvals. */
 const AGENTS = 'agents';
 /** Segments of a session's folder below `sessions`: workspace and session. */
 const SESSION_DEPTH = 2;
 
-/** Secrets of any process, ours among them, as Linux shows them. */
+/** Environments of any process, including ours, under Linux: they contain secrets. */
 const PROCESS_ENVIRONMENT = /^\/proc\/.*\/environ$/s;
 
-/** Compared without regard to case: where that is the same file it must not be a way around. */
+/** Ignores case: on a case-insensitive file system another spelling must not bypass the test. */
 const inside = (path: string, folder: string) => isInside(path.toLowerCase(), folder.toLowerCase());
 
 /**
- * The server's files as they are for one decision. Every question takes a path as named or with its links
- * resolved; ask for both.
+ * Reads the server's files for one decision. Each predicate takes a path as named or with links resolved; test both.
  */
 export async function findServerFiles({ home, sessionDir, ancestorDirs = [] }: Places): Promise<ServerFiles> {
   const { real, links } = await home.look();
@@ -66,7 +65,7 @@ export async function findServerFiles({ home, sessionDir, ancestorDirs = [] }: P
       return homes.some((folder) => {
         if (!inside(path, folder)) return false;
         const [first = ''] = segmentsBelow(path, folder);
-        // A prefix, so that what is written beside it on the way to the disk counts too.
+        // A prefix, so that temporary files written before a rename match too.
         return first.startsWith(TOKEN) || first === CREDENTIALS;
       });
     },

@@ -1,4 +1,4 @@
-/** The server's home: where it lies, and where those of its entries lead that may be links. */
+/** The server's home: its location, and the targets of its entries that may be links. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '#server/files/errno.ts';
@@ -9,26 +9,26 @@ export const CREDENTIALS = 'credentials';
 export const SESSIONS = 'sessions';
 export const SETTINGS = ['config.toml', 'mcp.json'];
 
-/** Entries that may be links to elsewhere. */
+/** Entries that may be links to other folders. */
 const LINKED = [TOKEN, CREDENTIALS, SESSIONS, ...SETTINGS];
 
-/** One call is prepared and decided about within this time; it looks once. */
+/** Cache lifetime: preparing and deciding one call takes less time and reads the disk a single time. */
 const SAME_LOOK_MS = 20;
 
 export interface HomePlaces {
   /** With its links resolved. */
   real: string;
-  /** Where those entries lead that are links, by name in lower case. */
+  /** Targets of the entries that are links, by name in lower case. */
   links: ReadonlyMap<string, string>;
 }
 
 export interface ServerHome {
   readonly path: string;
-  /** As it is now, or was a moment ago. */
+  /** Returns the current state, cached for up to `SAME_LOOK_MS`. */
   look(): Promise<HomePlaces>;
 }
 
-/** A dotfile setup keeps the real files elsewhere. */
+/** Resolves links in the home: dotfile managers store the real files in another folder. */
 async function linkedEntries(home: string): Promise<Map<string, string>> {
   const entries = await readdir(home, { withFileTypes: true }).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return [];
@@ -39,7 +39,7 @@ async function linkedEntries(home: string): Promise<Map<string, string>> {
     try {
       return [[name.toLowerCase(), await realPath(join(home, name))] as const];
     } catch (error) {
-      // A link in a circle leads nowhere.
+      // A circular link has no target.
       if (errorCode(error) === 'ELOOP') return [];
       throw error;
     }
@@ -52,7 +52,7 @@ async function lookAt(home: string): Promise<HomePlaces> {
   return { real, links };
 }
 
-/** Looks at nothing yet. */
+/** Creates the home's reader; the disk is read at the first `look`. */
 export function createServerHome(path: string): ServerHome {
   let last: { places: Promise<HomePlaces>; at: number } | undefined;
   return {

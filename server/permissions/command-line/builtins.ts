@@ -1,6 +1,6 @@
 /**
- * What plain lines may do with Bash's builtins. Many of them run text that they are given as data (`eval`, `trap`,
- * `test -v 'a[$(…)]'`) or set a variable that changes what the next name means, so only these forms are known.
+ * Allowlist of Bash's builtins in plain lines. Many builtins evaluate text that they receive as data (`eval`, `trap`,
+ * `test -v 'a[$(…)]'`) or set a variable that changes the meaning of the next name, so only these forms are accepted.
  */
 import type { PlainCommand, PlainWord } from './reader.ts';
 
@@ -11,9 +11,9 @@ const FORBIDDEN = new Set(
     'shift shopt source suspend trap typeset ulimit unalias unset'
   ).split(' '),
 );
-/** Whose assignments in front stay set when Bash runs as `sh`. */
+/** Special builtins: assignments before them persist when Bash runs as `sh`. */
 const SPECIAL = new Set([':', 'exit', 'set', 'times']);
-/** A conversion of printf that only prints; `%n` would set a variable, PATH for one. */
+/** A conversion of printf that only prints; `%n` would set a variable, for example PATH. */
 const CONVERSION = /%[-+ 0#'.*\d]*[diouxXeEfFgGaAcsbq%]/g;
 
 const isLiteral = ({ expands, hasVariable }: PlainWord) => !expands && !hasVariable;
@@ -24,7 +24,7 @@ function isPlainPrintf([format]: readonly PlainWord[]): boolean {
   return isOperand(format) && !format.text.replace(CONVERSION, '').includes('%');
 }
 
-/** `-v` and `-R` evaluate subscripts; a variable could complete or empty a word into one of them. */
+/** `-v` and `-R` evaluate subscripts; a variable could expand to one of them or to an empty word. */
 function isPlainTest(words: readonly PlainWord[]): boolean {
   return words.every(({ text, expands, hasVariable }) => {
     if (expands) return false;
@@ -32,12 +32,12 @@ function isPlainTest(words: readonly PlainWord[]): boolean {
   });
 }
 
-/** Only `-e`, `-u` and `-o pipefail`, joined or not. */
+/** Accepts only `-e`, `-u` and `-o pipefail`, combined or separate. */
 function isPlainSet(words: readonly PlainWord[]): boolean {
   return words.length > 0 && /^(?:-(?:[eu]+|[eu]*o pipefail) ?)+$/.test(words.map(({ source }) => source).join(' '));
 }
 
-/** Whether the command is a program, or a builtin in a form that does no more than it says. */
+/** Whether the command is a program, or a builtin in a form without hidden effects. */
 export function isPlainCommand({ name, words, hasAssignments }: PlainCommand): boolean {
   if (hasAssignments && SPECIAL.has(name)) return false;
   switch (name) {
@@ -59,12 +59,12 @@ export function isPlainCommand({ name, words, hasAssignments }: PlainCommand): b
 
 const RULELESS = new Set(['true', 'false', ':', 'pwd', 'set']);
 
-/** Whether a plain command may run without any rule: it changes and tells nothing. */
+/** Whether a plain command may run without any rule: it changes nothing and reveals nothing. */
 export const needsNoRule = ({ name }: PlainCommand): boolean => RULELESS.has(name);
 
 /**
- * The directory of a `cd <directory> &&` at the head of a line. Only where all that follows depends on it: behind `;`,
- * `||` or `&` commands would run in the old directory after a `cd` that failed on purpose.
+ * Returns the directory of a `cd <directory> &&` at the start of a line, only where every later command depends on it:
+ * after `;`, `||` or `&` commands would run in the old directory after a `cd` that failed on purpose.
  */
 export function headDirectory(commands: readonly PlainCommand[]): string | undefined {
   const [head, ...rest] = commands;

@@ -1,4 +1,4 @@
-/** How a Bash line is read for permission rules. */
+/** Parses Bash lines for permission rules. */
 import type { Logger } from '#server/logging/log.ts';
 import { headDirectory, isPlainCommand, needsNoRule } from './builtins.ts';
 import { guardedTexts } from './guarded.ts';
@@ -9,20 +9,20 @@ import type { PlainCommand, PlainWord } from './reader.ts';
 import { plainNames } from './tree.ts';
 
 export interface CommandReading {
-  /** The whole line is understood by reader and tree, which agree: `commands` are all its simple commands. */
+  /** Whether reader and tree both accept the whole line and agree: `commands` are all its simple commands. */
   plain: boolean;
   /**
-   * Simple commands in order, as allow rules match them: name and words joined by one blank. Those that need no rule
-   * (`true`, `pwd`, `set -e` …) and the `cd` at the head are left out. Empty unless plain.
+   * Simple commands in order, as allow rules match them: name and words joined by one blank. Excludes those that need
+   * no rule (`true`, `pwd`, `set -e` …) and the `cd` at the start. Empty unless plain.
    */
   commands: string[];
-  /** Directory of a `cd <dir> &&` at the head of a plain line, unquoted; where it lies is for the caller to check. */
+  /** Directory of a `cd <dir> &&` at the start of a plain line, unquoted; the caller has to check its location. */
   cd: string | undefined;
   /** Every text that a deny or ask rule is matched against: the whole line first, then all spellings. */
   guarded: string[];
   /**
-   * Deny and ask rules could not be checked fully: an error in the line, too long, over time, no parser, or the name of
-   * a command that is no literal text.
+   * Whether deny and ask rules could not be checked fully: a syntax error, too long, over time, no parser, or a command
+   * whose name is no literal text.
    */
   unreadable: boolean;
 }
@@ -33,22 +33,22 @@ export interface CommandLineReader {
 
 interface Options {
   log?: Logger;
-  /** The process's parser unless a test brings another. Called at the first line. */
+  /** Default: the process's parser. Called for the first line. */
   loadParser?: (onBroken: (error: unknown) => void) => Promise<TreeParser>;
 }
 
-/** For a line and all the lines in it (`sh -c '…'`). */
+/** Limit for a line and all its nested lines (`sh -c '…'`) together. */
 const MAX_PARSES_MS = 100;
 const REMEMBERED_LINES = 8;
-/** Longer lines are read anew rather than kept. */
+/** Longer lines are not cached. */
 const MAX_REMEMBERED_CHARS = MAX_LINE_CHARS;
 
-/** A quoted word that would be the same without its quotes. */
+/** A quoted word whose quotes have no effect. */
 const NEEDLESS_QUOTES = /^(['"])([A-Za-z0-9_%+,./:=@-]+)\1$/;
 const ruleWord = ({ source }: PlainWord) => NEEDLESS_QUOTES.exec(source)?.[2] ?? source;
 const ruleText = ({ name, words }: PlainCommand) => [name, ...words.map(ruleWord)].join(' ');
 
-/** The line's commands when reader and tree both find it plain and agree on their names. */
+/** Returns the line's commands when reader and tree both accept it as plain and agree on the names. */
 function readPlain(line: string, tree: SyntaxTree | undefined): Pick<CommandReading, 'plain' | 'commands' | 'cd'> {
   const opaque = { plain: false, commands: [], cd: undefined };
   const commands = tree && readPlainLine(line);
@@ -61,7 +61,7 @@ function readPlain(line: string, tree: SyntaxTree | undefined): Pick<CommandRead
   return { plain: true, commands: ruled.filter((command) => !needsNoRule(command)).map(ruleText), cd };
 }
 
-/** Loads the grammar at the first line that it reads. */
+/** Creates a reader that loads the grammar for the first line. */
 export function createCommandLineReader({ log, loadParser = loadTreeParser }: Options = {}): CommandLineReader {
   const remembered = new Map<string, CommandReading>();
   let parser: Promise<TreeParser | undefined> | undefined;

@@ -1,4 +1,4 @@
-/** Every text of a line that a deny or ask rule may mean. */
+/** Collects every text of a line that a deny or ask rule may match. */
 import type { SyntaxTree } from './parser.ts';
 import { cutPieces } from './pieces.ts';
 import { MAX_LINE_CHARS } from './reader.ts';
@@ -8,13 +8,13 @@ import type { Unquoted } from '#server/processes/shell-words.ts';
 import type { Inner } from './wrappers.ts';
 import { baseName, heldCommands, innerOf, withoutLeading } from './inner.ts';
 
-/** `sh -c` in `sh -c` …: deeper lines are not read. */
+/** Limit of nesting `sh -c` in `sh -c` …: deeper lines are not read. */
 const MAX_SCRIPT_DEPTH = 5;
-/** Of all spellings together, the line itself apart: lines that nest what they run would make it square. */
+/** Limit of all texts together, without the line itself: deeply nested lines would make the total quadratic. */
 const MAX_SPELLED_CHARS = 500_000;
-/** Cutting costs little, but above this nothing is gained: such a line counts as unreadable. */
+/** Limit of lines that are cut: a longer line is unreadable, so its pieces would not change the outcome. */
 const MAX_CUT_CHARS = 30_000;
-/** For the lines inside one line, all together. */
+/** Limit of nested lines in one line, in total. */
 const MAX_SCRIPTS = 50;
 
 interface Guarded {
@@ -22,7 +22,7 @@ interface Guarded {
   unreadable: boolean;
 }
 
-/** `parse` gives undefined for a line that it cannot read in time. */
+/** Collects the texts; `parse` returns undefined for a line that it cannot parse in time. */
 export function guardedTexts(line: string, parse: (line: string) => SyntaxTree | undefined): Guarded {
   const texts = new Set([line]);
   const scripts = new Map<string, number>([[line, 0]]);
@@ -40,7 +40,7 @@ export function guardedTexts(line: string, parse: (line: string) => SyntaxTree |
     return true;
   }
 
-  /** `found.input` is known of commands that the tree has found. */
+  /** `found.input` is defined for commands that the tree has found. */
   function addCommand(found: { words: readonly Unquoted[]; input?: CommandInput }, depth: number): void {
     const waiting = [found];
     const seen = new Set<string>();
@@ -53,10 +53,10 @@ export function guardedTexts(line: string, parse: (line: string) => SyntaxTree |
       const name = words[0]?.text ?? '';
       const base = baseName(name);
       if (base !== name && base !== '') add(base + text.slice(name.length));
-      // A name that is no literal text may be any program; `{}` is what xargs or find put there.
+      // A name that is no literal text may be any program; xargs or find replace `{}`.
       if (words[0]?.literal === false || name === '{}') unreadable = true;
       const inner = innerOf(words);
-      // What gets further words is no shell that reads its input.
+      // A command that gets further words is not a shell that reads its input.
       waiting.push(...inner.commands.map((command) => ({ words: command, ...(inner.extends ? {} : { input }) })));
       waiting.push(...heldCommands(words).map((command) => ({ words: command, input })));
       addLines(inner, input, depth + 1);
@@ -72,7 +72,7 @@ export function guardedTexts(line: string, parse: (line: string) => SyntaxTree |
     }
   }
 
-  // A map takes in what is added while it is gone through.
+  // Iterating over a map includes entries added during the iteration.
   for (const [script, depth] of scripts) {
     if (depth > MAX_SCRIPT_DEPTH || scripts.size > MAX_SCRIPTS) {
       unreadable = true;
@@ -84,7 +84,7 @@ export function guardedTexts(line: string, parse: (line: string) => SyntaxTree |
         add(source);
         const unquoted = words.map(unquote);
         if (!add(unquoted.map(({ text }) => text).join(' '))) break;
-        // Pieces cut out of quotes have names that are none: only the tree says that a name is no literal.
+        // Pieces cut out of quotes may begin with any text: only the tree shows that a name is no literal.
         addCommand({ words: withoutLeading(unquoted.map(({ text }) => ({ text, literal: true }))) }, depth);
       }
     }

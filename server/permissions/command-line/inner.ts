@@ -1,4 +1,4 @@
-/** What a command runs besides itself: commands in its words, lines that it reads. Only for rules that apply in doubt. */
+/** Extracts what a command runs in turn: commands in its words, lines that it reads. Only for deny and ask rules. */
 import { SHELLS, builtinCommands, shellCommands } from './shells.ts';
 import type { Unquoted } from '#server/processes/shell-words.ts';
 import { gitCommands, isAssignment, wrappedCommands, type Inner } from './wrappers.ts';
@@ -18,7 +18,7 @@ function findCommands(words: readonly Unquoted[]): Inner {
   return { commands: commands.filter(({ length }) => length > 0), lines: [] };
 }
 
-/** What the command runs, one level deep. */
+/** Returns what the command runs, one level deep. */
 export function innerOf(words: readonly Unquoted[]): Inner {
   const name = baseName(words[0]?.text ?? '');
   const wrapped = wrappedCommands(name, words);
@@ -31,8 +31,8 @@ export function innerOf(words: readonly Unquoted[]): Inner {
 const LEADING = new Set(['if', 'then', 'elif', 'else', 'while', 'until', 'do', 'time', '!', '{', '}', 'coproc', '']);
 
 /**
- * The words without the first when that only leads up to a command: a reserved word, a function's name, an assignment.
- * Undefined when it is the command's name.
+ * Returns the words without the first one if it only precedes a command: a reserved word, a function's name, an
+ * assignment. Undefined when it is the command's name.
  */
 function withoutFirst(words: readonly Unquoted[]): readonly Unquoted[] | undefined {
   const text = words[0]?.text;
@@ -41,7 +41,7 @@ function withoutFirst(words: readonly Unquoted[]): readonly Unquoted[] | undefin
   return LEADING.has(text) || isAssignment(text) ? words.slice(1) : undefined;
 }
 
-/** The words of a command from its name on. */
+/** Returns the words of a command, starting with its name. */
 export function withoutLeading(words: readonly Unquoted[]): readonly Unquoted[] {
   for (let rest = words; ;) {
     const next = withoutFirst(rest);
@@ -50,7 +50,7 @@ export function withoutLeading(words: readonly Unquoted[]): readonly Unquoted[] 
   }
 }
 
-/** The commands that the words of one hold: the grammar takes `time { a` for a command of that name. */
+/** Returns the command within the words of another: the grammar parses `time { a` as a command of that name. */
 export function heldCommands(words: readonly Unquoted[]): Unquoted[][] {
   const next = withoutFirst(words);
   return next && next.length > 0 ? [[...next]] : [];

@@ -1,4 +1,4 @@
-/** Bash's grammar under tree-sitter, with bounds: a hostile line must cost neither time nor the parser. */
+/** Bash's grammar under tree-sitter, with limits: a hostile line must neither take long nor break the parser. */
 import { readFile } from 'node:fs/promises';
 import type { Parser } from 'web-tree-sitter';
 
@@ -7,7 +7,7 @@ const MAX_PARSE_MS = 25;
 /** A node of the tree, in source order. */
 export interface SyntaxNode {
   type: string;
-  /** Of the grammar's named rules; the others are its literal tokens. */
+  /** Whether a named rule of the grammar matched; false for literal tokens. */
   named: boolean;
   start: number;
   end: number;
@@ -16,27 +16,27 @@ export interface SyntaxNode {
 
 export interface SyntaxTree {
   root: SyntaxNode;
-  /** Some of the text could not be read, or something is missing. */
+  /** Whether some of the text could not be parsed, or a token is missing. */
   hasError: boolean;
 }
 
 export interface TreeParser {
-  /** Undefined when the line takes too long or the parser is gone. */
+  /** Undefined when the line takes too long or the parser has failed. */
   parse(line: string): SyntaxTree | undefined;
 }
 
-/** The part of web-tree-sitter's parser that is used. */
+/** The members of web-tree-sitter's parser that are used. */
 export type WasmParser = Pick<Parser, 'parse' | 'reset'>;
 
 interface Options {
   maxMs?: number;
-  /** Told once, when the parser broke and is given up. */
+  /** Called a single time, when the parser fails and is no longer used. */
   onBroken?: (error: unknown) => void;
 }
 
 /**
- * Tells when the time is over: by the clock and by what this process computed, so that a busy machine does not make
- * ordinary lines unreadable.
+ * Returns a function that reports whether the time is over, both by the clock and by this process's CPU time, so that
+ * ordinary lines stay readable on a busy machine.
  */
 export function stopwatch(maxMs: number): () => boolean {
   const deadline = performance.now() + maxMs;
@@ -53,10 +53,10 @@ export function createTreeParser(parser: WasmParser, { maxMs = MAX_PARSE_MS, onB
 
   function parse(line: string): SyntaxTree | undefined {
     const isOver = stopwatch(maxMs);
-    // Asked between steps: on a few lines made for it one step takes longer, which only their length bounds.
+    // Polled between steps: for some crafted lines one step takes longer, which only the limit of their length bounds.
     const tree = parser.parse(line, null, { progressCallback: isOver });
     if (!tree) {
-      // Without it the next line would go on with the rest of this one.
+      // Otherwise the next parse would resume with the rest of this line.
       parser.reset();
       return undefined;
     }
@@ -70,7 +70,7 @@ export function createTreeParser(parser: WasmParser, { maxMs = MAX_PARSE_MS, onB
         children: [],
       });
       const root = read();
-      // The way from the root to the current node.
+      // The path from the root to the current node.
       const path = [root];
       let hasError = tree.rootNode.hasError;
       try {
@@ -97,12 +97,12 @@ export function createTreeParser(parser: WasmParser, { maxMs = MAX_PARSE_MS, onB
 
   return {
     parse(line) {
-      // No line with a NUL reaches Bash, and tree-sitter takes seconds over them.
+      // No line with a NUL reaches Bash, and tree-sitter takes seconds to parse one.
       if (broken || line.includes('\0')) return undefined;
       try {
         return parse(line);
       } catch (error) {
-        // Its memory is in an unknown state: nothing that it says from now on can be believed.
+        // The parser's memory is in an unknown state: its results can no longer be trusted.
         broken = true;
         onBroken?.(error);
         return undefined;
@@ -111,7 +111,7 @@ export function createTreeParser(parser: WasmParser, { maxMs = MAX_PARSE_MS, onB
   };
 }
 
-// In the built output this module's place is the entry's, and the folder is copied beside it.
+// The built output bundles this module into the entry, and the folder is copied next to it.
 const grammarUrl = () => new URL('./grammar/tree-sitter-bash.wasm', import.meta.url);
 
 async function load(onBroken: (error: unknown) => void): Promise<TreeParser> {
@@ -119,12 +119,12 @@ async function load(onBroken: (error: unknown) => void): Promise<TreeParser> {
   const [grammar] = await Promise.all([readFile(grammarUrl()), Parser.init()]);
   const parser = new Parser();
   parser.setLanguage(await Language.load(grammar));
-  // The first parse takes longer than any line may.
+  // The first parse takes longer than the limit of a line.
   parser.parse('true')?.delete();
   return createTreeParser(parser, { onBroken });
 }
 
 let loading: Promise<TreeParser> | undefined;
 
-/** The process's parser: the wasm module is one for the whole process, and so is its ruin. */
+/** Memoized: the wasm module is shared by the whole process, and so is its failure. */
 export const loadTreeParser = (onBroken: (error: unknown) => void): Promise<TreeParser> => (loading ??= load(onBroken));

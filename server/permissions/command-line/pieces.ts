@@ -1,26 +1,26 @@
 /**
- * Cuts any text into what might be commands: at unquoted separators, inside substitutions, groups and loops. It takes
- * whatever it gets and may see commands where there are none; only rules that apply in doubt look at them.
+ * Cuts any text into possible commands: at unquoted separators, inside substitutions, groups and loops. Never fails,
+ * and may find commands where there are none; only deny and ask rules use them.
  */
 
 interface Piece {
   source: string;
-  /** As written, redirections and their targets left out. */
+  /** Words as written, without redirections and their targets. */
   words: string[];
 }
 
-/** A stretch of text between the brackets or backticks of one substitution or group. */
+/** A section of the text inside the brackets or backticks of one substitution or group. */
 interface Frame {
   closer: ')' | '`' | undefined;
   doubleQuoted: boolean;
   pieceStart: number;
   wordStart: number | undefined;
   words: string[];
-  /** The next word is a redirection's target. */
+  /** Whether the next word is a redirection's target. */
   atTarget: boolean;
 }
 
-/** Nesting above it is cut without being closed again. */
+/** Deeper nesting is cut without tracking its closing bracket. */
 const MAX_DEPTH = 50;
 const REDIRECTION = /\d*(?:&>>?|<<<|<<-?|<>|<&|>&|>>|>\||<(?!\()|>(?!\())/y;
 const SUBSTITUTION = /[$<>]\(/y;
@@ -64,7 +64,7 @@ export function cutPieces(text: string): Piece[] {
     else frame.pieceStart = at;
   }
 
-  /** Behind a closing bracket or backtick the text around it goes on. */
+  /** Returns to the enclosing frame after a closing bracket or backtick. */
   function leave(closer: ')' | '`'): void {
     cut();
     at++;
@@ -140,7 +140,7 @@ export function cutPieces(text: string): Piece[] {
       at++;
     } else if (char === "'") {
       const end = text.indexOf("'", at + 1);
-      // One that never closes may stand in a here-document: what is behind it is looked at all the same.
+      // An unclosed quote may be part of a here-document: the text after it is cut all the same.
       at = end === -1 ? at + 1 : end + 1;
     } else if (char === '`') backtick();
     else if (matchLength(SUBSTITUTION) > 0) enter(')', 2);

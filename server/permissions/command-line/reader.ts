@@ -1,19 +1,19 @@
 /**
- * The strict reader of Bash lines. It knows only lines of simple commands and consumes every character by a positive
- * rule; what no rule takes makes the whole line opaque. It never has to know what else Bash can do.
+ * Strict parser of Bash lines. It accepts only lines of simple commands and consumes every character by a positive
+ * rule; a character without a rule makes the whole line opaque. It does not depend on the rest of Bash's syntax.
  */
 
 export const MAX_LINE_CHARS = 10_000;
 
-/** A word behind a command's name. */
+/** A word after a command's name. */
 export interface PlainWord {
-  /** As written. */
+  /** The source of the word. */
   source: string;
-  /** Quotes removed; variables left out. */
+  /** Quotes removed; variables omitted. */
   text: string;
-  /** Holds a variable, quoted or not. */
+  /** Contains a variable, quoted or not. */
   hasVariable: boolean;
-  /** Bash may make other or more words of it: an unquoted variable, glob, brace or tilde. */
+  /** Whether Bash may expand it to other or more words: an unquoted variable, glob, brace or tilde. */
   expands: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface PlainCommand {
   negated: boolean;
   hasAssignments: boolean;
   hasRedirections: boolean;
-  /** The operator behind it; none behind the last. */
+  /** The operator after the command; undefined after the last. */
   operator: Operator | undefined;
 }
 
@@ -38,7 +38,7 @@ const RESERVED = new Set(
   'if then elif else fi case esac for select while until do done in function time coproc'.split(' '),
 );
 
-// What ends a word: everything else right behind it would be part of it, or turn it into a redirection's descriptor.
+// The end of a word: any other character right after it would be part of it, or make it a redirection's descriptor.
 const END = '(?=[ \\t\\n;&|]|$)';
 const NAME = new RegExp(`(?:[A-Za-z0-9_./][A-Za-z0-9_./+@%:,-]*|:)${END}`, 'y');
 const OPERATOR = /&&|\|\||\|&|[;\n&|]/y;
@@ -46,31 +46,31 @@ const REDIRECTION = new RegExp(
   `(?:\\d{0,4}(?:[<>]&(?:\\d{1,4}|-)|(?:>>?|<)[ \\t]*/dev/null)|&>>?[ \\t]*/dev/null)${END}`,
   'y',
 );
-/** Variables that only tell a program how to show things or what to call itself; any other may name a program to run. */
+/** Variables that only control a program's output or name; any other may name a program to run. */
 const ASSIGNMENT_NAME =
   'CI|DEBUG|NODE_ENV|FORCE_COLOR|NO_COLOR|CLICOLOR|TERM|LANG|LC_[A-Z]+|TZ|RUST_LOG|RUST_BACKTRACE';
-/** Scripts calculate with these, and Bash runs substitutions within what it calculates with. */
+/** Variables that scripts use in arithmetic, where Bash evaluates substitutions. */
 const NUMBER_NAME = 'PORT|COLUMNS|LINES';
-/** Nothing in a value means anything where a script evaluates it. */
+/** Characters that have no meaning where a script evaluates the value. */
 const VALUE_CHARACTER = 'A-Za-z0-9_%+,./:=@-';
 const ASSIGNMENT = new RegExp(
   `(?:(?:${NUMBER_NAME})=(?:\\d|'\\d*'|"\\d*")*|` +
     `(?:${ASSIGNMENT_NAME})=(?:[${VALUE_CHARACTER}]|'[ ${VALUE_CHARACTER}]*'|"[ ${VALUE_CHARACTER}]*")*)(?=[ \\t])`,
   'y',
 );
-/** `$_` is left out: it carries any word of the command before to where a variable is taken for harmless. */
+/** `$_` is excluded: it passes a word of the previous command to where a variable is treated as harmless. */
 const VARIABLE = /\$(?:(?!_\b)[A-Za-z_]\w*|\{(?!_\})[A-Za-z_]\w*\}|[0-9?$!#@*-])/y;
-/** A dollar sign inside double quotes that stands for itself. */
+/** A literal dollar sign inside double quotes. */
 const LONE_DOLLAR = /\$(?=["|)/., ])/y;
 const WORD_CHARACTER = /[A-Za-z0-9_%+,./:=@^~*?[\]{}!#-]|[^\0-\x7f]/y;
 const EXPANDING = new Set(['*', '?', '[', '{', '~']);
 
-/** The simple commands of a plain line, in order; undefined when it is opaque. */
+/** Returns the simple commands of a plain line, in order; undefined when it is opaque. */
 export function readPlainLine(line: string): PlainCommand[] | undefined {
   if (line.length > MAX_LINE_CHARS || INVISIBLE.test(line)) return undefined;
   let at = 0;
 
-  /** The text that the expression takes at this place; the place moves behind it. */
+  /** Consumes the text that matches the expression at the current position, and returns it. */
   function take(expression: RegExp): string | undefined {
     expression.lastIndex = at;
     const found = expression.exec(line)?.[0];
@@ -78,7 +78,7 @@ export function readPlainLine(line: string): PlainCommand[] | undefined {
     return found;
   }
 
-  /** Blanks, and continued lines where no word can be cut in two. Returns whether a word may begin here. */
+  /** Skips blanks, and line continuations that cannot be inside a word. Returns whether a word may begin here. */
   function skipBlanks(behindOperator: boolean): boolean {
     let boundary = behindOperator;
     for (;;) {
@@ -94,7 +94,7 @@ export function readPlainLine(line: string): PlainCommand[] | undefined {
     while (at < line.length && line[at] !== '\n') at++;
   }
 
-  /** Blanks, comments and empty lines in front of a command. */
+  /** Skips blanks, comments and empty lines before a command. */
   function skipToCommand(): void {
     let behindOperator = at > 0;
     for (;;) {
@@ -106,7 +106,7 @@ export function readPlainLine(line: string): PlainCommand[] | undefined {
     }
   }
 
-  /** What stands between double quotes, the quotes included. */
+  /** Consumes a double-quoted text, including the quotes. */
   function readDoubleQuoted(word: PlainWord): boolean {
     at++;
     while (at < line.length) {

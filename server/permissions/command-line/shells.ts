@@ -1,19 +1,19 @@
-/** Shells and builtins that read command lines: from a word, from their input, from a file. */
+/** Shells and builtins that execute command lines from a word, from their input, or from a file. */
 import type { Inner } from './wrappers.ts';
 import type { Unquoted } from '#server/processes/shell-words.ts';
 
 export const SHELLS: ReadonlySet<string> = new Set('sh bash dash ash ksh mksh zsh rbash yash csh tcsh fish'.split(' '));
 
-/** A file that is what the command's input is. */
+/** Whether the path is a device file of the command's input. */
 export const isInputDevice = (path: string): boolean => /^\/dev\/(?:stdin|fd\/)|^\/proc\/[^/]+\/fd\//.test(path);
 
-/** What another command writes, or whatever the input is: the lines are nowhere in the words. */
+/** Whether the operand is the output of another command or the input: the lines are not in the words. */
 const isInput = (operand: string) => operand.startsWith('<(') || isInputDevice(operand);
 
 const NOTHING: Inner = { commands: [], lines: [] };
 const UNREADABLE: Inner = { ...NOTHING, unreadable: true };
 
-/** `sh -c <line>`, `sh <file>`, or `sh` alone, which reads its input. */
+/** Parses `sh -c <line>`, `sh <file>`, or `sh` without operand, which reads its input. */
 export function shellCommands(words: readonly Unquoted[]): Inner {
   let runsLine = false;
   let readsInput = false;
@@ -36,7 +36,7 @@ export function shellCommands(words: readonly Unquoted[]): Inner {
   return isInput(operand) ? UNREADABLE : NOTHING;
 }
 
-/** Texts behind an option of a builtin, attached or as the next word. */
+/** Returns the values of a builtin's option, attached or as the next word. */
 const valuesOf = (words: readonly Unquoted[], letter: string): string[] =>
   words.flatMap(({ text }, at) => {
     const value = new RegExp(`^-[A-Za-z]*?${letter}(.*)$`, 's').exec(text)?.[1];
@@ -45,7 +45,7 @@ const valuesOf = (words: readonly Unquoted[], letter: string): string[] =>
 
 const operandsOf = (words: readonly Unquoted[]) => words.slice(1).filter(({ text }) => !/^-./.test(text));
 
-/** What a builtin runs of the text that it is given; nothing for any other command. */
+/** Returns the lines and commands that a builtin executes from its arguments; empty for other commands. */
 export function builtinCommands(name: string, words: readonly Unquoted[]): Inner {
   switch (name) {
     case 'eval': {
@@ -54,7 +54,7 @@ export function builtinCommands(name: string, words: readonly Unquoted[]): Inner
       return { commands: [], lines: [texts.join(' ')] };
     }
     case 'trap': {
-      // `-` and an empty word take a trap away.
+      // `-` and an empty word remove a trap.
       const [action] = operandsOf(words);
       return { commands: [], lines: action === undefined || action.text === '-' ? [] : [action.text] };
     }
@@ -64,7 +64,7 @@ export function builtinCommands(name: string, words: readonly Unquoted[]): Inner
     case 'complete':
       return { commands: [], lines: valuesOf(words, 'C') };
     case 'hash':
-      // From here on a name means another program.
+      // After it, the name runs another program.
       return valuesOf(words, 'p').length > 0 ? UNREADABLE : NOTHING;
     case '.':
     case 'source':

@@ -1,4 +1,4 @@
-/** What the grammar's tree says of a line: whether it is plain, and the commands in whatever they stand. */
+/** Evaluates the grammar's tree of a line: whether it is plain, and all its commands, however nested. */
 import type { SyntaxNode, SyntaxTree } from './parser.ts';
 import { isInputDevice } from './shells.ts';
 import { unquote } from '#server/processes/shell-words.ts';
@@ -13,7 +13,7 @@ const PLAIN_NAMED = new Set(
 const PLAIN_TOKENS = new Set(
   '; & && || | |& ! \n = == =~ [ ] { } , .. " $ ${ > >> &> &>> < >& <& >&- <&-'.split(' ').concat(['\n']),
 );
-/** Between the parts of one command stand blanks and continued lines. */
+/** Text allowed between the parts of one command: blanks and line continuations. */
 const GAP = /^(?:[ \t]|\\\n)*$/;
 
 function isPlainNode(node: SyntaxNode, parent: SyntaxNode | undefined, line: string): boolean {
@@ -53,7 +53,7 @@ function hasPlainGaps({ children }: SyntaxNode, line: string): boolean {
   });
 }
 
-/** Every node, parents first. Without recursion: hostile lines nest deeply. */
+/** Yields every node, parents first. Iterative, because hostile lines nest deeply. */
 function* walk(root: SyntaxNode): Generator<[node: SyntaxNode, parent: SyntaxNode | undefined]> {
   const open: [SyntaxNode, SyntaxNode | undefined][] = [[root, undefined]];
   for (let next = open.pop(); next; next = open.pop()) {
@@ -63,7 +63,7 @@ function* walk(root: SyntaxNode): Generator<[node: SyntaxNode, parent: SyntaxNod
   }
 }
 
-/** Names of the simple commands in order when the tree has nothing but plain ones; undefined when it is opaque. */
+/** Returns the names of the simple commands in order; undefined when the tree has any other node (opaque). */
 export function plainNames({ root, hasError }: SyntaxTree, line: string): string[] | undefined {
   if (hasError || root.type !== 'program') return undefined;
   const names: string[] = [];
@@ -84,25 +84,25 @@ const NO_WORDS = new Set([
 
 const REDIRECTS = new Set(['file_redirect', 'heredoc_redirect', 'herestring_redirect']);
 
-/** A redirection's words behind its target: the grammar takes `rm 2>/dev/null -rf x` for three targets. */
+/** Returns a redirection's words after its target: the grammar parses `rm 2>/dev/null -rf x` as three targets. */
 const furtherTargets = ({ children }: SyntaxNode): SyntaxNode[] =>
   children.filter((child) => child.named && child.type !== 'file_descriptor').slice(1);
 
-/** The command that a redirection behind a statement goes to. */
+/** Returns the command that a redirection after a statement belongs to. */
 function lastCommand(statement: SyntaxNode | undefined): SyntaxNode | undefined {
   let node = statement;
   while (node && node.type !== 'command') node = node.children.findLast(({ named }) => named);
   return node;
 }
 
-/** Source of the words; what only a line continuation divides is one word to Bash. */
+/** Returns the source of the words; Bash joins words that only a line continuation separates. */
 function joinWords(nodes: readonly SyntaxNode[], line: string): string[] {
   const words: string[] = [];
   let end: number | undefined;
   for (const node of nodes) {
     const source = line.slice(node.start, node.end);
     const joined = end !== undefined && line.slice(end, node.start).replaceAll('\\\n', '') === '';
-    // The grammar takes `{ {` for one word.
+    // The grammar parses `{ {` as one word.
     const parts = node.type === 'word' ? source.split(/(?<!\\)[ \t]+/) : [source];
     if (joined) words.push((words.pop() ?? '') + (parts.shift() ?? ''));
     words.push(...parts);
@@ -111,7 +111,7 @@ function joinWords(nodes: readonly SyntaxNode[], line: string): string[] {
   return words;
 }
 
-/** Text that stands below the line that begins a here-document; more of the line where that cannot be told. */
+/** Returns the body of the line's here-document; more of the text where the delimiter is ambiguous. */
 function hereDocument(line: string, at: number): string {
   const end = line.indexOf('\n', at);
   if (end === -1) return '';
@@ -125,11 +125,11 @@ function hereDocument(line: string, at: number): string {
   return closed === -1 ? rest : rows.slice(0, closed).join('\n');
 }
 
-/** Where a command's input comes from when its own redirections say so. */
+/** The input of a command, where its redirections specify it. */
 export interface CommandInput {
   /** Texts of here-documents and here-strings. */
   lines(): string[];
-  /** A file, as if it were named as an operand. */
+  /** Whether the input is a file, equivalent to a file operand. */
   fromFile: boolean;
 }
 
@@ -156,12 +156,12 @@ function inputOf(redirects: readonly SyntaxNode[], line: string): CommandInput {
 }
 
 export interface FoundCommand {
-  /** As written. */
+  /** Source of the words. */
   words: string[];
   input: CommandInput;
 }
 
-/** Every command: below errors, in substitutions, in whatever else they stand. */
+/** Finds every command: below errors, in substitutions, in any other node. */
 export function allCommands({ root }: SyntaxTree, line: string): FoundCommand[] {
   const commands = new Map<SyntaxNode, { words: SyntaxNode[]; redirects: SyntaxNode[] }>();
   const at = (node: SyntaxNode) => {
@@ -176,7 +176,7 @@ export function allCommands({ root }: SyntaxTree, line: string): FoundCommand[] 
     const owner =
       node.type === 'command' ? node : (lastCommand(node.children[0]) ?? (targets.length > 0 ? node : undefined));
     if (!owner) continue;
-    // Redirections behind the statement are met first, being further up.
+    // Redirections after a statement are visited first, because their node is an ancestor.
     const { words, redirects: known } = at(owner);
     words.push(...targets, ...(node.type === 'command' ? node.children.filter(({ type }) => !NO_WORDS.has(type)) : []));
     known.push(...redirects);

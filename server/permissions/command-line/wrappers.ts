@@ -1,28 +1,28 @@
-/** Programs that run the command they are given, and where in their words it begins. Only for rules that apply in doubt. */
+/** Programs that run a command from their arguments, and the index where it begins. Only for deny and ask rules. */
 import type { Unquoted } from '#server/processes/shell-words.ts';
 
 interface Wrapper {
-  /** Short options that take the next word, or the rest of theirs, for a value. */
+  /** Short options that take the next word, or the rest of their word, as a value. */
   withValue: string;
-  /** Long options that take the next word for a value. Without a list each may or may not: both places count. */
+  /** Long options that take the next word as a value. Without a list both interpretations are tried. */
   longWithValue?: ReadonlySet<string>;
   /** Words between the options and the command. */
   operands?: number;
-  /** The operands may be missing: both places count. */
+  /** Whether the operands may be missing: both interpretations are tried. */
   optional?: boolean;
   /** Options may also follow operands. */
   permutes?: boolean;
-  /** Options whose value is a command line; one of them may also take the place of the command. */
+  /** Options whose value is a command line; after the operands such an option may also replace the command. */
   lines?: readonly string[];
-  /** The words from the command on are joined to one command line. */
+  /** Whether the words from the command on are joined to one command line. */
   joins?: boolean;
-  /** A word `-` is an option. */
+  /** Whether a word `-` is an option. */
   dash?: boolean;
-  /** With one of these it runs nothing. */
+  /** Short options with which the program runs no command. */
   showsOnly?: string;
-  /** Without a command it starts a shell: always, or with one of these options. */
+  /** The program starts a shell if there is no command: always (empty), or with one of these options. */
   shell?: string;
-  /** It gives the command further words. */
+  /** Whether the program appends words to the command. */
   extends?: boolean;
 }
 
@@ -78,27 +78,27 @@ const ASSIGNMENT = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/;
 
 export const isAssignment = (text: string): boolean => ASSIGNMENT.test(text);
 
-/** More places than any real options leave open: above it the command is unreadable. */
+/** More candidate positions than real options produce: with more the command is unreadable. */
 const MAX_STARTS = 20;
 
-/** What a command runs besides itself. */
+/** The commands and lines that a command runs in turn. */
 export interface Inner {
-  /** Words of commands that it runs. */
+  /** Words of each command that it runs. */
   commands: Unquoted[][];
-  /** Command lines that it reads. */
+  /** Command lines that it executes. */
   lines: string[];
-  /** It runs what only it knows: a shell that reads its lines from its input. */
+  /** Whether it is a shell that reads its lines from its input. */
   readsInput?: boolean;
-  /** The commands get further words. */
+  /** Whether the commands get further words. */
   extends?: boolean;
-  /** It runs what cannot be known from the line. */
+  /** Whether it runs something that the line does not contain. */
   unreadable?: boolean;
 }
 
 interface Options {
-  /** Places where the words behind the options may begin, operands counted. */
+  /** Candidate indexes of the command, after options and operands. */
   starts: Set<number>;
-  /** What options may have for values: short ones by letter, long ones with their dashes. */
+  /** Possible values of options: short ones by letter, long ones with their dashes. */
   values: [option: string, value: string][];
   /** Letters of the short options. */
   letters: string;
@@ -154,14 +154,14 @@ function splitOnce(text: string): [name: string, value: string | undefined] {
   return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** What a program of the table runs; undefined for any other one. */
+/** Returns what a program of the table runs; undefined for other programs. */
 export function wrappedCommands(name: string, words: readonly Unquoted[]): Inner | undefined {
   const wrapper = WRAPPERS.get(name);
   if (!wrapper) return undefined;
   const { starts, values, letters } = readOptions(words, wrapper);
   const commands = [...starts].map((at) => words.slice(at)).filter(({ length }) => length > 0);
   const lines = values.flatMap(([option, value]) => (wrapper.lines?.includes(option) ? [value] : []));
-  // `flock <file> -c <line>`: behind the operands the option takes the place of the command.
+  // `flock <file> -c <line>`: after the operands the option replaces the command.
   for (const [option, value] of commands) {
     if (value && wrapper.lines?.includes(option?.text.replace(/^-(?=[^-])/, '') ?? '')) lines.push(value.text);
   }
@@ -169,12 +169,12 @@ export function wrappedCommands(name: string, words: readonly Unquoted[]): Inner
   const { shell } = wrapper;
   const startsShell = shell !== undefined && (shell === '' || Array.from(shell).some((char) => letters.includes(char)));
   const readsInput = startsShell && commands.length === 0 && lines.length === 0;
-  // `parallel ::: <line> <line>`: each of the arguments is one.
+  // `parallel ::: <line> <line>`: each argument is a line.
   const unreadable = starts.size >= MAX_STARTS || commands.some(([first]) => first?.text.startsWith(':::'));
   return { commands, lines, readsInput, unreadable, extends: wrapper.extends === true };
 }
 
-/** A git command without git's own options, and the lines of aliases that are defined for it alone. */
+/** Returns a git command without git's global options, and the lines of aliases defined by its options. */
 export function gitCommands(words: readonly Unquoted[]): Inner {
   const { starts, values } = readOptions(words, GIT);
   return {

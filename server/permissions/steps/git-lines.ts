@@ -1,4 +1,4 @@
-/** Lines that rules allow and that run git: it must not start what ordinary writes have built or changed unasked. */
+/** Checks allowed lines that run git: git must not start programs that unapproved writes created or changed. */
 import { discoverRepository, findsBareRepository } from '#server/git/discovery.ts';
 import { isInWorkspace, isInside } from '#server/files/paths.ts';
 import type { CommandCall } from '../command-call.ts';
@@ -6,10 +6,10 @@ import type { Decision, PermissionContext } from '../decision.ts';
 import { isAskedByGit } from './git-paths.ts';
 
 /**
- * Approves a line that rules allow; undefined leaves it to the next step. Git is not approved where it would find a bare
- * repository, which may have been built from ordinary files, and whose configuration names programs. Nor, unless
- * `anyLine`, where a repository names programs or settings that a write may change without a question: a rule that
- * allows any line allows those programs, too.
+ * Approves a line that rules allow; undefined passes it to the next step. Git is not approved where it would find a
+ * bare repository, which may have been built from ordinary files, and whose configuration names programs. Nor, unless
+ * `anyLine`, where a repository names programs or settings that a write may change without approval: a rule that allows
+ * any line allows those programs, too.
  */
 export async function lineApproval(
   command: CommandCall,
@@ -31,26 +31,26 @@ export async function lineApproval(
 }
 
 /**
- * Whether git that runs in the directory (links resolved) may read or start a file that a write changes unasked. Writes
- * are checked against the repositories around the file and the working directory only, so one with another place may
- * name such files.
+ * Whether git that runs in the directory (links resolved) may read or start a file that a write changes without
+ * approval. Writes are checked against the repositories around the file and the working directory only, so a repository
+ * in another directory may name such files.
  */
 async function startsUnguardedFiles(directory: string, context: PermissionContext): Promise<boolean> {
   const { places } = context;
   const around = await context.repository();
-  // Every write is asked about.
+  // Without a repository every write needs approval.
   if (!around) return false;
   const found = await discoverRepository(directory, places.runtime);
   if (!found?.gitDirectory || found.directory === around.top) return false;
   const repository = await context.repositoryAround(found.directory);
   if (repository?.top !== found.directory) return true;
   const [named, guarded] = await Promise.all([context.configuredFiles(repository), context.configuredFiles(around)]);
-  // Without the settings of the working directory's repository every write is asked about.
+  // If the settings of the working directory's repository cannot be read, every write needs approval.
   if (!guarded) return false;
   if (!named || named.unplaced.some((end) => !guarded.unplaced.includes(end))) return true;
 
   const { top } = repository;
-  // Most paths are below its top, where a write is checked against it.
+  // Most paths are below the repository's top, where writes are checked against it.
   const isGuardedByIt = (path: string) =>
     isInside(path, top) && !(isInside(around.top, top) && isInside(path, around.top));
   for (const path of named.paths) {

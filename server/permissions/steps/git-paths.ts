@@ -1,4 +1,4 @@
-/** Files of git repositories, and writes that would make a repository: git starts programs that its files name. */
+/** Files of git repositories, and writes that would create one: git starts programs that these files name. */
 import { dirname, sep } from 'node:path';
 import { isInside } from '#server/files/paths.ts';
 import { gitEntryHolders } from '#server/project-files/git-entries.ts';
@@ -14,7 +14,7 @@ export const gitPaths: PermissionStep = async (_call, context) => {
   return reason === undefined ? undefined : context.ask(reason);
 };
 
-/** Whether a write to the file is asked about because of git. */
+/** Whether a write to the file needs approval because of git. */
 export const isAskedByGit = async (file: FileAccess, context: PermissionContext): Promise<boolean> =>
   (await reasonOf([file], context)) !== undefined;
 
@@ -42,8 +42,8 @@ const isControlled = ({ path, real }: FileAccess, repository: Repository | undef
 type RepositoryContext = Pick<PermissionContext, 'pendingWrites' | 'places' | 'repository'>;
 
 /**
- * Whether one of the written files lies in what git takes for a bare repository, or completes one: together with what is
- * on the disk and what earlier calls of the same response write.
+ * Whether one of the written files is in a directory that git treats as a bare repository, or completes one, together
+ * with files on the disk and files that earlier calls of the same response write.
  */
 async function writesBareRepository(
   files: readonly FileAccess[],
@@ -56,7 +56,7 @@ async function writesBareRepository(
   return found.includes(true);
 }
 
-/** The repository of the working directory, and those that a file lies in below it, or elsewhere. */
+/** Returns the repository of the working directory, and the nested or other repositories that contain the file. */
 async function repositoriesOf({ real }: FileAccess, context: PermissionContext): Promise<Repository[]> {
   const around = await context.repository();
   const found = [around];
@@ -85,13 +85,13 @@ async function writesConfiguredFile(
 const PART_NAMES = new Set(['head', 'commondir']);
 const PART_FOLDERS = new Set(['objects', 'refs']);
 
-/** Whether git looks for a file of this name when it decides whether a directory is a repository. */
+/** Whether git checks for a file of this name to decide whether a directory is a repository. */
 function isRepositoryPart({ real }: FileAccess): boolean {
   const segments = real.toLowerCase().split(sep);
   return PART_NAMES.has(segments.at(-1) ?? '') || segments.some((segment) => PART_FOLDERS.has(segment));
 }
 
-/** The check of a write that was approved unasked, repeated when it runs: another agent may have written the rest. */
+/** Repeats the check of an automatically approved write when it runs: other agents write concurrently. */
 export function bareRepositoryCheck(
   files: readonly FileAccess[],
   context: RepositoryContext,

@@ -1,4 +1,4 @@
-/** Paths that every mode but auto asks about: secrets, and what controls the server and its agents. */
+/** Paths that need approval in every mode but auto: secrets, and files that control the server and its agents. */
 import { basename } from 'node:path';
 import type { FileAccess, PermissionStep } from '../decision.ts';
 import { CONTROL_FOLDERS, PROJECT_MCP } from '#server/project-files/places.ts';

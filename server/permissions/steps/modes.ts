@@ -1,4 +1,4 @@
-/** What a permission mode decides by itself. */
+/** Decisions of the permission modes. */
 import type { Decision, PermissionStep } from '../decision.ts';
 
 const denied = (where: string): Decision => ({
@@ -6,7 +6,7 @@ const denied = (where: string): Decision => ({
   reason: `The path lies in ${where}, which is not written in auto mode. Ask the user to change it.`,
 });
 
-/** Approves the rest in auto mode; only files that decide what auto may do, in any project, stay out of reach. */
+/** Approves all other calls in auto mode; only files that control what auto mode may do, in any project, are denied. */
 export const autoMode: PermissionStep = async (_call, context) => {
   if (context.mode !== 'auto') return undefined;
   const written = (await context.files()).filter(({ writes }) => writes);

@@ -1,4 +1,4 @@
-/** Whether a path leads through a folder of a certain name. */
+/** Tests whether a path contains a folder of a certain name. */
 import { relative, sep } from 'node:path';
 import type { FileAccess, PermissionContext } from '../decision.ts';
 
@@ -13,7 +13,7 @@ export const workingDirectory = async ({ places, realCwd }: PermissionContext): 
   real: await realCwd(),
 });
 
-/** Whether a component of the path, relative to the working directory, has a name (in lower case) that fits. */
+/** Whether a segment of the path, relative to the working directory, has a name (in lower case) that matches. */
 export const passesThrough = (
   { path, real }: FileAccess,
   cwd: WorkingDirectory,

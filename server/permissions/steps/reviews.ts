@@ -1,6 +1,6 @@
-/** Calls that are a question to people. */
+/** Calls that ask people for their decision. */
 import type { PermissionStep } from '../decision.ts';
 
-/** Whatever allows the tool, the answer is theirs to give; there is nothing that "for the session" could remember. */
+/** Asks regardless of rules: only a person can answer, and no rule could be remembered for the session. */
 export const reviews: PermissionStep = ({ review }) =>
   review ? { kind: 'ask', reason: 'The call asks people for their decision.' } : undefined;

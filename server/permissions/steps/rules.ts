@@ -19,23 +19,23 @@ export const askRules: PermissionStep = async (call, context) => {
   return asking && context.ask(asking.reason ?? `The permission rule ${asking.pattern} asks.`);
 };
 
-/** Rules remembered for the session, and configured ones that count as such: they go before ask rules. */
+/** Allow rules of the scope `session-runtime`, which precede ask rules like remembered ones. */
 export const rememberedRules: PermissionStep = async (call, context) => {
   const rules = context.rules.allow.filter(({ scope }) => scope === 'session-runtime');
   return approval(call, context, rules);
 };
 
-/** All allow rules together: each simple command of a line needs one, wherever it comes from. */
+/** All allow rules together: each simple command of a line needs a rule, from any scope. */
 export const allowRules: PermissionStep = (call, context) => approval(call, context, context.rules.allow);
 
-/** Whether exactly this call has been approved for the session. */
+/** Whether this exact call was approved for the session. */
 export async function isRemembered(context: PermissionContext): Promise<boolean> {
   if (context.remembered.length === 0) return false;
   const mine = await context.rememberedAs();
   return mine !== undefined && (await holds(mine, context));
 }
 
-/** A command remembered without a directory holds for the session's. */
+/** A command remembered without a directory is valid for the session's directory. */
 async function holds({ rule, dir }: RememberedRule, { remembered, command, realCwd }: PermissionContext) {
   const fallback = command && (await realCwd());
   return remembered.some((known) => known.rule === rule && (known.dir ?? fallback) === dir);
@@ -48,7 +48,7 @@ async function approval(
 ): Promise<Decision | undefined> {
   const rules = configured.filter(({ matchesTool }) => matchesTool(call.toolName));
   const { command } = context;
-  // A bare name allows every line, so there is no command that it could be stretched to.
+  // A bare name allows every line, so its commands are not checked.
   const anyCall = rules.some(({ args }) => args === undefined);
   if (command) {
     const allowed = anyCall || (await isRemembered(context)) || (await commandAllowed(call, context, command, rules));
@@ -61,9 +61,9 @@ async function approval(
 }
 
 /**
- * Configured rules hold for commands that run in the workspace, remembered ones for the directory they were given for.
- * A rule `!…` allows nothing: what it does not name is not known to be harmless. A git that writes a file which the line
- * names is allowed by a rule that is the line only: a pattern is meant for what the command prints.
+ * Configured rules apply to commands that run in the workspace, remembered ones to the directory they were approved
+ * for. A rule `!…` allows no line: commands that it does not match are not known to be harmless. A git command that
+ * writes a file named in the line needs a rule that equals the line: a pattern is meant for printing commands.
  */
 async function commandAllowed(
   { toolName }: PermissionCall,

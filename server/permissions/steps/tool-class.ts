@@ -1,4 +1,4 @@
-/** What a tool's own class decides when no rule and no mode did. */
+/** The decision of the tool's class, after rules and modes. */
 import { isInWorkspace } from '#server/files/paths.ts';
 import type { FileAccess, PermissionPlaces, PermissionStep } from '../decision.ts';
 import { bareRepositoryCheck } from './git-paths.ts';
@@ -27,7 +27,7 @@ export const toolClass: PermissionStep = async ({ permission }, context) => {
       if (process.platform === 'win32') return undefined;
       const targets = (await context.files()).filter(({ writes }) => writes);
       if (targets.length === 0) return undefined;
-      // What is under git can be looked at and taken back.
+      // Changes under git can be reviewed and reverted.
       if (!(await context.repository())?.inWorkTree) return context.ask('The workspace is not under git.');
       if (!(await allInside(targets, places))) return context.ask(OUTSIDE);
       return { kind: 'approve', ...bareRepositoryCheck(targets, context) };

@@ -1,10 +1,10 @@
-/** Command lines in which a command that a rule names may hide. */
+/** Command lines that may hide a command that a rule names. */
 import type { PermissionStep } from '../decision.ts';
 import { isRemembered } from './rules.ts';
 
 /**
- * While a deny or ask rule looks into command lines, one that cannot be read is not approved by a mode: it is asked
- * about, unless somebody has seen and approved this very line, and denied where nobody is asked.
+ * While a deny or ask rule matches command lines, no mode approves an unreadable line: it needs approval, unless a
+ * person has approved this exact line for the session, and is denied in auto mode, which asks no person.
  */
 export const unreadableCommands: PermissionStep = async ({ toolName }, context) => {
   const { command, rules, mode } = context;
