@@ -1,20 +1,20 @@
-/** The first items of an order, out of any number that come one by one. */
+/** Bounded selection: keeps the first items in an order, from any number of added items. */
 
-/** Beyond the wanted ones, before they are put in order again. */
+/** Items in excess of `limit` that are buffered before the next sort. */
 const SLACK = 1024;
 
 export interface Best<Item> {
   add(item: Item): void;
   /** In order. */
   items(): Item[];
-  /** How many were added. */
+  /** The number of added items. */
   readonly seen: number;
 }
 
-/** Keeps `limit` items and takes a time that hardly grows with the rest. */
+/** Keeps `limit` items; other items cost about one comparison each. */
 export function createBest<Item>(limit: number, compare: (a: Item, b: Item) => number): Best<Item> {
   let kept: Item[] = [];
-  /** No item behind it can be among the best. */
+  /** The last of a full selection: items at or after it are rejected. */
   let worst: Item | undefined;
   let seen = 0;
   const settle = () => {

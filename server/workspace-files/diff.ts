@@ -1,4 +1,4 @@
-/** How a path differs from the last commit. */
+/** Diff of a path against the last commit. */
 import { constants } from 'node:fs';
 import { open, realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
@@ -14,11 +14,11 @@ import type { Git } from '#server/git/git.ts';
 import { diffNewFile } from '#server/git/new-file.ts';
 import { entryAt } from './stat.ts';
 
-/** Above this git takes a file for binary, whatever is in it. */
+/** Git treats a larger file as binary, regardless of its content. */
 const MAX_TEXT_BYTES = 512 * 1024 * 1024;
 const NOTHING: Diff = { text: '', truncated: false };
 
-/** The entry of a path; undefined when there is none. */
+/** Returns the entry of a path; undefined when it does not exist. */
 async function entryOf(directory: WorkDirectory, inside: Within, path: RelativePath, shown: string) {
   try {
     return await onPath(shown, () => entryAt(directory, inside, path, shown));
@@ -28,7 +28,7 @@ async function entryOf(directory: WorkDirectory, inside: Within, path: RelativeP
   }
 }
 
-/** Opens the directory that a path lies in and hands it over; undefined when that is not there. */
+/** Calls `work` with the opened parent directory of a path and the entry's name; with the path itself for `.`. */
 async function inParent<Result>(
   inside: Within,
   path: RelativePath,
@@ -45,8 +45,8 @@ async function inParent<Result>(
 }
 
 /**
- * What git calls the path: it follows no link on the way to a file. Undefined where links lead to a directory of
- * another repository.
+ * Returns the path that git uses: git follows no link to a file. Undefined where links lead to a directory of another
+ * repository.
  */
 async function gitPath(directory: WorkDirectory, inside: Within, path: RelativePath, exists: boolean, shown: string) {
   if (!exists) return path;
@@ -57,7 +57,7 @@ async function gitPath(directory: WorkDirectory, inside: Within, path: RelativeP
   });
 }
 
-/** The whole of a file or link that git does not know. */
+/** Returns the diff of an untracked file or link as an addition. */
 async function wholeFile(inside: Within, entry: FileEntry, shown: RelativePath, path: string, signal: AbortSignal) {
   if (entry.kind === 'symlink') {
     let text: Buffer | undefined = Buffer.from(entry.is_symlink_to ?? '');
@@ -71,7 +71,7 @@ async function wholeFile(inside: Within, entry: FileEntry, shown: RelativePath, 
   const place = await inside.open(shown);
   try {
     const stats = await place.stat();
-    // Pipes and devices are no files to git.
+    // Git ignores pipes and devices.
     if (!stats.isFile()) return NOTHING;
     const file = await open(place.at, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
@@ -91,7 +91,7 @@ async function wholeFile(inside: Within, entry: FileEntry, shown: RelativePath, 
   }
 }
 
-/** Throws 40409, 40411, 40908, 41304. */
+/** Throws `fs.path_not_found`, `fs.permission_denied`, `fs.git_unavailable`, `fs.path_escapes_session`. */
 export async function diffPath(
   git: Git,
   directory: WorkDirectory,

@@ -1,6 +1,6 @@
 /**
- * What the system says of a directory and of its entries, asked by a thread. Asked entry by entry in the background they
- * cost the event loop several times what the system takes for them: a request, an object and a call back each.
+ * Reads directories and the facts of their entries in a worker thread. Asynchronous calls per entry would block the
+ * event loop for several times the duration of the system calls: each costs a request, an object and a callback.
  */
 import { constants, type Stats } from 'node:fs';
 import { join } from 'node:path';
@@ -10,25 +10,25 @@ import type { IgnoreTexts } from '#server/files/ignore-rules.ts';
 import { byDescriptor, DESCRIPTORS, O_PATH, type Place } from '#server/files/open-within.ts';
 import { createDirectoryThread, type DirectoryThread } from './directory-thread.ts';
 
-/** What is shown of an entry is made of these. */
+/** The file attributes that a reply's entry is built from. */
 export interface EntryFacts extends Pick<Stats, 'mode' | 'size' | 'mtimeMs' | 'ino'> {
-  /** The text of a symbolic link; empty where it cannot be read. */
+  /** The target text of a symbolic link; empty where it cannot be read. */
   link?: string | undefined;
 }
 
 export interface DirectoryEntry {
   name: string;
   isDirectory: boolean;
-  /** Absent where they were not asked for. */
+  /** Undefined where they were not requested. */
   facts?: EntryFacts | undefined;
 }
 
-/** Entries read at once: a directory of usual size takes one question. */
+/** Entries per message: a directory of usual size needs one. */
 const PORTION = 1024;
-/** Numbers of an entry in an answer; all of them are 0 for one that has vanished. */
+/** Numbers per entry in a reply; all of them are 0 for an entry that has vanished. */
 const NUMBERS = 4;
 
-/** Text of a program, since the built server is one bundle that has no file for it. No name has a NUL. */
+/** Source of the worker, inline because the built server is one bundle. NUL separates names: no name contains it. */
 export const DIRECTORY_PROGRAM = `
 const { closeSync, constants, fstatSync, lstatSync, opendirSync, openSync, readlinkSync, readSync } = require('node:fs');
 const { parentPort, workerData: progress } = require('node:worker_threads');
@@ -169,10 +169,10 @@ parentPort.on('message', (question) => {
 
 type DirectoryQuestion =
   | { kind: 'facts'; at: string; names: string }
-  /** The first opens the directory, as does one in a new thread; `from`: entries before; `facts`: of how many they are wanted. */
+  /** The first message to a thread opens the directory. `from`: entries before it; `facts`: entries to stat. */
   | { kind: 'read'; reader: number; at: string; from: number; facts: number }
   | { kind: 'close'; reader: number }
-  /** Directories by their paths below `top`; the empty path is `top`. */
+  /** Directories by their paths below `top`; the empty path is `top` itself. */
   | ({ kind: 'level'; top: string; paths: readonly string[] } & LevelOptions);
 
 const factsSchema = z.object({ numbers: z.instanceof(Float64Array), links: z.array(z.string()) });
@@ -190,7 +190,7 @@ const levelSchema = factsSchema.extend({
 const isLink = (mode: number) => (mode & constants.S_IFMT) === constants.S_IFLNK;
 const isDirectory = (mode: number) => (mode & constants.S_IFMT) === constants.S_IFDIR;
 
-/** The facts of the entries that were asked about, in their order; undefined for one that has vanished. */
+/** Yields the facts of the requested entries, in order; undefined for an entry that has vanished. */
 function* factsIn({ numbers, links }: Facts): Generator<EntryFacts | undefined, undefined> {
   const texts = links.values();
   for (let at = 0; at < numbers.length; at += NUMBERS) {
@@ -201,7 +201,7 @@ function* factsIn({ numbers, links }: Facts): Generator<EntryFacts | undefined, 
   }
 }
 
-/** Those that have vanished between being read and being asked about are left out. */
+/** Builds the entries, without those that vanished between being listed and being read. */
 function entriesOf({ names, directories, ...answer }: Portion): DirectoryEntry[] {
   if (directories.length === 0) return [];
   const entries: DirectoryEntry[] = [];
@@ -216,14 +216,14 @@ function entriesOf({ names, directories, ...answer }: Portion): DirectoryEntry[]
 export interface LevelOptions {
   /** A directory with more entries is not read. */
   most: number;
-  /** Whether the texts of ignore files are wanted. */
+  /** Whether the texts of ignore files are requested. */
   ignoreFiles: boolean;
 }
 
-/** A directory that was read with the facts of all its entries. */
+/** A directory that was read completely, including the facts of all entries. */
 export interface WholeDirectory {
   entries: DirectoryEntry[];
-  /** Undefined where they were not wanted or need another look: one of them is a link, or the directory has a `.git`. */
+  /** Undefined where not requested or to be read separately: one of them is a link, or the directory has a `.git`. */
   texts: IgnoreTexts | undefined;
 }
 
@@ -244,19 +244,19 @@ function wholeDirectories({ read, ...answer }: z.infer<typeof levelSchema>): (Wh
 
 export interface DirectoryReader {
   /**
-   * The facts of entries of an opened directory, in the order of their names; undefined for those that have vanished. A
-   * link is itself. Rejects with the system's errors and with `UnresponsiveError`.
+   * Returns the facts of entries of an opened directory, in the order of `names`; undefined for those that have
+   * vanished. Links are not followed. Rejects with the system's errors and with `UnresponsiveError`.
    */
   factsOf(place: Place, names: readonly string[]): Promise<(EntryFacts | undefined)[]>;
   /**
-   * The entries of an opened directory in the order of the disk, portion by portion, the first `wanted` with their facts.
-   * Nothing uses the place any more when it is over. Rejects as `factsOf` does.
+   * Yields the entries of an opened directory in disk order, portion by portion, the first `wanted` with their facts.
+   * The place is no longer used after the generator finishes. Rejects like `factsOf`.
    */
   readDirectory(place: Place, wanted: number): AsyncGenerator<DirectoryEntry[]>;
   /**
-   * Reads directories at or below an opened one with one question, by their paths relative to it, and none through a link.
-   * Undefined for a directory that is to be read in another way: it has too many entries or cannot be read so. Rejects with
-   * `UnresponsiveError`.
+   * Reads directories at or below an opened one in one message, by their paths relative to it, and none through a link.
+   * Undefined for a directory that has to be read separately: it has too many entries or cannot be read this way.
+   * Rejects with `UnresponsiveError`.
    */
   readLevel(
     top: Place,
@@ -265,7 +265,7 @@ export interface DirectoryReader {
   ): Promise<readonly (WholeDirectory | undefined)[]>;
 }
 
-/** Reads through a thread that runs `DIRECTORY_PROGRAM`. */
+/** Creates a reader on a thread that runs `DIRECTORY_PROGRAM`. */
 export function createDirectoryReader(thread: DirectoryThread): DirectoryReader {
   const askOf = (question: DirectoryQuestion, directories: readonly string[]) => thread.ask(question, directories);
   const ask = (question: DirectoryQuestion, { real }: Place) => askOf(question, [real]);
@@ -273,7 +273,7 @@ export function createDirectoryReader(thread: DirectoryThread): DirectoryReader 
   return {
     async factsOf(place, names) {
       if (names.length === 0) return [];
-      // One text crosses in a tenth of the time of a thousand.
+      // Transferring one joined string takes a tenth of the time of a thousand strings.
       const asked = await ask({ kind: 'facts', at: place.at, names: names.join('\0') }, place);
       return [...factsIn(factsSchema.parse(asked))];
     },
@@ -292,13 +292,13 @@ export function createDirectoryReader(thread: DirectoryThread): DirectoryReader 
       try {
         for (;;) {
           const portion = await coming;
-          // The next is read while this one is looked at.
+          // Prefetches the next portion while the consumer handles this one.
           if (!isLast(portion)) coming = next();
           yield entriesOf(portion);
           if (isLast(portion)) return;
         }
       } finally {
-        // After a failure the thread has closed the directory.
+        // After an error the thread has closed the directory already.
         const last = await coming.catch(() => undefined);
         if (last && !isLast(last)) await ask({ kind: 'close', reader }, place);
       }
@@ -314,5 +314,5 @@ export function createDirectoryReader(thread: DirectoryThread): DirectoryReader 
   };
 }
 
-/** One for the process. */
+/** The process's reader. */
 export const { factsOf, readDirectory, readLevel } = createDirectoryReader(createDirectoryThread(DIRECTORY_PROGRAM));

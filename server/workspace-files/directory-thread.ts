@@ -1,6 +1,6 @@
 /**
- * The thread that reads directories. One on a mount that hangs blocks it: then the thread is abandoned and replaced. A
- * thread in a system call cannot be ended, so that only so many are abandoned at a time.
+ * The thread that reads directories. A directory on a hanging mount blocks it: the thread is then abandoned and
+ * replaced. A thread in a system call cannot be terminated, so the number of abandoned threads is limited.
  */
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
@@ -8,11 +8,11 @@ import { ServiceError } from '#server/errors/service-error.ts';
 import { isInside } from '#server/files/paths.ts';
 import { reportThreadCalls } from '#server/processes/process-exit.ts';
 
-/** How long the file system may take for one question. */
+/** Timeout of one message to the thread. */
 const DIRECTORY_TIMEOUT_MS = 10_000;
 const MAX_ABANDONED_THREADS = 4;
 
-/** The file system does not answer; 50001 of the request. */
+/** The file system does not answer (`internal.error`). */
 export class UnresponsiveError extends ServiceError {
   constructor(what: string) {
     super('internal.error', `the file system does not answer: ${what}`);
@@ -20,8 +20,8 @@ export class UnresponsiveError extends ServiceError {
 }
 
 /**
- * Rejects with `UnresponsiveError` when a call to the file system, made by another thread, has not been answered for 10 s.
- * `discard` gets what comes later.
+ * Rejects with `UnresponsiveError` when a file system call in another thread does not settle within 10 s. `discard`
+ * receives a later result.
  */
 export async function inTime<T>(call: Promise<T>, discard: (late: T) => unknown = () => undefined): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
@@ -39,14 +39,14 @@ export async function inTime<T>(call: Promise<T>, discard: (late: T) => unknown 
   }
 }
 
-/** A message to the thread, which answers with `{ value }`, or with the `code` and `message` of the system's error. */
+/** A message to the thread, which replies with `{ value }`, or with the `code` and `message` of the system's error. */
 export interface Question {
   kind: string;
 }
 
 interface Pending {
   question: Question;
-  /** Real paths of the directories that it reads, in its order, to recognize one in which a thread hangs. */
+  /** Real paths of the directories to read, in order, to identify one in which a thread hangs. */
   directories: readonly string[];
   resolve(value: unknown): void;
   reject(error: unknown): void;
@@ -54,18 +54,18 @@ interface Pending {
 
 interface Running {
   worker: Worker;
-  /** Index of the directory of the first question that the thread reads now. */
+  /** Shared with the thread: index of the directory of the first question that it is reading. */
   progress: Int32Array;
-  /** Answers come in the order of the questions; the thread works on the first one. */
+  /** Replies arrive in the order of the questions; the thread works on the first one. */
   pending: Pending[];
   timer: NodeJS.Timeout | undefined;
 }
 
 export interface DirectoryThread {
   /**
-   * Resolves to the thread's answer. Rejects with the system's error, when the thread ends, and with
-   * `UnresponsiveError`: when the question has hung for 10 s, when a thread hangs in the same directory or one above, and
-   * while four threads hang. A question may be asked again in a new thread.
+   * Resolves to the thread's reply. Rejects with the system's error, when the thread exits, and with
+   * `UnresponsiveError`: after 10 s, when a thread hangs in the same directory or a parent, and while four threads
+   * hang. A question may be sent again to a new thread.
    */
   ask(question: Question, directories: readonly string[]): Promise<unknown>;
 }
@@ -73,12 +73,12 @@ export interface DirectoryThread {
 const answerSchema = z.union([z.object({ code: z.string(), message: z.string() }), z.object({ value: z.unknown() })]);
 
 /**
- * `program` is the text of the thread's program; it starts with the first question. Its `workerData` is an `Int32Array` to
+ * Creates a thread that starts with the first question. `program` is its source; its `workerData` is an `Int32Array` to
  * which it writes the index of the directory that it reads.
  */
 export function createDirectoryThread(program: string, timeoutMs = DIRECTORY_TIMEOUT_MS): DirectoryThread {
   let running: Running | undefined;
-  /** Threads that hang, each with the directory in which it does. */
+  /** Hanging threads, each with the directory that it hangs in. */
   const abandoned = new Map<Worker, string>();
 
   function start(): Running {
@@ -103,13 +103,13 @@ export function createDirectoryThread(program: string, timeoutMs = DIRECTORY_TIM
     return started;
   }
 
-  /** Waits for the answer to the first question. */
+  /** Starts the timeout of the first question. */
   function watch(thread: Running): void {
     clearTimeout(thread.timer);
     const [first] = thread.pending;
     if (!first) return;
     thread.timer = setTimeout(() => {
-      // An event loop that was held up takes in the answer first.
+      // If the event loop was blocked, the reply is handled first.
       setImmediate(() => {
         if (thread.pending[0] === first) abandon(thread, first);
       });
@@ -120,7 +120,7 @@ export function createDirectoryThread(program: string, timeoutMs = DIRECTORY_TIM
     const others = thread.pending.splice(0).slice(1);
     abandoned.set(thread.worker, hung.directories[thread.progress[0] ?? 0] ?? '/');
     if (running === thread) running = undefined;
-    // It ends when the system call returns.
+    // The thread exits when the system call returns.
     void thread.worker.terminate();
     hung.reject(new UnresponsiveError(`${timeoutMs / 1000} s have passed`));
     for (const other of others) send(other);

@@ -1,11 +1,11 @@
-/** Opening a file of a work directory for a client that wants its bytes. */
+/** Opens a file of a work directory for a download. */
 import { openedFile, type OpenedFile } from '#server/files/opened-file.ts';
 import { within } from '#server/files/open-within.ts';
 import { onPath } from '#server/files/path-error.ts';
 import { relativePath, type WorkDirectory } from '#server/files/work-directory.ts';
 import { openFileOf } from './read.ts';
 
-/** Throws 40409, 40411, 40906, 41304. */
+/** Throws `fs.path_not_found`, `fs.permission_denied`, `fs.is_directory`, `fs.path_escapes_session`. */
 export async function openDownload(directory: WorkDirectory, shown: string): Promise<OpenedFile> {
   const path = relativePath(shown);
   const inside = await within(directory);

@@ -1,4 +1,4 @@
-/** How files are shown. */
+/** Builds the file entries of replies. */
 import { basename, join } from 'node:path';
 import { constants } from 'node:fs';
 import { readlink } from 'node:fs/promises';
@@ -8,13 +8,13 @@ import { iso } from '#schema/scalars.ts';
 import type { FileEntry } from '#schema/file-entry.ts';
 import type { EntryFacts } from './directory-reader.ts';
 
-/** Pipes, sockets and devices are files here. */
+/** Pipes, sockets and devices are reported as files. */
 export function kindOf({ mode }: Pick<EntryFacts, 'mode'>): FileEntry['kind'] {
   const type = mode & constants.S_IFMT;
   return type === constants.S_IFLNK ? 'symlink' : type === constants.S_IFDIR ? 'directory' : 'file';
 }
 
-/** `path` is shown as it is. */
+/** Builds an entry; `path` is returned unchanged. */
 export function fileEntry(path: string, name: string, facts: EntryFacts): FileEntry {
   const kind = kindOf(facts);
   const modified_at = iso(Math.floor(facts.mtimeMs));
@@ -23,7 +23,7 @@ export function fileEntry(path: string, name: string, facts: EntryFacts): FileEn
   return { path, name, kind, modified_at, etag, is_symlink_to: facts.link };
 }
 
-/** The entry `name` of an opened directory, shown as `path`; a link is itself, not what it leads to. */
+/** Reads the entry `name` of an opened directory, reported as `path`; a link is not followed. */
 export async function readEntry(parent: Place, name: string, path: string): Promise<FileEntry> {
   const at = join(parent.at, name);
   const { mode, size, mtimeMs, ino } = await lstatOf(at);
@@ -31,7 +31,7 @@ export async function readEntry(parent: Place, name: string, path: string): Prom
   return fileEntry(path, name, { mode, size, mtimeMs, ino, link });
 }
 
-/** The work directory itself. */
+/** Builds the entry of the work directory itself. */
 export async function rootEntry(place: Place, root: string): Promise<FileEntry> {
   return fileEntry('.', basename(root) || root, await place.stat());
 }

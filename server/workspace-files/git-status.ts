@@ -1,4 +1,4 @@
-/** What has changed in a session's directory, and the pull request of its branch. */
+/** Changes in a session's directory, and the pull request of its branch. */
 import type { GitStatusReply } from '#schema/git.ts';
 import { within } from '#server/files/open-within.ts';
 import { onPath } from '#server/files/path-error.ts';
@@ -6,7 +6,7 @@ import { relativePath, type WorkDirectory } from '#server/files/work-directory.t
 import type { Git } from '#server/git/git.ts';
 import { gitStatus } from '#server/git/status.ts';
 
-/** `inputs` choose among the entries alone; none means all. Throws 40001 for one that is too long, 40908, 41304. */
+/** `inputs` filter the entries. Throws `validation.failed`, `fs.git_unavailable`, `fs.path_escapes_session`. */
 export async function statusOf(
   git: Git,
   directory: WorkDirectory,

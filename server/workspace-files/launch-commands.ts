@@ -1,6 +1,6 @@
 /**
- * Which program shows a file or directory on which system. Tables alone: nothing is started here. Names of files never
- * pass through a shell; only what the user has set as an editor is a shell's line.
+ * Tables of the programs that open a file or directory on each system; no process is started here. File names never
+ * pass through a shell; only the user's editor setting is a shell command line.
  */
 import { posix, win32 } from 'node:path';
 
@@ -25,11 +25,11 @@ export type LaunchCommand =
       args: string[];
       /** Windows: the arguments are quoted as the program reads them. */ verbatim?: true;
     }
-  /** A line for the user's shell. */
+  /** A command line for the user's shell. */
   | { shell: string };
 
 const EDITOR_VARIABLES = ['SERVICE_CODE_EDITOR', 'VISUAL', 'EDITOR'];
-/** Those that take a line behind the path. */
+/** Editors that accept a line number after the path. */
 const LINE_EDITORS = ['code', 'cursor', 'windsurf'];
 
 const isWindows = ({ platform }: LaunchHost) => platform === 'win32';
@@ -37,11 +37,11 @@ const parentOf = (host: LaunchHost, path: string) => (isWindows(host) ? win32 : 
 const directoryOf = (host: LaunchHost, { path, isDirectory }: LaunchTarget) =>
   isDirectory ? path : parentOf(host, path);
 
-/** No name of a file has a double quote on Windows. */
+/** Quotes a file name for the shell; on Windows no file name contains a double quote. */
 const quoted = (host: LaunchHost, text: string) =>
   isWindows(host) ? `"${text}"` : `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** The program that a line of a shell begins with, without its folder. */
+/** Returns the base name of the program at the start of a shell command line. */
 function programOf(line: string): string {
   const [, double, single, bare] = /^\s*(?:"([^"]*)"|'([^']*)'|(\S+))/.exec(line) ?? [];
   return win32.basename(double ?? single ?? bare ?? '').replace(/\.(exe|cmd)$/i, '');
@@ -56,18 +56,18 @@ function editorLine(host: LaunchHost, { path, line }: LaunchTarget): string | un
   return `${editor} ${quoted(host, place)}`;
 }
 
-/** With the user's editor, else with what the system has for it. */
+/** Opens with the user's editor, or else with the system's default program. */
 export function openCommand(host: LaunchHost, target: LaunchTarget): LaunchCommand {
   const shell = editorLine(host, target);
   if (shell !== undefined) return { shell };
   const { path } = target;
   if (host.platform === 'darwin') return { program: 'open', args: [path] };
-  // `start` is a word of cmd; its first quoted argument is a title.
+  // `start` is a command of cmd; its first quoted argument is a title.
   if (isWindows(host)) return { program: 'cmd.exe', args: ['/d', '/c', 'start', '""', `"${path}"`], verbatim: true };
   return { program: 'xdg-open', args: [path] };
 }
 
-/** In the file manager, chosen there where it can. */
+/** Opens the file manager, with the path selected where supported. */
 export function revealCommand(host: LaunchHost, { path }: Pick<LaunchTarget, 'path'>): LaunchCommand {
   if (host.platform === 'darwin') return { program: 'open', args: ['-R', path] };
   if (isWindows(host)) return { program: 'explorer', args: [`/select,"${path}"`], verbatim: true };
@@ -91,7 +91,7 @@ function terminalCommand(host: LaunchHost, target: LaunchTarget, app: string): L
   return openCommand(host, { path, isDirectory: true });
 }
 
-/** With a certain program. */
+/** Opens with a specific program. */
 export function openInCommand(host: LaunchHost, app: AppId, target: LaunchTarget): LaunchCommand {
   switch (app) {
     case 'vscode':

@@ -1,4 +1,4 @@
-/** Showing a file in a program of the user's: started, and then left alone. */
+/** Opens files in the user's programs, as detached processes. */
 import { spawn, type SpawnOptions } from 'node:child_process';
 import { dirname } from 'node:path';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
@@ -23,7 +23,7 @@ interface LaunchRequest {
   line?: number | undefined;
 }
 
-/** Where the path leads, links resolved. Throws 40409, 40411, 41304. */
+/** Resolves the path and its links. Throws `fs.path_not_found`, `fs.permission_denied`, `fs.path_escapes_session`. */
 export async function findTarget(
   directory: WorkDirectory,
   { path: shown, line }: LaunchRequest,
@@ -40,7 +40,7 @@ export async function findTarget(
   });
 }
 
-/** Resolves once the program runs; how it ends is nobody's business. */
+/** Resolves when the program has started; its exit is ignored. */
 function start(command: LaunchCommand, cwd: string, env: NodeJS.ProcessEnv): Promise<void> {
   const options: SpawnOptions = {
     cwd,
@@ -68,7 +68,7 @@ async function launch(env: NodeJS.ProcessEnv, target: LaunchTarget, command: Lau
 
 const hostOf = (env: NodeJS.ProcessEnv): LaunchHost => ({ platform: process.platform, env });
 
-/** Throws 40409, 40411, 41304, and 50001 when nothing could be started; the others too. */
+/** Throws the errors of `findTarget`, and `internal.error` when no program could be started; so do the others. */
 export async function openPath(
   directory: WorkDirectory,
   request: LaunchRequest,
@@ -83,7 +83,7 @@ export async function revealPath(directory: WorkDirectory, path: string, env: No
   await launch(env, target, revealCommand(hostOf(env), target));
 }
 
-/** Editors are looked for first: a system's own word for a missing program says little. */
+/** Checks for editors first, because the system's error for a missing program is not helpful. */
 async function assertInstalled(command: LaunchCommand, app: AppId, env: NodeJS.ProcessEnv): Promise<void> {
   if ((app !== 'vscode' && app !== 'cursor') || 'shell' in command) return;
   if (!(await findOnPath(command.program, env.PATH))) throw new Error(`${command.program} is not on PATH`);

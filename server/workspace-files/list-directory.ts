@@ -1,4 +1,4 @@
-/** The entries of one directory: filtered, in order, cut. */
+/** Lists the entries of one directory: filtered, sorted, truncated. */
 import type { Pace } from '#server/breathe.ts';
 import { compareNames } from '#server/files/compare-names.ts';
 import type { EntryGlobs } from '#server/files/entry-globs.ts';
@@ -13,11 +13,11 @@ import { factsOf, readDirectory, type DirectoryEntry, type EntryFacts } from './
 
 export interface ListOptions extends Pick<ListFiles, 'limit' | 'sort'> {
   showHidden: boolean;
-  /** Waited for once the directory is being read. Absent: nothing is ignored. */
+  /** Awaited after reading has started. Undefined: no entry is ignored. */
   rules: Promise<DirectoryRules> | undefined;
   exclude: EntryGlobs | undefined;
   allowIgnored: EntryGlobs | undefined;
-  /** Of the whole request. */
+  /** Shared by the whole request. */
   pace: Pace;
   signal: AbortSignal;
 }
@@ -35,10 +35,10 @@ const orders: Record<ListFiles['sort'], (a: DirectoryEntry, b: DirectoryEntry) =
   size_desc: (a, b) => sizeOf(b) - sizeOf(a) || compareNames(a.name, b.name),
 };
 
-/** Directories and links count nothing. */
+/** Directories and links are treated as empty. */
 const sizeOf = ({ facts }: DirectoryEntry) => (facts && kindOf(facts) === 'file' ? facts.size : 0);
 
-/** The path of an entry, as it is shown. */
+/** Returns the path of an entry for replies. */
 const below = (directory: RelativePath, name: string) => (directory === '.' ? name : `${directory}/${name}`);
 
 async function createFilter(directory: RelativePath, options: ListOptions) {
@@ -56,14 +56,14 @@ async function createFilter(directory: RelativePath, options: ListOptions) {
   };
 }
 
-/** How many entries of a directory are read with their facts; those beyond are requested only for the chosen ones. */
+/** Returns how many entries are read with facts; for the others only those of the selected entries are read. */
 export const wantedFacts = ({ limit, sort }: Pick<ListOptions, 'limit' | 'sort'>): number =>
   sort === 'mtime_desc' || sort === 'size_desc' ? Infinity : limit;
 
 /**
- * Filters, orders and cuts the entries of a directory, which is shown as `directory`. Entries without facts get them by
- * `readFacts`, undefined for those that have vanished. Only the wanted entries of a large directory are retained, and
- * others get their turn meanwhile.
+ * Filters, sorts and truncates the entries of a directory, reported as `directory`. `readFacts` reads missing facts,
+ * undefined for vanished entries. Retains only the best entries of a large directory, and yields cooperatively to other
+ * requests.
  */
 export async function listEntries(
   portions: Iterable<DirectoryEntry[]> | AsyncIterable<DirectoryEntry[]>,
@@ -74,11 +74,11 @@ export async function listEntries(
   const { limit, sort, pace, signal } = options;
   const best = createBest<DirectoryEntry>(limit, orders[sort]);
   const filter = createFilter(directory, options);
-  // It is waited for while the directory is read; until then nobody else would notice.
+  // `filter` is awaited only in the loop: an earlier rejection must not be unhandled.
   filter.catch(() => undefined);
   for await (const entries of portions) {
     const passes = await filter;
-    // From an order that is close to it, that of people is found with a fraction of the comparisons, which are slow.
+    // Presorting by code unit, which is close to the final order, saves most of the slow locale comparisons.
     if (wantedFacts(options) === limit) entries.sort((a, b) => (a.name < b.name ? -1 : 1));
     for (const entry of entries) {
       if (passes(entry)) best.add(entry);
@@ -95,7 +95,7 @@ export async function listEntries(
   return { entries, truncated: best.seen > limit };
 }
 
-/** The same for an opened directory. Rejects with the system's errors. */
+/** Lists an opened directory in the same way. Rejects with the system's errors. */
 export async function listDirectory(
   place: Place,
   directory: RelativePath,

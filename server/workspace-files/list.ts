@@ -1,4 +1,4 @@
-/** Listing directories, with what lies below them if that is wanted. */
+/** Lists directories, optionally with the levels below them. */
 import { realpath } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { createPace } from '#server/breathe.ts';
@@ -18,18 +18,18 @@ import { readLevel, type WholeDirectory } from './directory-reader.ts';
 import { inTime, UnresponsiveError } from './directory-thread.ts';
 import { listDirectory, listEntries, wantedFacts, type DirectoryList, type ListOptions } from './list-directory.ts';
 
-/** Of one answer, all its directories together. */
+/** Limit of one reply, all its directories together. */
 export const MAX_ENTRIES = 10_000;
-/** Directories read side by side. */
+/** Directories listed concurrently. */
 const WIDTH = 4;
-/** Directories of one question, a multiple of `WIDTH`: the thread reads the next ones while these are filtered. */
+/** Directories per message, a multiple of `WIDTH`: the thread reads the next ones while these are filtered. */
 const LEVEL_PORTION = 16;
 
 export interface ListDeps {
-  /** The server's environment: it names the home of git's global excludes. */
+  /** The server's environment: it locates the home of git's global excludes. */
   env: NodeJS.ProcessEnv;
   topOf: Projects['topOf'];
-  /** Absent: no marks. */
+  /** Undefined: no marks. */
   gitMarks?: Git['marks'];
   signal: AbortSignal;
 }
@@ -38,15 +38,15 @@ type Request = Omit<ListFiles, 'path'>;
 
 interface Lister {
   /**
-   * Opens a directory for the work. Throws 40409, 40411, 41304, 50001 where the file system does not answer, also for what
-   * the work throws.
+   * Opens a directory for `work`. Throws `fs.path_not_found`, `fs.permission_denied`, `fs.path_escapes_session`, and
+   * `internal.error` where the file system does not answer, also for errors of `work`.
    */
   open<Result>(path: RelativePath, shown: string, work: (place: Place) => Promise<Result>): Promise<Result>;
   /** Lists an opened directory. Rejects with the system's errors. */
   list(place: Place, path: RelativePath): Promise<DirectoryList>;
   /**
-   * Lists directories below an opened one, by the index of each in their order: the thread reads ahead. Undefined for what
-   * cannot be read. Throws 50001 where the file system does not answer.
+   * Lists directories below an opened one, by their index, with prefetching. Undefined for unreadable ones. Throws
+   * `internal.error` where the file system does not answer.
    */
   below(top: Place, path: RelativePath, directories: readonly RelativePath[]): LevelLister;
   /** Adds git marks to finished entries. */
@@ -60,7 +60,7 @@ interface LevelLister {
   end(): Promise<void>;
 }
 
-/** Of a directory below: what cannot be read is left out, but not what hangs. */
+/** Omits an unreadable subdirectory, but rethrows the error of one that hangs. */
 function unreadable(error: unknown): undefined {
   if (!(error instanceof ServiceError) || error instanceof UnresponsiveError) throw error;
 }
@@ -73,11 +73,11 @@ async function createLister(directory: WorkDirectory, request: Request, deps: Li
   const shared = { limit, sort, showHidden, exclude, allowIgnored, pace: createPace(), signal: deps.signal };
   const wanted = { most: wantedFacts(shared), ignoreFiles };
   const rules = ignoreFiles ? createIgnoreRules(directory, inside, deps) : undefined;
-  // They are waited for at the end; until then nothing else would notice a failure.
+  // `marks` is awaited at the end: an earlier rejection must not be unhandled.
   const marks = request.include_git_status ? deps.gitMarks?.(directory, deps.signal) : undefined;
   marks?.catch(() => undefined);
   const root = marks && (await onPath('.', () => realpath(directory.root)));
-  /** Where listed directories really are, below the root: git knows no path through a link. */
+  /** Real paths of listed directories, relative to the root: git knows no path through a link. */
   const places = new Map<string, string>();
 
   function notePlace(path: RelativePath, real: string): void {
@@ -95,7 +95,7 @@ async function createLister(directory: WorkDirectory, request: Request, deps: Li
 
   async function list(place: Place, path: RelativePath): Promise<DirectoryList> {
     notePlace(path, place.real);
-    // The directories above it are read meanwhile; the caller of `rules` gets their failures.
+    // Prefetches the rules of the parent directories; their failures reach the caller of `rules`.
     const above = parentOf(path)?.parent;
     if (above !== undefined) rules?.at(above).catch(() => undefined);
     const [read] = await readLevel(place, [''], wanted);
@@ -118,13 +118,13 @@ async function createLister(directory: WorkDirectory, request: Request, deps: Li
 
     below(top, above, directories) {
       const paths = directories.map((path) => (above === '.' ? path : path.slice(above.length + 1)));
-      /** The current portion and the next one: the entries of earlier ones are released. */
+      /** The current portion and the next one; earlier ones are released. */
       const portions = new Map<number, ReturnType<typeof readLevel>>();
       function readPortion(portion: number): ReturnType<typeof readLevel> {
         const from = portion * LEVEL_PORTION;
         const reading = portions.get(portion) ?? readLevel(top, paths.slice(from, from + LEVEL_PORTION), wanted);
         portions.set(portion, reading);
-        // The caller waits for it only when it has listed the portion before.
+        // The caller awaits it only after listing the previous portion.
         reading.catch(() => undefined);
         return reading;
       }
@@ -163,7 +163,7 @@ interface Tree {
   truncated: boolean;
 }
 
-/** Breadth first, real directories only; what cannot be read is left out. */
+/** Lists breadth first, real directories only; omits unreadable ones. */
 async function listBelow(
   lister: Lister,
   place: Place,
@@ -176,7 +176,7 @@ async function listBelow(
   let left = MAX_ENTRIES - top.entries.length;
   let level = top.entries;
   for (let at = 2; at <= depth && level.length > 0; at++) {
-    // Their paths were made of names that the system gave.
+    // The paths consist of names that the system returned, so no validation is needed.
     const directories = level.filter(({ kind }) => kind === 'directory').map((entry) => entry.path as RelativePath);
     level = [];
     const below = lister.below(place, path, directories);
@@ -203,7 +203,7 @@ async function listBelow(
   return { children, truncated };
 }
 
-/** Throws 40001 of a glob, 40409, 40411, 41304, 50001 where the file system does not answer. */
+/** Throws the errors of `Lister.open`, and `validation.failed` for a glob. */
 export async function listFiles(directory: WorkDirectory, request: ListFiles, deps: ListDeps): Promise<FileList> {
   const { path: shown, depth } = request;
   const lister = await createLister(directory, request, deps);
@@ -222,13 +222,13 @@ export async function listFiles(directory: WorkDirectory, request: ListFiles, de
   return { items: top.entries, truncated, children_by_path: Object.fromEntries(children) };
 }
 
-/** What a path that cannot be listed is told with. */
+/** Returns the error of a path that could not be listed, for the reply. */
 function partialError(error: unknown): { code: number; msg: string } {
   if (error instanceof ServiceError) return { code: error.code, msg: error.message };
   return { code: 50001, msg: errorMessage(error) };
 }
 
-/** Each path as `listFiles` does it at depth 1; one that fails does not fail the others. Throws 40001 of a glob. */
+/** Lists each path like `listFiles` at depth 1; errors are reported per path. Throws `validation.failed` for a glob. */
 export async function listManyFiles(
   directory: WorkDirectory,
   request: ListManyFiles,

@@ -1,4 +1,4 @@
-/** Making directories. */
+/** Creates directories. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServiceError } from '#server/errors/service-error.ts';
@@ -14,7 +14,7 @@ const parentNotFound = (shown: string) => new ServiceError('fs.path_not_found', 
 
 const missing = (error: unknown) => ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errorCode(error) ?? '');
 
-/** True when it was made, false when the name is taken. */
+/** Creates a directory; false when the name exists. */
 async function makeEntry(parent: Place, name: string): Promise<boolean> {
   try {
     await mkdir(join(parent.at, name));
@@ -44,7 +44,7 @@ async function makeOne(inside: Within, path: RelativePath, shown: string): Promi
   }
 }
 
-/** The directory `name` of `parent`, made if nothing is there. */
+/** Opens the directory `name` of `parent`, creating it if the name does not exist. */
 async function enter(inside: Within, parent: Place, name: string, shown: string): Promise<Place> {
   let place: Place;
   try {
@@ -52,7 +52,7 @@ async function enter(inside: Within, parent: Place, name: string, shown: string)
   } catch (error) {
     if (!missing(error)) throw error;
     await makeEntry(parent, name);
-    // A link to nowhere has the name and is no parent.
+    // A dangling link occupies the name but cannot be a parent.
     place = await inside.openEntry(parent, name, shown).catch((again: unknown) => {
       throw missing(again) ? parentNotFound(shown) : again;
     });
@@ -89,8 +89,8 @@ async function makeAll(
 }
 
 /**
- * Makes a directory, with `recursive` also its missing parents; then one that is there already is no failure. Throws
- * 40409, 40411, 40919, 41304.
+ * Creates a directory, with `recursive` also its missing parents; then an existing directory is no error. Throws
+ * `fs.path_not_found`, `fs.permission_denied`, `fs.already_exists`, `fs.path_escapes_session`.
  */
 export async function makeDirectory(
   directory: WorkDirectory,

@@ -1,4 +1,4 @@
-/** Reading a window of a file, as text where it is text. */
+/** Reads a window of a file, decoded as text where possible. */
 import type { FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { ServiceError } from '#server/errors/service-error.ts';
@@ -18,17 +18,17 @@ import { onPath, pathIsDirectory, pathNotFound } from '#server/files/path-error.
 import { relativePath, type WorkDirectory } from '#server/files/work-directory.ts';
 import type { FileContent, ReadFile } from '#schema/file-content.ts';
 
-/** Larger files are not read here, not even in part. */
+/** Larger files are refused, even if only a part is requested. */
 export const READ_MAX_BYTES = 10_485_760;
 
-/** A window may end within a character of at most so many bytes. */
+/** Maximum bytes of a character, in which a window may start or end. */
 const CHARACTER_BYTES = 4;
 
-/** The regular file of a place, opened for reading. Throws 40906 for a directory, 40409 for a pipe or device. */
+/** Opens a place's regular file for reading. Throws `fs.is_directory`; `fs.path_not_found` for a pipe or device. */
 export async function openFileOf(place: Place, shown: string): Promise<FileHandle> {
   const stats = await place.stat();
   if (stats.isDirectory()) throw pathIsDirectory(shown);
-  // Elsewhere than on Linux it may be exchanged before it is open.
+  // Except on Linux, another process may replace it before it is opened.
   const file = stats.isFile() ? await openRegular(place.at) : undefined;
   if (!file) throw pathNotFound(shown);
   try {
@@ -52,7 +52,7 @@ function countLineEnds(text: string): number {
   return ends;
 }
 
-/** The characters of a window of UTF-8 bytes; `base` is where `bytes` begin and `size` where the text ends. */
+/** Decodes a window of UTF-8 bytes; `base` is the offset of `bytes` in the text and `size` the length of the text. */
 async function textWindow(
   bytes: Buffer,
   base: number,
@@ -126,7 +126,7 @@ async function readContent(file: FileHandle, request: ReadFile, path: string): P
   };
 }
 
-/** Throws 40409, 40411, 40906, 40907, 41302, 41304. */
+/** Throws the errors of `openFileOf` and of opening a path, and `fs.is_binary`, `fs.too_large`. */
 export async function readFileContent(directory: WorkDirectory, request: ReadFile): Promise<FileContent> {
   const { path: shown } = request;
   const path = relativePath(shown);

@@ -1,4 +1,4 @@
-/** The facts of paths. */
+/** Reads the entries of paths. */
 import { ServiceError } from '#server/errors/service-error.ts';
 import { errorCode } from '#server/files/errno.ts';
 import { fileType } from '#server/files/file-types.ts';
@@ -9,10 +9,10 @@ import { relativePath, type RelativePath, type WorkDirectory } from '#server/fil
 import type { FileEntry } from '#schema/file-entry.ts';
 import { readEntry, rootEntry } from './entry.ts';
 
-/** Type of a file whose name says nothing of it. */
+/** Type of a file whose name has no known type. */
 const PLAIN = 'text/plain';
 
-/** Throws 41304 when the link leads outside; one that leads nowhere passes. */
+/** Throws `fs.path_escapes_session` when the link leads outside of the directory; a dangling link passes. */
 async function checkLink(inside: Within, parent: Place, name: string, shown: string): Promise<void> {
   try {
     await (await inside.openEntry(parent, name, shown)).close();
@@ -21,7 +21,7 @@ async function checkLink(inside: Within, parent: Place, name: string, shown: str
   }
 }
 
-/** The entry of a path: a link is itself, but must not lead outside. Throws 41304 and the system's errors. */
+/** Returns the entry of a path, of a link itself, which must not lead outside: throws `fs.path_escapes_session`. */
 export async function entryAt(
   directory: WorkDirectory,
   inside: Within,
@@ -40,7 +40,7 @@ export async function entryAt(
   }
 }
 
-/** Throws 40409, 40411, 41304. */
+/** Throws `fs.path_not_found`, `fs.permission_denied`, `fs.path_escapes_session`. */
 export async function statPath(directory: WorkDirectory, input: string): Promise<FileEntry> {
   const path = relativePath(input);
   const inside = await within(directory);
@@ -50,12 +50,12 @@ export async function statPath(directory: WorkDirectory, input: string): Promise
   return { ...entry, mime, ...(languageId === undefined ? {} : { language_id: languageId }) };
 }
 
-/** Paths looked at side by side. */
+/** Paths read concurrently. */
 const WIDTH = 16;
 
 /**
- * By the paths as they were sent; null for what is missing or cannot be read. Throws what the first path says that is
- * refused: 40001, 41304.
+ * Returns the entries by the paths as sent; null for missing or unreadable ones. Throws the error of the first refused
+ * path: `validation.failed`, `fs.path_escapes_session`.
  */
 export async function statPaths(
   directory: WorkDirectory,

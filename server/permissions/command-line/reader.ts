@@ -29,9 +29,7 @@ export interface PlainCommand {
   operator: Operator | undefined;
 }
 
-/**
- * Neither a visible character nor blank, tab or line feed: other controls and spaces, format characters, surrogates.
- */
+/** Neither visible nor a blank, tab or line feed: other controls and spaces, format characters, surrogates. */
 const INVISIBLE = /[^\t\n -~\p{L}\p{M}\p{N}\p{P}\p{S}]|[\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 const RESERVED = new Set(

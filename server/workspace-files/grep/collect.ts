@@ -1,10 +1,10 @@
-/** Puts matches together from lines as they come, file by file, within the limits of one request. */
+/** Builds matches incrementally from lines, file by file, within the limits of one request. */
 import type { GrepFile, GrepMatch, GrepRequest } from '#schema/grep.ts';
 import { cutBytes } from '#server/bounded-text.ts';
 
-/** A longer line is cut there. */
+/** A longer line is truncated. */
 export const LINE_MAX_BYTES = 64 * 1024;
-/** Of all texts of a reply together, in UTF-8. */
+/** Limit of all texts of a reply together, in UTF-8. */
 export const REPLY_MAX_BYTES = 32 * 1024 * 1024;
 
 export type GrepLimits = Pick<
@@ -14,22 +14,22 @@ export type GrepLimits = Pick<
 
 export interface FoundLine {
   number: number;
-  /** Without its end; of a line above the limit at least more than that. */
+  /** Without its line end; a line above the limit has at least one byte more than the limit. */
   text: string;
-  /** Of the first match in it, in UTF-16 units from 1; undefined for a line of context. */
+  /** Column of the first match, in UTF-16 units from 1; undefined for a line of context. */
   col: number | undefined;
 }
 
 export interface Collector {
-  /** Begins a file. */
+  /** Starts a file. */
   begin(path: string): void;
-  /** A line of the file, in ascending order. */
+  /** Adds a line of the file, in ascending order. */
   line(line: FoundLine): void;
-  /** The file is over; without `keep` it counts for nothing. */
+  /** Finishes the file; without `keep` its matches are discarded. */
   end(keep: boolean): void;
-  /** A limit is reached: nothing that comes now changes the result. */
+  /** Whether a limit is reached: later lines do not change the result. */
   readonly full: boolean;
-  /** What was found, in the order in which it came. What a file that never ended had is not among it. */
+  /** Returns the matches of finished files, in the order in which the files arrived. */
   result(): { files: GrepFile[]; truncated: boolean };
 }
 
@@ -43,11 +43,11 @@ interface KeptLine {
 interface OpenFile {
   path: string;
   lines: KeptLine[];
-  /** Places in `lines`. */
+  /** Matches by their index in `lines`. */
   matches: { place: number; col: number }[];
   bytes: number;
   dropped: boolean;
-  /** Nothing more of it is kept; its last matches may lack context. */
+  /** Whether the reply's limit is exhausted: no more lines are stored, and the last matches may lack context. */
   broken: boolean;
 }
 
@@ -64,12 +64,12 @@ export function createCollector(limits: GrepLimits): Collector {
     const shown = cutBytes(text, LINE_MAX_BYTES);
     const bytes = Buffer.byteLength(shown);
     open.bytes += bytes;
-    // Every line that is kept is shown at least once.
+    // Every stored line is returned at least once, so its bytes count once here.
     if (open.bytes > bytesLeft) open.broken = true;
     else open.lines.push({ number, text: shown, bytes, cut: shown.length < text.length });
   }
 
-  /** The first of the lines around a place, as far as they follow on each other, and the one behind the last. */
+  /** Returns the range (`to` exclusive) of consecutive lines within the context around an index. */
   function around(lines: readonly KeptLine[], place: number): { from: number; to: number } {
     const distance = (at: number) => Math.abs((lines[at]?.number ?? Infinity) - (lines[place]?.number ?? 0));
     let from = place;
@@ -117,7 +117,7 @@ export function createCollector(limits: GrepLimits): Collector {
       const room = file.matches.length < max_matches_per_file && total + file.matches.length < max_total_matches;
       if (isMatch && !room) file.dropped = true;
       const lastMatch = file.lines[file.matches.at(-1)?.place ?? -1]?.number ?? 0;
-      // Behind the last match that is kept only its context is.
+      // After the last accepted match only its context is stored.
       if (!room && line.number > lastMatch + context) return;
       keep(file, line);
       if (line.col !== undefined && room && !file.broken) {

@@ -1,6 +1,5 @@
 /**
- * Columns of matches so far into a line that the line was not kept until there: the file is read again up to the match,
- * counting characters.
+ * Columns of matches beyond the stored prefix of a line: the file is read again up to the match, counting characters.
  */
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
@@ -13,7 +12,7 @@ const CHUNK_BYTES = 64 * 1024;
 export interface FarMatch {
   path: string;
   line: number;
-  /** In bytes of UTF-8, as the engine counts: where the line begins in the file, and the match in the line. */
+  /** In bytes of UTF-8, as the engine counts: offset of the line in the file, and of the match in the line. */
   ofLine: number;
   inLine: number;
 }
@@ -28,7 +27,7 @@ async function* chunks(file: FileHandle, start: number, signal: AbortSignal): As
   }
 }
 
-/** UTF-16 units in a range of bytes. */
+/** Counts the UTF-16 units in a range of bytes. */
 async function unitsOfBytes(file: FileHandle, start: number, length: number, signal: AbortSignal): Promise<number> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let left = length;
@@ -42,7 +41,7 @@ async function unitsOfBytes(file: FileHandle, start: number, length: number, sig
   return units + decoder.decode().length;
 }
 
-/** The same in a file of UTF-16, which the engine counts as if it were UTF-8. */
+/** The same for a UTF-16 file, whose offsets the engine counts in UTF-8. */
 async function unitsOfUtf16(
   file: FileHandle,
   encoding: string,
@@ -69,12 +68,12 @@ async function columnOf(file: FileHandle, { ofLine, inLine }: FarMatch, signal: 
   const wide =
     first === 0xff && second === 0xfe ? 'utf-16le' : first === 0xfe && second === 0xff ? 'utf-16be' : undefined;
   if (wide) return 1 + (await unitsOfUtf16(file, wide, { start: ofLine, length: inLine }, signal));
-  // The engine does not count a mark at the beginning of the file.
+  // The engine does not count a byte order mark.
   const mark = first === 0xef && second === 0xbb && third === 0xbf ? 3 : 0;
   return 1 + (await unitsOfBytes(file, ofLine + mark, inLine, signal));
 }
 
-/** Sets `col` of those matches that are among the files. A file that is not there any more keeps what it had. */
+/** Sets `col` of those matches that are among the files. A file that no longer exists keeps its previous value. */
 export async function findFarColumns(
   directory: WorkDirectory,
   files: readonly GrepFile[],

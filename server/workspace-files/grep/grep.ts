@@ -1,4 +1,4 @@
-/** Searching what the files of a work directory hold. */
+/** Searches the contents of a work directory's files. */
 import { realpath, stat } from 'node:fs/promises';
 import type { GrepFile, GrepReply, GrepRequest } from '#schema/grep.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
@@ -18,14 +18,14 @@ export interface GrepDeps {
   runtime: SearchRuntime;
   topOf: Projects['topOf'];
   signal: AbortSignal;
-  /** Where ripgrep is; undefined when there is none. */
+  /** Finds ripgrep; undefined when it is missing. */
   ripgrep?: typeof findRipgrep;
   timeoutMs?: number | undefined;
 }
 
 const byCodeUnits = (a: GrepFile, b: GrepFile) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0);
 
-/** Throws 40001 at `pattern` and at globs, 40409 when the directory is gone or no directory, 41305, and the signal's reason. */
+/** Throws `validation.failed`, `fs.path_not_found` for the directory, `fs.grep_timeout`, and the signal's reason. */
 export async function grep(
   directory: WorkDirectory,
   request: GrepRequest,
@@ -40,7 +40,7 @@ export async function grep(
   const search: Search = { root, request, selection, collector, signal, until: started + timeoutMs };
   let scanned: number | undefined;
   try {
-    // No line has a line break in it.
+    // No line contains a line break.
     if (!request.pattern.includes('\n')) scanned = await run();
   } catch (error) {
     if (!(error instanceof TimedOut)) throw error;

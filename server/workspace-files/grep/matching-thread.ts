@@ -1,12 +1,12 @@
 /**
- * A thread that looks for an expression in lines. JavaScript's expressions may take forever, and nothing but the end of
- * their thread stops them.
+ * A thread that matches an expression against lines. A JavaScript expression may run forever (backtracking), and only
+ * terminating its thread stops it.
  */
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import { TimedOut } from './search.ts';
 
-/** Text of a program, since the built server is one bundle that has no file for it. */
+/** Source of the worker, inline because the built server is one bundle. */
 const PROGRAM = `
 const { parentPort, workerData } = require('node:worker_threads');
 parentPort.on('message', (lines) => parentPort.postMessage(lines.map((line) => line.search(workerData))));
@@ -15,7 +15,7 @@ parentPort.on('message', (lines) => parentPort.postMessage(lines.map((line) => l
 const answerSchema = z.array(z.int());
 
 export interface MatchingThread {
-  /** Where the first match begins in each line, -1 without one. Throws `TimedOut` and the signal's reason. */
+  /** Returns the index of the first match in each line, -1 without one. Throws `TimedOut` and the signal's reason. */
   search(lines: readonly string[]): Promise<number[]>;
   close(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export function startMatchingThread(
   { until, signal }: { until: number; signal: AbortSignal },
 ): MatchingThread {
   const worker = new Worker(PROGRAM, { eval: true, workerData: expression });
-  // What it throws is told to whoever waits.
+  // Without a listener an error would crash the process; the pending `search` rejects with it.
   worker.on('error', () => undefined);
 
   return {

@@ -1,13 +1,13 @@
 /**
- * The regular expressions of ripgrep in those of JavaScript, for where there is no ripgrep. What the two do not have in
- * common is refused.
+ * Translates ripgrep's regular expressions into JavaScript's, for hosts without ripgrep. Syntax without an equivalent
+ * is refused.
  */
 import { errorMessage, invalidField } from '#server/errors/service-error.ts';
 import type { GrepRequest } from '#schema/grep.ts';
 
 const WORD = '\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\u200c\\u200d';
 const SPACE = '\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';
-/** Classes that are those of Unicode there: inside brackets. */
+/** Bodies of character classes, which ripgrep defines by Unicode. */
 const CLASSES: Record<string, string> = { d: '\\p{Nd}', w: WORD, s: SPACE };
 const NEGATED: Record<string, string> = { D: '\\P{Nd}', W: `[^${WORD}]`, S: `[^${SPACE}]` };
 const BOUNDARY = `(?:(?<=[${WORD}])(?![${WORD}])|(?<![${WORD}])(?=[${WORD}]))`;
@@ -17,7 +17,7 @@ const escapeText = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'
 
 const refuse = (why: string) => invalidField('pattern', why);
 
-/** Throws 40001. */
+/** Throws `validation.failed`. */
 function translate(pattern: string): string {
   let translated = '';
   let inClass = false;
@@ -45,7 +45,7 @@ function translate(pattern: string): string {
       }
     } else if (char === '[') {
       inClass = true;
-      // There a bracket that comes first stands for itself.
+      // In ripgrep a leading closing bracket is literal.
       const first = /^\[\^?\]/.exec(pattern.slice(at))?.[0];
       if (first) {
         translated += `${first.slice(0, -1)}\\]`;
@@ -70,7 +70,7 @@ function translate(pattern: string): string {
   return translated;
 }
 
-/** Throws 40001. */
+/** Throws `validation.failed`. */
 export function ownPattern(request: Pick<GrepRequest, 'pattern' | 'regex' | 'case_sensitive'>): RegExp {
   const { pattern, regex, case_sensitive } = request;
   const source = regex ? translate(pattern) : escapeText(pattern);

@@ -1,4 +1,4 @@
-/** Searching without ripgrep: slower, and the same in what it finds. */
+/** Search without ripgrep: slower, with the same results. */
 import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
@@ -12,7 +12,7 @@ import { ownPattern } from './own-pattern.ts';
 import { TimedOut, type Search } from './search.ts';
 
 const CHUNK_BYTES = 256 * 1024;
-/** What lies further behind in a line is not looked at. */
+/** The rest of a longer line is not searched. */
 const LINE_MAX_CHARS = 1024 * 1024;
 
 interface Line {
@@ -20,7 +20,7 @@ interface Line {
   text: string;
 }
 
-/** Lines of a file in batches, decoded as its mark says; undefined in place of a batch at a NUL character. */
+/** Yields lines of a file in batches, decoded by its byte order mark; undefined for a batch with a NUL character. */
 async function* batches(read: () => Promise<Buffer>): AsyncGenerator<Line[] | undefined> {
   let decoder: { write(chunk: Buffer): string; end(): string } | undefined;
   let rest = '';
@@ -52,7 +52,7 @@ function decoderFor(head: Buffer): { write(chunk: Buffer): string; end(): string
   return { write: (chunk) => decoder.decode(chunk, { stream: true }), end: () => decoder.decode() };
 }
 
-/** Whether it was a regular file. Throws what opening it does. */
+/** Whether it was a regular file. Throws the errors of opening it. */
 async function searchFile(
   inside: Within,
   path: RelativePath,
@@ -79,7 +79,7 @@ async function searchFile(
         }
         const found = lines.length > 0 ? await thread.search(lines.map(({ text }) => text)) : [];
         for (const [index, line] of lines.entries()) matches.line(line, found[index] ?? -1);
-        // One more than are wanted tells that there are more.
+        // One match above the limit shows that there are more.
         if (matches.count() > request.max_matches_per_file) break;
       }
       await place.confirm();
@@ -93,7 +93,7 @@ async function searchFile(
   }
 }
 
-/** Hands on what matches, with the lines around it. */
+/** Passes on matching lines with their context. */
 function createContext(width: number, tell: Search['collector']['line']) {
   let before: Line[] = [];
   let after = 0;
@@ -118,7 +118,7 @@ function createContext(width: number, tell: Search['collector']['line']) {
   };
 }
 
-/** Resolves to the number of files that were searched. Throws 40001, `TimedOut` and the signal's reason. */
+/** Returns the number of files that were searched. Throws `validation.failed`, `TimedOut` and the signal's reason. */
 export async function searchInProcess(
   directory: WorkDirectory,
   search: Search,
@@ -134,7 +134,7 @@ export async function searchInProcess(
   try {
     for (let path = directories.pop(); path !== undefined && !collector.full; path = directories.pop()) {
       const place = await inside.open(path).catch(() => undefined);
-      // What vanished or cannot be read is left out, as ripgrep does.
+      // Entries that vanished or are unreadable are skipped, as ripgrep does.
       const entries = place ? await readdir(place.at, { withFileTypes: true }).catch(() => []) : [];
       await place?.close();
       const own = await rules?.at(path);

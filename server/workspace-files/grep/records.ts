@@ -1,14 +1,14 @@
 /**
- * Splits what `rg --json` prints into records, in bounded memory: a record tells of a whole line of a file, which may be
- * the whole file, and of every match in it. Of a long record the strings are cut and only the first match is kept, byte
- * by byte as it comes, so that what is left is JSON again.
+ * Splits the output of `rg --json` into records, in bounded memory: a record contains a whole line of a file, which may
+ * be the whole file, and every match in it. In a long record strings are truncated and only the first match is kept,
+ * byte by byte, so that the result is valid JSON.
  */
 
-/** A shorter record is handed over as it is. */
+/** A shorter record is passed on unchanged. */
 export const RECORD_MAX_BYTES = 1024 * 1024;
 /**
- * Kept of a string of a long record: more than 64 KiB of text however JSON writes it, so that whoever cuts it there
- * sees that it was longer. A multiple of four, so that base64 stays whole.
+ * Bytes kept of a string of a long record: more than 64 KiB of text in any JSON encoding, so that a later truncation at
+ * 64 KiB detects that the text was longer. A multiple of four, to keep base64 valid.
  */
 const STRING_MAX_BYTES = 6 * (64 * 1024 + 4);
 
@@ -31,17 +31,17 @@ interface Shortener {
 function createShortener(): Shortener {
   const kept: Buffer[] = [];
   let inString = false;
-  /** Bytes of an escape that are still to come. */
+  /** Remaining bytes of an escape sequence. */
   let escape = 0;
   let stringBytes = 0;
   let cutting = false;
-  /** Inside the list of matches, the only list of a record; how deep in objects of it. */
+  /** Whether in the list of matches, the only list of a record; `depth`: nesting of objects in it. */
   let inList = false;
   let depth = 0;
-  /** Behind the first match. */
+  /** Whether after the first match. */
   let skipping = false;
 
-  /** Whether a byte inside a string is kept, its closing quote included. */
+  /** Whether a byte inside a string, or its closing quote, is kept. */
   function ofString(byte: number): boolean {
     stringBytes++;
     if (escape > 0) {
@@ -85,7 +85,7 @@ function createShortener(): Shortener {
         const wanted = isKept(bytes[at] ?? 0);
         if (wanted && from === -1) from = at;
         else if (!wanted && from !== -1) {
-          // A copy: the rest of a chunk is not kept alive by a piece of it.
+          // A copy, because a view would retain the whole chunk.
           kept.push(Buffer.from(bytes.subarray(from, at)));
           from = -1;
         }
@@ -97,11 +97,11 @@ function createShortener(): Shortener {
 }
 
 export interface RecordReader {
-  /** Takes output as it comes. */
+  /** Accepts a chunk of output. */
   write(chunk: Buffer): void;
 }
 
-/** `onRecord` is given each record without its line end. */
+/** Creates a reader; `onRecord` receives each record without its line end. */
 export function createRecordReader(onRecord: (record: Buffer) => void): RecordReader {
   let pieces: Buffer[] = [];
   let length = 0;

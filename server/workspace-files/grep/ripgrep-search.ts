@@ -1,4 +1,4 @@
-/** Searching with ripgrep, whose output is read as it comes. */
+/** Search with ripgrep, whose output is parsed incrementally. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,17 +15,17 @@ import { GIT_DIRECTORY, commonGlobs } from './selection.ts';
 const STDERR_MAX_CHARS = 4000;
 
 export interface RipgrepResult {
-  /** Undefined when the search was not brought to its end. */
+  /** Undefined when the search was stopped early. */
   scanned: number | undefined;
   far: FarMatch[];
 }
 
-/** ripgrep cannot be used here: it does not start, or is too old. */
+/** ripgrep cannot be used on this host: it does not start, or is too old. */
 export class RipgrepUnusable extends Error {
   override readonly name = 'RipgrepUnusable';
 }
 
-/** Everything that is the same at each attempt; `includes` is a file of rules that ignore what is not wanted. */
+/** Arguments common to all attempts; `includes` is an ignore file that excludes all files except the requested ones. */
 function argumentsOf({ request, selection }: Search, inRepository: boolean, includes: string | undefined): string[] {
   const { pattern, regex, case_sensitive, max_matches_per_file, context_lines, follow_gitignore, exclude_globs } =
     request;
@@ -34,7 +34,7 @@ function argumentsOf({ request, selection }: Search, inRepository: boolean, incl
     '--no-config',
     '--no-messages',
     '--json',
-    // What an ignore file re-includes is not hidden to ripgrep any more; to us it is.
+    // ripgrep would show hidden files that an ignore file re-includes, so `--hidden` leaves the decision to our globs.
     '--hidden',
     ...(selection.namesHidden ? [] : ['--glob=!.*']),
     ...commonGlobs(exclude_globs).map((glob) => `--glob=!${glob}`),
@@ -44,14 +44,14 @@ function argumentsOf({ request, selection }: Search, inRepository: boolean, incl
     case_sensitive ? '--case-sensitive' : '--ignore-case',
     ...(regex ? ['--crlf'] : ['--fixed-strings']),
     `--context=${context_lines}`,
-    // One more than are wanted tells that there are more.
+    // One match above the limit shows that there are more.
     `--max-count=${max_matches_per_file + 1}`,
     `--regexp=${pattern}`,
     './',
   ];
 }
 
-/** Unlike `--glob`, an ignore file re-includes nothing that other ignore files leave out. */
+/** Writes the globs to an ignore file: unlike `--glob`, it cannot re-include files that other ignore files exclude. */
 async function withIncludes<Result>(
   globs: readonly string[] = [],
   work: (file: string | undefined) => Promise<Result>,
@@ -71,9 +71,8 @@ const refusesPattern = (stderr: string) =>
   !/unrecognized|unexpected argument|invalid (value|option)|requires an argument/i.test(stderr);
 
 /**
- * Throws 40001 for a pattern that is no regular expression, 50001 when ripgrep reached its limit of memory, `TimedOut`,
- * `RipgrepUnusable`, and the signal's reason.
- * ripgrep is gone when it settles.
+ * Throws `validation.failed` for an invalid regular expression, `internal.error` when ripgrep reached its memory limit,
+ * `TimedOut`, `RipgrepUnusable`, and the signal's reason. ripgrep has exited when the promise settles.
  */
 export async function searchWithRipgrep(
   search: Search,

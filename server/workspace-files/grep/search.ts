@@ -1,4 +1,4 @@
-/** What the engines of grep have in common. */
+/** Types shared by the engines of grep. */
 import type { GrepRequest } from '#schema/grep.ts';
 import type { Collector } from './collect.ts';
 import type { Selection } from './selection.ts';
@@ -6,17 +6,17 @@ import type { Selection } from './selection.ts';
 export const GREP_TIMEOUT_MS = 30_000;
 
 export interface Search {
-  /** Where it runs; paths are relative to it. */
+  /** The directory that is searched; paths are relative to it. */
   root: string;
   request: GrepRequest;
   selection: Selection;
   collector: Collector;
   signal: AbortSignal;
-  /** A time of `performance.now()`. */
+  /** Deadline, as a time of `performance.now()`. */
   until: number;
 }
 
-/** Thrown inside when time is up. */
+/** Internal error after the deadline. */
 export class TimedOut extends Error {
   override readonly name = 'TimedOut';
 }

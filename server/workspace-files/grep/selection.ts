@@ -1,27 +1,27 @@
-/** Which files of a work directory a request wants searched, beside what is ignored. */
+/** Selects the files of a work directory to search, in addition to ignore files. */
 import type { GrepRequest } from '#schema/grep.ts';
 import { entryGlobs } from '#server/files/entry-globs.ts';
 import { fileGlob } from '#server/files/globs.ts';
 
-/** Never searched, whatever is said about ignored files. */
+/** Never searched, regardless of the options for ignored files. */
 export const GIT_DIRECTORY = '.git';
 
 export interface Selection {
-  /** Of a directory: whether it is entered. */
+  /** Whether a directory is entered. */
   enters(path: string): boolean;
-  /** Of a file whose directories are entered. */
+  /** Whether a file is searched, if its directories are entered. */
   takes(path: string): boolean;
-  /** Of a file: whether its directories are entered and it is taken. */
+  /** Whether a file's directories are entered and it is searched. */
   includes(path: string): boolean;
-  /** Some hidden file may be wanted. */
+  /** Whether some hidden files are requested. */
   readonly namesHidden: boolean;
 }
 
-/** Segments of a glob that ask for hidden names: with a dot where the name has it. */
+/** Returns the segments of globs that request hidden names: with a literal dot at the start. */
 const hiddenSegments = (globs: readonly string[]) =>
   globs.flatMap((glob) => glob.split('/').filter((segment) => /(^|[{,])\\?\./.test(segment)));
 
-/** Throws 40001 at the field of a glob that makes no sense. */
+/** Throws `validation.failed` at the field of an invalid glob. */
 export function createSelection(request: Pick<GrepRequest, 'include_globs' | 'exclude_globs'>): Selection {
   const include = entryGlobs(request.include_globs, 'include_globs');
   const exclude = entryGlobs(request.exclude_globs, 'exclude_globs');
@@ -51,9 +51,9 @@ export function createSelection(request: Pick<GrepRequest, 'include_globs' | 'ex
   };
 }
 
-/** Names and paths with stars, classes and choices, which nearly all globs are; `?` is one byte to ripgrep. */
+/** Names and paths with stars, classes and alternatives, as in nearly all globs; ripgrep's `?` matches one byte. */
 const COMMON = /^(?![!#])(?:[\w.@+~/-]|\*|\[[\w.-]+\]|\{[\w.@+~*,-]+\})+$/;
 
-/** Only globs of which ripgrep certainly leaves out no more than we do; ours decide about what it finds. */
+/** Returns the globs for which ripgrep certainly excludes no more than we do; our globs filter its results. */
 export const commonGlobs = (globs: readonly string[] = []): string[] =>
   globs.filter((glob) => COMMON.test(glob) && !/[^/]\*\*|\*\*[^/]/.test(glob));
