@@ -1,22 +1,22 @@
-/** Searching a tree that is not known: ripgrep lists its files, of which the directories follow. */
+/** Search of a tree that is not cached: ripgrep lists its files, from which the directories are derived. */
 import { foldCase } from '#server/files/fold-case.ts';
 import { runRipgrep, type SearchOptions, type SearchRuntime } from '#server/files/ripgrep.ts';
 import { enterDirectory, startOfPath, type Progress, type Query } from './query.ts';
 import type { Ranking } from './ranking.ts';
 
-/** Never listed, whatever ignore files say. */
+/** Never listed, regardless of ignore files. */
 export const VERSION_CONTROL = new Set(['.git', '.jj', '.svn', '.hg', '.bzr']);
-/** Of all names together; no tree that can be searched in the time allowed has more. */
+/** Limit of all names together; no tree that can be searched within the timeout has more. */
 const MAX_LISTED_BYTES = 2 ** 30;
 
 export interface ColdSearch {
   root: string;
   query: Query;
   ranking: Ranking;
-  /** Whether an entry of a directory is shown and, if it is a directory, looked into. */
+  /** Whether an entry of a directory is included and, if it is a directory, entered. */
   admits(directory: string, name: string, isDirectory: boolean): boolean;
   followIgnoreFiles: boolean;
-  /** Ignore files of git count without a repository, and those above the root do not. */
+  /** Outside of a repository git's ignore files still apply, and those above the root do not. */
   outsideRepository: boolean;
   runtime: SearchRuntime;
   ripgrep?: SearchOptions['ripgrep'];
@@ -30,12 +30,12 @@ const ignoreArguments = ({ followIgnoreFiles, outsideRepository }: ColdSearch) =
 };
 
 /**
- * Offers files and their directories to the ranking. Resolves to false when time ran out before all were seen. Rejects
- * with a `SearchError` when ripgrep does not work, and with the signal's reason.
+ * Offers files and their directories to the ranking. Resolves to false if the timeout stopped the listing. Rejects with
+ * a `SearchError` when ripgrep does not work, and with the signal's reason.
  */
 export async function searchCold(search: ColdSearch): Promise<boolean> {
   const { root, query, ranking, admits, runtime, timeoutMs, signal } = search;
-  /** By path; undefined for one that is not looked into. */
+  /** Keyed by path; undefined for a directory that is not entered. */
   const directories = new Map<string, Progress | undefined>([['', startOfPath]]);
 
   function directory(path: string): Progress | undefined {
@@ -53,7 +53,7 @@ export async function searchCold(search: ColdSearch): Promise<boolean> {
     return own;
   }
 
-  /** Of the last file: those of a directory come together. */
+  /** Cache of the last file's directory: files of a directory are listed consecutively. */
   let parent = '';
   let progress: Progress | undefined = startOfPath;
 
@@ -88,7 +88,7 @@ export async function searchCold(search: ColdSearch): Promise<boolean> {
     return stopped === undefined;
   } catch (error) {
     signal.throwIfAborted();
-    // Stopped before anything was found.
+    // The timeout stopped ripgrep before its first output.
     if (performance.now() - begun >= timeoutMs) return false;
     throw error;
   }

@@ -1,21 +1,21 @@
-/** Finding files of a work directory by parts of their names. */
+/** Finds files of a work directory by parts of their names. */
 import type { WorkDirectory } from '#server/files/work-directory.ts';
 import type { FileHits, SearchFiles, SuggestFiles } from '#schema/file-search.ts';
 import type { SearchDeps, WantedHits } from './find-files.ts';
 import type { KnownTrees, KnownTreesDeps } from './known-trees.ts';
 
 export interface FileSearch {
-  /** Hits by score. Throws 40001 of a glob, 40409 when nothing is asked for and the directory is gone. */
+  /** Returns hits by score. Throws `validation.failed` for a glob; an empty query also `fs.path_not_found`. */
   search(directory: WorkDirectory, request: SearchFiles, signal: AbortSignal): Promise<FileHits>;
-  /** The same as completions: hidden entries only when asked for, in the order of what is likely meant. */
+  /** Returns completions: hidden entries only on request, the likeliest first. */
   suggest(directory: WorkDirectory, request: SuggestFiles, signal: AbortSignal): Promise<FileHits>;
-  /** Forgets the trees that are known. */
+  /** Releases the cached trees. */
   close(): void;
 }
 
 export type FileSearchDeps = KnownTreesDeps & SearchDeps;
 
-/** Creates the service; nothing is known. */
+/** Creates the service, with an empty cache. */
 export function createFileSearch(deps: FileSearchDeps): FileSearch {
   let known: KnownTrees | undefined;
 

@@ -1,4 +1,4 @@
-/** One search: the entries of the directory where nothing is asked for, else hits of the known tree or of ripgrep. */
+/** One search: lists the directory for an empty query, else searches the cached tree or ripgrep's list. */
 import { realpath } from 'node:fs/promises';
 import { entryGlobs, type EntryGlobs } from '#server/files/entry-globs.ts';
 import { SearchError, type SearchOptions, type SearchRuntime } from '#server/files/ripgrep.ts';
@@ -21,9 +21,9 @@ export interface WantedHits {
 
 export interface SearchDeps extends Pick<KnownTreesDeps, 'env' | 'topOf'> {
   runtime: SearchRuntime;
-  /** Tests name another ripgrep. */
+  /** Default: the installed ripgrep; tests pass another. */
   ripgrep?: SearchOptions['ripgrep'];
-  /** How long a search may take; default: 10 s. */
+  /** Time limit of a search; default: 10 s. */
   timeoutMs?: number;
 }
 
@@ -41,7 +41,7 @@ function createFilter(request: SearchFiles, showHidden: boolean): Filter {
   const exclude = entryGlobs(request.exclude_globs, 'exclude_globs');
   return {
     admits(directory, name, isDirectory) {
-      // Asked of every entry there is; what is not wanted begins with a dot.
+      // Called for every entry, so the cheap test is first; all version control folders begin with a dot.
       if (name.startsWith('.') && (!showHidden || VERSION_CONTROL.has(name))) return false;
       return !exclude || !exclude.matches(directory === '' ? name : `${directory}/${name}`, isDirectory);
     },
@@ -63,7 +63,7 @@ export async function findFiles(
       matches: (path, isDirectory) => !admits('', path, isDirectory) || includes?.(path, isDirectory) === false,
       reachBelow: () => false,
     };
-    // Hidden entries are left out of this list unless a completion asks for them.
+    // An empty query lists hidden entries only for a completion that requests them.
     const hidden = order === 'completion' && showHidden;
     const options = { limit, showHidden: hidden, followIgnoreFiles, exclude, env: env(), topOf, signal };
     return listTopLevel(directory, options);
@@ -102,7 +102,7 @@ export async function findFiles(
   try {
     return await cold();
   } catch (error) {
-    // Without ripgrep the tree answers, as soon as it is known.
+    // Without ripgrep the search waits for the tree.
     if (!(error instanceof SearchError)) throw error;
     const waited = await warm(await known.wait(root, AbortSignal.any([signal, timeOut])));
     signal.throwIfAborted();

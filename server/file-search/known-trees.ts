@@ -1,6 +1,6 @@
 /**
- * The trees that searches know: the first search of a directory begins to watch it, and five minutes after the last one
- * it is forgotten. Nobody waits for that, and no session is held by it.
+ * Cache of watched trees: the first search of a directory starts a watcher, which is released five minutes after the
+ * last search. No request waits for that, and it keeps no session loaded.
  */
 import { lstat } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -16,16 +16,16 @@ import type { Lease, Trees } from '#server/watches/trees.ts';
 import { searchedView } from './searched-view.ts';
 
 const KEPT_MS = 5 * 60 * 1000;
-/** How long a search waits for a tree that is changing, before ripgrep answers. */
+/** Time that a search waits for a changing tree, before ripgrep is used. */
 const SETTLE_MS = 100;
 
-/** Directories are named by their real paths. */
+/** Directories are identified by their real paths. */
 export interface KnownTrees {
-  /** The root of the tree if all of it is known, and true at this moment. */
+  /** Returns the root of the tree if it is complete and up to date. */
   find(directory: string): Promise<Directory | undefined>;
-  /** A search was answered: the tree is known soon, and kept for a while. */
+  /** Starts or prolongs the watch of a tree, after a search. */
   keep(directory: string): void;
-  /** As `find`, and waits until the tree is known; undefined when it cannot be, or is not when `over` is aborted. */
+  /** Like `find`, but waits for the tree; undefined on failure, or when `over` is aborted first. */
   wait(directory: string, over: AbortSignal): Promise<Directory | undefined>;
   close(): void;
 }
@@ -40,14 +40,14 @@ export interface KnownTreesDeps {
 
 interface Kept {
   lease: Promise<Lease>;
-  /** False when the tree is too large, or the system refused to watch it. */
+  /** Resolves to false when the tree is too large, or the system refused to watch it. */
   shown: Promise<boolean>;
-  /** What ignore files outside of the tree were when it was listed. */
+  /** Stamps of the ignore files outside of the tree when it was listed. */
   outside: Promise<string>;
   callOff(): void;
 }
 
-/** Files that decide what is ignored, and whose changes the tree does not tell of. */
+/** Returns the files that affect what is ignored, but whose changes the tree does not report. */
 function outsideFiles(root: string, env: NodeJS.ProcessEnv): string[] {
   const home = env.HOME || homedir();
   const configHome = env.XDG_CONFIG_HOME || join(home, '.config');
@@ -71,7 +71,7 @@ async function stampOf(root: string, env: NodeJS.ProcessEnv): Promise<string> {
   return stamps.join();
 }
 
-/** The promise, or undefined as soon as the signal is aborted. */
+/** Resolves to the promise's result, or to undefined as soon as the signal is aborted. */
 function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const onAbort = () => resolve(undefined);
@@ -81,9 +81,9 @@ function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T |
   });
 }
 
-/** Creates it, knowing nothing. */
+/** Creates an empty cache. */
 export function createKnownTrees({ trees, env, topOf, clock, log }: KnownTreesDeps): KnownTrees {
-  /** By real path. */
+  /** Keyed by real path. */
   const kept = new Map<string, Kept>();
 
   async function show(root: string, lease: Promise<Lease>): Promise<boolean> {
@@ -103,7 +103,7 @@ export function createKnownTrees({ trees, env, topOf, clock, log }: KnownTreesDe
     if (kept.get(root) !== found) return;
     kept.delete(root);
     found.callOff();
-    // One that could not be had needs no release.
+    // A lease that failed needs no release.
     found.lease.then(
       async (lease) => {
         await lease.watcher.hide('searched');
@@ -132,7 +132,7 @@ export function createKnownTrees({ trees, env, topOf, clock, log }: KnownTreesDe
     return found;
   }
 
-  /** The watcher of a tree that is known as ignore files outside of it are now. */
+  /** Returns the watcher of a complete tree, unless ignore files outside of it have changed. */
   async function watcherOf(root: string, found: Kept): Promise<TreeWatcher | undefined> {
     const watcher = await found.lease.then(
       (held) => held.watcher,
@@ -165,7 +165,7 @@ export function createKnownTrees({ trees, env, topOf, clock, log }: KnownTreesDe
       const first = keepReal(root);
       const tree = await unlessAborted(over, shownRoot(root, first));
       if (tree || over.aborted) return tree;
-      // The tree is known no longer, as when a part could not be watched for a while; one that is only changing stays.
+      // The tree is incomplete, for example after a watch failed, so it is listed again; one that only changes is kept.
       forget(root, first);
       return unlessAborted(over, shownRoot(root, keepReal(root)));
     },

@@ -1,18 +1,18 @@
 /**
- * What a search asks for, and how well a path answers it. A query without `/` is looked for in base names; one with `/`
- * in segments, in order and with gaps. Characters match in order, each at the earliest place; case does not count.
+ * Matches paths against a query and scores them. A query without `/` is matched against base names; one with `/`
+ * against segments, in order and with gaps. Characters match in order, each at its first occurrence; case is ignored.
  */
 import { foldCase } from '#server/files/fold-case.ts';
 
 export interface Query {
-  /** In lower case; a query without `/` has one. */
+  /** In lower case; a query without `/` has one part. */
   readonly parts: readonly string[];
   readonly isPath: boolean;
-  /** Characters of the parts together. */
+  /** Total number of characters of the parts. */
   readonly length: number;
 }
 
-/** Undefined for an empty query. One of slashes alone has no parts and matches nothing. */
+/** Parses a query; undefined if it is empty. A query of slashes only has no parts and matches no path. */
 export function parseQuery(text: string): Query | undefined {
   const bare = foldCase(text.replace(/^(?:\.\/+)+/, ''));
   if (bare === '' || bare === '.') return undefined;
@@ -21,25 +21,25 @@ export function parseQuery(text: string): Query | undefined {
   return { parts, isPath, length: parts.reduce((sum, part) => sum + part.length, 0) };
 }
 
-/** How far the segments of a directory have come in a query with `/`. */
+/** Matching state of a directory: how many parts of a query with `/` its segments have matched. */
 export interface Progress {
-  /** Number of segments; 0 of the work directory. */
+  /** Number of segments; 0 for the work directory. */
   readonly depth: number;
-  /** Length of the path with its last `/`: where names begin in the paths of entries. */
+  /** Length of the path including its last `/`: the offset of names in the paths of entries. */
   readonly start: number;
-  /** Parts that were found so far. */
+  /** Number of matched parts. */
   readonly matched: number;
-  /** Where the first character was found; -1 before. */
+  /** Offset of the first matched character; -1 before. */
   readonly first: number;
-  /** Where the last one was. */
+  /** Offset of the last matched character. */
   readonly last: number;
-  /** Every segment so far is the part of its place. */
+  /** Whether every segment so far equals the part of the same index. */
   readonly equal: boolean;
 }
 
 export const startOfPath: Progress = { depth: 0, start: 0, matched: 0, first: -1, last: -1, equal: true };
 
-/** Place of the last character of `part` in `name`, each at the earliest place; -1 when they are not all there. */
+/** Index of the last character of `part` in `name`, each at its first occurrence; -1 if one is missing. */
 function lastOf(part: string, name: string): number {
   let at = -1;
   for (let index = 0; index < part.length; index++) {
@@ -49,7 +49,7 @@ function lastOf(part: string, name: string): number {
   return at;
 }
 
-/** The progress of a directory in the one that `progress` is of. */
+/** Returns the progress of a subdirectory of the directory of `progress`. */
 export function enterDirectory(query: Query, progress: Progress, lowerName: string): Progress {
   const { depth, start, matched, first, last, equal } = progress;
   const next = { depth: depth + 1, start: start + lowerName.length + 1, matched, first, last, equal: false };
@@ -65,16 +65,16 @@ export function enterDirectory(query: Query, progress: Progress, lowerName: stri
   };
 }
 
-/** Equal, a prefix, or merely all characters. */
+/** 3: equal, 2: prefix, 1: all characters. */
 export type Tier = 1 | 2 | 3;
 
 export interface Match {
   tier: Tier;
-  /** From the first character that was found to the last. */
+  /** Distance from the first matched character to the last. */
   span: number;
 }
 
-/** How an entry of a directory answers the query, if it does. */
+/** Matches an entry of a directory; undefined without a match. */
 export function matchEntry(query: Query, progress: Progress, lowerName: string): Match | undefined {
   const { parts, isPath } = query;
   if (!isPath) {
@@ -96,12 +96,12 @@ export function matchEntry(query: Query, progress: Progress, lowerName: string):
   return { tier: equal && part === lowerName ? 3 : lowerName.startsWith(part) ? 2 : 1, span };
 }
 
-/** Between 0 and 1. `depth` is the number of segments of the path, `nameLength` that of characters of its last. */
+/** Between 0 and 1. `depth`: number of segments of the path; `nameLength`: length of its last segment. */
 export function scoreOf(query: Query, { tier, span }: Match, depth: number, nameLength: number): number {
   return Math.min(1, (tier + 0.5 / depth + (0.25 * query.length) / nameLength + (0.25 * query.length) / span) / 4);
 }
 
-/** Offsets in the path of the characters that were found; the path is one that matches. */
+/** Returns the offsets of the matched characters in the path, which must match. */
 export function positionsIn(query: Query, path: string): number[] {
   const positions: number[] = [];
   const segments = foldCase(path).split('/');

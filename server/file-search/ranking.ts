@@ -1,9 +1,9 @@
-/** The best hits of a search, out of any number of entries. */
+/** Bounded selection of the best hits, from any number of entries. */
 import { foldCase } from '#server/files/fold-case.ts';
 import type { EntryKind } from '#server/watches/changes.ts';
 import { matchEntry, positionsIn, scoreOf, type Match, type Progress, type Query } from './query.ts';
 
-/** How hits are ordered: by their score, or by what people expect of a completion. */
+/** Order of hits: by score, or by what users expect of a completion. */
 export type HitOrder = 'score' | 'completion';
 
 export interface Hit {
@@ -20,7 +20,7 @@ export interface Hits {
 }
 
 interface Kept {
-  /** Lower is better; equal ones go by path. */
+  /** Lower is better; ties are ordered by path. */
   key: number;
   score: number;
   path: string;
@@ -29,7 +29,7 @@ interface Kept {
 }
 
 export interface Ranking {
-  /** Looks at an entry of a directory; `path` is asked for only where it decides. */
+  /** Adds an entry of a directory if it matches; `path` is evaluated only where needed. */
   offer(progress: Progress, name: string, kind: EntryKind, path: () => string): void;
   hits(): Hits;
 }
@@ -38,11 +38,11 @@ export interface RankingOptions {
   query: Query;
   limit: number;
   order: HitOrder;
-  /** Whether a path may be a hit; asked of those that match. */
+  /** Whether a path may be a hit; called for matching entries only. */
   includes?: ((path: string, isDirectory: boolean) => boolean) | undefined;
 }
 
-// Tier, depth, length of the name, span: no path is longer than 2 ** 16.
+// Ordered by tier, depth, length of the name, span: no path is longer than 2 ** 16.
 const completionKey = ({ tier, span }: Match, depth: number, nameLength: number) =>
   (((3 - tier) * 2 ** 16 + depth) * 2 ** 16 + nameLength) * 2 ** 16 + span;
 

@@ -1,4 +1,4 @@
-/** What a search shows before anything is asked for: the entries of the work directory itself. */
+/** The result of an empty query: the entries of the work directory itself. */
 import { createPace } from '#server/breathe.ts';
 import type { EntryGlobs } from '#server/files/entry-globs.ts';
 import { createIgnoreRules, type IgnoreRulesDeps } from '#server/files/ignore-rules.ts';
@@ -14,14 +14,14 @@ export interface TopLevelOptions {
   limit: number;
   showHidden: boolean;
   followIgnoreFiles: boolean;
-  /** What is left out. */
+  /** The entries to omit. */
   exclude: EntryGlobs;
   env: NodeJS.ProcessEnv;
   topOf: IgnoreRulesDeps['topOf'];
   signal: AbortSignal;
 }
 
-/** Directories first, by name. Throws 40409 when the directory is gone. */
+/** Lists directories first, by name. Throws `fs.path_not_found` when the directory is missing. */
 export function listTopLevel(directory: WorkDirectory, options: TopLevelOptions): Promise<FileHits> {
   const { limit, showHidden, followIgnoreFiles, exclude, signal } = options;
   return onPath(ROOT, async () => {

@@ -1,4 +1,4 @@
-/** Searching a tree that is known, in pieces that hold nobody up. */
+/** Search of a cached tree, yielding cooperatively to other requests. */
 import { foldCase } from '#server/files/fold-case.ts';
 import { createPace } from '#server/breathe.ts';
 import { charactersOf, isDirectoryEntry, kindOfEntry, mayContain, SEARCHED, seenOf } from '#server/watches/entries.ts';
@@ -10,16 +10,16 @@ export interface WarmSearch {
   root: Directory;
   query: Query;
   ranking: Ranking;
-  /** Whether an entry of a directory is shown and, if it is a directory, looked into. */
+  /** Whether an entry of a directory is included and, if it is a directory, entered. */
   admits(directory: string, name: string, isDirectory: boolean): boolean;
   timeoutMs: number;
   signal: AbortSignal;
 }
 
-/** Entries between two looks at the clock. */
+/** Entries between two checks of the clock. */
 const PIECE = 256;
 
-/** Offers what the search sees to the ranking. Resolves to false when time ran out. Rejects with the signal's reason. */
+/** Offers the tree's entries to the ranking. Resolves to false on a timeout. Rejects with the signal's reason. */
 export async function searchWarm({ root, query, ranking, admits, timeoutMs, signal }: WarmSearch): Promise<boolean> {
   const flags = query.parts.map(charactersOf);
   const end = performance.now() + timeoutMs;
@@ -27,7 +27,7 @@ export async function searchWarm({ root, query, ranking, admits, timeoutMs, sign
   const waiting: [Directory, Progress][] = [[root, startOfPath]];
   let piece = PIECE;
 
-  /** What a name must have to be a hit in a directory; undefined when none can be. */
+  /** Returns the character flags that a hit in a directory needs; undefined when no entry can be a hit. */
   function wanted({ matched }: Progress): number | undefined {
     if (matched === flags.length) return 0;
     return matched === flags.length - 1 ? flags[matched] : undefined;
