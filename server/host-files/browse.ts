@@ -1,4 +1,4 @@
-/** The directories of this machine, for choosing one. */
+/** Lists the directories of this machine, for choosing one. */
 import { opendir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createPace } from '#server/breathe.ts';
@@ -13,7 +13,10 @@ const READ_AHEAD = 512;
 const hiddenLast = (a: string, b: string) =>
   Number(a.startsWith('.')) - Number(b.startsWith('.')) || compareNames(a, b);
 
-/** Real directories alone, hidden ones last. Throws 40001, 40409 for what is no directory, 40411. */
+/**
+ * Lists real directories only, hidden ones last. Throws `validation.failed`, `fs.path_not_found`,
+ * `fs.permission_denied`.
+ */
 export async function browse(path: string): Promise<HostDirectory> {
   assertAbsolute(path);
   return onPath(path, async () => {

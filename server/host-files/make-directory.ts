@@ -4,7 +4,10 @@ import { errorCode } from '#server/files/errno.ts';
 import { onPath } from '#server/files/path-error.ts';
 import { assertAbsolute } from './host-path.ts';
 
-/** Makes one directory anywhere on this machine. Throws 40001, 40409 of a missing parent, 40411, 40919. */
+/**
+ * Creates one directory. Throws `validation.failed`, `fs.path_not_found` (parent), `fs.permission_denied`,
+ * `fs.already_exists`.
+ */
 export async function makeHostDirectory(path: string): Promise<void> {
   assertAbsolute(path);
   await onPath(path, async () => {
