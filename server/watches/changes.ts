@@ -1,19 +1,19 @@
-/** What happened to paths within one window, merged to one change a path. */
+/** Changes of paths within one window, merged to one change per path. */
 
 export type EntryKind = 'file' | 'directory' | 'symlink';
 export type ChangeType = 'created' | 'modified' | 'deleted';
 
 export interface Change {
-  /** Relative to the root of the tree, `/` between the segments; the root itself is `.`. */
+  /** Relative to the root of the tree, with `/` as separator; the root itself is `.`. */
   path: string;
   change: ChangeType;
   kind: EntryKind;
 }
 
-/** Paths that one window remembers; what comes on top is only counted. */
+/** Paths that one window stores; further ones are only counted. */
 const MAX_PATHS = 10_000;
 
-/** The change of a path of which an earlier one is known; undefined when nothing is left of both. */
+/** Merges two changes of a path; undefined when they cancel each other out. */
 function merged(earlier: ChangeType, later: ChangeType): ChangeType | undefined {
   if (later === 'deleted') return earlier === 'created' ? undefined : 'deleted';
   if (earlier === 'deleted') return 'modified';
@@ -22,9 +22,9 @@ function merged(earlier: ChangeType, later: ChangeType): ChangeType | undefined 
 
 export interface ChangeWindow {
   add(change: Change): void;
-  /** How many changes there are. */
+  /** The number of changes. */
   count(): number;
-  /** Those of the first `MAX_PATHS` paths, in the order of their first one. */
+  /** Changes of the first `MAX_PATHS` paths, in the order of their first change. */
   list(): Change[];
 }
 

@@ -1,11 +1,11 @@
-/** Ending many watches: each is quick, all of a large tree at once would hold everything up. */
+/** Closes watches cooperatively: closing one is fast, but closing all of a large tree would block the event loop. */
 import { createPace } from '#server/breathe.ts';
 import type { SystemWatch } from './system-watch.ts';
 
 export interface Endings {
-  /** Ends the watch soon. */
+  /** Queues the watch for closing. */
   add(watch: SystemWatch): void;
-  /** Resolves when all that were added have ended. */
+  /** Resolves when all queued watches are closed. */
   done(): Promise<void>;
 }
 
@@ -15,7 +15,7 @@ export function createEndings(): Endings {
 
   async function endAll(): Promise<void> {
     const pace = createPace();
-    // What was added in one go is taken in one go.
+    // Collects all watches that the current call adds.
     await pace.rest();
     while (waiting.length > 0) {
       const taken = waiting;

@@ -1,21 +1,21 @@
-/** What a tree knows of an entry, in one small integer: its kind, who sees it, and which characters its name has. */
+/** An entry of a tree packed into a small integer: its kind, the views that see it, and the characters of its name. */
 import type { EntryKind } from './changes.ts';
 
 const KINDS: readonly EntryKind[] = ['file', 'directory', 'symlink'];
 const KIND_BITS = 0b11;
 const DIRECTORY = KINDS.indexOf('directory');
-/** Who may see an entry; both flags may be set. */
+/** Views that see an entry; both flags may be set. */
 export const REPORTED = 0b01_00;
 export const SEARCHED = 0b10_00;
 export type Seen = number;
 const SEEN_BITS = REPORTED | SEARCHED;
 const CHARACTERS_SHIFT = 4;
-/** Of the flags for `a` to `z`, the one for every other character. */
+/** The flag of every character other than `a` to `z`. */
 const OTHER = 1 << 26;
 
 export type Entry = number;
 
-/** A flag for each letter of a lower-case text and one for all else: a text has all flags of what it contains. */
+/** Returns a flag for each letter of a lower-case text and one for all others. A text has all flags of its parts. */
 export function charactersOf(lower: string): number {
   let flags = 0;
   for (let at = 0; at < lower.length; at++) {

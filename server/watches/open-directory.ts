@@ -1,7 +1,7 @@
 /**
- * Opening directories of a tree so that a link which takes the place of one meanwhile leads nowhere: on Linux the
- * descriptor's real path is compared with the expected one, and the directory is used through the descriptor.
- * Elsewhere the real path is looked at before.
+ * Opens directories of a tree so that a link that replaces one concurrently is not followed: on Linux the descriptor's
+ * real path is compared with the expected one, and the directory is accessed through the descriptor. On other systems
+ * the real path is checked before.
  */
 import { constants, existsSync, type Dirent } from 'node:fs';
 import { open, opendir, readdir, readlink, realpath } from 'node:fs/promises';
@@ -14,11 +14,11 @@ const DESCRIPTORS = '/proc/self/fd';
 const byDescriptor = process.platform === 'linux' && existsSync(DESCRIPTORS);
 const DIRECTORY_FLAGS = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
-/** Size of a directory from which on it is listed piece by piece: a long list made at once holds everything up. */
+/** From this size on a directory is listed incrementally: building a long list synchronously blocks the event loop. */
 const LONG_DIRECTORY_BYTES = 256 * 1024;
 const PIECE_ENTRIES = 512;
 
-/** Whether the failure means that there is no such directory, or none that may be looked into. */
+/** Whether the error means that the directory does not exist, or cannot be accessed. */
 export const isUnreachable = (error: unknown) =>
   ['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'EPERM', 'ENAMETOOLONG'].includes(errorCode(error) ?? '');
 
@@ -27,21 +27,21 @@ interface Typed {
   isSymbolicLink(): boolean;
 }
 
-/** Pipes, sockets and devices are files here. */
+/** Pipes, sockets and devices are reported as files. */
 const kindOf = (entry: Typed): EntryKind =>
   entry.isSymbolicLink() ? 'symlink' : entry.isDirectory() ? 'directory' : 'file';
 
 export interface OpenDirectory {
-  /** To be used instead of the path while the directory is open. */
+  /** Path to use while the directory is open. */
   readonly at: string;
   list(): Promise<Map<string, EntryKind>>;
-  /** Of an entry; undefined when there is none. */
+  /** Returns the kind of an entry; undefined when it does not exist. */
   kind(name: string): Promise<EntryKind | undefined>;
-  /** Of a regular file, at most so many bytes of it; undefined when there is none that can be read. */
+  /** Returns at most `maxBytes` of a regular file; undefined when it is missing or unreadable. */
   text(name: string, maxBytes: number): Promise<string | undefined>;
 }
 
-// A pipe without a writer must not hold the call up.
+// Opening a pipe without a writer must not block.
 const FILE_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 async function text(path: string, maxBytes: number): Promise<string | undefined> {
@@ -88,7 +88,7 @@ const opened = (at: string, size: number): OpenDirectory => ({
 
 const notThere = (path: string) => Object.assign(new Error(`no such directory: ${path}`), { code: 'ENOENT' });
 
-/** Does the work on the directory with that real path. Rejects with the system's error, `ENOENT` for a moved one. */
+/** Calls `work` with the directory of that real path. Rejects with the system's error, `ENOENT` for a moved one. */
 export async function inDirectory<T>(path: string, work: (directory: OpenDirectory) => Promise<T>): Promise<T> {
   if (!byDescriptor) {
     if ((await realpath(path)) !== path) throw notThere(path);

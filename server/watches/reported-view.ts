@@ -1,6 +1,6 @@
 /**
- * What file watches report: everything but `.git`, at any depth, and what the `.gitignore` of the work directory itself
- * matches; further ignore files do not count.
+ * The view of file watches: all entries except `.git`, at any depth, and those that the work directory's top-level
+ * `.gitignore` matches; other ignore files are not read.
  */
 import { parseIgnoreFile } from '#server/files/ignore-file.ts';
 import type { Sees, View } from './view.ts';

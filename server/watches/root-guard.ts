@@ -1,4 +1,4 @@
-/** Notices that a directory goes away or comes back: its parent is watched, or the nearest ancestor that is there. */
+/** Detects that a directory is removed or created, by watching its parent or the nearest existing ancestor. */
 import { basename, dirname, relative, sep } from 'node:path';
 import type { SystemWatch, SystemWatcher } from './system-watch.ts';
 
@@ -6,18 +6,18 @@ export interface RootGuard {
   close(): void;
 }
 
-/** Calls back whenever the directory may have come or gone. What cannot be watched goes unnoticed. */
+/** Calls back whenever the directory may have been created or removed. Ancestors that cannot be watched are skipped. */
 export function guardRoot(path: string, changed: () => void, system: SystemWatcher): RootGuard {
   let watch: SystemWatch | undefined;
   let closed = false;
 
-  /** False when it is not there, or lets nobody watch. */
+  /** Returns false when the ancestor does not exist or cannot be watched. */
   function watchIn(ancestor: string): boolean {
     const [next] = relative(ancestor, path).split(sep);
     const own = basename(ancestor);
     const told = (name: string | undefined) => {
       if (name !== undefined && name !== next && name !== own) return;
-      // What was watched may be gone, and what is there now another directory.
+      // The watched directory may have been removed, and another created at its path.
       arm();
       changed();
     };

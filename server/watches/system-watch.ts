@@ -1,12 +1,12 @@
 /**
- * The system's own watches. Linux watches one directory at a time; the others watch a whole tree. The queue of the
- * system is finite, and Node does not tell when it ran over: so many events in one turn of the loop that it may have
- * count as a loss, and who watches looks at everything again.
+ * The system's file watches. Linux watches one directory at a time; other systems a whole tree. The system's queue is
+ * finite, and Node does not report its overflow: events in one turn of the event loop that could fill the queue are
+ * treated as a loss, and the consumers scan everything again.
  */
 import { watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
-/** Of Linux, unless it says otherwise. */
+/** Linux's default, if the limit cannot be read. */
 const QUEUED_EVENTS = 16_384;
 
 export interface SystemWatch {
@@ -15,8 +15,8 @@ export interface SystemWatch {
 
 export interface SystemWatcher {
   /**
-   * `told` gets a path relative to `path`; undefined when the system named none. `renamed` is false when only the
-   * content or the facts of an entry changed. Throws what the system refuses.
+   * Starts a watch. `told` receives a path relative to `path`, undefined if the system named none; `renamed` is false
+   * when only content or metadata of an entry changed. Throws the system's error.
    */
   watch(path: string, told: (name: string | undefined, renamed: boolean) => void, subtree: boolean): SystemWatch;
   /** Calls back after events may have been lost, until the returned function is called. */
@@ -28,7 +28,7 @@ async function queueLimit(): Promise<number> {
   return Number.parseInt(text, 10) || QUEUED_EVENTS;
 }
 
-/** Creates it, watching nothing. `lossAt`: events in one turn from which on some may be lost. */
+/** Creates a watcher. `lossAt`: number of events in one turn that is treated as a loss; default: half of the queue. */
 export function createSystemWatcher(lossAt?: number): SystemWatcher {
   const losses = new Set<() => void>();
   let limit = lossAt ?? QUEUED_EVENTS / 2;
@@ -48,11 +48,11 @@ export function createSystemWatcher(lossAt?: number): SystemWatcher {
         void queueLimit().then((events) => (limit = events / 2));
       }
       const watcher = watch(path, { persistent: false, recursive: subtree }, (event, name) => {
-        // All that waits in the system's queue is told in one turn.
+        // Node delivers all events of the system's queue in one turn.
         if (inTurn++ === 0) setImmediate(turnOver);
         told(name ?? undefined, event === 'rename');
       });
-      // A directory that goes away may be told as an error; its parent tells of it, too.
+      // Removing a watched directory may be reported as an error; its parent's watch reports it, too.
       watcher.on('error', () => told(undefined, true));
       return watcher;
     },

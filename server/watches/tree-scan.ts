@@ -1,6 +1,6 @@
 /**
- * Looking at directories. Each is watched before it is listed, so that nothing falls in between, and what turns up in it
- * is looked at next.
+ * Scans directories level by level. Each is watched before it is listed, so that no change is missed, and new
+ * subdirectories are scanned next.
  */
 import { join } from 'node:path';
 import { createPace } from '#server/breathe.ts';
@@ -14,20 +14,19 @@ import { viewFlags, viewNames } from './tree-update.ts';
 import type { Scan, TreeUpdate, ViewName } from './tree-update.ts';
 import type { View } from './view.ts';
 
-/** Directories that are opened at the same time. */
+/** Directories that are open at the same time. */
 const WIDTH = 8;
-/** What is read of an ignore file. */
+/** Number of bytes that are read of an ignore file. */
 const MAX_RULES_BYTES = 1024 * 1024;
 
 export interface TreeScan {
-  /** Opens a directory of the tree; rejects with `ENOENT` when it is no part of it any more. */
+  /** Opens a directory of the tree; rejects with `ENOENT` when it is no longer part of it. */
   within<T>(directory: Directory, work: (opened: OpenDirectory) => Promise<T>): Promise<T>;
   /**
-   * Looks at directories and at all that turns up below. Rejects with what the system refuses, and when the root cannot
-   * be reached.
+   * Scans directories and the new ones below them. Rejects with the system's errors, and when the root is unreachable.
    */
   scan(first: Scan[]): Promise<void>;
-  /** Looks anew at what a view sees: enters what nobody saw before, forgets what nobody sees any more. */
+  /** Applies a view's rules again: enters directories that became visible, drops those that no view sees. */
   reconsider(name: ViewName): Promise<void>;
 }
 
@@ -37,7 +36,7 @@ export interface TreeScanDeps {
   tree: Tree;
   update: TreeUpdate;
   views: Readonly<Partial<Record<ViewName, View>>>;
-  /** Watches a directory; undefined where another watch covers it. Throws what the system refuses. */
+  /** Watches a directory; undefined where another watch covers it. Throws the system's error. */
   watch(directory: Directory, at: string): SystemWatch | undefined;
   isClosed(): boolean;
 }
@@ -49,7 +48,7 @@ export function createTreeScan({ root, tree, update, views, watch, isClosed }: T
   const isSeen = ({ parent, name }: Directory, view: ViewName) =>
     !parent || (seenOf(parent.entries.get(name) ?? 0) & viewFlags[view]) !== 0;
 
-  /** What a view sees in a directory; `opened` is absent where ignore files are seldom read. */
+  /** Computes a view's predicate for a directory; `opened` is undefined where ignore files are rarely read. */
   async function enterView(
     name: ViewName,
     directory: Directory,
@@ -72,7 +71,7 @@ export function createTreeScan({ root, tree, update, views, watch, isClosed }: T
   function arm(directory: Directory, at: string): void {
     const armed = watch(directory, at);
     if (!armed) return;
-    // The new one first: the system goes on with a directory that is watched twice.
+    // Arm the new watch first: the system continues with a directory that is watched twice.
     directory.watch?.close();
     directory.watch = armed;
   }
@@ -86,7 +85,7 @@ export function createTreeScan({ root, tree, update, views, watch, isClosed }: T
       if (directory.gone) return [];
       arm(directory, opened.at);
       const found = await opened.list();
-      // One after the other, so that no two make each other's pieces longer.
+      // Serialized, because concurrent updates would lengthen each other's time slices.
       const mine = turn.then(async () => {
         if (directory.gone) return [];
         for (const name of viewNames) await enterView(name, directory, found, opened);
@@ -102,7 +101,7 @@ export function createTreeScan({ root, tree, update, views, watch, isClosed }: T
         return await within(directory, (opened) => look(one, opened));
       } catch (error) {
         if (directory === tree.root) throw error;
-        // It went away, and its parent tells of that, or it lets nobody in; of what was in it nobody else tells.
+        // A removed directory is reported by its parent; the contents of an unreadable one have to be reported here.
         const unreachable = isUnreachable(error);
         update.empty(directory, unreachable && one.tell);
         if (unreachable) return [];
@@ -111,7 +110,7 @@ export function createTreeScan({ root, tree, update, views, watch, isClosed }: T
     }
 
     for (let level = first; level.length > 0 && !isClosed();) {
-      // A part of a tree is of use for reports alone.
+      // Only reports can use an incomplete tree.
       if (!tree.whole() && !views.reported) throw new Error('the directory has too many entries');
       const queue = level[Symbol.iterator]();
       const next: Scan[] = [];

@@ -1,4 +1,4 @@
-/** What is there by now against what was known: changes the entries of a tree and tells of those that are reported. */
+/** Compares the current state with the stored entries: updates the tree and publishes changes of the reported view. */
 import type { createPace } from '#server/breathe.ts';
 import type { ChangeType, EntryKind } from './changes.ts';
 import { kindOfEntry, REPORTED, SEARCHED, seenOf } from './entries.ts';
@@ -12,27 +12,27 @@ export const viewFlags: Record<ViewName, Seen> = { reported: REPORTED, searched:
 
 type Pace = ReturnType<typeof createPace>;
 
-/** A directory that has to be looked at. */
+/** A directory that has to be scanned. */
 export interface Scan {
   directory: Directory;
-  /** What is found there is new to those who watch. */
+  /** Whether entries found there are reported as created. */
   tell: boolean;
-  /** Directories below may be others than before, even if their names are known. */
+  /** Whether directories below may have been replaced, even if their names are unchanged. */
   deep: boolean;
 }
 
 export interface TreeUpdate {
-  /** What an entry is by now, undefined for gone; `renamed`: it may be another one than before. */
+  /** Updates an entry; `kind` undefined: it was removed; `renamed`: it may have been replaced by another one. */
   entry(directory: Directory, name: string, kind: EntryKind | undefined, renamed: boolean): Scan[];
-  /** All that a directory holds by now. */
+  /** Updates a directory to its complete listing. */
   listed(scan: Scan, found: ReadonlyMap<string, EntryKind>, pace: Pace): Promise<Scan[]>;
-  /** Nobody can look into a directory any more: what was known of it is forgotten. */
+  /** Drops the contents of a directory that has become unreachable. */
   empty(directory: Directory, told: boolean): void;
 }
 
 export interface TreeUpdateDeps {
   tree: Tree;
-  /** Takes a change of the reported view. */
+  /** Receives a change of the reported view. */
   tell(path: string, change: ChangeType, kind: EntryKind): void;
 }
 
@@ -75,7 +75,7 @@ export function createTreeUpdate({ tree, tell }: TreeUpdateDeps): TreeUpdate {
       return [];
     }
     if (known === undefined) {
-      // Among files that are not remembered only a new name is told from a changed content.
+      // For files that are not stored, only `renamed` distinguishes a new file from changed content.
       if (!directory.partial || renamed) return add(directory, name, kind, true);
       if (directory.reported?.(path, kind, name)) tell(path, 'modified', kind);
       return [];
@@ -89,7 +89,7 @@ export function createTreeUpdate({ tree, tell }: TreeUpdateDeps): TreeUpdate {
     if (kind !== 'directory' || seen === 0) return [];
     const below = directory.directories?.get(name);
     if (below) return renamed ? [{ directory: below, tell: true, deep: true }] : [];
-    // One that let nobody in before may do so by now.
+    // A directory that was unreadable before may be readable now.
     return [{ directory: tree.enter(directory, name), tell: true, deep: false }];
   }
 

@@ -1,7 +1,7 @@
 /**
- * Keeps the tree of a work directory true: it is listed once, and from then on follows what the system tells. Changes
- * are gathered for the length of a window; what is there at its end, against what was known before, says what happened
- * to a path. All work on the tree is done one after the other.
+ * Keeps the tree of a work directory up to date: it is listed a single time, and then follows the system's events.
+ * Events are debounced by a window; a change is the difference between the stored entries and the state at the window's
+ * end. All updates of the tree are serialized.
  */
 import type { Logger } from '#server/logging/log.ts';
 import { createChangeWindow } from './changes.ts';
@@ -17,34 +17,34 @@ import { createTreeUpdate, viewNames } from './tree-update.ts';
 import type { Scan, ViewName } from './tree-update.ts';
 import type { View } from './view.ts';
 
-/** So many entries of one directory in a window: it is listed instead of asking for each. */
+/** From this number of changed entries of a directory in a window on, the directory is listed instead. */
 const LIST_FROM = 16;
-/** So many changed entries in a window: everything is looked at again instead of remembering them. */
+/** With more changed entries in a window, they are dropped and everything is scanned again. */
 const MAX_NOTED = 20_000;
 
-/** What happened in one window. */
+/** The changes of one window. */
 export interface ChangeBatch {
   changes: readonly Change[];
-  /** How many there are; more than the listed ones when there were very many. */
+  /** Number of changes; greater than the listed ones if there were more than a window stores. */
   count: number;
-  /** The system refused to watch a part: there may be changes that nobody will tell of. */
+  /** Whether the system refused to watch a part, so that changes may be missing. */
   incomplete: boolean;
 }
 
 export interface TreeWatcher {
   readonly tree: Pick<Tree, 'root' | 'size'>;
   /**
-   * Resolves when all that the view sees is watched. Rejects with what the system refuses, and for a search
-   * when there are too many entries; nothing is shown then.
+   * Starts a view; resolves when all that it sees is watched. Rejects with the system's errors, and for a search when
+   * there are too many entries; the view is then not active.
    */
   show(name: ViewName, view: View): Promise<void>;
-  /** Forgets what only that view saw. */
+  /** Stops a view and drops the entries that only it saw. */
   hide(name: ViewName): Promise<void>;
-  /** Whether the tree holds, at this moment, all that the view sees. */
+  /** Whether the tree currently contains all entries of the view. */
   knows(name: ViewName): boolean;
-  /** Resolves when what the system has told so far is in the tree. */
+  /** Resolves when all events received so far are applied to the tree. */
   settle(): Promise<void>;
-  /** Tells the changes of the reported view, a batch a window, until the returned function is called. */
+  /** Publishes changes of the reported view, one batch per window, until the returned function is called. */
   onChanges(listener: (batch: ChangeBatch) => void): () => void;
   close(): Promise<void>;
 }
@@ -56,16 +56,16 @@ export interface TreeWatcherDeps {
   system: SystemWatcher;
   log: Logger;
   maxEntries?: number;
-  /** One watch on the root tells of everything below. */
+  /** Whether one watch on the root covers everything below. */
   subtree?: boolean;
 }
 
-/** By name; true when it may be another entry than before. */
+/** Keyed by name; true when the entry may have been replaced. */
 type Notes = Map<string, boolean>;
 
 const canWatchSubtrees = process.platform === 'darwin' || process.platform === 'win32';
 
-/** Creates it, watching nothing but whether the root comes and goes. */
+/** Creates a watcher without a view, which only detects whether the root is created or removed. */
 export function createTreeWatcher(deps: TreeWatcherDeps): TreeWatcher {
   const { root, system, log, subtree = canWatchSubtrees } = deps;
   const ending = createEndings();
@@ -91,7 +91,7 @@ export function createTreeWatcher(deps: TreeWatcherDeps): TreeWatcher {
   });
   const { within, scan, reconsider } = createTreeScan({ root, tree, update, views, watch, isClosed: () => closed });
 
-  /** A failed one does not stop the next. */
+  /** Serializes tasks; a failed one does not stop the next. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = last.then(work, work);
     last = turn.catch(() => undefined);
@@ -111,7 +111,7 @@ export function createTreeWatcher(deps: TreeWatcherDeps): TreeWatcher {
     else startWindow();
   }
 
-  /** The place of a path in the tree; what lies where nobody looks is nobody's. */
+  /** Notes an event of a subtree watch; paths in directories that no view sees are ignored. */
   function noteBelow(path: string, renamed: boolean): void {
     const segments = path.split(/[/\\]/);
     const name = segments.pop();
@@ -142,7 +142,7 @@ export function createTreeWatcher(deps: TreeWatcherDeps): TreeWatcher {
     );
   }
 
-  /** Looks at everything: the root may be missing, have come back, or be another directory than before. */
+  /** Scans everything: the root may be missing, have been created again, or be another directory than before. */
   async function scanRoot(told: boolean): Promise<void> {
     try {
       if (!present) await inDirectory(root, async () => undefined);
@@ -157,7 +157,7 @@ export function createTreeWatcher(deps: TreeWatcherDeps): TreeWatcher {
     }
   }
 
-  /** Where nobody is there to be refused. */
+  /** Runs work that no caller awaits: logs its error and marks the batch as incomplete. */
   async function background(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -181,7 +181,7 @@ export function createTreeWatcher(deps: TreeWatcherDeps): TreeWatcher {
       });
     } catch (error) {
       if (!isUnreachable(error)) throw error;
-      // Of any other its parent tells.
+      // The removal of any other directory is reported by its parent.
       if (directory === tree.root) await scanRoot(true);
     }
     return next;
@@ -204,7 +204,7 @@ export function createTreeWatcher(deps: TreeWatcherDeps): TreeWatcher {
     known.add(name);
   }
 
-  /** Brings the tree up to date with what was noted. */
+  /** Applies the noted events to the tree. */
   async function catchUp(): Promise<void> {
     const [changed, all] = [noted, lost];
     noted = new Map();

@@ -1,6 +1,6 @@
 /**
- * The entries of a work directory, as far as somebody sees them. Directories that nobody sees are entries without
- * contents. The tree is changed by its watcher alone.
+ * The entries of a work directory that a view sees. Directories that no view sees are entries without contents. Only
+ * the watcher changes the tree.
  */
 import { foldCase } from '#server/files/fold-case.ts';
 import type { EntryKind } from './changes.ts';
@@ -9,25 +9,25 @@ import type { Entry, Seen } from './entries.ts';
 import type { Sees } from './view.ts';
 import type { SystemWatch } from './system-watch.ts';
 
-/** Entries that a tree remembers; of files beyond it only changes are known. */
+/** Entries that a tree stores; for files beyond it only changes are reported. */
 export const MAX_ENTRIES = 300_000;
 
-/** A directory whose contents are known. */
+/** A directory whose contents are stored. */
 export interface Directory {
-  /** Relative to the root, which is empty. */
+  /** Relative to the root, whose path is empty. */
   readonly path: string;
   readonly name: string;
   readonly parent: Directory | undefined;
   readonly entries: Map<string, Entry>;
-  /** Those of the entries whose contents are known; made with the first one. */
+  /** The subdirectories whose contents are stored; created with the first one. */
   directories: Map<string, Directory> | undefined;
-  /** Not every file is among the entries. */
+  /** Whether some files are not stored. */
   partial: boolean;
-  /** What each view sees here. */
+  /** Predicates of the views for the entries. */
   reported: Sees | undefined;
   searched: Sees | undefined;
   watch: SystemWatch | undefined;
-  /** It is no part of the tree any more. */
+  /** Whether the directory was removed from the tree. */
   gone: boolean;
 }
 
@@ -36,16 +36,16 @@ export const pathIn = (directory: Directory, name: string): string =>
 
 export interface Tree {
   readonly root: Directory;
-  /** Entries that are remembered. */
+  /** The number of stored entries. */
   size(): number;
-  /** Whether all there is to be seen is remembered. */
+  /** Whether all visible entries are stored. */
   whole(): boolean;
-  /** Takes an entry in; false when there is no room for it. */
+  /** Stores an entry; false when the limit is reached. */
   put(directory: Directory, name: string, kind: EntryKind, seen: Seen): boolean;
   delete(directory: Directory, name: string): void;
-  /** Makes an entry a directory whose contents are known; it has none yet. */
+  /** Adds an empty directory whose contents are about to be stored. */
   enter(directory: Directory, name: string): Directory;
-  /** Forgets the contents of a directory, and ends the watches on it and below. */
+  /** Drops the contents of a directory, and closes the watches on it and below. */
   leave(directory: Directory): void;
 }
 
@@ -62,7 +62,7 @@ const emptyDirectory = (path: string, name: string, parent: Directory | undefine
   gone: false,
 });
 
-/** `end` takes the watches of directories that are forgotten. */
+/** Creates an empty tree; `end` receives the watches of dropped directories. */
 export function createTree(end: (watch: SystemWatch) => void, maxEntries = MAX_ENTRIES): Tree {
   const root = emptyDirectory('', '', undefined);
   let size = 0;
@@ -70,7 +70,7 @@ export function createTree(end: (watch: SystemWatch) => void, maxEntries = MAX_E
 
   function leave(directory: Directory): void {
     directory.parent?.directories?.delete(directory.name);
-    // The root is always there, if empty.
+    // The root is never removed, only emptied.
     directory.gone = directory.parent !== undefined;
     for (const below of directory.directories?.values() ?? []) leave(below);
     if (directory.watch) end(directory.watch);
@@ -86,7 +86,7 @@ export function createTree(end: (watch: SystemWatch) => void, maxEntries = MAX_E
     size: () => size,
     whole: () => partial === 0,
     put(directory, name, kind, seen) {
-      // Directories are always known: changes in them could not be told otherwise.
+      // Directories are always stored: changes in them could not be detected otherwise.
       if (size >= maxEntries && kind !== 'directory') {
         if (!directory.partial) partial += 1;
         directory.partial = true;

@@ -1,4 +1,4 @@
-/** The tree watchers of a server: one a work directory, made with its first user and closed with its last. */
+/** Reference-counted tree watchers, one per work directory: created with the first user, closed with the last. */
 import type { Logger } from '#server/logging/log.ts';
 import { realPath } from '#server/runtime/real-path.ts';
 import { reportedView } from './reported-view.ts';
@@ -15,15 +15,15 @@ export interface Reporting {
 }
 
 export interface Trees {
-  /** The watcher of a directory, which need not exist; to be released. */
+  /** Leases the watcher of a directory, which need not exist; to be released. */
   lease(directory: string): Promise<Lease>;
-  /** Tells of changes from the moment this resolves. Rejects with what the system refuses. */
+  /** Publishes changes from the moment this resolves. Rejects with the system's errors. */
   report(directory: string, listener: (batch: ChangeBatch) => void): Promise<Reporting>;
   close(): Promise<void>;
 }
 
 export interface TreesDeps {
-  /** Length of a window of changes; asked at each. */
+  /** Length of a window of changes; called for each. */
   windowMs(): number;
   log: Logger;
 }
@@ -32,14 +32,14 @@ interface Shared {
   watcher: TreeWatcher;
   users: number;
   reporters: number;
-  /** Of the view that is reported; absent while nobody wants it. */
+  /** Pending or active reported view; undefined without reporters. */
   shown: Promise<void> | undefined;
 }
 
-/** Creates it without any watcher. */
+/** Creates the registry without any watcher. */
 export function createTrees({ windowMs, log }: TreesDeps): Trees {
   const system = createSystemWatcher();
-  /** By the directory's real path. */
+  /** Keyed by the directory's real path. */
   const open = new Map<string, Shared>();
   const closing = new Set<Promise<void>>();
 
@@ -93,7 +93,7 @@ export function createTrees({ windowMs, log }: TreesDeps): Trees {
       try {
         await shown;
       } catch (error) {
-        // Who comes next tries again.
+        // The next caller tries again.
         if (shared.shown === shown) shared.shown = undefined;
         end();
         throw error;

@@ -1,21 +1,21 @@
-/** What a user of a tree sees of it. */
+/** The view of a tree: the entries that one consumer sees. */
 import type { EntryKind } from './changes.ts';
 
-/** Whether an entry is seen; `name` is the last segment of `path`. What lies below an unseen one is not asked for. */
+/** Whether an entry is visible; `name` is the last segment of `path`. Not called for entries below an invisible one. */
 export type Sees = (path: string, kind: EntryKind, name: string) => boolean;
 
-/** A directory as its entries are about to be looked at. */
+/** A directory whose entries are about to be tested. */
 export interface EnteredDirectory {
-  /** Relative to the root of the tree, which is empty. */
+  /** Relative to the root of the tree, whose path is empty. */
   readonly path: string;
   has(name: string): boolean;
-  /** The text of a regular file in it, bounded; undefined when there is none. */
+  /** Returns the text of a regular file in it, bounded; undefined when it does not exist. */
   read(name: string): Promise<string | undefined>;
 }
 
 export interface View {
-  /** What is seen in a directory; `inherited` is what is seen in the one around it. */
+  /** Returns the predicate of a directory; `inherited` is that of its parent. */
   enter(directory: EnteredDirectory, inherited: Sees | undefined): Promise<Sees>;
-  /** Whether the rules are made of this file. */
+  /** Whether the view's rules depend on this file. */
   isRuleFile(path: string): boolean;
 }

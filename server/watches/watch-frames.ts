@@ -1,4 +1,4 @@
-/** What clients ask of file watches over their WebSocket. */
+/** WebSocket frames of file watches. */
 import { defineFrame } from '#server/events/frame-handler.ts';
 import type { FrameHandler } from '#server/events/frame-handler.ts';
 import { watchAddFrame, watchRemoveFrame } from '#schema/watch-frames.ts';
@@ -6,7 +6,7 @@ import type { Watches } from './watches.ts';
 
 const refusal = { watched_paths: [], current_count: 0 } as const;
 
-/** The handlers of the frames of file watches. */
+/** Creates the handlers of the frames. */
 export const watchFrames = (watches: Pick<Watches, 'add' | 'remove'>): FrameHandler[] => [
   defineFrame(watchAddFrame, {
     refusal: { ...refusal, watched_paths: [] },

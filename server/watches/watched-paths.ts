@@ -2,14 +2,14 @@
 import type { Change } from './changes.ts';
 
 export interface WatchedPaths {
-  /** A path that is watched already is restricted, or not, as asked now. */
+  /** Adds a path; an existing one gets the new value of `recursive`. */
   add(path: string, recursive: boolean): void;
   delete(path: string): void;
   has(path: string): boolean;
   size(): number;
   /** Sorted by code units. */
   list(): string[];
-  /** Whether the change is at or below a watched path; of one that is not recursive, at it or directly below. */
+  /** Whether the change is at or below a watched path; for a non-recursive path, at it or directly below. */
   cover(change: Pick<Change, 'path'>): boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Who watches files: connections, each some paths in some sessions. A watch belongs to a session, holds it live, numbers
- * its frames, and ends with its last path, with its connections, or with the session.
+ * Registry of file watches: the paths of each connection, by session. A watch belongs to a session, keeps it loaded,
+ * numbers its frames, and ends with its last path, its last connection, or the session.
  */
 import { createPace } from '#server/breathe.ts';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
@@ -21,7 +21,7 @@ const MAX_PATHS_PER_CONNECTION = 100;
 const WINDOW_MS = 200;
 const MAX_CHANGES_PER_WINDOW = 500;
 
-/** How long changes are gathered. */
+/** Time for which changes are collected. */
 export const windowMs = (env: NodeJS.ProcessEnv): number =>
   envInteger(env, 'SERVICE_CODE_FS_WATCH_DEBOUNCE_MS') ?? WINDOW_MS;
 
@@ -39,45 +39,45 @@ export interface Watched {
   current_count: number;
 }
 
-/** Where a session works. */
+/** A session's workspace and root. */
 export interface WatchedPlace {
   workspaceId: string;
   root: string;
 }
 
 export interface Watches {
-  /** Resolves when changes are reported. Throws 40001, 40401, 40420, 41304, 42902, 50003, and then nothing is added. */
+  /** Resolves when changes are reported. On an error, such as `fs.watch_limit_exceeded`, no path is added. */
   add(request: WatchRequest & { recursive: boolean }, client: Client): Promise<Watched>;
   remove(request: WatchRequest, client: Client): Watched;
-  /** Whether anybody watches files of the session. */
+  /** Whether a connection watches files of the session. */
   holds(sessionId: string): boolean;
-  /** Ends the watches of the session. */
+  /** Ends the watch of the session. */
   release(sessionId: string): Promise<void>;
 }
 
 export interface WatchesDeps {
   trees: Pick<Trees, 'report'>;
-  /** Loads the session and runs the work while it is. Throws 40401. */
+  /** Loads the session and runs `work` while it is loaded. Throws `session.not_found`. */
   use<T>(sessionId: string, work: (place: WatchedPlace) => T): Promise<T>;
   env(): NodeJS.ProcessEnv;
   log: Logger;
 }
 
-/** A connection that watches. */
+/** The state of a watching connection. */
 interface Receiver {
   paths: WatchedPaths;
-  /** A frame waits to be taken by the socket. */
+  /** Whether a frame is waiting for the socket (backpressure). */
   sending: boolean;
-  /** Changes that came meanwhile: they are told of by their number. */
+  /** Number of changes that were dropped while waiting; only their number is sent. */
   missed: number;
 }
 
-/** Of a session. */
+/** The watch of a session. */
 interface Watch {
   sessionId: string;
   seq: number;
   receivers: Map<Client, Receiver>;
-  /** Who waits for it to be armed. */
+  /** Number of requests that wait for it to be armed. */
   arriving: number;
   reporting: Promise<Reporting>;
   over: boolean;
@@ -85,12 +85,12 @@ interface Watch {
 
 const notFound = () => new ServiceError('session.not_found', 'session not found');
 
-/** Creates the service; nothing is watched. */
+/** Creates the service, without watches. */
 export function createWatches({ trees, use, env, log }: WatchesDeps): Watches {
   const watches = new Map<string, Watch>();
-  /** The sessions of each connection that watches. */
+  /** The watches of each connection. */
   const clients = new Map<Client, Set<Watch>>();
-  /** Connections whose end is waited for. */
+  /** Connections with a close listener. */
   const met = new WeakSet<Client>();
 
   function countOf(client: Client): number {
@@ -148,7 +148,7 @@ export function createWatches({ trees, use, env, log }: WatchesDeps): Watches {
     }
   }
 
-  /** The session's watch; begins to arm it unless it is. */
+  /** Returns the session's watch; creates and starts to arm it if there is none. */
   function watchOf(sessionId: string, root: string): Watch {
     const present = watches.get(sessionId);
     if (present) return present;
@@ -241,7 +241,7 @@ export function createWatches({ trees, use, env, log }: WatchesDeps): Watches {
         assertRoom(newPaths(session_id, paths, client).size, client);
         if (paths.length === 0) return undefined;
         const watch = watchOf(session_id, root);
-        // From here on it keeps the session live.
+        // From now on `holds` keeps the session loaded.
         watch.arriving += 1;
         return { paths, watch };
       }).catch((error: unknown) => {
@@ -252,7 +252,7 @@ export function createWatches({ trees, use, env, log }: WatchesDeps): Watches {
       await armed(watch);
       if (watch.over) throw notFound();
       try {
-        // Frames of one connection come one after the other, but a connection may end meanwhile.
+        // Frames of one connection are handled serially, but the connection may close during the await.
         assertRoom(newPaths(session_id, paths, client).size, client);
         const receiver = enter(client, watch);
         for (const path of paths) receiver.paths.add(path, recursive);
@@ -282,8 +282,8 @@ export function createWatches({ trees, use, env, log }: WatchesDeps): Watches {
 }
 
 /**
- * Checks paths in slices: a frame may have any number of them. The returned function returns them, or throws what is wrong
- * with the first bad one, since the session and the runtime are checked before.
+ * Validates paths cooperatively: a frame may have any number of them. The returned function returns the paths, or
+ * throws the error of the first invalid one, because the session and the runtime are validated first.
  */
 async function checkedPaths(given: readonly string[]): Promise<() => RelativePath[]> {
   const pace = createPace();
@@ -301,7 +301,7 @@ async function checkedPaths(given: readonly string[]): Promise<() => RelativePat
   return () => paths;
 }
 
-/** A path that cannot be watched is watched by nobody. */
+/** Normalizes a path; an invalid one is returned unchanged, and is watched by no connection. */
 function normal(path: string): string {
   try {
     return relativePath(path);
