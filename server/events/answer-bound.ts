@@ -1,4 +1,4 @@
-/** The answers that wait for a client which does not read: above the bound none of its frames is handled. */
+/** Bound of the answers that a client has not read yet: above it, none of the client's frames is handled. */
 
 const UNSENT_ANSWERS = 256;
 const UNSENT_ANSWER_BYTES = 1024 * 1024;
@@ -6,7 +6,7 @@ const UNSENT_ANSWER_BYTES = 1024 * 1024;
 export interface AnswerBound {
   add(bytes: number): void;
   remove(bytes: number): void;
-  /** Resolves when one more answer may wait, or never will. */
+  /** Resolves when one more answer may be queued, or when the connection has closed. */
   room(): Promise<void>;
   close(): void;
 }

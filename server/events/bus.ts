@@ -1,34 +1,34 @@
 /**
- * The way of every event from those who make it to those who pass it on. It depends on nothing and is built first.
- * Publishing is synchronous: when it returns, every listener has the frame, or the joined one is on its way.
+ * In-process event bus between publishers and the listeners that deliver events; it depends on no other part.
+ * Publishing is synchronous: on return every listener has received the frame, or the frame waits in the joiner.
  */
 import type { Logger } from '#server/logging/log.ts';
 import { createDeltaJoiner } from './delta-joiner.ts';
 import type { EventFrame, EventSink } from './frame.ts';
 
 export interface BusListener {
-  /** Must not wait; what it throws is logged and harms no other listener. */
+  /** Called synchronously, so it must not block; an exception is logged and does not affect other listeners. */
   receive(frame: EventFrame): void;
-  /** What was published of a session so far must stay apart from what follows: somebody reads its state now. */
+  /** Called when a client is about to read the session's state: later text must not be merged into earlier text. */
   flushed(sessionId: string): void;
-  /** How many follow the session through this listener. */
+  /** Returns how many subscribers of the session this listener serves. */
   followers(sessionId: string): number;
 }
 
 export interface EventBus extends EventSink {
-  /** Adds a listener until the returned function is called. */
+  /** Adds a listener; the returned function removes it. */
   listen(listener: BusListener): () => void;
-  /** Hands over what was joined of a session so far: nothing that follows reaches behind this moment. */
+  /** Emits the session's joined text immediately, so that no later frame is merged into text from before the call. */
   flush(sessionId: string): void;
-  /** How many follow the session, through any listener. */
+  /** Returns how many subscribers the session has across all listeners. */
   followers(sessionId: string): number;
-  /** Hands over all that waits. */
+  /** Emits all frames that are still waiting to be joined. */
   close(): void;
 }
 
 export interface EventBusDeps {
   log: Logger;
-  /** Longest wait of a piece of text for others. */
+  /** Longest time that a chunk of text waits to be joined with later ones. */
   joinMs?: number;
 }
 
@@ -48,7 +48,7 @@ export function createEventBus({ log, joinMs }: EventBusDeps): EventBus {
     }
   }
 
-  /** What a listener publishes comes behind the frame that it was given, for all listeners alike. */
+  /** A frame that a listener publishes is queued after the current one, so that all listeners see the same order. */
   function dispatch(published: EventFrame): void {
     waiting.push(published);
     if (busy) return;

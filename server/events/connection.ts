@@ -1,4 +1,4 @@
-/** One WebSocket connection: its frames, their acks, its end. */
+/** One WebSocket connection: handles its request frames, sends their acks, and closes it. */
 import type { ErrorName } from '#server/errors/catalogue.ts';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { isRecord, tryParseJson } from '#server/json.ts';
@@ -21,15 +21,15 @@ import { createSubscriptions } from './subscriptions.ts';
 export interface LiveConnection extends PeerHandle {
   readonly id: string;
   readonly secret: string | null;
-  /** As `GET /connections` shows it. */
+  /** Returns the connection's entry of `GET /connections`. */
   describe(): Connection;
-  /** Sends a live event, if it is one for this connection. A failure ends this connection and is not thrown. */
+  /** Sends a live event that the connection is subscribed to. A failure closes this connection and is not thrown. */
   deliver(event: OutgoingEvent): void;
-  /** Keeps text that was delivered so far apart from what follows. */
+  /** Marks the end of the text delivered so far, so that later text is not merged into it. */
   seal(): void;
-  /** Sends what the socket takes, then closes it. */
+  /** Flushes until the socket's high-water mark, then closes it. */
   end(code: number, reason: string): void;
-  /** Drops a client that does not take part in the closing. */
+  /** Drops the socket of a client that does not complete the close handshake. */
   terminate(): void;
 }
 
@@ -38,10 +38,10 @@ export interface ConnectionDeps {
   peer: Peer;
   facts: PeerFacts;
   times?: DeliveryTimes;
-  /** What the domains registered, by type. */
+  /** Handlers that the domains registered, by frame type. */
   frames: ReadonlyMap<string, FrameHandler>;
   streams(sessionId: string): StreamSource;
-  /** Hands over what was joined of a session so far. */
+  /** Emits the joined text of a session immediately. */
   flush(sessionId: string): void;
   /** Whether a token of a `client_hello` is valid. */
   acceptsToken(token: string): Promise<boolean>;
@@ -57,12 +57,12 @@ interface Refusal {
 
 interface ReceivedFrame {
   type: string;
-  /** Undefined when the frame has none. */
+  /** Undefined when the frame has no valid id. */
   id: FrameId | undefined;
   payload: unknown;
 }
 
-/** Undefined for what is no frame at all. */
+/** Returns undefined when the data is not a JSON object with a string `type`. */
 function parseFrame(data: Uint8Array | string): ReceivedFrame | undefined {
   const text = typeof data === 'string' ? data : Buffer.from(data.buffer, data.byteOffset, data.length).toString();
   const frame = tryParseJson(text);
@@ -137,7 +137,7 @@ export function createConnection(deps: ConnectionDeps): LiveConnection {
     peer.close(code, reason);
   }
 
-  /** A socket or a delivery that fails has lost frames: the client must connect anew to notice. */
+  /** A failed socket or delivery has lost frames; dropping the socket makes the client reconnect and resume. */
   function fail(error: unknown): void {
     if (over) return;
     log.error('connection dropped', { connection_id: id, err: error });
@@ -177,7 +177,7 @@ export function createConnection(deps: ConnectionDeps): LiveConnection {
   }
 
   async function handle(frame: ReceivedFrame | undefined, handler: FrameHandler | undefined): Promise<void> {
-    // A client that does not read gets a bounded number of answers, and none that may be long.
+    // Backpressure: a client that does not read gets a bounded number of acks, and none that may be long.
     await (handler?.atLength ? queue.room() : queue.answerRoom());
     if (over) return;
     if (handler && frame) await answer(handler, frame);
@@ -224,7 +224,7 @@ export function createConnection(deps: ConnectionDeps): LiveConnection {
   return connection;
 }
 
-/** The peer, of which nobody gets to hear a failure but `onFailure`. */
+/** Wraps the peer so that failures of its calls are reported to `onFailure` only. */
 function guardedPeer(peer: Peer, onFailure: (error: unknown) => void): Peer {
   function guarded(call: () => void): void {
     try {

@@ -1,8 +1,8 @@
-/** What a client's cursor means for a stream. */
+/** Compares a client's cursor with a stream's position. */
 import type { Cursor } from '#schema/subscription-frames.ts';
 import type { StreamPosition } from './frame.ts';
 
-/** Durable events that can be replayed to a client; further behind, it reads the snapshot. */
+/** The most durable events that are replayed to a client; one with an older cursor reads the snapshot. */
 export const REPLAY_WINDOW_EVENTS = 1000;
 
 export type CursorDecision = 'current' | 'replay' | 'epoch_changed' | 'buffer_overflow';

@@ -1,8 +1,8 @@
 /**
- * What waits for one connection: a single FIFO over which events, acks and system frames leave in the order they came.
- * Session events are written in batches, everything else at once behind them, and with it what follows in the same turn
- * of the event loop. A client that reads too slowly loses volatile frames first, then whole sessions, which it is told
- * to resynchronise, and at last its connection.
+ * Delivery queue of one connection: a single FIFO through which events, acks and system frames leave in the order in
+ * which they were queued. Session events are written in batches; all other frames immediately after the queued ones,
+ * and after such a write also the frames of the same event loop turn. Drop policy for a client that reads slowly: first
+ * its volatile frames, then whole sessions, each replaced by a `resync_required`, finally the connection.
  */
 import { createAnswerBound } from './answer-bound.ts';
 import { deltaText } from './deltas.ts';
@@ -15,53 +15,53 @@ import { foldStatus, mergeDeltas, thinnedKind } from './thinning.ts';
 import type { Peer } from './peer.ts';
 
 export const BATCH_FRAMES = 64;
-/** Above this many unsent bytes of the socket nothing more is written to it. */
+/** High-water mark of the socket's unsent bytes: above it nothing more is written. */
 export const HIGH_WATER_BYTES = 1024 * 1024;
 export const QUEUED_FRAMES_PER_SESSION = 1000;
 export const QUEUED_BYTES = 8 * 1024 * 1024;
 
 export interface DeliveryTimes {
-  /** Longest wait of a session event for others to be written with it. */
+  /** Longest time that a session event waits for a batch. */
   batchMs: number;
-  /** Interval at which a full socket is looked at again. */
+  /** Interval at which the buffer of a full socket is polled. */
   drainMs: number;
-  /** A connection on which no byte drained for so long is closed. */
+  /** A connection that drains no byte for this long is closed. */
   stallMs: number;
 }
 
 export const deliveryTimes: DeliveryTimes = { batchMs: 16, drainMs: 5, stallMs: 30_000 };
 
 export interface DeliveryQueue {
-  /** Writes an ack, a system frame or the like at once, behind what is queued. */
+  /** Writes an ack, a system frame or a domain's frame immediately after the queued ones. */
   sendNow(text: string | Uint8Array, lane?: SendLane): void;
   /**
-   * Queues a live event; global ones and text, which waited to be joined, are written at once, others may wait for a
-   * batch.
+   * Queues a live event. Global events and text, which the joiner already delayed, are written immediately; others may
+   * wait for a batch.
    */
   sendEvent(event: OutgoingEvent, global: boolean): void;
   /**
-   * Queues a frame of a session that is text already; `position` is that of the session's events then. It waits for a
-   * batch unless it is to go at once. Wait for `room()` before one of a replay.
+   * Queues an encoded frame of a session; `position` is that of the session's events at that time. The frame waits for
+   * a batch unless `atOnce` is set. Callers of a replay await `room()` before each frame.
    */
   sendEncoded(sessionId: string, text: string | Uint8Array, position: StreamPosition, atOnce?: boolean): void;
-  /** Keeps what is queued so far apart from what follows: a client may read here how far a text has come. */
+  /** Seals the queued text: a client may read the text's length here, so no later chunk may be merged into it. */
   seal(): void;
-  /** Drops what is queued of a session in favour of one `resync_required`. */
+  /** Replaces the queued frames of a session by one `resync_required`. */
   cut(sessionId: string, position: StreamPosition): void;
-  /** Resolves when the socket takes data again, or never will. */
+  /** Resolves when the socket is below its high-water mark, or when the queue is closed. */
   room(): Promise<void>;
-  /** Resolves when one more answer may be queued, or never will. */
+  /** Resolves when one more answer may be queued, or when the queue is closed. */
   answerRoom(): Promise<void>;
-  /** Writes what the socket takes, drops the rest, ends all timers. */
+  /** Writes until the socket's high-water mark, drops the rest and stops all timers. */
   close(): void;
 }
 
 interface DeliveryQueueDeps {
   peer: Peer;
   times?: DeliveryTimes;
-  /** What was queued of the session is gone and the client was told so. */
+  /** The session's queued frames were dropped and a `resync_required` was queued. */
   onCut(sessionId: string): void;
-  /** The connection was closed because it drained nothing for too long. */
+  /** The connection was closed because it drained no byte for `stallMs`. */
   onStalled(): void;
 }
 
@@ -75,7 +75,7 @@ interface Lane {
   thinned: Map<string, Entry[]>;
 }
 
-/** The queued frames of which only the newest are kept, oldest first. */
+/** Queued frames of which only the newest are retained, oldest first. */
 interface Newest {
   id: string;
   entries: Entry[];
@@ -84,19 +84,19 @@ interface Newest {
 
 interface Entry {
   size: number;
-  /** Absent when a merge has changed the frame: it is then encoded when it is written. */
+  /** Absent when a merge changed the frame; it is then encoded when it is written. */
   bytes?: Uint8Array | string;
-  /** Of a delta: what its text takes of `size`. */
+  /** Bytes of a delta's text within `size`. */
   textBytes?: number;
-  /** Present on volatile events, which may still be changed or dropped. */
+  /** Present on volatile events, which may still be merged or dropped. */
   frame?: EventFrame;
   lane?: Lane;
   newest?: Newest;
-  /** It counts among the unsent answers. */
+  /** Counts towards the bound of unsent answers. */
   isAnswer?: boolean;
-  /** Bounded by who sent it. */
+  /** Bounded by the sender, so not counted in `queuedBytes`. */
   isReplay?: boolean;
-  /** Nothing behind it may be merged into it. */
+  /** No later frame may be merged into it. */
   sealed?: boolean;
   kind?: string;
   keep?: number;
@@ -118,7 +118,7 @@ export function createDeliveryQueue({
   let queuedBytes = 0;
   let batched = 0;
   let batchTimer: NodeJS.Timeout | undefined;
-  /** Set where something was written in this turn of the event loop: what follows in it leaves in the same write. */
+  /** Set after a write until the turn of the event loop is over: frames queued meanwhile leave in the same write. */
   let turnOver: NodeJS.Immediate | undefined;
   let drainTimer: NodeJS.Timeout | undefined;
   let waiting = false;
@@ -145,7 +145,7 @@ export function createDeliveryQueue({
     entry.size = size;
   }
 
-  /** Gives the earlier of two neighbours the text of the later one; true when they became one frame. */
+  /** Merges the later of two neighbours into the earlier one; returns whether they became one frame. */
   function absorb(earlier: Entry, later: Entry): boolean {
     if (!earlier.frame || !later.frame || earlier.sealed) return false;
     const merged = mergeDeltas(earlier.frame, later.frame);
@@ -183,7 +183,7 @@ export function createDeliveryQueue({
     if (waiting && kept) thin(kept);
   }
 
-  /** Takes an entry out of the list; its thinned kind is the caller's to correct. */
+  /** Removes an entry from the list; the caller updates its thinned kind. */
   function unlink(entry: Entry): void {
     const { previous, next, lane, newest } = entry;
     if (previous) previous.next = next;
@@ -191,7 +191,7 @@ export function createDeliveryQueue({
     if (next) next.previous = previous;
     else tail = previous;
     if (newest) {
-      // Its oldest, whether it is written or dropped.
+      // The entry is always the oldest one, whether it is written or dropped.
       newest.entries.shift();
       newest.bytes -= entry.size;
       if (newest.entries.length === 0) streams.delete(newest.id);
@@ -297,17 +297,17 @@ export function createDeliveryQueue({
     }
     lanes.delete(sessionId);
     const text = resyncText(sessionId, 'buffer_overflow', position);
-    // The notice stands in the session's lane, so that a second cut replaces it.
+    // The notice is part of the session's lane, so that a second cut replaces it.
     append({ size: text.length, bytes: text, lane: laneOf(sessionId, position) });
     onCut(sessionId);
   }
 
-  /** Makes room for one more frame of a lane; false when the lane itself had to be cut and the frame with it. */
+  /** Frees capacity for one more frame of a lane. False when the lane itself was cut, which drops the frame too. */
   function admit(lane: Lane, size: number): boolean {
     const isOver = () => lane.frames >= QUEUED_FRAMES_PER_SESSION || queuedBytes + size > QUEUED_BYTES;
     if (!isOver()) return true;
     if (!waiting) flush();
-    // Whatever its size, a frame may follow when nothing waits before it.
+    // With an empty queue a frame of any size is accepted.
     if (!waiting) return true;
     while (isOver()) {
       const victim = lane.frames >= QUEUED_FRAMES_PER_SESSION ? lane : largestLane(lane, size);
@@ -319,7 +319,7 @@ export function createDeliveryQueue({
     return true;
   }
 
-  /** The lane with most bytes, `own` counted with `added` more. */
+  /** The lane with the most bytes, where `own` counts with `added` more. */
   function largestLane(own: Lane, added: number): Lane {
     let largest = own;
     let most = own.bytes + added;
@@ -331,7 +331,7 @@ export function createDeliveryQueue({
     return largest;
   }
 
-  /** The stream with room for one more frame: its oldest ones are dropped for it. */
+  /** The stream with capacity for one more frame: its oldest frames are dropped to free it. */
   function newestOf(id: string, size: number): Newest {
     let found = streams.get(id);
     const isOver = () =>
@@ -341,7 +341,7 @@ export function createDeliveryQueue({
       if (oldest.previous && oldest.sealed) oldest.previous.sealed = true;
       unlink(oldest);
     }
-    // Emptied, it was forgotten.
+    // `unlink` deletes a stream together with its last entry.
     found = streams.get(id) ?? { id, entries: [], bytes: 0 };
     streams.set(id, found);
     return found;
@@ -350,7 +350,7 @@ export function createDeliveryQueue({
   function enqueue(sessionId: string, position: StreamPosition, entry: Entry): void {
     if (waiting && tail && absorb(tail, entry)) return;
     if (!admit(laneOf(sessionId, position), entry.size)) return;
-    // Asked again: making room may have emptied the lane, and an empty one is forgotten.
+    // Looked up again: `admit` may have emptied the lane, and an empty lane is deleted.
     entry.lane = laneOf(sessionId, position);
     append(entry);
   }

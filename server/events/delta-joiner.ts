@@ -1,22 +1,22 @@
 /**
- * Joins the pieces of a streaming text before they fan out, so that a frame is encoded and sent once for what a model
- * gives in many small pieces. Order within a session holds: whatever else happens in it sends first what was joined.
+ * Coalesces the chunks of a streaming text before they fan out, so that many small chunks of a model are encoded and
+ * sent as one frame. Order within a session is preserved: any other frame flushes the joined text first.
  */
 import { continuesDelta, deltaText, withDelta } from './deltas.ts';
 import { frameAgent } from './frame.ts';
 import type { EventFrame } from './frame.ts';
 
-/** Longest wait of a piece for others. */
+/** Longest time that a chunk waits for later ones, in milliseconds. */
 export const JOIN_MS = 16;
-/** UTF-8 bytes of text in one joined frame; a single longer piece passes as it is. */
+/** Most UTF-8 bytes of text in one joined frame; a single longer chunk passes unchanged. */
 export const JOINED_DELTA_BYTES = 16 * 1024;
 
 export interface DeltaJoiner {
-  /** Emits the frame, now or joined with those that follow it. */
+  /** Emits the frame, immediately or joined with the chunks that follow it. */
   take(frame: EventFrame): void;
-  /** Emits what waits in a session. */
+  /** Emits the pending text of a session. */
   flush(sessionId: string): void;
-  /** Emits what waits anywhere, ends all timers. */
+  /** Emits all pending texts and stops their timers. */
   close(): void;
 }
 
@@ -28,7 +28,7 @@ interface Pending {
 }
 
 interface SessionJoin {
-  /** Texts whose first piece went out, at once; forgotten with the next durable event, which ends a step or a turn. */
+  /** Texts whose first chunk was emitted without delay; cleared by the next durable event (end of a step or turn). */
   begun: Set<string>;
   pending?: Pending | undefined;
 }

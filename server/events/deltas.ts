@@ -1,15 +1,15 @@
-/** Pieces of a streaming text, and which of them are one text. */
+/** Chunks ("deltas") of a streaming text: reads their text and decides which of them are adjacent. */
 import { frameAgent } from './frame.ts';
 import type { EventFrame } from './frame.ts';
 
-/** The text of a piece; undefined for every other frame. */
+/** Returns the text of a chunk, or undefined for any other frame. */
 export function deltaText(frame: EventFrame): string | undefined {
   if (frame.type !== 'assistant.delta' && frame.type !== 'thinking.delta') return undefined;
   const { delta } = frame.payload;
   return typeof delta === 'string' ? delta : undefined;
 }
 
-/** Whether `next` is the piece of the same text that stands right behind `first`, whose text is `length` units long. */
+/** Whether `next` is the chunk of the same text directly after `first`, whose text has `length` UTF-16 units. */
 export function continuesDelta(first: EventFrame, length: number, next: EventFrame): boolean {
   return (
     first.type === next.type &&
@@ -21,7 +21,7 @@ export function continuesDelta(first: EventFrame, length: number, next: EventFra
   );
 }
 
-/** The piece with another text: its number, offset and times stay those of the first one. */
+/** Returns the chunk with another text; number, offset and times remain those of `first`. */
 export function withDelta(first: EventFrame, delta: string): EventFrame {
   return { ...first, payload: { ...first.payload, delta } };
 }

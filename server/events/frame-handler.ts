@@ -1,70 +1,70 @@
-/** How a domain answers a request frame: the frame's declaration in `schema/`, and what handles it. */
+/** Seam between domains and connections: a domain's handler for a request frame that is declared in `schema/`. */
 import type { z } from 'zod';
 import { ServiceError, type ErrorDetail } from '#server/errors/service-error.ts';
 import type { StreamPosition } from './frame.ts';
 
 /**
- * Frames of one row are handled one after the other, rows do not wait for each other: so keystrokes keep their order,
- * an abort passes what takes long, and arming a watch holds up no typing.
+ * Frames of one row are handled serially, rows run concurrently: keystrokes keep their order, an abort overtakes slow
+ * requests, and arming a watch does not delay typing.
  */
 export type FrameRow = 'terminal' | 'control' | 'ordinary';
 
 /**
- * What bounds a text while it waits: an `answer` counts among the unsent acks, above whose bound no frame is handled; who
- * sends an `event` waits for room after it and has no second one queued; a `replay` is bounded by its handler, which
- * waited for room before (`atLength`). Of a stream that is named the newest are kept, and no session is cut off for it.
+ * Bound of a queued text. An `answer` counts as an unsent ack, above whose bound no frame is handled. The sender of an
+ * `event` awaits `room()` after it and never queues a second one. The handler of a `replay` awaited `room()` before
+ * (`atLength`). Of the stream `newestOf` the newest texts are retained; it causes no session to be cut.
  */
 export type SendLane = 'answer' | 'event' | 'replay' | { readonly newestOf: string };
 
-/** The connection that a frame came over, as a domain sees it. */
+/** The connection on which a frame arrived, as a domain sees it. */
 export interface Client {
   readonly id: string;
-  /** Writes a text, or its UTF-8, behind what is queued already; nothing once the connection is gone. */
+  /** Queues a text, as a string or UTF-8, after the frames queued so far; a no-op after the connection has closed. */
   send(lane: SendLane, text: string | Uint8Array): void;
-  /** Resolves when the socket takes data, or never will. */
+  /** Resolves when the socket is below its high-water mark, or when the connection has closed. */
   room(): Promise<void>;
-  /** Called once when the connection is gone, at once if it is: what the client opened ends there. */
+  /** Registers a release of what the client opened. Called a single time on close, or immediately if already closed. */
   onClose(release: () => void): void;
-  /** What the connection has of a session. */
+  /** Returns the connection's channel for a session. */
   session(id: string): SessionChannel;
 }
 
-/** A connection's subscription to a session, for a domain that tells of the session in frames of its own. */
+/** A connection's subscription to a session, for a domain that sends frames of its own about the session. */
 export interface SessionChannel {
-  /** Subscribes to the session's events; the agent filter stays. Undefined for an unknown session. */
+  /** Subscribes to the session's events; the agent filter is unchanged. Undefined for an unknown session. */
   subscribe(): Promise<StreamPosition | undefined>;
-  /** Goes with the subscription until it ends, or until another one or nothing takes its place. */
+  /** Attaches a companion to the subscription, in place of the previous one; it is released with the subscription. */
   attach(companion: Companion | undefined): void;
   /**
-   * Queues a frame among the session's events: a client that reads too slowly loses it with them. One that has waited
-   * already is written at once.
+   * Queues a frame among the session's events, so that a slow client loses it with them. With `atOnce` it skips the
+   * batch, for text that was already delayed.
    */
   send(text: Uint8Array, position: StreamPosition, atOnce: boolean): void;
-  /** Drops what is queued of the session in favour of one `resync_required`. */
+  /** Replaces the queued frames of the session by one `resync_required`. */
   cut(position: StreamPosition): void;
 }
 
 export interface Companion {
-  /** Whether an event is not sent because the companion tells of it. */
+  /** Whether an event is omitted because the companion's own frames convey it. */
   hides(event: { type: string; payload: { agentId?: unknown } }): boolean;
-  /** What was queued of the session is gone, and the client was told so. */
+  /** The session's queued frames were dropped and a `resync_required` was queued. */
   cut(): void;
-  /** The subscription is over, or the connection. */
+  /** The subscription or the connection has ended. */
   end(): void;
 }
 
 export interface FrameHandler {
   readonly type: string;
   readonly row: FrameRow;
-  /** It may answer at length, so it waits until the socket takes data. */
+  /** The reply may be long, so the frame waits until the socket is below its high-water mark. */
   readonly atLength: boolean;
-  /** Payload of a refusing ack, unless the frame's own payload is what is wrong or the error brings one. */
+  /** Payload of a refusing ack, unless the frame's payload is invalid or the error has one. */
   readonly refusal?: object | undefined;
-  /** Resolves to the ack's payload, or to undefined for a frame that gets none. Throws `ServiceError` to refuse. */
+  /** Resolves to the ack's payload, or to undefined for a frame without an ack. Throws a `ServiceError` to refuse. */
   answer(payload: unknown, client: Client): Promise<unknown>;
 }
 
-/** A frame as `schema/` declares it, by the types of its payload and of its ack. */
+/** The declaration of a frame in `schema/`, with the types of its payload and of its ack. */
 interface Declaration<P, A, R> {
   readonly type: string;
   readonly payload: z.ZodType<P>;
@@ -73,22 +73,22 @@ interface Declaration<P, A, R> {
 }
 
 interface Handling<P, A, R> {
-  /** `ordinary` unless given. */
+  /** Default: `ordinary`. */
   row?: FrameRow;
   atLength?: boolean;
-  /** What a refusing ack says, where that is always the same. */
+  /** Payload of a refusing ack, where it is always the same. */
   refusal?: R;
   handle(payload: P, client: Client): A | Promise<A>;
 }
 
-/** The refusal of a payload, field by field. */
+/** Creates the `validation.failed` error of a payload, with one detail per field. */
 export function invalidPayload(details: ErrorDetail[]): ServiceError {
   const [first] = details;
   const reason = first?.path ? `${first.path}: ${first.message}` : (first?.message ?? 'Invalid input');
   return new ServiceError('validation.failed', `Invalid payload: ${reason}`, { details });
 }
 
-/** The handler of a declared frame; its payload is validated before `handle` sees it. */
+/** Creates the handler of a declared frame; the payload is validated before `handle` runs. */
 export function defineFrame<P, A = void, R extends object = object>(
   { type, payload }: Declaration<P, A, R>,
   { row = 'ordinary', atLength = false, refusal, handle }: Handling<P, A, R>,

@@ -1,10 +1,10 @@
-/** Event frames as they go to clients. */
+/** Event frames in the form in which clients receive them. */
 import { MAIN_AGENT } from '#schema/agents.ts';
 import { iso } from '#schema/scalars.ts';
 
 export const GLOBAL_STREAM = '__global__';
 
-/** Highest number given so far and the stream's epoch. */
+/** The highest number assigned in a stream, and the stream's epoch. */
 export interface StreamPosition {
   seq: number;
   epoch: string;
@@ -12,26 +12,26 @@ export interface StreamPosition {
 
 export interface EventFrame {
   type: string;
-  /** Own number of a durable event; the stream's watermark for a volatile one. */
+  /** A durable event's number in its stream; the stream's watermark for a volatile event. */
   seq: number;
   sessionId: string;
   /** Milliseconds since the epoch. */
   time: number;
-  /** Ends with the routing pair `agentId`, `sessionId`. */
+  /** Its last members are the routing pair `agentId`, `sessionId`. */
   payload: Record<string, unknown>;
   epoch: string;
   volatile?: true;
-  /** UTF-16 units before this delta, main agent's text only. */
+  /** UTF-16 units of the text before this delta; only set for the main agent's text. */
   offset?: number;
 }
 
-/** The agent an event belongs to; the main one for events of the session as a whole. */
+/** The agent that an event belongs to; the main agent for events of the whole session. */
 export function frameAgent(frame: EventFrame): string {
   const { agentId } = frame.payload;
   return typeof agentId === 'string' ? agentId : MAIN_AGENT;
 }
 
-/** The frame's JSON text with its keys in wire order. */
+/** Returns the frame's JSON text with its keys in wire order. */
 export function frameText(frame: EventFrame): string {
   return JSON.stringify({
     type: frame.type,
@@ -54,12 +54,12 @@ const globalPrefixes = [
   'event.capability.',
 ];
 
-/** Global events reach every connection without a subscription. */
+/** Whether events of the type are global: delivered to every connection without a subscription. */
 export function isGlobalEvent(type: string): boolean {
   return type === 'session.meta.updated' || globalPrefixes.some((prefix) => type.startsWith(prefix));
 }
 
-/** Anything that takes events for delivery. Publishing is synchronous, so order is the order of calls. */
+/** A receiver of events. Publishing is synchronous, so events are delivered in the order of the calls. */
 export interface EventSink {
   publish(frame: EventFrame): void;
 }

@@ -1,6 +1,6 @@
 /**
- * The WebSocket connections: global events go to all of them, a session's to its subscribers. Passing an event on only
- * queues it, so a slow connection delays neither the others nor the publisher.
+ * WebSocket gateway: sends global events to all connections and a session's events to its subscribers. Delivery only
+ * queues an event, so a slow connection delays neither other connections nor the publisher.
  */
 import { newUlid } from '#server/ids.ts';
 import type { Logger } from '#server/logging/log.ts';
@@ -15,16 +15,16 @@ import { outgoingEvent } from './outgoing.ts';
 import type { Connections } from './peer.ts';
 import type { StreamSource } from './stream-source.ts';
 
-/** Longest wait for closed peers to be gone; a client that does not read is dropped then. */
+/** Longest wait for peers to close; a client that does not read is then dropped. */
 const CLOSE_WAIT_MS = 1000;
-/** Close code of a connection whose token was replaced. */
+/** Close code of a connection whose token was rotated. */
 const REVOKED_CODE = 4401;
 
 export interface GatewayDeps {
   bus: EventBus;
   sessions: StreamSource;
   globalStream: StreamSource;
-  /** What the domains answer, each type once. */
+  /** Handlers of the domains, one per frame type. */
   frames: readonly FrameHandler[];
   /** Checks the token of a `client_hello`; absent when authentication is off. */
   auth?: { accepts(token: string): Promise<boolean> };
@@ -38,7 +38,7 @@ function byType(frames: readonly FrameHandler[]): ReadonlyMap<string, FrameHandl
   return handlers;
 }
 
-/** Creates the gateway; it holds every open connection. */
+/** Creates the gateway, which owns all open connections. */
 export function createGateway(deps: GatewayDeps): Connections {
   const { bus, sessions, globalStream, auth, log, times } = deps;
   const frames = byType(deps.frames);

@@ -1,4 +1,4 @@
-/** Where the stream `__global__` is kept: in a file by the one server of a home that claimed it, else in memory. */
+/** Storage of the stream `__global__`: a file for the one server that claimed the home, memory for the others. */
 import {
   closeSync,
   fdatasync,
@@ -17,23 +17,23 @@ import { writeFileAtomic } from '#server/files/atomic-write.ts';
 import { errorCode } from '#server/files/errno.ts';
 import { REPLAY_WINDOW_EVENTS } from './cursor.ts';
 
-/** Frames in the file at which it is rewritten with those of the replay window. */
+/** Number of frames in the file that triggers a rewrite with only those of the replay window. */
 export const COMPACT_AT_FRAMES = 4 * REPLAY_WINDOW_EVENTS;
-/** From a frame to the `fdatasync` in the background that takes it along. */
+/** Delay between a frame and the background `fdatasync` that covers it. */
 const SYNC_DELAY_MS = 250;
 
 export interface FrameStore {
   readonly epoch: string;
-  /** Number of the last frame, 0 when there never was one. */
+  /** Number of the last frame; 0 for an empty stream. */
   readonly seq: number;
-  /** Texts of the last frames up to `seq`, the replay window at least if there were so many. */
+  /** Texts of the last frames up to `seq`: at least the replay window, or all frames if there are fewer. */
   recent(): readonly string[];
-  /** Keeps the frame numbered `seq + 1`. Throws when the disk refuses it, and has kept nothing then. */
+  /** Stores the frame numbered `seq + 1`. Throws when the write fails, and stores no part of the frame then. */
   append(text: string): void;
   close(): void;
 }
 
-/** The last frames in memory, of bounded number. */
+/** Bounded list of the last frames in memory. */
 function createRecent(texts: string[]) {
   let kept = texts.slice(-REPLAY_WINDOW_EVENTS);
   return {
@@ -45,7 +45,7 @@ function createRecent(texts: string[]) {
   };
 }
 
-/** A stream that ends with the process. */
+/** A stream in memory, lost when the process exits. */
 export function createMemoryStore(epoch: string): FrameStore {
   const recent = createRecent([]);
   let seq = 0;
@@ -79,7 +79,7 @@ interface StoredStream {
   texts: string[];
 }
 
-/** The stream that complete lines hold; undefined when they are not one without gaps. */
+/** Parses complete lines; undefined unless they are a header and frames with consecutive numbers. */
 function parseLines([header = '', ...texts]: string[]): StoredStream | undefined {
   try {
     const { epoch } = headerSchema.parse(JSON.parse(header));
@@ -103,7 +103,7 @@ function newStream(epoch: string): StoredStream {
 
 const asLines = (texts: readonly string[]): Buffer => Buffer.from(texts.map((text) => `${text}\n`).join(''));
 
-/** Reads what the file holds, mends a torn end, or writes a new file for a stream of the given epoch. */
+/** Reads the file, truncates a torn last line, or creates the file for a stream of the given epoch. */
 async function load(path: string, newEpoch: string, log: Logger): Promise<StoredStream & { length: number }> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const bytes = await readFile(path).catch((error: unknown) => {
@@ -127,16 +127,16 @@ async function load(path: string, newEpoch: string, log: Logger): Promise<Stored
 
 export interface FileStoreOptions {
   path: string;
-  /** The epoch of a stream that starts over because its file is missing or unreadable. */
+  /** Epoch of the stream that starts when the file is missing or unreadable. */
   newEpoch: string;
-  /** Called before each write; throws when another server owns the file now. */
+  /** Called before each write; throws when another server owns the file. */
   fence(): void;
   log: Logger;
 }
 
 /**
- * Opens the stream's file: a header line with the epoch, then each frame on a line as it was sent. A torn last line is
- * truncated.
+ * Opens the stream's file: a header line with the epoch, then one line per frame with the bytes that clients receive. A
+ * torn last line is truncated.
  */
 export async function openFileStore({ path, newEpoch, fence, log }: FileStoreOptions): Promise<FrameStore> {
   const stored = await load(path, newEpoch, log);
@@ -147,7 +147,7 @@ export async function openFileStore({ path, newEpoch, fence, log }: FileStoreOpt
   let syncTimer: NodeJS.Timeout | undefined;
   let closed = false;
   let mayCompact = true;
-  /** Frames written while the file is being rewritten, so missing in the new one. */
+  /** Frames appended while the file is being rewritten, which the new file still lacks. */
   let late: string[] | undefined;
 
   function syncLater(): void {
@@ -155,7 +155,7 @@ export async function openFileStore({ path, newEpoch, fence, log }: FileStoreOpt
       syncTimer = undefined;
       const synced = fd;
       fdatasync(synced, (error) => {
-        // A descriptor that was replaced or closed meanwhile had its own sync.
+        // A descriptor that was replaced or closed meanwhile had a sync of its own.
         if (error && synced === fd && !closed) log.error('global event stream not synced', { err: error });
       });
     }, SYNC_DELAY_MS).unref();
@@ -178,7 +178,7 @@ export async function openFileStore({ path, newEpoch, fence, log }: FileStoreOpt
       await rm(temporary, { force: true });
       return;
     }
-    // Nothing is awaited from here on, so that no frame falls between the two files.
+    // No await from here on, so that no frame is appended between the two files.
     const end = asLines(added);
     const next = openSync(temporary, 'a');
     try {
@@ -208,7 +208,7 @@ export async function openFileStore({ path, newEpoch, fence, log }: FileStoreOpt
       const line = asLines([text]);
       fence();
       const { size, nlink } = fstatSync(fd);
-      // A server that slept may have been taken for dead: what the next owner wrote is left alone.
+      // Fencing: another server may own a suspended server's claim by now; its lines must not be overwritten.
       if (size !== length || nlink === 0) throw new Error('another server writes the global event stream');
       try {
         if (writeSync(fd, line) !== line.length) throw new Error('short write');

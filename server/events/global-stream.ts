@@ -13,15 +13,15 @@ import type { StreamSource } from './stream-source.ts';
 
 export interface GlobalStream extends StreamSource {
   /**
-   * Numbers, keeps and sends an event. `sessionId` is the payload's routing id where it is a real session's
-   * (`event.session.archived`). Never throws for a full disk: the stream goes on in memory with a new epoch.
+   * Numbers, stores and publishes an event. `sessionId` is the payload's routing id where a session is meant
+   * (`event.session.archived`). A full disk does not throw: the stream continues in memory with a new epoch.
    */
   publish<T extends GlobalType>(type: T, fields: GlobalFields<T>, options?: { sessionId?: string }): void;
   close(): Promise<void>;
 }
 
 export interface FolderClaim {
-  /** The file store calls it before each write. Throws when another server owns the folder now. */
+  /** The file store calls it before each write. Throws when another server owns the folder. */
   fence(): void;
   release(): Promise<void>;
 }
@@ -29,7 +29,7 @@ export interface FolderClaim {
 export interface GlobalStreamDeps {
   /** Home directory; the stream's file is `events/global.ndjson` in it. */
   home: string;
-  /** Makes this server the only writer of a folder, or resolves to undefined. Asked once, at creation. */
+  /** Makes this server the only writer of a folder; undefined when another server is. Called once, at creation. */
   claim(folder: string): Promise<FolderClaim | undefined>;
   sink: EventSink;
   log: Logger;
@@ -37,7 +37,7 @@ export interface GlobalStreamDeps {
 
 const newEpoch = () => `ep_${newUlid()}`;
 
-/** The first server that gets the folder keeps the file for its life; others stay in memory for theirs. */
+/** The first server that claims the folder owns the file until it exits; other servers stay in memory. */
 async function openStore({
   home,
   claim,
@@ -58,7 +58,7 @@ async function openStore({
   return { store: createMemoryStore(newEpoch()), held };
 }
 
-/** Opens the stream of the home, or one of this server's own. */
+/** Opens the home's stream, or a stream in memory for this server only. */
 export async function createGlobalStream(deps: GlobalStreamDeps): Promise<GlobalStream> {
   const { sink, log } = deps;
   let { store, held } = await openStore(deps);

@@ -1,4 +1,4 @@
-/** What one connection was asked, in rows that do not wait for each other; the socket pauses while too much waits. */
+/** Inbox of one connection: request frames in independent FIFO rows; the socket is paused while too many are queued. */
 import type { FrameRow } from './frame-handler.ts';
 import type { Peer } from './peer.ts';
 
@@ -6,9 +6,9 @@ export const INBOX_FRAMES = 256;
 export const INBOX_BYTES = 1024 * 1024;
 
 export interface Inbox {
-  /** Has a frame of so many bytes handled behind those of its row. `handle` must not reject. */
+  /** Queues a frame of `bytes` bytes in its row; `handle` runs after the frames before it and must not reject. */
   push(row: FrameRow, bytes: number, handle: () => Promise<void>): void;
-  /** Drops what waits; the frames in hand go on. */
+  /** Drops the queued frames; running handlers continue. */
   close(): void;
 }
 

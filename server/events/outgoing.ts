@@ -1,4 +1,4 @@
-/** Frames on their way to clients: an event is encoded once, whoever receives it. */
+/** Encodes frames for clients; an event is encoded a single time for all its receivers. */
 import { codeOf } from '#server/errors/catalogue.ts';
 import type { ErrorName } from '#server/errors/catalogue.ts';
 import { iso } from '#schema/scalars.ts';
@@ -12,7 +12,7 @@ export interface OutgoingEvent {
   readonly frame: EventFrame;
   /** UTF-8 of the frame's text. */
   readonly bytes: Buffer;
-  /** Bytes that a delta's text takes in them, for the size of what it is merged into; 0 for every other event. */
+  /** Bytes of a delta's text within `bytes`, to compute the size after a merge; 0 for every other event. */
   readonly textBytes: number;
 }
 
@@ -47,7 +47,7 @@ export function helloText(connectionId: string, window: number): string {
   });
 }
 
-/** The answer to a client's `ping`. */
+/** The reply to a client's `ping`. */
 export function pongText(nonce: string): string {
   return systemText('pong', { nonce });
 }
@@ -57,7 +57,7 @@ export function errorText(error: ErrorName, msg: string, fatal: boolean): string
   return systemText('error', { code: codeOf(error), msg, fatal });
 }
 
-/** Tells a client to read the snapshot of a session. */
+/** The system frame `resync_required`, after which a client reads the session's snapshot. */
 export function resyncText(sessionId: string, reason: ResyncReason, position: StreamPosition): string {
   const { seq, epoch } = position;
   return systemText('resync_required', { session_id: sessionId, reason, current_seq: seq, epoch });

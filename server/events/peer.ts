@@ -1,25 +1,24 @@
 /**
- * What lies between a socket and the event streams. `utils/http/websocket.ts` wraps each accepted socket in a `Peer`
- * and hands it to `Connections`; nothing in `server/` knows which WebSocket library runs, so a test passes seven
- * functions.
+ * Interface between sockets and event streams. `utils/http/websocket.ts` wraps each accepted socket in a `Peer` and
+ * passes it to `Connections`; `server/` does not depend on a WebSocket library, so a test passes seven functions.
  */
 import type { Connection } from '#schema/connection.ts';
 
 /** An accepted socket. */
 export interface Peer {
-  /** Queues one text frame. Bytes are UTF-8 text already encoded, so that one buffer serves all receivers. */
+  /** Queues one text frame. Bytes must be UTF-8; one buffer may serve all receivers. */
   send(data: Uint8Array | string): void;
   close(code: number, reason: string): void;
-  /** Drops the socket without waiting for the client's part in the closing. */
+  /** Drops the socket without waiting for the client's close frame. */
   terminate(): void;
-  /** Bytes queued and not yet taken by the operating system. */
+  /** Bytes queued and not yet accepted by the operating system. */
   bufferedAmount(): number;
-  /** Stops reading, so that a client which sends faster than frames are handled fills its own buffers. */
+  /** Stops reading: backpressure for a client that sends faster than frames are handled. */
   pause(): void;
   resume(): void;
 }
 
-/** Facts of the upgrade request that outlive it. */
+/** Data of the upgrade request that is needed after it. */
 export interface PeerFacts {
   remoteAddress: string | null;
   userAgent: string | null;
@@ -27,21 +26,21 @@ export interface PeerFacts {
   secret: string | null;
 }
 
-/** The connection's end of a peer. The hooks call it in wire order and never after `closed`. */
+/** The connection's side of a peer. The hooks call it in wire order and never after `closed`. */
 export interface PeerHandle {
-  /** One frame as received; text frames may come as bytes too. Must not throw; queues what it cannot handle at once. */
+  /** Receives one frame; text frames may arrive as bytes. Must not throw; queues a frame that it cannot handle yet. */
   message(data: Uint8Array | string): void;
-  /** The socket is gone, whoever closed it. */
+  /** The socket has closed, by either side. */
   closed(): void;
 }
 
 export interface Connections {
-  /** Takes an accepted peer; sends its hello. */
+  /** Registers an accepted peer and sends its hello. */
   open(peer: Peer, facts: PeerFacts): PeerHandle;
   /** Established connections, oldest first. */
   list(): Connection[];
-  /** Ends the connections whose secret is no longer accepted with 4401. */
+  /** Closes with 4401 the connections whose secret is no longer accepted. */
   endRefused(accepts: (secret: string) => Promise<boolean>): Promise<void>;
-  /** Closes every peer with 1001 `server shutting down` and waits until they are gone, a short time at most. */
+  /** Closes every peer with 1001 `server shutting down` and waits briefly until they have closed. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The frames that every connection answers by itself: greeting, subscriptions, probe. */
+/** Handlers of the frames that every connection supports: greeting, subscriptions, ping. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { clientHelloFrame, pingFrame, subscribeFrame, unsubscribeFrame } from '#schema/subscription-frames.ts';
@@ -9,25 +9,25 @@ import type { StreamPosition } from './frame.ts';
 import { pongText } from './outgoing.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
-/** Longest work on the ids of one frame before others get their turn. */
+/** Cooperative yielding: longest time on the ids of one frame before the event loop serves other work. */
 const SLICE_MS = 5;
 
 export interface SubscriptionFramesDeps {
   subscriptions: Pick<Subscriptions, 'subscribe' | 'unsubscribe'>;
   /** Whether the token of a `client_hello` is valid. */
   acceptsToken(token: string): Promise<boolean>;
-  /** The client has introduced itself. */
+  /** Called when a `client_hello` was accepted. */
   onHello(): void;
 }
 
 type Requested = Pick<RequestPayload<'subscribe'>, 'cursors' | 'agent_filter'>;
 
-/** Entries of client-made records are read as own members only. */
+/** Records of clients may have any key, so only own properties are read. */
 function ownEntry<T>(record: Record<string, T> | undefined, key: string): T | undefined {
   return record && Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
-/** The handlers of one connection. */
+/** Creates the handlers of one connection. */
 export function subscriptionFrames({ subscriptions, acceptsToken, onHello }: SubscriptionFramesDeps): FrameHandler[] {
   async function subscribeAll(ids: string[], { cursors, agent_filter: filters }: Requested) {
     const accepted = new Map<string, StreamPosition>();

@@ -1,6 +1,6 @@
 /**
- * What one connection receives: its subscribed sessions with their agent filters, and the switch from replay to live
- * delivery at one point of a stream's order.
+ * Subscriptions of one connection: its sessions with their agent filters, and the switch from replay to live delivery
+ * at one position of a stream.
  */
 import { z } from 'zod';
 import type { Logger } from '#server/logging/log.ts';
@@ -21,22 +21,22 @@ import type { StreamSource } from './stream-source.ts';
 export interface SubscribeOutcome {
   /** Watermark at the point where live delivery starts. */
   position: StreamPosition;
-  /** A `resync_required` was sent in place of a replay. */
+  /** A `resync_required` was sent instead of a replay. */
   resync: boolean;
 }
 
 export interface Subscriptions {
   /**
-   * Subscribes or replaces the filter, and replays what came after the cursor. Undefined for an unknown session.
-   * Resolves when everything up to the point of switching is queued.
+   * Subscribes or replaces the filter, and replays the events after the cursor. Resolves when everything up to the
+   * switch to live delivery is queued. Undefined for an unknown session.
    */
   subscribe(sessionId: string, cursor?: Cursor, filter?: AgentFilter): Promise<SubscribeOutcome | undefined>;
   unsubscribe(sessionId: string): void;
-  /** The session's events as a domain uses them that tells of it besides. */
+  /** The session's channel for a domain that sends frames of its own about the session. */
   channel(sessionId: string): SessionChannel;
-  /** Queues a live event, or holds it back behind a running replay of its stream. */
+  /** Queues a live event, or holds it until the running replay of its stream has finished. */
   deliver(event: OutgoingEvent): void;
-  /** The queue dropped what it had of the session: a running replay of it is pointless now. */
+  /** The queue dropped the session's frames: a running replay of it stops. */
   cut(sessionId: string): void;
   /** Ids of the subscribed sessions, sorted. */
   list(): string[];
@@ -47,9 +47,9 @@ export interface Subscriptions {
 interface SubscriptionsDeps {
   queue: DeliveryQueue;
   streams(sessionId: string): StreamSource;
-  /** Hands over what was joined of a session so far. */
+  /** Emits the joined text of a session immediately. */
   flush(sessionId: string): void;
-  /** A session was subscribed first, or is no more. */
+  /** The session's first subscription was added, or its last one removed. */
   onChange(sessionId: string, subscribed: boolean): void;
   log: Logger;
 }
@@ -59,7 +59,7 @@ interface Subscription {
   companion: Companion | undefined;
 }
 
-/** A running replay, and what must not overtake it. */
+/** A running replay, and the live events that must not overtake it. */
 interface Replay {
   /** Undefined until the session is loaded: loading one that crashed publishes events, which the replay contains. */
   position: StreamPosition | undefined;
@@ -76,7 +76,7 @@ export function createSubscriptions({ queue, streams, flush, onChange, log }: Su
   const replays = new Map<string, Replay>();
   let closed = false;
 
-  /** Durable events up to the switch are the replay's, also when they are published only after it. */
+  /** The replay contains the durable events up to the switch, even those published after it. */
   function isAhead({ frame }: OutgoingEvent, position: StreamPosition): boolean {
     return frame.volatile === true || frame.epoch !== position.epoch || frame.seq > position.seq;
   }
@@ -102,9 +102,7 @@ export function createSubscriptions({ queue, streams, flush, onChange, log }: Su
     return true;
   }
 
-  /**
-   * Queues the frames after the cursor, then what happened meanwhile. True when a `resync_required` took their place.
-   */
+  /** Queues the frames after the cursor, then the held live events. True when a `resync_required` replaced them. */
   async function replayAfter(
     source: StreamSource,
     sessionId: string,
@@ -134,7 +132,7 @@ export function createSubscriptions({ queue, streams, flush, onChange, log }: Su
     return resynced;
   }
 
-  /** Ends a replay and queues what it held back; none that has ended. */
+  /** Ends a replay and queues the events that it held; a no-op for a replay that has ended. */
   function release(sessionId: string, replay: Replay): void {
     if (replays.get(sessionId) !== replay) return;
     replays.delete(sessionId);
@@ -168,8 +166,8 @@ export function createSubscriptions({ queue, streams, flush, onChange, log }: Su
     if (!(await source.exists(sessionId))) return undefined;
     const cold = await source.position(sessionId);
     if (closed) return undefined;
-    // From here to the start of the replay nothing is awaited: this is the point of the switch. What was joined
-    // before it is not for this subscription.
+    // The point of the switch: no await from here to the start of the replay. Text joined before it is not for this
+    // subscription.
     flush(sessionId);
     const position = source.livePosition(sessionId) ?? cold;
     if (sessionId !== GLOBAL_STREAM) {
@@ -201,7 +199,7 @@ export function createSubscriptions({ queue, streams, flush, onChange, log }: Su
     unsubscribe: forget,
     channel: (sessionId) => ({
       async subscribe() {
-        // Global events need no subscription, and nothing else is told of them.
+        // Global events need no subscription, and no companion sends frames about them.
         if (sessionId === GLOBAL_STREAM) return undefined;
         return (await subscriptions.subscribe(sessionId, undefined, subscribed.get(sessionId)?.filter))?.position;
       },
