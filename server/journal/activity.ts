@@ -1,8 +1,8 @@
 /**
- * Completes a line with `event.session.work_changed`, so that no caller has to think of it. Where it stands:
- * directly before what opens or closes an interaction; directly behind `turn.started`; otherwise once, in front of the
- * line's first `prompt.completed`, `prompt.aborted` or `agent.disposed`, else at its end. None when it would say what
- * clients were told last.
+ * Completes a line with `event.session.work_changed`, so that callers need not add it. Its position: directly before a
+ * record that opens or closes an interaction; directly after `turn.started`; otherwise once, before the line's first
+ * `prompt.completed`, `prompt.aborted` or `agent.disposed`, else at the line's end. None is added when it would repeat
+ * the last published one.
  */
 import { MAIN_AGENT } from '#schema/agents.ts';
 import { applyActivity, workFacts, type ActivityState, type WorkFacts } from './projections/activity.ts';
@@ -31,13 +31,13 @@ const activityTypes: ReadonlySet<string> = new Set([
 const endTypes: ReadonlySet<string> = new Set(['prompt.completed', 'prompt.aborted', 'agent.disposed']);
 
 export interface Holds {
-  /** Work without a record of its own, such as a hook on a prompt, is under way. */
+  /** An operation without a record of its own runs, such as a hook on a prompt. */
   held: boolean;
-  /** That changed since the line before: look even if no draft tells of activity. */
+  /** `held` changed since the previous line, so that even a line without activity needs a check. */
   changed: boolean;
 }
 
-/** The drafts with the `work_changed` they call for. Pure: `activity` is the fold in front of the line. */
+/** Returns the drafts with the missing `work_changed`. Pure: `activity` is the fold before the line. */
 export function withActivity<D extends Draft>(activity: ActivityState, holds: Holds, drafts: D[]): (D | Draft)[] {
   if (!holds.changed && !drafts.some(({ type }) => activityTypes.has(type))) return drafts;
   const after = copyOf(activity);

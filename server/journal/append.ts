@@ -1,6 +1,6 @@
 /**
- * The way of a line into the journal: completed, encoded, written, folded, published, all before `append` returns. So
- * the fold is never behind, and nobody hears of an event that a crash of the process can lose.
+ * Appends a line to the journal: completes, encodes, writes, folds and publishes it before `append` returns. So the
+ * fold is never outdated, and no event is published that a crash of the process can lose.
  */
 import { errorMessage } from '#server/errors/service-error.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
@@ -22,23 +22,23 @@ export interface Appender {
   attempt(drafts: Draft[]): boolean;
   hold(drafts?: Draft[]): void;
   release(drafts?: Draft[]): void;
-  /** Work without a record of its own is under way. */
+  /** Whether an operation without a record of its own runs. */
   readonly held: boolean;
-  /** This process wrote its `session.opened`. */
+  /** Whether this process wrote its `session.opened`. */
   readonly opened: boolean;
-  /** One line as it is, behind what waits to stand in front of it: written, then folded and told of. */
+  /** Writes one line unmodified, after the waiting drafts, then folds and publishes it. */
   write(t: number, drafts: CompleteDraft[]): void;
-  /** Folds drafts for the view only, until something is written anyway. */
+  /** Folds drafts for the view only; they are written before the next line. */
   settleLater(drafts: CompleteDraft[]): void;
-  /** Folds and publishes a line that stands at the view's end already; so many of its records were folded before. */
+  /** Folds and publishes a line already stored at the view's end; its first `before` records were folded earlier. */
   follow(line: string, before?: number): void;
 }
 
-/** `version` of this program, for `session.opened`. */
+/** `version` is this program's, recorded in `session.opened`. */
 export function createAppender(journal: OpenJournal, version: string): Appender {
   const { sessionId, blobs, log } = journal;
   let opened = false;
-  /** Work without a record of its own: how much of it, and whether clients know. */
+  /** Number of running operations without a record; `holdsChanged` until a change from or to 0 is published. */
   let holds = 0;
   let holdsChanged = false;
 
@@ -55,7 +55,7 @@ export function createAppender(journal: OpenJournal, version: string): Appender 
     return journal.view.seq;
   }
 
-  /** Its texts are stored, and those that its frame shows are read. */
+  /** Throws unless the draft's long texts are stored and those of its frame are in memory. */
   function assertReady(draft: Draft): void {
     assertAtHand(draft, isNumbered(draft) && !(draft.type === 'context.spliced' && isSurelyCut(draft)));
   }
@@ -71,20 +71,20 @@ export function createAppender(journal: OpenJournal, version: string): Appender 
     } catch (error) {
       throw journal.fail(error);
     }
-    // What waited is folded since then; only its place in the file is new.
+    // The waiting drafts were folded before; only their offset in the file is new.
     if (waiting.length > 0) messagesProjection.written(view.state.messages, view.length);
     view.length += Buffer.byteLength(before);
     journal.waiting = [];
     try {
       follow(line);
     } catch (error) {
-      // Written, but not folded: nothing may be built on this state.
+      // The line is written but not folded, so this state must not be used any more.
       throw journal.fail(new Error(errorMessage(error), { cause: error }));
     }
     blobs.forget();
   }
 
-  /** Records that are to be sent get the numbers after `seq`; without one none does. */
+  /** Numbers the records to be sent, starting after `seq`; none is numbered without `seq`. */
   function encode(t: number, drafts: CompleteDraft[], seq: number | undefined): string {
     let next = seq;
     const records = drafts.map((draft) => {
@@ -94,7 +94,7 @@ export function createAppender(journal: OpenJournal, version: string): Appender 
     return `${blobs.encode({ t, r: records })}\n`;
   }
 
-  /** The line is decoded again, so that a live state comes from the same bytes as a loaded one. */
+  /** Decodes the line again, so that a live state is derived from the same bytes as a loaded one. */
   function follow(line: string, before = 0): void {
     const { view } = journal;
     const offset = view.length;
@@ -103,7 +103,7 @@ export function createAppender(journal: OpenJournal, version: string): Appender 
     const sent = foldLine(view, batch, offset, offset + bytes, before);
     journal.listeners.tell((listener) => listener.line(batch));
     const stream = journal.stream();
-    // What is a part of the line is no longer, unless it has texts elsewhere.
+    // The frames of a line are no longer than the line, unless it refers to blobs.
     const short = bytes <= SPLICE_FRAME_LIMIT_BYTES && !mayRefer(line);
     journal.outbox.publish(sent.map((one) => recordFrame(blobs.encoded(sendable(one)), batch.t, stream, short)));
   }
@@ -118,7 +118,7 @@ export function createAppender(journal: OpenJournal, version: string): Appender 
       append(drafts);
       return true;
     } catch (error) {
-      // A failed write was logged where it failed.
+      // The failed write was logged already.
       if (error !== journal.readOnly) log.error('records could not be appended', { sessionId, err: error });
       return false;
     }

@@ -1,4 +1,4 @@
-/** Long strings of records live in files of their own: `blobs/<sha256>` below the session's folder. */
+/** Blob store: long strings of records are stored in files of their own, `blobs/<sha256>` in the session's folder. */
 import { createHash, webcrypto } from 'node:crypto';
 import { toUSVString } from 'node:util';
 import { perItem } from '#server/per-item.ts';
@@ -16,11 +16,11 @@ import {
   type Whole,
 } from './texts.ts';
 
-/** What `encode` may store by itself: it blocks for as long as hashing and writing take. */
+/** Bytes of the longest text that `encode` stores itself: hashing and writing block the event loop. */
 export const UNSTORED_TEXT_BYTES = 256 * 1024;
 const PARALLEL_READS = 16;
 
-/** A history is asked for with each request, and none of its messages ever changes. */
+/** Memoized by message: every request loads the whole history, and messages are immutable. */
 const textsOfEach = perItem((item: object) => blobTexts(item));
 
 const isObject = (item: unknown): item is object => typeof item === 'object' && item !== null;
@@ -32,62 +32,62 @@ function textsIn(value: unknown): BlobText[] {
 const reservedKey = /^\$+blob$/;
 
 export interface BlobStore {
-  /** Whether any value of this store may hold a text. */
+  /** Whether values of this store may contain a `BlobText`. */
   readonly holdsTexts: boolean;
   /**
-   * The value with its long texts hashed and written, without blocking; they hold their strings. Drafts are made of
-   * what it returns, with no await in between. Throws what the file system throws.
+   * Returns the value with its long texts hashed and written, without blocking; they retain their strings. Drafts are
+   * created from the result with no await in between. Throws errors of the file system.
    */
   store<T>(value: T): Promise<StoredText<T>>;
-  /** Writes a text to a file of its own, however short it is. Throws what the file system throws. */
+  /** Writes a text of any length to a file of its own. Throws errors of the file system. */
   keep(text: string): Promise<Pick<BlobText, 'blob' | 'bytes'>>;
   /**
-   * JSON text with long strings moved to complete files; their texts stay at hand until `forget`. Throws what the file
-   * system throws.
+   * Returns JSON text with long strings moved to complete files; their texts stay in memory until `forget`. Throws
+   * errors of the file system.
    */
   encode(value: unknown): string;
-  /** The value of a JSON text that was just encoded. */
+  /** Parses a JSON text that was just encoded. */
   decodeEncoded(text: string): unknown;
-  /** The value of a JSON text of the file. */
+  /** Parses a JSON text of the journal's file. */
   decode(text: string): Promise<unknown>;
-  /** The same without looking at any blob: long strings are texts wherever they stand. */
+  /** Parses without reading any blob: long strings are `BlobText` in any member. */
   outline(text: string): unknown;
-  /** With texts that were just encoded, and no others. */
+  /** Replaces texts by their strings; only texts encoded since the last `forget`. */
   encoded<T>(value: T): Whole<T>;
   /**
-   * With its texts, made by this store, read in. One whose file is missing, or is not of its hash, reads as a
-   * placeholder.
+   * Replaces this store's texts by their strings, read from their files. A text whose file is missing or corrupt is
+   * replaced by a placeholder.
    */
   load<T>(value: T): Promise<Whole<T>>;
   forget(): void;
-  /** The session's folder has another name now. */
+  /** Called after the session's folder was renamed. */
   moved(to: string): void;
-  /** Forces the blobs written so far to the disk. */
+  /** Flushes the blobs written so far to the disk (fsync). */
   sync(): Promise<void>;
 }
 
-/** A reference of a decoded value whose place takes more than what is known so far. */
+/** A reference in a decoded value that cannot be replaced without its size or its text. */
 interface OpenReference {
   holder: object;
   key: string;
   hash: string;
   /** Absent in references of old journals. */
   bytes: number | undefined;
-  /** The place is one that folds read as a string. */
+  /** Folds read this member as a string, so the text itself is needed. */
   whole: boolean;
 }
 
 /**
- * `from` is the session folder; `blobs/` is made when first needed. `holdsTexts`: values that this store did not decode
- * may hold texts of it.
+ * `from` is the session folder; `blobs/` is created at the first write. `holdsTexts`: values that this store did not
+ * decode may contain its texts.
  */
 export function createBlobStore(from: string, files: JournalFiles = journalFiles, holdsTexts = false): BlobStore {
   let dir = from;
   const known = new Set<string>();
   let unsynced: string[] = [];
-  /** By hash: of what was encoded since the last `forget`. */
+  /** Texts encoded since the last `forget`, by hash. */
   const texts = new Map<string, string>();
-  /** Most sessions have no long text, and their values need no look. */
+  /** Whether a long text has occurred. Most sessions have none, so their values need no traversal. */
   let met = holdsTexts;
 
   function noteWritten(hash: string): void {
@@ -102,7 +102,7 @@ export function createBlobStore(from: string, files: JournalFiles = journalFiles
     const blob = new BlobText(hash, bytes.length);
     met = true;
     if (known.has(hash)) return blob;
-    // A file of another size was cut off by a crash.
+    // A file of another size was truncated by a crash.
     if (files.blobSizeSync(dir, hash) === bytes.length) {
       known.add(hash);
       return blob;
@@ -132,7 +132,7 @@ export function createBlobStore(from: string, files: JournalFiles = journalFiles
     if (typeof value !== 'object' || value === null || value instanceof BlobText) return value;
     const list = Array.isArray(value);
     const copy: object = list ? [] : {};
-    // One after another: texts are few, and each is in memory twice while it is written.
+    // Sequential: texts are few, and each is in memory twice while it is written.
     for (const [key, member] of Object.entries(value)) {
       const below = await stored(member, list ? loose : mayBeText(key, loose), isLoose(key, loose));
       define(copy, key, below);
@@ -156,7 +156,7 @@ export function createBlobStore(from: string, files: JournalFiles = journalFiles
     return { $blob: text.blob, bytes: text.bytes };
   }
 
-  /** Puts the values of references in place where that needs no file, and gathers the others. */
+  /** Replaces references whose value needs no file, and collects the others. */
   function restore(parsed: unknown): { value: unknown; open: OpenReference[] } {
     const open: OpenReference[] = [];
 
@@ -210,7 +210,7 @@ export function createBlobStore(from: string, files: JournalFiles = journalFiles
   }
 
   async function load<T>(value: T): Promise<Whole<T>> {
-    // There is no text in it, as the type asks.
+    // Without any text the value is `Whole` already.
     if (!met) return value as Whole<T>;
     const wanted = [...new Map(textsIn(value).map((text) => [text.blob, text])).values()];
     const found = new Map<string, string>();
@@ -236,7 +236,7 @@ export function createBlobStore(from: string, files: JournalFiles = journalFiles
     },
     async store<T>(value: T) {
       const held = holdsLong(value) ? await stored(value, true, false) : value;
-      // `stored` changes nothing but long texts, where the type says so.
+      // `stored` replaces only long texts, as the type states.
       return held as StoredText<T>;
     },
     keep: put,
@@ -281,18 +281,18 @@ export function createBlobStore(from: string, files: JournalFiles = journalFiles
   }
 }
 
-/** Whether a JSON text may hold a reference to a blob, or a key that looks like one. */
+/** Whether a JSON text may contain a reference to a blob, or a key that looks like one. */
 export const mayRefer = (json: string): boolean => json.includes('blob"');
 
-/** Whether a string is kept in a file. UTF-8 cannot hold lone surrogates, so such a text stays in its line. */
+/** Whether a string is stored in a file. UTF-8 cannot encode lone surrogates, so such a text stays in its line. */
 export function isLong(text: string): boolean {
   return text.length > SURELY_SHORT_UNITS && Buffer.byteLength(text) > LONG_TEXT_BYTES && toUSVString(text) === text;
 }
 
 /**
  * Throws a plain error when a value cannot be written without blocking for long (a text that should have been stored
- * first) or not be sent without reading a file (one that should have been read first). Names and ids of any length
- * pass: a mistake of others must not become one of ours.
+ * first) or sent without reading a file (one that should have been loaded first). Names and ids of any length pass:
+ * they originate outside, so their length is no error of this program.
  */
 export function assertAtHand(value: unknown, sent: boolean, asText = false, loose = false): void {
   if (typeof value === 'string') {
@@ -305,7 +305,7 @@ export function assertAtHand(value: unknown, sent: boolean, asText = false, loos
     for (const member of value) assertAtHand(member, sent, loose, loose);
   } else if (typeof value === 'object' && value !== null) {
     for (const [key, member] of Object.entries(value)) {
-      // Most members are numbers and short words: of these nothing is to be asked.
+      // Most members are numbers and short words, which need no check.
       if (typeof member !== 'object' && (typeof member !== 'string' || member.length <= UNSTORED_TEXT_BYTES / 3))
         continue;
       assertAtHand(member, sent, mayBeText(key, loose), isLoose(key, loose));
@@ -319,7 +319,7 @@ function holdsLong(value: unknown): boolean {
   return Object.values(value).some(holdsLong);
 }
 
-/** Own keys are escaped, so an object with a bare `$blob` can only be a reference. */
+/** Keys of values are escaped, so an object with an unescaped `$blob` can only be a reference. */
 function referenceOf(value: object): { hash: string; bytes: number | undefined } | undefined {
   const hash = '$blob' in value ? value.$blob : undefined;
   if (typeof hash !== 'string' || !/^[0-9a-f]{64}$/.test(hash)) return undefined;

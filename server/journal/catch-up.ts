@@ -1,4 +1,4 @@
-/** Reads on in a journal that this process does not write: what is new is folded, and told to who follows it. */
+/** Follows a journal that another process writes: folds its new lines and passes them to the listeners. */
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { JOURNAL_FORMAT } from './header.ts';
@@ -11,8 +11,8 @@ import { journalFiles } from './journal-files.ts';
 import { emptyView, readOn } from './view.ts';
 
 /**
- * Brings the view to the end of the file and publishes what it finds there, but no frame up to the number `told`. Calls
- * run one after another: at the same time they would fold a line twice. Does nothing for the writer.
+ * Brings the view to the end of the file and publishes the new frames, but none with a number up to `told`. Calls run
+ * serially: concurrent ones would fold a line twice. A no-op for the writer.
  */
 export type CatchUp = (told?: number) => Promise<void>;
 
@@ -21,13 +21,13 @@ export function createCatchUp(journal: OpenJournal): CatchUp {
   const reportUnknown = createUnknownTypeReport(log, sessionId);
   let reading: Promise<void> = Promise.resolve();
 
-  /** The frames of a line of the file, to be published once it is folded. */
+  /** Loads the frames of a line; the returned function publishes them after the fold. */
   async function framesOf({ t }: Batch, sent: SentRecord[]): Promise<() => void> {
     const records = await Promise.all(sent.map((one) => blobs.load(sendable(one))));
     return () => journal.outbox.publish(records.map((one) => recordFrame(one, t, journal.stream())));
   }
 
-  /** Reads what the file has more, from the start when lines of another process came before what waits. */
+  /** Reads the new lines; restarts from the beginning when another process wrote lines before the waiting drafts. */
   async function readMore(told = journal.view.seq): Promise<void> {
     if (journal.held) return;
     const { view, waiting } = journal;
@@ -64,7 +64,7 @@ export function createCatchUp(journal: OpenJournal): CatchUp {
   };
 }
 
-/** Warns once of each record type that no fold knows; such records are kept and skipped. */
+/** Warns once per record type that no fold handles; such records stay in the file and are skipped. */
 function createUnknownTypeReport(log: Pick<Logger, 'warn'>, sessionId: string): (batch: Batch) => void {
   const reported = new Set<string>();
   return ({ records }) => {

@@ -1,4 +1,4 @@
-/** How this process becomes the writer of a session, what it settles then, and how it gives the session back. */
+/** Ownership of a session's journal: becoming its writer, the crash recovery that this includes, and its release. */
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import type { Appender } from './append.ts';
@@ -14,11 +14,11 @@ import { openWriter, type JournalWriter } from './writer.ts';
 export interface Claim {
   /** See `SessionLog`. */
   claim(): Promise<void>;
-  /** Settles what a dead process left open; waits for the first append where that emits nothing. */
+  /** Settles what an exited process left open; waits for the first append if that emits no event. */
   settleAbandoned(): Promise<void>;
-  /** A claim under way has come to its end, whichever. */
+  /** Resolves when a running claim has succeeded or failed. */
   ended(): Promise<void>;
-  /** Everything is on the disk, and others may write. */
+  /** Flushes everything to the disk and releases the lock. */
   giveBack(): Promise<void>;
 }
 
@@ -80,7 +80,7 @@ export function createClaim(journal: OpenJournal, { appender, catchUp, holder, f
   async function settleAbandoned(): Promise<void> {
     if (settleCrash(journal.view.state).length === 0 || (await lockOwner(dir, holder))) return;
     const surviving = await survivingTasks(journal.view.state);
-    // Again, because another caller may have settled meanwhile.
+    // Computed again, because another caller may have settled meanwhile.
     const drafts = journal.held ? [] : settleCrash(journal.view.state, surviving);
     if (drafts.length === 0) return;
     if (journal.readOnly || drafts.every((draft) => draft.unsent)) {

@@ -1,4 +1,4 @@
-/** A journal folded for reading: nothing is written, locked or told. */
+/** Cold read: folds a journal without writing, locking or publishing. */
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import { createBlobStore, type BlobStore } from './blobs.ts';
 import { settleCrash } from './crash-recovery.ts';
@@ -11,11 +11,11 @@ import { survivingTasks } from './surviving-tasks.ts';
 import { emptyView, newHeader, readOn, type JournalView } from './view.ts';
 
 export interface ColdFold extends JournalView {
-  /** What a dead server left open was settled in this fold alone; on the disk it still is open. */
+  /** Open operations of an exited server were settled in this fold only; on the disk they are still open. */
   unsettled: boolean;
-  /** Bytes of the file, a torn last line included, when its reading began. */
+  /** Bytes of the file when its reading began, including a torn last line. */
   size: number;
-  /** Where the long texts of `state` are. */
+  /** Blob store of the long texts in `state`. */
   blobs: BlobStore;
 }
 
@@ -28,14 +28,14 @@ export interface FoldedJournal {
 }
 
 /**
- * The fold of a session's journal, settled as a load would settle it: what runs is shown as running while its owner
- * lives. `length` 0: there is no journal. `known`, an earlier fold of it, is read on and returned, unless it does not
- * fit the file any more. Throws when the journal is damaged, as a load does; then `known` must not be used again.
+ * Folds a session's journal and settles it as a load does; operations of a live owner are reported as running. `length`
+ * is 0 without a journal. `known`, an earlier fold of it, is continued and returned, unless it does not fit the file
+ * any more. Throws `internal.error` for a damaged journal, as a load does; then `known` must not be used again.
  */
 export async function foldJournal(journal: FoldedJournal, known?: ColdFold): Promise<ColdFold> {
   const { dir, sessionId, holder, projections = [] } = journal;
   const size = await journalFiles.size(dir);
-  // A settled fold is all there is while nobody wrote; it has records that no line has, so it cannot be read on.
+  // A settled fold has records that no line has, so it cannot be continued; it is valid while the file is unchanged.
   if (known?.unsettled && size === known.size) return known;
   const fold =
     known && !known.unsettled && size >= known.length
@@ -50,7 +50,7 @@ export async function foldJournal(journal: FoldedJournal, known?: ColdFold): Pro
   const readMore = () => readOn(fold, dir, fold.blobs);
   await readMore();
   if (settleCrash(fold.state).length === 0 || (await lockOwner(dir, holder))) return fold;
-  // The owner may have written its end before it went.
+  // The owner may have written its last lines before it exited.
   await readMore();
   const drafts = settleCrash(fold.state, await survivingTasks(fold.state));
   if (drafts.length === 0) return fold;

@@ -1,4 +1,4 @@
-/** How large a context is, for people and the completion budget, and where it ends behind records not yet folded. */
+/** Size of a context, for display and the completion budget, and its end after records that are not folded yet. */
 import type { ContextMessage } from '#schema/engine.ts';
 import type { LogState } from './fold.ts';
 import { outputParts, readContext, type ContextState } from './projections/context.ts';
@@ -7,14 +7,14 @@ import type { Stored, Text } from './texts.ts';
 import { estimateMessages } from './token-estimate.ts';
 
 /**
- * Tokens of the context: the last measured size plus an estimate of what came after; without a measurement all is
- * estimated. 0 for a context without a message.
+ * Tokens of the context: the last measured size plus an estimate of the later messages; without a measurement all is
+ * estimated. 0 for a context without messages.
  */
 export function contextSize(state: ContextState): number {
   return state.entries.length === 0 ? 0 : baseSize(state) + estimatedTail(state);
 }
 
-/** Tokens of these messages behind this system prompt and the tools, all estimated. */
+/** Estimated tokens of these messages after this system prompt and the tools. */
 export function estimatedSize(
   { tools }: Pick<ContextState, 'tools'>,
   system: Text,
@@ -48,7 +48,7 @@ export interface ContextEnd {
 }
 
 /**
- * Where an agent's context ends once these drafts are folded: the one prediction of what a fold will say, needed
+ * Returns the end of an agent's context after these drafts are folded: the only prediction of a fold's result, needed
  * because records of one line count each other.
  */
 export function endOfContext(state: LogState, agent: string, drafts: readonly CompleteDraft[]): ContextEnd {
@@ -65,7 +65,7 @@ export function endOfContext(state: LogState, agent: string, drafts: readonly Co
     if (draft.agent !== agent) continue;
     switch (draft.type) {
       case 'context.spliced':
-        // What is copied stands in front of it and is counted in its place alone.
+        // Entries copied by `copyOf` precede the splice and are counted by its `start` only.
         length = draft.start + draft.messages.length + Math.max(0, length - draft.start - draft.deleteCount);
         tokens = draft.tokens;
         break;
@@ -91,7 +91,7 @@ export function endOfContext(state: LogState, agent: string, drafts: readonly Co
   return { length, tokens };
 }
 
-/** A step's entry before its answer. */
+/** A step's entry before its response. */
 const UNANSWERED: ContextMessage = { role: 'assistant', content: [], toolCalls: [] };
 
 const answerOf = ({
@@ -110,7 +110,7 @@ const resultMessage = ({ output }: Extract<CompleteDraft, { type: 'tool.result' 
   toolCalls: [],
 });
 
-/** Gives each splice that does not say its own `start` and `tokens` those of the context's end in front of it. */
+/** Fills a splice's missing `start` and `tokens` from the end of the context before it. */
 export function placeSplices(state: LogState, drafts: readonly Draft[]): CompleteDraft[] {
   const placed: CompleteDraft[] = [];
   for (const draft of drafts) {

@@ -1,4 +1,4 @@
-/** The lines of a journal as the beginning of another one. */
+/** Copies the lines of a journal as the beginning of another one. */
 import { ServiceError } from '#server/errors/service-error.ts';
 import { errorCode } from '#server/files/errno.ts';
 import { createBlobStore, type BlobStore } from './blobs.ts';
@@ -13,45 +13,45 @@ import { emptyView, readOn, type JournalView } from './view.ts';
 const LINE_FEED = 10;
 const LOOK_BYTES = 64 * 1024;
 
-/** A journal that is copied, whoever writes it meanwhile. */
+/** A journal to be copied, which another process may write meanwhile. */
 export interface CopiedJournal {
   dir: string;
   sessionId: string;
-  /** Bytes of its lines that count; up to its last whole one unless given. */
+  /** Byte offset of the end of the copied lines; default: the end of the last complete line. */
   end?: number | undefined;
-  /** What these lines fold to, where that is known. */
+  /** The fold of these lines, if it is cached. */
   known?: KnownFold | undefined;
 }
 
-/** A fold of exactly the lines that are copied; becomes that of the copy. */
+/** A fold of exactly the copied lines; becomes that of the copy. */
 export interface KnownFold {
   state: LogState;
-  /** Long texts may stand in it. */
+  /** Whether `state` may contain long texts. */
   holdsTexts: boolean;
 }
 
 export interface LineCopy {
   source: CopiedJournal;
-  /** Holds all that the lines refer to. */
+  /** Folder that contains all files to which the lines refer. */
   stage: string;
-  /** Of the copy; says afterwards what it was copied from. */
+  /** Header of the copy; `history` and `forked_from` are added when it is written. */
   header: JournalHeader;
   files: JournalFiles;
 }
 
 interface CopiedLines {
   header: JournalHeader & { history: number };
-  /** So many bytes further on than in the original. */
+  /** A line's byte offset in the copy minus that in the original. */
   shift: number;
   /** Bytes of the copy's file. */
   length: number;
-  /** Time of the last of them. */
+  /** Time of the last copied line. */
   t: number;
   /** The original has no journal. */
   empty: boolean;
 }
 
-/** Writes the copy's file; a journal that is not there is an empty one. Throws 50003 of a newer format. */
+/** Writes the copy's file; empty for a missing journal. Throws `persistence.failure` for a newer format. */
 export async function copyLines({ source, stage, header, files }: LineCopy): Promise<CopiedLines> {
   const found = await bounds(source, files);
   const { seq, epoch, t } = found ? await readEnd(source.dir, found.end) : { seq: 0, epoch: '', t: 0 };
@@ -64,7 +64,7 @@ export async function copyLines({ source, stage, header, files }: LineCopy): Pro
   return { header: own, shift: length - start, length: length + own.history, t, empty: !found };
 }
 
-/** As `copyLines`, and folds the copy, unless that is known. Throws 50001 of a damaged line too. */
+/** Calls `copyLines` and folds the copy, unless its fold is cached. Also throws `internal.error` for a damaged line. */
 export async function foldCopy(
   copy: LineCopy,
   projections: readonly FeatureProjection[],
@@ -83,7 +83,7 @@ export async function foldCopy(
   return { header, state, seq: 0, length, ownStart: length, marks: [], broken: false, blobs };
 }
 
-/** Where the lines behind the header begin and end; undefined where there is no header. */
+/** Byte offsets of the start and the end of the lines after the header; undefined without a header. */
 async function bounds({ dir, end }: CopiedJournal, files: JournalFiles) {
   const file = await files.openToRead(dir).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return undefined;
@@ -103,7 +103,7 @@ async function bounds({ dir, end }: CopiedJournal, files: JournalFiles) {
   }
 }
 
-/** Behind the last line feed; what follows is torn, or just being written. */
+/** Offset after the last line feed; later bytes are torn or still being written. */
 async function lastLineEnd(file: JournalReader, start: number): Promise<number> {
   const piece = Buffer.allocUnsafe(LOOK_BYTES);
   for (let end = await file.size(); end > start;) {

@@ -1,10 +1,10 @@
-/** A fold as it is at one moment, apart from the one that goes on; so a copied journal need not be folded again. */
+/** Snapshot of a fold that is independent of the live one, so that a copied journal need not be folded again. */
 import type { LogState } from './fold.ts';
 import type { JournalHeader } from './header.ts';
 import type { ContextState, Contexts } from './projections/context.ts';
 import { BlobText } from './texts.ts';
 
-/** A state that later changes of the original do not reach. What folds replace and never change is shared. */
+/** Copies a state, so that later changes do not affect the copy. Objects that folds never mutate are shared. */
 export function copyState(state: LogState): LogState {
   const seen = new Map<object, object>();
   const { context, messages, features, ...rest } = state;
@@ -26,8 +26,8 @@ function copyContexts({ agents }: Contexts, features: LogState['features'], seen
 }
 
 /**
- * Makes the state of a journal that of its copy, which has this header and the same lines so many bytes further on:
- * what folding them there gives.
+ * Turns the state of a journal into that of its copy, which has this header and the same lines `shift` bytes later; the
+ * result equals a fold of the copy.
  */
 export function becomeCopy(state: LogState, header: JournalHeader, shift: number): void {
   const { messages, index } = state;
@@ -39,9 +39,9 @@ export function becomeCopy(state: LogState, header: JournalHeader, shift: number
   index.forkedFrom = header.forked_from?.session_id;
 }
 
-/** A copy of plain data; what stands in it twice does so in the copy. */
+/** Deep-copies plain data; an object that occurs twice is the same object in the copy, too. */
 function copied<T>(value: T, seen: Map<object, object>): T {
-  // A copy has the type of what it is made of.
+  // A copy has the type of its original.
   return copyOf(value, seen) as T;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The records that close what a dead process left open. Pure: all it needs is the fold and what still runs, and all times
- * in it are the time of the last line. Settling a settled journal gives nothing.
+ * Crash recovery: the records that close what an exited process left open. Pure: it depends only on the fold and on the
+ * tasks that still run, and all its times are the time of the last line. A settled journal needs no records.
  */
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { TaskInfo } from '#schema/events/tasks.ts';
@@ -13,7 +13,7 @@ import { runningTasks, type KnownTask } from './projections/tasks.ts';
 import { entering, event, internal, unsent, type CompleteDraft, type Draft } from './records.ts';
 import { taskNotice, untoldTasks } from './task-notices.ts';
 
-/** Result of a call that the server did not see end. */
+/** Result of a call of which the server recorded no result. */
 export const INTERRUPTED_RESULT =
   'The tool call was interrupted before its result was recorded. Do not assume that it succeeded.';
 const SERVER_STOPPED = 'server stopped';
@@ -21,8 +21,8 @@ const SERVER_STOPPED = 'server stopped';
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * What has to be appended; empty when nothing is open. Drafts marked `unsent` emit nothing. `surviving` are the tasks
- * whose process still runs (`survivingTasks`); their agents are told so.
+ * Returns the drafts to append; empty when nothing is open. Drafts marked `unsent` emit no event. `surviving` are the
+ * tasks whose process still runs (`survivingTasks`); the notices to their agents mention that.
  */
 export function settleCrash(state: LogState, surviving = NONE): CompleteDraft[] {
   const { status } = state;
@@ -45,7 +45,7 @@ export function settleCrash(state: LogState, surviving = NONE): CompleteDraft[] 
   return placeSplices(state, drafts);
 }
 
-/** Whether nothing is open and nobody has to be told anything: a copy made now is told no more than that it is one. */
+/** Whether nothing is open and no feature has records for a copy: a copy then needs only those of its creation. */
 export function isSettled(state: LogState): boolean {
   const { features } = state;
   if (isBusy(state.activity) || settleCrash(state).length > 0) return false;
@@ -135,7 +135,7 @@ function dismissed(agent: string, question_id: string, dismissed_at: string): Dr
   return event(agent, 'event.question.dismissed', { question_id, dismissed_at }, { cause: 'server_stopped' });
 }
 
-/** The turn's prompt, then what waited, in queue order; steered ones settle with the first. */
+/** The turn's prompt, then the waiting ones in queue order; steered ones settle with the first. */
 function openPrompts(state: LogState, agent: string): string[] {
   const own = state.prompts.get(agent);
   if (!own) return [];
@@ -162,20 +162,20 @@ function settleTask(state: LogState, task: KnownTask, survives: boolean): Draft[
   return [...drafts, ...told({ ...task, info: lost, outputTail: '' }, survives)];
 }
 
-/** Tells the agent of a task that is over, without starting a turn. */
+/** Notifies the agent of an ended task, without starting a turn. */
 function told(task: KnownTask, survives = false): Draft[] {
   const { record, message } = taskNotice(task, survives);
   return [record, entering(task.agent, [message], { cause: 'input' })];
 }
 
-/** What clients have to be told, when they believe that something still runs or waits. */
+/** The idle activity to publish, if clients still have the session as running or waiting. */
 function idleWork({ activity }: LogState): WorkFacts | undefined {
   const { told } = activity;
   if (!told) return undefined;
   const outcome: TurnOutcome | undefined = mainTurnActive(activity) ? 'cancelled' : activity.outcome;
   const open = isBusy(activity) || pendingInteraction(activity) !== 'none';
   const idle = !told.busy && !told.main_turn_active && told.pending_interaction === 'none';
-  // An idle session whose outcome was taken back at its unloading stays as it was told.
+  // If an idle session's outcome was reverted on unload, clients keep the last published one.
   if (idle && (!open || told.last_turn_reason === outcome)) return undefined;
   return {
     busy: false,

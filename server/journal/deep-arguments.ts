@@ -1,12 +1,12 @@
 /**
- * Arguments of calls that older builds parsed and stored at any depth. Code that walks or writes them recurses, so records
- * have the JSON text in their place, as records of later calls do.
+ * Arguments of calls that older builds parsed and stored at any depth. Code that walks or writes them recurses, so they
+ * are replaced by their JSON text, which is what records of later calls contain.
  */
 import { isRecord, MAX_JSON_LEVELS } from '#server/json.ts';
 import { BlobText } from './texts.ts';
 
 const argumentMembers = ['args', 'toolInput'] as const;
-/** A display of the kind `generic` has the arguments as its detail. */
+/** A display of the kind `generic` has the arguments in its `detail`. */
 const displayMembers = ['display', 'tool_input_display'] as const;
 
 function nestsDeeper(value: unknown, levels: number): boolean {

@@ -3,8 +3,8 @@ import { journalFiles } from './journal-files.ts';
 import { damagedAt } from './line-reader.ts';
 
 /**
- * Throws 50001 for a journal that has lost its records, as a power cut can do: an empty file where `length` bytes are known
- * to have been written. Read as one without records, it would start again and hide the loss.
+ * Throws `internal.error` for a journal that lost its records, as after a power cut: an empty file where `length` bytes
+ * were written. Read as a journal without records, it would start again and hide the loss.
  */
 export async function assertNotEmptied(dir: string, length: number): Promise<void> {
   if (length === 0) return;

@@ -48,8 +48,8 @@ export function initialState(header: JournalHeader, projections: readonly Featur
 }
 
 /**
- * Folds one line. `line` is its byte offset, absent for records that are not written yet; `before` counts those that
- * will stand in front of them on their line.
+ * Folds one line. `line` is its byte offset, absent for records that are not written yet; `before` is the number of
+ * records that precede them on their line.
  */
 export function applyBatch(state: LogState, { t, records }: Batch, line?: number, before = 0): void {
   const { projections } = state.features;

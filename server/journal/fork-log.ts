@@ -16,7 +16,7 @@ import { newHeader } from './view.ts';
 
 type ForkKind = 'fork' | 'child';
 
-/** What the copy is told to be. */
+/** The session that the copy becomes. */
 interface Begun {
   session: Session;
   titleKind: TitleKind;
@@ -24,20 +24,20 @@ interface Begun {
 
 export interface ForkOptions extends Pick<SessionLogOptions, 'dir' | 'sessionId' | 'clock' | 'files'> {
   source: CopiedJournal;
-  /** The folder while it is made, with all that the journal refers to; becomes `dir`, which must not be there. */
+  /** Folder in which the copy is built, with all files of the journal; renamed to `dir`, which must not exist. */
   stage: string;
   kind: ForkKind;
 }
 
 export interface ForkSessionLogOptions extends ForkOptions, SessionLogOptions {
-  /** What the copy is, from the fold of what was copied; a refusal is thrown. */
+  /** Derives the session from the fold of the copied lines; throws to refuse. */
   begin(state: LogState): Promise<Begun>;
 }
 
 /**
- * Makes the journal of a session that begins with another one's, folds it and gives its folder the name, both of which will last; the copy's
- * `event.session.created` is published then. What ran in the original is closed in the copy. Throws what `begin` throws,
- * 50001 of a damaged journal, 50003 of one of a newer format.
+ * Creates the journal of a session that begins with another one's lines, folds it and renames its folder, both durably,
+ * then publishes the copy's `event.session.created`. Operations that ran in the original are closed in the copy. Throws
+ * errors of `begin`, `internal.error` for a damaged journal, `persistence.failure` for a newer format.
  */
 export async function forkSessionLog(options: ForkSessionLogOptions): Promise<SessionLog> {
   const { dir, stage, sessionId, source, kind, clock, files = journalFiles, projections = [] } = options;
@@ -46,7 +46,7 @@ export async function forkSessionLog(options: ForkSessionLogOptions): Promise<Se
   const { state } = view;
   const begun = await options.begin(state);
   const more = state.features.projections.flatMap((projection) => projection.copied(state.features));
-  // What ran is closed as of the last that is known of it.
+  // Running operations are closed at the time of the last record.
   const { lastTime } = state;
   const t = Math.max(now, lastTime);
   const head = firstRecords(begun, source, kind);
@@ -63,9 +63,9 @@ export async function forkSessionLog(options: ForkSessionLogOptions): Promise<Se
 }
 
 /**
- * As `forkSessionLog`, of a journal up to a line behind which nothing was open or untold: the copy's own line has nothing
- * to settle, so nothing is folded or opened. Returns the bytes of the copy's journal, and the frames to be published.
- * Throws 50003 of a newer format.
+ * Like `forkSessionLog`, for a journal up to a line after which nothing was open or unpublished: the copy's own line
+ * settles nothing, so nothing is folded or opened. Returns the bytes of the copy's journal, and the frames to publish.
+ * Throws `persistence.failure` for a newer format.
  */
 export async function forkSettledJournal(
   options: ForkOptions & Begun,
@@ -85,7 +85,7 @@ export async function forkSettledJournal(
   return { length: length + Buffer.byteLength(line), frames };
 }
 
-/** What the copy's own line begins with. */
+/** The first records of the copy's own line. */
 function firstRecords({ session, titleKind }: Begun, { sessionId }: CopiedJournal, kind: ForkKind): JournalRecord[] {
   return [
     recordOf(event(MAIN_AGENT, 'event.session.created', { session }, { titleKind }), 1),

@@ -1,7 +1,7 @@
-/** The journal's first line: the form it is written in and whose it is. */
+/** The journal's first line: its format and the identity of its session. */
 import { z } from 'zod';
 
-/** The format this server writes. A journal of a higher one opens for reading only. */
+/** The format that this server writes. A journal of a higher one opens read-only. */
 export const JOURNAL_FORMAT = 1;
 
 const headerSchema = z.object({
@@ -10,13 +10,13 @@ const headerSchema = z.object({
   session_id: z.string(),
   epoch: z.string(),
   created_at: z.number(),
-  /** Bytes of copied lines directly behind the header; a `seq` in them counts for nothing. */
+  /** Bytes of copied lines directly after the header; a `seq` in them is ignored. */
   history: z.number().int().min(0).optional(),
   forked_from: z.object({ session_id: z.string(), epoch: z.string(), seq: z.number().int() }).optional(),
 });
 export type JournalHeader = z.infer<typeof headerSchema>;
 
-/** The header of a line's text, or undefined when it is none. */
+/** Returns the header in a line's text, or undefined. */
 export function parseHeader(text: string): JournalHeader | undefined {
   try {
     return headerSchema.parse(JSON.parse(text));

@@ -1,6 +1,6 @@
 /**
- * All that the journal takes of the disk: its file, the long texts beside it and its lock, each in the session's
- * folder. Nothing else here opens a file, so a store of another kind is another set of these functions.
+ * File access of the journal: its file, its blobs and its lock, all in the session's folder. No other part of the
+ * journal opens files, so another kind of store is another implementation of these functions.
  */
 import { randomBytes } from 'node:crypto';
 import nodeFs from 'node:fs';
@@ -17,40 +17,40 @@ import {
   type LeaseOwner,
 } from '#server/storage/lease.ts';
 
-/** All of them take the session's folder and throw what the file system throws. */
+/** All functions take the session's folder and throw errors of the file system. */
 export interface JournalFiles {
-  /** Makes the folder and the file of a new session. Throws EEXIST when there is one. */
+  /** Creates the folder and the file of a new session. Throws EEXIST when the file exists. */
   create(dir: string, text: string): void;
-  /** Makes the file of a folder that is there: `head`, then these bytes of another folder's. */
+  /** Creates the file in an existing folder: `head`, then these bytes of another folder's file. */
   copy(from: CopiedBytes, dir: string, head: string): Promise<void>;
-  /** Forces the journal and the names in its folder, and the folder's own name, to the disk. */
+  /** Flushes the journal, the entries of its folder and the folder's own entry to the disk (fsync). */
   sync(dir: string): Promise<void>;
-  /** Gives a finished folder its name, which will last. */
+  /** Renames a finished folder durably. */
   rename(from: string, to: string): Promise<void>;
-  /** Throws ENOENT when there is none. */
+  /** Throws ENOENT without a journal. */
   openToRead(dir: string): Promise<JournalReader>;
-  /** Bytes of the journal; 0 when there is none. */
+  /** Bytes of the journal; 0 without one. */
   size(dir: string): Promise<number>;
-  /** Makes the file when it is missing. */
+  /** Creates the file if it is missing. */
   openToWrite(dir: string): JournalFile;
-  /** Removes the session's folder with everything in it. */
+  /** Removes the session's folder with all its content. */
   remove(dir: string): Promise<void>;
 
-  /** Bytes of a long text's file; undefined when it is not there. */
+  /** Bytes of a blob's file; undefined when it is missing. */
   blobSize(dir: string, hash: string): Promise<number | undefined>;
   blobSizeSync(dir: string, hash: string): number | undefined;
-  /** Writes the whole text or nothing. */
+  /** Writes the text atomically: complete or not at all. */
   writeBlob(dir: string, hash: string, bytes: Buffer): Promise<void>;
   writeBlobSync(dir: string, hash: string, bytes: Buffer): void;
-  /** Undefined when it cannot be read; throws when the process has too many files open, for it may be there. */
+  /** Undefined when it cannot be read; throws when the process has too many open files, for the blob may exist. */
   readBlob(dir: string, hash: string): Promise<Buffer | undefined>;
   syncBlobs(dir: string, hashes: readonly string[]): Promise<void>;
 
-  /** The live server that holds the lock, if any. */
+  /** The live server that owns the lock, if any. */
   lockOwner(dir: string, holder: LeaseHolder): Promise<LeaseOwner | undefined>;
-  /** Whether the last owner gave the lock back, or there never was one; false also while a live server has it. */
+  /** Whether the last owner released the lock, or there never was one; false also while a live server owns it. */
   lockReleased(dir: string): Promise<boolean>;
-  /** Takes the lock, or tells which live server has it. */
+  /** Acquires the lock, or returns the live server that owns it. */
   takeLock(dir: string, holder: LeaseHolder): Promise<{ lease: Lease } | { owner: LeaseOwner }>;
 }
 
@@ -61,23 +61,23 @@ export interface CopiedBytes {
 }
 
 export interface JournalReader {
-  /** Reads up to `length` bytes into the buffer; how many there were, 0 at the end. */
+  /** Reads up to `length` bytes into the buffer; returns how many were read, 0 at the end of the file. */
   read(into: Buffer, length: number, position: number): Promise<number>;
   size(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Blocks, but for `sync`. */
+/** Synchronous, except for `sync`. */
 export interface JournalFile {
   size(): number;
-  /** Bytes written, which may be fewer. */
+  /** Returns how many bytes were written, which may be fewer. */
   write(bytes: Buffer, position: number): number;
   truncate(length: number): void;
   sync(): Promise<void>;
   close(): void;
 }
 
-/** What is taken of `node:fs`; tests pass one that fails, counts or writes short. */
+/** The functions of `node:fs` in use; tests pass one that fails, counts or writes short. */
 export interface JournalFs extends Pick<
   typeof nodeFs,
   | 'closeSync'
@@ -95,7 +95,7 @@ export interface JournalFs extends Pick<
   promises: Pick<typeof nodeFs.promises, 'mkdir' | 'open' | 'readFile' | 'rename' | 'rm' | 'stat' | 'writeFile'>;
 }
 
-/** Copied at once. */
+/** Bytes copied per read. */
 const COPY_BYTES = 1024 * 1024;
 
 const journalPath = (dir: string) => join(dir, 'journal.ndjson');
@@ -230,5 +230,5 @@ export function createJournalFiles(fs: JournalFs = nodeFs): JournalFiles {
   };
 }
 
-/** On this machine's disk. */
+/** The implementation on this machine's disk. */
 export const journalFiles = createJournalFiles();

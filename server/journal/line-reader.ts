@@ -8,7 +8,7 @@ import { nameType } from './record-types.ts';
 import type { Batch, JournalRecord } from './records.ts';
 
 const CHUNK_BYTES = 256 * 1024;
-/** Kept free in front of a chunk, for the beginning of its first line. */
+/** Reserved at the start of a chunk's buffer, for the beginning of its first line. */
 const HEAD_BYTES = 64 * 1024;
 const LINE_FEED = 10;
 
@@ -16,13 +16,13 @@ export interface Line {
   text: string;
   /** Byte offset of its start. */
   offset: number;
-  /** Byte offset behind its line feed. */
+  /** Byte offset after its line feed. */
   end: number;
 }
 
 /**
- * The complete lines between two byte offsets, in groups as they were read; blank ones are left out. Text behind the
- * last line feed is torn, or still being written by another process: it is not a line.
+ * The complete lines between two byte offsets, grouped by read; blank lines are omitted. Text after the last line feed
+ * is torn or still being written by another process, so it is no line.
  */
 export async function* readLines(file: JournalReader, start: number, end = Infinity): AsyncGenerator<Line[]> {
   let rest: Buffer = Buffer.alloc(0);
@@ -42,7 +42,7 @@ export async function* readLines(file: JournalReader, start: number, end = Infin
   }
 }
 
-/** The chunk with the rest of what was read before it in front. */
+/** Joins the incomplete line before a chunk with the chunk. */
 function behind(rest: Buffer, chunk: Chunk): Buffer {
   const { buffer, length } = chunk;
   if (rest.length > HEAD_BYTES) return Buffer.concat([rest, buffer.subarray(HEAD_BYTES, HEAD_BYTES + length)]);
@@ -50,17 +50,17 @@ function behind(rest: Buffer, chunk: Chunk): Buffer {
   return buffer.subarray(HEAD_BYTES - rest.length, HEAD_BYTES + length);
 }
 
-/** Bytes behind the first `HEAD_BYTES` of a buffer. */
+/** The `length` bytes after the first `HEAD_BYTES` of a buffer. */
 interface Chunk {
   buffer: Buffer;
   length: number;
 }
 
-/** The bytes in chunks, each of them good until the one behind the next is asked for; the next is read meanwhile. */
+/** Reads one chunk ahead. Buffers are reused: a chunk is valid until the one after the next is requested. */
 async function* readAhead(file: JournalReader, start: number, end: number): AsyncGenerator<Chunk> {
   let position = start;
   const buffers: Buffer[] = [];
-  // In turn: one to be read into, one that was read, and that before it, which has the beginning of its first line.
+  // Three buffers in turn: one being read into, the current one, and the previous one with the start of its first line.
   const read = async (turn: number): Promise<Chunk> => {
     const buffer = (buffers[turn % 3] ??= Buffer.allocUnsafe(HEAD_BYTES + CHUNK_BYTES));
     const wanted = Math.min(CHUNK_BYTES, end - position);
@@ -73,29 +73,29 @@ async function* readAhead(file: JournalReader, start: number, end: number): Asyn
   try {
     for (let chunk = await next; chunk.length > 0; chunk = await next) {
       turn += 1;
-      // A file that ends here has nothing to be read ahead.
+      // A short chunk is the end of the file, so nothing is read ahead.
       const goesOn = chunk.length === CHUNK_BYTES;
       if (goesOn) {
         next = read(turn);
-        // Whoever reads no further hears of no failure.
+        // A caller that stops reading must not leave an unhandled rejection.
         next.catch(() => undefined);
       }
       yield chunk;
       if (!goesOn) next = read(turn);
     }
   } finally {
-    // The file is closed behind this.
+    // The caller closes the file next, so the pending read has to finish first.
     await next.catch(() => undefined);
   }
 }
 
-/** 50001 of a line that cannot be read or folded. */
+/** The `internal.error` of a line that cannot be read or folded. */
 export const damagedAt = (offset: number, cause?: unknown) =>
   new ServiceError('internal.error', `the session's journal is damaged at byte ${offset}`, { cause });
 
 /**
- * The batch of a line of the file; later when a text of it has to be looked for. Throws 50001 naming the byte offset when
- * it is none.
+ * Decodes a line of the file; returns a promise when the line refers to a blob. Throws `internal.error` with the byte
+ * offset when it is no batch.
  */
 export function readBatch(line: Line, blobs: BlobStore): Batch | Promise<Batch> {
   return mayRefer(line.text) ? decodedBatch(line, blobs) : outlinedBatch(line, blobs);
@@ -105,7 +105,7 @@ async function decodedBatch(line: Line, blobs: BlobStore): Promise<Batch> {
   try {
     return asBatch(await blobs.decode(line.text));
   } catch (error) {
-    // A blob could not be read for now.
+    // The blob could not be read at present, which does not mean that the journal is damaged.
     if (errorCode(error) !== undefined) throw error;
     throw damagedAt(line.offset, error);
   }
@@ -114,7 +114,7 @@ async function decodedBatch(line: Line, blobs: BlobStore): Promise<Batch> {
 /** The batch of a line that was just encoded. */
 export const encodedBatch = (text: string, blobs: BlobStore): Batch => asBatch(blobs.decodeEncoded(text));
 
-/** The batch of a line with none of its long texts read. Throws 50001 as `readBatch` does. */
+/** Decodes a line without reading its long texts. Throws `internal.error`, like `readBatch`. */
 export function outlinedBatch(line: Line, blobs: BlobStore): Batch {
   try {
     return asBatch(blobs.outline(line.text));
@@ -133,7 +133,7 @@ function asBatch(value: unknown): Batch {
   return { t, records };
 }
 
-/** The shape that all records share; a type that is not known is skipped by every fold. */
+/** Checks the shape that all records share; folds skip unknown types. */
 function isBatch(value: unknown): value is { t: number; r: JournalRecord[] } {
   if (typeof value !== 'object' || value === null || !('t' in value) || !('r' in value)) return false;
   return typeof value.t === 'number' && Array.isArray(value.r) && value.r.every(isRecord);
@@ -144,7 +144,7 @@ function isRecord(value: unknown): value is JournalRecord {
   return typeof value.type === 'string' && typeof value.agent === 'string';
 }
 
-/** A record that clients get. */
+/** A record that clients receive. */
 export type SentRecord = JournalRecord & { seq: number };
 
 export function isSent(record: JournalRecord): record is SentRecord {

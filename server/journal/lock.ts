@@ -1,27 +1,27 @@
-/** Who may write a session: the holder of the lease `lock.<n>` in its folder. */
+/** The lock of a session: the owner of the lease `lock.<n>` in its folder may write it. */
 import { ServiceError } from '#server/errors/service-error.ts';
 import { LeaseLostError, type LeaseHolder, type LeaseOwner } from '#server/storage/lease.ts';
 import { journalFiles } from './journal-files.ts';
 
 export interface Lock {
-  /** The journal's writer calls it before each write. Throws `session.busy` with the new owner after a take-over. */
+  /** Called by the journal's writer before each write. Throws `session.busy` with the new owner after a take-over. */
   fence(): void;
   release(): Promise<void>;
 }
 
-/** The live server that holds the session in `dir`, if any. */
+/** The live server that owns the session in `dir`, if any. */
 export const lockOwner = journalFiles.lockOwner;
 
-/** Whether the last owner gave the lock back, or there never was one; false also while a live server has it. */
+/** Whether the last owner released the lock, or there never was one; false also while a live server owns it. */
 export const wasReleased = journalFiles.lockReleased;
 
-/** Throws `session.busy` while a live server holds the session. */
+/** Throws `session.busy` while a live server owns the session. */
 export async function assertNotHeld(dir: string, sessionId: string, holder: LeaseHolder): Promise<void> {
   const owner = await lockOwner(dir, holder);
   if (owner) throw heldElsewhere(sessionId, owner, holder);
 }
 
-/** Takes the session's lock. Throws `session.busy` while a live server has it, and what the file system throws. */
+/** Acquires the session's lock. Throws `session.busy` while a live server owns it, and errors of the file system. */
 export async function acquireLock(dir: string, sessionId: string, holder: LeaseHolder): Promise<Lock> {
   const taken = await journalFiles.takeLock(dir, holder);
   if ('owner' in taken) throw heldElsewhere(sessionId, taken.owner, holder);
@@ -38,7 +38,7 @@ export async function acquireLock(dir: string, sessionId: string, holder: LeaseH
   };
 }
 
-/** The session is another server's to write. */
+/** The `session.busy` error of a session that another server owns. */
 function heldElsewhere(
   sessionId: string,
   owner: LeaseOwner | undefined,

@@ -1,26 +1,26 @@
-/** Who follows a log beside its own folds. */
+/** Listeners of a log: folds in addition to the log's own. */
 import type { VolatileFields, VolatileType } from '#schema/events/catalogue.ts';
 import type { Batch } from './records.ts';
 
-/** An event that is never written. */
+/** A volatile event, which is never written. */
 export type VolatileFact = { [T in VolatileType]: { type: T; fields: VolatileFields<T> } }[VolatileType];
 
-/** Told as soon as the log's own folds are up to date, before any frame goes out. */
+/** Called after the log's own folds are updated and before any frame is sent. */
 export interface LogListener {
-  /** What was folded, whether it stands in a line or not. */
+  /** Receives what was folded, whether it is in a line or not. */
   line(batch: Batch): void;
   volatile(agent: string, fact: VolatileFact): void;
-  /** The log folds its file anew, so all that was told is void. */
+  /** The log folds its file from the start again, so everything received so far is void. */
   restarted(): void;
 }
 
 export interface LogListeners {
-  /** Adds a listener until the returned function is called. */
+  /** Adds a listener; the returned function removes it. */
   add(listener: LogListener): () => void;
   tell(call: (listener: LogListener) => void): void;
 }
 
-/** `failed` gets what a listener throws: a listener's mistake must not stop the journal. */
+/** `failed` receives exceptions of listeners, which must not stop the journal. */
 export function createLogListeners(failed: (error: unknown) => void): LogListeners {
   const listeners = new Set<LogListener>();
   return {

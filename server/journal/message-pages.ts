@@ -9,12 +9,12 @@ import { messageOf, shownMessage } from './message-view.ts';
 import { messageId, type MessagePlace, type MessagesState } from './projections/messages.ts';
 import type { Stored } from './texts.ts';
 
-/** Lines that far apart are still read in one go. */
+/** Lines at most this far apart are read in one pass. */
 const GAP_BYTES = 128 * 1024;
 
 /**
- * The messages at these places of the list, in the order given. What the list says is taken at once: appends and undos
- * that come while the file is read change nothing.
+ * The messages at these indexes of the list, in the given order. The list is read synchronously: appends and undos
+ * during the read of the file have no effect.
  */
 export async function readMessages(
   dir: string,
@@ -39,7 +39,7 @@ export async function readMessages(
   return messages;
 }
 
-/** The bodies that stand in lines, each as its record has it. */
+/** Reads the bodies that are stored in lines, verbatim from their records. */
 async function readBodies(dir: string, places: MessagePlace[], blobs: BlobStore) {
   const byLine = new Map<number, MessagePlace[]>();
   for (const place of places) {
@@ -63,7 +63,7 @@ async function readBodies(dir: string, places: MessagePlace[], blobs: BlobStore)
   return bodies;
 }
 
-/** Offsets in order, those near each other together. */
+/** Groups ascending offsets that are close to each other. */
 function runsOf(offsets: number[]): number[][] {
   const runs: number[][] = [];
   for (const offset of offsets) {
@@ -74,7 +74,7 @@ function runsOf(offsets: number[]): number[][] {
   return runs;
 }
 
-/** The lines at these offsets, by one read through all of them. */
+/** Reads the lines at these offsets in one pass. */
 async function* linesOf(file: JournalReader, offsets: number[]): AsyncGenerator<Line> {
   const left = new Set(offsets);
   for await (const lines of readLines(file, offsets[0] ?? 0)) {

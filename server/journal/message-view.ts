@@ -1,4 +1,4 @@
-/** A message as REST shows it, made of the record that holds its body. */
+/** The REST view of a message, derived from the record that contains its body. */
 import type { ContentPart, MediaSource } from '#schema/content.ts';
 import type { ContextMessage, Part, ToolCall, ToolOutput } from '#schema/engine.ts';
 import type { Message } from '#schema/message.ts';
@@ -8,7 +8,7 @@ import type { JournalRecord } from './records.ts';
 import { storedMediaId } from './stored-media.ts';
 import type { Stored } from './texts.ts';
 
-/** The message in a record; `message` is its number in a splice. A step without an answer has an empty one. */
+/** The message in a record; `message` is its index in a splice. Empty for a step without a response. */
 export function messageOf(record: JournalRecord | undefined, message = 0): Stored<ContextMessage> {
   const empty = { role: 'assistant' as const, content: [], toolCalls: [] };
   switch (record?.type) {
@@ -26,7 +26,7 @@ export function messageOf(record: JournalRecord | undefined, message = 0): Store
   }
 }
 
-/** What clients see of it, its texts read in. */
+/** The members that clients receive of a message whose texts are loaded. */
 export function shownMessage(message: ContextMessage): Pick<Message, 'content' | 'metadata'> {
   const content =
     message.role === 'tool'

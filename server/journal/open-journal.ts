@@ -1,4 +1,4 @@
-/** What the parts of an open session log share: how far its journal is known, who writes it, and why nobody can. */
+/** Shared state of an open session log's parts: its view, its writer, and why it is read-only. */
 import type { Clock } from '#server/clock.ts';
 import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
 import type { EventSink } from '#server/events/frame.ts';
@@ -23,25 +23,25 @@ export interface OpenJournal {
   readonly log: Pick<Logger, 'warn' | 'error'>;
   /** Replaced when the file has to be read from its start again. */
   view: JournalView;
-  /** Settling that emits nothing: folded already, to be written in front of the first line. */
+  /** Crash-recovery drafts that emit no event: folded already, to be written before the first line. */
   waiting: CompleteDraft[];
-  /** What was closed in memory when the log failed. */
+  /** Records that closed open operations in memory when the log failed. */
   closedByFailure: JournalRecord[];
   /** Set while this process is the writer. */
   held: { lock: Lock; writer: JournalWriter } | undefined;
-  /** Why nothing can be appended any more. */
+  /** Why nothing can be appended any more; undefined while the log is writable. */
   readOnly: ServiceError | undefined;
   closed: boolean;
   stream(): StreamIdentity;
-  /** The time, never before that of an earlier line or frame. */
+  /** The time, never earlier than that of a previous line or frame. */
   now(): number;
-  /** Folds records that stand in no line, and tells of them; `before` counts those in front of them on theirs. */
+  /** Folds records that are in no line and notifies the listeners; `before` records precede them on their line. */
   foldUnwritten(records: JournalRecord[], before?: number): void;
-  /** Throws 50003 when the log takes nothing. */
+  /** Throws why the log accepts no appends: `readOnly`, or `persistence.failure` after `close`. */
   assertWritable(): void;
-  /** Makes the log read-only, says so once, and returns the reason to throw. */
+  /** Makes the log read-only, reports it a single time, and returns the error to throw. */
   fail(error: unknown): ServiceError;
-  /** The error as 50003, unless it says what it is. */
+  /** The error as `persistence.failure`, unless it is a `ServiceError`. */
   unwritable(error: unknown): ServiceError;
 }
 
@@ -107,7 +107,7 @@ export function createOpenJournal(options: OpenJournalOptions, blobs: BlobStore,
       const failure = unwritable(error);
       journal.readOnly = failure;
       log.error('a session can no longer be written', { sessionId, err: error });
-      // Nothing can be recorded any more, so what is open counts as ended; the next process settles it on disk.
+      // Nothing can be recorded any more, so open operations are closed in memory; the next process settles them.
       const { state, broken } = journal.view;
       const drafts = broken ? [] : settleCrash(state);
       journal.closedByFailure = drafts.map((draft) => recordOf(unsent(draft), undefined));

@@ -1,12 +1,12 @@
-/** Frames go out in the order of the calls, also of those that come from inside a publish. */
+/** Publishes frames in the order of the calls, including calls from inside a publish. */
 import type { EventFrame, EventSink } from '#server/events/frame.ts';
 
 export interface Outbox {
-  /** Hands the frames over, at once unless others are going out: then behind them. */
+  /** Publishes the frames: immediately, or after those that are being published. */
   publish(frames: EventFrame[]): void;
 }
 
-/** `failed` gets what a listener throws: a listener's mistake must not stop the journal. */
+/** `failed` receives exceptions of listeners, which must not stop the journal. */
 export function createOutbox(sink: EventSink, failed: (error: unknown) => void): Outbox {
   let waiting: EventFrame[] = [];
   let publishing = false;

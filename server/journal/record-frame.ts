@@ -1,12 +1,12 @@
-/** The event frame that clients get for a numbered record. */
+/** Builds the event frame that clients receive for a numbered record. */
 import type { EventFrame } from '#server/events/frame.ts';
 import type { SentRecord } from './line-reader.ts';
 import { blobTexts, type Whole } from './texts.ts';
 
-/** Bytes of the JSON of `messages`; a `context.spliced` above it goes out without them. */
+/** Bytes of the JSON of `messages`; the frame of a longer `context.spliced` omits them. */
 export const SPLICE_FRAME_LIMIT_BYTES = 65_536;
 
-/** Made by the transport, not by the engine: without `time`. */
+/** Created by the transport, not by the agent: without `time`. */
 const untimed = new Set(['agent.created', 'agent.disposed', 'session.meta.updated']);
 
 export interface StreamIdentity {
@@ -14,24 +14,24 @@ export interface StreamIdentity {
   epoch: string;
 }
 
-/** A record whose frame is cut whatever its texts are, without them. */
+/** A splice without its messages, whose frame is truncated regardless of their texts. */
 type Cut = Omit<Splice, 'messages'> & { messages: undefined };
 type Splice = SentRecord & { type: 'context.spliced' };
 
-/** Whether the frame of a splice is cut whatever its texts are. */
+/** Whether the frame of a splice is truncated regardless of its texts. */
 export function isSurelyCut({ messages, x }: Pick<Splice, 'messages' | 'x'>): boolean {
   const bytes = blobTexts(messages).reduce((sum, text) => sum + text.bytes, 0);
   return x?.copyOf !== undefined || bytes > SPLICE_FRAME_LIMIT_BYTES;
 }
 
-/** What of a record goes into its frame: a splice that is surely cut is left without its messages, so none is read. */
+/** The part of a record that its frame needs; a surely truncated splice has no messages, so none is loaded. */
 export function sendable(record: SentRecord): SentRecord | Cut {
   return record.type === 'context.spliced' && isSurelyCut(record) ? { ...record, messages: undefined } : record;
 }
 
 /**
- * The frame of a record with its texts. Pure, so a replayed frame equals, byte for byte, the one sent first. `surelyShort`
- * spares the measuring of a splice that cannot be above the limit.
+ * The frame of a record with its texts. Pure, so a replayed frame equals the first one byte for byte. `surelyShort`
+ * skips the measuring of a splice that cannot exceed the limit.
  */
 export function recordFrame(
   record: Whole<SentRecord | Cut>,

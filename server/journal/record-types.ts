@@ -1,6 +1,6 @@
 /**
- * The names of all record types, kept apart from their schemas: a journal is written and read without building those.
- * The tables are complete, or they do not compile.
+ * The names of all record types, separate from their schemas: a journal is written and read without building those.
+ * Incomplete tables do not compile.
  */
 import type { DurableType } from '#schema/events/catalogue.ts';
 import type { InternalType } from './records.ts';
@@ -29,7 +29,7 @@ const internalTypeTable: Record<InternalType, true> = {
   'cron.cursor': true,
   'context.cleared': true,
 };
-/** The types of our own, which never get a number. */
+/** Internal types, which never get a number. */
 export const internalTypes: ReadonlySet<string> = new Set(Object.keys(internalTypeTable));
 
 const eventTypeTable: Record<DurableType, true> = {
@@ -86,14 +86,14 @@ const eventTypeTable: Record<DurableType, true> = {
   'tool.list.updated': true,
   'cron.fired': true,
 };
-/** The types that clients may get. */
+/** Event types, which clients may receive. */
 export const eventTypes: ReadonlySet<string> = new Set(Object.keys(eventTypeTable));
 
 const names = new Map([...eventTypes, ...internalTypes].map((type) => [type, type]));
 
 /**
- * Gives a record that was read the name of its type as it stands here: every fold compares it with many others, which is
- * cheap between strings that are the same.
+ * Interns the type of a record that was read: every fold compares it with many names, which is cheap between strings
+ * that are the same.
  */
 export function nameType(record: { type: string }): void {
   const name = names.get(record.type);

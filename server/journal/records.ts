@@ -1,7 +1,7 @@
 /**
- * The catalogue of what a journal holds. A record is an event that clients get, or one of the engine's own; `append`
- * takes drafts, numbers the events and writes them. Strings that may be long are texts (`texts.ts`). Records of unknown
- * types stay in the file and are folded by nobody.
+ * The catalogue of journal records. A record is an event that clients receive, or an internal one; `append` accepts
+ * drafts, numbers the events and writes them. Strings that may be long are texts (`texts.ts`). Records of unknown types
+ * stay in the file and are skipped by folds.
  */
 import type { Caller } from '#schema/caller.ts';
 import type { DurableFields, DurableType } from '#schema/events/catalogue.ts';
@@ -10,7 +10,7 @@ import type { PermissionMode } from '#schema/scalars.ts';
 import type { ProcessIdentity } from '#server/processes/process-identity.ts';
 import type { Stored, Text } from './texts.ts';
 
-/** Media of an input, as the transcript shows them. */
+/** Media of an input, as the transcript displays them. */
 export interface Attachment {
   mediaType: string;
   name?: string;
@@ -19,10 +19,10 @@ export interface Attachment {
 }
 
 export type TitleKind = 'replaceable' | 'generated' | 'custom';
-/** Why an interaction ended without a client. */
+/** Why an interaction ended without a client's answer. */
 export type EndCause = 'turn_ended' | 'timed_out' | 'disposed' | 'server_stopped';
 
-/** Members that a record carries beside the event clients get; never sent. */
+/** Members that a record has in addition to the event that clients receive; never sent. */
 export interface JournalOnlyFields {
   'event.session.created': { titleKind: TitleKind };
   'session.meta.updated': { titleKind?: TitleKind };
@@ -34,7 +34,7 @@ export interface JournalOnlyFields {
   };
   'agent.disposed': { reason: 'closed' | 'archived' | 'evicted' };
   'prompt.submitted': { origin?: Origin };
-  /** What enters at the turn's next step. */
+  /** Messages that enter at the turn's next step. */
   'prompt.steered': { message: ContextMessage; reminders?: ContextMessage[] };
   'turn.started': { text?: string; attachments?: Attachment[] };
   'turn.ended': { cause: 'server_stopped' };
@@ -43,7 +43,7 @@ export interface JournalOnlyFields {
     todos?: { title: string; status: string }[];
     files?: { path: string; mtimeMs: number }[];
     agentsMd?: string[];
-    /** Ids of the notifications that this result tells. */
+    /** Ids of the notifications that this result delivers. */
     delivered?: string[];
   };
   /** `by` is the client that answered. */
@@ -53,13 +53,13 @@ export interface JournalOnlyFields {
   'event.question.dismissed': { cause?: EndCause; by?: Caller };
   /** The process of a command, where the system identifies processes. */
   'task.started': { process: ProcessIdentity };
-  /** `file` holds all of the output. */
+  /** `file` contains the whole output. */
   'task.terminated': { outputTail: string; file?: { path: string; bytes: number } };
   'subagent.failed': { aborted: true };
   'compaction.cancelled': { cause?: 'aborted' | 'failed' | 'changed' | 'server_stopped' };
   'goal.updated': {
     cause: 'created' | 'budget' | 'count' | 'lifecycle' | 'completion' | 'cleared';
-    /** The turn that works for it from here on. */
+    /** The turn that works on the goal from now on. */
     turnId?: number;
   };
   'cron.fired': { lastFiredAt: number };
@@ -104,13 +104,13 @@ export interface StepResponseFields {
   model: string;
   usage?: TokenUsage;
   contextTokens?: number;
-  /** `length` counts context entries up to and with this response. */
+  /** `length` counts context entries up to and including this response. */
   anchor?: { length: number; tokens: number };
   responseId?: string;
   projection?: string;
 }
 
-/** Records of our own; they never have a `seq`. */
+/** Internal records; they never have a `seq`. */
 export interface InternalFields {
   forked: { source: string; kind: 'fork' | 'child' };
   'session.opened': { version: string; pid: number };
@@ -149,7 +149,7 @@ export type InternalType = keyof InternalFields;
 
 type ExtrasOf<T> = T extends keyof JournalOnlyFields ? { x?: Stored<JournalOnlyFields[T]> } : { x?: undefined };
 
-/** A record of an event type; with `seq` it is what clients get, without it was never sent. */
+/** A record of an event type; clients receive it if it has a `seq`. */
 export type EventRecord<T extends DurableType = DurableType> = {
   [K in T]: { seq?: number; agent: string; type: K } & Stored<DurableFields<K>> & ExtrasOf<K>;
 }[T];
@@ -160,12 +160,10 @@ export type InternalRecord<T extends InternalType = InternalType> = {
 
 export type JournalRecord = EventRecord | InternalRecord;
 
-/**
- * A splice that does not say its own place and size: `append` fills them, counting what stands in front on its line.
- */
+/** A splice without position and size: `append` fills them in, counting the records before it on its line. */
 type OpenSplice = Omit<EventRecord<'context.spliced'>, 'start' | 'tokens'> & { start?: undefined; tokens?: undefined };
 
-/** What `append` takes: `unsent` keeps an event record without a number. */
+/** The input of `append`; `unsent` keeps an event record without a number. */
 export type Draft = (JournalRecord | OpenSplice) & { unsent?: true };
 
 /** A draft with all its fields. */
@@ -173,12 +171,12 @@ export type CompleteDraft = JournalRecord & { unsent?: true };
 
 /** One line of the journal. */
 export interface Batch {
-  /** Milliseconds; never falls along the file. */
+  /** Milliseconds; never decreases along the file. */
   t: number;
   records: JournalRecord[];
 }
 
-/** Makes the record of a durable event. */
+/** Creates the record of a durable event. */
 export function event<T extends DurableType>(
   agent: string,
   type: T,
@@ -189,7 +187,7 @@ export function event<T extends DurableType>(
   return { agent, type, ...fields, ...(x ? { x } : {}) } as unknown as CompleteDraft;
 }
 
-/** Makes a record of our own. */
+/** Creates an internal record. */
 export function internal<T extends InternalType>(
   agent: string,
   type: T,
@@ -198,7 +196,7 @@ export function internal<T extends InternalType>(
   return { agent, type, ...fields } as unknown as CompleteDraft;
 }
 
-/** Messages that enter an agent's context behind all that is in it. */
+/** A splice that appends messages to an agent's context. */
 export function entering(
   agent: string,
   messages: Stored<ContextMessage>[],
@@ -207,12 +205,12 @@ export function entering(
   return { agent, type: 'context.spliced', deleteCount: 0, messages, x };
 }
 
-/** The same record, never to be numbered or sent. */
+/** Returns the same draft, marked never to be numbered or sent. */
 export function unsent<D extends Draft>(draft: D): D {
   return Object.assign({}, draft, { unsent: true as const });
 }
 
-/** The record of a draft, its keys in the order of the file. */
+/** Returns the record of a draft, its keys in the order of the file. */
 export function recordOf(draft: CompleteDraft, seq: number | undefined): JournalRecord {
   const { unsent: _unsent, ...fields } = draft;
   return seq === undefined ? fields : Object.assign({ seq }, fields);

@@ -1,4 +1,4 @@
-/** Durable frames read back from a journal file; also for sessions that are not loaded. */
+/** Replays durable frames from a journal file; also for sessions that are not loaded. */
 import { ServiceError } from '#server/errors/service-error.ts';
 import { frameText, type StreamPosition } from '#server/events/frame.ts';
 import { createBlobStore, type BlobStore } from './blobs.ts';
@@ -7,10 +7,10 @@ import { journalFiles, type JournalReader } from './journal-files.ts';
 import { isSent, outlinedBatch, readBatch, readLines } from './line-reader.ts';
 import { recordFrame, sendable, type StreamIdentity } from './record-frame.ts';
 
-/** Bytes read first when the last number is looked for from the end of the file. */
+/** Bytes read first when the last number is searched from the end of the file. */
 const TAIL_BYTES = 64 * 1024;
 
-/** The first line; undefined when the file has no complete one. Throws 50001 when it is no header. */
+/** Reads the first line; undefined when the file has no complete one. Throws `internal.error` when it is no header. */
 export async function readHeader(file: JournalReader): Promise<{ header: JournalHeader; end: number } | undefined> {
   for await (const [line] of readLines(file, 0)) {
     const header = line && parseHeader(line.text);
@@ -24,7 +24,7 @@ export interface ReplayRange {
   dir: string;
   blobs: BlobStore;
   stream: StreamIdentity;
-  /** Byte offsets: a line's start at or before the first number wanted, and the end of the last line. */
+  /** Byte offsets: a line's start at or before the first requested number, and the end of the last line. */
   start: number;
   end: number;
   after: number;
@@ -51,13 +51,13 @@ export async function* replayLines(range: ReplayRange): AsyncGenerator<string> {
   }
 }
 
-/** Epoch and last number of a session that is not loaded, read from both ends of its journal. Throws 50001, ENOENT. */
+/** Reads a session's epoch and last number without loading it, from both ends of its journal. Throws as `readEnd`. */
 export async function readPosition(dir: string): Promise<StreamPosition> {
   const { seq, epoch } = await readEnd(dir);
   return { seq, epoch };
 }
 
-/** Where a journal, or its beginning up to `end`, ends; with the time of its last line. Throws 50001, ENOENT. */
+/** Position and time of the last line of a journal or of its part up to `end`. Throws `internal.error`, ENOENT. */
 export async function readEnd(dir: string, end?: number): Promise<StreamPosition & { t: number }> {
   const file = await journalFiles.openToRead(dir);
   try {
@@ -83,7 +83,7 @@ export async function readEnd(dir: string, end?: number): Promise<StreamPosition
   }
 }
 
-/** Highest number and time of the lines from there on; without `exact` the first line is cut and left out. */
+/** Highest number and time of these lines; without `exact` the first line is incomplete and skipped. */
 async function lastOf(
   file: JournalReader,
   { start, end }: { start: number; end: number | undefined },
@@ -106,7 +106,7 @@ async function lastOf(
   return last;
 }
 
-/** As `SessionLog.replay`, for a session that is not loaded: reads its journal from the start. Throws 50001, ENOENT. */
+/** `SessionLog.replay` without loading the session: reads from the start. Throws `internal.error`, ENOENT. */
 export async function* replayCold(dir: string, after: number, upTo: number): AsyncGenerator<string> {
   if (after >= upTo) return;
   const file = await journalFiles.openToRead(dir);

@@ -1,4 +1,4 @@
-/** A session's journal, open: the one object that the engine writes, follows and reads a session with. */
+/** A session's open journal: the one object with which the agent loop writes, follows and reads a session. */
 import type { Clock } from '#server/clock.ts';
 import type { ServiceError } from '#server/errors/service-error.ts';
 import type { EventSink, StreamPosition } from '#server/events/frame.ts';
@@ -28,77 +28,77 @@ import { emptyView, newHeader, type JournalView } from './view.ts';
 export interface SessionLog {
   readonly sessionId: string;
   readonly dir: string;
-  /** Of the session's event stream. */
+  /** Epoch of the session's event stream. */
   readonly epoch: string;
-  /** All projections, always as of `position()`. Its long texts are in files: see `load`. */
+  /** All projections, always as of `position()`. Its long texts are references to files: see `load`. */
   readonly state: LogState;
   position(): StreamPosition;
-  /** Bytes of the journal that `state` is made from. */
+  /** Bytes of the journal from which `state` is folded. */
   readonly length: number;
-  /** This process is the writer, so `state` is all there is; else another process may be ahead of it. */
+  /** Whether this process is the writer, so that `state` is complete; else another process may be ahead of it. */
   readonly claimed: boolean;
-  /** Throws 40901 when another live process holds the session. */
+  /** Throws `session.busy` when another live process owns the session. */
   assertNotHeld(): Promise<void>;
-  /** Work without a record of its own is under way. */
+  /** Whether an operation without a record of its own runs. */
   readonly held: boolean;
-  /** Why nothing can be appended any more: a failed write, or a journal of a newer format (50003). */
+  /** Why nothing can be appended any more: a failed write, or a newer format (`persistence.failure`). */
   readonly readOnly: ServiceError | undefined;
   /**
-   * Makes this process the writer; before the first `append`. Catches up with what another process wrote meanwhile and
-   * settles what a dead one left open. Throws 40901 while a live process holds the session, 50003 when it cannot be
-   * written. Repeating it does nothing.
+   * Makes this process the writer; required before the first `append`. Catches up with what another process wrote
+   * meanwhile and settles what an exited one left open. Throws `session.busy` while a live process owns the session,
+   * `persistence.failure` when it cannot be written. Idempotent.
    */
   claim(): Promise<void>;
   /**
-   * Writes one line, folds it and publishes its events; returns the last number given so far. Completes the line with
-   * `work_changed` and with the places of splices. From inside a publish it does the same, only its frames wait until
-   * those of the running line are out; a listener never reads the fold, which may be a line ahead of it. Throws 50003,
-   * and then nothing is folded and the log is read-only; throws a plain error where `claim` did not come first, and for
-   * a text that should have been stored (`store`) or read (`load`) first.
+   * Writes one line, folds it and publishes its events; returns the last number assigned so far. Completes the line
+   * with `work_changed` and with the positions of splices. Reentrant: inside a publish its frames wait until those of
+   * the running line are sent, so listeners must not read the fold, which may be a line ahead. Throws
+   * `persistence.failure`, and then nothing is folded and the log is read-only; throws a plain error without a previous
+   * `claim`, and for a text that should have been stored (`store`) or read (`load`) first.
    */
   append(drafts: Draft[]): number;
-  /** `append` for timers and listeners, where nobody could catch: a failure is logged. Whether it was written. */
+  /** `append` for timers and listeners, which cannot catch: a failure is logged. Returns whether it was written. */
   attempt(drafts: Draft[]): boolean;
-  /** Work that has no record of its own begins, with these drafts on the line that tells of it. */
+  /** Begins an operation that has no record of its own, with these drafts on the line that publishes it. */
   hold(drafts?: Draft[]): void;
-  /** It has ended. */
+  /** Ends such an operation. */
   release(drafts?: Draft[]): void;
-  /** Publishes an event that is never written; it keeps its place among the appended ones. */
+  /** Publishes an event that is never written, in order with the appended ones. */
   volatile<T extends VolatileType>(agent: string, type: T, fields: VolatileFields<T>, options?: VolatileOptions): void;
-  /** Told of all that is folded from here on, and of what is never written, in their order; until the returned call. */
+  /** Adds a listener for all later batches and volatile events, in order; the returned function removes it. */
   listen(listener: LogListener): () => void;
-  /** Whether long texts may stand in `state`. */
+  /** Whether `state` may contain long texts. */
   readonly holdsTexts: boolean;
-  /** Folded, but in no line of the file. */
+  /** Records that are folded but in no line of the file. */
   readonly unwritten: JournalRecord[];
   /** The durable frames `after < seq <= upTo` as first sent, oldest first; read from the file. */
   replay(after: number, upTo: number): AsyncIterable<string>;
   /**
-   * The value with its long texts written, without blocking, for drafts that are then made and appended with no await
-   * in between. Every text of more than 256 KiB has to be stored so. Throws 50003, and then the log is read-only.
+   * Returns the value with its long texts written, without blocking, for drafts that are then created and appended with
+   * no await in between. Required above 256 KiB. Throws `persistence.failure`, and then the log is read-only.
    */
   store<T>(value: T): Promise<StoredText<T>>;
-  /** Keeps a text in a file of its own, however short it is: `blobs/<blob>`. Throws 50003, as `store`. */
+  /** Writes a text of any length to its own file, `blobs/<blob>`. Throws `persistence.failure`, as `store`. */
   keep(text: string): Promise<{ blob: string; bytes: number }>;
-  /** A part of `state` with all long texts read in, without blocking. */
+  /** Returns a part of `state` with all long texts read, without blocking. */
   load<T>(value: T): Promise<Whole<T>>;
-  /** Messages by their places in `state.messages.history`, as they are now. */
+  /** Messages by their indexes in `state.messages.history`, as of the call. */
   readMessages(places: readonly number[]): Promise<Message[]>;
-  /** Follows what another process appended to the session; settles it when that process died. Nothing while claimed. */
+  /** Catches up with another process; settles the session when that process has exited. A no-op while claimed. */
   refresh(): Promise<void>;
   /** Resolves when everything written is on the disk. */
   sync(): Promise<void>;
   /**
-   * Ends this process' part in the session: `last` and `session.closed` (if it wrote anything), disk, lock. The log
-   * takes nothing afterwards.
+   * Ends this process's use of the session: appends `last` and `session.closed` (if it wrote anything), syncs, releases
+   * the lock. The log accepts no appends afterwards.
    */
   close(reason?: 'exit' | 'archive' | 'idle', last?: Draft[]): Promise<void>;
 }
 
 export interface VolatileOptions {
-  /** UTF-16 units before this delta. */
+  /** UTF-16 units of the text before this delta. */
   offset?: number;
-  /** Made by the transport, not by the engine: the payload has no `time`. */
+  /** An event of the transport, not of the agent: the payload has no `time`. */
   transport?: true;
 }
 
@@ -109,27 +109,27 @@ export interface SessionLogOptions {
   sink: EventSink;
   log: Pick<Logger, 'warn' | 'error'>;
   clock: Clock;
-  /** Of this program, for `session.opened`. */
+  /** This program's version, for `session.opened`. */
   version: string;
-  /** The log became read-only while appending or syncing; called in a microtask of its own. */
+  /** Called in a microtask when the log became read-only while appending or syncing. */
   onFailure(error: ServiceError): void;
-  /** Folds that features bring. */
+  /** Projections of the features. */
   projections?: readonly FeatureProjection[];
-  /** In whose name the lock is taken. */
+  /** The process in whose name the lock is acquired. */
   holder: LeaseHolder;
-  /** What writes; tests pass one that fails. */
+  /** File access for writing; tests pass one that fails. */
   files?: JournalFiles;
 }
 
 export interface CreateSessionLogOptions extends SessionLogOptions {
-  /** As `event.session.created` tells it. */
+  /** The session as `event.session.created` contains it. */
   session: Session;
   titleKind: TitleKind;
 }
 
 /**
- * Makes the folder and the journal of a new session: its header and the line of `event.session.created`, which is
- * published. Throws what the file system throws. The lock is not taken: nobody else knows the session yet.
+ * Creates the folder and the journal of a new session: its header and the line of `event.session.created`, which is
+ * published. Throws errors of the file system. The lock is not acquired: no other process knows the session yet.
  */
 export function createSessionLog(options: CreateSessionLogOptions): SessionLog {
   const { dir, sessionId, session, titleKind, files = journalFiles } = options;
@@ -148,10 +148,10 @@ export function createSessionLog(options: CreateSessionLogOptions): SessionLog {
 }
 
 /**
- * Folds a session's journal. What a dead process left open is settled at once, unless the settling emits nothing (then
- * it waits for the first append) or a live process holds the session (then it shows as running). A missing journal, or
- * one without a complete first line, starts anew with a new epoch. `known`, a fold of the file with the same projections
- * that is given away, is read on. Throws 50001 when the journal is damaged.
+ * Folds a session's journal. What an exited process left open is settled immediately, unless the settling emits no
+ * event (then it waits for the first append) or a live process owns the session (then it is reported as running). A
+ * missing journal, or one without a complete first line, starts with a new epoch. `known`, a fold of the file with the
+ * same projections that the caller gives up, is continued. Throws `internal.error` when the journal is damaged.
  */
 export async function openSessionLog(options: SessionLogOptions, known?: ColdFold): Promise<SessionLog> {
   const { dir, sessionId, files, projections = [] } = options;
@@ -163,13 +163,13 @@ export async function openSessionLog(options: SessionLogOptions, known?: ColdFol
 
 interface OpenedLog {
   log: SessionLog;
-  /** Folds what the file holds, as known to everybody, and settles what a dead process left open. */
+  /** Folds the file without publishing its frames, and settles what an exited process left open. */
   load(): Promise<void>;
-  /** Folds and publishes a line that stands at the view's end already. */
+  /** Folds and publishes a line already stored at the view's end. */
   follow(line: string, before?: number): void;
 }
 
-/** A log over a view of its file; reads nothing. */
+/** Creates a log over a view of its file, without reading. */
 export function openLog(options: SessionLogOptions, blobs: BlobStore, view: JournalView): OpenedLog {
   const { dir, sessionId, holder, files, version } = options;
   const journal = createOpenJournal(options, blobs, view);
@@ -177,7 +177,7 @@ export function openLog(options: SessionLogOptions, blobs: BlobStore, view: Jour
   const catchUp = createCatchUp(journal);
   const { claim, settleAbandoned, ended, giveBack } = createClaim(journal, { appender, catchUp, holder, files });
 
-  /** Writes a file beside the journal; a failure ends the writing as one of the journal itself does. */
+  /** Writes a file next to the journal; a failure makes the log read-only, as a failed write of the journal does. */
   async function written<T>(write: () => Promise<T>): Promise<T> {
     journal.assertWritable();
     try {
@@ -222,7 +222,7 @@ export function openLog(options: SessionLogOptions, blobs: BlobStore, view: Jour
       const payload = { type, ...(transport ? {} : { time }), ...fields, agentId: agent, sessionId };
       const place = offset === undefined ? {} : { offset };
       const { seq } = journal.view;
-      // The type and its fields belong together, as the parameters say.
+      // The parameters ensure that the type and its fields belong together.
       const fact = { type, fields } as VolatileFact;
       journal.listeners.tell((listener) => listener.volatile(agent, fact));
       journal.outbox.publish([{ type, seq, ...journal.stream(), time, payload, volatile: true, ...place }]);

@@ -1,4 +1,4 @@
-/** What an agent is told when a task of its ended in the background: once for each task and end. */
+/** Notifications that inform an agent of its ended background tasks: one per task and end. */
 import { tailText } from '#server/bounded-text.ts';
 import type { DurableFields } from '#schema/events/catalogue.ts';
 import type { ContextMessage } from '#schema/engine.ts';
@@ -7,20 +7,20 @@ import type { LogState } from './fold.ts';
 import type { KnownTask } from './projections/tasks.ts';
 import { event, type Draft } from './records.ts';
 
-/** Bytes of an output that is told itself. */
+/** Most bytes of an output that a notification contains itself. */
 const PREVIEW_BYTES = 3000;
 const LINE_CHARS = 300;
 
 export interface TaskNotice {
-  /** In front of the message. */
+  /** Precedes the message. */
   record: Draft;
   message: ContextMessage;
 }
 
-/** The key that tells whether it was told. */
+/** Key of a notification, to check whether it was delivered. */
 export const noticeId = ({ taskId, status }: Pick<TaskInfo, 'taskId' | 'status'>): string => `task:${taskId}:${status}`;
 
-/** Ended tasks of an agent that it has not been told of, oldest first. */
+/** Ended tasks of an agent whose notification was not delivered, oldest first. */
 export function untoldTasks({ tasks, context }: Pick<LogState, 'tasks' | 'context'>, agent: string): KnownTask[] {
   if (tasks.tasks.size === 0) return [];
   const delivered = context.agents.get(agent)?.delivered;
@@ -33,7 +33,7 @@ export function untoldTasks({ tasks, context }: Pick<LogState, 'tasks' | 'contex
   );
 }
 
-/** The notification of an ended task; `survives`: the process of a lost one still runs. */
+/** The notification of an ended task; `survives`: the process of a lost task still runs. */
 export function taskNotice(task: KnownTask, survives = false): TaskNotice {
   const { agent, info } = task;
   const { taskId, status } = info;
@@ -78,7 +78,7 @@ const titles: Record<TaskInfo['status'], string> = {
   lost: 'Background task lost',
 };
 
-/** About a lost command whose process still runs, for models. */
+/** Informs models that the process of a lost command still runs. */
 export const mayStillRun = (pid: number): string => `It may still run, with pid ${pid}; TaskStop ends it.`;
 
 function bodyOf(info: TaskInfo, survives: boolean): string {
@@ -116,7 +116,7 @@ function outputOf({ file, outputTail }: KnownTask): string[] {
   return [`<output-preview bytes="${Buffer.byteLength(preview)}">`, harmless(preview), '</output-preview>'];
 }
 
-/** Text of others cannot end the notification that it stands in. */
+/** Escapes foreign text, so that it cannot close the notification that contains it. */
 const harmless = (text: string) =>
   text.replace(/<(?=\/?(?:notification|output-preview|output-file|system-reminder)\b)/gi, '&lt;');
 

@@ -1,8 +1,8 @@
-/** Texts of blob files that requests repeat, at hand for all sessions: bounded, what was used last stays. */
+/** LRU cache of blob texts that requests repeat, for all sessions, bounded in size. */
 
 /** UTF-16 units of all texts together. */
 const CACHE_UNITS = 8 * 1024 * 1024;
-/** Longer ones would push out all others. */
+/** A longer text is not cached: it would evict all others. */
 const CACHED_TEXT_UNITS = 1024 * 1024;
 
 export interface TextCache {
@@ -10,7 +10,7 @@ export interface TextCache {
   put(hash: string, text: string): void;
 }
 
-/** A cache by the texts' hashes, so that an entry can never be wrong. */
+/** Creates a cache by the texts' hashes, so that an entry is never stale. */
 export function createTextCache(limit = CACHE_UNITS, longest = CACHED_TEXT_UNITS): TextCache {
   const texts = new Map<string, string>();
   let units = 0;
@@ -44,5 +44,5 @@ export function createTextCache(limit = CACHE_UNITS, longest = CACHED_TEXT_UNITS
   };
 }
 
-/** One for the process: the same text is the same in every session. */
+/** One cache per process: the same text is the same in every session. */
 export const textCache = createTextCache();

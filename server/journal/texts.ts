@@ -1,20 +1,20 @@
 /**
- * Long strings of records as folds see them: not the string, but where it is kept. Whoever shows or sends one reads it
- * first (`BlobStore.load`), so that a fold is as small as its session is short, and never waits for a file.
+ * Long strings of records as folds see them: a reference to the file instead of the string. Code that displays or sends
+ * a text reads it first (`BlobStore.load`), so long texts do not enlarge a fold, and folding never waits for a file.
  */
 
-/** UTF-8 bytes; longer strings are kept in files of their own. */
+/** UTF-8 bytes; longer strings are stored in files of their own. */
 export const LONG_TEXT_BYTES = 16_384;
-/** A UTF-16 unit takes at most three bytes, so shorter strings need no counting. */
+/** A UTF-16 unit needs at most three bytes, so shorter strings need no counting. */
 export const SURELY_SHORT_UNITS = Math.floor(LONG_TEXT_BYTES / 3);
 
-/** A long string that is kept in a file. */
+/** A reference to a long string that is stored in a file. */
 export class BlobText {
   /** SHA-256 of its bytes, in hex. */
   readonly blob: string;
   /** Its length in UTF-8. */
   readonly bytes: number;
-  /** One that was just stored holds its string for the frame of the record it goes into. */
+  /** The string of a text that was just stored, for the frame of its record. */
   readonly #held: string | undefined;
 
   constructor(blob: string, bytes: number, held?: string) {
@@ -30,9 +30,9 @@ export class BlobText {
 
 export type Text = string | BlobText;
 
-/** Members that may hold a long text, wherever in a record they stand. */
+/** Members that may be a long text, at any depth of a record. */
 const textMembers = ['text', 'think', 'encrypted', 'url', 'arguments', 'output', 'note', 'prompt'] as const;
-/** Members that may hold long texts at any depth. */
+/** Members that may contain long texts at any depth. */
 const looseMembers = ['args', 'display', 'toolInput', 'tool_input_display'] as const;
 
 type TextMember = (typeof textMembers)[number];
@@ -43,10 +43,10 @@ const looseMember: ReadonlySet<string> = new Set(looseMembers);
 
 /** Whether a member's string may be a `BlobText`; the same rule as `Stored` states for types. */
 export const mayBeText = (key: string, loose: boolean): boolean => loose || textMember.has(key);
-/** Whether everything below a member may be. */
+/** Whether all strings below a member may be. */
 export const isLoose = (key: string, loose: boolean): boolean => loose || looseMember.has(key);
 
-/** A value as it stands in records. */
+/** The type of a value in records. */
 export type Stored<T> = unknown extends T
   ? T
   : T extends BlobText
@@ -63,7 +63,7 @@ type StoredMember<K, V> = K extends LooseMember
       ? StoredText<V>
       : Stored<V>;
 
-/** A member that may be a long text itself; a plain string where it stands alone. */
+/** The type of a member that may be a long text; `Stored` leaves a plain string unchanged. */
 export type StoredText<V> = unknown extends V ? V : V extends string ? (string extends V ? Text : V) : Stored<V>;
 
 type Loose<V> = unknown extends V
@@ -78,7 +78,7 @@ type Loose<V> = unknown extends V
         ? { [K in keyof V]: Loose<V[K]> }
         : V;
 
-/** The same with all texts read in. */
+/** The type with all texts read. */
 export type Whole<T> = unknown extends T
   ? T
   : T extends BlobText
@@ -87,7 +87,7 @@ export type Whole<T> = unknown extends T
       ? { [K in keyof T]: Whole<T[K]> }
       : T;
 
-/** All texts below a value that are kept in files. */
+/** Collects all texts below a value. */
 export function blobTexts(value: unknown, found: BlobText[] = []): BlobText[] {
   if (value instanceof BlobText) found.push(value);
   else if (Array.isArray(value)) for (const item of value) blobTexts(item, found);
@@ -95,9 +95,9 @@ export function blobTexts(value: unknown, found: BlobText[] = []): BlobText[] {
   return found;
 }
 
-/** The value with strings in place of its texts, where it may have `any`; what holds none is not copied. */
+/** Replaces the texts of a value by strings, unless `any` is false; objects without texts are not copied. */
 export function withTexts<T>(value: T, read: (text: BlobText) => string, any = true): Whole<T> {
-  // `replaced` changes nothing but the texts, as the type says.
+  // `replaced` changes only the texts, as the type states.
   return (any ? replaced(value, read) : value) as Whole<T>;
 }
 

@@ -1,4 +1,4 @@
-/** Token estimates where nothing was measured: deliberately simple, the same for every model. */
+/** Token estimates without a measurement: deliberately simple, the same for every model. */
 import type { ContextMessage, Part, ToolSchema } from '#schema/engine.ts';
 import { isLong } from './blobs.ts';
 import type { Stored, Text } from './texts.ts';
@@ -6,8 +6,8 @@ import type { Stored, Text } from './texts.ts';
 const MEDIA_PART_TOKENS = 2000;
 
 /**
- * `ceil(ascii characters / 4)` plus one for every other character; of a long text a quarter of its bytes, whether its
- * string is at hand or not: an estimate must not depend on that.
+ * Estimates `ceil(ascii characters / 4)` plus one for every other character; for a long text a quarter of its bytes,
+ * whether its string is in memory or not: the estimate must not depend on that.
  */
 export function estimateText(text: Text): number {
   if (typeof text !== 'string') return Math.ceil(text.bytes / 4);
@@ -28,7 +28,7 @@ export function estimateMessages(messages: readonly Stored<ContextMessage>[]): n
   return messages.reduce((tokens, message) => tokens + estimateMessage(message), 0);
 }
 
-/** Messages are never changed once they stand in a context, so each is estimated once. */
+/** Memoized by message: messages of a context are immutable. */
 const estimates = new WeakMap<Stored<ContextMessage>, number>();
 
 function estimateMessage(message: Stored<ContextMessage>): number {

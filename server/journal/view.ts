@@ -1,4 +1,4 @@
-/** How far a journal has been read or written, and its fold up to there. */
+/** The part of a journal that has been read or written, and its fold. */
 import { newUlid } from '#server/ids.ts';
 import { errorCode } from '#server/files/errno.ts';
 import type { BlobStore } from './blobs.ts';
@@ -15,40 +15,40 @@ export interface JournalView {
   state: LogState;
   /** Highest number so far. */
   seq: number;
-  /** Bytes of complete lines; 0 when the file has not even a header. */
+  /** Bytes of complete lines; 0 without a complete header. */
   length: number;
-  /** Where the session's own lines begin, behind copied ones. */
+  /** Byte offset of the session's own lines, after copied ones. */
   ownStart: number;
-  /** Sparse: where the line of a number stands. */
+  /** Sparse index: the byte offsets of the lines of some numbers. */
   marks: { seq: number; offset: number }[];
-  /** A record that lacks what its type has broke the fold in the middle of a line: `state` is of no use. */
+  /** A record that lacks members of its type failed the fold in the middle of a line: `state` must not be used. */
   broken: boolean;
 }
 
-/** Told of each line in front of its fold; what it returns is called behind it. */
+/** Called for each line before its fold; the returned function is called after the fold. */
 export type LineListener = (batch: Batch, sent: SentRecord[]) => Promise<() => void> | (() => void) | void;
 
 /** Bytes between two marks. */
 const MARK_BYTES = 64 * 1024;
 
-/** The header of a stream that starts now. */
+/** The header of a new stream. */
 export function newHeader(sessionId: string, createdAt: number): JournalHeader {
   const epoch = `ep_${newUlid()}`;
   return { type: 'metadata', format: JOURNAL_FORMAT, session_id: sessionId, epoch, created_at: createdAt };
 }
 
-/** The view of a file in which nothing was found; `header` stands for the one to be written. */
+/** The view of an empty or missing file; `header` is the one to be written. */
 export function emptyView(header: JournalHeader, projections: readonly FeatureProjection[]): JournalView {
   return { header, state: initialState(header, projections), seq: 0, length: 0, ownStart: 0, marks: [], broken: false };
 }
 
-/** Records of a line that clients get: those of copied lines they never do. */
+/** Records of a line that clients receive; none for copied lines. */
 const sentIn = (view: JournalView, { records }: Batch, offset: number): SentRecord[] =>
   offset < view.ownStart ? [] : records.filter(isSent);
 
 /**
- * Folds a line that is in the file at that place, of which so many records were folded before; throws 50001 when it
- * cannot, and then the view is broken.
+ * Folds a line that is stored at this offset and whose first `before` records were folded earlier. Throws
+ * `internal.error` on failure, and then the view is broken.
  */
 export function foldLine(view: JournalView, batch: Batch, offset: number, end: number, before = 0): SentRecord[] {
   const sent = sentIn(view, batch, offset);
@@ -68,9 +68,9 @@ export function foldLine(view: JournalView, batch: Batch, offset: number, end: n
 }
 
 /**
- * Reads on from where the view stands to the last complete line, changing the view. A missing file, or one without a
- * complete first line, leaves it empty. Throws 50001 naming the offset of a damaged line. A broken view starts anew, so
- * that no line is folded twice.
+ * Reads from the view's end to the last complete line, updating the view. A missing file, or one without a complete
+ * first line, leaves it empty. Throws `internal.error` naming the offset of a damaged line. A broken view is read from
+ * the start, so that no line is folded twice.
  */
 export async function readOn(view: JournalView, dir: string, blobs: BlobStore, onLine?: LineListener): Promise<void> {
   const file = await openIfThere(dir);

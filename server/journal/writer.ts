@@ -1,16 +1,16 @@
-/** The end of a journal file that is written to: whole lines or nothing. */
+/** Appends to a journal file: each write is complete or has no effect. */
 import { journalFiles, type JournalFiles } from './journal-files.ts';
 
 /** Milliseconds between the first unsynced byte and the background `fdatasync`. */
 export const SYNC_DELAY_MS = 250;
 
 export interface JournalWriter {
-  /** Bytes of good lines. */
+  /** Bytes of complete lines. */
   length(): number;
   /**
-   * Passes the text to the operating system. On an error or a short write it truncates the file to the last good line and
-   * throws; it writes nothing and throws what `fence` throws, or an error where the file does not have the expected length.
-   * No write follows a failed one.
+   * Passes the text to the operating system. On an error or a short write it truncates the file to the last complete
+   * line and throws. It throws without writing when `fence` throws or the file does not have the expected length. No
+   * write follows a failed one.
    */
   write(text: string): void;
   /** Waits until everything written is on the disk. */
@@ -19,18 +19,18 @@ export interface JournalWriter {
 }
 
 export interface WriterOptions {
-  /** Called before each change of the file; throws when another server owns the session now. */
+  /** Called before each change of the file; throws when another server owns the session. */
   fence(): void;
-  /** Bytes of good lines; what is behind them is torn and is cut off. */
+  /** Bytes of complete lines; torn bytes after them are truncated. */
   length: number;
-  /** Runs before each `fdatasync`: what the lines refer to must be on the disk first. */
+  /** Runs before each `fdatasync`: files to which the lines refer must be on the disk first. */
   beforeSync(): Promise<void>;
-  /** A sync in the background failed. */
+  /** Called when a sync in the background failed. */
   onSyncError(error: unknown): void;
   files?: JournalFiles | undefined;
 }
 
-/** Opens the journal in a folder for writing, making it when it is missing. Throws what the file system throws. */
+/** Opens the journal in a folder for writing, creating it if it is missing. Throws errors of the file system. */
 export function openWriter(dir: string, options: WriterOptions): JournalWriter {
   const file = (options.files ?? journalFiles).openToWrite(dir);
   let { length } = options;
@@ -39,7 +39,7 @@ export function openWriter(dir: string, options: WriterOptions): JournalWriter {
   let failure: { error: unknown } | undefined;
   let syncing: Promise<void> = Promise.resolve();
   try {
-    // Reading the journal took time in which this process may have been suspended.
+    // Fencing: this process may have been suspended while it read the journal.
     options.fence();
     file.truncate(length);
   } catch (error) {
@@ -56,7 +56,7 @@ export function openWriter(dir: string, options: WriterOptions): JournalWriter {
     await file.sync();
   }
 
-  /** One after another, so that `close` never closes a descriptor in use. */
+  /** Serialized, so that `close` never closes a descriptor in use. */
   function sync(): Promise<void> {
     const next = syncing.then(syncNow);
     syncing = next.catch(() => undefined);
@@ -77,7 +77,7 @@ export function openWriter(dir: string, options: WriterOptions): JournalWriter {
         throw new Error(`only ${written} of ${bytes.length} bytes could be written: is the disk full?`);
       }
     } catch (error) {
-      // A larger file is not our work, and not ours to cut.
+      // A larger file was written by another process and must not be truncated.
       if (file.size() <= length + bytes.length) file.truncate(length);
       throw error;
     }

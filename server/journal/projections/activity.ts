@@ -1,4 +1,4 @@
-/** What counts as a session's activity, and what clients were told of it: `event.session.work_changed`. */
+/** The activity of a session, and the last `event.session.work_changed` that was published of it. */
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { DurableFields } from '#schema/events/catalogue.ts';
 import type { PendingInteraction, TurnOutcome } from '#schema/scalars.ts';
@@ -12,14 +12,14 @@ export interface ActivityState {
   compactions: Set<string>;
   /** Ids of running background tasks. */
   tasks: Set<string>;
-  /** Ids of what waits for a person. */
+  /** Ids of pending interactions. */
   approvals: Set<string>;
   questions: Set<string>;
-  /** Main's last turn end, absent while its turn runs. */
+  /** Outcome of the main agent's last turn, absent while its turn runs. */
   outcome: TurnOutcome | undefined;
-  /** Main was disposed of: clients are told no outcome until it lives again. */
+  /** The main agent was disposed: no outcome is published until it is created again. */
   disposed: boolean;
-  /** What clients were told last. */
+  /** The activity that was published last. */
   told: WorkFacts | undefined;
 }
 
@@ -36,7 +36,7 @@ export const idleActivity = (): ActivityState => ({
   told: undefined,
 });
 
-/** Whether any turn, background task or compaction runs, of whatever agent. */
+/** Whether a turn, background task or compaction of any agent runs. */
 export function isBusy({ turns, compactions, tasks }: ActivityState): boolean {
   return turns.size > 0 || compactions.size > 0 || tasks.size > 0;
 }
@@ -45,13 +45,13 @@ export function mainTurnActive(state: ActivityState): boolean {
   return state.turns.has(MAIN_AGENT);
 }
 
-/** Of any agent; an approval wins over a question. */
+/** The pending interaction of any agent; an approval takes precedence over a question. */
 export function pendingInteraction({ approvals, questions }: ActivityState): PendingInteraction {
   if (approvals.size > 0) return 'approval';
   return questions.size > 0 ? 'question' : 'none';
 }
 
-/** The activity as clients read it; work that has no record of its own counts as `held`. */
+/** The activity as clients receive it; `held` marks a running operation without a record of its own. */
 export function workFacts(state: ActivityState, held = false): WorkFacts {
   return {
     busy: held || isBusy(state),
@@ -61,7 +61,7 @@ export function workFacts(state: ActivityState, held = false): WorkFacts {
   };
 }
 
-/** Takes a record, or the draft of one, into account. */
+/** Applies a record, or the draft of one. */
 export function applyActivity(state: ActivityState, record: Draft): void {
   switch (record.type) {
     case 'agent.created':
@@ -115,7 +115,7 @@ export function applyActivity(state: ActivityState, record: Draft): void {
       break;
     }
     case 'forked':
-      // What runs is closed by the settling records behind it; nobody was told anything of the copy yet.
+      // The settling records after it close running operations; nothing was published about the copy yet.
       state.told = undefined;
       break;
   }

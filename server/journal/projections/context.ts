@@ -1,60 +1,60 @@
-/** What the model sees, per agent. */
+/** The model's context, per agent. */
 import type { ContextMessage, Part, ToolOutput } from '#schema/engine.ts';
 import type { AgentConfigFields, InternalFields, EventRecord, JournalRecord } from '../records.ts';
 import { BlobText, type Stored, type Text } from '../texts.ts';
 import { estimateText, estimateTools } from '../token-estimate.ts';
 import type { FeatureFolds } from './feature-projection.ts';
 
-/** An approval given for the session: the call's rule, and the directory it holds for. */
+/** An approval for the whole session: the call's rule, and the directory to which it is limited. */
 export interface RememberedRule {
   rule: string;
   dir?: string;
 }
 
-/** What an undo of this anchor restores. */
+/** The state that an undo of this anchor restores. */
 export interface Checkpoint {
-  /** How many notifications had been delivered, and nested instruction files named. */
+  /** Numbers of delivered notifications and of named nested instruction files. */
   delivered: number;
   agentsMd: number;
-  /** What features saved, by name. */
+  /** Values saved by features, by name. */
   features: Record<string, unknown>;
 }
 
-/** Never changed in place: a copy of the list is a copy of the context. */
+/** Immutable: a copy of the list is a copy of the context. */
 export interface ContextEntry {
   readonly message: Stored<ContextMessage>;
-  /** Of entries made by a step. */
+  /** Set on entries that a step created. */
   readonly turnId?: number;
   readonly step?: number;
-  /** On undo anchors that no compaction has passed. */
+  /** Set on undo anchors that no compaction has passed. */
   readonly checkpoint?: Checkpoint;
 }
 
 export interface TokenAnchor {
-  /** Context entries up to and with the measured response. */
+  /** Context entries up to and including the measured response. */
   length: number;
   tokens: number;
 }
 
 export interface ContextState {
-  /** One per step also when it is empty; indexes never move but by a `context.spliced`. */
+  /** One per step, even an empty one; only a `context.spliced` moves indexes. */
   entries: ContextEntry[];
-  /** The rendered system prompt; `""` before the first. */
+  /** The rendered system prompt; `""` before the first rendering. */
   system: Text;
   systemSha256?: string;
-  /** Skill and plugin sections of the first rendering, kept for later ones. */
+  /** Skill and plugin sections of the first rendering, reused by later ones. */
   frozen?: NonNullable<InternalFields['agent.prompt']['frozen']>;
   /** Last values of `agent.config`. */
   config: AgentConfigFields;
   bound?: InternalFields['agent.bound'];
-  /** Size as shown to people. */
+  /** Size as displayed. */
   contextTokens: number;
   anchors: TokenAnchor[];
-  /** So many entries, up to the newest summary, stand for a compacted past: no undo goes behind it. 0 without one. */
+  /** Number of entries, up to the newest summary, that replace compacted ones; no undo crosses it. 0: no summary. */
   barrier: number;
-  /** Ids of the notifications that the model was told, in order. */
+  /** Ids of the notifications that the model received, in order. */
   delivered: Set<string>;
-  /** Stale-file guard: path -> mtime in ms when last read or written. */
+  /** Stale-file guard: path -> mtime in ms as of the last read or write. */
   files: Map<string, number>;
   /** Nested instruction files already named to the model. */
   agentsMd: Set<string>;
@@ -64,22 +64,22 @@ export interface ContextState {
   mcpTools: Map<string, InternalFields['mcp.tools']>;
   /** Rules remembered for the session; one list shared by all agents. */
   rules: RememberedRule[];
-  /** Tools switched off for the session; shared by all agents. */
+  /** Tools disabled for the session; shared by all agents. */
   disabledTools: string[];
   /** The running step's entry and its calls without result. */
   open: { index: number; calls: Set<string> } | undefined;
-  /** Between an undo's splice and its `context.undone`. */
+  /** Set between an undo's splice and its `context.undone`. */
   undoing: Checkpoint | undefined;
 }
 
 export interface Contexts {
   /** By agent id. */
   agents: Map<string, ContextState>;
-  /** Asked at undo anchors. */
+  /** Queried for checkpoints at undo anchors. */
   features: FeatureFolds;
 }
 
-/** Entries as messages, in order; what a request leaves out or moves, `server/models/request-history.ts` says. */
+/** Entries as messages, in order; `server/models/request-history.ts` omits or moves some in a request. */
 export function requestMessages(context: ContextState): Stored<ContextMessage>[] {
   return context.entries.map((entry) => entry.message);
 }
@@ -92,19 +92,19 @@ export function isUndoAnchor(message: Pick<Stored<ContextMessage>, 'role' | 'ori
   return (origin.kind === 'skill_activation' || origin.kind === 'plugin_command') && origin.trigger === 'user-slash';
 }
 
-/** Nothing was asked of the model since its context was compacted: what reminders had told it is gone. */
+/** Whether no model request followed the last compaction, which removed the earlier reminders. */
 export function beginsAnew({ barrier, entries }: Pick<ContextState, 'barrier' | 'entries'>): boolean {
   if (barrier === 0) return false;
   for (let at = barrier; at < entries.length; at += 1) if (entries[at]?.step !== undefined) return false;
   return true;
 }
 
-/** The agent's context; an empty one, not kept, before the agent is first named. */
+/** The agent's context; an empty one, not stored, before the agent's first record. */
 export function readContext(contexts: Contexts, agent: string): ContextState {
   return contexts.agents.get(agent) ?? emptyContext(contexts);
 }
 
-/** The agent's context, made when it is first named. */
+/** The agent's context, created at its first record. */
 function contextOf(contexts: Contexts, agent: string): ContextState {
   const known = contexts.agents.get(agent);
   if (known) return known;
@@ -165,7 +165,7 @@ function splice(contexts: Contexts, record: EventRecord<'context.spliced'>): voi
   });
   const removed = context.entries.splice(start, deleteCount, ...added);
   const { anchors } = context;
-  // They ascend.
+  // Anchors ascend by `length`.
   if ((anchors.at(-1)?.length ?? 0) > start) context.anchors = anchors.filter(({ length }) => length <= start);
   context.contextTokens = record.tokens;
   if (x?.cause === 'compaction') {
@@ -175,7 +175,7 @@ function splice(contexts: Contexts, record: EventRecord<'context.spliced'>): voi
   if (x?.cause === 'undo') context.undoing = removed.find((entry) => entry.checkpoint)?.checkpoint;
 }
 
-/** An entry that a step made. */
+/** Creates the entry of a step. */
 function stepEntry(
   message: Stored<ContextMessage>,
   turnId: number | undefined,
@@ -225,7 +225,7 @@ function toolTokens({ tools = [], text }: InternalFields['agent.tools']): number
   return text === undefined ? estimateTools(tools) : estimateText(text);
 }
 
-/** Sets keep the order in which they grew. */
+/** Sets preserve the order of insertion. */
 const firstOf = <T>(grown: ReadonlySet<T>, size: number): Set<T> => new Set([...grown].slice(0, size));
 
 function undone(contexts: Contexts, agent: string): void {
@@ -243,7 +243,7 @@ function undone(contexts: Contexts, agent: string): void {
 export const contextProjection = {
   initial: (features: FeatureFolds): Contexts => ({ agents: new Map(), features }),
   apply(contexts: Contexts, record: JournalRecord): void {
-    // Not for every record: one that no rule names must leave no trace.
+    // Called only for handled types: other records must not create a context.
     const at = () => contextOf(contexts, record.agent);
     switch (record.type) {
       case 'context.spliced':

@@ -1,22 +1,22 @@
-/** What the journal tells of a session's header. */
+/** Fields of the session's index row that the journal contains. */
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { TitleKind } from '../records.ts';
 import type { Projection } from './projection.ts';
 
 export interface IndexState {
   workspaceId: string;
-  /** `""` in a journal that tells none. */
+  /** `""` in a journal without one. */
   cwd: string;
-  /** `""` when none. */
+  /** `""` without a title. */
   title: string;
   titleKind: TitleKind;
   lastPrompt: string | undefined;
   /** Milliseconds; from the header. */
   createdAt: number;
-  /** Milliseconds; `state.json` may know a later one. */
+  /** Milliseconds; `state.json` may have a later one. */
   updatedAt: number;
   forkedFrom: string | undefined;
-  /** Custom metadata as of the creation; `state.json` has what changed since. */
+  /** Custom metadata as of the creation; `state.json` has later changes. */
   custom: Record<string, unknown>;
 }
 

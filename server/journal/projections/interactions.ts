@@ -1,9 +1,9 @@
-/** What waits for a person, and how the last that waited ended: approvals and questions of all agents. */
+/** Approvals and questions of all agents: the pending ones, and how the last others ended. */
 import type { Approval, Question } from '#schema/interaction.ts';
 import type { Stored } from '../texts.ts';
 import type { Projection } from './projection.ts';
 
-/** Ends kept, to tell "already resolved" and "expired" from "never existed". */
+/** Number of stored ends, which distinguish "already resolved" and "expired" from "never existed". */
 const REMEMBERED_ENDS = 256;
 
 export interface PendingApproval {
@@ -14,7 +14,7 @@ export interface PendingApproval {
 export interface PendingQuestion {
   agent: string;
   question: Stored<Question>;
-  /** Of a background question, which outlives its turn. */
+  /** Set for a background question, which outlives its turn. */
   taskId?: string;
 }
 
@@ -22,7 +22,7 @@ export interface InteractionsState {
   /** Oldest first, by id. */
   approvals: Map<string, PendingApproval>;
   questions: Map<string, PendingQuestion>;
-  /** By id, oldest first; of approvals and questions together. */
+  /** By id, oldest first; approvals and questions together. */
   ended: Map<string, 'resolved' | 'expired'>;
 }
 

@@ -1,50 +1,50 @@
 /**
- * The main agent's message list as REST shows it: for each message the place of its body in the journal. Bodies are
- * read from the file when a page is asked for (message-pages.ts).
+ * The main agent's message list as REST returns it: for each message the position of its body in the journal. Bodies
+ * are read from the file when a page is requested (message-pages.ts).
  */
 import type { Message } from '#schema/message.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { JournalHeader } from '../header.ts';
 import type { EventRecord, JournalRecord } from '../records.ts';
 
-/** Where a message's body stands. Replaced when it moves, never changed. */
+/** Position of a message's body. Immutable: replaced when it changes. */
 export interface MessagePlace {
-  /** Absent: made of the session's id and the place in the list. */
+  /** Absent: derived from the session's id and the message's index. */
   id?: string;
   role: Message['role'];
   /** Milliseconds; strictly increases along the list. */
   t: number;
-  /** Byte offset of the line, and the number of the record in it. */
+  /** Byte offset of the line, and index of the record in it. */
   line: number | undefined;
   record: number;
-  /** Number of the message in a record that holds several. */
+  /** Index of the message in a record that has several. */
   message?: number;
-  /** The record itself while it stands in no line. */
+  /** The record itself while it is in no line. */
   unwritten?: JournalRecord;
 }
 
 export interface MessagesState {
   sessionId: string;
-  /** Everything ever said but what was undone; compaction appends to it. Oldest first. */
+  /** All messages except undone ones; compaction appends to it. Oldest first. */
   history: MessagePlace[];
-  /** For each context entry of main its place in `history`. */
+  /** For each context entry of the main agent its index in `history`. */
   places: number[];
-  /** The running step's place and its calls without result. */
+  /** Index of the running step's message, and its calls without result. */
   open: { place: number; calls: Set<string> } | undefined;
 }
 
-/** Where a record stands; `line` is absent for one that is folded but not written. */
+/** Position of a record; `line` is absent for one that is folded but not written. */
 export interface RecordPlace {
   line: number | undefined;
   record: number;
 }
 
-/** A message's id: its own, else one of its place. */
+/** A message's id: the recorded one, else one derived from its index. */
 export function messageId({ sessionId, history }: MessagesState, index: number): string {
   return history[index]?.id ?? `msg_${sessionId}_${String(index).padStart(6, '0')}`;
 }
 
-/** The place of a message; -1 when there is none of this id. */
+/** The index of a message; -1 for an unknown id. */
 export function placeOfMessage(state: MessagesState, id: string): number {
   return state.history.findIndex((_, index) => messageId(state, index) === id);
 }
@@ -73,7 +73,7 @@ function spliced(state: MessagesState, record: EventRecord<'context.spliced'>, t
   if (x?.cause === 'undo' || x?.cause === 'remove') drop(state, new Set(removed));
 }
 
-/** Takes places out of the history, in practice always its tail. */
+/** Removes messages from the history, in practice always its tail. */
 function drop(state: MessagesState, gone: Set<number>): void {
   const moved = new Map<number, number>();
   state.history.forEach((_, index) => {
@@ -124,7 +124,7 @@ function applyMain(state: MessagesState, record: JournalRecord, t: number, at: R
   }
 }
 
-/** As other projections, but that it is told where the record stands. */
+/** Like other projections, but `apply` also receives the record's position. */
 export const messagesProjection = {
   initial: (header: JournalHeader): MessagesState => ({
     sessionId: header.session_id,
@@ -135,7 +135,7 @@ export const messagesProjection = {
   apply(state: MessagesState, record: JournalRecord, t: number, at: RecordPlace): void {
     if (record.agent === MAIN_AGENT) applyMain(state, record, t, at);
   },
-  /** What was folded without a line now stands in one. */
+  /** Sets the line of records that were folded before they were written. */
   written(state: MessagesState, line: number): void {
     state.history = state.history.map((place) => {
       if (place.line !== undefined) return place;

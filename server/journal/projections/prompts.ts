@@ -8,20 +8,20 @@ export interface OpenPrompt {
   promptId: string;
   content: Stored<ContentPart>[];
   createdAt: string;
-  /** Absent = user. */
+  /** Absent for a prompt of a user. */
   origin?: Origin;
   /** `steered` settles with the active prompt. */
   state: 'accepted' | 'queued' | 'active' | 'steered';
 }
 
 export interface AgentPrompts {
-  /** Ids ever accepted; undo, compaction and fork free none. One that is not in `open` is settled. */
+  /** Ids ever accepted; undo, compaction and fork release none. An id that is not in `open` is settled. */
   used: Set<string>;
   /** Accepted and not settled, in the order of acceptance. */
   open: Map<string, OpenPrompt>;
   /** Id of the running turn's prompt; a subagent's instruction has one too, without being in `open`. */
   active: string | undefined;
-  /** Messages of steered prompts that no step has taken yet, each behind the reminders that belong to it. */
+  /** Messages of steered prompts that no step has included yet, each after its reminders. */
   entering: Stored<ContextMessage>[];
 }
 

@@ -1,4 +1,4 @@
-/** What runs and what is set: session status, snapshot, and what crash recovery closes. */
+/** Running operations and modes: for session status, snapshot and crash recovery. */
 import type { RunningTool } from '#schema/message.ts';
 import type { InternalFields, EventRecord, SwarmTrigger } from '../records.ts';
 import type { Stored } from '../texts.ts';
@@ -7,7 +7,7 @@ import type { Projection } from './projection.ts';
 export interface OpenStep {
   step: number;
   stepId: string;
-  /** Calls of the response without result, in call order; whether `tool.call.started` was written. */
+  /** Calls of the response without result, in call order; `started`: `tool.call.started` was written. */
   calls: Map<string, { started: boolean }>;
 }
 
@@ -16,12 +16,12 @@ export interface OpenTurn {
   /** Time of its `turn.started`, ms. */
   startedAt: number;
   promptId?: string;
-  /** Also a failed one that waits for its retry. */
+  /** Also a failed step that waits for its retry. */
   step?: OpenStep;
 }
 
 export interface AgentStatus {
-  /** As its first creation told it. */
+  /** Internal members of its `agent.created`. */
   birth?: EventRecord<'agent.created'>['x'];
   turn?: OpenTurn;
   compaction?: { startedAt: number };
@@ -33,7 +33,7 @@ export interface AgentStatus {
 export interface StatusState {
   /** In the order of creation. */
   agents: Map<string, AgentStatus>;
-  /** Spawned and not ended, oldest first, by the child's id, with the agent that called it. */
+  /** Spawned and not ended, oldest first, by the child's id; `caller` is the agent that called it. */
   subagents: Map<string, { caller: string }>;
   /** Running user shell commands, oldest first, by command id. */
   shells: Map<string, { agent: string } & InternalFields['shell.begun']>;

@@ -1,28 +1,28 @@
-/** Tasks in the background, running and ended: what a client reads of those of earlier runs, and what an agent was told. */
+/** Background tasks, running and ended: for clients, also after a restart, and for the notifications of agents. */
 import type { TaskInfo } from '#schema/events/tasks.ts';
 import type { ProcessIdentity } from '#server/processes/process-identity.ts';
 import type { Stored } from '../texts.ts';
 import type { Projection } from './projection.ts';
 
 export interface KnownTask {
-  /** The agent that it belongs to. */
+  /** The agent that owns the task. */
   agent: string;
   info: TaskInfo;
-  /** Of an ended one: the last of its output or of what it said, and the file that holds all of its output. */
+  /** End of an ended task's output or reply; `file` contains the whole output. */
   outputTail: string;
   file?: { path: string; bytes: number };
   /** The process of a command that runs, or was lost with its server and may still run. */
   process?: ProcessIdentity;
-  /** What a subagent said at its end. */
+  /** The final reply of a subagent, or its error. */
   result?: string;
-  /** What a question was answered; nothing when it was dismissed. */
+  /** The answers to a question; empty when it was dismissed. */
   answers?: Stored<Record<string, string>>;
 }
 
 export interface TasksState {
   /** Oldest first, by id. */
   tasks: Map<string, KnownTask>;
-  /** The tasks that wait for an answer, by the question's id. */
+  /** Ids of the tasks that wait for an answer, by the question's id. */
   questions: Map<string, string>;
 }
 
@@ -70,7 +70,7 @@ export const tasksProjection: Projection<TasksState> = {
         break;
       }
       case 'forked':
-        // The processes belong to the session that was copied.
+        // The processes belong to the original session.
         for (const task of state.tasks.values()) delete task.process;
         break;
       case 'subagent.completed': {
@@ -96,6 +96,6 @@ export const tasksProjection: Projection<TasksState> = {
   },
 };
 
-/** Those that run, oldest first. */
+/** The running tasks, oldest first. */
 export const runningTasks = ({ tasks }: TasksState): KnownTask[] =>
   [...tasks.values()].filter(({ info }) => info.status === 'running');

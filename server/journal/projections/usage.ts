@@ -1,4 +1,4 @@
-/** Tokens spent, per agent. Undo, compaction and fork keep the sums. */
+/** Tokens used, per agent. Undo, compaction and fork do not reduce the sums. */
 import type { TokenUsage } from '#schema/engine.ts';
 import type { Projection } from './projection.ts';
 
