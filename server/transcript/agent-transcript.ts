@@ -1,4 +1,4 @@
-/** An agent's transcript as the mapper keeps it: the reduced state, and what it must remember to number what comes. */
+/** An agent's transcript as the mapper maintains it: the reduced state, and what is needed to number new items. */
 import type { UsageState } from '#server/journal/projections/usage.ts';
 import type { Attachment, EventRecord } from '#server/journal/records.ts';
 import type { Stored } from '#server/journal/texts.ts';
@@ -22,20 +22,22 @@ import {
 export interface Entered {
   message: Stored<ContextMessage>;
   attachments: readonly Stored<Attachment>[];
-  /** Number of its record, and of the step's that took it; kept then while an undo may take the step alone. */
+  /**
+   * Number of its record, and of the record of the step that included it; set while an undo may remove only the step.
+   */
   at: number;
   takenAt?: number;
-  /** What the step showed of it. */
+  /** Its text as the step contains it. */
   text?: string | object;
 }
 
-/** A message that an undo may cut at. */
+/** A message at which an undo may cut. */
 export interface CutPoint {
-  /** Its place in the agent's context. */
+  /** Its index in the agent's context. */
   index: number;
-  /** Number of the record where its part of the transcript begins. */
+  /** Number of the first record of its part of the transcript. */
   at: number;
-  /** Of one that opened a turn: what was set when it came. */
+  /** Values at the time of a message that opened a turn. */
   saved?: { todos: readonly Held<Todo>[]; plan: Held<MetaPlan> | undefined };
 }
 
@@ -45,37 +47,37 @@ export interface AgentTranscript {
   /** All agents of the session. */
   readonly roster: Map<string, RosterEntry>;
   readonly state: HeldState;
-  /** Numbers given so far: markers of the agent, attachments of its newest turn, user frames of its newest step. */
+  /** Numbers assigned so far: markers of the agent, attachments of its newest turn, user frames of its newest step. */
   markers: number;
   attachments: number;
   userFrames: number;
   entered: Entered[];
-  /** Records folded so far, and the number of that which made an item or a step; those of a compacted past have none. */
+  /** Number of records folded so far, and by item or step the one that created it; no entry for a compacted past. */
   records: number;
   readonly madeAt: Map<string, number>;
   /** In the order of the context. */
   cutPoints: CutPoint[];
-  /** Between the splice of an undo and its end. */
+  /** Set between the splice of an undo and its end. */
   undoing: { start: number; tokens: number } | undefined;
   /** Texts of notifications of background tasks, by task, until they enter. */
   notices: Map<string, string>;
-  /** Context limit as it is now; null is unknown. */
+  /** The current context limit; null is unknown. */
   limit: number | null | undefined;
-  /** Tokens spent. */
+  /** Tokens used. */
   usage: UsageState;
-  /** What streams in the newest step; never of an agent that is only folded. */
+  /** State of the newest step's stream; empty for an agent that is only folded. */
   stream: StreamState;
-  /** Something was told of it. */
+  /** Whether any of its records had operations. */
   begun: boolean;
-  /** Somebody follows: what only lives in this process belongs to it. */
+  /** Whether it is kept up to date for readers: process-local values are then part of the state. */
   live: boolean;
 }
 
 export interface StreamState {
-  /** Text frames begun, and the kind of the newest. */
+  /** Number of text frames begun, and the kind of the newest. */
   frames: number;
   kind: 'text' | 'thinking' | undefined;
-  /** Frames whose text has grown since it was last sent whole. */
+  /** Frames whose text has grown since it was last sent as a whole. */
   grown: Set<string>;
 }
 
@@ -107,13 +109,13 @@ export const newAgentTranscript = (
 
 export const turnIdOf = (turnId: number): string => `t${turnId}`;
 
-/** The turn that runs. */
+/** The running turn. */
 export function openTurn({ state }: AgentTranscript): HeldTurn | undefined {
   const turn = state.items.findLast((item) => item.kind === 'turn');
   return turn?.state === 'running' ? turn : undefined;
 }
 
-/** The step that runs, or waits for its retry. */
+/** The step that runs or waits for its retry. */
 export function openStep(agent: AgentTranscript): HeldStep | undefined {
   const step = openTurn(agent)?.steps.at(-1);
   return step?.state === 'running' ? step : undefined;
@@ -141,7 +143,7 @@ export function findTool({ state }: AgentTranscript, toolCallId: string): FoundF
   return undefined;
 }
 
-/** The operation that changes the frame of a call; none when there is no such frame. */
+/** The operation that changes the frame of a call; none without such a frame. */
 export function toolOps(agent: AgentTranscript, toolCallId: string, change: Partial<HeldToolFrame>): HeldOp[] {
   const found = findTool(agent, toolCallId);
   if (!found) return [];
@@ -149,7 +151,7 @@ export function toolOps(agent: AgentTranscript, toolCallId: string, change: Part
   return [{ op: 'frame.upsert', turnId, stepId, frame: { ...frame, ...change } }];
 }
 
-/** A point in the timeline, behind all that is there. */
+/** A marker at the end of the timeline. */
 export function markerOp(agent: AgentTranscript, marker: string, payload: Record<string, unknown>, t: number): HeldOp {
   agent.markers += 1;
   return {
@@ -158,7 +160,7 @@ export function markerOp(agent: AgentTranscript, marker: string, payload: Record
   };
 }
 
-/** The fields of an event as its frame has them, but for type, time and session. */
+/** The fields of an event as in its frame, without type, time and session. */
 export function eventFields(record: EventRecord): Record<string, unknown> {
   const { seq: _seq, agent, type: _type, x: _x, ...fields } = record;
   return { ...fields, agentId: agent };
@@ -166,7 +168,7 @@ export function eventFields(record: EventRecord): Record<string, unknown> {
 
 export type AgentFacts = NonNullable<HeldState['meta']['agent']>;
 
-/** Tells what of these facts is new, and how full the context is now. */
+/** Returns the operation with the facts that changed, and with the context usage derived from them. */
 export function agentFacts(agent: AgentTranscript, facts: AgentFacts): HeldOp[] {
   const known = agent.state.meta.agent ?? {};
   const contextTokens = facts.contextTokens ?? known.contextTokens;
@@ -185,7 +187,7 @@ export function agentFacts(agent: AgentTranscript, facts: AgentFacts): HeldOp[] 
 
 const isFact = (facts: AgentFacts, name: string): name is keyof AgentFacts => name in facts;
 
-/** The sum of the steps, as a turn shows it. */
+/** The sum of the steps' usage, in the form of a turn's. */
 export function turnUsage(steps: readonly HeldStep[]): HeldTurn['usage'] {
   const sum = { inputTokens: 0, cachedTokens: 0, outputTokens: 0 };
   let any = false;

@@ -1,16 +1,16 @@
-/** How long what has no text of its own may be, as JSON. */
+/** Size bounds, as JSON, of values that are not stored as texts. */
 
-/** Of a marker's payload, of the newest progress of a call, of its data. */
+/** Bound of a marker's payload, and of the newest progress of a call and its data. */
 const MOST_BYTES = 64 * 1024;
-/** Of a member that stays where the whole is too long. */
+/** Bound of a member that remains in a truncated payload. */
 const SMALL_BYTES = 1024;
 
 const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value) ?? '');
 
-/** Whether it may be sent as it is. */
+/** Whether the value may be sent unmodified. */
 export const isShort = (value: unknown): boolean => bytesOf(value) <= MOST_BYTES;
 
-/** The end of a text, as much of it as may be sent. */
+/** The longest end of a text that may be sent. */
 export function lastPart(text: string): string {
   let part = text.slice(-MOST_BYTES);
   for (let bytes = bytesOf(part); bytes > MOST_BYTES; bytes = bytesOf(part)) {
@@ -19,7 +19,7 @@ export function lastPart(text: string): string {
   return part;
 }
 
-/** A payload that is too long keeps its small members. */
+/** Truncates a payload that is too long to its small members. */
 export function boundedPayload(payload: Record<string, unknown>): Record<string, unknown> {
   if (isShort(payload)) return payload;
   const small = Object.entries(payload).filter(([, member]) => bytesOf(member) <= SMALL_BYTES);

@@ -1,6 +1,6 @@
 /**
- * The transcripts of all agents of a session, folded from its records. A state is what the operations of its records make
- * and nothing else, so what is read of a file, what is read live and what a follower has cannot differ.
+ * The transcripts of all agents of a session, folded from its records. A state results from the operations of its
+ * records only, so reads of a file, live reads and followers cannot differ.
  */
 import type { JournalHeader } from '#server/journal/header.ts';
 import { defineFeatureProjection } from '#server/journal/projections/feature-projection.ts';
@@ -13,21 +13,21 @@ import type { HeldOp } from './reducer/state.ts';
 
 export interface TranscriptFold {
   readonly sessionId: string;
-  /** By id; an agent of which nothing was recorded has none. */
+  /** By id; an agent without records has no entry. */
   readonly agents: Map<string, AgentTranscript>;
   /** Main first, then in the order of creation. */
   readonly roster: Map<string, RosterEntry>;
-  /** Somebody follows. */
+  /** Whether the fold is kept up to date for readers. */
   live: boolean;
 }
 
-/** The fold at a journal's beginning. */
+/** The fold at the start of a journal. */
 export function startTranscripts({ session_id }: Pick<JournalHeader, 'session_id'>): TranscriptFold {
   const main: RosterEntry = { agentId: MAIN_AGENT, type: 'main' };
   return { sessionId: session_id, agents: new Map(), roster: new Map([[MAIN_AGENT, main]]), live: false };
 }
 
-/** The agent's transcript, made when something is first told of it. */
+/** The agent's transcript, created at its first record. */
 export function transcriptOf(fold: TranscriptFold, id: string): AgentTranscript {
   const known = fold.agents.get(id);
   if (known) return known;
@@ -36,16 +36,16 @@ export function transcriptOf(fold: TranscriptFold, id: string): AgentTranscript 
   return made;
 }
 
-/** Folds a record; returns the operations that it made in the transcript of its agent. */
+/** Folds a record; returns its operations on the transcript of its agent. */
 export function foldRecord(fold: TranscriptFold, mapper: Mapper, record: JournalRecord, t: number): HeldOp[] {
   const agent = transcriptOf(fold, record.agent);
   const ops = mapper(agent, record, t);
   if (ops.length > 0) agent.begun = true;
-  // A prompt that has settled is never shown again.
+  // A settled prompt is never displayed again.
   for (const op of ops) {
     if (op.op === 'prompt.upsert' && op.prompt.finishedAt !== undefined) agent.state.prompts.delete(op.prompt.promptId);
   }
-  // Nothing waits or runs in a copy.
+  // Prompts of the original neither wait nor run in a copy.
   if (record.type === 'forked') for (const { state } of fold.agents.values()) state.prompts.clear();
   return ops;
 }

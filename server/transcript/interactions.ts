@@ -1,10 +1,10 @@
-/** What people are asked, whatever it is about. */
+/** Transcript operations of interactions, shared by all kinds. */
 import { transcriptCaller, type Caller } from '#schema/caller.ts';
 import type { Interaction } from '#schema/transcript.ts';
 import { toolOps, type AgentTranscript } from './agent-transcript.ts';
 import type { HeldOp } from './reducer/state.ts';
 
-/** It waits for an answer; the call that it is about, if any, names it. */
+/** Adds a pending interaction and refers to it from its call, if it concerns one. */
 export function askedOps(
   agent: AgentTranscript,
   asked: Pick<Interaction, 'interactionId' | 'interactionKind' | 'request'>,
@@ -18,7 +18,7 @@ export function askedOps(
   ];
 }
 
-/** It has ended; one that ended before stays as it is. `by` is the client that answered. */
+/** Ends a pending interaction; others remain unchanged. `by` is the client that answered. */
 export function answeredOps(
   agent: AgentTranscript,
   interactionId: string,

@@ -1,6 +1,6 @@
 /**
- * The transcripts of a session that is loaded: folded from its journal when they are first read, and kept up while somebody
- * reads them, with what streams on top. Each change is a batch of operations with a number.
+ * The transcripts of a loaded session: folded from its journal at the first read, and kept up to date while they are
+ * read, including streamed output. Each change is a numbered batch of operations.
  */
 import type { Clock } from '#server/clock.ts';
 import { followLog, type FollowedLog } from '#server/journal/follow-log.ts';
@@ -13,34 +13,32 @@ import { mapVolatile } from './stream.ts';
 import type { HeldOp } from './reducer/state.ts';
 import { startThinning } from './thinning.ts';
 
-/** Transcripts that are open: what is read of them without an await in between is as of one moment. */
+/** Open transcripts. Reads without an await in between are consistent with each other. */
 export interface OpenTranscripts {
   readonly fold: TranscriptFold;
-  /** The number of the last batch that the agent's state contains; 0 for an agent that there is not. */
+  /** Number of the last batch in the agent's state; 0 for an unknown agent. */
   seq(agentId: string): number;
-  /** The batches behind a number, oldest first; undefined when they do not lead to `seq`. */
+  /** The batches after a number, oldest first; undefined when they do not connect to `seq`. */
   since(agentId: string, seq: number): HeldBatch[] | undefined;
-  /** Told of all that follows, in place of who was before; undefined tells nobody. Over at once where nothing follows. */
+  /** Sets the listener of later changes, replacing the previous one. Calls its `over` immediately if already closed. */
   tell(listener: TranscriptListener | undefined): void;
 }
 
-/** Must neither wait nor throw. */
+/** Must neither block nor throw. */
 export interface TranscriptListener {
-  /** The agent enters the roster now: what the transcript has of it is what it had before. */
+  /** The agent enters the roster; its transcript is empty so far. */
   appears(agentId: string): void;
   batch(agentId: string, batch: HeldBatch): void;
-  /** Nothing is kept up any more: the session goes, or it has to be opened `again`. */
+  /** Updates have ended: the session is unloaded, or has to be opened `again`. */
   over(again: boolean): void;
 }
 
 export interface LiveTranscripts {
-  /** Folds what was recorded, unless that is done. Throws 50001 of a damaged journal. */
+  /** Folds the recorded lines, unless that is done. Throws `internal.error` for a damaged journal. */
   open(): Promise<OpenTranscripts>;
-  /**
-   * Releases the fold unless it was opened after `time` (ms) or has followers; the next `open` folds it again.
-   */
+  /** Evicts the fold unless it was opened after `time` (ms) or has followers; the next `open` folds again. */
   releaseUnread(time: number): void;
-  /** The session goes: nothing is kept up any more. Who asks too late gets what is recorded, without numbers. */
+  /** Ends updates when the session is unloaded. Later readers receive the recorded state, without numbers. */
   close(): void;
 }
 
@@ -48,14 +46,14 @@ export interface LiveTranscriptsDeps {
   log: FollowedLog & { readonly sessionId: string };
   mapper: Mapper;
   journals: OpJournals;
-  /** What the file's beginning has folded to; it is gone on with. */
+  /** A fold of the beginning of the file, which is continued. */
   known?: KnownTranscripts | undefined;
-  /** What agents told that is in no record, in order. */
+  /** Volatile events that are in no record yet, in order. */
   untold(): { agent: string; fact: VolatileFact }[];
   clock: Clock;
 }
 
-/** The fold of all lines up to this byte of the file. */
+/** A fold of all lines up to this byte of the file. */
 export interface KnownTranscripts {
   fold: TranscriptFold;
   length: number;
@@ -63,11 +61,11 @@ export interface KnownTranscripts {
 
 interface Opened extends OpenTranscripts {
   isFollowed(): boolean;
-  /** Nothing is kept up any more; `again` when the session stays. */
+  /** Ends updates; `again` when the session stays loaded. */
   close(again: boolean): void;
 }
 
-/** Creates them; nothing is read before they are opened. */
+/** Creates the transcripts; nothing is read before `open`. */
 export function createLiveTranscripts({ known: folded, ...deps }: LiveTranscriptsDeps): LiveTranscripts {
   let known = folded;
   let opening: Promise<Opened> | undefined;
@@ -120,7 +118,7 @@ async function openNow(deps: LiveTranscriptsDeps, lost: () => void): Promise<Ope
   let listener: TranscriptListener | undefined;
   let closed = false;
 
-  /** An agent that nothing was told of yet begins at 1; the others go on above all numbers of earlier lives. */
+  /** The numbers of a new agent start at 1; others continue above all numbers of earlier loads. */
   function journalOf(agentId: string, base = 0): OpJournal {
     const known = kept.get(agentId) ?? journals.open(base);
     kept.set(agentId, known);
@@ -158,7 +156,7 @@ async function openNow(deps: LiveTranscriptsDeps, lost: () => void): Promise<Ope
     listener = undefined;
   }
 
-  /** A state that could not be kept up is read anew by whoever asks next. */
+  /** Closes on failure: the next reader opens a new fold. */
   function keepUp(call: () => void): void {
     try {
       call();
@@ -171,14 +169,14 @@ async function openNow(deps: LiveTranscriptsDeps, lost: () => void): Promise<Ope
   const upkeep: LogListener = {
     line: (batch) => keepUp(() => line(batch)),
     volatile(agentId, fact) {
-      // Before, it is among what is untold.
+      // Before that, the fact is part of `untold`.
       if (fold.live) keepUp(() => thinning.take(agentId, mapVolatile(transcriptOf(fold, agentId), fact)));
     },
     restarted: () => close(true),
   };
   stop = await followLog(log, upkeep, known?.length);
   fold.live = true;
-  // The time of the last line as well: the clock may have been set back since an earlier life of the session.
+  // Includes the time of the last line: the clock may have been set back since an earlier load.
   const base = Math.max(clock.now(), log.state.lastTime, journals.highest + 1);
   for (const [id, agent] of fold.agents) {
     agent.live = true;

@@ -1,6 +1,6 @@
 /**
- * From records to operations. The rows say what a record of each type makes; they are the only code of the transcript that
- * knows records. A feature's rows come behind the core's, in the order of the features.
+ * Maps records to operations. The rows define the operations of each record type; they are the only code of the
+ * transcript that depends on records. Rows of features follow those of the core, in the order of the features.
  */
 import type { JournalRecord } from '#server/journal/records.ts';
 import type { AgentTranscript } from './agent-transcript.ts';
@@ -17,10 +17,10 @@ import { turnRows } from './rows/turns.ts';
 import { noteMade, undoRows } from './rows/undo.ts';
 import type { TranscriptRows } from './transcript-rows.ts';
 
-/** Maps a record and applies what it makes; the operations of one record are one batch. */
+/** Maps a record and applies its operations; the operations of one record are one batch. */
 export type Mapper = (agent: AgentTranscript, record: JournalRecord, t: number) => HeldOp[];
 
-/** In the order in which operations of one record stand: a prompt is told of before the turn that it opens. */
+/** Order of the operations of one record: a prompt precedes the turn that it opens. */
 const coreRows: readonly TranscriptRows[] = [
   rosterRows,
   promptRows,
@@ -33,7 +33,7 @@ const coreRows: readonly TranscriptRows[] = [
   undoRows,
 ];
 
-/** The mapper of a program with these features. */
+/** Creates the mapper of a program with these features. */
 export function createMapper(features: readonly TranscriptRows[]): Mapper {
   const rows = rowsByType([...coreRows, ...features]);
   return (agent, record, t) => {
@@ -52,7 +52,7 @@ export function createMapper(features: readonly TranscriptRows[]): Mapper {
   };
 }
 
-/** The tables as one; each row is called with records of its own type alone. */
+/** Merges the tables; each row is called only with records of its own type. */
 function rowsByType(tables: readonly TranscriptRows[]): Map<string, Mapper[]> {
   const rows = new Map<string, Mapper[]>();
   for (const [type, row] of tables.flatMap((table) => Object.entries(table))) {
@@ -61,7 +61,7 @@ function rowsByType(tables: readonly TranscriptRows[]): Map<string, Mapper[]> {
   return rows;
 }
 
-/** A frame that two rows change one after the other goes out once. */
+/** Consecutive upserts of one frame are sent as one. */
 function add(ops: HeldOp[], op: HeldOp): void {
   const last = ops.at(-1);
   const again = op.op === 'frame.upsert' && last?.op === 'frame.upsert' && last.frame.frameId === op.frame.frameId;

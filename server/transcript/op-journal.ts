@@ -1,4 +1,4 @@
-/** The newest batches of an agent's operations, for followers that were away for a moment. Dies with the process. */
+/** The newest batches of an agent's operations, for followers that reconnect; lost when the process exits. */
 import { blobTexts } from '#server/journal/texts.ts';
 import type { HeldOp } from './reducer/state.ts';
 
@@ -7,27 +7,27 @@ export interface HeldBatch {
   ops: HeldOp[];
 }
 
-/** Batches and bytes of JSON kept of an agent. */
+/** Most batches and bytes of JSON that are retained per agent. */
 export const KEPT_BATCHES = 2000;
 export const KEPT_BYTES = 8 * 1024 * 1024;
-/** Of all agents of the process. */
+/** Most bytes for all agents of the process. */
 export const ALL_KEPT_BYTES = 64 * 1024 * 1024;
 
 export interface OpJournal {
-  /** The last number given. */
+  /** The last number assigned. */
   readonly latest: number;
-  /** Keeps a batch under the next number. */
+  /** Stores a batch under the next number. */
   add(ops: HeldOp[]): HeldBatch;
-  /** The batches behind a number, oldest first; undefined when they are not all there. */
+  /** The batches after a number, oldest first; undefined when some were dropped. */
   since(seq: number): HeldBatch[] | undefined;
   close(): void;
 }
 
-/** What bounds all op journals of a process together. */
+/** All op journals of a process, with a common bound. */
 export interface OpJournals {
-  /** `base` is the last number that counts as given. */
+  /** Numbering continues after `base`. */
   open(base: number): OpJournal;
-  /** A number above all that were given in this process. */
+  /** The highest number assigned in this process. */
   readonly highest: number;
 }
 
@@ -38,7 +38,7 @@ interface Kept extends HeldBatch {
 interface Shelf {
   batches: Kept[];
   bytes: number;
-  /** Counts reads of all journals. */
+  /** Read counter at its last read, for least-recently-read eviction. */
   readAt: number;
 }
 
@@ -48,7 +48,7 @@ interface OpJournalBounds {
   allBytes?: number;
 }
 
-/** Creates the set; above the common bound the journals that were not read for longest lose their oldest batches. */
+/** Creates the set; above the common bound the least recently read journals drop their oldest batches. */
 export function createOpJournals(bounds: OpJournalBounds = {}): OpJournals {
   const { batches: most = KEPT_BATCHES, bytes: mostBytes = KEPT_BYTES, allBytes = ALL_KEPT_BYTES } = bounds;
   const shelves = new Set<Shelf>();
@@ -111,6 +111,6 @@ export function createOpJournals(bounds: OpJournalBounds = {}): OpJournals {
   };
 }
 
-/** As JSON with its texts, whether they are in memory or not. */
+/** Bytes of the JSON with its texts, whether they are in memory or not. */
 const sizeOf = (ops: HeldOp[]) =>
   blobTexts(ops).reduce((sum, text) => sum + text.bytes, Buffer.byteLength(JSON.stringify(ops)));

@@ -1,10 +1,10 @@
-/** What opened a turn, as the transcript shows it. */
+/** The origin of a turn, in the transcript's form. */
 import type { EventRecord } from '#server/journal/records.ts';
 import type { Text } from '#server/journal/texts.ts';
 import type { Origin } from '#schema/engine.ts';
 import type { TurnOrigin } from '#schema/transcript.ts';
 
-/** The origin with the kind that clients tell turns apart by. */
+/** Adds the kind by which clients distinguish turns. */
 export function turnOrigin(payload: Origin): TurnOrigin {
   switch (payload.kind) {
     case 'user':
@@ -15,7 +15,7 @@ export function turnOrigin(payload: Origin): TurnOrigin {
     case 'cron_missed':
       return { kind: 'cron', payload };
     case 'task':
-      // Turns of old journals may lack it.
+      // Turns of old journals may lack `taskId`.
       return payload.taskId ? { kind: 'task', taskId: payload.taskId, payload } : { kind: 'other', payload };
     case 'hook_result':
       return { kind: 'hook', payload };
@@ -26,11 +26,11 @@ export function turnOrigin(payload: Origin): TurnOrigin {
   }
 }
 
-/** The text that opened a turn; only of what a person wrote or set up. */
+/** The text that opened a turn; undefined unless a person wrote it or set it up. */
 export function turnPrompt({ origin, prompt, x }: EventRecord<'turn.started'>): Text | undefined {
   switch (origin.kind) {
     case 'user':
-      // Media alone have no text.
+      // Media without text have no prompt.
       return prompt === '' && x?.attachments?.length ? undefined : prompt;
     case 'cron_job':
     case 'cron_missed':

@@ -1,4 +1,4 @@
-/** Pages of an agent's timeline: turns with what stands behind each of them. */
+/** Pages of an agent's timeline: turns, each with the items that follow it. */
 import type { HeldItem, HeldState } from './reducer/state.ts';
 
 export interface PageQuery {
@@ -8,23 +8,23 @@ export interface PageQuery {
   size: number;
 }
 
-/** A turn with all that stands between it and the next. */
+/** A turn with all items between it and the next. */
 export type Segment = HeldItem[];
 
 export interface SelectedPage {
-  /** Oldest first; in the direction of paging more may follow. */
+  /** Oldest first; more may follow in the direction of paging. */
   segments: Segment[];
-  /** What stands before the first turn; belongs to a page that leaves no older turn. */
+  /** Items before the first turn; part of a page without older turns. */
   head: HeldItem[];
   hasMore: boolean;
 }
 
-/** The turns of a page as they are now: what is changed later changes nothing in it. */
+/** Copies the turns of a page, so that later changes do not affect them. */
 export function selectPage({ items }: HeldState, { before, after, size }: PageQuery): SelectedPage {
   const end = before === undefined ? items.length : firstTurn(items, before);
   const forwards = after !== undefined;
   const begin = forwards ? Math.min(firstTurn(items, after + 1), end) : 0;
-  // One more than wanted tells whether the page is the last.
+  // One more than requested, to detect whether the page is the last.
   const found = forwards ? turnsBehind(items, begin, end, size + 1) : turnsBefore(items, end, size + 1);
   const starts = forwards ? found.slice(0, size) : found.slice(-size);
   const behind = forwards ? (found[size] ?? end) : end;
@@ -38,8 +38,8 @@ export function selectPage({ items }: HeldState, { before, after, size }: PageQu
 type Items = HeldState['items'];
 
 /**
- * Where the first turn of at least this ordinal stands, else the end. Turns ascend and little stands between two of
- * them, so that bisection looks at few items, however long the session is.
+ * The index of the first turn of at least this ordinal, else the end. Turns ascend and few items are between two of
+ * them, so bisection checks few items, however long the session is.
  */
 function firstTurn(items: Items, ordinal: number): number {
   let found = items.length;
@@ -59,14 +59,14 @@ function firstTurn(items: Items, ordinal: number): number {
   return found;
 }
 
-/** Where turns stand from `begin` on, at most `count` of them. */
+/** Indexes of turns from `begin` on, at most `count` of them. */
 function turnsBehind(items: Items, begin: number, end: number, count: number): number[] {
   const starts: number[] = [];
   for (let at = begin; at < end && starts.length < count; at++) if (items[at]?.kind === 'turn') starts.push(at);
   return starts;
 }
 
-/** The last ones before `end`, at most `count` of them; in order. */
+/** Indexes of the last turns before `end`, at most `count` of them, in order. */
 function turnsBefore(items: Items, end: number, count: number): number[] {
   const starts: number[] = [];
   for (let at = end - 1; at >= 0 && starts.length < count; at--) if (items[at]?.kind === 'turn') starts.push(at);

@@ -1,4 +1,4 @@
-/** The plans that an agent showed for review. */
+/** Plans that an agent submitted for review. */
 import { z } from 'zod';
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { Interaction, Plan, Plans } from '#schema/transcript.ts';
@@ -19,7 +19,7 @@ const review = z.object({
 const answer = z.object({ selectedLabel: z.string().optional(), feedback: z.string().optional() });
 const asked = z.object({ display: z.unknown() });
 
-/** In the result of a call whose display was not recorded, the plan stands behind one of these lines. */
+/** A call's result contains the plan after one of these lines; used when its display was not recorded. */
 const PLAN_IN_OUTPUT = /^## (?:Approved Plan:|Plan \(auto-approved, not user-reviewed\):)[ \t]*\n([\s\S]*)$/m;
 const PATH_IN_OUTPUT = /^Plan saved to: (.+)$/m;
 
@@ -61,7 +61,7 @@ function reviewOf({ state, response }: Interaction): NonNullable<Plan['review']>
   };
 }
 
-/** In timeline order; a call without any plan text has none. Throws 40416 for a call that ends no plan mode. */
+/** Plans in timeline order; calls without plan text have none. Throws `tool_call.not_found` for any other call. */
 export async function readPlans(source: TranscriptSource, agentId: string, toolCallId?: string): Promise<Plans> {
   const state = stateOf(source, agentId);
   const calls: { turn_id: string; frame: HeldToolFrame; approval: Interaction | undefined }[] = [];

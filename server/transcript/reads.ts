@@ -1,4 +1,4 @@
-/** What clients read of the transcripts of a session, whether it is loaded or only folded. */
+/** Reads of a session's transcripts, whether the session is loaded or only folded. */
 import type { Whole } from '#server/journal/texts.ts';
 import type { Item, TranscriptPage, UserMessages } from '#schema/transcript.ts';
 import type { TranscriptOps, TranscriptReset } from '#schema/transcript-ops.ts';
@@ -8,26 +8,26 @@ import { selectPage, type PageQuery, type Segment } from './page.ts';
 import { emptyTranscript, type HeldItem, type HeldState, type HeldTurn } from './reducer/state.ts';
 import { shownAttachment, shownItem, shownOp, shownPrompt, shownText } from './shown.ts';
 
-/** The transcripts of a session. All of it is as of one moment while nothing is awaited in between. */
+/** The transcripts of a session. Reads without an await in between are consistent with each other. */
 export interface TranscriptSource {
   readonly fold: TranscriptFold;
-  /** Of a session that is loaded. */
+  /** Set for a loaded session. */
   readonly live?: OpenTranscripts;
-  /** A value with its long texts read in. */
+  /** Returns a value with its long texts read. */
   load<T>(value: T): Promise<Whole<T>>;
 }
 
-/** JSON of the turns of a page; fewer turns are given above it, but one. */
+/** Bound of the JSON of a page's turns; a page has fewer turns above it, but at least one. */
 const PAGE_BYTES = 4 * 1024 * 1024;
-/** The turns that a follower begins with, and their JSON; a newest turn that is longer is left to a page. */
+/** Most turns of a follower's baseline, and the bound of their JSON; a longer newest turn is read as a page. */
 const RESET_TURNS = 20;
 const RESET_BYTES = 512 * 1024;
 
-/** The state of an agent; an empty one where there is no such agent. */
+/** The state of an agent; an empty one for an unknown agent. */
 export const stateOf = ({ fold }: TranscriptSource, agentId: string): HeldState =>
   fold.agents.get(agentId)?.state ?? emptyTranscript();
 
-/** A page of an agent's transcript, newest turns first unless a cursor says otherwise. */
+/** A page of an agent's transcript, newest turns first unless a cursor specifies otherwise. */
 export async function readPage(source: TranscriptSource, agentId: string, query: PageQuery): Promise<TranscriptPage> {
   const { seq, part, meta, pending, agents } = take(source, agentId, query);
   const { items, hasMore, ...side } = await loadPart(part, source.load, {
@@ -47,15 +47,15 @@ export async function readPage(source: TranscriptSource, agentId: string, query:
   };
 }
 
-/** What a follower begins with: the agent's state up to a batch. */
+/** A follower's baseline: the agent's state up to a batch. */
 export interface TakenReset {
-  /** The number of that batch. */
+  /** Number of that batch. */
   readonly seq: number;
   /** Reads the long texts. */
   load(): Promise<TranscriptReset>;
 }
 
-/** Takes the present state, without steps unless they are wanted: what happens from here on does not change it. */
+/** Copies the present state, without steps unless requested, so that later changes do not affect it. */
 export function takeReset(source: TranscriptSource, agentId: string, withSteps: boolean): TakenReset {
   const { seq = 0, part, meta } = take(source, agentId, { size: RESET_TURNS });
   const taken = withSteps ? part : { ...part, segments: part.segments.map((segment) => segment.map(withoutSteps)) };
@@ -75,10 +75,10 @@ export function takeReset(source: TranscriptSource, agentId: string, withSteps: 
 
 const withoutSteps = (item: HeldItem): HeldItem => (item.kind === 'turn' ? { ...item, steps: [] } : item);
 
-/** The state as of one moment: nothing of it is looked at later, where it may have changed. */
+/** Reads the state synchronously, since it may change later. */
 function take(source: TranscriptSource, agentId: string, query: PageQuery) {
   const { fold, live } = source;
-  // The number first: what it hands over is in the state already.
+  // The number first: reading it flushes joined operations into batches; the state contains them already.
   const seq = live?.seq(agentId);
   const state = stateOf(source, agentId);
   const used = usedAttachments(state);
@@ -96,9 +96,9 @@ function take(source: TranscriptSource, agentId: string, query: PageQuery) {
 interface PartBounds {
   /** The part grows from its oldest turn. */
   forwards: boolean;
-  /** Of the turns' JSON. */
+  /** Bound of the turns' JSON. */
   bytes: number;
-  /** Turns that are given however long they are. */
+  /** Turns that are included however long they are. */
   least: number;
 }
 
@@ -119,7 +119,7 @@ async function loadPart(
   };
 }
 
-/** From the end that the part grows from, as many as are allowed; a turn at a time, so that few texts are in memory. */
+/** Loads as many turns as the bounds allow, one at a time, so that few texts are in memory. */
 async function loadSegments(segments: Segment[], load: TranscriptSource['load'], bounds: PartBounds) {
   const { forwards, bytes: most, least } = bounds;
   const loaded: Item[][] = [];
@@ -133,7 +133,7 @@ async function loadSegments(segments: Segment[], load: TranscriptSource['load'],
   return { items: (forwards ? loaded : loaded.toReversed()).flat(), cut: loaded.length < segments.length };
 }
 
-/** Ids of the media that any turn shows. */
+/** Ids of the media to which any turn refers. */
 function usedAttachments({ items, attachments }: HeldState): ReadonlySet<string> {
   if (attachments.size === 0) return new Set();
   const ids = items.flatMap((item) =>
@@ -147,7 +147,7 @@ function usedAttachments({ items, attachments }: HeldState): ReadonlySet<string>
 const attachmentsIn = (frame: HeldTurn['steps'][number]['frames'][number]) =>
   frame.kind === 'text' ? (frame.attachmentIds ?? []) : [];
 
-/** The batches behind a number. */
+/** The batches after a number. */
 export async function readOps(
   { live, load }: TranscriptSource,
   agentId: string,
@@ -160,7 +160,7 @@ export async function readOps(
   return { agent_id: agentId, batches, latest_seq, complete: held !== undefined };
 }
 
-/** What opened the turns of an agent, or of all. */
+/** The inputs that opened the turns of an agent, or of all agents. */
 export async function readUserMessages(source: TranscriptSource, agentId: string | undefined): Promise<UserMessages> {
   const { fold, load } = source;
   const ids = agentId === undefined ? [...fold.roster.keys()] : [agentId];

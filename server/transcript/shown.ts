@@ -1,13 +1,13 @@
-/** What clients get of a transcript: texts whole and within bounds. Everything here is loaded already. */
+/** Converts a transcript to the form that clients receive: complete, bounded texts. All texts are loaded already. */
 import type { ContentPart } from '#schema/content.ts';
 import type { Frame, Item, Step, TranscriptAttachment, TranscriptPrompt } from '#schema/transcript.ts';
 import type { TranscriptOp } from '#schema/transcript-ops.ts';
 import type { Held, HeldFrame, HeldItem, HeldOp, HeldStep, HeldToolFrame } from './reducer/state.ts';
 
-/** UTF-16 units of an output's text. */
+/** Most UTF-16 units of an output's text. */
 export const OUTPUT_CHARS = 65_536;
 
-/** A text that is loaded: one string, or the pieces of one. */
+/** A loaded text: one string, or the parts of one. */
 export const shownText = (text: string | object): string =>
   typeof text === 'string' ? text : Object.values(text).map(String).join('');
 

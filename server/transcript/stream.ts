@@ -1,6 +1,6 @@
 /**
- * What an agent tells while it works and no record has yet: texts and arguments that stream, progress, phases. They make
- * operations on the same state; the records that follow overwrite all of it.
+ * Operations of volatile events that precede their records: streamed texts and arguments, progress, phases. They change
+ * the same state; the records that follow overwrite all of it.
  */
 import type { VolatileFact } from '#server/journal/log-listeners.ts';
 import type { VolatileFields } from '#schema/events/catalogue.ts';
@@ -9,10 +9,10 @@ import { isShort, lastPart } from './bounds.ts';
 import { applyOps } from './reducer/apply.ts';
 import type { HeldFrame, HeldOp, HeldStep, HeldToolFrame } from './reducer/state.ts';
 
-/** Of a call, from its end. */
+/** Length of a call's arguments that is retained, from their end. */
 const INPUT_CHARS = 65_536;
 
-/** Maps a fact and applies what it makes; it belongs to the step that runs. */
+/** Maps a volatile event of the running step and applies its operations. */
 export function mapVolatile(agent: AgentTranscript, fact: VolatileFact): HeldOp[] {
   const ops = made(agent, fact);
   applyOps(agent.state, ops);
@@ -34,7 +34,7 @@ function made(agent: AgentTranscript, { type, fields }: VolatileFact): HeldOp[] 
   }
 }
 
-/** The step that an answer streams into; one that waits for its retry takes nothing. */
+/** The step that a response streams into; undefined while it waits for its retry. */
 function streamingStep(agent: AgentTranscript): HeldStep | undefined {
   const step = openStep(agent);
   return step?.retry ? undefined : step;
@@ -64,7 +64,7 @@ function written(agent: AgentTranscript, kind: 'text' | 'thinking', text: string
   return [{ op: 'append', target, offset, text }];
 }
 
-/** The texts that have grown, whole. */
+/** Upserts of the frames whose text has grown, with their whole text. */
 function flushed(agent: AgentTranscript, { turnId, stepId, frames }: HeldStep): HeldOp[] {
   const { grown } = agent.stream;
   const ops = frames.flatMap((frame): HeldOp[] =>

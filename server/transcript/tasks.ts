@@ -1,9 +1,9 @@
-/** Tasks beside the timeline of the agent that they belong to. */
+/** Tasks of an agent, in addition to its timeline. */
 import type { Task } from '#schema/transcript.ts';
 import type { AgentTranscript } from './agent-transcript.ts';
 import type { HeldOp } from './reducer/state.ts';
 
-/** Changes a task, making it when it is new; it keeps its beginning, and one that has ended its state. */
+/** Updates or creates a task; its start, and the state of an ended one, are not overwritten. */
 export function taskOps(
   { state }: AgentTranscript,
   taskId: string,

@@ -1,13 +1,13 @@
 /**
- * Makes fewer batches of what streams: pieces of a text that come close together are one, and of a call's growing
- * arguments and its progress only the newest is told of, at most every so often. Nothing waits behind a record.
+ * Throttles streamed operations: chunks of a text within a short time become one batch, and of a call's growing
+ * arguments and progress only the newest state is emitted, at a limited rate. A record flushes all that waits.
  */
 import type { Clock } from '#server/clock.ts';
 import type { HeldOp } from './reducer/state.ts';
 
-/** Longest wait of a piece of text for others. */
+/** Longest time that a chunk of text waits to be joined, in milliseconds. */
 export const JOIN_MS = 16;
-/** Between two states of a call. */
+/** Shortest interval between two states of a call, in milliseconds. */
 export const CALL_MS = 100;
 
 type Append = Extract<HeldOp, { op: 'append' }>;
@@ -15,20 +15,20 @@ type CallChange = Extract<HeldOp, { op: 'frame.upsert' }>;
 
 interface Waiting {
   text?: { op: Append; frameId: string; cancel: () => void } | undefined;
-  /** Calls told of lately, by frame, with what came since. */
+  /** Calls emitted recently, by frame, with their newest state since. */
   calls: Map<string, { op?: CallChange | undefined; cancel: () => void }>;
 }
 
 export interface Thinning {
-  /** Passes on what a volatile fact made, now or joined with what follows it. */
+  /** Emits the operations of a volatile event, immediately or joined with later ones. */
   take(agentId: string, ops: HeldOp[]): void;
-  /** Passes on what waits of an agent. */
+  /** Emits the waiting operations of an agent. */
   flush(agentId: string): void;
-  /** Drops what waits. */
+  /** Drops the waiting operations. */
   close(): void;
 }
 
-/** `emit` gets batches in an order that holds for each frame. */
+/** Calls `emit` with batches in an order that is preserved for each frame. */
 export function startThinning(clock: Clock, emit: (agentId: string, ops: HeldOp[]) => void): Thinning {
   const agents = new Map<string, Waiting>();
 
@@ -58,7 +58,7 @@ export function startThinning(clock: Clock, emit: (agentId: string, ops: HeldOp[
     waiting.text = { op, frameId, cancel: clock.setTimeout(() => flushText(agentId, waiting), JOIN_MS) };
   }
 
-  /** The next state of the call waits until then. */
+  /** Delays the call's next state. */
   function cool(agentId: string, waiting: Waiting, frameId: string): void {
     const cancel = clock.setTimeout(() => {
       const op = waiting.calls.get(frameId)?.op;

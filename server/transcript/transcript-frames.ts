@@ -1,4 +1,4 @@
-/** What clients ask of transcripts over their WebSocket. */
+/** Request frames of transcripts on the WebSocket. */
 import { defineFrame, type FrameHandler } from '#server/events/frame-handler.ts';
 import { subscribeV2Frame, unsubscribeV2Frame } from '#schema/transcript-frames.ts';
 import type { TranscriptFollowers } from './following/followers.ts';

@@ -1,6 +1,6 @@
 /**
- * A client's copies of the transcripts of one session, kept up over a socket without hole or repetition: the state of
- * each agent that it follows. No DOM, no framework, nothing of Node.
+ * Client-side replica of one session's transcripts: the state of each followed agent, kept up to date over a socket
+ * without gaps or duplicates. Independent of DOM, frameworks and Node.
  *
  *     const at = `sessions/${id}/transcript`;
  *     const feed = createTranscriptFeed({
@@ -14,10 +14,10 @@
  *     });
  *     await feed.follow({ '*': 'turn', main: 'delta' });
  *
- * Whoever owns the socket passes on what comes over it: each `transcript.reset` and `transcript.ops` of the session to
- * `frame`, a `resync_required` of it to `resync`, and each new socket, once open, to `connected`. `older` pages back. A
- * subagent is opened by following again with a higher grade for it, and closed with a lower one. A state is changed in
- * place; what changes in it, a turn's header, a step's, a frame, an entity, is replaced.
+ * The owner of the socket forwards its frames: each `transcript.reset` and `transcript.ops` of the session to `frame`, a
+ * `resync_required` of it to `resync`, and each new socket, after it has opened, to `connected`. `older` pages back. To
+ * open a subagent, follow again with a higher grade for it; to close it, with a lower one. A state is mutated; the parts
+ * that change (a turn's header, a step's, a frame, an entity) are replaced.
  */
 import type { Grade } from '#schema/transcript-frames.ts';
 import type { TranscriptPage } from '#schema/transcript.ts';
@@ -29,7 +29,7 @@ import { emptyTranscript, type TranscriptState } from '../reducer/state.ts';
 export interface TranscriptLink {
   /** Newest turns first; oldest of the page first. */
   page(agentId: string, query: { before_turn?: string; page_size: number }): Promise<TranscriptPage>;
-  /** The batches behind a number. */
+  /** The batches after a number. */
   ops(agentId: string, since: number): Promise<TranscriptOps>;
   /** Resolves with the ack. */
   subscribe(payload: SubscribePayload): Promise<unknown>;
@@ -42,9 +42,9 @@ export interface SubscribePayload {
 }
 
 export interface TranscriptListener {
-  /** Told once a batch, if it changed anything. */
+  /** Called once per batch that changed the state. */
   changed(agentId: string, state: TranscriptState): void;
-  /** What was lost could not be read. The next `connected`, `resync` or `follow` tries again. */
+  /** Lost data could not be read. The next `connected`, `resync` or `follow` retries. */
   failed(error: unknown): void;
 }
 
@@ -54,44 +54,44 @@ export interface TranscriptFeedOptions {
   listener: TranscriptListener;
   /** Turns of one page. */
   pageSize?: number;
-  /** What of a batch is applied to the state that it meets; all as it came unless given. */
+  /** Selects the operations of a batch that are applied to a state; default: all. */
   shape?(state: TranscriptState, ops: TranscriptBatch['ops']): TranscriptBatch['ops'];
 }
 
 export interface TranscriptFeed {
-  /** Follows these agents from here on, `*` standing for those that are not named; each that is named is read first. */
+  /** Follows these agents from now on; `*` represents all agents not named. Each named agent is read first. */
   follow(grades: Readonly<Record<string, Grade>>): Promise<void>;
-  /** What is known of an agent; undefined before anything is. */
+  /** The cached state of an agent; undefined before the first read. */
   state(agentId: string): TranscriptState | undefined;
-  /** The last batch in that state; undefined while none is known. */
+  /** Number of the last batch in that state; undefined without one. */
   mark(agentId: string): number | undefined;
-  /** Whether a state is up to date as far as the client knows: nothing of it is being read. */
+  /** Whether a state is up to date as far as the client knows: no read of it is pending. */
   settled(agentId: string): boolean;
-  /** Reads a page of older turns in front of those that are there. */
+  /** Reads a page of older turns and inserts it before the existing ones. */
   older(agentId: string): Promise<void>;
-  /** Takes the payload of a transcript frame of the session. */
+  /** Accepts the payload of a transcript frame of the session. */
   frame(payload: TranscriptReset | TranscriptBatch): void;
-  /** Frames were lost: reads anew what is followed. */
+  /** Frames were lost: reads all followed agents again. */
   resync(): Promise<void>;
-  /** A new socket is open: goes on where the old one ended. */
+  /** A new socket is open: resumes from where the old one closed. */
   connected(): Promise<void>;
-  /** Forgets everything. */
+  /** Deletes all states. */
   close(): void;
 }
 
 interface Copy {
   state: TranscriptState;
   mark: number | undefined;
-  /** Frames that wait for what is being read. */
+  /** Frames that wait for a running read. */
   held: (TranscriptReset | TranscriptBatch)[] | undefined;
-  /** Its batches do not lead on from it: only a page does. */
+  /** Its batches have a gap, so only a page repairs it. */
   damaged: boolean;
-  /** Counts what makes a page of older turns out of date. */
+  /** Incremented by each change that makes a requested page of older turns stale. */
   cuts: number;
 }
 
 const PAGE_SIZE = 20;
-/** Reads of one page of older turns while turns are being removed. */
+/** Attempts to read one page of older turns while turns are being removed. */
 const OLDER_TRIES = 5;
 
 const newCopy = (): Copy => ({
@@ -106,7 +106,7 @@ const newCopy = (): Copy => ({
 export function createTranscriptFeed(options: TranscriptFeedOptions): TranscriptFeed {
   const { sessionId, link, listener, pageSize = PAGE_SIZE, shape = (_, ops) => ops } = options;
   const copies = new Map<string, Copy>();
-  /** Agents of which something was lost. */
+  /** Agents with lost frames. */
   const lost = new Set<string>();
   let grades: Record<string, Grade> = {};
   let work: Promise<void> = Promise.resolve();
@@ -114,7 +114,7 @@ export function createTranscriptFeed(options: TranscriptFeedOptions): Transcript
 
   const gradeOf = (agentId: string): Grade => grades[agentId] ?? grades['*'] ?? 'off';
 
-  /** One thing after the other: whatever is lost meanwhile is read once more behind it. */
+  /** Runs jobs serially; frames lost during a job are recovered by a later one. */
   function next(job: () => Promise<void>): Promise<void> {
     work = work.then(async () => {
       if (closed) return;
@@ -162,7 +162,7 @@ export function createTranscriptFeed(options: TranscriptFeedOptions): Transcript
     applyBatch(agentId, copy, payload.ops);
   }
 
-  /** Something is missing: what comes from here on waits until that is read. */
+  /** Starts recovery of an agent with lost data; its frames are held until that is done. */
   function lose(agentId: string, copy: Copy): void {
     copy.held ??= [];
     if (lost.size === 0) void next(recover);
@@ -189,7 +189,7 @@ export function createTranscriptFeed(options: TranscriptFeedOptions): Transcript
     copy.cuts += 1;
   }
 
-  /** Replaces a state by its newest turns and those that were there before. */
+  /** Replaces a state by its newest turns and as many older ones as it had. */
   async function readAnew(agentId: string, copy: Copy): Promise<void> {
     const former = oldestTurn(copy.state);
     takePage(agentId, copy, await link.page(agentId, { page_size: pageSize }));
@@ -203,7 +203,7 @@ export function createTranscriptFeed(options: TranscriptFeedOptions): Transcript
     told(agentId, copy);
   }
 
-  /** By the batches alone; false when they do not lead on. */
+  /** Recovers with the missing batches only; false when they do not connect to the state. */
   async function catchUp(agentId: string, copy: Copy): Promise<boolean> {
     if (copy.damaged || copy.mark === undefined) return false;
     const { batches, latest_seq, complete } = await link.ops(agentId, copy.mark);
@@ -213,7 +213,9 @@ export function createTranscriptFeed(options: TranscriptFeedOptions): Transcript
     return !copy.damaged;
   }
 
-  /** `since` the states of these agents; of the others nothing is sent, unless more of them is wanted than before. */
+  /**
+   * Subscribes `since` the states of these agents; of others the server sends a baseline only if the grade was raised.
+   */
   async function subscribe(agentIds: Iterable<string>): Promise<void> {
     const since: Record<string, number> = {};
     for (const agentId of agentIds) {
@@ -257,7 +259,7 @@ export function createTranscriptFeed(options: TranscriptFeedOptions): Transcript
         );
         for (const agentId of fresh) copyOf(agentId).held ??= [];
         await Promise.all(fresh.map((agentId) => readAnew(agentId, copyOf(agentId))));
-        // A state with less detail than is wanted now comes anew.
+        // A state whose grade was raised lacks detail, so the server sends it again.
         const kept = [...copies.keys()].filter(
           (agentId) => fresh.includes(agentId) || before.get(agentId) === gradeOf(agentId),
         );
@@ -278,7 +280,7 @@ export function createTranscriptFeed(options: TranscriptFeedOptions): Transcript
         const { cuts } = copy;
         const page = await link.page(agentId, { before_turn: oldest.turnId, page_size: pageSize });
         if (copies.get(agentId) !== copy || closed) return;
-        // Turns that were removed meanwhile may stand in it.
+        // The page may contain turns that were removed meanwhile.
         if (copy.cuts !== cuts) continue;
         prependItems(copy.state, page.items, page.has_more);
         told(agentId, copy);

@@ -1,4 +1,4 @@
-/** From the transcripts of a loaded session to those who follow them, in the order of the batches. */
+/** Sends the transcripts of a loaded session to their followers, in the order of the batches. */
 import { createPace } from '#server/breathe.ts';
 import type { Clock } from '#server/clock.ts';
 import type { StreamPosition } from '#server/events/frame.ts';
@@ -12,23 +12,23 @@ import type { Baseline, Follower } from './follower.ts';
 import { admits, entryOf, gradeOf, hasSteps, isHigher, type Grades } from './grades.ts';
 import { outgoingBatch, outgoingReset, type Outgoing, type Stamp } from './outgoing.ts';
 
-/** A session that is loaded. */
+/** A loaded session. */
 export interface FollowedSession {
   readonly id: string;
   readonly transcripts: Pick<LiveTranscripts, 'open'>;
   readonly load: TranscriptSource['load'];
-  /** Of its events. */
+  /** Position of its event stream. */
   position(): StreamPosition;
 }
 
 export interface Feed {
   readonly open: OpenTranscripts;
   /**
-   * Gives a follower these grades from here on, with a baseline of each agent of which it has none or not enough.
-   * `since` has the last batches of the client, by agent. Resolves when all of it is queued.
+   * Sets a follower's grades from now on, with a baseline of each agent for which it has none or too little. `since`
+   * has the client's last batches, by agent. Resolves when all of it is queued.
    */
   begin(follower: Follower, grades: Grades, since: ReadonlyMap<string, number>): Promise<void>;
-  /** Tells nobody any more. */
+  /** Stops sending. */
   close(): void;
 }
 
@@ -36,21 +36,21 @@ export interface FeedDeps {
   session: FollowedSession;
   open: OpenTranscripts;
   followers(): Iterable<Follower>;
-  /** Nothing is told any more; `again` when the same session is to be opened anew. */
+  /** The feed has ended; `again` when the same session has to be opened again. */
   over(again: boolean): void;
   clock: Clock;
   log: Logger;
 }
 
-/** A reset that all who need it at one moment share. */
+/** Resets that all followers share which need them at one moment. */
 type Resets = Map<string, Baseline>;
 
 const noneSince: ReadonlyMap<string, number> = new Map();
 
-/** Begins to tell; who follows already, but for one, gets a baseline of everything. */
+/** Starts sending; all existing followers except `but` get a baseline of every agent. */
 export function startFeed({ session, open, followers, over, clock, log }: FeedDeps, but?: Follower): Feed {
   const source: TranscriptSource = { fold: open.fold, live: open, load: session.load };
-  /** Of batches whose long texts are being read: who comes later waits for them. */
+  /** Pending sends whose long texts are being read: later frames wait for them. */
   let last: Promise<void> | undefined;
 
   const stamp = (): Stamp => ({ sessionId: session.id, time: clock.now(), position: session.position() });
@@ -59,7 +59,7 @@ export function startFeed({ session, open, followers, over, clock, log }: FeedDe
     for (const follower of followers()) follower.send(outgoing);
   }
 
-  /** Runs it behind what waits, at once if nothing does. */
+  /** Runs after all pending sends, immediately if there are none. */
   function inOrder(run: () => void, ready?: Promise<void>): void {
     if (!last && !ready) return run();
     const behind = Promise.all([last, ready])
@@ -71,7 +71,7 @@ export function startFeed({ session, open, followers, over, clock, log }: FeedDe
     last = behind;
   }
 
-  /** What any of the followers gets of a batch. */
+  /** The operations of a batch that at least one follower's grade admits. */
   function wanted(agentId: string, { ops }: HeldBatch) {
     const grades = new Set([...followers()].map((follower) => gradeOf(follower.grades, agentId)));
     return ops.filter((op) => [...grades].some((grade) => admits(grade, op)));
@@ -86,14 +86,14 @@ export function startFeed({ session, open, followers, over, clock, log }: FeedDe
       return;
     }
     let shown: Outgoing | undefined;
-    // Begun now, while the texts of the record are at hand.
+    // Started immediately, while the record's texts are in memory.
     const loaded = session.load(ops).then((whole) => {
       shown = outgoingBatch(now, agentId, held.seq, whole.map(shownOp));
     });
     inOrder(() => shown && tell(shown), loaded);
   }
 
-  /** An agent has nothing before it is in the roster. */
+  /** Sends an empty baseline: an agent has no content before it enters the roster. */
   function appears(agentId: string): void {
     const snapshot = {
       items: [],
@@ -149,7 +149,7 @@ export function startFeed({ session, open, followers, over, clock, log }: FeedDe
 
   function begin(follower: Follower, grades: Grades, since: ReadonlyMap<string, number>, resets: Resets) {
     const agents = [...open.fold.roster.keys()];
-    // What waits to be joined is told by what was wanted before.
+    // Flushes pending joined operations to the followers with their previous grades.
     for (const agentId of agents) open.seq(agentId);
     const before = follower.grades;
     follower.grades = grades;
@@ -168,7 +168,7 @@ export function startFeed({ session, open, followers, over, clock, log }: FeedDe
 
   const resets: Resets = new Map();
   for (const follower of followers()) {
-    // All of them belong to an earlier life of the session.
+    // All marks belong to an earlier load of the session.
     follower.marks.clear();
     if (follower !== but) void begin(follower, follower.grades, noneSince, resets);
   }

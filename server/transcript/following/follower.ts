@@ -1,6 +1,6 @@
 /**
- * A connection that follows transcripts of a session. It begins with baselines, which take their time; what happens
- * meanwhile is held back behind them.
+ * A connection that follows transcripts of a session. It starts with baselines, which take time to send; batches that
+ * arrive meanwhile are held until they are sent.
  */
 import { QUEUED_BYTES, QUEUED_FRAMES_PER_SESSION } from '#server/events/delivery-queue.ts';
 import type { Companion, SessionChannel } from '#server/events/frame-handler.ts';
@@ -11,25 +11,25 @@ import { gradeOf, type Grades } from './grades.ts';
 import type { Outgoing } from './outgoing.ts';
 import { isProjected } from './projected.ts';
 
-/** Frames that lead to the point from which on live batches follow. */
+/** Frames that bring the client to the position from which live batches continue. */
 export type Baseline = AsyncIterable<Outgoing>;
 
 export interface Follower {
   grades: Grades;
-  /** By agent: the last batch of its baseline. Of an agent without one nothing is sent. */
+  /** By agent: number of the last batch in its baseline. No frames are sent of an agent without an entry. */
   readonly marks: Map<string, number>;
   readonly companion: Companion;
-  /** Sends baselines, in order, and then what was held back. Resolves when all of it is queued, or given up. */
+  /** Sends baselines in order, then the held batches. Resolves when all of it is queued or cancelled. */
   begin(baselines: readonly Baseline[], position: StreamPosition): Promise<void>;
-  /** Sends a batch that its baselines do not contain, as far as the grade of its agent admits it. */
+  /** Sends a batch that its baselines do not contain, with the operations that its agent's grade admits. */
   send(outgoing: Outgoing): void;
 }
 
 export interface FollowerDeps {
   channel: SessionChannel;
-  /** Resolves when the socket takes data. */
+  /** Resolves when the socket is below its high-water mark. */
   room(): Promise<void>;
-  /** Nothing is followed any more. */
+  /** The follower's subscription has ended. */
   ended(): void;
   log: Logger;
 }
@@ -39,7 +39,7 @@ export function createFollower({ channel, room, ended, log }: FollowerDeps): Fol
   let held: Outgoing[] | undefined;
   let heldBytes = 0;
   let sending: Promise<void> | undefined;
-  /** Counts what was given up. */
+  /** Incremented at each cancellation, to detect stale runs. */
   let rounds = 0;
 
   function giveUp(): void {
@@ -50,7 +50,7 @@ export function createFollower({ channel, room, ended, log }: FollowerDeps): Fol
     sending = undefined;
   }
 
-  /** False when it was given up. */
+  /** False when it was cancelled. */
   async function sendBaselines(round: number): Promise<boolean> {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       for await (const outgoing of next) {
@@ -70,7 +70,7 @@ export function createFollower({ channel, room, ended, log }: FollowerDeps): Fol
       if (!(await sendBaselines(round))) return;
     } catch (error) {
       log.error('a transcript could not be sent', { err: error });
-      // The client reads it anew.
+      // The client reads the snapshot again.
       if (rounds === round) channel.cut(position);
       return;
     }

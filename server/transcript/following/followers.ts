@@ -1,6 +1,6 @@
 /**
- * Who follows the transcripts of which session. It is kept for sessions that are not loaded too: when one is, all who
- * follow it begin anew. Nothing is opened for a session that nobody follows.
+ * Registry of the followers of each session's transcripts. It includes sessions that are not loaded: after a load all
+ * followers restart from baselines. A session without followers is not opened.
  */
 import type { Clock } from '#server/clock.ts';
 import type { Client } from '#server/events/frame-handler.ts';
@@ -14,14 +14,14 @@ import { followsAny, withoutAgents } from './grades.ts';
 
 export interface TranscriptFollowers {
   /**
-   * Subscribes a connection to a session and gives it these grades, in place of those that it had. Resolves to the
-   * position of the session's events when everything up to the switch is queued; undefined for an unknown session.
-   * Throws 50001 of a damaged journal.
+   * Subscribes a connection to a session and replaces its grades. Resolves to the position of the session's events when
+   * everything up to the switch is queued; undefined for an unknown session. Throws `internal.error` for a damaged
+   * journal.
    */
   follow(client: Client, request: RequestPayload<'subscribe_v2'>): Promise<StreamPosition | undefined>;
-  /** Takes grades away, of some agents or all. */
+  /** Removes the grades of some agents, or of all. */
   unfollow(client: Client, request: RequestPayload<'unsubscribe_v2'>): void;
-  /** To be told of each session that is loaded. */
+  /** Must be called for each session that is loaded. */
   loaded(session: FollowedSession): void;
 }
 
@@ -65,7 +65,7 @@ export function createTranscriptFollowers({ session: find, clock, log }: Transcr
     return { following, follower };
   }
 
-  /** What tells of these transcripts; begun now, for all but one, unless it is. */
+  /** The feed of these transcripts; started if there is none, with baselines for all followers except `but`. */
   function feedOf(
     following: Following,
     session: FollowedSession,
@@ -94,7 +94,7 @@ export function createTranscriptFollowers({ session: find, clock, log }: Transcr
     return following.feed;
   }
 
-  /** Tells those who follow the session from its present state on. */
+  /** Sends the session's followers its present state and the changes after it. */
   function resume(session: FollowedSession): void {
     if (!sessions.has(session.id)) return;
     session.transcripts.open().then(
@@ -108,7 +108,7 @@ export function createTranscriptFollowers({ session: find, clock, log }: Transcr
 
   return {
     async follow(client, { session_id: id, transcript, transcript_since = {} }) {
-      // Before the events are subscribed: reading takes its time, and they are told in one way or the other.
+      // Opened before the subscription: reading takes time, and no event may be sent both as event and as operation.
       await find(id)?.transcripts.open();
       const position = await client.session(id).subscribe();
       if (!position) return undefined;
@@ -120,7 +120,7 @@ export function createTranscriptFollowers({ session: find, clock, log }: Transcr
         return position;
       }
       const { following, follower } = followerOf(client, id);
-      // The connection may have gone meanwhile.
+      // The connection may have closed meanwhile.
       if (!following.followers.has(client.id)) return position;
       const feed = session && open ? feedOf(following, session, open, follower) : undefined;
       if (feed) await feed.begin(follower, grades, new Map(Object.entries(transcript_since)));

@@ -1,15 +1,15 @@
-/** How much of an agent's operations a connection gets. */
+/** Grades: which operations of an agent a connection receives. */
 import type { Grade } from '#schema/transcript-frames.ts';
 import type { TranscriptOp } from '#schema/transcript-ops.ts';
 import type { HeldOp } from '../reducer/state.ts';
 
-/** By agent; `*` is for those that are not named. */
+/** By agent; `*` is for agents without an entry. */
 export type Grades = ReadonlyMap<string, Grade>;
 
 const ANY = '*';
 const ranks: Record<Grade, number> = { off: 0, turn: 1, block: 2, delta: 3 };
 
-/** The entry of the agent, else that of all others. */
+/** The agent's entry, else that of `*`. */
 export const entryOf = <T>(entries: ReadonlyMap<string, T>, agentId: string): T | undefined =>
   entries.get(agentId) ?? entries.get(ANY);
 
@@ -17,12 +17,12 @@ export const gradeOf = (grades: Grades, agentId: string): Grade => entryOf(grade
 
 export const isHigher = (grade: Grade, than: Grade): boolean => ranks[grade] > ranks[than];
 
-/** Whether a turn's steps are shown. */
+/** Whether the steps of turns are included. */
 export const hasSteps = (grade: Grade): boolean => ranks[grade] >= ranks.block;
 
 export const followsAny = (grades: Grades): boolean => [...grades.values()].some((grade) => grade !== 'off');
 
-/** The grades when nothing is wanted any more of these agents; of `*`, what was wanted of those that are not named. */
+/** The grades without these agents; for `*`, without those that have no entry. */
 export function withoutAgents(grades: Grades, agentIds: readonly string[]): Grades {
   const rest = new Map(grades);
   for (const id of agentIds) {

@@ -1,10 +1,10 @@
-/** Transcript frames on their way to clients: encoded once a grade, whoever receives them. */
+/** Encodes transcript frames for clients, a single time per grade for all receivers. */
 import { frameText, type StreamPosition } from '#server/events/frame.ts';
 import type { Grade } from '#schema/transcript-frames.ts';
 import type { TranscriptBatch, TranscriptOp, TranscriptReset } from '#schema/transcript-ops.ts';
 import { admits } from './grades.ts';
 
-/** Of a session, when something was told of it: the point of its event stream. */
+/** Session, time and event stream position of a frame. */
 export interface Stamp {
   sessionId: string;
   time: number;
@@ -13,12 +13,12 @@ export interface Stamp {
 
 export interface Outgoing {
   readonly agentId: string;
-  /** Of the last batch that the receiver has then. */
+  /** Number of the last batch that the receiver has after it. */
   readonly seq: number;
   readonly position: StreamPosition;
-  /** It has waited to be joined, and goes at once. */
+  /** Skips the batch of the delivery queue, since it was already delayed for joining. */
   readonly atOnce: boolean;
-  /** UTF-8 of the frame; undefined when the grade admits nothing of it. */
+  /** UTF-8 of the frame; undefined when the grade admits none of its operations. */
   bytes(grade: Grade): Buffer | undefined;
 }
 
@@ -28,7 +28,7 @@ function encoded({ sessionId, time, position }: Stamp, payload: TranscriptReset 
 }
 
 export function outgoingBatch(stamp: Stamp, agentId: string, seq: number, ops: readonly TranscriptOp[]): Outgoing {
-  /** By the number of operations: a higher grade admits what a lower one does, and more. */
+  /** By the number of operations: a higher grade admits a superset of a lower one. */
   const texts = new Map<number, Buffer>();
   return {
     agentId,
@@ -46,7 +46,7 @@ export function outgoingBatch(stamp: Stamp, agentId: string, seq: number, ops: r
   };
 }
 
-/** `reset`, of the batch `seq`, is what the grades of its receivers show. */
+/** `reset` is the baseline up to batch `seq`, with the detail that the receivers' grades admit. */
 export function outgoingReset(stamp: Stamp, seq: number, reset: TranscriptReset): Outgoing {
   let text: Buffer | undefined;
   return {

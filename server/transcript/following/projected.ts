@@ -1,4 +1,4 @@
-/** The events that a transcript tells in its own way: who follows an agent's transcript is not sent them of that agent. */
+/** Events that the transcript conveys: a follower of an agent's transcript does not receive them for that agent. */
 
 const families = [
   'turn.',

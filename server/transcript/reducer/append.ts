@@ -1,6 +1,6 @@
 /**
- * The text with a piece that begins at an offset, in UTF-16 units; undefined when it does not fit: it begins behind the
- * end, or the text that is there says something else. A piece that is there already changes nothing.
+ * Inserts a chunk at an offset in UTF-16 units. Undefined when it does not fit: it begins after the text's end, or
+ * contradicts it. A chunk that the text contains already changes nothing, so appends are idempotent.
  */
 export function appended(text: string, offset: number, piece: string): string | undefined {
   if (offset > text.length) return undefined;

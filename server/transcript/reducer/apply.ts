@@ -1,4 +1,4 @@
-/** Applies operations to a transcript's state: the only code that knows how. */
+/** Applies operations to a transcript's state: the only code that does. */
 import type { TranscriptOp } from '#schema/transcript-ops.ts';
 import { appended } from './append.ts';
 import { sameValue } from './equal.ts';
@@ -16,9 +16,9 @@ import {
 } from './state.ts';
 
 export interface Applied {
-  /** Whether anything is other than before. */
+  /** Whether the state differs from before. */
   changed: boolean;
-  /** A piece of text did not fit the state: the client has lost something and must read anew. */
+  /** A chunk of text did not fit the state: the client lost an operation and must read again. */
   gap: boolean;
 }
 
@@ -27,8 +27,8 @@ type AnyOp = Held<TranscriptOp>;
 type OpOf<K extends AnyOp['op']> = Extract<AnyOp, { op: K }>;
 
 /**
- * Applies a batch in order, changing the state. Total: never throws, whatever the operations are. One that does not fit
- * is skipped, the others are applied.
+ * Applies a batch in order, mutating the state. Total: never throws for any operations. An operation that does not fit
+ * is skipped; the others are applied.
  */
 export function applyOps(state: TranscriptState, ops: readonly TranscriptOp[]): Applied;
 export function applyOps(state: HeldState, ops: readonly AnyOp[]): Applied;
@@ -42,7 +42,7 @@ export function applyOps(state: HeldState, ops: readonly AnyOp[]): Applied {
   return applied;
 }
 
-/** As `applyOps`, of one. */
+/** Like `applyOps`, for one operation. */
 export function applyOp(state: HeldState, op: AnyOp): Change {
   switch (op.op) {
     case 'turn.upsert':
@@ -77,7 +77,7 @@ export function applyOp(state: HeldState, op: AnyOp): Change {
     case 'reset':
       return reset(state, op.snapshot);
     default:
-      // An operation that is not known changes nothing.
+      // Unknown operations are ignored.
       return 'same';
   }
 }
@@ -89,7 +89,7 @@ function put<T>(entities: Map<string, T>, id: string, entity: T): Change {
   return 'changed';
 }
 
-/** Inserts before the first of the turns that belong behind the item, else at the end. */
+/** Inserts before the first turn that belongs after the item, else at the end. */
 function insert(state: HeldState, item: HeldItem, isBehind: (turn: HeldTurn) => boolean): void {
   let place = state.items.length;
   for (let at = place - 1; at >= 0; at -= 1) {
@@ -116,7 +116,7 @@ function upsertTurn(state: HeldState, { turn }: OpOf<'turn.upsert'>): Change {
     return 'changed';
   }
   const next = { ...turn, steps: known.steps };
-  // What differs mostly differs in its state, and that is seen at once.
+  // Versions of a turn mostly differ in `state`, which is cheap to compare.
   if (known.state === turn.state && sameValue(known, next)) return 'same';
   if (turn.ordinal === known.ordinal) replace(state, known, next);
   else {
@@ -126,7 +126,7 @@ function upsertTurn(state: HeldState, { turn }: OpOf<'turn.upsert'>): Change {
   return 'changed';
 }
 
-/** The turn of a step; a client that does not have it yet gets a bare one. */
+/** The turn of a step; created without details if a client does not have it yet. */
 function turnFor(state: HeldState, turnId: string): HeldTurn {
   const known = state.byId.get(turnId);
   if (known?.kind === 'turn') return known;
@@ -213,7 +213,7 @@ function appendToTask(state: HeldState, taskId: string, offset: number, text: st
   return outputTail === undefined ? 'gap' : put(state.tasks, taskId, { ...task, outputTail });
 }
 
-/** A marker or a task reference. */
+/** Inserts or replaces a marker or a task reference. */
 function upsertPoint(state: HeldState, item: Exclude<HeldItem, HeldTurn>, beforeTurn: number | undefined): Change {
   const known = state.byId.get(itemId(item));
   if (known && sameValue(known, item)) return 'same';
@@ -225,7 +225,7 @@ function upsertPoint(state: HeldState, item: Exclude<HeldItem, HeldTurn>, before
   return 'changed';
 }
 
-/** What people were asked in a removed turn goes with it. */
+/** Removes items, and with a turn the interactions of its calls. */
 function removeItems(state: HeldState, ids: ReadonlySet<string>, withInteractions = true): Change {
   const removed = state.items.filter((item) => ids.has(itemId(item)));
   if (removed.length === 0) return 'same';
@@ -267,7 +267,7 @@ function mergeMeta(state: HeldState, merge: OpOf<'meta.merge'>['meta']): Change 
   return 'changed';
 }
 
-/** Gives it the members of another, but for those that are undefined, which count as absent. */
+/** Copies the members of another value, except undefined ones, which are treated as absent. */
 function withDefined<T extends object>(value: T, other: T): T {
   for (const key in other) if (other[key] !== undefined) value[key] = other[key];
   return value;

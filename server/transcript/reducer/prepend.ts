@@ -1,10 +1,10 @@
-/** Pages back: older items before those of a state. */
+/** Backward paging: inserts older items before those of a state. */
 import type { Item } from '#schema/transcript.ts';
 import { itemId, type TranscriptState } from './state.ts';
 
 /**
- * Puts the items of an older page in front of those of a state. Only its items count: what stands beside them may be
- * older than what the state has.
+ * Inserts the items of an older page before those of a state. Only its items are used: its entities may be older than
+ * those of the state.
  */
 export function prependItems(state: TranscriptState, items: readonly Item[], hasMoreOlder: boolean): void {
   const added = items.filter((item) => !state.byId.has(itemId(item)));

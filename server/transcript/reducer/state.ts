@@ -1,6 +1,6 @@
 /**
- * The state that operations make. This folder depends on nothing that runs: server, page and scripts apply operations
- * with the same code.
+ * The state that operations produce. This folder depends on no runtime: server, page and scripts apply operations with
+ * the same code.
  */
 import type {
   Interaction,
@@ -14,8 +14,8 @@ import type {
 import type { TranscriptOp } from '#schema/transcript-ops.ts';
 
 /**
- * The same value where it is not on its way to a client: a text may be something else than a string, which whoever shows
- * it turns into one.
+ * A value inside the server, where a text may be an object instead of a string; it is converted to a string before it
+ * is sent to a client.
  */
 export type Held<T> = unknown extends T
   ? T
@@ -39,9 +39,9 @@ interface Entities {
 type HeldEntities = { [K in keyof Entities]: Held<Entities[K]> };
 
 interface StateOf<E extends HeldEntities> {
-  /** Turns ascend by ordinal; the others stand where they happened. */
+  /** Turns ascend by ordinal; other items are at the position where they occurred. */
   items: E['item'][];
-  /** By id, in the order of creation; so are the following. */
+  /** By id, in the order of creation, like the following maps. */
   tasks: Map<string, E['task']>;
   interactions: Map<string, E['interaction']>;
   attachments: Map<string, E['attachment']>;
@@ -55,10 +55,10 @@ interface StateOf<E extends HeldEntities> {
   byId: Map<string, E['item']>;
 }
 
-/** An agent's transcript. Changed in place by `applyOps`; frames and entities in it are replaced, never changed. */
+/** An agent's transcript. Mutated by `applyOps`; its frames and entities are immutable and replaced. */
 export type TranscriptState = StateOf<Entities>;
 export type HeldState = StateOf<HeldEntities>;
-/** What one part of the server tells another; a whole state is only sent, never made of a record. */
+/** Operations inside the server; a whole state is only sent, never derived from a record. */
 export type HeldOp = Exclude<Held<TranscriptOp>, { op: 'reset' }>;
 
 export type HeldItem = Held<Item>;
@@ -69,7 +69,7 @@ export type HeldFrame = HeldStep['frames'][number];
 export type HeldTextFrame = Extract<HeldFrame, { kind: 'text' | 'thinking' }>;
 export type HeldToolFrame = Extract<HeldFrame, { kind: 'tool' }>;
 
-/** A state without anything. */
+/** Creates an empty state. */
 export const emptyTranscript = (): TranscriptState & HeldState => ({
   items: [],
   tasks: new Map(),

@@ -1,4 +1,4 @@
-/** Facts of the agent: what it is set to, how full its context is, what it has used. */
+/** Rows of an agent's facts: configuration, context size, token usage. */
 import { usageProjection } from '#server/journal/projections/usage.ts';
 import type { InternalRecord, JournalRecord } from '#server/journal/records.ts';
 import { transcriptCaller } from '#schema/caller.ts';
@@ -15,14 +15,14 @@ function configured(agent: AgentTranscript, record: InternalRecord<'agent.config
     ...(thinkingEffort === undefined ? {} : { thinkingEffort }),
     ...(typeof maxContextTokens === 'number' ? { maxContextTokens } : {}),
     ...(permission === undefined ? {} : { permission }),
-    // Facts are merged: one that no client set replaces that of the client before.
+    // Facts are merged, so a change without a client must replace the previous client.
     ...(permission === undefined || (!by && !agent.state.meta.agent?.permissionBy)
       ? {}
       : { permissionBy: transcriptCaller(by ?? {}) }),
   });
 }
 
-/** What was spent; of the running turn only where somebody follows it. */
+/** Token usage; that of the running turn only while it is kept up to date. */
 function spent(agent: AgentTranscript): AgentFacts {
   const own = agent.usage.get(agent.id);
   if (!own) return {};
@@ -42,7 +42,7 @@ function booked(agent: AgentTranscript, record: JournalRecord, t: number): HeldO
 
 export const agentRows: TranscriptRows = {
   'agent.config': configured,
-  // What an undo leaves is told with the rest of it.
+  // After an undo the undo's own rows send the facts.
   'context.spliced': (agent, { tokens, x }) =>
     x?.cause === 'undo' ? [] : agentFacts(agent, { contextTokens: tokens }),
   'step.response': booked,

@@ -1,4 +1,4 @@
-/** Approvals that people are asked for. */
+/** Rows of approvals. */
 import type { EventRecord } from '#server/journal/records.ts';
 import type { AgentTranscript } from '../agent-transcript.ts';
 import { answeredOps, askedOps } from '../interactions.ts';
@@ -28,7 +28,7 @@ function resolved(agent: AgentTranscript, record: EventRecord<'event.approval.re
     ...(feedback === undefined ? {} : { feedback }),
     ...(selected_label === undefined ? {} : { selectedLabel: selected_label }),
   };
-  // Nobody answered one that ended with its server.
+  // An approval that ended with its server has no response.
   return answeredOps(agent, approval_id, decision, x?.cause === 'server_stopped' ? {} : { response }, x?.by);
 }
 

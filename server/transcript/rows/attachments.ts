@@ -1,10 +1,10 @@
-/** Media that enter a turn. */
+/** Attachments: media that enter a turn. */
 import type { Attachment } from '#server/journal/records.ts';
 import type { Stored } from '#server/journal/texts.ts';
 import type { AgentTranscript } from '../agent-transcript.ts';
 import type { HeldOp } from '../reducer/state.ts';
 
-/** Gives them their ids, which count on over the turn. */
+/** Assigns ids, which are numbered across the turn. */
 export function attached(agent: AgentTranscript, turnId: string, media: readonly Stored<Attachment>[]) {
   const attachments = media.map((one) => {
     agent.attachments += 1;

@@ -1,4 +1,4 @@
-/** Errors and warnings, as points in the timeline. */
+/** Rows of errors and warnings: markers in the timeline. */
 import type { EventRecord } from '#server/journal/records.ts';
 import { iso } from '#schema/scalars.ts';
 import { SETTINGS_CHANGED } from '#schema/settings-change.ts';
@@ -6,10 +6,10 @@ import { eventFields, markerOp, type AgentTranscript } from '../agent-transcript
 import type { HeldOp } from '../reducer/state.ts';
 import type { TranscriptRows } from '../transcript-rows.ts';
 
-/** Changes that a transcript has. */
+/** Most settings changes in a transcript. */
 const MOST_CHANGES = 50;
 
-/** In addition to the point in the timeline, which an undo removes and pages of newer turns do not contain. */
+/** In addition to the marker, which an undo removes and pages of newer turns do not contain. */
 function settingsChanged({ state }: AgentTranscript, message: string, t: number): HeldOp {
   const known = state.meta.settingsChanges ?? [];
   const id = String(Number(known.at(-1)?.id ?? 0) + 1);

@@ -1,4 +1,4 @@
-/** Prompts of users: accepted, begun, settled. */
+/** Rows of users' prompts: accepted, started, settled. */
 import type { EventRecord } from '#server/journal/records.ts';
 import type { AgentTranscript } from '../agent-transcript.ts';
 import type { TranscriptRows } from '../transcript-rows.ts';
@@ -15,7 +15,7 @@ function settled(
   return prompt ? [{ op: 'prompt.upsert', prompt: { ...prompt, status, finishedAt } }] : [];
 }
 
-/** A prompt that waited runs now. */
+/** Marks a waiting prompt as running. */
 function begun({ state }: AgentTranscript, { promptId }: EventRecord<'turn.started'>): HeldOp[] {
   const prompt = promptId === undefined ? undefined : state.prompts.get(promptId);
   return prompt && prompt.status !== 'running'
@@ -23,7 +23,7 @@ function begun({ state }: AgentTranscript, { promptId }: EventRecord<'turn.start
     : [];
 }
 
-/** Prompts that went into the turn of another, which from then on shows their content behind its own. */
+/** Merges prompts into the turn of another one, whose content includes theirs from then on. */
 function steered(
   { state }: AgentTranscript,
   { activePromptId, promptIds, content, steeredAt }: EventRecord<'prompt.steered'>,

@@ -1,4 +1,4 @@
-/** Who is in the session: when each agent came, of whom, and whether it was put away. */
+/** Rows of the roster: creation, parent and archiving of each agent. */
 import type { EventRecord } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import { iso } from '#schema/scalars.ts';
@@ -12,7 +12,7 @@ function bornNow({ agent, x }: EventRecord<'agent.created'>, t: number): RosterE
   return { agentId: agent, type: 'sub', parentAgentId, ...(label === undefined ? {} : { label }), createdAt };
 }
 
-/** Who it is, its first creation said. */
+/** Removes the disposal; the other members are those of the first creation. */
 const livingAgain = ({ disposedAt: _disposedAt, ...known }: RosterEntry): RosterEntry => known;
 
 export const rosterRows: TranscriptRows = {
@@ -31,7 +31,7 @@ export const rosterRows: TranscriptRows = {
     return [];
   },
   'session.closed'({ roster }, _record, t) {
-    // Those that went with their session were not put away.
+    // Agents that were disposed together with their session were not archived.
     for (const [id, entry] of roster) if (entry.disposedAt === iso(t)) roster.set(id, livingAgain(entry));
     return [];
   },

@@ -1,4 +1,4 @@
-/** Steps, and what the model wrote in them. */
+/** Rows of steps, and of the model's output in them. */
 import type { EventRecord, InternalRecord } from '#server/journal/records.ts';
 import { BlobText, type Stored, type Text } from '#server/journal/texts.ts';
 import type { ContextMessage, Part } from '#schema/engine.ts';
@@ -22,7 +22,7 @@ function failedCall({ inputText: _inputText, progress: _progress, ...frame }: He
   return { ...frame, state: 'error' };
 }
 
-/** What the calls of a step that goes no further are now. */
+/** Marks the running calls of an ended step as failed. */
 function failedCalls(step: HeldStep): HeldOp[] {
   const ops: HeldOp[] = [];
   for (const frame of step.frames) {
@@ -31,10 +31,10 @@ function failedCalls(step: HeldStep): HeldOp[] {
   return ops;
 }
 
-/** How a step ended. */
+/** The outcome of a step. */
 type StepEnd = Pick<StepHeader, 'state' | 'usage' | 'finishReason' | 'timing' | 'endReason' | 'endMessage'>;
 
-/** A step that goes no further; its calls end with it. */
+/** Ends a step and its running calls. */
 export function endedStep(step: HeldStep, end: StepEnd, t: number): HeldOp[] {
   const { kind, stepId, turnId, ordinal, startedAt } = step;
   const { state, usage, finishReason, timing, endReason, endMessage } = end;
@@ -49,7 +49,7 @@ export function endedStep(step: HeldStep, end: StepEnd, t: number): HeldOp[] {
   return [{ op: 'step.upsert', turnId, step: header }, ...failedCalls(step)];
 }
 
-/** The text of what entered a running turn, as people read it. */
+/** The display text of a message that entered a running turn. */
 function enteredText(agent: AgentTranscript, { content, origin }: Stored<ContextMessage>): string | object | undefined {
   if (origin?.kind === 'task') {
     const notice = agent.notices.get(origin.taskId);
@@ -60,7 +60,7 @@ function enteredText(agent: AgentTranscript, { content, origin }: Stored<Context
   return joined(content.flatMap((part) => (part.type === 'text' ? part.text : [])));
 }
 
-/** A text of several pieces: whole while all are at hand, else its pieces. */
+/** Joins a text of several parts; returns the parts unless all are strings. */
 function joined(pieces: readonly Text[]): string | object {
   const [only, ...more] = pieces;
   if (only !== undefined && more.length === 0) return only;
@@ -74,7 +74,7 @@ function entered(agent: AgentTranscript, turnId: string, step: StepHeader): Held
   const lastCut = agent.cutPoints.at(-1)?.at ?? 0;
   const shown = entering.map((one) => ({ ...one, text: one.text ?? enteredText(agent, one.message) }));
   agent.entered = agent.entered.filter(({ takenAt }) => takenAt !== undefined);
-  // An undo that stops behind one takes only its step away.
+  // An undo that cuts after a message removes only the step that included it.
   for (const one of shown) if (one.at < lastCut) agent.entered.push({ ...one, takenAt: agent.records });
   return shown.flatMap(({ message, attachments, text }) => {
     if (text === undefined) return [];
@@ -116,7 +116,7 @@ interface Written {
 
 const lengthOf = (text: Text) => (text instanceof BlobText ? text.bytes : text.length);
 
-/** What was written, without empty parts, those of a kind that follow each other as one. */
+/** The non-empty texts of a response; consecutive parts of one kind are merged. */
 function writtenIn(parts: readonly Stored<Part>[]): Written[] {
   const written: Written[] = [];
   for (const part of parts) {
@@ -147,7 +147,7 @@ function responded(agent: AgentTranscript, record: InternalRecord<'step.response
     const same = before?.kind === frame.kind && before.text === frame.text && !grown.has(frameId);
     if (!same) ops.push(frameOp(step, frame));
   });
-  // What streamed and was not recorded.
+  // Clears frames that were streamed but not recorded.
   for (const frame of step.frames) {
     if (!isAnswer(frame) || Number(/\d+$/.exec(frame.frameId)?.[0]) <= agent.userFrames + written.length) continue;
     if (frame.text !== '') ops.push(frameOp(step, { ...frame, text: '' }));
@@ -213,14 +213,14 @@ function retrying(agent: AgentTranscript, record: EventRecord<'turn.step.retryin
 }
 
 function interrupted(agent: AgentTranscript, record: EventRecord<'turn.step.interrupted'>, t: number): HeldOp[] {
-  // A turn at its step limit names a step that may be over.
+  // A turn at its step limit refers to a step that may have ended.
   const step = openStep(agent);
   if (!step) return [];
   const { reason, message } = record;
   return endedStep(step, { state: 'interrupted', endReason: reason, endMessage: message }, t);
 }
 
-/** Input that a step takes; what opens a turn is told of by the turn. */
+/** Queues input for the next step; input that opens a turn is part of the turn. */
 function entering(agent: AgentTranscript, { messages, x }: EventRecord<'context.spliced'>): HeldOp[] {
   if (x?.cause === 'input' && x.enters === 'step') {
     messages.forEach((message, index) => {

@@ -1,4 +1,4 @@
-/** Tool calls, admitted and ended. */
+/** Rows of tool calls: started and ended. */
 import type { EventRecord } from '#server/journal/records.ts';
 import { findTool, toolOps, type AgentTranscript } from '../agent-transcript.ts';
 import type { TranscriptRows } from '../transcript-rows.ts';
@@ -17,9 +17,9 @@ function ended(agent: AgentTranscript, record: EventRecord<'tool.result'>): Held
   if (found?.frame.state !== 'running') return [];
   const { frame, turnId, stepId } = found;
   const { output, isError } = record;
-  // The text of an error stands in `error` too, where it is shown.
+  // The text of an error is added as `error` when the frame is sent.
   const end: HeldToolFrame = { ...frame, state: isError ? 'error' : 'done', output };
-  // Not for every call: taking members out is slow.
+  // Conditional, because deleting members is slow.
   if ('inputText' in end) delete end.inputText;
   if ('progress' in end) delete end.progress;
   return [{ op: 'frame.upsert', turnId, stepId, frame: end }];

@@ -1,4 +1,4 @@
-/** Turns, from start to end. */
+/** Rows of turns, from start to end. */
 import type { EventRecord } from '#server/journal/records.ts';
 import { iso } from '#schema/scalars.ts';
 import { markerOp, noStream, openStep, turnIdOf, turnUsage, type AgentTranscript } from '../agent-transcript.ts';
@@ -28,7 +28,7 @@ function started(agent: AgentTranscript, record: EventRecord<'turn.started'>, t:
   return ops;
 }
 
-/** Why a turn ended that its user, or the end of a server, cut short. */
+/** Why a turn ended that its user, or the stop of a server, interrupted. */
 function interruption({ interruptReason, x }: EventRecord<'turn.ended'>): string | undefined {
   if (x?.cause === 'server_stopped') return 'server_stopped';
   return interruptReason === 'user_cancelled' ? 'user_cancelled' : undefined;
