@@ -1,13 +1,15 @@
-/** Processes of commands that were lost with their server: they may still run, and belong to no task of this process. */
+/**
+ * Processes of commands that were lost with their server: they may still run, but belong to no task of this process.
+ */
 import { groupGone, signalGroup } from '#server/processes/process-group.ts';
 import { stillRuns, type ProcessIdentity } from '#server/processes/process-identity.ts';
 
-/** After SIGKILL only the kernel can hold a process back; it is not waited for longer. */
+/** Longest wait after SIGKILL, when only the kernel can delay the exit. */
 const KILLED_WAIT_MS = 1000;
 
 /**
- * Ends the process group of a lost command: SIGTERM, SIGKILL after the grace time. Returns whether it still ran; a later
- * process with its number is left alone.
+ * Ends the process group of a lost command: SIGTERM, then SIGKILL after the grace time. Returns whether it still ran; a
+ * later process with the same pid is not signalled.
  */
 export async function endLostProcess(process: ProcessIdentity, graceMs: number): Promise<boolean> {
   if (!(await stillRuns(process)) || !signalGroup(process.pid, 'SIGTERM')) return false;

@@ -1,6 +1,6 @@
 /**
- * The file that a task's output is kept in: `agents/<agent>/tasks/<task>/output.log` of the session's folder. Commands of
- * the agent can write there too, so no link on the way is followed and nothing that is there already is taken.
+ * The output file of a task: `agents/<agent>/tasks/<task>/output.log` in the session's folder. Commands of the agent
+ * can write there too, so no link in the path is followed and no existing file is used.
  */
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, realpath, type FileHandle } from 'node:fs/promises';
@@ -10,11 +10,11 @@ import { errorCode } from '#server/files/errno.ts';
 const FLAGS = constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const CREATE = constants.O_CREAT | constants.O_EXCL | constants.O_RDWR | constants.O_APPEND;
 
-/** Where the output of a task is; both ids are the server's own. */
+/** Path of a task's output; the server generated both ids. */
 export const outputPath = (sessionDir: string, agentId: string, taskId: string): string =>
   join(sessionDir, 'agents', agentId, 'tasks', taskId, 'output.log');
 
-/** Creates the file, readable for its owner only. Rejects when anything stands in its way. */
+/** Creates the file, readable by its owner only. Rejects when the path exists or leads through a link. */
 export async function createOutputFile(sessionDir: string, agentId: string, taskId: string): Promise<FileHandle> {
   const path = outputPath(sessionDir, agentId, taskId);
   let folder = sessionDir;
@@ -24,7 +24,7 @@ export async function createOutputFile(sessionDir: string, agentId: string, task
   }
   const file = await open(path, CREATE | FLAGS, 0o600);
   try {
-    // A folder may have become a link between the looks at it.
+    // A folder may have been replaced by a link between the checks.
     const [at, opened] = await Promise.all([lstat(path), file.stat()]);
     if (at.ino !== opened.ino || !(await leadsNowhereElse(sessionDir, path))) throw moved(path);
     return file;
@@ -43,7 +43,7 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** The last bytes of the file, at most so many of the first `end`; undefined when it cannot be read as what it was made. */
+/** At most `maxBytes` bytes from the end of the first `end`; undefined when the file was replaced or cannot be read. */
 export async function readOutputFile(
   sessionDir: string,
   path: string,
@@ -57,14 +57,14 @@ export async function readOutputFile(
     if (!stats.isFile() || stats.nlink !== 1 || !(await leadsNowhereElse(sessionDir, path))) return undefined;
     return await readTail(file, maxBytes, Math.min(stats.size, end));
   } catch {
-    // Whatever keeps it from being read, there is nothing to show.
+    // An unreadable file has no output to display.
     return undefined;
   } finally {
     await file?.close().catch(() => undefined);
   }
 }
 
-/** The last bytes of the first `end`, at most so many. */
+/** At most `maxBytes` bytes from the end of the first `end`. */
 export async function readTail(file: FileHandle, maxBytes: number, end: number): Promise<Buffer> {
   const length = Math.max(0, Math.min(maxBytes, end));
   const buffer = Buffer.allocUnsafe(length);
@@ -72,7 +72,7 @@ export async function readTail(file: FileHandle, maxBytes: number, end: number):
   return buffer.subarray(0, bytesRead);
 }
 
-/** No link between the session's folder and the file. */
+/** Whether no link is between the session's folder and the file. */
 async function leadsNowhereElse(sessionDir: string, path: string): Promise<boolean> {
   const [root, folder] = await Promise.all([realpath(sessionDir), realpath(dirname(path))]);
   return folder === join(root, dirname(path).slice(sessionDir.length));

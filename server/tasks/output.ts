@@ -1,18 +1,18 @@
 /**
- * What a task writes: kept in memory while it is short and somebody waits, else in its file. A task that starts in the
- * background has the file as its output and needs no reader; what one in the foreground writes is copied there.
+ * The output of a task: in memory while it is short and a call waits, else in its file. A task that starts in the
+ * background writes the file itself and needs no reader; the output of one in the foreground is copied there.
  */
 import type { FileHandle } from 'node:fs/promises';
 import { tailText } from '#server/bounded-text.ts';
 import { createOutputFile, outputPath, readOutputFile, readTail } from './output-file.ts';
 
-/** Bytes of output that end a command, and that its file holds at most. */
+/** Bytes of output above which a command is stopped, and the most that its file contains. */
 export const OUTPUT_MAX_BYTES = 16 * 1024 * 1024;
-/** Bytes that memory holds before they go to the file. */
+/** Bytes in memory above which the output is moved to the file. */
 export const MEMORY_BYTES = 1024 * 1024;
-/** Bytes that stay of an output without a file. */
+/** Bytes that are retained of an ended output without a file. */
 const KEPT_BYTES = 32 * 1024;
-/** How often the file of a task that writes it itself is looked at, in ms. */
+/** Poll interval for the size of a file that the task writes itself, in ms. */
 const SIZE_CHECK_MS = 50;
 
 export interface OutputFile {
@@ -21,18 +21,18 @@ export interface OutputFile {
 }
 
 export interface TaskOutput {
-  /** Where the file is, or would be. */
+  /** Path of the file, whether it exists or not. */
   readonly path: string;
-  /** What is written so far goes to the file, and all that follows. */
+  /** Moves the output so far to the file, and writes all later output there. */
   keep(): void;
   write(chunk: Buffer): void;
-  /** For a program that writes the file itself: its descriptor. `tooMuch` is called once when the file is too long. */
+  /** Opens the file for a program that writes it itself. Calls `tooMuch` a single time when the file is too long. */
   open(tooMuch: () => void): Promise<number>;
-  /** The last bytes so far, in whole characters; undefined when there are none or they cannot be read. */
+  /** At most `maxBytes` bytes from the end, in whole characters; undefined when empty or unreadable. */
   tail(maxBytes: number): Promise<string | undefined>;
-  /** Nothing is written any more; the file, where there is one. */
+  /** Ends writing; resolves to the file, if there is one. */
   end(): Promise<OutputFile | undefined>;
-  /** Forgets what memory holds. */
+  /** Clears the memory. */
   forget(): void;
 }
 
@@ -44,7 +44,7 @@ export interface TaskOutputDeps {
   report(what: string, error: unknown): void;
 }
 
-/** Creates it; nothing is made before there is something to keep. */
+/** Creates the output; no file is created before it is needed. */
 export function createTaskOutput(deps: TaskOutputDeps): TaskOutput {
   const { sessionDir, agentId, taskId, report, maxBytes = OUTPUT_MAX_BYTES } = deps;
   const path = outputPath(sessionDir, agentId, taskId);
@@ -52,10 +52,10 @@ export function createTaskOutput(deps: TaskOutputDeps): TaskOutput {
   let opening: Promise<unknown> | undefined;
   let ended: OutputFile | undefined;
   let watch: NodeJS.Timeout | undefined;
-  /** The newest of it, for as long as it is not read from a file. */
+  /** The newest output, unless it is read from a file. */
   let memory: Buffer[] = [];
   let held = 0;
-  /** What has to go to the file. */
+  /** Chunks to be written to the file. */
   let pending: Buffer[] = [];
   let written = 0;
   let total = 0;
@@ -77,17 +77,17 @@ export function createTaskOutput(deps: TaskOutputDeps): TaskOutput {
     writing = drain();
   }
 
-  /** Writes what waits, in its order; one at a time. */
+  /** Writes the pending chunks in order; one drain runs at a time. */
   async function drain(): Promise<void> {
     await opening;
     while (pending.length > 0 && (await writeNext())) {
-      // On to what came meanwhile.
+      // Continues with chunks that arrived meanwhile.
     }
     pending = [];
     writing = undefined;
   }
 
-  /** Whether there is room for more. */
+  /** Returns whether more may be written. */
   async function writeNext(): Promise<boolean> {
     const batch = Buffer.concat(pending.splice(0)).subarray(0, Math.max(0, maxBytes - written));
     if (!file || batch.length === 0) return false;
@@ -125,7 +125,7 @@ export function createTaskOutput(deps: TaskOutputDeps): TaskOutput {
         if (size > maxBytes) tooMuch();
         else if (file === opened) lookLater();
       } catch (error) {
-        // Its end closed the file meanwhile.
+        // `end` closed the file meanwhile.
         if (file !== opened) return;
         report(`the size of the output of ${taskId} cannot be watched`, error);
         tooMuch();
@@ -137,7 +137,7 @@ export function createTaskOutput(deps: TaskOutputDeps): TaskOutput {
 
   async function tail(wanted: number): Promise<string | undefined> {
     await writing;
-    // One byte more tells whether the first character is whole.
+    // One byte more shows whether the first character is complete.
     const bytes = Math.min(wanted, maxBytes) + 1;
     const read = await fileTail(bytes);
     const text = wanted > 0 ? tailText(read ?? (ended ? Buffer.alloc(0) : Buffer.concat(memory)), wanted) : '';

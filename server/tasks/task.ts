@@ -1,82 +1,83 @@
-/** What runs as a task, and what its caller and its readers see of it. */
+/** Types of a task: what its caller passes, and what the caller and readers receive. */
 import type { Draft } from '#server/journal/records.ts';
 import type { ProcessIdentity } from '#server/processes/process-identity.ts';
 import type { TaskInfo, TaskMembers } from '#schema/events/tasks.ts';
 import type { OutputFile, TaskOutput } from './output.ts';
 
-/** What a task is begun with. */
+/** Parameters of a new task. */
 export interface TaskSpec {
   kind: TaskInfo['kind'];
-  /** The agent that it belongs to. */
+  /** The agent that owns it. */
   agentId: string;
-  /** For people. */
+  /** Displayed to people. */
   description: string;
-  /** Ms until it is stopped; 0 or absent: as long as it takes. */
+  /** Ms until it is stopped; 0 or absent: unlimited. */
   timeoutMs?: number | undefined;
-  /** The call that waits for it. Without one it starts in the background. */
+  /** The call that waits for it. A task without one starts in the background. */
   waiting?: WaitingCall;
 }
 
-/** A call that waits until its task has ended, or goes on in the background. */
+/** A call that waits until its task has ended or was moved to the background. */
 export interface WaitingCall {
-  /** Its abort stops the task for as long as the call waits. */
+  /** An abort stops the task while the call waits. */
   signal: AbortSignal;
-  /** What reaching the time-out means; `detach` moves the task to the background. */
+  /** Effect of a time-out; `detach` moves the task to the background. */
   onTimeout: 'stop' | 'detach';
-  /** Ms that the task has from a detach on, 0 for as long as it takes. Absent: its own time goes on. */
+  /** Time limit in ms from the detach on, 0 for unlimited. Absent: the task's own limit continues. */
   detachedTimeoutMs?: number;
-  /** Records of the call's result when it is let go, for the line that tells of the task. */
+  /** Records of the call's result after a detach, for the line that records the task. */
   released(info: TaskInfo, by: 'user' | 'timeout'): Draft[];
 }
 
 export interface StartOptions {
   behind?: Draft[];
   outlive?: () => void;
-  /** The process that runs it; read when the task is recorded. */
+  /** The process that runs it; called when the task is recorded. */
   process?: () => ProcessIdentity | undefined;
 }
 
-/** What the work of a task works with. */
+/** The running task, as passed to its work. */
 export interface RunningTask {
   readonly id: string;
   readonly output: TaskOutput;
-  /** Aborted when it has to end; the reason is a `TaskStop`. */
+  /** Aborted when the task must end; the reason is a `TaskStop`. */
   readonly signal: AbortSignal;
   /**
-   * It runs: from here on it is listed, and one in the background is recorded, with `behind` on the same line. `members`
-   * are asked whenever the task is told of. `outlive` is called when the server ends and the task does not. Throws 50003.
+   * Marks the task as running: it is listed, and recorded if in the background, with `behind` on the same line.
+   * `members` is called whenever the task is published. `outlive` is called when the server exits and the task does
+   * not. Throws `persistence.failure`.
    */
   started(members: () => TaskMembers, options?: StartOptions): void;
   /**
-   * Records of its end, for who appends them together with what ended it; the work then returns the same end. None for a
-   * task that somebody waits for, or that has ended.
+   * Records of its end, for a caller that appends them together with the cause; the work must return the same end.
+   * Empty for a task for which a call waits, or that has ended.
    */
   finish(end: TaskEnd): Draft[];
 }
 
 export interface TaskEnd {
-  /** `stopped`: it ended because it was asked to. `killed`: the work itself put an end to it. */
+  /** `stopped`: it ended because of a stop request. `killed`: the work itself aborted it. */
   status: 'completed' | 'failed' | 'stopped' | 'killed';
-  /** Why it was killed. */
+  /** The reason for `killed`. */
   reason?: string;
-  /** What it has to say at its end, where that is not its output. */
+  /** The task's reply, where that is not its output. */
   result?: string;
 }
 
-/** Why a task has to end. */
+/** Why a task must end. */
 export interface TaskStop {
   status: 'killed' | 'timed_out';
-  /** `turn`: of the call that waited. */
+  /** `turn`: the turn of the waiting call. */
   by: 'user' | 'agent' | 'turn' | 'time' | 'close' | 'exit';
   reason: string;
-  /** Its agent is not told of the end. */
+  /** The agent gets no notification of the end. */
   silent?: boolean;
 }
 
-/** Why the signal of a task was aborted; undefined while it is not. */
+/** Why the signal of a task was aborted; undefined before that. */
 export const stopOf = ({ reason }: Pick<AbortSignal, 'reason'>): TaskStop | undefined => reason;
 
-/** How a task left the call that began it. */
+/** How the call that started a task stopped waiting. */
 export type Released =
   | { how: 'ended'; info: TaskInfo; end: TaskEnd; stop: TaskStop | undefined; file: OutputFile | undefined }
   | { how: 'background'; info: TaskInfo };
@@ -85,7 +86,7 @@ export type Released =
 export interface Task {
   readonly agentId: string;
   info(): TaskInfo;
-  /** What it said at its end. */
+  /** Its reply. */
   result(): string | undefined;
   readonly output: TaskOutput;
   /** Resolves when it has ended. */

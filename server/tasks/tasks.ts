@@ -1,6 +1,6 @@
 /**
- * The tasks of one loaded session: what runs for an agent while a call waits for it, or in the background. Only those in
- * the background are recorded; what ended with an earlier process is the journal's to say.
+ * Task registry of one loaded session: operations that run for an agent while a call waits for them, or in the
+ * background. Only background tasks are recorded; tasks of earlier processes are in the journal.
  */
 import { randomInt } from 'node:crypto';
 import { cutText, tailText } from '#server/bounded-text.ts';
@@ -13,60 +13,60 @@ import type { TaskInfo, TaskMembers } from '#schema/events/tasks.ts';
 import { createTaskOutput, type OutputFile, type TaskOutput } from './output.ts';
 import type { Released, RunningTask, Task, TaskEnd, TaskSpec, TaskStop, WaitingCall } from './task.ts';
 
-/** How long a process has between SIGTERM and SIGKILL, in ms, unless configured. */
+/** Default time between SIGTERM and SIGKILL, in ms. */
 export const KILL_GRACE_MS = 5000;
-/** How long a command that was moved to the background may run, in s, unless configured. */
+/** Default time limit of a command that was moved to the background, in s. */
 export const DETACHED_TIMEOUT_S = 600;
-/** After the grace time what was stopped is given up. */
+/** Time after the grace time until a stopped task is given up. */
 const GIVE_UP_MS = 2000;
-/** The same where the server ends: its stop has 4 s for everything. */
+/** The same when the server exits, whose stop has 4 s for everything. */
 const EXIT_GIVE_UP_MS = 2500;
 const DESCRIPTION_CHARS = 1000;
-/** Bytes of output that the record of an end keeps. */
+/** Bytes of output that the record of an end contains. */
 const RECORDED_TAIL_BYTES = 4096;
-/** Ended tasks without a file whose output is kept. */
+/** Ended tasks without a file whose output is retained. */
 const KEPT_OUTPUTS = 50;
 
 const idPrefix = { process: 'bash', agent: 'agent', question: 'question' } as const;
 const ID_CHARACTERS = '0123456789abcdefghijklmnopqrstuvwxyz';
 const ID_LENGTH = 8;
 
-/** What configuration decides; asked at each use. */
+/** Configured values; read at each use. */
 export interface TaskSettings {
-  /** Tasks in the background above which none is started there. */
+  /** Limit of background tasks; no further task starts there. */
   maxRunning: number | undefined;
   killGraceMs: number;
-  /** Of a command that is moved to the background; 0 is none. */
+  /** Time limit of a command that is moved to the background; 0 is unlimited. */
   detachedTimeoutMs: number;
-  /** A command that reaches its time-out goes on in the background. */
+  /** A command that reaches its time-out continues in the background. */
   detachOnTimeout: boolean;
-  /** The end of the server leaves what was started in the background running. */
+  /** Background tasks continue when the server exits. */
   keepAliveOnExit: boolean;
 }
 
 export interface Tasks {
   settings(): TaskSettings;
   /**
-   * Runs `work` as a task, and resolves when no call waits for it any more: it has ended, or is in the background. Rejects
-   * when too many run there, and with what the work threw before it had `started`.
+   * Runs `work` as a task, and resolves when no call waits for it any more: it has ended, or is in the background.
+   * Rejects at the limit of background tasks, and with errors that the work throws before `started`.
    */
   run(spec: TaskSpec, work: (task: RunningTask) => Promise<TaskEnd>): Promise<Released>;
   /** In the order of their start. */
   all(): Task[];
   get(id: string): Task | undefined;
-  /** Resolves when the task has ended, at once for one that has. */
+  /** Resolves when the task has ended; immediately for an ended one. */
   stop(id: string, stop: TaskStop): Promise<void>;
-  /** Moves a running task to the background; whether this call did. Throws 50003. */
+  /** Moves a running task to the background; returns whether this call did. Throws `persistence.failure`. */
   detach(id: string): boolean;
-  /** An agent's run is over: what it started ends, and nobody is told. */
+  /** Stops an agent's tasks after its run, without notifications. */
   endAgent(agentId: string, reason: string): Promise<void>;
-  /** Told of each task that has started, in the foreground or in the background. */
+  /** Calls the listener for each task that has started, in the foreground or background. */
   onStarted(listener: (task: Task) => void): void;
-  /** Told of each task that ended in the background, once that is recorded. */
+  /** Calls the listener for each task that ended in the background, after that is recorded. */
   onEnded(listener: (task: Task) => void): void;
-  /** Something runs. */
+  /** Whether a task runs. */
   running(): boolean;
-  /** The session goes. */
+  /** Stops the tasks when the session is unloaded. */
   close(reason: 'exit' | 'archive' | 'idle'): Promise<void>;
 }
 
@@ -76,7 +76,7 @@ export interface TasksDeps {
   dir: string;
   clock: Clock;
   settings(): TaskSettings;
-  /** An id that the journal has. */
+  /** Whether the journal has this id. */
   known(id: string): boolean;
   report(what: string, error: unknown): void;
 }
@@ -86,7 +86,7 @@ interface Entry extends Task {
   readonly kind: TaskInfo['kind'];
   readonly description: string;
   readonly controller: AbortController;
-  /** Of a task in the foreground, until it has ended. */
+  /** Set for a task in the foreground, until it has ended. */
   waiting: WaitingCall | undefined;
   status: TaskInfo['status'];
   startedAt: number;
@@ -96,20 +96,20 @@ interface Entry extends Task {
   stop: TaskStop | undefined;
   stopReason: string | undefined;
   said: string | undefined;
-  /** From its start on. */
+  /** Set when it starts. */
   members: (() => TaskMembers) | undefined;
   outlive: (() => void) | undefined;
   process: () => ProcessIdentity | undefined;
   settling: Promise<void> | undefined;
   callOffTimer(): void;
   callOffGivingUp(): void;
-  /** The call goes on without it. */
+  /** Resolves the waiting `run`. */
   release(released: Released): void;
-  /** `ended` resolves. */
+  /** Resolves `ended`. */
   over(): void;
 }
 
-/** Creates the registry of one session; nothing runs yet. */
+/** Creates the registry of one session, without tasks. */
 export function createTasks(deps: TasksDeps): Tasks {
   const { log, clock, settings, report } = deps;
   const entries = new Map<string, Entry>();
@@ -171,7 +171,7 @@ export function createTasks(deps: TasksDeps): Tasks {
     const ended = working.then(
       (end) => settle(entry, end),
       (error: unknown) => {
-        // It never began.
+        // The work failed before `started`.
         if (!entries.has(id)) throw error;
         return settle(entry, { status: 'failed', result: errorMessage(error) });
       },
@@ -248,7 +248,7 @@ export function createTasks(deps: TasksDeps): Tasks {
     ];
   }
 
-  /** Makes it ended; the records that say so, for one in the background. */
+  /** Marks the task as ended; returns the records of that for one in the background. */
   function endDrafts(entry: Entry, end: TaskEnd, file: OutputFile | undefined, outputTail: string): Draft[] {
     if (entry.status !== 'running') return [];
     entry.callOffTimer();
@@ -265,7 +265,7 @@ export function createTasks(deps: TasksDeps): Tasks {
     ];
   }
 
-  /** The first end counts. */
+  /** Only the first end has an effect. */
   function settle(entry: Entry, end: TaskEnd): Promise<void> {
     entry.settling ??= settleOnce(entry, end);
     return entry.settling;
@@ -276,7 +276,7 @@ export function createTasks(deps: TasksDeps): Tasks {
     const drafts = endDrafts(entry, end, file, tail);
     if (drafts.length > 0) log.attempt(drafts);
     entry.release({ how: 'ended', info: entry.info(), end, stop: entry.stop, file });
-    // What is only needed while it runs must not stay for as long as the session does.
+    // Members that only a running task needs must not stay in memory as long as the session.
     const members = entry.members?.();
     if (members) entry.members = () => members;
     entry.waiting = undefined;
@@ -285,7 +285,7 @@ export function createTasks(deps: TasksDeps): Tasks {
     if (entry.detached) for (const listener of listeners) listener(entry);
   }
 
-  /** Its output is complete; what is no process has only what it said. */
+  /** Completes the output; a task without a process has only its reply. */
   async function endOutput(entry: Entry, end: TaskEnd): Promise<{ file: OutputFile | undefined; tail: string }> {
     if (entry.kind !== 'process') return { file: undefined, tail: saidTail(end) };
     const { output } = entry;
@@ -321,7 +321,7 @@ export function createTasks(deps: TasksDeps): Tasks {
     stop(entry, { status: 'timed_out', by: 'time', reason: `time limit of ${ms / 1000} s` });
   }
 
-  /** The first reason counts, except for who is told. */
+  /** The first reason is retained; a later one can only make the end silent. */
   function stop(entry: Entry, how: TaskStop): void {
     if (entry.status !== 'running') return;
     if (entry.stop) {
@@ -396,7 +396,7 @@ export function createTasks(deps: TasksDeps): Tasks {
         return false;
       });
       exiting = reason === 'exit';
-      // Those that are being stopped already have no longer either.
+      // Tasks that are being stopped already get the shorter limit too.
       if (exiting) for (const entry of left) if (entry.stop) giveUpLater(entry);
       const by = exiting ? 'exit' : 'close';
       await stopAll(left, { status: 'killed', by, reason: 'session closed', silent: true });
