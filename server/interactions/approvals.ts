@@ -1,4 +1,4 @@
-/** Approvals of tool calls: one pending at a time for each agent, any number for a session. */
+/** Approvals of tool calls: at most one pending per agent, any number per session. */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '#server/clock.ts';
 import type { RememberedRule } from '#server/journal/projections/context.ts';
@@ -15,12 +15,12 @@ export interface ApprovalQuestion {
   turnId: number;
   toolCallId: string;
   toolName: string;
-  /** Label for people. */
+  /** Label displayed to people. */
   action: string;
-  /** Its long texts, and those of the input, are stored. */
+  /** Its long texts, and those of the input, are stored already. */
   display: Stored<{ display: Display }>['display'];
   toolInput: unknown;
-  /** Rule that "for the session" would remember; undefined when nothing can be remembered. */
+  /** Rule that an approval "for the session" adds; undefined when no rule can be added. */
   rule?: RememberedRule | undefined;
 }
 
@@ -29,14 +29,14 @@ export interface ApprovalAnswer {
   scope?: 'session';
   feedback?: string;
   selectedLabel?: string;
-  /** The client that answered; undefined where none did. */
+  /** The client that answered; undefined for an end without an answer. */
   by?: Caller;
 }
 
 export interface Approvals {
-  /** Parks a call until somebody answers; `answer` rejects with the signal's reason when the turn is aborted. */
+  /** Suspends a call until a client answers; `answer` rejects with the signal's reason when the turn is aborted. */
   ask(question: ApprovalQuestion, signal: AbortSignal): { id: string; answer: Promise<ApprovalAnswer> };
-  /** Throws 40404, 40901, 40902, 41001 or 50003. */
+  /** Throws `approval.not_found`, `.already_resolved` or `.expired`, `session.busy`, `persistence.failure`. */
   resolve(id: string, body: ResolveApproval, by?: Caller): Promise<{ resolved_at: string }>;
 }
 
@@ -129,7 +129,7 @@ function closing(
     },
     Object.keys(extras).length > 0 ? extras : undefined,
   );
-  // A turn that ends tells of its approvals by the resolution alone.
+  // When a turn ends, its approvals emit the resolution only.
   if (cause === 'turn_ended' || cause === 'disposed') return [resolved];
   const permission = event(question.agentId, 'permission.approval.resolved', {
     ...permissionFacts(id, question),

@@ -1,6 +1,6 @@
 /**
- * What a session asks of people: asked, answered once, expired, closed with its turn. What waits and what ended is the
- * journal's to say; here are only the promises of those who wait.
+ * Interactions: requests of a session to people, which are answered once, expire, or close with their turn. The journal
+ * records pending and ended ones; this file only has the promises of the waiting callers.
  */
 import type { Clock } from '#server/clock.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
@@ -11,55 +11,55 @@ import type { SessionLog } from '#server/journal/session-log.ts';
 /** How long an interaction waits for its answer. */
 export const INTERACTION_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
-/** One kind of interaction: its names towards clients. */
+/** One kind of interaction, with its names in messages and errors. */
 export interface KindNames {
-  /** As messages call it. */
+  /** Noun in error messages. */
   noun: string;
   notFound: ErrorName;
   expired: ErrorName;
 }
 
-/** Something asked. */
+/** A new interaction. */
 export interface Asked<Answer> {
   id: string;
   agentId: string;
-  /** The turn that it ends with; absent for what outlives the turn that asked. */
+  /** The turn with which it ends; absent for an interaction that outlives its turn. */
   turnId?: number;
-  /** Of who waits. */
+  /** The waiting caller's signal. */
   signal: AbortSignal;
   /**
-   * What an abort does: `turn` lets the wait reject at once and closes with the turn's last line; `close` closes at once
-   * and ends the wait with the answer that stands for it.
+   * Effect of an abort: `turn` rejects the wait immediately and leaves the closing to the turn's last line; `close`
+   * closes immediately and resolves the wait with the `unanswered` answer.
    */
   onAbort: 'turn' | 'close';
-  /** Why an abort that closes it ended it; its turn's end unless given. Undefined: somebody wished it. */
+  /** Cause of an abort with `close`; default: the turn ended. Undefined: a client requested the abort. */
   abortCause?(): EndCause | undefined;
-  /** Records that ask. */
+  /** Records of the request. */
   opening: Draft[];
-  /** Records of its end; `cause` is absent when somebody answered. `at` in ms. */
+  /** Records of its end; `cause` is absent after an answer. `at` in ms. */
   closing(answer: Answer, at: number, cause?: EndCause): Draft[];
-  /** The answer that an end without one stands for. */
+  /** The answer that represents an end without one. */
   unanswered(cause: EndCause | undefined): Answer;
 }
 
 export interface InteractionKind<Answer> {
-  /** Appends what asks and waits for the answer. Throws 50003; rejects with the signal's reason, see `onAbort`. */
+  /** Appends the request and waits for the answer. Throws `persistence.failure`; rejects as `onAbort` describes. */
   ask(asked: Asked<Answer>): Promise<Answer>;
   /**
-   * The first answer wins: its records are written when this resolves with their time in ms. Throws the kind's codes,
-   * 40901 where another process holds the session, 50003.
+   * The first answer wins: its records are written when this resolves with their time in ms. Throws the kind's errors,
+   * `approval.already_resolved`, `session.busy` where another process owns the session, `persistence.failure`.
    */
   answer(id: string, answer: Answer): Promise<number>;
-  /** Throws what an answer to this id would throw. */
+  /** Throws the error that an answer to this id would cause. */
   assertPending(id: string): Promise<void>;
 }
 
 export interface Interactions {
-  /** Registers a kind; once per session and kind. */
+  /** Registers a kind; a single time per session and kind. */
   kind<Answer>(names: KindNames): InteractionKind<Answer>;
-  /** Closes what a turn left open and returns the records, for the turn's last line. */
+  /** Closes the open interactions of a turn and returns the records, for the turn's last line. */
   endTurn(agentId: string, turnId: number): Draft[];
-  /** Something waits in this process. */
+  /** Whether an interaction waits in this process. */
   pending(): boolean;
 }
 
@@ -70,25 +70,25 @@ export interface InteractionsDeps {
 
 interface Waiting<Answer> {
   asked: Asked<Answer>;
-  /** Ends the wait. */
+  /** Resolves the waiting promise. */
   end(answer: Answer): void;
 }
 
-/** What `endTurn` needs of a wait, whatever its answer is. */
+/** The part of a wait that `endTurn` needs, independent of the answer's type. */
 interface Open {
   agentId: string;
   turnId: number | undefined;
   close(): Draft[];
 }
 
-/** Creates the service of one loaded session. */
+/** Creates the interactions of one loaded session. */
 export function createInteractions({ log, clock }: InteractionsDeps): Interactions {
   const open = new Map<string, Open>();
 
   function kind<Answer>(names: KindNames): InteractionKind<Answer> {
     const waiting = new Map<string, Waiting<Answer>>();
 
-    /** Takes it off the list. */
+    /** Removes a wait from both maps. */
     function take(id: string): Waiting<Answer> | undefined {
       const entry = waiting.get(id);
       waiting.delete(id);
@@ -104,10 +104,10 @@ export function createInteractions({ log, clock }: InteractionsDeps): Interactio
       entry.end(answer);
     }
 
-    /** The entry that may be answered now; else throws why none can. */
+    /** Returns the wait that can be answered now; otherwise throws the reason. */
     function answerable(id: string): Waiting<Answer> {
       const entry = waiting.get(id);
-      // Once its turn is aborted only the turn's end closes it.
+      // After an abort of its turn only the turn's end closes it.
       if (entry && !entry.asked.signal.aborted) return entry;
       const ended = entry ? 'resolved' : log.state.interactions.ended.get(id);
       if (ended === 'resolved') {
