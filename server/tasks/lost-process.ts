@@ -1,6 +1,4 @@
-/**
- * Processes of commands that were lost with their server: they may still run, but belong to no task of this process.
- */
+/** Processes of commands that were lost with their server: they may still run, but are no tasks of this process. */
 import { groupGone, signalGroup } from '#server/processes/process-group.ts';
 import { stillRuns, type ProcessIdentity } from '#server/processes/process-identity.ts';
 

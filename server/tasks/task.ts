@@ -43,9 +43,9 @@ export interface RunningTask {
   /** Aborted when the task must end; the reason is a `TaskStop`. */
   readonly signal: AbortSignal;
   /**
-   * Marks the task as running: it is listed, and recorded if in the background, with `behind` on the same line.
-   * `members` is called whenever the task is published. `outlive` is called when the server exits and the task does
-   * not. Throws `persistence.failure`.
+   * Marks the task as running: it is listed, and a background task is recorded, with `behind` on the same line.
+   * `members` is called at each publication. `outlive` is called when the server exits and the task does not. Throws
+   * `persistence.failure`.
    */
   started(members: () => TaskMembers, options?: StartOptions): void;
   /**
