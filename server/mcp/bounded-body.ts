@@ -1,15 +1,15 @@
 /**
- * Answers of servers that may send anything: one message takes a bounded amount of memory, and reaches the library, which
- * parses it, without values that are nested too deeply.
+ * Bounds on response bodies of servers that may send anything: a message takes a limited amount of memory, and reaches
+ * the library, which parses it, without values that are nested too deeply.
  */
 import type { Transformer } from 'node:stream/web';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { clipJson } from '#server/json.ts';
 
-/** Bytes of one message; in a stream of events each may have as many characters. */
+/** Bytes of one message; in a stream of events, characters of each event. */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
-/** Characters of a line that count as one; longer lines count as several. */
+/** Characters of one counted line; a longer line is counted as several. */
 const LINE_CHARS = 1024;
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -19,13 +19,13 @@ const encoder = new TextEncoder();
 export interface BodyBounds {
   maxBytes: number;
   /**
-   * Called with the number of lines of a stream of events that are no data of a message: comments, other fields, empty
+   * Called with the number of lines of a stream of events that are not data of a message: comments, other fields, empty
    * lines, and the data of events of other types, which the library ignores. Throws to fail the stream.
    */
   charge(lines: number): void;
 }
 
-/** The same answer, whose body fails when it, or one event of it, is longer than `maxBytes`, or `charge` throws. */
+/** Wraps the response: its body fails when it, or one event of it, is longer than `maxBytes`, or `charge` throws. */
 export function boundedBody(response: Response, bounds: BodyBounds): Response {
   const { body, status, statusText, headers } = response;
   if (!body) return response;
@@ -36,7 +36,7 @@ export function boundedBody(response: Response, bounds: BodyBounds): Response {
 
 const tooLong = (maxBytes: number) => new Error(`the server sent more than ${maxBytes} bytes at once`);
 
-/** Holds the text until its end: nothing can be parsed before. */
+/** Buffers the whole text, since JSON cannot be parsed before its end. */
 function textBounds({ maxBytes }: BodyBounds): Transformer<Uint8Array, Bytes> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -68,7 +68,7 @@ function eventBounds({ maxBytes, charge }: BodyBounds): Transformer<Uint8Array, 
     maxBufferSize: maxBytes,
   });
   return {
-    // Throwing here fails the stream.
+    // An error thrown here fails the stream.
     transform(chunk, controller) {
       out = '';
       const text = decoder.decode(chunk, { stream: true });
@@ -79,9 +79,9 @@ function eventBounds({ maxBytes, charge }: BodyBounds): Transformer<Uint8Array, 
   };
 }
 
-/** Counts the lines of a stream that are no data, where they end. A line end that is cut in two may count twice. */
+/** Counts the completed lines of a stream that are not data. A `\r\n` that is split between chunks may count twice. */
 function otherLines(): (text: string) => number {
-  /** The start of the line that has not ended yet, and the length of the whole. */
+  /** The first characters of the incomplete last line, and the length of all of it. */
   let start = '';
   let chars = 0;
   return (text) => {
@@ -99,7 +99,7 @@ function otherLines(): (text: string) => number {
   };
 }
 
-/** The event as the stream had it, its data within the levels that JSON from outside may have. */
+/** Serializes the event again, its data clipped to the nesting depth that foreign JSON may have. */
 function eventText({ id, event, data }: EventSourceMessage): string {
   const fields = [
     ...(event === undefined ? [] : [`event: ${event}`]),

@@ -4,7 +4,7 @@ import { createTokenBucket } from './token-bucket.ts';
 
 /** Requests of the server that the client handles concurrently. */
 const MAX_REQUESTS = 16;
-/** Requests of the server that wait for one of these to be answered. */
+/** Requests of the server that are queued. */
 const MAX_WAITING = 200;
 
 /** The token bucket of messages: its rate and its capacity. */
@@ -12,15 +12,15 @@ const MESSAGES_PER_SECOND = 1000;
 const BURST = 5000;
 
 export interface BoundedTransportOptions {
-  /** Whether input that is not a message is charged to the message budget. Programs print other lines between their messages. */
+  /** Whether input that is not a message is charged too. Programs print other lines between their messages. */
   countErrors: boolean;
-  /** Called once, with the reason, when the server exceeds a bound; the transport is closed afterwards. */
+  /** Called a single time, with the reason, when the server exceeds a bound; the transport is closed afterwards. */
   onExceeded(reason: Error): void;
-  /** Milliseconds of a clock that is never set back. */
+  /** Milliseconds of a monotonic clock. */
   now?: () => number;
 }
 
-/** Wraps a transport so that a server which exceeds its bounds loses the connection. Takes over the callbacks of `inner`. */
+/** Wraps a transport: a server that exceeds its bounds loses the connection. Takes over the callbacks of `inner`. */
 export function boundedTransport(
   inner: Transport,
   { countErrors, onExceeded, now }: BoundedTransportOptions,
@@ -36,7 +36,7 @@ export function boundedTransport(
     over = true;
     waiting = [];
     onExceeded(new Error(reason));
-    // The pending calls fail with the close: the reason is published before.
+    // The close rejects the pending calls, so the reason is published before it.
     setImmediate(() => void inner.close().catch(() => undefined));
   }
 
@@ -67,7 +67,7 @@ export function boundedTransport(
     next.deliver();
   }
 
-  /** Whether a waiting request was cancelled: the last of this id, since the others came before it. */
+  /** Whether a waiting request was cancelled: the last one of this id, since earlier ones arrived before it. */
   function cancelWaiting(id: RequestId): boolean {
     const last = waiting.findLast((request) => request.id === id);
     waiting = waiting.filter((request) => request !== last);

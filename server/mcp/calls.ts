@@ -1,4 +1,4 @@
-/** A call of a tool through a connection that may be dead without knowing it. */
+/** A tool call, retried a single time if the connection turns out to be stale. */
 import type { Progress } from '@modelcontextprotocol/client';
 import { failed, type RunContext, type ToolResult } from '#server/tools/tool.ts';
 import type { McpConnection } from './connect.ts';
@@ -7,25 +7,25 @@ import { unlessAborted } from '#server/aborts.ts';
 import { failureKind } from './failures.ts';
 import { toolResultOf } from './results.ts';
 
-/** At most ten a second. */
+/** Throttles progress to ten updates a second. */
 const PROGRESS_GAP_MS = 100;
 
 export interface CallPlace {
-  /** Of the server. */
+  /** Name of the server. */
   name: string;
   timeoutMs: number;
   connection(): McpConnection | undefined;
-  /** Opens one where there is none. */
+  /** Opens a connection if there is none. */
   connect(): Promise<McpConnection | { problem: string }>;
-  /** The connection turned out to be dead. */
+  /** Called when the connection turns out to be lost. */
   lost(connection: McpConnection, why: string): void;
-  /** The server wants a sign-in. */
+  /** Called when the server requires a sign-in. */
   unauthorized(connection: McpConnection, error: unknown): Promise<void>;
 }
 
 type Outcome = { result: ToolResult } | { again: string };
 
-/** Tries once more where the call did not get through; a call that was answered, or given up, is never repeated. */
+/** Retries a single time if the call did not get through; a call that was answered, or given up, is never repeated. */
 export async function callThrough(
   tool: UsableTool,
   args: Record<string, unknown>,
@@ -37,7 +37,7 @@ export async function callThrough(
   if ('problem' in connection) return startFailed(place.name, connection.problem);
   const first = await attempt(connection);
   if ('result' in first) return first.result;
-  // Whoever answers is asked again; the others get a new connection.
+  // A server that answers a ping is retried on the same connection; otherwise a new one is opened.
   const alive = place.connection() === connection && (await connection.alive());
   if (!alive) place.lost(connection, first.again);
   context.signal.throwIfAborted();
@@ -68,7 +68,7 @@ export async function callThrough(
           await place.unauthorized(through, error);
           return { result: failed(`The MCP server "${place.name}" wants the user to sign in: ${why}`) };
         case 'timeout':
-          // What it has done is not known, so it is not asked again; whether it lives decides what the next call finds.
+          // The call may have had effects, so it is not retried; the ping decides which connection the next call finds.
           void through.alive().then((answers) => {
             if (!answers) place.lost(through, `the server did not answer within ${place.timeoutMs} ms`);
           });
@@ -84,7 +84,7 @@ export async function callThrough(
   }
 }
 
-/** Ends with the call, whatever becomes of the attempt, which others may wait for too. */
+/** Settles with the call's abort; the connection attempt continues, since other calls may wait for it. */
 function connected({ signal, progress }: RunContext, { name, connect }: CallPlace) {
   signal.throwIfAborted();
   progress({ kind: 'status', text: `reconnecting to the MCP server ${name}` });

@@ -1,4 +1,4 @@
-/** How the program of a stdio server is started. */
+/** Spawn parameters of a stdio server's program. */
 import { resolve } from 'node:path';
 import { childEnvironment } from '#server/processes/child-environment.ts';
 import type { McpServerConfig } from '#schema/mcp-server.ts';
@@ -8,7 +8,7 @@ type StdioConfig = Extract<McpServerConfig, { command: string }>;
 const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'];
 const LOOPBACK = ['localhost', '127.0.0.1', '::1'];
 
-/** `root` is the directory of the workspace; of the server's environment the child gets all but the secrets. */
+/** `root` is the directory of the workspace. The child inherits the environment of this server without its secrets. */
 export function childOf(
   { command, args = [], env = {}, cwd = '.' }: StdioConfig,
   root: string,
@@ -22,7 +22,7 @@ export function childOf(
   };
 }
 
-/** A program that is told of a proxy must still reach what runs beside it. */
+/** Excludes loopback from a configured proxy, so that the program can still reach services of this machine. */
 function withLoopback(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const spelled = (name: string) => [name, name.toLowerCase()];
   if (!PROXIES.flatMap(spelled).some((name) => env[name])) return env;

@@ -21,10 +21,10 @@ import { serverLine, withoutSecrets } from './server-text.ts';
 import { createRemoteTransport } from './remote-transport.ts';
 import { createStdioTransport } from './stdio-transport.ts';
 
-/** The only runtime that there is. */
+/** The only runtime. */
 const LOCAL_RUNTIME = 'local';
 
-/** What a server may list. */
+/** Upper limits of a server's list of tools. */
 const MAX_PAGES = 64;
 const MAX_TOOLS = 2000;
 const MAX_DESCRIPTION_CHARS = 65_536;
@@ -32,21 +32,21 @@ const MAX_DESCRIPTION_CHARS = 65_536;
 const PING_MS = 5000;
 
 export interface ConnectOptions {
-  /** Absolute; stdio servers run in it. */
+  /** Absolute; the working directory of stdio servers. */
   root: string;
-  /** The server's own environment. */
+  /** The environment of this server. */
   env: NodeJS.ProcessEnv;
   spawn: Spawn;
   fetch: Fetch;
-  /** What resolves the name of a remote server. */
+  /** Resolves the name of a remote server. */
   network: Pick<Network, 'resolve'>;
-  /** How this program calls itself. */
+  /** The client name that MCP servers receive. */
   clientName: string;
-  /** For all of it: start, handshake, list of tools. */
+  /** One time-out for start, handshake and list of tools together. */
   timeoutMs: number;
-  /** Grants that are stored for a remote server without a bearer variable, if there are any. */
+  /** The stored grant of a remote server without a bearer variable. */
   authProvider?: AuthProvider | undefined;
-  /** Directories that the server is told of when it asks. */
+  /** Directories that the server receives when it requests the roots. */
   roots(): Promise<readonly string[]>;
   signal?: AbortSignal;
 }
@@ -64,31 +64,31 @@ export interface ToolCallOptions {
   onProgress?(progress: Progress): void;
 }
 
-/** How a connection ended that nobody has closed. */
+/** Why a connection was lost, in contrast to one that was closed here. */
 export interface Lost {
   error: string;
   needsAuth: boolean;
 }
 
 export interface McpConnection {
-  /** As they were when it was opened. */
+  /** The list from the time of the connection. */
   readonly tools: readonly ListedTool[];
-  /** Rejects with what `failureKind` tells apart, and with the signal's reason. */
+  /** Rejects with errors that `failureKind` distinguishes, and with the signal's reason. */
   callTool(name: string, args: Record<string, unknown>, options: ToolCallOptions): Promise<CallToolResult>;
-  /** A failed call as a line for people, without the secrets of the configuration. */
+  /** Describes a failed call in one line for people, without the secrets of the configuration. */
   describe(error: unknown): string;
-  /** Whether the server answers within five seconds. */
+  /** Whether the server answers a ping within five seconds. */
   alive(): Promise<boolean>;
-  /** Settles when the connection is over and nobody has closed it. */
+  /** Resolves when the connection is over without a call of `close`. */
   readonly lost: Promise<Lost>;
-  /** Ends it, and the program with all that it has started. Never rejects. */
+  /** Closes the connection and stops the program with its process group. Never rejects. */
   close(): Promise<void>;
 }
 
-/** Why there is no connection, for people. */
+/** A failed connection attempt, with a reason for people. */
 export class McpConnectError extends Error {
   override readonly name = 'McpConnectError';
-  /** The server wants somebody to sign in. */
+  /** Whether the server requires a sign-in. */
   readonly needsAuth: boolean;
   constructor(message: string, { needsAuth = false, cause }: { needsAuth?: boolean; cause?: unknown } = {}) {
     super(message, { cause });
@@ -106,8 +106,8 @@ const listedTool = z.object({
 type Library = typeof import('@modelcontextprotocol/client');
 
 /**
- * Connects to a server and reads its tools; all within `timeoutMs`, and nothing is left running when it fails. The config
- * has its placeholders expanded. Rejects with `McpConnectError`, or with the reason of the signal.
+ * Connects to a server and reads its tools, all within `timeoutMs`; a failure leaves nothing running. Placeholders of
+ * the config are already expanded. Rejects with `McpConnectError`, or with the reason of the signal.
  */
 export async function connectServer(config: McpServerConfig, options: ConnectOptions): Promise<McpConnection> {
   options.signal?.throwIfAborted();
@@ -117,7 +117,7 @@ export async function connectServer(config: McpServerConfig, options: ConnectOpt
   const { transport, secrets, errorOutput, failure, end } = transportOf(library, config, options, (error) =>
     breakOff(error),
   );
-  // What the program itself said is behind what went wrong.
+  // The standard error of the program follows the reason of the failure.
   const told = (error: unknown) => {
     const line = serverLine(failure() ?? failureText(error), secrets);
     return [line, withoutSecrets(errorOutput(), secrets)].filter(Boolean).join('\n');
@@ -133,12 +133,12 @@ export async function connectServer(config: McpServerConfig, options: ConnectOpt
   const close = () => (closing ??= end(client));
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no event target
   client.onclose = () => {
-    // Of an attempt, its own failure says more.
+    // A failed attempt is reported with its own error, which is more precise.
     if (opened && !closing) breakOff(new Error('the connection was closed'));
   };
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no event target
   client.onerror = (error) => {
-    // A stream of events that breaks off takes its session with it; a program tells by its exit.
+    // A stream of events that breaks loses its session with it; a stdio program is reported by its exit.
     if (config.transport === 'sse' || (config.transport === 'http' && failureKind(error) === 'unauthorized')) {
       breakOff(error);
     }
@@ -183,7 +183,7 @@ export async function connectServer(config: McpServerConfig, options: ConnectOpt
 
 interface OpenTransport {
   transport: Transport;
-  /** Values that the server was sent, and may echo. */
+  /** Values that the server received and may echo. */
   secrets: readonly string[];
   errorOutput(): string;
   failure(): string | undefined;
@@ -241,7 +241,7 @@ function remoteUrl(text: string): URL {
   return url;
 }
 
-/** The variable of a bearer token is one of those that children get: a server must not be sent the others. */
+/** The bearer variable is read from the children's environment: a server must not receive the other variables. */
 function headersOf({ headers = {}, bearerTokenEnvVar }: McpRemoteConfig, env: NodeJS.ProcessEnv) {
   if (bearerTokenEnvVar === undefined) return headers;
   const token = childEnvironment(env)[bearerTokenEnvVar];
@@ -250,7 +250,7 @@ function headersOf({ headers = {}, bearerTokenEnvVar }: McpRemoteConfig, env: No
   return { ...Object.fromEntries(others), authorization: `Bearer ${token}` };
 }
 
-/** How long the end of a session is told to a server that may be gone. */
+/** Time-out of the request that ends the session, since the server may not answer any more. */
 const FAREWELL_MS = 1000;
 
 function clientOf({ Client }: Library, { clientName, roots }: ConnectOptions): Client {
@@ -258,9 +258,9 @@ function clientOf({ Client }: Library, { clientName, roots }: ConnectOptions): C
     { name: clientName, version: SERVER_VERSION },
     {
       capabilities: { roots: {} },
-      // In later revisions the library drops requests of the server unanswered, which would count as in progress for ever.
+      // In later revisions the library leaves requests of the server unanswered, which would stay in progress.
       versionNegotiation: { mode: 'legacy' },
-      // Schemas of results are the server's promise; compiling them would let it hold the event loop.
+      // Schemas of results are foreign too; compiling them could block the event loop.
       jsonSchemaValidator: {
         getValidator: () => () => ({ valid: false, data: undefined, errorMessage: 'not checked' }),
       },
@@ -272,7 +272,7 @@ function clientOf({ Client }: Library, { clientName, roots }: ConnectOptions): C
   return client;
 }
 
-/** Page by page, each tool for itself: one that is malformed does not hide the others. */
+/** Reads the list page by page and parses each tool separately, so that a malformed one does not hide the others. */
 async function listTools(client: Client, request: { signal: AbortSignal; timeout: number }): Promise<ListedTool[]> {
   if (!client.getServerCapabilities()?.tools) return [];
   const found: ListedTool[] = [];
@@ -293,7 +293,7 @@ async function listTools(client: Client, request: { signal: AbortSignal; timeout
   throw new Error(`the list of tools has more than ${MAX_PAGES} pages`);
 }
 
-/** A sign-in helps where nothing else was to identify us. */
+/** Whether a sign-in can help: the server refused a request that carried no configured credential. */
 function needsAuth(config: McpServerConfig, error: unknown): boolean {
   if (config.transport === 'stdio' || config.bearerTokenEnvVar !== undefined) return false;
   const fixed = config.auth !== 'oauth' && Object.keys(config.headers ?? {}).length > 0;

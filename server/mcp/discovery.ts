@@ -1,4 +1,4 @@
-/** What of a server's list of tools its agents are offered. */
+/** The tools of a server's list that agents are offered. */
 import { createHash } from 'node:crypto';
 import type { McpServerConfig } from '#schema/mcp-server.ts';
 import type { ListedTool } from './connect.ts';
@@ -8,9 +8,9 @@ import { qualifiedName } from './tool-names.ts';
 
 /** A tool that may be offered. */
 export interface UsableTool {
-  /** As models call it. */
+  /** The name that models use. */
   name: string;
-  /** As the server calls it. */
+  /** The name that the server uses. */
   rawName: string;
   description: string;
   schema: ArgumentSchema;
@@ -18,20 +18,20 @@ export interface UsableTool {
 
 export interface Discovery {
   tools: readonly UsableTool[];
-  /** Tools that no model could call, with what is wrong with their schemas. */
+  /** Tools that no model could call, with the problem of their schemas. */
   dropped: readonly { tool: string; problem: string }[];
-  /** Names that an earlier tool of the server has. */
+  /** Names that are already in use by an earlier tool of the server. */
   collisions: readonly string[];
-  /** The whole list as the server gave it, as JSON. */
+  /** The whole list of the server, unmodified, as JSON. */
   text: string;
-  /** Of the list, and of what is offered of it. */
+  /** Hash of the list and of the offered names. */
   hash: string;
 }
 
-/** So many schemas of a server may take too long; what follows them is not looked at. */
+/** After this number of schemas that take too long, the remaining ones of the server are not checked. */
 const MAX_SLOW = 3;
 
-/** One at a time, so that the schemas of other servers are checked in between. */
+/** Checks serially, so that the schemas of other servers are checked in between. */
 async function checkedInTurn(listed: readonly ListedTool[], schemas: Schemas) {
   const checked: { tool: ListedTool; schema: ArgumentSchema | { problem: string } }[] = [];
   let slow = 0;

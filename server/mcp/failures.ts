@@ -1,18 +1,18 @@
-/** What went wrong with a server, as its tools and its state have to know it. */
+/** Classification of a server's errors, for its tools and its state. */
 import { errorMessage } from '#server/errors/service-error.ts';
 import { isRecord } from '#server/json.ts';
 
 /**
- * `refused`: the server answered with an error, or with what is no answer. `unauthorized`: it wants a sign-in, or more of
- * one. `timeout`: it was given up; what it has done meanwhile is not known. `lost`: the request or its answer did not get
- * through.
+ * `refused`: the server answered with an error, or with an invalid result. `unauthorized`: it requires a sign-in or a
+ * further scope. `timeout`: the request was given up; its effects are unknown. `lost`: the request or its response did
+ * not get through.
  */
 export type FailureKind = 'aborted' | 'refused' | 'unauthorized' | 'timeout' | 'lost';
 
 const REFUSED = new Set(['INVALID_RESULT', 'UNSUPPORTED_RESULT_TYPE', 'INPUT_REQUIRED_ROUNDS_EXCEEDED']);
 const UNAUTHORIZED = 401;
 
-/** By names and codes: the library is loaded with the first connection, and its errors may be wrapped. */
+/** Matches by names and codes: the library is loaded with the first connection, and its errors may be wrapped. */
 export function failureKind(error: unknown, signal?: AbortSignal): FailureKind {
   if (signal?.aborted) return 'aborted';
   for (const one of causes(error)) {
@@ -24,7 +24,7 @@ export function failureKind(error: unknown, signal?: AbortSignal): FailureKind {
   return 'lost';
 }
 
-/** A 403 that names the scope which is missing. */
+/** The scope that a 403 reports as missing; empty if it names none, undefined for other errors. */
 export function missingScope(error: unknown): string | undefined {
   for (const one of causes(error)) {
     if (one.name === 'InsufficientScopeError') return typeof one.requiredScope === 'string' ? one.requiredScope : '';
@@ -37,7 +37,7 @@ const asksForSignIn = ({ name, status, code }: Facts) =>
 
 type Facts = Record<string, unknown>;
 
-/** The error and what caused it, a few deep. */
+/** The error and its chain of causes, at most five. */
 function causes(error: unknown): Facts[] {
   const found: Facts[] = [];
   for (let at = error; isRecord(at) && found.length < 5; at = at.cause) {
@@ -52,7 +52,7 @@ function causes(error: unknown): Facts[] {
   return found;
 }
 
-/** For people; as long as the server made it. The reason of a failed `fetch` is in its cause. */
+/** The text for people, not shortened. The reason of a failed `fetch` is in its cause. */
 export function failureText(error: unknown): string {
   const texts = causes(error).flatMap(({ message, code }) =>
     typeof message === 'string' && message !== '' ? [message] : typeof code === 'string' ? [code] : [],

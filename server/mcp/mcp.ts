@@ -1,4 +1,4 @@
-/** MCP servers: one set a workspace, for as long as somebody holds it. */
+/** MCP servers: one reference-counted set for each workspace. */
 import type { EffectiveConfig } from '#server/config/effective.ts';
 import type { Images } from '#server/images/images.ts';
 import type { Logger } from '#server/logging/log.ts';
@@ -20,12 +20,12 @@ const TOOL_TIMEOUT_MS = 60_000;
 
 export interface HeldWorkspaceMcp {
   readonly workspace: WorkspaceMcp;
-  /** The last who lets go closes its connections; awaited until their programs have ended. */
+  /** Idempotent. The last `release` closes the connections and awaits the exit of their programs. */
   release(): Promise<void>;
 }
 
 export interface Mcp {
-  /** The servers of the workspace with this directory; holding them starts nothing. */
+  /** Returns the servers of the workspace with this directory, without starting them. */
   hold(root: string): HeldWorkspaceMcp;
   close(): Promise<void>;
 }
@@ -34,25 +34,25 @@ export interface McpDeps {
   configured: McpConfig;
   auth: McpAuth;
   settings(): EffectiveConfig['mcp'];
-  /** How this program calls itself. */
+  /** The client name that MCP servers receive. */
   clientName(): string;
   env(): NodeJS.ProcessEnv;
   spawn: Spawn;
   fetch: Fetch;
   network: Pick<Network, 'resolve'>;
   images: Pick<Images, 'fit'>;
-  /** Further directories of a workspace. */
+  /** Additional directories of a workspace. */
   additionalDirs(root: string): Promise<readonly string[]>;
   log: Logger;
 }
 
-/** Creates it; nothing is read, loaded or started. */
+/** Reads, loads and starts nothing until the first `hold`. */
 export function createMcp(deps: McpDeps): Mcp {
   const { auth, env, settings, log } = deps;
   const schemas = createSchemas();
   const held = new Map<string, { workspace: WorkspaceMcp; holders: number }>();
 
-  /** Undefined for a server that nobody signs in to. Throws for a placeholder without a value. */
+  /** Undefined for a server without sign-in. Throws for a placeholder without a value. */
   function targetOf(name: string, config: McpServerConfig) {
     if (config.transport === 'stdio' || config.bearerTokenEnvVar !== undefined) return undefined;
     const ready = expandConfig(config, env());
@@ -60,7 +60,7 @@ export function createMcp(deps: McpDeps): Mcp {
     return { name, url: ready.url, transport: ready.transport, headers: ready.headers ?? {} };
   }
 
-  /** With its own time-outs and its stored grant. Throws `McpConnectError`, and for a placeholder without a value. */
+  /** With the server's time-outs and stored grant. Throws `McpConnectError`; for a missing placeholder, too. */
   async function connect(
     name: string,
     config: McpServerConfig,
@@ -97,7 +97,7 @@ export function createMcp(deps: McpDeps): Mcp {
       const target = targetOf(name, config);
       return target && credentialId(name, target.url);
     } catch {
-      // A placeholder without a value: it cannot have signed in either.
+      // A placeholder without a value: such a server has no grant either.
       return undefined;
     }
   }

@@ -1,13 +1,13 @@
 /**
- * Schemas that most tools have: short, and without anything that could take longer than the arguments are long. They are
- * matched where they are needed, which spares each call the way to the thread and back.
+ * Validation of simple schemas, which most tools have: short, and without keywords whose matching time is not linear in
+ * the arguments. They are matched on this thread, which saves each call the round trip to the schema thread.
  */
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { oncePer } from '#server/once-per.ts';
 
-/** A schema that a tool may have. */
+/** A schema that passed the check. */
 export interface ArgumentSchema {
-  /** As models are told it. */
+  /** The schema as models receive it. */
   readonly parameters: Record<string, unknown>;
   readonly text: string;
   readonly hash: string;
@@ -15,10 +15,10 @@ export interface ArgumentSchema {
 
 const MAX_CHARS = 16_384;
 const MAX_TOLD = 20;
-/** Expressions, references, comparisons of everything with everything, and what the drafts do not agree on. */
+/** Regular expressions, references, pairwise comparisons, and keywords that differ between the drafts. */
 const OTHERS = /"(pattern|patternProperties|uniqueItems|dependencies|additionalItems|\$\w+)":|"items":\[/;
 
-/** Of a schema that was compiled before. */
+/** Whether an already compiled schema is simple. */
 export const isPlain = (text: string): boolean => text.length <= MAX_CHARS && !OTHERS.test(text);
 
 const compiled = oncePer(async ({ parameters }: ArgumentSchema): Promise<ValidateFunction> => {
@@ -27,7 +27,7 @@ const compiled = oncePer(async ({ parameters }: ArgumentSchema): Promise<Validat
   return new Ajv2020({ ...options, allErrors: true, addUsedSchema: false }).compile(parameters);
 });
 
-/** As the thread tells it. */
+/** The same message as the schema thread returns; undefined when the arguments fit. */
 export async function plainProblem(schema: ArgumentSchema, args: unknown): Promise<string | undefined> {
   const validate = await compiled(schema);
   if (validate(args)) return undefined;

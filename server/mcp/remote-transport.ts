@@ -1,4 +1,4 @@
-/** MCP over HTTP: what the library's transports need around them. */
+/** MCP over HTTP: the library's transports with bounded responses, configured headers and limited reconnection. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AuthProvider, Transport } from '@modelcontextprotocol/client';
 import type { Fetch } from '#server/net/http-client.ts';
@@ -8,27 +8,27 @@ import { createTokenBucket } from './token-bucket.ts';
 
 type Library = typeof import('@modelcontextprotocol/client');
 
-/** Attempts to get a broken stream of events back before the connection is given up. */
+/** Attempts to reopen a broken stream of events before the connection is given up. */
 const MAX_RECONNECTIONS = 5;
-/** A server may ask for shorter waits; it gets no more than this. */
+/** Lower limit of the wait between streams; a server may request a shorter one. */
 const MIN_STREAM_GAP_MS = 1000;
 
-/** The token bucket of a connection's lines that are no data of a message; a message may have three, such as its id. */
+/** The token bucket of a connection's lines that are not data of a message; a message may have three of them. */
 const LINES_PER_SECOND = 4000;
 const LINES_BURST = 20_000;
 
 export interface RemoteTransportOptions {
   transport: McpRemoteConfig['transport'];
   url: URL;
-  /** Go to the server itself alone, and give way to those of the protocol. */
+  /** Sent to the server only; headers of the protocol take precedence. */
   headers: Record<string, string>;
   authProvider: AuthProvider | undefined;
   fetch: Fetch;
-  /** The transport will not come back by itself. */
+  /** Called when the transport will not reconnect automatically. */
   onLost(error: unknown): void;
 }
 
-/** Opens nothing before it is started. */
+/** Creates the transport; connects on `start`. */
 export function createRemoteTransport(
   { StreamableHTTPClientTransport, SSEClientTransport }: Library,
   { transport, url, headers, authProvider, fetch, onLost }: RemoteTransportOptions,
@@ -40,13 +40,13 @@ export function createRemoteTransport(
   if (transport === 'sse') return new SSEClientTransport(url, options);
   return new StreamableHTTPClientTransport(url, {
     ...options,
-    // Who lacks a scope signs in again when somebody asks for it.
+    // A missing scope is requested only when a person starts a sign-in.
     onInsufficientScope: 'throw',
     reconnectionOptions: {
       initialReconnectionDelay: MIN_STREAM_GAP_MS,
       maxReconnectionDelay: 30_000,
       reconnectionDelayGrowFactor: 1.5,
-      // Counted below, where the end of it can be told.
+      // The limit is applied by `reconnectionScheduler`, which can report it.
       maxRetries: Number.MAX_SAFE_INTEGER,
     },
     reconnectionScheduler(reconnect, delayMs, attempt) {
@@ -60,17 +60,17 @@ export function createRemoteTransport(
   });
 }
 
-/** Our headers in every request, bounds around every answer, and no stream sooner behind the last than it may be. */
+/** Adds the configured headers to each request, bounds each response, and spaces the opening of streams. */
 function serverFetch(fetch: Fetch, own: Record<string, string>, onLost: (error: unknown) => void): Fetch {
   let nextStream = 0;
-  // One for all streams: a server may answer each request with one.
+  // Shared by all streams, since a server may answer each request with one.
   const budget = createTokenBucket({ perSecond: LINES_PER_SECOND, burst: LINES_BURST });
   const bounds: BodyBounds = {
     maxBytes: MAX_MESSAGE_BYTES,
     charge(lines) {
       if (budget.take(lines)) return;
       const reason = new Error(`the server sent more than ${LINES_PER_SECOND} lines a second besides its messages`);
-      // The library would only open the stream again.
+      // Without this call the library would only reopen the stream.
       onLost(reason);
       throw reason;
     },

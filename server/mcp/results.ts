@@ -1,4 +1,4 @@
-/** What a server answers to a call, as models are given it. */
+/** Converts a server's result of a call into the output that models receive. */
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { cutText } from '#server/bounded-text.ts';
 import { acceptedImageTypes, SIGNATURE_BYTES, sniffImage, unsupportedImageUrl } from '#server/files/media-types.ts';
@@ -15,7 +15,7 @@ const MEDIA_TYPE = /^(image|audio|video)\/[\w.+-]+$/i;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const DEFAULT_TYPES = { image: 'image/png', audio: 'audio/mpeg' };
 
-/** The result of a call of the tool that has this name. */
+/** Converts the result of the tool with this name. */
 export function toolResultOf(name: string, { content, structuredContent, _meta, isError }: CallToolResult): ToolResult {
   const parts = content.flatMap(partsOf);
   const structured = structuredText(structuredContent, _meta);
@@ -63,7 +63,7 @@ function mediaPart(kind: MediaKind, declared: string | undefined, data: string):
   if (bytes > MEDIA_MAX_BYTES) return text(`[${kind} left out: it is larger than ${MEDIA_MAX_BYTES} bytes]`);
   const base64 = BASE64.test(data) ? data : Buffer.from(data, 'base64').toString('base64');
   if (kind === 'image') {
-    // What it was declared as says nothing of what providers make of the bytes.
+    // Providers identify an image by its bytes, so the declared type is ignored.
     const type = sniffImage(Buffer.from(base64.slice(0, 4 * SIGNATURE_BYTES), 'base64'));
     return type ? urlPart(kind, `data:${type};base64,${base64}`) : unsupported(declared ?? DEFAULT_TYPES.image);
   }
@@ -86,7 +86,7 @@ function urlPart(kind: MediaKind, url: string): Part {
   return { type: 'video_url', videoUrl: { url } };
 }
 
-/** Undefined where there is nothing beside the content. */
+/** Undefined if the result has only content. */
 function structuredText(structuredContent: unknown, meta: Record<string, unknown> = {}): string | undefined {
   const own = Object.entries(meta).filter(([key]) => !isReserved(key));
   const shown = {
@@ -97,7 +97,7 @@ function structuredText(structuredContent: unknown, meta: Record<string, unknown
   return `<mcp-structured-result>\n${JSON.stringify(shown)}\n</mcp-structured-result>`;
 }
 
-/** Keys that the protocol keeps for itself: `io.modelcontextprotocol/…`, `dev.mcp/…`. */
+/** Whether the protocol reserves the key: `io.modelcontextprotocol/…`, `dev.mcp/…`. */
 function isReserved(key: string): boolean {
   if (key === 'progressToken') return true;
   const slash = key.indexOf('/');
@@ -105,7 +105,7 @@ function isReserved(key: string): boolean {
   return labels.includes('modelcontextprotocol') || labels.includes('mcp');
 }
 
-/** Neighbouring texts become one, each on lines of its own. */
+/** Merges adjacent texts into one, separated by line breaks. */
 function joined(parts: readonly Part[]): Part[] {
   const result: Part[] = [];
   for (const part of parts) {
@@ -116,7 +116,7 @@ function joined(parts: readonly Part[]): Part[] {
   return result;
 }
 
-/** All texts together have at most so many characters; the notice stands where they were cut. */
+/** Limits all texts together to `RESULT_MAX_CHARS` and adds a notice at the cut. */
 function bounded(parts: readonly Part[]): Part[] {
   let room = RESULT_MAX_CHARS;
   let cut = false;

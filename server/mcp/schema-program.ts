@@ -1,6 +1,6 @@
 /**
- * The program of the thread that works with schemas which strangers wrote. Text, since the built server is one bundle that
- * has no file for it. Each schema has a validator of its own: names that one declares mean nothing to another.
+ * Source of the worker thread that compiles and matches foreign schemas. It is a string, since the built server is one
+ * bundle without a file for it. Each schema gets a separate validator, so that `$id`s of one do not resolve in another.
  */
 export const SCHEMA_PROGRAM = `
 const { parentPort, workerData } = require('node:worker_threads');

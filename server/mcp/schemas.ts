@@ -1,6 +1,6 @@
 /**
- * Schemas that servers give for the arguments of their tools. They are strangers' programs: compiling one, or matching its
- * expressions, may take forever. So a thread does both, one piece of work at a time, and ends when one takes too long.
+ * Validation of argument schemas of servers. A schema is foreign code: compiling it, or matching its expressions, may
+ * take forever. So a worker thread does both, one task at a time, and is terminated when a task takes too long.
  */
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
@@ -11,15 +11,15 @@ import { isPlain, plainProblem, type ArgumentSchema } from './plain-schemas.ts';
 import { SCHEMA_PROGRAM } from './schema-program.ts';
 
 export const MAX_SCHEMA_BYTES = 256 * 1024;
-/** For one schema, or for the arguments of one call. */
+/** Time-out of one schema, or of the arguments of one call. */
 const WORK_MS = 100;
-/** The same at the second attempt: on a busy machine a thread waits for longer than it works. */
+/** Time-out of the second attempt: on a busy machine a thread waits longer than it works. */
 const RETRY_MS = 500;
 /** The problem of a schema that takes longer. */
 export const TOO_SLOW = `it takes longer than ${WORK_MS} ms`;
-/** For the library, which is loaded once a thread. */
+/** Time-out of loading the library, which happens a single time for each thread. */
 const LOAD_MS = 10_000;
-/** How long an unused thread is kept. */
+/** How long an idle thread is kept alive. */
 const IDLE_MS = 30_000;
 const MEMORY_MB = 96;
 const KNOWN_VERDICTS = 5000;
@@ -30,9 +30,9 @@ type Draft = keyof typeof draftFiles;
 const answerSchema = z.object({ id: z.int(), problem: z.string().optional() });
 
 export interface Schemas {
-  /** Whether a tool may have it; `problem` says why not. */
+  /** Checks a tool's schema; `problem` is the reason of its rejection. */
   check(schema: unknown): Promise<ArgumentSchema | { problem: string }>;
-  /** What is wrong with the arguments, undefined when they fit. */
+  /** The problem of the arguments, undefined when they fit. */
   problemOf(schema: ArgumentSchema, args: unknown): Promise<string | undefined>;
   close(): Promise<void>;
 }
@@ -41,13 +41,13 @@ type Work = { kind: 'load' | 'compile' | 'validate'; names: Draft[]; text?: stri
 
 interface Thread {
   worker: Worker;
-  /** Undefined where there is no answer in time, or the thread has died. */
+  /** Undefined if there is no answer in time, or the thread has exited. */
   ask(work: Work, ms: number): Promise<{ problem?: string | undefined } | undefined>;
 }
 
-/** Starts no thread before there is work. */
+/** The thread is started by the first task. */
 export function createSchemas(): Schemas {
-  /** By hash; the problem of a schema that no tool may have. */
+  /** Cached verdicts by hash: the problem of a rejected schema, undefined for an accepted one. */
   const verdicts = new Map<string, string | undefined>();
   let thread: Thread | undefined;
   let idle: NodeJS.Timeout | undefined;
@@ -80,7 +80,7 @@ export function createSchemas(): Schemas {
     return TOO_SLOW;
   }
 
-  /** One after the other: the time that each takes is its own. */
+  /** Runs tasks serially, so that the time of one is not charged to another. */
   function run(work: Work): Promise<string | undefined> {
     const done = queue.then(() => tried(work));
     queue = done.catch(() => undefined);
@@ -102,7 +102,7 @@ export function createSchemas(): Schemas {
       const problem = verdicts.get(hash);
       if (problem !== undefined) return { problem };
       const { $schema: _draft, ...parameters } = schema;
-      // Some vendors refuse an object that says nothing of its members.
+      // Some vendors reject an object schema without `properties`.
       return { text, hash, parameters: { ...parameters, properties: parameters.properties ?? {} } };
     },
     async problemOf(schema, args) {
@@ -117,7 +117,7 @@ export function createSchemas(): Schemas {
   };
 }
 
-/** Without a word of the schema itself: the present draft, or the one that most libraries wrote before. */
+/** The drafts to try: without `$schema` the current one, then the one that most older libraries write. */
 function draftsOf({ $schema }: Record<string, unknown>): Draft[] {
   if (typeof $schema !== 'string') return ['2020-12', 'draft-07'];
   if ($schema.includes('2019-09')) return ['2019-09'];
@@ -151,7 +151,7 @@ function startThread(): Thread {
           if (answer.id === id) settle(answer);
         };
         const onEnd = () => settle();
-        // What has come meanwhile is handed over first.
+        // Messages that arrived meanwhile are processed before the time-out.
         const timer = setTimeout(() => setImmediate(onEnd), ms);
         worker.on('message', onMessage).on('error', onEnd).on('exit', onEnd);
         // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin

@@ -1,4 +1,4 @@
-/** The tools of a server as agents have them. */
+/** The tools of a server, in the form that agents use. */
 import { isRecord } from '#server/json.ts';
 import { ToolInputError, type RunContext, type Tool, type ToolResult } from '#server/tools/tool.ts';
 import type { Discovery, UsableTool } from './discovery.ts';
@@ -7,10 +7,10 @@ import { AUTHENTICATE, qualifiedName } from './tool-names.ts';
 
 export type CallTool = (tool: UsableTool, args: Record<string, unknown>, context: RunContext) => Promise<ToolResult>;
 
-/** Of what a server might touch nothing is known. */
+/** The effects of a foreign tool are unknown, so it is treated as accessing everything. */
 const anything = { accesses: [{ kind: 'all' as const }], subject: { match: 'literal' as const } };
 
-/** In the order of the server. Arguments are checked when a call is prepared, which may take a moment. */
+/** In the order of the server. Arguments are checked asynchronously, when a call is prepared. */
 export const toolsOf = ({ tools }: Discovery, schemas: Schemas, call: CallTool): Tool[] =>
   tools.map((tool) => ({
     name: tool.name,
@@ -30,7 +30,7 @@ export const toolsOf = ({ tools }: Discovery, schemas: Schemas, call: CallTool):
     },
   }));
 
-/** Stands for all tools of a server that wants somebody to sign in. */
+/** The tool that replaces those of a server that requires a sign-in. */
 export function signInTool(server: string, signIn: (context: RunContext) => Promise<ToolResult>): Tool {
   return {
     name: qualifiedName(server, AUTHENTICATE),

@@ -1,4 +1,4 @@
-/** One server of a workspace: its connection, as long as there is one, its state and the tools that it gave. */
+/** One server of a workspace: its connection, state and tools. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Images } from '#server/images/images.ts';
 import type { Logger } from '#server/logging/log.ts';
@@ -16,12 +16,12 @@ import { requiresSignIn } from './sign-in-text.ts';
 
 export type McpStatus = 'pending' | 'connected' | 'failed' | 'needs-auth' | 'disabled' | 'removed';
 
-/** As clients are told of it. */
+/** The state as clients receive it. */
 export interface McpServerState {
   name: string;
   transport: McpServerConfig['transport'];
   status: McpStatus;
-  /** 0 unless it is connected. */
+  /** 0 unless connected. */
   toolCount: number;
   error?: string;
 }
@@ -35,9 +35,9 @@ export interface McpServerDeps {
   /** Opens a connection. */
   connect(name: string, config: McpServerConfig, signal: AbortSignal): Promise<McpConnection>;
   toolTimeoutMs(config: McpServerConfig): number;
-  /** Lets somebody sign in; resolves when there is a grant. */
+  /** Prompts the user to sign in; resolves when there is a grant. */
   signIn(name: string, config: McpServerConfig, context: RunContext): Promise<void>;
-  /** The server refused a call for lack of these scopes. */
+  /** Records the scopes whose lack made the server refuse a call. */
   scopeMissing(name: string, config: McpServerConfig, scope: string): Promise<void>;
   changed(change: McpServerChange): void;
   log: Logger;
@@ -47,24 +47,23 @@ export interface McpServer {
   readonly name: string;
   readonly config: McpServerConfig;
   state(): McpServerState;
-  /** Registered for agents: those of the last connection, also while there is none. */
+  /** The tools of the last connection; they stay registered while disconnected. */
   readonly tools: readonly Tool[];
-  /** What the tools come from; absent before the first connection, and while a sign-in is needed. */
+  /** The list that the tools derive from; undefined before the first connection, and while a sign-in is needed. */
   readonly discovery: Discovery | undefined;
-  /** Opens the connection where there is none; joins an attempt that runs. Never rejects. */
+  /** Opens the connection if there is none; coalesces with a running attempt. Never rejects. */
   connect(): Promise<void>;
-  /** The attempt that runs, if any, has ended. Never rejects. */
+  /** Resolves when no attempt is running. Never rejects. */
   settled(): Promise<void>;
-  /** Opens a new one in any case; of several attempts the newest counts. Never rejects. */
+  /** Always opens a new connection; the newest attempt replaces earlier ones. Never rejects. */
   restart(): Promise<void>;
-  /** Takes another definition over: reconnects, or ends. */
+  /** Applies a changed definition: reconnects, or disconnects if it is disabled. */
   configure(config: McpServerConfig): void;
-  /** It is not defined any more. Its tools stay, and say so. */
+  /** Marks the server as removed from the configuration. Its tools stay registered and report that. */
   remove(): void;
   close(): Promise<unknown>;
 }
 
-/** Connects to nothing yet. */
 export function createMcpServer(name: string, first: McpServerConfig, deps: McpServerDeps): McpServer {
   const { schemas, log } = deps;
   let config = first;
@@ -73,11 +72,11 @@ export function createMcpServer(name: string, first: McpServerConfig, deps: McpS
   let connection: McpConnection | undefined;
   let discovery: Discovery | undefined;
   let tools: readonly Tool[] = [];
-  /** Of the attempt, or the end, that counts. */
+  /** Fencing: the number of the current attempt; results of earlier ones are discarded. */
   let generation = 0;
   let connecting: Promise<void> | undefined;
   let attempting = new AbortController();
-  /** Of all that was there before. */
+  /** Settles when all earlier connections and attempts are closed. */
   let ended: Promise<unknown> = Promise.resolve();
 
   function state(): McpServerState {
@@ -96,7 +95,7 @@ export function createMcpServer(name: string, first: McpServerConfig, deps: McpS
     deps.changed({ kind: 'tools', reason });
   }
 
-  /** Whatever was there or was on its way counts no more; resolves when nothing of it runs. */
+  /** Discards the connection and a running attempt; resolves when both are closed. */
   function drop(): Promise<unknown> {
     generation += 1;
     attempting.abort(new Error('the attempt was given up'));
@@ -168,7 +167,7 @@ export function createMcpServer(name: string, first: McpServerConfig, deps: McpS
   }
 
   async function settled(): Promise<void> {
-    // A newer attempt may take the place of the one that is waited for.
+    // A newer attempt may have replaced the awaited one.
     const running = connecting;
     if (!running) return;
     await running;

@@ -1,11 +1,11 @@
-/** Images of a result, as small as models take them; the originals are kept by the session. */
+/** Scales the images of a result down to the models' limit; the session stores the originals. */
 import { parseDataUrl } from '#server/files/data-url.ts';
 import type { Images } from '#server/images/images.ts';
 import { caption, keepOriginal } from '#server/images/originals.ts';
 import type { ToolResult } from '#server/tools/tool.ts';
 import type { Part } from '#schema/engine.ts';
 
-/** The result itself where every image is small enough; else the model is told in its note. */
+/** Returns the result unmodified if every image is small enough; else its note describes the scaling to the model. */
 export async function withSmallImages(
   result: ToolResult,
   images: Pick<Images, 'fit'>,

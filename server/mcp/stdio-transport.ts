@@ -7,36 +7,36 @@ import { tailText } from '#server/bounded-text.ts';
 import { atMost } from '#server/processes/at-most.ts';
 import type { RunningProcess, Spawn, SpawnRequest } from '#server/processes/spawn.ts';
 
-/** A longer line ends the connection: it is held in memory whole before it is read. */
+/** A longer line closes the connection: a line is buffered whole before it is parsed. */
 export const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const LINE_TOO_LONG = 'the server sent a message of more than 16 MiB';
 
-/** Answers that wait for the program to read them; while there are more, nothing it writes is read. */
+/** High-water mark of unread responses; above it the program's output is not read (backpressure). */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
-/** How much of the end of the program's errors is kept. */
+/** Size of the retained tail of the program's standard error. */
 export const ERROR_OUTPUT_BYTES = 4096;
 
-/** An exit is told a moment after the output has ended. */
+/** How long to wait for the exit code after the output has closed. */
 const EXIT_WAIT_MS = 500;
 
-/** Between SIGTERM and SIGKILL. */
+/** Time between SIGTERM and SIGKILL. */
 const STOP_GRACE_MS = 5000;
 
 export interface StdioTransport extends Transport {
-  /** The end of what the program has written to its standard error. */
+  /** The tail of the program's standard error. */
   errorOutput(): string;
-  /** Why it is over, when nobody has closed it. */
+  /** Why the transport is over; undefined while it is open, and after a call of `close`. */
   failure(): string | undefined;
 }
 
 export interface StdioTransportOptions extends Pick<SpawnRequest, 'file' | 'args' | 'cwd' | 'env'> {
   spawn: Spawn;
-  /** Throws for what is no message. */
+  /** Throws if the line is not a message. */
   parse(line: string): JSONRPCMessage;
 }
 
-/** Starts nothing before `start`. The program has a process group of its own, which ends with the transport. */
+/** Creates the transport; `start` spawns the program in its process group, which is stopped with the transport. */
 export function createStdioTransport({ spawn, parse, ...program }: StdioTransportOptions): StdioTransport {
   let running: RunningProcess | undefined;
   let followed: Promise<void> | undefined;
@@ -46,7 +46,7 @@ export function createStdioTransport({ spawn, parse, ...program }: StdioTranspor
   let over = false;
 
   function keepErrors(chunk: Buffer): void {
-    // One byte more than is shown tells whether the first character is whole.
+    // One more byte than is returned shows whether the first character is complete.
     errors = Buffer.concat([errors, chunk.subarray(-ERROR_OUTPUT_BYTES - 1)]).subarray(-ERROR_OUTPUT_BYTES - 1);
   }
 
@@ -63,14 +63,14 @@ export function createStdioTransport({ spawn, parse, ...program }: StdioTranspor
     try {
       message = parse(text);
     } catch {
-      // Programs that print other things between their messages are common.
+      // Many programs print other lines between their messages.
       transport.onerror?.(new Error('the server wrote a line that is no message'));
       return;
     }
     transport.onmessage?.(message);
   }
 
-  /** Reads no faster than messages are handled. */
+  /** Reads no faster than messages are handled (backpressure). */
   async function read(output: AsyncIterable<Buffer>, input: Writable): Promise<void> {
     let held: Buffer[] = [];
     let bytes = 0;
@@ -101,11 +101,11 @@ export function createStdioTransport({ spawn, parse, ...program }: StdioTranspor
     const reading = read(output, input).catch(() => undefined);
     const exited = ended.then((code) => {
       failure ??= `the server exited with code ${code}`;
-      // Whoever has left the group may keep it open.
+      // A process that has left the group may keep the pipe open.
       output.destroy();
     });
     await Promise.race([reading, exited]);
-    // A program that closes its output without ending is of no use any more.
+    // A program that closes its output without exiting cannot be used any more.
     input.end();
     if (failure === LINE_TOO_LONG) stop(STOP_GRACE_MS);
     else await atMost(EXIT_WAIT_MS, exited);
@@ -135,7 +135,7 @@ export function createStdioTransport({ spawn, parse, ...program }: StdioTranspor
     async send(message) {
       const input = running?.pipes?.input;
       if (!input || over || input.writableEnded || input.destroyed) {
-        // Whoever asks is told why, and what the program said last.
+        // Waits, so that the caller's error has the reason and the last output of the program.
         if (!closing) await followed;
         throw new Error('the connection is closed');
       }
@@ -158,14 +158,14 @@ export function createStdioTransport({ spawn, parse, ...program }: StdioTranspor
   return transport;
 }
 
-/** All that waits has been read, or nobody reads it any more. */
+/** Resolves when the buffered input has been read, or the pipe has closed. */
 async function drained(input: Writable): Promise<void> {
   const done = new AbortController();
   const { signal } = done;
   try {
     await Promise.race([once(input, 'drain', { signal }), once(input, 'close', { signal })]);
   } catch {
-    // A pipe that broke: `destroyed` tells.
+    // The pipe is broken; the caller checks `destroyed`.
   } finally {
     done.abort();
   }

@@ -1,13 +1,13 @@
-/** Token bucket: `burst` tokens at first, refilled at a rate up to that number. */
+/** Token bucket: starts with `burst` tokens and is refilled at a rate up to that number. */
 export interface TokenBucketOptions {
   perSecond: number;
   burst: number;
-  /** Milliseconds of a clock that is never set back. */
+  /** Milliseconds of a monotonic clock. */
   now?: () => number;
 }
 
 export interface TokenBucket {
-  /** Takes tokens; false, and none taken, where there are too few. */
+  /** Removes tokens; returns false, and removes none, if there are too few. */
   take(tokens?: number): boolean;
 }
 

@@ -1,29 +1,29 @@
-/** The MCP servers of a workspace, shared by its sessions. They are started when one of them is first needed. */
+/** The MCP servers of a workspace, shared by its sessions and started on first use. */
 import type { Logger } from '#server/logging/log.ts';
 import type { IgnoredConfig } from '#server/project-files/ignored-config.ts';
 import type { McpConfigProblem, McpServerSet, WorkspaceServers } from './config/workspace-servers.ts';
 import { createMcpServer, type McpServer, type McpServerChange, type McpServerDeps } from './server.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 
-/** Told in the order of what happened. */
+/** Published in the order of the changes. */
 export type WorkspaceChange = McpServerChange & { server: McpServer };
 
 export interface WorkspaceMcp {
-  /** Starts them where nobody has, all at once; resolves when no attempt of them runs. Never rejects. */
+  /** Starts all servers in parallel; resolves when no attempt is running. Never rejects. */
   start(): Promise<void>;
-  /** Starts them; waits for what is configured, not for a connection. In the order of the configuration. */
+  /** Starts them; waits for the configuration, not for a connection. In the order of the configuration. */
   list(): Promise<readonly McpServer[]>;
-  /** In the order in which they first had tools; those that are not defined any more among them. */
+  /** In the order in which they first had tools; includes servers that were removed from the configuration. */
   readonly registered: readonly McpServer[];
   /** Files of the configuration that cannot be read. */
   problems(): readonly McpConfigProblem[];
-  /** Files of the project that do not count. */
+  /** Project files that are ignored. */
   ignored(): readonly IgnoredConfig[];
-  /** Resolves when the new connection stands or has failed. Throws 40408, 40001 of a disabled one. */
+  /** Resolves when the new connection is open or has failed. Throws `mcp.server_not_found` or `validation.failed`. */
   restart(name: string): Promise<void>;
-  /** The servers that `which` picks connect unless they do so already. */
+  /** Restarts the servers for which `which` returns true. */
   reconnect(which: (server: McpServer) => boolean): void;
-  /** Returns what ends it. */
+  /** Returns an unsubscribe function. */
   onChange(listener: (change: WorkspaceChange) => void): () => void;
   close(): Promise<void>;
 }
@@ -33,7 +33,6 @@ export interface WorkspaceMcpDeps extends Omit<McpServerDeps, 'changed'> {
   log: Logger;
 }
 
-/** Reads and starts nothing yet. */
 export function createWorkspaceMcp({ configured, log, ...deps }: WorkspaceMcpDeps): WorkspaceMcp {
   const servers = new Map<string, McpServer>();
   const registered = new Set<McpServer>();
@@ -64,7 +63,7 @@ export function createWorkspaceMcp({ configured, log, ...deps }: WorkspaceMcpDep
     return server;
   }
 
-  /** All states have changed when it returns; connections come later. */
+  /** Applies the new configuration: all states have changed when it returns; connections follow asynchronously. */
   function takeOver({ entries, ...files }: McpServerSet): void {
     if (closed) return;
     ({ problems, ignored } = files);

@@ -1,4 +1,4 @@
-/** One authorization: from the question who signs people in to the tokens. Several flows may wait for the same one. */
+/** One OAuth authorization, from discovery to the stored tokens. Several flows may share it. */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { listenForCallback, type CallbackListener, type CallbackOutcome } from './callback.ts';
 import { oneLine } from '../server-text.ts';
@@ -8,7 +8,7 @@ import { discover, type Discovered } from './discover.ts';
 import type { NewGrant } from './grants.ts';
 import { isAllowed, oauthRequests, type OAuthFetchDeps } from './oauth-fetch.ts';
 
-/** A remote server as it is connected to. */
+/** A remote server as the client connects to it. */
 export interface AuthTarget {
   name: string;
   url: string;
@@ -19,20 +19,20 @@ export interface AuthTarget {
 export interface Authorization {
   authorizationUrl: string;
   callbackUrl: string;
-  /** Settles once; rejects with the reason for people. */
+  /** Settles a single time; rejects with a reason for people. */
   result: Promise<void>;
-  /** Whether the query of a callback carries the state of this authorization. */
+  /** Whether the query of a callback carries the `state` of this authorization. */
   isAnswer(query: URLSearchParams): boolean;
-  /** Handles the query of a callback; returns how far the sign-in has come. One that is no answer changes nothing. */
+  /** Handles the query of a callback; returns the progress of the sign-in. A foreign `state` is ignored. */
   arrive(query: URLSearchParams): CallbackOutcome;
-  /** Ends it; `result` rejects with the reason unless it is settled. */
+  /** Stops the authorization; `result` rejects with the reason unless it is settled. */
   end(reason: string): void;
 }
 
 export interface AuthorizationDeps extends OAuthFetchDeps {
   id: string;
   target: AuthTarget;
-  /** What the server has said when it refused a connection. */
+  /** The challenge that the server sent when it refused a connection. */
   challenge: Challenge | undefined;
   store: CredentialReader;
   /** Stores the grant unless the signal is aborted. */
@@ -53,7 +53,7 @@ function scopeOf({ scopesSupported, metadata }: Discovered, asked: string | unde
     ...(base.length > 0 || meta?.missing !== undefined ? base : (scopesSupported ?? [])),
     ...extra,
   ]);
-  // Without it there may be no refresh token.
+  // Without `offline_access` some servers issue no refresh token.
   if (wanted.size > 0 && metadata?.scopes_supported?.includes(OFFLINE_ACCESS)) wanted.add(OFFLINE_ACCESS);
   return wanted.size === 0 ? undefined : [...wanted].join(' ');
 }
@@ -63,12 +63,12 @@ function usable(client: Stored<'client'> | undefined, issuer: string, now: numbe
   return client?.issuer === issuer && (expires === 0 || expires * 1000 > now);
 }
 
-/** Throws with the reason; nothing stays open then. */
+/** Throws with the reason; listener and requests are closed then. */
 export async function startAuthorization(deps: AuthorizationDeps): Promise<Authorization> {
   const { id, target, store, now } = deps;
   const ended = new AbortController();
   const server = new URL(target.url);
-  // No request carries them, and what is derived from the address would reach other hosts.
+  // Requests do not carry user name and password, and addresses derived from this one would send them to other hosts.
   server.username = '';
   server.password = '';
   const { fetch, fetchHead } = oauthRequests(deps, server, ended.signal);
@@ -77,7 +77,7 @@ export async function startAuthorization(deps: AuthorizationDeps): Promise<Autho
   let outcome: CallbackOutcome = 'failed';
   let settle: { resolve(): void; reject(error: Error): void } | undefined;
   const result = new Promise<void>((resolve, reject) => (settle = { resolve, reject }));
-  // Whoever waits hears of it; there may be nobody.
+  // A rejection is handled by the flows that wait; without any it must not become an unhandled one.
   result.catch(() => undefined);
 
   function end(reason: string): void {
@@ -108,9 +108,9 @@ export async function startAuthorization(deps: AuthorizationDeps): Promise<Autho
     }
 
     function arrive(query: URLSearchParams): CallbackOutcome {
-      // Before all else: any page and any program of this machine can call, and must not end the flow.
+      // The `state` is checked first: any page and any program of this machine can call, and must not end the flow.
       if (!isAnswer(query)) return 'failed';
-      // A page that is loaded again shows how the first call ended.
+      // A reload of the callback page returns the outcome of the first call.
       if (settled || !exchange) return outcome;
       settled = true;
       const fail = (reason: string) => {
@@ -138,7 +138,7 @@ export async function startAuthorization(deps: AuthorizationDeps): Promise<Autho
       return outcome;
     }
 
-    // A registration names its callback, so the port that it has is taken again where it is free.
+    // A registration names its callback address, so its port is reused if it is free.
     listener = await listenForCallback(arrive, before ? Number(new URL(before.redirect_uri).port) : 0);
     const redirectUrl = listener.url;
     const scope = scopeOf(found, challenge.scope, meta);
@@ -197,7 +197,7 @@ export async function startAuthorization(deps: AuthorizationDeps): Promise<Autho
         fetchFn: fetch,
       });
       const { access_token, refresh_token, expires_in } = tokens;
-      // A server that grants what was asked for need not say so.
+      // A server may omit `scope` from its reply if it grants the requested one.
       const granted = tokens.scope ?? scope;
       const methods = metadata?.token_endpoint_auth_methods_supported;
       const grant: NewGrant = {

@@ -1,4 +1,4 @@
-/** Where a browser of this machine comes back to after a sign-in. */
+/** Loopback listener for the redirect of a sign-in in a browser of this machine. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { errorCode } from '#server/files/errno.ts';
@@ -6,13 +6,13 @@ import { errorCode } from '#server/files/errno.ts';
 const HOST = '127.0.0.1';
 const PATH = '/callback';
 
-/** How far the sign-in of a callback has come: its code is exchanged for tokens after the callback was answered. */
+/** Progress of a sign-in at the time of a callback: the code is exchanged for tokens after the callback is answered. */
 export type CallbackOutcome = 'failed' | 'received' | 'succeeded';
 
 export interface CallbackListener {
   /** `http://127.0.0.1:<port>/callback`. */
   url: string;
-  /** Later calls do nothing. */
+  /** Idempotent. */
   close(): void;
 }
 
@@ -37,8 +37,8 @@ function answer(response: ServerResponse, status: 200 | 400 | 404, text: string)
 }
 
 /**
- * Listens on loopback: on `port` where that is free, else on any. `arrived` gets the query of each callback and returns
- * what its page shows; a failure has the status 400.
+ * Listens on loopback, on `port` if it is free, else on any port. `arrived` receives the query of each callback and
+ * returns the outcome that its page displays; a failure has the status 400.
  */
 export async function listenForCallback(
   arrived: (query: URLSearchParams) => CallbackOutcome,
@@ -71,7 +71,7 @@ export async function listenForCallback(
     await listen(0);
   }
   server.on('error', () => undefined);
-  // It listens on an address of its own.
+  // A TCP listener has an `AddressInfo`, not the path of a pipe.
   const { port: bound } = server.address() as AddressInfo;
   return {
     url: `http://${HOST}:${bound}${PATH}`,

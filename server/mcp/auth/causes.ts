@@ -1,9 +1,9 @@
-/** Why a sign-in failed, in a line for people. What servers of others say is shortened, and none of their bodies shown. */
+/** The reason of a failed sign-in as one line for people. Foreign texts are shortened, foreign bodies omitted. */
 import { errorMessage } from '#server/errors/service-error.ts';
 import { isRecord } from '#server/json.ts';
 import { oneLine } from '../server-text.ts';
 
-/** By names: the library is loaded with the first sign-in. */
+/** Matches errors by name instead of class, since the library is loaded only with the first sign-in. */
 export function causeText(error: unknown): string {
   if (!isRecord(error)) return oneLine(errorMessage(error));
   const { name, status, code, cause } = error;

@@ -1,16 +1,16 @@
-/** What a server says of its sign-in when it refuses a request, and nowhere else. */
+/** The `WWW-Authenticate` challenge, by which a server describes its sign-in when it refuses a request. */
 import type { Fetch } from '#server/net/http-client.ts';
 
 export interface Challenge {
-  /** Where it describes its sign-in. */
+  /** Address of the protected-resource metadata (RFC 9728). */
   resourceMetadataUrl?: URL;
   scope?: string;
 }
 
-/** What may be asked of any server: nothing comes of it. */
+/** A harmless request that any server accepts. */
 const PING = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
 
-/** Of a refused answer. */
+/** Parses the challenge of a refused response. */
 export async function challengeOf(response: Response): Promise<Challenge> {
   const { extractWWWAuthenticateParams } = await import('@modelcontextprotocol/client');
   const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
@@ -18,8 +18,8 @@ export async function challengeOf(response: Response): Promise<Challenge> {
 }
 
 /**
- * Sends the server a request without a token, by the `fetchHead` of the sign-in. Empty for a server that says nothing: its
- * address is tried all the same.
+ * Sends the server a request without a token, by the `fetchHead` of the sign-in. Returns an empty challenge if the
+ * server sends none; discovery then derives the metadata from the server's address.
  */
 export async function askForChallenge(
   server: { url: URL; transport: 'http' | 'sse'; headers: Record<string, string> },

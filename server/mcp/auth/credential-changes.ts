@@ -1,4 +1,4 @@
-/** Changes of stored credentials: one at a time for each credential, also among the servers of a home. */
+/** Changes of stored credentials, serialized for each credential across the server processes of a home. */
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createChangeLock } from '#server/storage/change-lock.ts';
@@ -6,7 +6,7 @@ import type { Documents } from '#server/storage/documents.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import { credentialSchemas, documentKey, type Kind, type Stored } from './credentials.ts';
 
-/** Longer than the request of another server's renewal, which runs under the lock. */
+/** Longer than the request of another process's renewal, which runs under the lock. */
 const MAX_WAIT_MS = 35_000;
 
 /** Writes the documents of one credential. */
@@ -16,8 +16,8 @@ export interface CredentialWriter {
 }
 
 /**
- * Runs the work under the lock of a credential, and passes it the functions that write. Throws 50003 when the lock cannot
- * be acquired, and when another server took it over before a write.
+ * Runs `work` under the lock of a credential and passes it the writer. Throws `persistence.failure` when the lock
+ * cannot be acquired, and when another process took it over before a write (fencing).
  */
 export type ChangeCredential = <T>(id: string, work: (writer: CredentialWriter) => Promise<T>) => Promise<T>;
 

@@ -1,6 +1,6 @@
 /**
- * What is kept of a sign-in: documents below `credentials/`, which only their owner may read. Each belongs to one name
- * and one address; a server that moves, or another of the same name, gets none of it.
+ * Stored credentials: documents below `credentials/`, readable by their owner only. Each belongs to one name and one
+ * address; a server that moves, or another one of the same name, does not get them.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -11,7 +11,7 @@ const PREFIX = 'credentials:mcp';
 const NAME_CHARS = 40;
 const HASH_CHARS = 24;
 
-/** Without its fragment, which is never sent. */
+/** Returns the address without its fragment, which is never sent. */
 export function canonicalUrl(url: string): string {
   const canonical = new URL(url);
   canonical.hash = '';
@@ -19,8 +19,8 @@ export function canonicalUrl(url: string): string {
 }
 
 /**
- * The resource that tokens are requested for (RFC 8707) where the server names none: its address without fragment, user
- * name, password and query. The authorization server and the history of the browser get it, and these may be secrets.
+ * The resource that tokens are requested for (RFC 8707) if the server names none: its address without fragment, user
+ * name, password and query. Those may be secrets, and the authorization server and the browser's history record it.
  */
 export function resourceOf(url: string): string {
   const resource = new URL(url);
@@ -28,7 +28,7 @@ export function resourceOf(url: string): string {
   return resource.href;
 }
 
-/** Names the credentials of a server at an address, which may hold a secret and cannot be read from it. */
+/** Id of the credential of a server at an address. The address may contain a secret, so the id has only its hash. */
 export function credentialId(name: string, url: string): string {
   const hash = createHash('sha256')
     .update(`${name}\0${canonicalUrl(url)}`)
@@ -43,7 +43,7 @@ export const credentialSchemas = {
     access_token: z.string().min(1),
     refresh_token: z.string().optional(),
     scope: z.string().optional(),
-    /** Seconds from `obtained_at` on; absent: without end. */
+    /** Seconds from `obtained_at`; undefined: the token does not expire. */
     expires_in: z.number().optional(),
     /** Milliseconds since the epoch. */
     obtained_at: z.number(),
@@ -53,40 +53,40 @@ export const credentialSchemas = {
     issuer: z.string(),
     client_id: z.string(),
     client_secret: z.string().optional(),
-    /** Seconds since the epoch; 0 is never. */
+    /** Seconds since the epoch; 0: never. */
     client_secret_expires_at: z.number().optional(),
     token_endpoint_auth_method: z.string().optional(),
     redirect_uri: z.string(),
   }),
-  /** Where tokens are renewed. */
+  /** The endpoints that renew the tokens. */
   discovery: z.object({
     issuer: z.string(),
     authorization_server: z.string(),
     token_endpoint: z.string(),
     token_endpoint_auth_methods_supported: z.array(z.string()).optional(),
-    /** What the tokens are for, as its owner spells it. */
+    /** The resource of the tokens, spelled as its server does. */
     resource: z.string().optional(),
   }),
-  /** What the next sign-in asks for, beside what the server wants. */
+  /** Scopes that the next sign-in requests in addition to those that the server names. */
   meta: z.object({
     /** Granted by the last sign-in. */
     granted: z.string().optional(),
-    /** Named by the server since then. */
+    /** Reported as missing by the server since then. */
     missing: z.string().optional(),
   }),
 };
 
 export type Kind = keyof typeof credentialSchemas;
-/** All kinds; tokens first, without which the others are of no use. */
+/** All kinds; tokens first: a removal that stops half-way leaves no usable credential. */
 export const KINDS: Kind[] = ['tokens', 'client', 'discovery', 'meta'];
 export type Stored<K extends Kind> = z.output<(typeof credentialSchemas)[K]>;
 export type Tokens = Stored<'tokens'>;
 
-/** Reads credentials. They are written through their lock only: `credential-changes.ts`. */
+/** Reads credentials. All writes go through the lock of `credential-changes.ts`. */
 export interface CredentialReader {
-  /** What cannot be read counts as missing. */
+  /** Undefined also for a document that cannot be read. */
   read<K extends Kind>(id: string, kind: K): Promise<Stored<K> | undefined>;
-  /** All that have tokens. */
+  /** Ids of all credentials that have tokens. */
   ids(): Promise<string[]>;
 }
 
@@ -95,15 +95,15 @@ const TOKENS_SUFFIX = '-tokens.json';
 /** The key of a credential's document. */
 export const documentKey = (id: string, kind: Kind) => `${PREFIX}:${id}-${kind}.json`;
 
-/** Reads at every question; servers of one home share them. */
+/** Does not cache: the processes of a home share the documents. */
 export function createCredentialReader({ documents, log }: { documents: Documents; log: Logger }): CredentialReader {
   return {
     async read<K extends Kind>(id: string, kind: K) {
       try {
-        // The schema of a kind that is only known as one of them; its own output is what it gives.
+        // TypeScript does not narrow the schema of a generic kind to that kind's output.
         return (await documents.get(documentKey(id, kind), credentialSchemas[kind])) as Stored<K> | undefined;
       } catch {
-        // The reason may quote what is in it.
+        // The error may quote the document's content, so it is not logged.
         log.warn('a document of MCP credentials cannot be read and counts as missing', { id, kind });
         return undefined;
       }

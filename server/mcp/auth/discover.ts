@@ -1,4 +1,4 @@
-/** Who signs people in to a server: RFC 9728, then RFC 8414 or OpenID. */
+/** Discovery of a server's authorization server: RFC 9728, then RFC 8414 or OpenID. */
 import type { AuthorizationServerMetadata } from '@modelcontextprotocol/client';
 import type { Challenge } from './challenge.ts';
 import type { Fetch } from '#server/net/http-client.ts';
@@ -8,14 +8,14 @@ import { isAllowed } from './oauth-fetch.ts';
 export interface Discovered {
   issuer: string;
   authorizationServerUrl: string;
-  /** Absent where the server publishes none: then the usual paths count. */
+  /** Undefined if the server publishes none; the standard paths are used then. */
   metadata: AuthorizationServerMetadata | undefined;
-  /** What tokens are requested for (RFC 8707): as the server spells it, else its address as `resourceOf` returns it. */
+  /** The resource of the tokens (RFC 8707): as the server spells it, else its address as `resourceOf` returns it. */
   resource: string;
   scopesSupported: string[] | undefined;
 }
 
-/** Throws with the reason; what it takes from a hostile server leads to no address that is not allowed. */
+/** Throws with the reason. Metadata of a hostile server never leads to a request to an address that is not allowed. */
 export async function discover(server: URL, { resourceMetadataUrl }: Challenge, fetch: Fetch): Promise<Discovered> {
   const { checkResourceAllowed, discoverOAuthServerInfo, resourceUrlFromServerUrl } =
     await import('@modelcontextprotocol/client');
@@ -29,7 +29,8 @@ export async function discover(server: URL, { resourceMetadataUrl }: Challenge, 
   if (configuredResource !== undefined && !checkResourceAllowed({ requestedResource, configuredResource })) {
     throw new Error('the server describes the sign-in of another resource');
   }
-  // Without PKCE an intercepted code is as good as the tokens, and what is not announced may be ignored.
+  // Without PKCE an intercepted code is as good as the tokens, and servers may ignore methods that they do not
+  // announce.
   if (metadata && metadata.code_challenge_methods_supported?.includes('S256') !== true) {
     throw new Error('the authorization server does not announce the code challenge method S256 (PKCE)');
   }

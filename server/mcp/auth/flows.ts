@@ -1,6 +1,6 @@
 /**
- * Sign-ins under way. A flow is a handle of an authorization: those of one credential share it, and it ends with its last
- * handle.
+ * Running sign-ins. A flow is a handle of an authorization; flows of one credential share it by reference count, and it
+ * is closed with its last handle.
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '#server/clock.ts';
@@ -20,36 +20,36 @@ export interface OpenFlow {
 
 export interface CompleteOptions {
   timeoutMs?: number | undefined;
-  /** The address that a browser elsewhere has ended on. */
+  /** The callback address from the browser of another machine, which cannot reach the loopback listener. */
   redirectUrl?: string | undefined;
-  /** Aborted when whoever waits has gone: then the authorization ends. */
+  /** Aborted when the waiting client has disconnected; that cancels the authorization. */
   signal?: AbortSignal | undefined;
 }
 
 export interface Flows {
-  /** A handle of the credential's open authorization, or of a new one. Throws what `start` throws. */
+  /** Returns a handle of the credential's open authorization, or of a new one. Throws what `start` throws. */
   begin(id: string, name: string, start: () => Promise<Authorization>): Promise<OpenFlow>;
-  /** Resolves when tokens are stored. Throws 40001 for an unknown flow and 40929 for one that failed. */
+  /** Resolves when tokens are stored. Throws `validation.failed` (unknown flow) or `mcp.oauth_failed`. */
   complete(flowId: string, options: CompleteOptions): Promise<void>;
-  /** An unknown flow is none to cancel. */
+  /** Unknown flows are ignored. */
   cancel(flowId: string): void;
   /** Ends the authorization of a credential, if one is open. */
   end(id: string, reason: string): void;
   close(): void;
 }
 
-/** An open authorization and who waits for it. */
+/** An open authorization, its handles and its waiters. */
 interface Shared {
   id: string;
   authorization: Authorization;
   handles: Set<string>;
-  /** In the order of their calls: the first says when it is over. */
+  /** In the order of their calls: time-out and signal of the first apply to the authorization. */
   waiters: Waiter[];
 }
 
 interface Waiter {
   flowId: string;
-  /** Takes over what ends the wait. */
+  /** Applies this waiter's time-out and signal to the authorization. */
   govern(): void;
   fail(reason: string): void;
 }
@@ -60,13 +60,12 @@ interface Handle {
   stopIdle(): void;
 }
 
-/** Nothing is open yet. */
 export function createFlows({ clock }: { clock: Clock }): Flows {
   const handles = new Map<string, Handle>();
   const open = new Map<string, Promise<Shared>>();
   let closed = false;
 
-  /** All handles are unknown from now on. */
+  /** Closes the authorization; its handles are unknown afterwards. */
   function over(shared: Shared, reason: string): void {
     open.delete(shared.id);
     for (const flowId of shared.handles) {
@@ -145,7 +144,7 @@ export function createFlows({ clock }: { clock: Clock }): Flows {
   return {
     async begin(id, name, start) {
       const of = await shared(id, start);
-      // It may have ended between its start and now.
+      // The authorization may have ended between its start and now.
       if (open.get(id) === undefined) throw new Error('the sign-in was ended');
       const flowId = randomUUID();
       const stopIdle = clock.setTimeout(() => release(flowId, 'nobody has completed the sign-in'), IDLE_MS);
@@ -167,7 +166,7 @@ export function createFlows({ clock }: { clock: Clock }): Flows {
         await done;
         over(of, 'the sign-in is over');
       } catch (error) {
-        // One that was cancelled leaves the others theirs.
+        // A cancelled handle leaves the authorization to the other handles.
         if (handles.has(flowId)) over(of, 'the sign-in has failed');
         throw error;
       }
@@ -189,7 +188,7 @@ export function createFlows({ clock }: { clock: Clock }): Flows {
   };
 }
 
-/** Throws 40001 unless it is the callback of the flow, with a query that carries its state. */
+/** Throws `validation.failed` unless it is the callback address of the flow, with a query that carries its `state`. */
 function callbackQuery(text: string, { callbackUrl, isAnswer }: Authorization): URLSearchParams {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || `${url.origin}${url.pathname}` !== callbackUrl || !isAnswer(url.searchParams)) {

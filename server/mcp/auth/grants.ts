@@ -1,6 +1,6 @@
 /**
- * Stored grants and their renewal. A refresh token may be good for one use, and servers take back a grant whose old one
- * is used again: so there is one renewal at a time, also among the servers of a home.
+ * Stored grants and their renewal. A refresh token may be valid for a single use, and servers revoke a grant whose old
+ * one is reused: so renewals are serialized, also across the processes of a home.
  */
 import type { Clock } from '#server/clock.ts';
 import type { Logger } from '#server/logging/log.ts';
@@ -9,22 +9,22 @@ import type { ChangeCredential, CredentialWriter } from './credential-changes.ts
 import { KINDS, type CredentialReader, type Stored, type Tokens } from './credentials.ts';
 import { oauthRequests, type OAuthFetchDeps } from './oauth-fetch.ts';
 
-/** How long before its end a token is renewed, at most. */
+/** Upper limit of the time between the renewal of a token and its expiry. */
 const MARGIN_MS = 120_000;
 const SECOND_MS = 1000;
-/** Between attempts, where the authorization server cannot be reached. */
+/** Time between attempts when the authorization server cannot be reached. */
 const RETRY_MS = 60_000;
-/** A server may say that its tokens last no time at all. */
+/** Lower limit of the time between renewals: a server may issue tokens that expire immediately. */
 const MIN_GAP_MS = 10_000;
-/** Refused requests that were sent before a renewal arrive for a while after it. */
+/** Refusals of requests that were sent before a renewal arrive for a while after it. */
 const SETTLE_MS = 5000;
 
-/** Answers after which the grant is of no use any more. */
+/** OAuth error codes after which the grant cannot be renewed any more. */
 const FINAL = new Set(['invalid_grant', 'invalid_client', 'unauthorized_client']);
 
 export type GrantState = 'none' | 'valid' | 'expired';
 export interface GrantChange {
-  /** As `credentialId` makes it. */
+  /** A result of `credentialId`. */
   id: string;
   kind: 'saved' | 'removed';
 }
@@ -38,21 +38,21 @@ export interface NewGrant {
 }
 
 export interface Grants {
-  /** The tokens to be used now, renewed where they end soon. Undefined: none that the server could take. */
+  /** Returns the tokens, renewed if they are about to expire; undefined if the server would accept none. */
   current(id: string): Promise<Tokens | undefined>;
-  /** After the server has refused this token: whether there is another one now. */
+  /** Called after the server has refused this token; returns whether a different one is available now. */
   replaceRefused(id: string, accessToken: string | undefined): Promise<boolean>;
-  /** Whether a sign-in can be spared, after a silent renewal if need be. */
+  /** Returns whether no sign-in is needed, after a silent renewal if necessary. */
   settle(id: string): Promise<boolean>;
-  /** Nobody is asked. */
+  /** Reads the stored tokens only, without a renewal. */
   state(id: string): Promise<GrantState>;
-  /** Stores what a sign-in has brought. Throws the reason of the signal where that is aborted before the first write. */
+  /** Stores the result of a sign-in. Throws the reason of the signal if it is aborted before the first write. */
   save(id: string, grant: NewGrant, signal: AbortSignal): Promise<void>;
-  /** Forgets all of a credential, and cancels its running renewal. */
+  /** Removes all documents of a credential and cancels its running renewal. */
   remove(id: string): Promise<void>;
-  /** Renews all stored grants in time from now on. */
+  /** Schedules the renewal of all stored grants. */
   start(): Promise<void>;
-  /** Told of tokens that a person or time has brought, and of those that were taken away. */
+  /** Called when a sign-in or a renewal has stored tokens, and when tokens were removed. */
   onChanged(listener: (change: GrantChange) => void): () => void;
   close(): void;
 }
@@ -66,7 +66,7 @@ export interface GrantsDeps extends OAuthFetchDeps {
   log: Logger;
 }
 
-/** Undefined: never. */
+/** Expiry in milliseconds since the epoch; undefined: never. */
 function endOf({ expires_in: seconds, obtained_at: at }: Tokens): number | undefined {
   return seconds === undefined ? undefined : at + seconds * SECOND_MS;
 }
@@ -76,12 +76,11 @@ function renewalAt(tokens: Tokens): number | undefined {
   return end === undefined ? undefined : end - Math.min(MARGIN_MS, ((tokens.expires_in ?? 0) * SECOND_MS) / 2);
 }
 
-/** Reads nothing yet. */
 export function createGrants({ store, change, resourceOf, fetch, network, clock, log }: GrantsDeps): Grants {
   const listeners = new Set<(change: GrantChange) => void>();
   const renewals = new Map<string, { outcome: Promise<Tokens | undefined>; cancel: AbortController }>();
   const timers = new Map<string, () => void>();
-  /** Tokens that their server has refused for good. */
+  /** By id, the access token that the server has refused. */
   const refused = new Map<string, string>();
   const ended = new AbortController();
 
@@ -130,7 +129,7 @@ export function createGrants({ store, change, resourceOf, fetch, network, clock,
     if (!client || !discovery) return undefined;
     const { issuer, token_endpoint, token_endpoint_auth_methods_supported } = discovery;
     const resource = discovery.resource ?? resourceOf(id);
-    // The next connection to the server names it, and renews the grant.
+    // The next connection to the server names the resource and renews the grant.
     if (resource === undefined) return undefined;
     const { refreshAuthorization } = await import('@modelcontextprotocol/client');
     const renewed = await refreshAuthorization(discovery.authorization_server, {
@@ -155,7 +154,7 @@ export function createGrants({ store, change, resourceOf, fetch, network, clock,
     };
   }
 
-  /** Runs under the lock. Undefined when the grant is of no use. Throws where that cannot be decided. */
+  /** Runs under the lock. Undefined when the grant cannot be renewed. Throws if that cannot be decided. */
   async function renewAlone(
     writer: CredentialWriter,
     id: string,
@@ -163,7 +162,7 @@ export function createGrants({ store, change, resourceOf, fetch, network, clock,
     cancelled: AbortSignal,
   ): Promise<Tokens | undefined> {
     const tokens = await store.read(id, 'tokens');
-    // Another server of the home was faster.
+    // Another process of the home has renewed it.
     if (tokens && seen && tokens.access_token !== seen.access_token && !isOver(tokens)) {
       arm(id, tokens);
       return tokens;
@@ -265,7 +264,7 @@ export function createGrants({ store, change, resourceOf, fetch, network, clock,
     async save(id, { client, discovery, meta, tokens }, signal) {
       const obtained = { ...tokens, obtained_at: clock.now() };
       await change(id, async (writer) => {
-        // A reset that was faster ends the sign-in.
+        // A reset that came first cancels the sign-in.
         signal.throwIfAborted();
         await writer.write('client', client);
         await writer.write('discovery', discovery);
@@ -276,7 +275,7 @@ export function createGrants({ store, change, resourceOf, fetch, network, clock,
     },
 
     async remove(id) {
-      // Its request may take longer than a person waits.
+      // The renewal holds the lock during its request, which may take longer than a person waits.
       renewals.get(id)?.cancel.abort();
       await change(id, async (writer) => {
         timers.get(id)?.();

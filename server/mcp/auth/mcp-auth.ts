@@ -1,4 +1,4 @@
-/** Sign-in to remote MCP servers: what connections authenticate with, and the flows that bring it. */
+/** Sign-in to remote MCP servers: the grants that authenticate connections, and the flows that obtain them. */
 import type { AuthProvider } from '@modelcontextprotocol/client';
 import type { Clock } from '#server/clock.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
@@ -22,31 +22,31 @@ export type BeginOutcome =
   | ({ status: 'authorization-required' } & Pick<OpenFlow, 'flowId' | 'authorizationUrl'>);
 
 export interface McpAuth {
-  /** For the connections of a server: its stored grant, renewed in time. It asks nobody to sign in. */
+  /** The provider for connections of a server: its stored grant, renewed in time. It never starts a sign-in. */
   authProviderFor(name: string, url: string): AuthProvider;
-  /** The server has refused a request for lack of these scopes; the next sign-in asks for them, too. */
+  /** Records scopes whose lack made the server refuse a request; the next sign-in requests them too. */
   scopeMissing(server: AuthServer, scope: string): Promise<void>;
-  /** Nobody is asked. */
+  /** Reads the stored grant only, without a request. */
   grant(server: AuthServer): Promise<GrantState>;
-  /** Throws 40929 with the reason why no sign-in can begin. */
+  /** Throws `mcp.oauth_failed` with the reason why no sign-in can start. */
   begin(target: AuthTarget): Promise<BeginOutcome>;
-  /** Waits until the tokens are stored. Throws 40001 for an unknown flow, 40929 for one that failed. */
+  /** Waits until tokens are stored. Throws `validation.failed` (unknown flow) or `mcp.oauth_failed`. */
   complete(flowId: string, options: CompleteOptions): Promise<void>;
   cancel(flowId: string): void;
-  /** Both in one: resolves when there is a grant, and ends with the signal. */
+  /** `begin` and `complete` in one call: resolves when there is a grant; an abort of the signal cancels it. */
   authenticate(
     target: AuthTarget,
     options: {
       signal: AbortSignal;
-      /** Someone has to open the address. */
+      /** Called with the address that a person has to open. */
       onSignIn(signIn: Pick<OpenFlow, 'authorizationUrl' | 'expiresAt'>): void;
     },
   ): Promise<void>;
-  /** Forgets everything of it. */
+  /** Removes the stored credential and ends its sign-in. */
   reset(server: AuthServer): Promise<void>;
-  /** Told of grants that servers may be connected with now, and of those that are gone. Returns what ends it. */
+  /** Called for grants that servers can connect with now, and for removed ones. Returns an unsubscribe function. */
   onChanged(listener: (change: GrantChange) => void): () => void;
-  /** Renews all stored grants in time from now on. */
+  /** Schedules the renewal of all stored grants. */
   start(): Promise<void>;
   close(): void;
 }
@@ -55,24 +55,23 @@ export interface McpAuthDeps extends OAuthFetchDeps {
   home: string;
   documents: Documents;
   holder: LeaseHolder;
-  /** How this program calls itself toward authorization servers. */
+  /** The client name that authorization servers receive. */
   clientName(): string;
   clock: Clock;
   log: Logger;
 }
 
-/** Reads and opens nothing yet. */
 export function createMcpAuth(deps: McpAuthDeps): McpAuth {
   const { home, documents, holder, fetch, network, clientName, clock, log } = deps;
   const store = createCredentialReader({ documents, log });
   const change = createCredentialChanges({ home, documents, holder });
   const flows = createFlows({ clock });
-  /** The last of each credential. */
+  /** The last challenge of each credential. */
   const challenges = new Map<string, Challenge>();
   const resources = new Map<string, string>();
   const grants = createGrants({ store, change, resourceOf: (id) => resources.get(id), fetch, network, clock, log });
 
-  /** The id of the server's credential, whose resource is known from then on. */
+  /** Returns the id of the server's credential and registers its resource. */
   function idOf({ name, url }: AuthServer): string {
     const id = credentialId(name, url);
     resources.set(id, resourceOf(url));
@@ -148,7 +147,7 @@ export function createMcpAuth(deps: McpAuthDeps): McpAuth {
       if (signal.aborted) flows.cancel(flow.flowId);
       signal.throwIfAborted();
       onSignIn({ authorizationUrl: flow.authorizationUrl, expiresAt: clock.now() + WAIT_MS });
-      // The other flows of the credential go on without this one.
+      // Cancelling this handle leaves the other flows of the credential running.
       const onAbort = () => flows.cancel(flow.flowId);
       signal.addEventListener('abort', onAbort, { once: true });
       try {

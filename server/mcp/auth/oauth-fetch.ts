@@ -1,6 +1,6 @@
 /**
- * Requests of a sign-in go to addresses that a server names, which may be hostile: they must not make this program look
- * into the network of its user, wait for ever, or hold whatever is sent.
+ * Requests of a sign-in. They go to addresses that a server names, which may be hostile: they must not reach into the
+ * user's network (SSRF), wait forever or buffer unbounded replies.
  */
 import type { Fetch } from '#server/net/http-client.ts';
 import type { Network } from '#server/net/network.ts';
@@ -16,7 +16,7 @@ const LOOPBACK =
   /^((.+\.)?localhost\.?|(127|0)(\.\d{1,3}){3}|\[::1?\]|\[::ffff:(7f[0-9a-f]{2}|[0-9a-f]{1,2}):[0-9a-f]{1,4}\])$/;
 const isLoopback = ({ hostname }: URL): boolean => LOOPBACK.test(hostname);
 
-/** Encrypted, or unencrypted on the machine or host where the server itself is. */
+/** Whether the address is encrypted, or unencrypted on the machine or host of the server itself. */
 export function isAllowed(url: URL, server: URL): boolean {
   if (url.protocol === 'https:') return !isLoopback(url) || isLoopback(server);
   if (url.protocol !== 'http:' || server.protocol !== 'http:') return false;
@@ -28,17 +28,17 @@ export interface OAuthFetchDeps {
   network: Pick<Network, 'resolve' | 'localScope'>;
 }
 
-/** Requests of one sign-in. A name that is asked without encryption is resolved once for all of them. */
+/** Requests of one sign-in. A name that is requested without encryption is resolved a single time for all of them. */
 export interface OAuthRequests {
-  /** Reads the whole answer: at most 1 MiB. */
+  /** Reads the whole response, at most 1 MiB. */
   fetch: Fetch;
-  /** Reads only status and headers, and cancels the body, which may be a stream without end. */
+  /** Reads only status and headers and cancels the body, which may be an endless stream. */
   fetchHead: Fetch;
 }
 
 /**
- * Requests of a sign-in to a server: 30 s each, no redirect. An unencrypted one to a name fails where the name leads to
- * this machine or its link: it would reach whatever listens there.
+ * Creates the requests of a sign-in to a server: 30 s each, no redirects. An unencrypted request to a name fails if the
+ * name resolves to this machine or its link: it would reach any service that listens there.
  */
 export function oauthRequests({ fetch, network }: OAuthFetchDeps, server: URL, ended: AbortSignal): OAuthRequests {
   const addresses = loadOnce(() => foreignAddresses(server, network));
@@ -70,8 +70,8 @@ export function oauthRequests({ fetch, network }: OAuthFetchDeps, server: URL, e
 }
 
 /**
- * The addresses of the server. Throws for a name that leads to this machine or its link: its owner may have changed that
- * since the server was connected to.
+ * Returns the addresses of the server. Throws for a name that resolves to this machine or its link: its owner may have
+ * changed the DNS record since the server was connected.
  */
 async function foreignAddresses(server: URL, network: OAuthFetchDeps['network']): Promise<Addresses> {
   const addresses = await addressesOf(server, network);

@@ -1,12 +1,12 @@
-/** Placeholders of a config, replaced when its server is started. What comes of it is neither stored nor shown. */
+/** Expands the placeholders of a config when its server is started. The result is neither stored nor published. */
 import { childEnvironment } from '#server/processes/child-environment.ts';
 import { PLACEHOLDER, type McpServerConfig } from '#schema/mcp-server.ts';
 
-/** The server's own secrets count as not set. Throws where a variable is missing that has no default. */
+/** Secrets of this server count as unset. Throws for a variable that is unset and has no default. */
 function expandText(text: string, variables: NodeJS.ProcessEnv): string {
   return text.replace(PLACEHOLDER, (_all, name: string, fallback: string | undefined) => {
     const value = variables[name];
-    // As in a shell: a default stands for an empty value, too.
+    // As in a shell, a default also replaces an empty value.
     if (value !== undefined && (value !== '' || fallback === undefined)) return value;
     if (fallback !== undefined) return fallback;
     throw new Error(`environment variable ${name} is not set`);
@@ -14,8 +14,8 @@ function expandText(text: string, variables: NodeJS.ProcessEnv): string {
 }
 
 /**
- * The config as it is run, with `${NAME}` and `${NAME:-text}` of `command`, `args`, `env`, `url` and `headers` replaced.
- * Throws with the reason of a failed server: a variable that is not set, a URL that is none.
+ * Returns the config to run, with `${NAME}` and `${NAME:-text}` of `command`, `args`, `env`, `url` and `headers`
+ * replaced. Throws with the reason for people: an unset variable, an invalid URL.
  */
 export function expandConfig(config: McpServerConfig, env: NodeJS.ProcessEnv): McpServerConfig {
   const variables = childEnvironment(env);
@@ -34,7 +34,7 @@ export function expandConfig(config: McpServerConfig, env: NodeJS.ProcessEnv): M
   }
   const { headers } = config;
   const url = text(config.url);
-  // The text itself may hold a secret now.
+  // The expanded URL may contain a secret, so the message does not quote it.
   if (!URL.canParse(url)) throw new Error('the URL of the server is invalid');
   return { ...config, url, ...(headers && { headers: map(headers) }) };
 }

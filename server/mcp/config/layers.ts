@@ -1,4 +1,4 @@
-/** Where the servers of a directory come from, and which definition of a name counts. */
+/** The configuration files of a directory, and their merge into one definition for each name. */
 import { join, resolve } from 'node:path';
 import { PROJECT_FOLDER, PROJECT_MCP } from '#server/project-files/places.ts';
 import type { McpServerConfig } from '#schema/mcp-server.ts';
@@ -6,27 +6,27 @@ import type { McpServerConfig } from '#schema/mcp-server.ts';
 export interface McpServerEntry {
   /** Unique in a workspace. */
   name: string;
-  /** Placeholders as written. */
+  /** Placeholders not expanded. */
   config: McpServerConfig;
   source: 'global' | 'plugin';
   /** Absolute path of the defining file, or the id of the plugin. */
   origin: string;
   /** Whether requests may change it. */
   mutable: boolean;
-  /** Of a server of a plugin; `name` is the one in its manifest. */
+  /** Only for a server of a plugin; `name` is the one in its manifest. */
   plugin?: { id: string; name: string };
 }
 
 export interface Layer {
   path: string;
   mutable: boolean;
-  /** Directory that the `cwd` of its stdio entries is resolved against, and is when there is none. */
+  /** Directory that resolves a relative `cwd` of its stdio entries; also their default `cwd`. */
   base?: string;
-  /** Directories that the user must trust before the file counts; of a file of the user none. */
+  /** Directories that the user must trust before the file is used; empty for the user's file. */
   needsTrust: readonly string[];
 }
 
-/** A workspace's directory, and the top of the project that it lies in, which may be the same. */
+/** A workspace's directory, and the top directory of its project; the two may be the same. */
 export interface McpProject {
   root: string;
   top: string;
@@ -34,7 +34,7 @@ export interface McpProject {
 
 export const userFile = (home: string): string => join(home, 'mcp.json');
 
-/** The user's file alone, or with those of a project; later ones win. */
+/** The user's file, followed by those of the project; later layers override earlier ones. */
 export function layersOf(home: string, project?: McpProject): Layer[] {
   const user: Layer = { path: userFile(home), mutable: true, needsTrust: [] };
   if (!project) return [user];
@@ -44,7 +44,7 @@ export function layersOf(home: string, project?: McpProject): Layer[] {
     { path: shared, mutable: false, base: project.top, needsTrust: [...new Set([project.root, project.top])] },
     { path: join(project.root, PROJECT_FOLDER, 'mcp.json'), mutable: false, needsTrust: [project.root] },
   ];
-  // A home may be the folder of the directory above it; its file is the user's all the same.
+  // A home may be the `.service-code` folder of the directory above it; its file counts as the user's then.
   return layers.filter((layer) => layer === user || layer.path !== user.path);
 }
 
@@ -53,7 +53,7 @@ function placed(config: McpServerConfig, base: string | undefined): McpServerCon
   return { ...config, cwd: resolve(base, config.cwd ?? '.') };
 }
 
-/** One entry a name: the last definition, at the place of the first. */
+/** One entry for each name: the last definition, at the position of the first. */
 export function mergeLayers(
   layers: readonly { layer: Layer; servers: ReadonlyMap<string, McpServerConfig> }[],
 ): McpServerEntry[] {

@@ -1,4 +1,4 @@
-/** The MCP servers that are configured: of a workspace as its sessions have them, and as the management sees them. */
+/** The configured MCP servers: watched for the sessions of a workspace, and read on request for the management. */
 import { realpath } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import type { Logger } from '#server/logging/log.ts';
@@ -11,15 +11,15 @@ import { createUserServers, type UserServers } from './user-servers.ts';
 import { createWorkspaceServers, type WorkspaceServers } from './workspace-servers.ts';
 
 export interface McpConfig {
-  /** Those of a workspace, kept true until they are closed. */
+  /** The servers of a workspace, kept up to date until closed. */
   workspace(root: string): WorkspaceServers;
   /**
-   * All entries, read anew: the user's and, with a directory that is trusted and the root of a workspace, those of its
-   * project. Throws 40001 where one file cannot be read.
+   * Re-reads and returns all entries: the user's and, for the root of a workspace that is trusted, those of its
+   * project. Throws `validation.failed` if one file cannot be read.
    */
   catalog(directory?: string): Promise<McpServerEntry[]>;
   readonly user: UserServers;
-  /** Looks at the files of all open workspaces now; resolves when the changes have been taken over. */
+  /** Re-reads the files of all open workspaces; resolves when the changes have been applied. */
   reload(): Promise<void>;
   close(): void;
 }
@@ -28,21 +28,20 @@ export interface McpConfigDeps {
   home: string;
   projectRootOf(root: string): Promise<string>;
   trusted(root: string): Promise<boolean>;
-  /** The file that tells of it. */
+  /** The file that records the trust. */
   trustFile(root: string): Promise<string>;
   /** Whether a workspace has this real path as its root. */
   isWorkspace(realRoot: string): Promise<boolean>;
-  /** Writes the user's file. */
+  /** The change lock of the user's file. */
   lock: ChangeLock<UserFileWriter>;
   log: Logger;
 }
 
-/** Reads nothing yet. */
 export function createMcpConfig(deps: McpConfigDeps): McpConfig {
   const { home, projectRootOf, trusted, trustFile, lock, log } = deps;
   const open = new Set<WorkspaceServers>();
 
-  /** Undefined where the directory is no workspace. */
+  /** Undefined if the directory is not a workspace. */
   async function project(directory: string | undefined): Promise<McpProject | undefined> {
     if (directory === undefined || !isAbsolute(directory)) return undefined;
     const real = await realpath(directory).catch(() => undefined);

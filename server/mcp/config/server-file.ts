@@ -8,11 +8,11 @@ import { mcpServerConfigSchema, type McpServerConfig } from '#schema/mcp-server.
 
 const MAX_BYTES = 1024 * 1024;
 
-/** Codes of a file that is not there. */
+/** Codes for a missing file. */
 const ABSENT = new Set(['ENOENT', 'ENOTDIR']);
 
 export interface ServerFile {
-  /** All that the file holds, also what is not known here. */
+  /** The whole document, including unknown members. */
   document: Record<string, unknown>;
   /** In the order of the file. */
   servers: ReadonlyMap<string, McpServerConfig>;
@@ -21,7 +21,7 @@ export interface ServerFile {
 const unreadable = (path: string, reason: string) =>
   new ServiceError('validation.failed', `Invalid MCP server config in ${path}: ${reason}`);
 
-/** Where the parser stopped. Its own message quotes the text, which may hold a secret. */
+/** Where the parser stopped. The parser's message quotes the text, which may contain a secret. */
 function place(error: unknown, text: string): string {
   if (error instanceof JsonTooDeep) return 'the text is nested too deeply';
   const position = /at position (\d+)/.exec(errorMessage(error))?.[1];
@@ -30,14 +30,14 @@ function place(error: unknown, text: string): string {
   return `syntax error at line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
 }
 
-/** Files may leave the transport out where another member tells it. */
+/** Derives an omitted transport from `command` or `url`. */
 function withTransport(entry: unknown): unknown {
   if (!isRecord(entry) || entry.transport !== undefined) return entry;
   if (entry.command !== undefined) return { ...entry, transport: 'stdio' };
   return entry.url === undefined ? entry : { ...entry, transport: 'http' };
 }
 
-/** The text, empty where there is no file. Throws 40001 for what is no readable file of sensible size. */
+/** The text, empty for a missing file. Throws `validation.failed` if it is unreadable, too large or not a file. */
 async function readText(path: string): Promise<string> {
   try {
     const bytes = await readRegular(path, { maxBytes: MAX_BYTES });
@@ -54,7 +54,7 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** Throws 40001 for what is no such document, or has a single entry that is none. */
+/** Throws `validation.failed` if the document, or one of its entries, is invalid. */
 function parseServerFile(text: string, path: string): ServerFile {
   if (text.trim() === '') return { document: {}, servers: new Map() };
   let document: unknown;
@@ -81,7 +81,7 @@ function firstIssue({ issues: [issue] }: z.ZodError): string {
   return at === '' ? issue.message : `${at}: ${issue.message}`;
 }
 
-/** A missing or empty file names none. Throws 40001 when one entry is bad; its message has no value of the file. */
+/** A missing or empty file has no servers. Throws `validation.failed`; the message quotes no value of the file. */
 export async function readServerFile(path: string): Promise<ServerFile> {
   return parseServerFile(await readText(path), path);
 }

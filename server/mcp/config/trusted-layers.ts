@@ -1,18 +1,18 @@
-/** Which files of a project may name MCP servers: they are programs that would run without a question. */
+/** Filters a project's files by trust: the MCP servers that they name are programs that run without an approval. */
 import { lstat } from 'node:fs/promises';
 import type { Logger } from '#server/logging/log.ts';
 import type { IgnoredConfig } from '#server/project-files/ignored-config.ts';
 import type { Layer } from './layers.ts';
 
 export interface TrustDeps {
-  /** Whether the user trusts this very directory. */
+  /** Whether the user trusts this exact directory. */
   trusted(directory: string): Promise<boolean>;
   log: Pick<Logger, 'warn'>;
 }
 
 export interface TrustedLayers {
   layers: Layer[];
-  /** Those of the other layers whose file exists. */
+  /** Untrusted layers whose file exists. */
   ignored: IgnoredConfig[];
 }
 
@@ -22,7 +22,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Separates the layers whose directories are all trusted. A trust that cannot be read is none. */
+/** Separates the layers whose directories are all trusted. A trust that cannot be read counts as none. */
 export async function trustedLayers(layers: readonly Layer[], { trusted, log }: TrustDeps): Promise<TrustedLayers> {
   const isTrusted = (directory: string) =>
     trusted(directory).catch((error: unknown) => {

@@ -4,7 +4,7 @@ import { writeThroughLinks } from '#server/files/atomic-write.ts';
 import { userFile } from './layers.ts';
 
 export interface UserFileWriter {
-  /** Replaces the text. Throws 50003. */
+  /** Replaces the text. Throws `persistence.failure`. */
   write(text: string): Promise<void>;
 }
 

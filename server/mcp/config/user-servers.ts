@@ -1,4 +1,4 @@
-/** Changes of the user's `mcp.json`. What they do not concern stays: unknown members, other entries as they were written. */
+/** Changes of the user's `mcp.json`. Unknown members and the other entries are preserved verbatim. */
 import { ServiceError } from '#server/errors/service-error.ts';
 import { isRecord } from '#server/json.ts';
 import type { ChangeLock } from '#server/storage/change-lock.ts';
@@ -8,11 +8,11 @@ import { readServerFile } from './server-file.ts';
 import type { UserFileWriter } from './user-file-writer.ts';
 
 export interface UserServers {
-  /** Throws 40001 where the name is taken. */
+  /** Throws `validation.failed` if the name is in use. */
   add(name: string, config: McpServerConfig): Promise<void>;
-  /** Throws 40408 where there is none of that name. */
+  /** Throws `mcp.server_not_found`. */
   replace(name: string, config: McpServerConfig): Promise<void>;
-  /** Throws 40408 where there is none of that name. */
+  /** Throws `mcp.server_not_found`. */
   remove(name: string): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export interface UserServersDeps {
   lock: ChangeLock<UserFileWriter>;
 }
 
-/** One change at a time, also among the servers of a home. A file that cannot be read is not written: 40001. */
+/** Serializes changes across the processes of a home. An unreadable file is not overwritten: `validation.failed`. */
 export function createUserServers({ home, lock }: UserServersDeps): UserServers {
   const path = userFile(home);
   let queue: Promise<unknown> = Promise.resolve();
@@ -35,7 +35,7 @@ export function createUserServers({ home, lock }: UserServersDeps): UserServers 
     const { document } = await readServerFile(path);
     const { mcpServers } = document;
     const entries = change(isRecord(mcpServers) ? Object.entries(mcpServers) : []);
-    // A name may be `__proto__`, which no assignment would make a member.
+    // `fromEntries` also accepts the name `__proto__`, which an assignment would not define as a member.
     const text = `${JSON.stringify({ ...document, mcpServers: Object.fromEntries(entries) }, null, 2)}\n`;
     await writer.write(text);
   }

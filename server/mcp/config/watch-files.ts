@@ -1,16 +1,16 @@
-/** Tells when one of a few files may have changed, also files in directories that are not there yet. */
+/** Watches a few files for changes, including files in directories that do not exist yet. */
 import { watch, type FSWatcher } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { followLinks } from '#server/files/atomic-write.ts';
 import type { Logger } from '#server/logging/log.ts';
 
-/** Quiet time after the last sign of a change, milliseconds. */
+/** Debounce, in milliseconds. */
 const SETTLE_MS = 200;
 
 const isDirectory = async (path: string) => (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 
-/** Which name of which directory tells of a path: its own, or that of the first missing directory above it. */
+/** The directory and name to watch for a path: the file itself, or its first missing parent directory. */
 async function sign(path: string): Promise<{ directory: string; name: string }> {
   for (let at = path; ; at = dirname(at)) {
     const directory = dirname(at);
@@ -18,7 +18,7 @@ async function sign(path: string): Promise<{ directory: string; name: string }> 
   }
 }
 
-/** Watches from the end of its promise on. `changed` is called 200 ms after the last of many changes. */
+/** Resolves when the watchers are installed. `changed` is debounced: called 200 ms after the last change. */
 export async function watchFiles(
   paths: readonly string[],
   changed: () => void,
@@ -39,7 +39,7 @@ export async function watchFiles(
 
   function watchNames(directory: string, names: ReadonlySet<string>): FSWatcher[] {
     try {
-      // A watched directory that goes is told under its own name.
+      // The removal of a watched directory is reported under the directory's name.
       const own = basename(directory);
       const watcher = watch(directory, { persistent: false }, (_event, file) => {
         if (file === null || file === own || names.has(file)) noticed();

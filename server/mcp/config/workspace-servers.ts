@@ -1,6 +1,6 @@
 /**
- * The MCP servers of a workspace: those of the user and, where the directory is trusted, those of the project. A file that
- * cannot be read keeps the servers that it named before, and the other files count all the same.
+ * The MCP servers of a workspace: those of the user and, if the directory is trusted, those of the project. For an
+ * unreadable file the servers of its last successful read stay in effect, independently of the other files.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { errorMessage } from '#server/errors/service-error.ts';
@@ -15,24 +15,24 @@ import { watchFiles } from './watch-files.ts';
 export interface McpConfigProblem {
   /** Absolute. */
   file: string;
-  /** Names the file, and no value of it. */
+  /** Names the file, and quotes no value of it. */
   message: string;
 }
 
 export interface McpServerSet {
-  /** One a name, in the order of the layers. */
+  /** One for each name, in the order of the layers. */
   entries: readonly McpServerEntry[];
   problems: readonly McpConfigProblem[];
-  /** Files of the project that do not count. */
+  /** Untrusted project files, which are ignored. */
   ignored: readonly IgnoredConfig[];
 }
 
 export interface WorkspaceServers {
-  /** Those in force; the first call reads the files and begins to watch them. */
+  /** Returns the current set; the first call reads the files and starts watching them. */
   load(): Promise<McpServerSet>;
-  /** Reads the files now; resolves when all listeners have taken over what changed. */
+  /** Re-reads the files; resolves when all listeners have applied the changes. */
   reload(): Promise<void>;
-  /** Called with the whole set after each change of it. Returns what ends it. */
+  /** Calls the listener with the whole set after each change. Returns an unsubscribe function. */
   onChange(listener: (servers: McpServerSet) => void | Promise<void>): () => void;
   close(): void;
 }
@@ -43,20 +43,19 @@ export interface WorkspaceServersDeps {
   root: string;
   /** The top of the repository around a directory, or the directory itself. */
   projectRootOf(root: string): Promise<string>;
-  /** Whether the user trusts this very directory; called at every reading. */
+  /** Whether the user trusts this exact directory; called on each read. */
   trusted(directory: string): Promise<boolean>;
-  /** The file that records it. */
+  /** The file that records the trust. */
   trustFile(directory: string): Promise<string>;
   log: Logger;
 }
 
 const NONE: McpServerSet = { entries: [], problems: [], ignored: [] };
 
-/** Reads nothing yet. */
 export function createWorkspaceServers(deps: WorkspaceServersDeps): WorkspaceServers {
   const { home, root, log } = deps;
   const listeners = new Set<(servers: McpServerSet) => void | Promise<void>>();
-  /** What each file named when it could be read last. */
+  /** The servers of each file at its last successful read. */
   let known = new Map<string, ReadonlyMap<string, McpServerConfig>>();
   let current = NONE;
   let first: Promise<void> | undefined;
@@ -78,7 +77,7 @@ export function createWorkspaceServers(deps: WorkspaceServersDeps): WorkspaceSer
         }
       }),
     );
-    // Of files that do not count any more nothing is kept.
+    // Drops the servers of files that are ignored now.
     known = new Map(layers.map(({ layer, servers }) => [layer.path, servers]));
     return { entries: mergeLayers(layers), problems, ignored };
   }
@@ -110,7 +109,7 @@ export function createWorkspaceServers(deps: WorkspaceServersDeps): WorkspaceSer
 
   function reload(): Promise<void> {
     const done = queue.then(renew);
-    // A failure is its caller's; the next one starts all the same.
+    // A failure is reported to its caller only; the queue continues.
     queue = done.catch(() => undefined);
     return done;
   }
@@ -122,11 +121,11 @@ export function createWorkspaceServers(deps: WorkspaceServersDeps): WorkspaceSer
   async function start(): Promise<void> {
     const project = { root, top: await deps.projectRootOf(root) };
     const layers = layersOf(home, project);
-    // The trust may be given to another server of the home.
+    // Another process of the home may record the trust, so its files are watched too.
     const directories = new Set(layers.flatMap(({ needsTrust }) => needsTrust));
     const markers = await Promise.all([...directories].map((path) => deps.trustFile(path).catch(() => undefined)));
     const paths = [...layers.map(({ path }) => path), ...markers.flatMap((marker) => marker ?? [])];
-    // Watched first: a change between the two would be seen by neither.
+    // The watch starts before the read: a change between the two would be missed otherwise.
     const watcher = await watchFiles(paths, noticed, log);
     if (closed) watcher.close();
     else watching = watcher;
@@ -140,7 +139,7 @@ export function createWorkspaceServers(deps: WorkspaceServersDeps): WorkspaceSer
       return current;
     },
     async reload() {
-      // Nobody has asked for them yet.
+      // Without a `load` there are no servers to update.
       if (!first) return;
       await first;
       await reload();

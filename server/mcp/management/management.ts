@@ -1,4 +1,4 @@
-/** MCP servers as they are configured: what is there, changed, tried out and signed in to, apart from any session. */
+/** Management of the configured MCP servers, independent of sessions: list, change, test and sign-in. */
 import { cutText } from '#server/bounded-text.ts';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import type { AuthStatus, Inspection, Locator, ManagedServer, TestOutcome } from '#schema/mcp-management.ts';
@@ -18,28 +18,28 @@ const LOCAL_RUNTIME = 'local';
 const MAX_OUTPUT_CHARS = 1_000_000;
 
 export interface McpManagement {
-  /** All of these throw 40001 where a file that they read is broken. */
+  /** All methods throw `validation.failed` if a file that they read is invalid. */
   list(cwd: string | undefined): Promise<ManagedServer[]>;
-  /** Throws 40408. */
+  /** Throws `mcp.server_not_found`. */
   get(name: string, cwd: string | undefined): Promise<ManagedServer>;
-  /** Throws 40001 for a name that is empty, taken, or of a project; resolves when sessions have taken it over. */
+  /** Resolves when sessions have applied it. Throws `validation.failed`: name empty, in use, or of a project. */
   add(input: McpServerInput, cwd: string | undefined): Promise<ManagedServer[]>;
-  /** As `add`; throws 40408 where the user's file has none of that name. */
+  /** Same as `add`; throws `mcp.server_not_found` if the user's file has no server of that name. */
   replace(name: string, config: McpServerConfig, cwd: string | undefined): Promise<ManagedServer[]>;
   remove(name: string, cwd: string | undefined): Promise<ManagedServer[]>;
-  /** Of an entry, or of a config that is not stored. */
+  /** Tests an entry, or a config that is not stored. */
   test(
     target: { name?: string | undefined; server?: McpServerInput | undefined },
     cwd: string | undefined,
   ): Promise<TestOutcome>;
-  /** All entries, or those of the locators in their order. Throws 40408 when one of them is none. */
+  /** All entries, or those of the locators in their order. Throws `mcp.server_not_found`. */
   inspect(targets: readonly Locator[] | undefined, cwd: string | undefined): Promise<Inspection[]>;
-  /** `verify` true tries every server that may want a sign-in, false none, undefined those that nothing is known of. */
+  /** `verify`: true probes all servers that may need a sign-in, false none, undefined those of unknown status. */
   authStatuses(
     cwd: string | undefined,
     verify: boolean | undefined,
   ): Promise<{ name: string; authStatus: AuthStatus }[]>;
-  /** Throws 40001 where no sign-in applies, 40408, and 40929 with the reason why none can begin. */
+  /** Throws `validation.failed` if no sign-in applies, `mcp.server_not_found`, `mcp.oauth_failed` with the reason. */
   beginAuth(locator: Locator, cwd: string | undefined): Promise<BeginOutcome>;
   resetAuth(locator: Locator, cwd: string | undefined): Promise<void>;
 }
@@ -48,7 +48,7 @@ const refuse = (message: string) => new ServiceError('validation.failed', messag
 
 const isEnabled = ({ config }: McpServerEntry) => config.enabled !== false;
 
-/** What the config alone tells; undefined where a sign-in may be wanted. */
+/** The status that follows from the config; undefined if the server may require a sign-in. */
 function fixedStatus({ config }: McpServerEntry): AuthStatus | undefined {
   if (config.enabled === false || config.transport === 'stdio') return 'not-applicable';
   if (config.bearerTokenEnvVar !== undefined) return 'bearer-token';
@@ -77,11 +77,11 @@ export interface McpManagementDeps {
   now(): number;
 }
 
-/** Keeps nothing: the files are read at every question. */
+/** Stateless: each call reads the files. */
 export function createMcpManagement({ config: files, auth, prober, env, now }: McpManagementDeps): McpManagement {
   const list = async (cwd: string | undefined) => (await files.catalog(cwd)).map(managed);
 
-  /** The name as it is stored. */
+  /** Returns the name in the form in which it is stored. */
   async function writable(given: string, cwd: string | undefined): Promise<string> {
     const name = given.trim();
     if (name === '') throw refuse('MCP server name cannot be empty');
@@ -97,13 +97,13 @@ export function createMcpManagement({ config: files, auth, prober, env, now }: M
     return list(cwd);
   }
 
-  /** Of a remote server; undefined where its address cannot be made out. */
+  /** Name and address of a remote server; undefined if a placeholder of it has no value. */
   function addressOf({ name, config }: McpServerEntry): { name: string; url: string } | undefined {
     try {
       const expanded = expandConfig(config, env());
       return expanded.transport === 'stdio' ? undefined : { name, url: expanded.url };
     } catch {
-      // Whoever connects to it is told why.
+      // A connection reports the reason to its caller.
       return undefined;
     }
   }
@@ -151,7 +151,7 @@ export function createMcpManagement({ config: files, auth, prober, env, now }: M
     return pinned ? 'oauth-required' : 'not-applicable';
   }
 
-  /** A remote entry that no other one shares its name with. */
+  /** Returns a remote entry whose name no other enabled entry has. */
   async function remote(locator: Locator, cwd: string | undefined): Promise<{ name: string; config: McpRemoteConfig }> {
     const catalog = await files.catalog(cwd);
     const entry = find(catalog, locator);

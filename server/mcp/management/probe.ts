@@ -1,4 +1,4 @@
-/** Throw-away connections: whether a server can be reached and what it offers. Nothing of them stays. */
+/** Probes: short-lived connections that determine whether a server can be reached and what it offers. */
 import { resolve } from 'node:path';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { Fetch } from '#server/net/http-client.ts';
@@ -15,9 +15,9 @@ export type ProbeOutcome =
   { kind: 'connected'; tools: readonly ListedTool[] } | { kind: 'needs-auth' } | { kind: 'failed'; error: string };
 
 export interface Prober {
-  /** Ends at the start-up time-out of the server at the latest. `directory` is where a program is run. */
+  /** Settles within the server's start-up time-out. `directory` is the working directory of a program. */
   probe(name: string, config: McpServerConfig, directory: string | undefined): Promise<ProbeOutcome>;
-  /** Ends those under way. */
+  /** Aborts the running probes. */
   close(): Promise<void>;
 }
 
@@ -28,11 +28,10 @@ export interface ProberDeps {
   fetch: Fetch;
   network: Pick<Network, 'resolve'>;
   clientName(): string;
-  /** Of servers that name none. */
+  /** The start-up time-out of servers without their own, in milliseconds. */
   startupMs(): number | undefined;
 }
 
-/** Nothing is open yet. */
 export function createProber({ auth, env, spawn, fetch, network, clientName, startupMs }: ProberDeps): Prober {
   const running = new Set<Promise<unknown>>();
   const ended = new AbortController();

@@ -1,13 +1,13 @@
-/** Entries as replies show them. */
+/** Converts entries to replies. */
 import type { Inspection, Locator, ManagedServer } from '#schema/mcp-management.ts';
 import { hasPlaceholder, type McpServerConfig, type RedactedMcpServer } from '#schema/mcp-server.ts';
 import { canonicalUrl } from '../auth/credentials.ts';
 import type { McpServerEntry } from '../config/layers.ts';
 
-/** By code unit. */
+/** Sorts by code unit. */
 const names = (map: Record<string, string>) => Object.keys(map).toSorted((a, b) => (a < b ? -1 : 1));
 
-/** Without the values of `env` and `headers`. */
+/** Replaces the values of `env` and `headers` by their keys. */
 export function redacted(config: McpServerConfig): RedactedMcpServer {
   if (config.transport === 'stdio') {
     const { env, ...rest } = config;
@@ -32,12 +32,12 @@ export function locatorOf({ name, plugin }: McpServerEntry): Locator {
   return plugin ? { source: 'plugin', pluginId: plugin.id, serverName: plugin.name } : { source: 'global', name };
 }
 
-/** Placeholders as written. */
+/** The address with its placeholders not expanded. */
 function shownUrl(url: string): string {
   return hasPlaceholder(url) ? url.replace(/#.*$/, '') : canonicalUrl(url);
 }
 
-/** All of an inspection but what the probe tells. */
+/** All members of an inspection that need no probe. */
 export function inspected(entry: McpServerEntry): Omit<Inspection, 'authStatus'> {
   const { name, config, source, mutable } = entry;
   const locator = locatorOf(entry);
