@@ -3,8 +3,8 @@ import type { ResolvedModel } from './types.ts';
 const FALLBACK_TOKENS = 32_000;
 
 /**
- * The completion cap of a request in tokens, when `used` tokens of the context are taken; undefined sends none.
- * `variable` is `SERVICE_MODEL_MAX_COMPLETION_TOKENS`, of which 0 or less sends none; `reserved` is
+ * Returns the completion cap of a request in tokens when `used` tokens of the context are occupied; undefined: no cap
+ * is sent. `variable` is `SERVICE_MODEL_MAX_COMPLETION_TOKENS`, where 0 or less disables the cap; `reserved` is
  * `loop_control.reserved_context_size`.
  */
 export function completionBudget(
@@ -16,7 +16,7 @@ export function completionBudget(
   if (forced !== undefined && forced <= 0) return undefined;
   const window = model.maxContextTokens || undefined;
   const cap = forced ?? model.maxOutputTokens ?? window ?? reserved ?? FALLBACK_TOKENS;
-  // Google counts the answer apart from the window.
+  // Google does not count the response against the context window.
   const shared = model.protocol !== 'google-genai';
   return Math.max(1, shared && window !== undefined ? Math.min(cap, window - used) : cap);
 }

@@ -1,14 +1,14 @@
 import type { ContextMessage } from '#schema/engine.ts';
 
 const MAX_ID_CHARS = 64;
-/** As most are: a history is asked for with each request. */
+/** Fast path for ids that need no change: the whole history is mapped for each request. */
 const FITTING = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
- * Maps the tool call ids of a history to ids every server accepts: `[A-Za-z0-9_-]`, at most 64 characters,
- * collisions numbered `_2`, `_3` … Same id in, same id out, for calls and results alike; the mapping of
- * earlier messages does not change when messages are added.
- * @param cutAtPipe Responses: what follows `|` is not part of the call id.
+ * Maps the tool call ids of a history to ids every server accepts: `[A-Za-z0-9_-]`, at most 64 characters, collisions
+ * numbered `_2`, `_3` … Deterministic, for calls and results alike; the mapping of earlier messages does not change
+ * when messages are added.
+ * @param cutAtPipe Responses API: the part after `|` is not part of the call id.
  */
 export function sanitizeCallIds(messages: readonly ContextMessage[], cutAtPipe = false): (id: string) => string {
   const mapped = new Map<string, string>();

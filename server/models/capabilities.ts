@@ -1,6 +1,6 @@
-/** What a model can do: declared words and what its wire name tells. Declarations can only add. */
+/** Capabilities of a model: the declared ones and those inferred from its wire name. Declarations only add. */
 
-/** Families whose names say what they take; first match counts. */
+/** Capabilities inferred from the name of a family; the first match applies. */
 const FAMILIES: [name: RegExp, words: string[]][] = [
   [/(^|[/.:-])claude-([12]([.-]\d)?$|instant)/, ['tool_use']],
   [/(^|[/.:-])claude/, ['image_in', 'tool_use']],
@@ -13,7 +13,7 @@ const FAMILIES: [name: RegExp, words: string[]][] = [
   [/(^|\/)o[134](-|$)/, ['image_in', 'thinking', 'tool_use']],
 ];
 
-/** The effective set, words trimmed and lower-cased. */
+/** Returns the effective set, trimmed and lower-cased. */
 export function modelCapabilities(wireName: string, declared: readonly string[] = []): Set<string> {
   const words = new Set(declared.flatMap((word) => word.trim().toLowerCase() || []));
   const family = FAMILIES.find(([name]) => name.test(wireName.toLowerCase()));

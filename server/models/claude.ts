@@ -1,4 +1,4 @@
-/** What the wire name of a Claude model adds to its record. */
+/** Thinking defaults inferred from the wire name of a Claude model. */
 import type { ModelRecord } from '#schema/model.ts';
 import { claudeVersion, isClaude } from './protocols/claude-names.ts';
 
@@ -11,7 +11,7 @@ const BUDGET = ['low', 'medium', 'high'];
 const ADAPTIVE = ['low', 'medium', 'high', 'max'];
 const NEWEST = ['low', 'medium', 'high', 'xhigh', 'max'];
 
-/** Versions as numbers: 4.5 is 405. */
+/** Version numbers: 4.5 is 405. */
 function rowOf(wireName: string): Row | undefined {
   if (/mythos-preview/i.test(wireName)) return { efforts: ADAPTIVE, canSwitchOff: false };
   const version = claudeVersion(wireName);
@@ -27,8 +27,8 @@ function rowOf(wireName: string): Row | undefined {
 }
 
 /**
- * The effective record with thinking, efforts and default effort filled in where its name tells them. `protocol` and
- * `providerType` decide for names that are only known to be Claude's.
+ * Returns the record with thinking, efforts and default effort filled in from its name. A Claude name without a known
+ * version is treated as the newest one, depending on `protocol` and `providerType`.
  */
 export function inferClaude(
   record: ModelRecord,

@@ -1,4 +1,4 @@
-/** What goes wrong with a model request, by status, code and text; the SDKs' error classes are not looked at. */
+/** Classification of failed model requests by status, code and text, independent of the SDKs' error classes. */
 import { STATUS_CODES } from 'node:http';
 import { asRecord, tryParseJson } from '#server/json.ts';
 import type { ExchangeFacts } from '#server/net/fetch.ts';
@@ -31,14 +31,14 @@ interface Failure {
   status?: number;
   /** Text without the status. */
   text: string;
-  /** `type`, `code` and `status` words of the error object. */
+  /** `type`, `code` and `status` of the error object, lower-cased. */
   words: string[];
   retryDelayMs?: number;
 }
 
 /**
- * The `ModelError` for whatever a protocol's stream threw. An HTTP failure is read from the exchange itself, so that it
- * is the same for every SDK.
+ * Returns the `ModelError` for any error that a protocol's stream threw. An HTTP failure is read from the exchange
+ * itself, so that it is the same for every SDK.
  */
 export function toModelError(error: unknown, exchange: ExchangeFacts, native: boolean): ModelError {
   if (error instanceof ModelError) return error;
@@ -63,18 +63,18 @@ export function toModelError(error: unknown, exchange: ExchangeFacts, native: bo
   return build({ text, words: [] }, exchange, native, error);
 }
 
-/** An error object that arrived inside the stream; it has no HTTP status, its words stand for one. */
+/** An error object that arrived inside the stream; it has no HTTP status, so one is derived from its words. */
 export function streamError(payload: unknown, exchange: ExchangeFacts, native: boolean): ModelError {
   const failure = describe(payload);
   return build({ ...failure, ...statusOf(payload, failure.words) }, exchange, native);
 }
 
-/** The stream ended without its end mark. */
+/** The stream closed without its end mark. */
 export function brokenStream(exchange: ExchangeFacts): ModelError {
   return connectionError('the stream ended before the answer was complete', exchange);
 }
 
-/** An answer without visible text and without calls. */
+/** A response without visible text and without calls. */
 export function emptyResponse(rawFinishReason: string | undefined): ModelError {
   return new ModelError(`empty response (finish reason: ${rawFinishReason ?? 'none'})`, {
     code: 'provider.api_error',
@@ -161,7 +161,7 @@ function describe(payload: unknown): Failure {
   };
 }
 
-/** Unwraps JSON inside a message, and reduces a page to its title. */
+/** Unwraps JSON inside a message, and reduces an HTML page to its title. */
 function plainText(text: string): string {
   const inner = text.trimStart().startsWith('{') ? tryParseJson(text) : undefined;
   if (inner !== undefined) return describe(inner).text;
@@ -182,7 +182,7 @@ function statusOf(payload: unknown, words: string[]): { status?: number } {
   return {};
 }
 
-/** `Retry-After` in whole seconds; other forms are ignored. */
+/** `Retry-After` in milliseconds; forms other than whole seconds are ignored. */
 function retryAfter({ headers }: ExchangeFacts): number | undefined {
   const value = headers?.get('retry-after')?.trim();
   if (!value || !/^\d+$/.test(value)) return undefined;
@@ -207,7 +207,7 @@ function traces({ headers }: ExchangeFacts): Pick<ModelErrorFacts, 'requestId' |
   return { ...(requestId && { requestId }), ...(traceId && { traceId }) };
 }
 
-/** A broken socket, a time-out, or a line of the stream that is no JSON. */
+/** Whether a socket broke, a request timed out, or a line of the stream is not JSON. */
 function isConnectionError(error: unknown): boolean {
   for (let link: unknown = error, depth = 0; link instanceof Error && depth < 5; link = link.cause, depth++) {
     const code = asRecord(link)?.code;
@@ -218,7 +218,7 @@ function isConnectionError(error: unknown): boolean {
   return false;
 }
 
-/** The innermost message says what happened: `connect ECONNREFUSED …` rather than `fetch failed`. */
+/** The innermost message is the specific one: `connect ECONNREFUSED …` instead of `fetch failed`. */
 function reason(error: unknown): string {
   let message = String(error);
   for (let link: unknown = error, depth = 0; link instanceof Error && depth < 5; link = link.cause, depth++) {

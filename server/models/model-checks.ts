@@ -1,4 +1,4 @@
-/** What a request of a client may say about models, checked before anything changes. */
+/** Validation of model names and efforts in client requests, before any change. */
 import type { Config } from '#server/config/config.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { Identity } from './providers/identity.ts';
@@ -8,19 +8,19 @@ import { subagentPool } from './subagent-pool.ts';
 import { assertEffort } from './thinking.ts';
 
 export interface ModelChecks {
-  /** Throws 40110 to 40113 when no request to this alias, or to the default model, can succeed. */
+  /** Throws an error of `checkReady` when no request to this alias, or to the default model, can succeed. */
   assertReady(alias: string | undefined): Promise<void>;
-  /** Throws 40001 when the alias is not in the model table. */
+  /** Throws `validation.failed` when the alias is not in the model table. */
   assertConfigured(alias: string): void;
-  /** Throws 40001 on `field` when the model does not offer the effort. */
+  /** Throws `validation.failed` on `field` when the model does not offer the effort. */
   assertEffort(alias: string, effort: string, field?: string): void;
-  /** Throws 40001 when the models configured for subagents cannot be used. */
+  /** Throws `validation.failed` when the models configured for subagents cannot be used. */
   assertSubagentPool(): Promise<void>;
-  /** Alias that an agent without a model gets. */
+  /** Alias for agents without a model. */
   defaultModel(): string | undefined;
 }
 
-/** Creates the checks over the configuration as it is at each call. */
+/** Creates the checks; each call reads the current configuration. */
 export function createModelChecks(deps: {
   config: Config;
   providers: Pick<Providers, 'hasToken'>;

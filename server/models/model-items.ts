@@ -1,4 +1,4 @@
-/** Models as `GET /models` lists them. */
+/** Converts models to the items of `GET /models`. */
 import type { EffectiveConfig } from '#server/config/effective.ts';
 import { own } from '#server/config/effective.ts';
 import { isTable } from '#server/config/document.ts';
@@ -8,7 +8,7 @@ import { inferClaude } from './claude.ts';
 import { effectiveRecord, hostOf, providerIdOf, wireNameOf } from './resolve.ts';
 import { WIRE_TYPES, wireTypeOf } from './providers/wire-types.ts';
 
-/** Every effective record, also those that cannot be used. */
+/** Includes records that cannot be used. */
 export function modelItems(config: EffectiveConfig): ModelItem[] {
   return Object.entries(config.models).map(([alias, record]) => modelItem(alias, record, config));
 }

@@ -1,4 +1,4 @@
-/** From an alias to everything a request needs, and whether it can work at all. */
+/** Resolves an alias to the data that a request needs, and checks whether it can work at all. */
 import type { EffectiveConfig } from '#server/config/effective.ts';
 import { own } from '#server/config/effective.ts';
 import { envText } from '#server/env.ts';
@@ -16,7 +16,7 @@ type Env = NodeJS.ProcessEnv;
 
 const refuse = (sentence: string) => new ServiceError('validation.failed', sentence);
 
-/** The record with its `overrides` merged in; a default effort that overridden efforts no longer list is dropped. */
+/** Merges `overrides` into the record and drops a default effort that overridden efforts do not list any more. */
 export function effectiveRecord({ overrides, ...base }: ModelRecord): ModelRecord {
   const record: ModelRecord = { ...base, ...overrides };
   const { defaultEffort, maxInputSize, maxContextSize } = record;
@@ -36,7 +36,7 @@ export function providerIdOf(record: ModelRecord, config: EffectiveConfig): stri
   return record.providerId ?? record.provider ?? (config.defaultProvider?.trim() || undefined);
 }
 
-/** The record of an alias: a key of the table, else the record that lists it among its `aliases`. */
+/** Returns the record of an alias: a key of the table, else the record that lists it among its `aliases`. */
 export function findModel(config: EffectiveConfig, alias: string): ModelRecord | undefined {
   return own(config.models, alias) ?? Object.values(config.models).find(({ aliases }) => aliases?.includes(alias));
 }
@@ -45,7 +45,7 @@ export function hostOf(address: string): string | undefined {
   return URL.canParse(address) ? new URL(address).host : undefined;
 }
 
-/** What is known of a model before credentials are looked at. */
+/** A resolved model without its credentials. */
 interface Placed {
   record: ModelRecord;
   wireName: string;
@@ -55,7 +55,7 @@ interface Placed {
   type: WireType;
 }
 
-/** Throws 40001 with the sentence that says why the record cannot be used. */
+/** Throws `validation.failed` with the reason why the record cannot be used. */
 function place(config: EffectiveConfig, alias: string): Placed {
   const found = findModel(config, alias);
   if (!found) throw refuse(`model ${alias} is not configured`);
@@ -80,14 +80,14 @@ function place(config: EffectiveConfig, alias: string): Placed {
   return { record, wireName, contextTokens: record.maxContextSize, providerId, provider, type };
 }
 
-/** Throws 40001 when the record of an alias cannot be used, whatever its credentials. */
+/** Throws `validation.failed` when the record of an alias cannot be used, regardless of its credentials. */
 export function assertResolvable(config: EffectiveConfig, alias: string): void {
   place(config, alias);
 }
 
 type Credential = { key: string } | { oauth: OAuthRef } | undefined;
 
-/** Model key, model login, provider key or its `env` table, provider login. The process environment is not asked. */
+/** Precedence: model key, model login, provider key or its `env` table, provider login. Ignores `process.env`. */
 function storedCredential({ record, provider, type }: Placed): Credential {
   const modelKey = record.apiKey?.trim();
   if (modelKey) return { key: modelKey };
@@ -97,7 +97,7 @@ function storedCredential({ record, provider, type }: Placed): Credential {
   return provider?.oauth && { oauth: provider.oauth };
 }
 
-/** The address a provider speaks to; undefined where the type derives its own. */
+/** Returns the base URL of a provider; undefined if the type derives it. */
 export function providerBaseUrl(provider: ProviderRecord | undefined, type: WireType, env: Env): string | undefined {
   const { baseUrlVariable, defaultBaseUrl } = WIRE_TYPES[type];
   return (
@@ -114,14 +114,14 @@ export interface ResolveFacts {
   identity: Identity;
 }
 
-/** Everything a request to the alias needs. Throws 40001 when its record cannot be used. */
+/** Throws `validation.failed` when the alias' record cannot be used. */
 export function resolveModel(alias: string, { config, env, identity }: ResolveFacts): ResolvedModel {
   const placed = place(config, alias);
   const { wireName, contextTokens, providerId, provider, type } = placed;
   const protocol = placed.record.protocol ?? WIRE_TYPES[type].protocol;
   const record = inferClaude(placed.record, wireName, protocol, type);
   const credential = storedCredential(placed);
-  // An own login never falls back to somebody's key.
+  // With a login, a key from the environment is never used as fallback.
   const apiKey =
     credential && 'oauth' in credential ? undefined : (credential?.key ?? envText(env, WIRE_TYPES[type].keyVariable));
   const address = record.baseUrl?.trim() || providerBaseUrl(provider, type, env);
@@ -172,8 +172,8 @@ const notResolved = (message: string, details?: Record<string, unknown>) =>
   new ServiceError('auth.model_not_resolved', message, details ? { details } : {});
 
 /**
- * Why no prompt to this alias (or to the default model) can succeed, or undefined when it is ready.
- * `hasToken` tells whether a login's slot holds an access token.
+ * Returns the reason why no prompt to this alias (or to the default model) can succeed, undefined when it is ready.
+ * `hasToken` reads whether a login's slot holds an access token.
  */
 export async function checkReady(
   alias: string | undefined,

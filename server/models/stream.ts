@@ -1,4 +1,4 @@
-/** The agent's way to a model: picks the wire protocol, loads its SDK on first use, refuses empty answers. */
+/** The agent's model client: selects the wire protocol, loads its SDK lazily, rejects empty responses. */
 import type { Timeouts } from '#server/net/dispatcher.ts';
 import { createTransport, type Transport } from '#server/net/fetch.ts';
 import { emptyResponse } from './errors.ts';
@@ -6,20 +6,20 @@ import type { ModelRequest, ModelResponse, Protocol, ProtocolName, StreamPart, V
 
 export interface ModelClient {
   /**
-   * One streaming request. `onPart` is called as parts arrive. Rejects with a `ModelError`, also for an empty
-   * answer, or, on abort, with the signal's reason.
+   * Sends one streaming request. `onPart` is called as parts arrive. Rejects with a `ModelError`, also for an empty
+   * response, or with the signal's reason on abort.
    */
   streamModel(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
   protocol(name: ProtocolName): Promise<Protocol>;
-  /** Loads what the first request of a protocol loads otherwise. */
+  /** Preloads the modules that the first request of a protocol needs. */
   load(name: ProtocolName): Promise<void>;
-  /** Id of a video at the provider of a model whose protocol takes one. Rejects as `streamModel`. */
+  /** Uploads a video and returns its id at the model's provider. Rejects as `streamModel`. */
   uploadVideo(upload: VideoUpload): Promise<string>;
   /** Closes the sockets; running requests fail. */
   close(): Promise<void>;
 }
 
-/** @param options.timeouts connect, first byte and idle time-outs; tests shorten them. */
+/** @param options.timeouts connect, first-byte and idle time-outs; tests shorten them. */
 export function createModelClient(options: { timeouts?: Timeouts } = {}): ModelClient {
   const transport = createTransport(options.timeouts);
   const loaded = new Map<ProtocolName, Promise<Protocol>>();
@@ -29,7 +29,7 @@ export function createModelClient(options: { timeouts?: Timeouts } = {}): ModelC
     if (pending) return pending;
     pending = load(name, transport);
     loaded.set(name, pending);
-    // The next request tries again.
+    // A failed import is not cached, so the next request retries.
     pending.catch(() => loaded.delete(name));
     return pending;
   }
@@ -59,7 +59,7 @@ export function createModelClient(options: { timeouts?: Timeouts } = {}): ModelC
   };
 }
 
-/** SDKs leave their listeners on the signal they are given; one that lives for many requests must not collect them. */
+/** SDKs never remove their listeners; on a signal that outlives many requests they would accumulate. */
 async function withOwnSignal<T>(request: ModelRequest, send: (request: ModelRequest) => Promise<T>): Promise<T> {
   const own = new AbortController();
   const onAbort = () => own.abort(request.signal.reason);

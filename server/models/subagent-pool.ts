@@ -1,21 +1,21 @@
-/** The models that subagents run on in place of their caller's: `[secondary_model]`, behind its flag. */
+/** The models that subagents run on instead of their caller's: `[secondary_model]`, enabled by its feature flag. */
 import type { Config } from '#server/config/config.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { assertResolvable } from './resolve.ts';
 
-/** Stands for the caller's own model, so no entry of the pool may have the name. */
+/** Alias of the caller's model; reserved, so no entry of the pool may use it. */
 export const CALLERS_MODEL = 'primary';
 
 export interface SubagentPool {
-  /** Alias of a subagent for which nothing else is asked. */
+  /** Alias for subagents without an explicit model. */
   readonly defaultModel: string;
-  /** By alias, the default first, what the user says of it; absent where the default is forced: there is no choice. */
+  /** The user's hints by alias, the default first; undefined where the default is forced. */
   readonly choices?: ReadonlyMap<string, string>;
 }
 
 const invalid = (why: string) => new ServiceError('validation.failed', `secondary_model: ${why}`);
 
-/** The pool there is now; undefined without one. Throws 40001 with the rule that the section breaks. */
+/** Returns the current pool, undefined without one. Throws `validation.failed` with the violated rule. */
 export function subagentPool(config: Pick<Config, 'effective' | 'resolveFlags'>): SubagentPool | undefined {
   if (!config.resolveFlags()['secondary-model']) return undefined;
   const effective = config.effective();
@@ -26,7 +26,7 @@ export function subagentPool(config: Pick<Config, 'effective' | 'resolveFlags'>)
     if (force || listed.length > 0) throw invalid('default_model is missing');
     return undefined;
   }
-  // A default by itself is a pool of one.
+  // A default without a list is a pool of one.
   const choices = new Map([[defaultModel, ''], ...listed]);
   if (listed.length > 0 && !listed.some(([alias]) => alias === defaultModel))
     throw invalid(`default_model ${defaultModel} is not among models`);

@@ -1,4 +1,4 @@
-/** Which thinking effort a request gets, and how much of earlier thinking goes along. */
+/** Selects the thinking effort of a request, and how much of earlier thinking is sent along. */
 import type { EffectiveConfig } from '#server/config/effective.ts';
 import type { ModelVariables } from '#server/config/environment-model.ts';
 import { invalidField } from '#server/errors/service-error.ts';
@@ -10,13 +10,13 @@ const NO_KEEP = new Set(['0', 'false', 'no', 'off', 'none', 'null']);
 
 const spelled = (effort: string | undefined) => effort?.trim().toLowerCase() || undefined;
 
-/** Only the service's own wire checks efforts; other vendors do that themselves. */
+/** Only the service's own protocol validates efforts here; other vendors validate them on their side. */
 const strict = (model: ResolvedModel) => model.providerType === 'native' && model.protocol === 'native';
 
 const offered = (model: ResolvedModel, effort: string) =>
   effort === 'on' || effort === 'off' || model.supportEfforts.includes(effort);
 
-/** The effort of a model nobody said anything about. */
+/** The effort of a model without any preference. */
 export function defaultEffort(model: ResolvedModel): string {
   const { supportEfforts: listed } = model;
   const own = spelled(model.defaultEffort);
@@ -25,8 +25,8 @@ export function defaultEffort(model: ResolvedModel): string {
 }
 
 /**
- * `off`, `on` or a named effort for the wish of a client or of the previous model, else the configuration's, else the
- * model's own. A wish that the model does not offer becomes its default.
+ * Resolves `off`, `on` or a named effort: the preference of the client or of the previous model, else the
+ * configuration's, else the model's. An effort that the model does not offer is replaced by its default.
  */
 export function resolveEffort(model: ResolvedModel, wanted: string | undefined, thinking: Thinking): string {
   if (!model.capabilities.has('thinking')) return 'off';
@@ -46,7 +46,7 @@ function onEffort(model: ResolvedModel): string {
   return model.supportEfforts.length > 0 ? defaultEffort(model) : 'on';
 }
 
-/** Throws 40001 on `field` when a request through the API names an effort that the model does not offer. */
+/** Throws `validation.failed` on `field` when a request through the API names an effort that is not offered. */
 export function assertEffort(model: ResolvedModel, effort: string, field = 'thinking'): void {
   const wish = spelled(effort);
   if (wish === undefined || !model.capabilities.has('thinking') || !strict(model) || offered(model, wish)) return;
@@ -57,7 +57,7 @@ export function assertEffort(model: ResolvedModel, effort: string, field = 'thin
   );
 }
 
-/** What a turn freezes beside its model: effort, preserved thinking, sampling. */
+/** The settings that a turn freezes in addition to its model: effort, preserved thinking, sampling. */
 export function requestSettings(
   model: ResolvedModel,
   effort: string,

@@ -1,4 +1,4 @@
-/** Tool schemas as the native provider wants them: without `$ref`, every property with a type. */
+/** Normalizes tool schemas for the native provider: without `$ref`, every property with a type. */
 import { asRecord } from '#server/json.ts';
 import { oncePer } from '#server/once-per.ts';
 
@@ -10,7 +10,7 @@ const SCHEMA_KEYWORDS = ['items', 'additionalProperties', 'not', 'contains', 'pr
 const LIST_KEYWORDS = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
 const TABLE_KEYWORDS = ['properties', 'patternProperties'];
 
-/** Keywords that mean something for one type only. */
+/** Keywords that apply to one type only. */
 const TYPE_OF_KEYWORD: Record<string, string> = {
   properties: 'object',
   patternProperties: 'object',
@@ -37,9 +37,9 @@ const TYPE_OF_KEYWORD: Record<string, string> = {
 };
 
 /**
- * Inlines local `$ref`s, removes definition tables that nothing refers to any more (a recursive type keeps its own),
- * gives every property schema a `type`, and drops keywords that its type has no use for. The input is not changed. A tool
- * keeps its schema object, which every request tells: each is looked at once.
+ * Inlines local `$ref`s, removes unreferenced definition tables (a recursive type keeps its table), adds a `type` to
+ * every property schema, and drops keywords that do not apply to its type. The input is not changed. Memoized by object
+ * identity, since every request sends the same schema objects.
  */
 export const normalizeToolSchema = oncePer(normalize);
 
@@ -108,7 +108,7 @@ function normalize(root: Schema): Schema {
   return result;
 }
 
-/** From enum or const values, else from the keywords; undefined where branches (`anyOf`) or nothing at all speak. */
+/** Infers from enum or const values, else from the keywords, else `string`; undefined for branches (`anyOf`). */
 function inferType(schema: Schema): string | string[] | undefined {
   const values = Array.isArray(schema.enum) ? schema.enum : 'const' in schema ? [schema.const] : undefined;
   if (values?.length) {

@@ -1,6 +1,6 @@
 /**
- * The one interface between the agent and the wire protocols. A protocol is a file in `protocols/`
- * that exports a `Protocol`; nothing outside that folder knows a vendor's shapes.
+ * The only interface between the agent and the wire protocols. A protocol is a file in `protocols/` that exports a
+ * `Protocol`; vendors' formats are confined to that folder.
  */
 import type { ContextMessage, Part, TokenUsage, ToolCall, ToolSchema } from '#schema/engine.ts';
 
@@ -16,17 +16,17 @@ export interface ResolvedModel {
   providerId: string;
   providerType: WireType;
   protocol: ProtocolName;
-  /** Google only: speak to Vertex. */
+  /** Google only: use Vertex. */
   vertex?: { project?: string; location?: string };
   baseUrl?: string;
   apiKey?: string;
-  /** Headers to send beside the protocol's own, already merged. */
+  /** Merged headers, sent in addition to those of the protocol. */
   headers: Record<string, string>;
-  /** Declared and detected ones, lower-cased. */
+  /** Declared and inferred ones, lower-cased. */
   capabilities: Set<string>;
   maxContextTokens: number;
   maxInputTokens: number;
-  /** Declared `max_output_size`, when there is one. */
+  /** Declared `max_output_size`. */
   maxOutputTokens?: number;
   supportEfforts: string[];
   defaultEffort?: string;
@@ -37,7 +37,7 @@ export interface ResolvedModel {
   displayName: string;
 }
 
-/** Sampling and thinking of one turn, frozen at its first step: a change counts from the next turn. */
+/** Sampling and thinking of one turn, frozen at its first step: a change applies from the next turn. */
 export interface RequestSettings {
   /** `off`, `on` or a named effort, already resolved for the model. */
   effort: string;
@@ -58,7 +58,7 @@ export interface ModelRequest {
   tools: ToolSchema[];
   /** Completion cap in tokens; undefined sends none where the protocol allows it. */
   maxTokens?: number;
-  /** Ask for an answer that is JSON of this schema. */
+  /** Requests a response that is JSON of this schema. */
   output?: { name: string; schema: Record<string, unknown> };
   /** Session id: prompt-cache key. */
   cacheKey: string;
@@ -67,27 +67,27 @@ export interface ModelRequest {
 
 export type FinishReason = 'completed' | 'tool_calls' | 'truncated' | 'filtered' | 'paused' | 'other';
 
-/** What a stream yields, in wire order. */
+/** The parts that a stream yields, in wire order. */
 export type StreamPart =
   | { type: 'text'; text: string }
   | { type: 'think'; text: string }
-  /** A call whose name is known; fragments of its arguments follow under the same index. */
+  /** Sent when the call's name has arrived; fragments of its arguments follow under the same index. */
   | { type: 'call'; index: number; id: string; name: string; extras?: Record<string, unknown> }
   | { type: 'arguments'; index: number; text: string };
 
-/** The whole answer, after the end mark arrived. */
+/** The whole response, complete when the end mark has arrived. */
 export interface ModelResponse {
   /** In stream order, blank ones too; `encrypted` filled in. */
   parts: Part[];
   calls: ToolCall[];
   finishReason: FinishReason;
-  /** The provider's own word. */
+  /** The provider's term. */
   rawFinishReason?: string;
   usage?: TokenUsage;
   responseId?: string;
 }
 
-/** How requests name a video that its provider has. */
+/** URL scheme that refers to a video at its provider. */
 export const PROVIDER_FILE_SCHEME = 'provider-file:';
 
 export interface VideoUpload {
@@ -101,15 +101,15 @@ export interface VideoUpload {
 export interface Protocol {
   name: ProtocolName;
   /**
-   * Runs one streaming request. `onPart` is called synchronously as parts arrive. Rejects with a `ModelError`; on abort
-   * with the signal's reason. Text received before that has been given to `onPart`.
+   * Runs one streaming request. `onPart` is called synchronously as parts arrive, also before a failure. Rejects with a
+   * `ModelError`, or with the signal's reason on abort.
    */
   stream(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
-  /** What is handed to the vendor's SDK: the wire body itself, but for Google, whose SDK rearranges it. */
+  /** The input of the vendor's SDK: the wire body itself, except for Google, whose SDK rearranges it. */
   body(request: ModelRequest): unknown;
-  /** Loads the vendor's SDK, which the first request does otherwise; absent without one. */
+  /** Preloads the vendor's SDK, which the first request loads otherwise; undefined without one. */
   load?(): Promise<unknown>;
-  /** Gives the provider a video and returns its id; absent where requests have no place for one. Rejects as `stream`. */
+  /** Uploads a video and returns its id; undefined for protocols without video input. Rejects as `stream`. */
   uploadVideo?(upload: VideoUpload): Promise<string>;
 }
 
@@ -125,16 +125,16 @@ export type ModelErrorCode =
 /** A failed request, as `errors.ts` classifies it. */
 export interface ModelErrorFacts {
   code: ModelErrorCode;
-  /** `APIConnectionError`, `APIEmptyResponseError` or `APIStatusError`: our own names, SDKs say just `Error`. */
+  /** `APIConnectionError`, `APIEmptyResponseError` or `APIStatusError`: not the SDKs' names, which are just `Error`. */
   name: string;
-  /** Whether the step is tried again; not the payload's `retryable`, which follows from the code alone. */
+  /** Whether the step is retried; independent of the payload's `retryable`, which follows from the code only. */
   retry: boolean;
   statusCode?: number;
   requestId?: string;
   traceId?: string;
   /** From `Retry-After`, milliseconds. */
   retryAfterMs?: number;
-  /** What about the request was refused: sent again in another shape it may pass. */
+  /** The aspect of the request that was refused: a changed request may pass. */
   recovery?: 'request_too_large' | 'image_format' | 'structure';
 }
 

@@ -1,14 +1,14 @@
-/** Videos that a provider was given: each file once, whatever server of the home uploads it. */
+/** Video uploads to providers, deduplicated by file across the server processes of a home. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Documents } from '#server/storage/documents.ts';
 import type { ModelClient } from './stream.ts';
 import { PROVIDER_FILE_SCHEME, type ProtocolName, type ResolvedModel } from './types.ts';
 
-/** Protocols that take videos as files of their own. */
+/** Protocols that accept videos as uploaded files. */
 const UPLOADING: ReadonlySet<ProtocolName> = new Set<ProtocolName>(['native']);
 
-/** What is uploaded at most, in bytes. */
+/** Upper limit of an upload, in bytes. */
 export const VIDEO_MAX_BYTES = 100 * 1024 * 1024;
 
 const uploadSchema = z.object({ id: z.string() });
@@ -25,9 +25,9 @@ export interface VideoFile {
 type Provider = Pick<ResolvedModel, 'providerId' | 'baseUrl' | 'protocol' | 'capabilities'>;
 
 export interface VideoUploads {
-  /** Address of the video at the model's provider, uploaded if need be. Throws `ModelError`; on abort the signal's reason. */
+  /** Address of the video at the model's provider; uploads it if necessary. Rejects as `uploadVideo` of the client. */
   addressOf(model: ResolvedModel, video: VideoFile, signal: AbortSignal): Promise<{ url: string; id: string }>;
-  /** Whether an id is one of the model's provider. */
+  /** Whether an id exists at the model's provider. */
   knows(model: Provider, id: string): Promise<boolean>;
 }
 
@@ -45,9 +45,8 @@ export interface VideoUploadsDeps {
   documents: Pick<Documents, 'get' | 'set'>;
 }
 
-/** Reads nothing yet. */
 export function createVideoUploads({ client, documents }: VideoUploadsDeps): VideoUploads {
-  /** One after the other: memory is that of one video, and one that waits finds the id of the same before it. */
+  /** Serializes uploads: only one video is in memory, and a waiting upload of the same file finds its id. */
   let last: Promise<unknown> = Promise.resolve();
   const idAt = async (key: string) => (await documents.get(key, uploadSchema))?.id;
 
@@ -72,7 +71,7 @@ export function createVideoUploads({ client, documents }: VideoUploadsDeps): Vid
     },
     async knows(model, id) {
       if (!uploadsVideo(model)) return false;
-      // What cannot be read is as good as lost.
+      // An unreadable document counts as missing.
       const known = await idAt(keyOf(model, 'id', id)).catch(() => undefined);
       return known !== undefined;
     },

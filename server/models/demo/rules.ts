@@ -1,6 +1,6 @@
 /**
- * What the demo model answers: rules over the last prompt and the tool results since then, nothing learned. It says so
- * itself, so that nobody mistakes it for a real model.
+ * Rules of the demo model: pure functions of the last prompt and the tool results since then, without state. Its texts
+ * state that it is not a real model.
  */
 
 export interface DemoCall {
@@ -8,24 +8,24 @@ export interface DemoCall {
   args: Record<string, unknown>;
 }
 
-/** One answer: reasoning, text, calls; or an error in their place. */
+/** One response: reasoning, text and calls, or an error. */
 export interface DemoAnswer {
   think?: string;
   text?: string;
   calls?: DemoCall[];
   error?: string;
-  /** Pause between two chunks, ms. */
+  /** Pause between two chunks, in milliseconds. */
   paceMs?: number;
 }
 
 export interface DemoInput {
-  /** The user's last words. */
+  /** The user's last prompt. */
   prompt: string;
-  /** All of them, oldest first. */
+  /** All prompts, oldest first. */
   prompts: string[];
   /** Results of the tools called for this prompt so far, in order. */
   results: { name: string; output: string }[];
-  /** Names of the tools the request offers. */
+  /** Names of the tools that the request offers. */
   tools: ReadonlySet<string>;
 }
 
@@ -70,9 +70,9 @@ interface Rule {
   answer(match: RegExpExecArray, input: DemoInput): DemoAnswer;
 }
 
-/** The first pattern that matches the prompt decides. */
+/** The first matching pattern applies. */
 const RULES: Rule[] = [
-  // Asked by the server, when it puts a summary in place of the conversation.
+  // The compaction of the server sends this prompt.
   { pattern: /^Write a summary of the conversation so far\./, answer: (_, input) => summary(input) },
   { pattern: /^tour\b/i, answer: (_, input) => tour(input) },
   { pattern: /^(?:an? )?error\b/i, answer: () => ({ error: 'The demo model was asked to fail, and does.' }) },
@@ -128,7 +128,7 @@ const RULES: Rule[] = [
   },
 ];
 
-/** A real model would say what was done; the demo model repeats what it was asked. */
+/** A real model would summarize; the demo model repeats the prompts. */
 function summary({ prompts }: DemoInput): DemoAnswer {
   const asked = prompts.slice(0, -1).slice(-SUMMARY_PROMPTS);
   const lines = asked.map((prompt) => `- ${prompt.trim().split('\n', 1).join('').slice(0, SUMMARY_CHARS)}`);
@@ -138,7 +138,7 @@ function summary({ prompts }: DemoInput): DemoAnswer {
   };
 }
 
-/** The answer to a request; the same input always gives the same. */
+/** Returns the response to a request; deterministic. */
 export function demoAnswer(input: DemoInput): DemoAnswer {
   const prompt = input.prompt.trim();
   for (const { pattern, answer } of RULES) {
@@ -148,7 +148,7 @@ export function demoAnswer(input: DemoInput): DemoAnswer {
   return { think: 'No rule matches this prompt, so I explain what I can do.', text: HELP };
 }
 
-/** One call, then a report of what came of it. */
+/** One call, then a report of its result. */
 function single(input: DemoInput, name: string, args: Record<string, unknown>, text: string): DemoAnswer {
   const [result] = input.results;
   if (result) return report(result);
@@ -157,7 +157,7 @@ function single(input: DemoInput, name: string, args: Record<string, unknown>, t
   return { think: `The prompt asks for the tool ${name}.`, text, calls: [{ name, args }] };
 }
 
-/** A file has to be read before it may be changed. */
+/** The Edit tool requires that the file was read before. */
 function edit(input: DemoInput, path: string, before: string, after: string): DemoAnswer {
   const last = input.results.at(-1);
   if (!last) return single(input, 'Read', { path }, `First I read \`${path}\`.`);
@@ -230,7 +230,7 @@ function count(n: number): DemoAnswer {
   return { text: numbers.join(' '), paceMs: COUNT_PACE_MS };
 }
 
-/** Failed calls are marked in the first line of what a model is shown. */
+/** Failed calls are marked in the first line of the rendered result. */
 function failed(output: string): boolean {
   return output.startsWith('<system>ERROR');
 }

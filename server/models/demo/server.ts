@@ -1,4 +1,4 @@
-/** The demo model's listener: the native wire on a port of its own, so that it takes the road of any provider. */
+/** HTTP server of the demo model. It serves the native protocol, so the client treats it as any provider. */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -26,11 +26,11 @@ export interface DemoModel {
     models: Record<string, Record<string, unknown>>;
     default_model: string;
   };
-  /** Breaks off running answers and frees the port. */
+  /** Aborts running responses and closes the listener. */
   close(): Promise<void>;
 }
 
-/** Listens on 127.0.0.1, on a free port, and answers only to its random key. */
+/** Listens on 127.0.0.1, on a free port; each request must carry the random key. */
 export async function startDemoModel(): Promise<DemoModel> {
   const key = randomBytes(24).toString('base64url');
   const server = createServer((request, response) => {
@@ -103,10 +103,10 @@ function authorized(header: string | undefined, key: string): boolean {
   return given.length === wanted.length && timingSafeEqual(given, wanted);
 }
 
-/** First words of what the server puts in place of a conversation. */
+/** Start of the message that replaces a compacted conversation. */
 const SUMMARY = 'The conversation up to here was replaced by the summary below';
 
-/** The words of the user, reminders aside, and what the tools have answered since. */
+/** Extracts the user's prompts, without reminders, and the tool results since the last one. */
 function inputOf({ messages, tools }: DemoRequest): DemoInput {
   const prompts: string[] = [];
   let since = 0;
@@ -131,7 +131,7 @@ function textOf({ content }: DemoRequest['messages'][number]): string {
   return (content ?? []).map((part) => part.text ?? '').join('\n');
 }
 
-/** Small chunks with pauses, so that streaming is to be seen. */
+/** Sends small chunks with pauses, so that streaming is visible. */
 async function stream(
   response: ServerResponse,
   answer: DemoAnswer,

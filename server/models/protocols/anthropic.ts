@@ -1,4 +1,4 @@
-/** Anthropic messages; also the native provider when a model says `protocol: anthropic`. */
+/** Anthropic messages; also used by the native provider for models with `protocol: anthropic`. */
 import type { MessageCreateParamsStreaming } from '@anthropic-ai/sdk/resources/beta/messages/messages';
 import type { MessageCreateParamsStreaming as PlainParams } from '@anthropic-ai/sdk/resources/messages/messages';
 import type { ContextMessage, Part, TokenUsage } from '#schema/engine.ts';
@@ -13,7 +13,7 @@ import { omission } from './media.ts';
 import { NO_KEY, runStream } from './run.ts';
 
 const FORMAT = 'anthropic';
-/** Thinking that the API keeps to itself: only its data comes and goes back. */
+/** Redacted thinking: the API sends only encrypted data, which is returned in later requests. */
 const REDACTED = 'anthropic_redacted';
 const BUDGETS: Record<string, number> = { low: 1024, medium: 4096 };
 const HIGH_BUDGET = 32_000;
@@ -55,7 +55,7 @@ async function read(
   // One body for both endpoints, wider than the SDK's types: vendors' efforts, thinking without a budget.
   const params = body(request) as unknown as MessageCreateParamsStreaming;
   const betas = betaNames(request);
-  // The native provider's path is `/messages?beta=true`; the SDK does not add the query by itself.
+  // The native provider's path is `/messages?beta=true`; the SDK does not add the query.
   const query = model.providerType === 'native' ? { query: { beta: 'true' } } : {};
   const stream = usesBetaEndpoint(request)
     ? await client.beta.messages.create({ ...params, ...(betas.length > 0 && { betas }) }, { signal, ...query })
@@ -116,7 +116,7 @@ interface WireUsage {
   cache_creation_input_tokens?: number | null;
 }
 
-/** `message_delta` overrides what it repeats of `message_start`. */
+/** `message_delta` overrides the counts of `message_start` that it repeats. */
 function mergeUsage(before: TokenUsage | undefined, usage: WireUsage | null | undefined): TokenUsage | undefined {
   if (!usage) return before;
   return {
@@ -145,7 +145,7 @@ function finishReason(raw: string | undefined): FinishReason {
   }
 }
 
-/** Clearing of old thinking is controlled only while the model thinks. */
+/** The API accepts clearing of old thinking only while the model thinks. */
 function keepEdit({ settings }: ModelRequest): Record<string, unknown> | undefined {
   const { keep, effort } = settings;
   if (!keep || effort === 'off') return undefined;
@@ -191,7 +191,7 @@ function body(request: ModelRequest): Record<string, unknown> {
   };
 }
 
-/** The API insists on a cap; only a declared `max_output_size` may exceed what the name tells. */
+/** The API requires a cap; only a declared `max_output_size` may exceed the limit that the name implies. */
 function tokenCap({ model, maxTokens }: ModelRequest): number {
   const limit = claudeMaxTokens(model.wireName);
   if (maxTokens === undefined) return model.maxOutputTokens ?? limit;
@@ -217,7 +217,7 @@ function thinking(request: ModelRequest, maxTokens: number): Record<string, unkn
   const adaptive = model.adaptiveThinking ?? (listed || profile.adaptive);
   if (effort === 'off') return withConfig(profile.canDisable ? { type: 'disabled' } : undefined);
   if (adaptive) return withConfig({ type: 'adaptive', display: 'summarized' }, named);
-  // The budget must leave room for an answer.
+  // The budget must be smaller than the cap, which includes the response.
   const budget = Math.min(BUDGETS[effort] ?? HIGH_BUDGET, maxTokens - 1);
   return withConfig(budget < MIN_BUDGET ? { type: 'disabled' } : { type: 'enabled', budget_tokens: budget });
 }
@@ -235,7 +235,7 @@ function wireMessages({ model, messages }: ModelRequest): WireMessage[] {
         : message.content.map(inputBlock);
     if (content.length === 0) continue;
     const last = result.at(-1);
-    // Messages of tool results only are joined with their kind, never with what the user says.
+    // Tool results are merged only with tool results, user input only with user input.
     if (last && role === 'user' && last.role === 'user' && last.results === results) last.content.push(...content);
     else result.push({ role, content, results });
   }
@@ -254,7 +254,7 @@ function assistantBlocks(message: ContextMessage, wireId: (id: string) => string
   for (const call of message.toolCalls) {
     blocks.push({ type: 'tool_use', id: wireId(call.id), name: call.name, input: argumentsObject(call.arguments) });
   }
-  // An aborted step can end in thinking, which the API refuses.
+  // An aborted step can end with a thinking block, which the API rejects.
   while (blocks.at(-1)?.type.includes('thinking')) blocks.pop();
   return blocks;
 }

@@ -1,4 +1,4 @@
-/** The answers of `native` and `openai`: a stream of chat-completion chunks. */
+/** Responses of `native` and `openai`: a stream of chat-completion chunks. */
 import { z } from 'zod';
 import { asRecord, parseJson } from '#server/json.ts';
 import type { Transport } from '#server/net/fetch.ts';
@@ -10,7 +10,7 @@ import { createCollector } from './collect.ts';
 import { readEvents } from './event-stream.ts';
 import { OPENAI_BASE_URL, runStream } from './run.ts';
 
-/** Data of the event behind the last chunk. */
+/** Data of the event after the last chunk. */
 const END_MARK = '[DONE]';
 
 const count = z.number().nullish();
@@ -26,7 +26,7 @@ const callSchema = z.object({
   function: z.object({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
   extras: z.record(z.string(), z.unknown()).nullish(),
 });
-/** With what compatible servers add: reasoning, usage in the choice, extras of calls. */
+/** Includes members that compatible servers add: reasoning, usage in the choice, extras of calls. */
 const chunkSchema = z.object({
   id: z.string().nullish(),
   choices: z
@@ -50,7 +50,7 @@ const chunkSchema = z.object({
   usage: usageSchema.nullish(),
 });
 
-/** Sends `body` and reads the answer. */
+/** Sends `body` and reads the response. */
 export function streamChat(
   transport: Transport,
   request: ModelRequest,
@@ -114,7 +114,7 @@ export function streamChat(
   });
 }
 
-/** `reasoning_details` go back as the objects they were: their JSON is the part's opaque blob. */
+/** Stores `reasoning_details` as JSON in the part's opaque blob, so that they are returned unmodified. */
 function signDetails(collect: ReturnType<typeof createCollector>, details: Record<string, unknown>[]): void {
   collect.sign(JSON.stringify(details.splice(0)), 'reasoning_details');
 }

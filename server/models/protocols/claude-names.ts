@@ -1,9 +1,9 @@
-/** What the name of a Claude model tells about its thinking and its output limit. */
+/** Thinking support and output limit of a Claude model, inferred from its name. */
 
 export interface ClaudeProfile {
-  /** Decides by itself how much to think; else a token budget is set. */
+  /** Whether the model chooses its amount of thinking; otherwise a token budget is set. */
   adaptive: boolean;
-  /** Some refuse `thinking: { type: 'disabled' }`. */
+  /** Whether it accepts `thinking: { type: 'disabled' }`. */
   canDisable: boolean;
 }
 
@@ -13,7 +13,7 @@ interface Version {
   number: number;
 }
 
-/** Newest first within a family; the first row at or below the model's version counts. */
+/** Newest first within a family; the first row at or below the model's version applies. */
 const MAX_OUTPUT_TOKENS: [family: RegExp, from: number, tokens: number][] = [
   [/./, 500, 128_000],
   [/opus|sonnet/, 406, 128_000],
@@ -29,7 +29,7 @@ export function isClaude(name: string): boolean {
   return /claude/i.test(name);
 }
 
-/** Profile by name; a Claude of unknown version counts as the newest, any other name as one with a budget. */
+/** Returns the profile; a Claude of unknown version is treated as the newest, any other name as one with a budget. */
 export function claudeProfile(name: string): ClaudeProfile {
   const version = claudeVersion(name);
   const alwaysThinks = /fable|mythos/i.test(name);
@@ -38,7 +38,7 @@ export function claudeProfile(name: string): ClaudeProfile {
   return { adaptive: version.number >= 406, canDisable: true };
 }
 
-/** Default and ceiling of `max_tokens`. */
+/** Default and upper limit of `max_tokens`. */
 export function claudeMaxTokens(name: string): number {
   const version = claudeVersion(name);
   if (!version) return UNKNOWN_MAX_OUTPUT_TOKENS;

@@ -9,24 +9,24 @@ export interface CallFragment {
   extras?: Record<string, unknown> | undefined;
 }
 
-/** Builds the final parts and calls of an answer from its stream, and passes the stream on. */
+/** Accumulates the final parts and calls of a response from its stream, and forwards the stream. */
 export interface Collector {
   text(text: string): void;
-  /** `format` names the wire form of the reasoning; it is kept on the part. */
+  /** `format` names the wire form of the reasoning and is stored in the part. */
   think(text: string, format: string): void;
-  /** What follows starts a part of its own, even of the same kind. */
+  /** Starts a new part with the next fragment, even one of the same kind. */
   split(): void;
-  /** Signature of the reasoning just streamed; makes an empty part when there was none. */
+  /** Signature of the reasoning just streamed; creates an empty part if there was none. */
   sign(encrypted: string, format: string): void;
   /**
-   * A piece of a call. The call is passed on once its name is known; arguments that came before it are held back under
-   * the stream's `index` and follow. Without an id it gets one.
+   * A fragment of a call. The call is forwarded when its name has arrived; earlier arguments are buffered under the
+   * stream's `index` and follow it. A call without an id gets a generated one.
    */
   call(index: number, fragment: CallFragment): void;
-  /** Whether arguments of that call were streamed already. */
+  /** Whether arguments of that call have arrived. */
   hasArguments(index: number): boolean;
   readonly callCount: number;
-  /** Calls that never got a name are dropped. */
+  /** Drops calls that never got a name. */
   finish(): { parts: Part[]; calls: ToolCall[] };
 }
 

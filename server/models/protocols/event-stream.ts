@@ -1,9 +1,9 @@
 import { createParser } from 'eventsource-parser';
 
-/** Of one event, in characters. */
+/** Upper limit of one event, in characters. */
 const MAX_EVENT_LENGTH = 32 * 1024 * 1024;
 
-/** Gives the data of the server-sent events in `body` in order. Throws what `onData` and the body throw. */
+/** Parses server-sent events and passes their data to `onData` in order. Throws what `onData` and the body throw. */
 export async function readEvents(body: AsyncIterable<Uint8Array>, onData: (data: string) => void): Promise<void> {
   const parser = createParser({
     onEvent: ({ data }) => onData(data),

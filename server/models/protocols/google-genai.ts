@@ -1,4 +1,4 @@
-/** Gemini, and Vertex with a key. */
+/** Gemini, and Vertex with an API key. */
 import type {
   GenerateContentParameters,
   GenerateContentResponse,
@@ -22,7 +22,7 @@ import { argumentsObject } from '#server/tool-arguments.ts';
 import { omission } from './media.ts';
 import { NO_KEY, runStream } from './run.ts';
 
-/** Signatures of thoughts, and of a text that had one: the latter is kept in an empty part behind it. */
+/** Formats of signatures: of thoughts, and of a text; the latter is stored in an empty part after the text. */
 const FORMAT = 'google-genai';
 const TEXT_SIGNATURE = 'google-genai_text';
 
@@ -103,7 +103,7 @@ async function read(
   };
 }
 
-/** Without one the SDK knows its own addresses; Vertex' depends on more than the type. */
+/** Without a base URL the SDK derives the address; that of Vertex depends on more than the type. */
 function googleBaseUrl(baseUrl: string | undefined, vertexai: boolean): { baseUrl?: string } {
   if (baseUrl) return { baseUrl };
   return vertexai ? {} : { baseUrl: 'https://generativelanguage.googleapis.com' };
@@ -168,12 +168,12 @@ function body(request: ModelRequest): GenerateContentParameters {
       ...(request.maxTokens !== undefined && { maxOutputTokens: request.maxTokens }),
       ...thinking(request),
       ...(output && { responseMimeType: 'application/json', responseSchema: output.schema }),
-      // The SDK would otherwise resume broken streams and run tools by itself.
+      // The SDK's defaults would resume broken streams and run tools automatically.
       automaticContinuation: false,
       automaticFunctionCalling: { disable: true },
     },
   };
-  // Plain strings stand where the SDK has enums.
+  // The SDK declares enums where this code has plain strings.
   return params as GenerateContentParameters;
 }
 
@@ -201,7 +201,7 @@ function contents({ messages }: ModelRequest): Content[] {
         : message.content.map(inputPart);
     if (parts.length === 0) continue;
     const last = result.at(-1);
-    // As many responses as calls must stand in one content, and nothing else beside them.
+    // The API requires all responses to a group of calls in one content, without other parts.
     if (last && role === 'user' && last.role === 'user' && last.results === results) last.parts.push(...parts);
     else result.push({ role, parts, results });
   }

@@ -1,4 +1,4 @@
-/** Videos at the native provider: uploaded once, named by an id in requests. */
+/** Upload of videos to the native provider, whose requests refer to them by id. */
 import { z } from 'zod';
 import { parseJson } from '#server/json.ts';
 import type { Transport } from '#server/net/fetch.ts';
@@ -7,7 +7,7 @@ import type { VideoUpload } from '../types.ts';
 
 const answerSchema = z.object({ id: z.string().min(1) });
 
-/** The id that the provider gives it. Throws `ModelError`; on abort the signal's reason. */
+/** Returns the provider's id of the video. Throws `ModelError`, or the signal's reason on abort. */
 export async function uploadNativeVideo(
   transport: Transport,
   { model, type, data, signal }: VideoUpload,
@@ -19,7 +19,7 @@ export async function uploadNativeVideo(
     signal.throwIfAborted();
     const form = new FormData();
     form.set('purpose', 'video');
-    // What the file is called here is nobody's business there.
+    // The local file name is not sent to the provider, for privacy.
     form.set('file', new Blob([new Uint8Array(data)], { type }), `video.${type.slice(type.indexOf('/') + 1)}`);
     const encoded = new Response(form);
     const answer = await exchange.fetch(`${baseUrl.replace(/\/+$/, '')}/files`, {

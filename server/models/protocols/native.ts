@@ -1,4 +1,4 @@
-/** Chat completions with what the native provider adds to OpenAI's. */
+/** Chat completions with the native provider's extensions. */
 import type { Transport } from '#server/net/fetch.ts';
 import { oncePer } from '#server/once-per.ts';
 import type { ToolSchema } from '#schema/engine.ts';
@@ -19,7 +19,7 @@ export function createNative(transport: Transport): Protocol {
 
 const toolsOf = oncePer((tools: readonly ToolSchema[]) => chatTools(tools, normalizeToolSchema, true));
 
-/** @param keep whether a message's reasoning goes back with it. */
+/** @param keep whether a message's reasoning is sent back with it. */
 const dialect = (keep: boolean): ChatDialect => ({
   name: keep ? 'native, with reasoning' : 'native',
   reasoning(message) {
@@ -52,7 +52,7 @@ function body(request: ModelRequest): ChatBody {
   };
 }
 
-/** Left out for models that cannot think: they may not know the member. */
+/** Omitted for models that cannot think: they may reject the member. */
 function thinking({ model, settings }: ModelRequest, keep: string | undefined): Record<string, unknown> {
   if (!model.capabilities.has('thinking') && !model.capabilities.has('always_thinking')) return {};
   if (settings.effort === 'off') return { thinking: { type: 'disabled' } };

@@ -3,13 +3,13 @@ import { NO_SDK_TIMEOUT_MS, type Exchange } from '#server/net/fetch.ts';
 import type { ResolvedModel } from '../types.ts';
 import { NO_KEY, OPENAI_BASE_URL } from './run.ts';
 
-/** Addresses whose clients are kept. */
+/** Capacity of the client cache, in addresses. */
 const MAX_CLIENTS = 16;
 
-/** A client is some forty objects and knows nothing of a request, so each address has one. */
+/** A client consists of some forty objects and has no state of a request, so it is cached by address. */
 const clients = new Map<string, OpenAI>();
 
-/** Where a request's options carry the `fetch` it goes out by. */
+/** Key of the exchange's `fetch` in a request's options. */
 const VIA = Symbol('via');
 interface Via {
   [VIA]?: Exchange['fetch'];
@@ -21,7 +21,7 @@ const fetchVia: typeof globalThis.fetch = (input, init: RequestInit & Via = {}) 
   return fetch(input, init);
 };
 
-/** OpenAI's SDK for one request: it takes nothing from the environment; keys, retries, time-outs and logs are ours. */
+/** Returns OpenAI's SDK for one request, without its environment defaults, retries, time-outs and logs. */
 export async function openAIRequest(
   { baseUrl = OPENAI_BASE_URL }: ResolvedModel,
   { fetch }: Exchange,

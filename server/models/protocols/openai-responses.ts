@@ -37,7 +37,7 @@ async function read(
   const { model, signal } = request;
   const { facts } = exchange;
   const { client, options } = await openAIRequest(model, exchange, signal);
-  // The SDK sends the body as it is; its type wants ids that a request without stored items does not have.
+  // The SDK sends the body unmodified; its type requires ids that a request without stored items does not have.
   const params = body(request) as unknown as ResponseCreateParamsStreaming;
   const stream = await client.responses.create(params, options);
   const collect = createCollector(onPart);
@@ -91,7 +91,7 @@ function readEvent(event: ResponseStreamEvent, collect: Collector): void {
       const { item, output_index: index } = event;
       if (item.type === 'reasoning' && item.encrypted_content) collect.sign(item.encrypted_content, FORMAT);
       if (item.type === 'function_call') {
-        // Compatible servers may send the call whole, without deltas.
+        // Compatible servers may send the whole call without deltas.
         const rest = collect.hasArguments(index) ? undefined : item.arguments;
         collect.call(index, { id: item.call_id, name: item.name, arguments: rest });
       }
@@ -128,7 +128,7 @@ function tokenUsage(usage: ResponseUsage): TokenUsage {
 function body(request: ModelRequest): Item {
   const { model, settings, tools, output } = request;
   const effort = settings.effort === 'off' ? model.offEffort : settings.effort === 'on' ? undefined : settings.effort;
-  // Models that cannot reason refuse the `include`.
+  // Models that cannot reason reject the `include`.
   const reasons = model.capabilities.has('thinking') || model.capabilities.has('always_thinking');
   return {
     model: model.wireName,
@@ -173,7 +173,7 @@ function inputItems({ messages }: ModelRequest): Item[] {
   });
 }
 
-/** Reasoning, text and calls are items of their own, in this order of the stream. */
+/** Reasoning, text and calls become separate items, in the order of the stream. */
 function assistantItems(message: ContextMessage, wireId: (id: string) => string): Item[] {
   const items = message.content.flatMap((part): Item[] => {
     if (part.type === 'text') {

@@ -1,4 +1,4 @@
-/** OpenAI chat completions, and the many servers that copy them. */
+/** OpenAI chat completions, also for compatible servers. */
 import type { ContextMessage, ToolSchema } from '#schema/engine.ts';
 import { tryParseJson } from '#server/json.ts';
 import type { Transport } from '#server/net/fetch.ts';
@@ -8,7 +8,7 @@ import { chatMessages, chatTools, responseFormat, type ChatBody } from './chat.t
 import { streamChat } from './chat-stream.ts';
 
 const MAX_OUTPUT_TOKENS = 131_072;
-/** OpenAI's reasoning models refuse `max_tokens`; older ones and compatible servers may not know the newer name. */
+/** OpenAI's reasoning models reject `max_tokens`; older ones and compatible servers may not support the newer name. */
 const NEW_CAP_NAME = /(?:^|\/)(?:o\d|gpt-(?:[5-9]|\d{2,})|codex)/i;
 const REASONING_KEYS = ['reasoning_content', 'reasoning_details', 'reasoning'];
 
@@ -51,7 +51,7 @@ function effort({ model, settings, messages }: ModelRequest): Record<string, unk
   return reasoned ? { reasoning_effort: 'medium' } : {};
 }
 
-/** Reasoning goes back under the key it came in, unless the model's record forces one. */
+/** Sends reasoning back under the key that it was received in, unless the model's record forces one. */
 function reasoning(message: ContextMessage, forced: string | undefined): Record<string, unknown> {
   const thoughts = message.content.filter((part) => part.type === 'think');
   const text = thoughts.map((part) => part.think).join('');

@@ -4,12 +4,12 @@ import type { ModelRequest, ModelResponse } from '../types.ts';
 
 export const OPENAI_BASE_URL = 'https://api.openai.com/v1';
 
-/** Given to SDKs that insist on a key; never sent, `fetch.ts` sets the real header or none. */
+/** Placeholder for SDKs that require a key; never sent: `fetch.ts` sets the real header or none. */
 export const NO_KEY = 'none';
 
 /**
- * The skeleton all protocols share: `read` runs the SDK's stream to its end and returns the answer, or undefined when
- * the end mark never came. SDK streams end without an error then, and on abort too, so both are looked at here.
+ * Skeleton of all protocols: `read` consumes the SDK's stream and returns the response, or undefined if the end mark
+ * never arrived. SDK streams close without an error in that case and on abort, so both are checked here.
  */
 export async function runStream(
   transport: Transport,

@@ -1,4 +1,4 @@
-/** Where a login's token lies and what state it is in; a look at what is stored only. */
+/** Slots: location and state of a login's stored token. Reads only; no request is made. */
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { z } from 'zod';
@@ -15,7 +15,7 @@ const seconds = z.number().catch(0);
 const tokenSchema = z.object({
   access_token: text,
   refresh_token: text,
-  /** Unix seconds; 0 = unknown. */
+  /** Unix seconds; 0: unknown. */
   expires_at: seconds,
 });
 
@@ -25,7 +25,7 @@ export type SlotState =
   | { state: 'revoked' }
   | { state: 'valid'; refreshable: boolean; /** Unix seconds, 0 = unknown. */ expiresAt: number };
 
-/** Reads the slot of a key; whatever cannot be read counts as missing, a key that names no slot too. */
+/** Reads the slot of a key; an unreadable document or an invalid key counts as missing. */
 export async function readSlot(documents: Documents, key: string): Promise<SlotState> {
   const name = slotName(key);
   if (name === undefined) return { state: 'missing' };
@@ -51,7 +51,7 @@ export function slotKey(oauthHost: string, baseUrl: string): string {
   return `oauth/service-code-env-${hash.slice(0, 16)}`;
 }
 
-/** The slot that the managed provider uses now: addresses pinned by the environment win over the stored ones. */
+/** Returns the managed provider's current slot; addresses pinned by the environment override the stored ones. */
 export function runtimeSlot(record: ProviderRecord, env: NodeJS.ProcessEnv): string {
   const cloud = envText(env, 'SERVICE_CODE_CLOUD_URL');
   const origin = cloud && normalized(cloud);

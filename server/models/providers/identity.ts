@@ -1,4 +1,4 @@
-/** Who requests come from: the device id and the identity headers. */
+/** Identity of this client toward providers: the device id and the identity headers. */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { arch, hostname, release, type as kernel } from 'node:os';
@@ -12,16 +12,16 @@ const PRODUCT = 'service-code-cli';
 const PLATFORM = 'service_code_cli';
 const SUFFIX = 'web';
 const DEFAULT_NAME = 'service-code';
-/** One line, a UUID. */
+/** One line with a UUID. */
 const DEVICE_ID = 'device_id';
 
 export interface Identity {
   deviceId: string;
-  /** The complete set; only toward the service's own hosts. */
+  /** The complete set; sent only to the service's own hosts. */
   headers(): Record<string, string>;
-  /** How this program calls itself, in one word. */
+  /** The client's name as one lower-case word. */
   slug(identity: EffectiveConfig['identity']): string;
-  /** All that third parties get. */
+  /** The only identity header for third parties. */
   userAgent(identity: EffectiveConfig['identity']): string;
 }
 
@@ -30,7 +30,7 @@ export interface IdentityDeps {
   log: Logger;
 }
 
-/** Reads the home's device id, or makes one; when that cannot be written it lasts for this process. */
+/** Reads the home's device id, or creates one; if it cannot be written it applies to this process only. */
 export async function createIdentity({ documents, log }: IdentityDeps): Promise<Identity> {
   const deviceId = await readDeviceId(documents, log);
   const model = await deviceModel();
@@ -51,7 +51,7 @@ export async function createIdentity({ documents, log }: IdentityDeps): Promise<
 }
 
 async function readDeviceId(documents: Documents, log: Logger): Promise<string> {
-  // What cannot be read counts as missing.
+  // An unreadable id counts as missing.
   const stored = (await documents.getText(DEVICE_ID).catch(() => undefined))?.trim();
   if (stored) return stored;
   const made = randomUUID();
@@ -72,12 +72,12 @@ async function macVersion(): Promise<string> {
   return output?.stdout.trim() || release();
 }
 
-/** Printable ASCII, trimmed; `unknown` when nothing is left. */
+/** Reduces the value to trimmed printable ASCII; `unknown` if that is empty. */
 export function headerText(value: string): string {
   return value.replace(/[^\u0020-\u007e]/g, '').trim() || 'unknown';
 }
 
-/** Lower case, runs of other characters as one hyphen. */
+/** Lower-cases the name and replaces runs of other characters by a hyphen. */
 function slugOf(name: string): string {
   return name
     .toLowerCase()
@@ -88,7 +88,7 @@ function slugOf(name: string): string {
 const slugOfIdentity = ({ name, slug }: EffectiveConfig['identity']) =>
   slugOf(slug ?? '') || slugOf(name ?? '') || DEFAULT_NAME;
 
-/** `Name: value` lines of a variable; lines without a colon or name are skipped. */
+/** Parses `Name: value` lines of a variable; lines without a colon or name are skipped. */
 export function headerLines(text: string | undefined): Record<string, string> {
   return Object.fromEntries(
     (text ?? '').split(/\r?\n/).flatMap((line): [string, string][] => {
@@ -99,7 +99,7 @@ export function headerLines(text: string | undefined): Record<string, string> {
   );
 }
 
-/** Later sets win, whatever the case of the names. */
+/** Merges headers; later sets override earlier ones, ignoring the case of names. */
 export function mergeHeaders(...sets: (Record<string, string> | undefined)[]): Record<string, string> {
   const merged = new Map<string, [string, string]>();
   for (const set of sets) for (const entry of Object.entries(set ?? {})) merged.set(entry[0].toLowerCase(), entry);

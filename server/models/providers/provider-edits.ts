@@ -1,4 +1,4 @@
-/** What creating, replacing and deleting a provider does to the tables of the file. */
+/** Creates, replaces and deletes a provider in the tables of the configuration file. */
 import { isTomlTable, subTable, tableOf, toTable } from '#server/config/document.ts';
 import type { TomlTable, TomlValue } from '#server/config/document.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
@@ -24,7 +24,7 @@ function setRecords(document: TomlTable, section: string, records: Records): voi
 const providerNotFound = (id: string) => new ServiceError('provider.not_found', `provider ${id} does not exist`);
 const providerExists = (id: string) => new ServiceError('provider.already_exists', `provider ${id} already exists`);
 
-/** The stored record. Throws 40412. */
+/** Returns the stored record. Throws `provider.not_found`. */
 export function storedProvider(document: TomlTable, id: string): TomlTable {
   const record = subTable(document, 'providers')?.[id];
   if (record === undefined || !isTomlTable(record)) throw providerNotFound(id);
@@ -44,7 +44,7 @@ function editable(document: TomlTable, id: string): TomlTable {
 
 const exists = (document: TomlTable, id: string) => subTable(document, 'providers')?.[id] !== undefined;
 
-/** Throws 40001 when one of the aliases to be written is somebody else's. */
+/** Throws `validation.failed` when another provider owns one of the aliases. */
 function assertFree(document: TomlTable, aliases: string[], owners: string[]): void {
   const taken = recordsOf(document, 'models')
     .filter(([alias, record]) => aliases.includes(alias) && !owners.includes(ownerOf(record) ?? ''))
@@ -55,7 +55,7 @@ function assertFree(document: TomlTable, aliases: string[], owners: string[]): v
 
 type ModelForm = CreateProvider['models'][number];
 
-/** Members of an alias that the form decides: given or removed. */
+/** Members of an alias that the form replaces; a member without a value is removed. */
 const FORM_MEMBERS = ['display_name', 'capabilities', 'max_output_size', 'support_efforts', 'adaptive_thinking'];
 
 function modelRecord(provider: string, form: ModelForm, base: TomlValue | undefined): TomlTable {
@@ -64,7 +64,7 @@ function modelRecord(provider: string, form: ModelForm, base: TomlValue | undefi
   return toTable({ ...kept, provider, ...form });
 }
 
-/** Adds the provider and its aliases; the first provider seeds `default_model`. Throws 40921 and 40001. */
+/** Adds the provider; the first one seeds `default_model`. Throws `provider.already_exists`, `validation.failed`. */
 export function createProvider(document: TomlTable, form: CreateProvider): void {
   const { id, type, base_url, api_key, default_model, models } = form;
   if (exists(document, id)) throw providerExists(id);
@@ -85,8 +85,8 @@ export function createProvider(document: TomlTable, form: CreateProvider): void 
 }
 
 /**
- * Saves the whole form of a provider, under a new id if one is given; resolves to the id. Throws 40412, 40003, 40921,
- * 40001.
+ * Saves the whole form of a provider, under a new id if there is one; returns the id. Throws `provider.not_found`,
+ * `provider.oauth_managed`, `provider.already_exists`, `validation.failed`.
  */
 export function replaceProvider(document: TomlTable, id: string, form: ReplaceProvider): string {
   const { new_id: newId = id, type, api_key, base_url, default_model, models } = form;
@@ -119,7 +119,7 @@ export function replaceProvider(document: TomlTable, id: string, form: ReplacePr
     const base = mine.findLast(([, stored]) => wireNameOf(stored) === model.model)?.[1];
     return [`${newId}/${model.model}`, modelRecord(newId, model, base)];
   });
-  // In the place of the provider's first alias; aliases that a vanished provider of the new id has left give way.
+  // Inserts at the index of the provider's first alias, and removes aliases that a former provider of the new id left.
   const place = all.findIndex(([, model]) => ownerOf(model) === id);
   const others = (list: Records) => list.filter(([, model]) => ownerOf(model) !== id && ownerOf(model) !== newId);
   const at = place < 0 ? all.length : place;
@@ -137,7 +137,7 @@ export function replaceProvider(document: TomlTable, id: string, form: ReplacePr
   return newId;
 }
 
-/** Takes the provider and its aliases out; default pointers stay. Throws 40412 and 40003. */
+/** Removes the provider and its aliases, no default pointers. Throws `provider.not_found`, `provider.oauth_managed`. */
 export function deleteProvider(document: TomlTable, id: string): void {
   editable(document, id);
   setRecords(
@@ -154,9 +154,7 @@ export function deleteProvider(document: TomlTable, id: string): void {
   );
 }
 
-/**
- * Writes the alias table and lets the pool for subagents follow: renamed aliases are mapped, vanished ones leave it.
- */
+/** Writes the alias table and updates the pool for subagents: renamed aliases are mapped, removed ones are dropped. */
 function replaceModels(document: TomlTable, models: Records, moved: ReadonlyMap<string, string>): void {
   const before = recordsOf(document, 'models').map(([alias]) => alias);
   setRecords(document, 'models', models);
@@ -165,7 +163,7 @@ function replaceModels(document: TomlTable, models: Records, moved: ReadonlyMap<
   const now = new Set(models.map(([alias]) => alias));
   const follow = (alias: string): string | undefined => {
     const target = moved.get(alias) ?? alias;
-    // Aliases that never existed are not this change's business.
+    // Aliases that never existed are left unchanged.
     return now.has(target) || !before.includes(alias) ? target : undefined;
   };
   for (const member of ['default_model', 'model']) {

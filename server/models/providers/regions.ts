@@ -29,6 +29,6 @@ export const REGIONS: Record<Region, RegionProfile> = {
   },
 };
 
-/** As compiled in, also when a profile is overridden: they decide credential slots. */
+/** The compiled-in addresses, regardless of an override: they determine credential slots. */
 export const DEFAULT_OAUTH_HOST = REGIONS['mainland-cn'].oauth_host;
 export const DEFAULT_BASE_URL = REGIONS['mainland-cn'].base_url;

@@ -1,4 +1,4 @@
-/** What each wire type of a provider stands for. */
+/** Protocol, variables and default address of each wire type of a provider. */
 import { envText } from '#server/env.ts';
 import { wireTypeSchema } from '#schema/provider-record.ts';
 import { DEFAULT_BASE_URL } from './regions.ts';
@@ -8,7 +8,7 @@ interface WireFacts {
   protocol: ProtocolName;
   keyVariable: string;
   baseUrlVariable: string;
-  /** Vertex derives its own from project and location. */
+  /** Undefined for Vertex, which derives it from project and location. */
   defaultBaseUrl?: string;
 }
 
@@ -50,12 +50,12 @@ export const WIRE_TYPES: Record<WireType, WireFacts> = {
   },
 };
 
-/** The wire type of a stored `type`; an absent one counts as `openai`, an unknown one is undefined. */
+/** Returns the wire type of a stored `type`: `openai` if it is absent, undefined if it is unknown. */
 export function wireTypeOf(type: string | undefined): WireType | undefined {
   return wireTypeSchema.safeParse(type ?? 'openai').data;
 }
 
-/** A variable from the provider's own `env` table; blank counts as not set. */
+/** A variable from the provider's `env` table; undefined if blank or unset. */
 export function tableText(table: Record<string, string> | undefined, name: string): string | undefined {
   return table && Object.hasOwn(table, name) ? envText(table, name) : undefined;
 }
