@@ -1,4 +1,4 @@
-/** Where a fetch may go: what a URL has to look like, and what its host has to lead to. */
+/** Checks of fetched addresses: the form of a URL, and the addresses that its host resolves to (SSRF protection). */
 import { isIP } from 'node:net';
 import { unlessAborted } from '#server/aborts.ts';
 import type { Network } from '#server/net/network.ts';
@@ -7,8 +7,8 @@ import { WebFailure } from './failure.ts';
 const MAX_URL_CHARS = 8192;
 
 /**
- * The URL in the one form that rules see and that is asked for: no fragment, no dot behind the host; the parser has
- * already made numbers of every spelling into an address. Throws `WebFailure`.
+ * Normalizes the URL to the only form that rules see and that is requested: no fragment, no dot at the end of the host;
+ * the parser has already converted every spelling of an IP address. Throws `WebFailure`.
  */
 export function webUrl(text: string, base?: URL): URL {
   if (text.length > MAX_URL_CHARS || !URL.canParse(text, base?.href)) throw new WebFailure('has no valid URL');
@@ -24,7 +24,7 @@ export function webUrl(text: string, base?: URL): URL {
 
 const NOT_PUBLIC = 'is not on the public internet; private and local addresses are not fetched';
 
-/** The addresses of a URL's host, each of which is public. Throws `WebFailure`, and the signal's reason. */
+/** Resolves a URL's host to addresses, all of which are public. Throws `WebFailure`, and the signal's reason. */
 export async function publicAddresses(
   { hostname }: URL,
   network: Network,

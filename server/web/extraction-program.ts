@@ -1,7 +1,7 @@
 /**
- * The program of the thread that makes text of a page. Text, since the built server is one bundle that has no file for it.
- * The plain text comes first, in one walk over the page; then the main part, if the page has a shape that allows to look
- * for it: that takes time with the square of the depth.
+ * Source of the worker thread that extracts the text of a page. It is a string, since the built server is one bundle
+ * without a file for it. The plain text is sent first, from one walk over the page; then the main part, if the page is
+ * shallow enough: finding it takes time quadratic in the depth.
  */
 export const EXTRACTION_PROGRAM = `
 const { parentPort, workerData } = require('node:worker_threads');

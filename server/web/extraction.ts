@@ -1,6 +1,6 @@
 /**
- * The main text of a page. Whoever wrote the page may have made it to take forever, or all memory: so a thread of its own
- * reads it, and is ended with it.
+ * Extracts the main text of a page. A hostile page may need unbounded time or memory, so a worker thread parses it, one
+ * for each page, and is terminated afterwards.
  */
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
@@ -10,16 +10,16 @@ import { OUTPUT_MAX_CHARS } from '#server/bounded-text.ts';
 import { EXTRACTION_PROGRAM } from './extraction-program.ts';
 import { WebFailure } from './failure.ts';
 
-/** For one page, its thread's start included. */
+/** Time-out for one page, including the start of its thread. */
 export const EXTRACTION_MS = 20_000;
 const MEMORY_MB = 512;
 const LIMITS = {
-  /** Characters of the page that are looked at. */
+  /** Characters of the page that are parsed. */
   html: 4 * 1024 * 1024,
-  /** One more than is shown. */
+  /** One more than the output limit, to detect a cut. */
   output: OUTPUT_MAX_CHARS + 1,
   title: 300,
-  /** Of a page whose main part is looked for. */
+  /** Upper limits of pages whose main part is searched for. */
   elements: 20_000,
   depth: 256,
 };
@@ -28,8 +28,8 @@ const answerSchema = z.object({ title: z.string(), text: z.string() });
 export type ExtractedText = z.infer<typeof answerSchema>;
 
 /**
- * Takes the bytes away from the caller. Throws `WebFailure` for a page that is too much, and the signal's reason; a text
- * that was found by then is returned instead of the failure of the search for a better one.
+ * Transfers the bytes to the thread. Throws `WebFailure` for a page that exceeds a limit, and the signal's reason; if
+ * plain text was found before a limit was hit, it is returned instead.
  */
 export function extractText(
   bytes: Uint8Array<ArrayBuffer>,

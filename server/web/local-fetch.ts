@@ -1,6 +1,6 @@
 /**
- * A fetch from this machine for somebody who may be hostile, from somebody who may be: neither must reach what only this
- * machine can reach. No cookie and no credential is ever sent.
+ * Fetches from this machine. Both the model that requests a page and the host that serves it may be hostile: neither
+ * may reach what only this machine can reach. Cookies and credentials are never sent.
  */
 import { STATUS_CODES } from 'node:http';
 import * as undici from 'undici';
@@ -20,7 +20,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const ACCEPT = 'text/markdown, text/html;q=0.9, text/plain;q=0.8, */*;q=0.5';
 
 export interface FetchedBody {
-  /** Where it came from, behind the redirects. */
+  /** The final address, after redirects. */
   url: URL;
   contentType: string | null;
   kind: BodyKind;
@@ -33,7 +33,7 @@ export interface LocalFetchDeps {
   signal: AbortSignal;
 }
 
-/** Follows redirects, each to a host that was looked at anew. Throws `WebFailure`, and the signal's reason. */
+/** Follows redirects and checks the host of each. Throws `WebFailure`, and the signal's reason. */
 export async function fetchFromHere(start: URL, deps: LocalFetchDeps): Promise<FetchedBody> {
   let url = start;
   for (let followed = 0; ; followed += 1) {
@@ -44,7 +44,7 @@ export async function fetchFromHere(start: URL, deps: LocalFetchDeps): Promise<F
   }
 }
 
-/** The body, or where it is. A connection serves one request, so that nothing is left of a stranger's host. */
+/** Returns the body, or the target of a redirect. No connection to a foreign host outlives its request. */
 async function fetchOnce(url: URL, deps: LocalFetchDeps): Promise<FetchedBody | URL> {
   const { signal, userAgent } = deps;
   const dispatcher = pinnedDispatcher(undici, await publicAddresses(url, deps.network, signal), TIMEOUTS);

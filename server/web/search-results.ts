@@ -1,4 +1,4 @@
-/** What a search service answers with. */
+/** Response of a search service. */
 import { z } from 'zod';
 import { parseJson } from '#server/json.ts';
 import { WebFailure } from './failure.ts';

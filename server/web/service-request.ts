@@ -1,4 +1,4 @@
-/** Requests to the services for pages and searches that the configuration names; they may be anywhere. */
+/** Requests to the configured services for pages and searches, which may be remote. */
 import type { Clock } from '#server/clock.ts';
 import type { Fetch } from '#server/net/http-client.ts';
 import { BodyTooLarge, readBounded } from '#server/net/read-bounded.ts';
@@ -9,7 +9,7 @@ import { within } from './within.ts';
 const SERVICE_MS = 30_000;
 const UNAUTHORIZED = new Set([401, 403]);
 
-/** An entry of the configuration that says where the service is. */
+/** A configuration entry with the address of the service. */
 export type WebService = ServiceEntry & { baseUrl: string };
 
 export const isWebService = (entry: ServiceEntry | undefined): entry is WebService => Boolean(entry?.baseUrl?.trim());
@@ -23,13 +23,13 @@ export interface ServiceRequest {
 }
 
 export interface ServiceDeps {
-  /** Follows no redirect, so that the key goes nowhere else. */
+  /** Must not follow redirects, so that the key is sent to no other address. */
   fetch: Fetch;
   userAgent: () => string;
   clock: Clock;
 }
 
-/** What the service answers with. Throws `WebFailure` for everything but a 200, and the signal's reason. */
+/** Returns the response text. Throws `WebFailure` for any status other than 200, and the signal's reason. */
 export async function askService(service: WebService, request: ServiceRequest, deps: ServiceDeps): Promise<string> {
   try {
     return await within(SERVICE_MS, { signal: request.signal, clock: deps.clock }, async (signal) => {
@@ -55,14 +55,14 @@ export async function askService(service: WebService, request: ServiceRequest, d
 const refusal = (status: number): string =>
   UNAUTHORIZED.has(status) ? `refused its credentials (status ${status})` : `answered with status ${status}`;
 
-/** Those of the configuration win over how this program calls itself, those of the request over all. */
+/** Precedence: the request's headers, those of the configuration, the default user agent. */
 function headersOf({ apiKey, customHeaders }: WebService, request: ServiceRequest, userAgent: string): Headers {
   const headers = new Headers({ 'user-agent': userAgent });
   for (const [name, value] of Object.entries(customHeaders ?? {})) headers.set(name, value);
   if (apiKey?.trim()) headers.set('authorization', `Bearer ${apiKey.trim()}`);
   headers.set('accept', request.accept);
   headers.set('content-type', 'application/json');
-  // Ids are the model server's words.
+  // The model server chooses the ids, so they may contain characters that headers cannot.
   headers.set('x-service-tool-call-id', request.toolCallId.replace(/[^\u0020-\u007e]/g, '').trim());
   return headers;
 }

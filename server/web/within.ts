@@ -1,11 +1,11 @@
-/** Work with a time limit. */
+/** Time-out for asynchronous work. */
 import { unlessAborted } from '#server/aborts.ts';
 import type { Clock } from '#server/clock.ts';
 import { WebFailure } from './failure.ts';
 
 /**
- * Gives the work a signal that also fires after so many ms, and does not wait for it any longer then. Throws
- * `WebFailure`, and the reason of `signal` when that has fired.
+ * Passes `work` a signal that also aborts after `ms`, and stops waiting for it then. Throws `WebFailure`, and the
+ * reason of `signal` when that is aborted.
  */
 export async function within<T>(
   ms: number,
