@@ -4,12 +4,12 @@ import { dirname, join } from 'node:path';
 import open from 'open';
 import { withHiddenClosed } from '#server/processes/hidden-descriptors.ts';
 
-/** Opens the URL in the user's browser, which inherits none of the hidden descriptors. Rejects where none can be started. */
+/** Opens the URL in the user's browser, which inherits no hidden descriptor. Rejects if none can be started. */
 export function openInBrowser(url: string): Promise<ChildProcess> {
-  // The script of the library, which it runs without an app, too.
+  // The script that the library also uses if no app is passed.
   const script = join(dirname(createRequire(import.meta.url).resolve('open')), 'xdg-open');
   const { file: name, args } = withHiddenClosed({ file: script, args: [] });
-  // In WSL the browser is a program of Windows, which inherits no descriptor.
+  // In WSL the browser is a Windows program, which inherits no descriptor.
   if (name === script || process.env.WSL_DISTRO_NAME !== undefined) return open(url);
   return open(url, { app: { name, arguments: args } });
 }

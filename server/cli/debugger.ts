@@ -1,11 +1,11 @@
-/** Node's debugger gives everything that this process may do to each user of the machine: it takes no credentials. */
+/** Node's debugger requires no credentials: it gives each user of the machine the rights of this process. */
 
 const IGNORED =
   'SIGUSR1 is ignored: it would open a debugger to every user of this machine. Use node --inspect instead.';
 
 /**
- * Reports each SIGUSR1 until the returned function is called. The listener also keeps Node from opening the debugger, as
- * that of `bin/debug-signal.cjs` does.
+ * Reports each SIGUSR1 until the returned function is called. The listener also prevents Node from opening the
+ * debugger, as that of `bin/debug-signal.cjs` does.
  */
 export function reportDebugSignals(report: (message: string) => void): () => void {
   const onSignal = () => report(IGNORED);
@@ -15,6 +15,6 @@ export function reportDebugSignals(report: (message: string) => void): () => voi
 
 /** Whether Node was started with an open debugger, by an argument or by `NODE_OPTIONS`. */
 export function hasDebugger(env: NodeJS.ProcessEnv, execArgv: readonly string[]): boolean {
-  // `--inspect-port` and `--inspect-publish-uid` open nothing.
+  // `--inspect-port` and `--inspect-publish-uid` do not open a debugger.
   return [env.NODE_OPTIONS ?? '', ...execArgv].some((text) => /--inspect(?!-p)/.test(text));
 }

@@ -1,4 +1,4 @@
-/** Warnings of a server that other machines reach. */
+/** Warnings of a server that other machines can reach. */
 import type { App } from '#server/app.ts';
 import { hasDebugger } from './debugger.ts';
 
@@ -12,7 +12,7 @@ export function warnOfExposure({ options, bind }: App, warn: (message: string) =
   }
   if (!bypassAuth) return;
   const rule = '!'.repeat(78);
-  // Standard error even with logs on: nobody may overlook it.
+  // Printed to standard error even with logs on, so that the user cannot overlook it.
   process.stderr.write(
     `${rule}\n!! AUTHENTICATION IS OFF (--dangerous-bypass-auth) on an address that others reach.\n` +
       `!! Everybody who can connect to this port can run commands as you.\n${rule}\n`,

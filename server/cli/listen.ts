@@ -1,4 +1,4 @@
-/** Binds a server, trying the next port while one is taken. */
+/** Binds a server to a port; a busy port is retried with the next one. */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { errorMessage } from '#server/errors/service-error.ts';
@@ -19,7 +19,7 @@ function bind(server: Server, host: string, port: number): Promise<number> {
   });
 }
 
-/** Resolves to the bound port; `onBusy` hears of each taken one. Throws `StartError` when nothing can be bound. */
+/** Returns the bound port; `onBusy` is called for each busy one. Throws `StartError` when no port can be bound. */
 export async function listen(
   server: Server,
   host: string,

@@ -1,4 +1,4 @@
-/** The command line: what can be said on it, and what it means. */
+/** The command line: definition, parsing and usage text. */
 import { stripVTControlCharacters } from 'node:util';
 import { defineCommand, parseArgs, renderUsage } from 'citty';
 import type { ArgsDef } from 'citty';
@@ -100,7 +100,7 @@ const SWITCHES = new Set(Object.keys(args).flatMap((name) => (VALUED.has(name) ?
 const BARE_HOST = '0.0.0.0';
 
 interface Normalized {
-  /** Every option in the `--name=value` form, so that none can take its neighbour for its value. */
+  /** Options in the `--name=value` form, so that none can consume the next argument as its value. */
   options: string[];
   /** citty keeps only the last of a repeated option. */
   allowedHosts: string[];
@@ -125,7 +125,7 @@ function normalize(argv: string[]): Normalized {
     }
     if (!VALUED.has(name)) throw new StartError(`unknown option '${token}'`);
     let value = inline;
-    // A negative number is a bad port, not an option.
+    // A negative number is an invalid port, not an option.
     if (value === undefined && (isValue(rest[0]) || (name === 'port' && /^-\d/.test(rest[0] ?? ''))))
       value = rest.shift();
     if (value === undefined && name === 'host') value = BARE_HOST;
@@ -161,7 +161,7 @@ async function usage(): Promise<string> {
     .replace(/[ \t]+$/gm, '');
 }
 
-/** Reads the arguments after the program's name. Throws `StartError` for what cannot be meant. */
+/** Parses the arguments after the program's name. Throws `StartError` for invalid ones. */
 export async function parseCommandLine(argv: string[]): Promise<CommandLine> {
   if (argv.includes('--help') || argv.includes('-h')) return { command: 'print', text: await usage() };
   if (argv.includes('--version') || argv.includes('-v')) return { command: 'print', text: SERVER_VERSION };

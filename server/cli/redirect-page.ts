@@ -1,6 +1,6 @@
 /**
- * A page that leads a browser to the access URL. Arguments of programs are visible to all users of the machine, so the
- * browser is started with the address of this file, which only its owner can read.
+ * A page that redirects a browser to the access URL. Arguments of programs are visible to all users of the machine, so
+ * the browser is started with the address of this file, which only its owner can read.
  */
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Clock } from '#server/clock.ts';
 
-/** The name begins as that of the token, so tools of the model do not read what is in it. */
+/** The name starts with that of the token file, so that the model's tools do not read its files. */
 const FOLDER = 'server.token.pages';
 const KEPT_MS = 60_000;
 
@@ -24,11 +24,11 @@ function pageOf(url: string): string {
   ].join('\n');
 }
 
-/** Removes the pages of servers that ended before they could. */
+/** Removes pages that crashed servers have left. */
 async function removeOld(folder: string, now: number): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
-    // Another server may remove its own meanwhile.
+    // Another server may remove its page at the same time.
     const written = await stat(path).catch(() => undefined);
     if (written && now - written.mtimeMs > KEPT_MS) await rm(path, { force: true });
   }
@@ -40,7 +40,7 @@ export interface RedirectPage {
   remove(): Promise<void>;
 }
 
-/** Writes the page below `home`; it is removed after a minute. Throws what the file system throws. */
+/** Writes the page below `home`; it is removed after a minute. Throws errors of the file system. */
 export async function writeRedirectPage(home: string, url: string, clock: Clock): Promise<RedirectPage> {
   const folder = join(home, FOLDER);
   await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -5,7 +5,7 @@ import { accessUrls } from './access-urls.ts';
 
 /**
  * `service-code rotate-token`: returns the lines to print, the new token first, then the URLs of the oldest running
- * server. Servers end connections that used the old token, unless `keepConnections` is set.
+ * server. Servers close connections that used the old token, unless `keepConnections` is set.
  */
 export async function runRotateToken(home: string, options: { keepConnections: boolean }): Promise<string[]> {
   await openHome(home);
