@@ -2,12 +2,12 @@ import vue from '@vitejs/plugin-vue';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 
-/** Where `npx vite web` finds a running server. */
+/** Address of the running server for `npx vite web`. */
 const server = process.env['SERVICE_CODE_URL'] ?? 'http://127.0.0.1:58627';
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
-  // Relative, so that the page also works under a base path behind a proxy.
+  // Relative, so that the page also works under the base path of a reverse proxy.
   base: './',
   plugins: [vue()],
   build: {

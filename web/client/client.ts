@@ -20,7 +20,7 @@ export interface Client {
   close(): void;
 }
 
-/** Connects at once; `close()` ends the connection and every feed. */
+/** Connects immediately; `close()` closes the connection and every feed. */
 export function createClient(options: ClientOptions): Client {
   const rest = createRest(options);
   const url = new URL('api/v1/ws', options.baseUrl);

@@ -1,6 +1,6 @@
-/** What a call to the server can fail with; anything else that is thrown is a bug. */
+/** Expected failures of a call to the server; any other thrown error is a bug. */
 
-/** The server answered with a coded failure. */
+/** The server replied with an error code. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: number;
@@ -17,14 +17,14 @@ export class ApiError extends Error {
   }
 }
 
-/** No answer came: the server is away, or what answered is not this server. */
+/** There was no reply: the server cannot be reached, or another program replied. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
 }
 
 export const isUnauthorized = (error: unknown): boolean => error instanceof ApiError && error.code === 40101;
 
-/** The readable reason of anything that was thrown. */
+/** The readable reason of any thrown value. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,12 +1,12 @@
-/** Live output of calls: each piece of it comes alone, and takes the place of the one before; people want to see it grow. */
+/** Accumulates live output of calls: each chunk arrives separately and replaces the one before in the transcript. */
 import type { TranscriptBatch, TranscriptState } from './types.ts';
 
-/** Of a call, from its end. */
+/** Retained output of a call, from its end. */
 const OUTPUT_CHARS = 64 * 1024;
 
 type Op = TranscriptBatch['ops'][number];
 
-/** The ops of a batch with new pieces behind what the state that they meet has of their calls. */
+/** Returns the ops of a batch with new chunks appended to the output that `state` has of their calls. */
 export const withOutput = (state: TranscriptState, ops: readonly Op[]): Op[] => ops.map((op) => grown(state, op));
 
 function grown(state: TranscriptState, op: Op): Op {

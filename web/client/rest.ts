@@ -1,4 +1,4 @@
-/** REST: one function a call, envelope in, data or a typed error out. */
+/** REST client: one function for each call; unwraps the envelope into data or a typed error. */
 import { ApiError, ConnectionError, reasonOf } from './errors.ts';
 import type {
   AgentConfigRequest,
@@ -23,13 +23,13 @@ import type {
 } from './types.ts';
 
 export interface RestOptions {
-  /** Where the server's pages live, with its trailing slash: `http://127.0.0.1:58627/`. */
+  /** Base URL of the server's pages, with its trailing slash: `http://127.0.0.1:58627/`. */
   baseUrl: string;
-  /** Read at every call, so that a token typed in later is used at once. */
+  /** Read for each call, so that a new token is used immediately. */
   token: () => string | undefined;
   /**
-   * The name and the secret id that the page sends with each request. The server records a hash of the id with answers and
-   * changes, and `onPublicId` receives it.
+   * The name and the secret id that the page sends with each request. The server records a hash of the id with answers
+   * and changes, and `onPublicId` receives it.
    */
   caller?: { name: string; id: string; onPublicId(publicId: string): void };
   fetch?: typeof fetch;
@@ -42,7 +42,7 @@ export type Rest = ReturnType<typeof createRest>;
 
 /**
  * The typed calls of `/api/v1`.
- * Every call rejects with ApiError (the server said no) or ConnectionError (it said nothing).
+ * Every call rejects with ApiError (an error reply) or ConnectionError (no reply).
  */
 export function createRest(options: RestOptions) {
   const base = new URL('api/v1/', options.baseUrl);
@@ -69,7 +69,7 @@ export function createRest(options: RestOptions) {
 
   const silent = (error: unknown) => new ConnectionError(`The server does not answer: ${reasonOf(error)}`);
 
-  /** Calls with a JSON body, or with a form. */
+  /** Sends a JSON body, or a form. */
   async function call<T>(
     method: string,
     path: string,
@@ -89,7 +89,7 @@ export function createRest(options: RestOptions) {
     return unwrap<T>(status, text);
   }
 
-  /** What answers with bytes, and with an envelope only when it fails. */
+  /** Reads an endpoint that replies with bytes, and with an envelope only on failure. */
   async function bytes(path: string): Promise<Blob> {
     let response: Response;
     try {
@@ -114,10 +114,10 @@ export function createRest(options: RestOptions) {
   const at = (id: string) => `sessions/${encodeURIComponent(id)}`;
 
   return {
-    /** Any other endpoint, by its path below `/api/v1/`: features make their calls of it. */
+    /** Any other endpoint, by its path below `/api/v1/`; features build their calls on it. */
     request: call,
     bytes,
-    /** Keeps a file on the server, for a prompt to name it; it goes by itself when no prompt has. */
+    /** Stores a file on the server, for a later prompt; it expires if no prompt uses it. */
     upload,
     deleteUpload: (id: string) => call<{ deleted: true }>('DELETE', `files/${encodeURIComponent(id)}`),
     meta: () => get<Meta>('meta'),
@@ -139,9 +139,9 @@ export function createRest(options: RestOptions) {
     transcript: (id: string, query: TranscriptQuery) => get<TranscriptPage>(`${at(id)}/transcript`, query),
     transcriptOps: (id: string, query: { agent_id: string; since_seq: number }) =>
       get<TranscriptOps>(`${at(id)}/transcript/ops`, query),
-    /** Takes back the newest prompts and what followed them. */
+    /** Reverts the newest prompts and everything after them. */
     undo: (id: string, count: number) => post<object>(`${at(id)}:undo`, { count }),
-    /** A copy that goes its own way. */
+    /** Creates an independent copy. */
     fork: (id: string) => post<Session>(`${at(id)}:fork`),
     compact: (id: string, instruction: string) => post<object>(`${at(id)}:compact`, instruction ? { instruction } : {}),
     submitPrompt: (id: string, body: SubmitPrompt) => post<Prompt>(`${at(id)}/prompts`, body),
@@ -152,7 +152,7 @@ export function createRest(options: RestOptions) {
   };
 }
 
-/** The data of an envelope, typed by the caller: the server's schemas are the contract, so it is not checked again. */
+/** The data of an envelope, typed by the caller and not validated: the server's schemas are the contract. */
 function unwrap<T>(status: number, text: string): T {
   let value: unknown;
   try {

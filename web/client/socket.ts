@@ -1,4 +1,4 @@
-/** The WebSocket, kept open: requests with acks, events out, reconnect and probes. */
+/** The WebSocket, reopened automatically: requests with acks, events, reconnect and probes. */
 import { ApiError, ConnectionError } from './errors.ts';
 import type {
   Ack,
@@ -16,10 +16,10 @@ const LONGEST_DELAY_MS = 30_000;
 const JITTER_MS = 250;
 const PROBE_TIMEOUT_MS = 10_000;
 const SUBPROTOCOL = 'service-code.bearer.';
-/** The server closes connections with it whose token was replaced. */
+/** Close code for connections whose token was replaced. */
 const REVOKED_CODE = 4401;
 
-/** What is used of a WebSocket; browsers and the `ws` package both fit. */
+/** The subset of WebSocket that is used; implemented by browsers and the `ws` package. */
 export interface SocketLike {
   send(data: string): void;
   close(code?: number, reason?: string): void;
@@ -30,7 +30,7 @@ export interface SocketLike {
 }
 export type SocketConstructor = new (url: string, protocols?: string[]) => SocketLike;
 
-/** `waiting` carries when the next try starts, in milliseconds since the epoch; `refused` needs another token. */
+/** `waiting` has the time of the next attempt, in milliseconds since the epoch; `refused` needs another token. */
 export type Connection =
   | { kind: 'connecting' }
   | { kind: 'open' }
@@ -66,16 +66,14 @@ export interface Socket {
   readonly connection: Connection;
   /** Calls the listener until the returned function is called. */
   listen(listener: SocketListener): () => void;
-  /**
-   * Sends a frame; resolves with its ack's payload, rejects with ApiError or, when the line breaks, ConnectionError.
-   */
+  /** Resolves with the ack's payload; rejects with ApiError or, when the connection breaks, ConnectionError. */
   request<T extends RequestType>(type: T, payload: RequestPayload<T>): Promise<AckPayload<T>>;
   /**
-   * Asks whether the line is alive and reconnects when no answer comes within 10 s; connects when waiting, or
-   * when there is another token than the refused one.
+   * Pings the server and reconnects when no reply arrives within 10 s; connects when waiting, or when the token differs
+   * from the refused one.
    */
   probe(): void;
-  /** Stops reconnecting until `probe()`: a token that was refused would only be refused again, and then banned. */
+  /** Stops reconnecting until `probe()`: repeated attempts with a refused token would lead to a ban. */
   hold(): void;
   close(): void;
 }
@@ -85,7 +83,7 @@ interface Waiter {
   reject(error: Error): void;
 }
 
-/** Opens the connection at once and keeps reopening it until `close()`. */
+/** Opens the connection immediately and reopens it until `close()`. */
 export function createSocket(options: SocketOptions): Socket {
   const listeners = new Set<SocketListener>();
   const waiters = new Map<string, Waiter>();
@@ -116,7 +114,7 @@ export function createSocket(options: SocketOptions): Socket {
       if (code === REVOKED_CODE) revoked(current, token);
       else lost(current);
     });
-    // `close` always follows and does the work; `ws` throws when nobody listens to errors.
+    // `close` always follows and handles it; without a listener `ws` throws on an error.
     current.addEventListener('error', () => {});
   }
 
@@ -128,7 +126,7 @@ export function createSocket(options: SocketOptions): Socket {
     waiters.clear();
   }
 
-  /** The token of the connection was replaced: another try with it would count as a guess. */
+  /** The token of the connection was replaced: another attempt with it would count as a guess. */
   function revoked(current: SocketLike, token: string | undefined) {
     if (socket !== current) return;
     release();
@@ -204,7 +202,7 @@ export function createSocket(options: SocketOptions): Socket {
       const current = socket;
       current.send(JSON.stringify({ type: 'ping', payload: {} }));
       probeTimer = setTimeout(() => {
-        // A dead line may take minutes to report its close: do not wait for it.
+        // A broken connection may take minutes to report its close, so this does not wait for it.
         current.close();
         lost(current);
       }, PROBE_TIMEOUT_MS);

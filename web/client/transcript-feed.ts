@@ -1,4 +1,4 @@
-/** The transcripts of one session over the client's own connections. */
+/** The transcripts of one session, followed over the client's REST calls and socket. */
 import { createTranscriptFeed } from '#server/transcript/client/feed.ts';
 import { ApiError, ConnectionError } from './errors.ts';
 import { withOutput } from './live-output.ts';
@@ -6,21 +6,21 @@ import type { Rest } from './rest.ts';
 import type { Socket } from './socket.ts';
 import { MAIN_AGENT, type Grade, type TranscriptState } from './types.ts';
 
-/** A request that found nobody while the line stays up is made again behind this. */
+/** Delay before a failed request is retried while the connection stays open. */
 const RETRY_MS = 1000;
 const PAGE_SIZE = 30;
 
 export interface TranscriptListener {
-  /** Something in the agent's transcript is other than before. */
+  /** Called after each change of an agent's transcript. */
   changed(agentId: string): void;
-  /** The session cannot be followed: unknown, unreadable, not authorized. */
+  /** Called when the session cannot be followed: unknown, unreadable, not authorized. */
   failed(error: Error): void;
 }
 
 export interface TranscriptFollower {
-  /** By agent; each is changed in place. */
+  /** By agent; each is mutated in place. */
   readonly agents: ReadonlyMap<string, TranscriptState>;
-  /** Follows an agent in all detail until the returned function is called; of others than main only turns are told. */
+  /** Follows an agent in detail until the returned function is called; of agents other than main only turns arrive. */
   open(agentId: string): () => void;
   /** Reads older turns of an agent. */
   loadOlder(agentId: string): Promise<void>;
@@ -35,7 +35,7 @@ export function followTranscripts(
   listener: TranscriptListener,
 ): TranscriptFollower {
   const agents = new Map<string, TranscriptState>();
-  /** How many show all of an agent. */
+  /** By agent, the number of callers that have it open. */
   const opened = new Map<string, number>();
   let retry: ReturnType<typeof setTimeout> | undefined;
   let following = false;
@@ -65,7 +65,7 @@ export function followTranscripts(
     if (!(error instanceof ConnectionError)) {
       return listener.failed(error instanceof Error ? error : new Error(String(error)));
     }
-    // A line that broke comes back by itself.
+    // A broken connection is reopened automatically and needs no retry here.
     clearTimeout(retry);
     retry = setTimeout(() => socket.connection.kind === 'open' && void connect(), RETRY_MS);
   }
@@ -85,7 +85,7 @@ export function followTranscripts(
     await missed();
   }
 
-  /** What happened to a session that nobody has loaded since is told by no frame. */
+  /** Reads what was missed: no frame reports changes of a session that has not been loaded since. */
   async function missed() {
     const mark = feed.mark(MAIN_AGENT);
     if (mark === undefined) return feed.resync();
@@ -134,7 +134,7 @@ export function followTranscripts(
       stop();
       feed.close();
       if (socket.connection.kind !== 'open') return;
-      // The server forgets with the connection, so a request that fails has nothing left to undo.
+      // The server drops the subscription with the connection, so a failed request can be ignored.
       socket.request('unsubscribe', { session_ids: [id] }).catch(() => {});
     },
   };

@@ -1,4 +1,4 @@
-/** The wire as a client reads it. All of it comes from the server's own schemas, as types only. */
+/** The wire types of a client, derived from the server's schemas and imported as types only. */
 import type { MAIN_AGENT as mainAgent } from '#schema/agents.ts';
 import type { FileHits } from '#schema/file-search.ts';
 import type { CreateProvider } from '#schema/provider.ts';
@@ -21,7 +21,7 @@ export type { FileEntry, GitStatus } from '#schema/file-entry.ts';
 export type { FileLists } from '#schema/file-list.ts';
 export type { FileHits } from '#schema/file-search.ts';
 export type { GitDiff, GitStatusReply } from '#schema/git.ts';
-/** Only those who watch files get it; it belongs to no stream of events. */
+/** Sent only to clients that watch files; not part of an event stream. */
 export type { FilesChanged } from '#schema/files-changed.ts';
 export type { ToolOutput } from '#schema/engine.ts';
 export type { Goal } from '#schema/events/modes.ts';
@@ -34,7 +34,7 @@ export type { Prompt, SubmitPrompt } from '#schema/prompt.ts';
 export type { AgentConfigRequest, Session, SessionStatus } from '#schema/session.ts';
 export type { SessionTask } from '#schema/task.ts';
 export type { Terminal } from '#schema/terminal.ts';
-/** Only those who are attached to a terminal get it; it belongs to no stream of events. */
+/** Sent only to clients attached to a terminal; not part of an event stream. */
 export type { TerminalFrame } from '#schema/terminal.ts';
 export type {
   Frame,
@@ -54,7 +54,7 @@ export type { Workspace } from '#schema/workspace.ts';
 
 export type FileHit = FileHits['items'][number];
 
-/** The agent that a session always has; the others are its subagents. */
+/** The id of a session's main agent; all others are its subagents. */
 export const MAIN_AGENT: typeof mainAgent = 'main';
 
 interface Routing {
@@ -73,7 +73,7 @@ interface Frame<T extends string, Fields> {
   epoch?: string;
 }
 
-/** Those who follow a session's transcripts get it; it belongs to no stream of events. */
+/** Sent to followers of a session's transcripts; not part of an event stream. */
 export interface TranscriptFrame {
   type: 'transcript.reset' | 'transcript.ops';
   session_id: string;
@@ -86,7 +86,7 @@ export type VolatileFrame = {
 }[VolatileType];
 export type GlobalFrame = { [T in GlobalType]: Frame<T, GlobalFields<T>> & { volatile?: undefined } }[GlobalType];
 
-/** Every event of this server. Clients ignore types they do not know, so a `switch` needs no default case. */
+/** Every event of this server. Clients ignore unknown types, so a `switch` needs no default case. */
 export type EventFrame = DurableFrame | VolatileFrame | GlobalFrame;
 
 export interface Ack {
@@ -100,7 +100,7 @@ export interface Page<T> {
   has_more: boolean;
 }
 
-/** Wire types a provider may have, the most common first. */
+/** Wire types of a provider, the most common first. */
 export const wireTypes: readonly CreateProvider['type'][] = [
   'openai',
   'openai_responses',

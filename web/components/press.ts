@@ -1,8 +1,8 @@
-/** Presses of keys: the first event after the release of a key. Answers need one; repeated events are none. */
+/** Presses of keys: the first event after the release of a key, in contrast to repeated events. Answers require one. */
 
 /** Codes of the keys that are down. */
 const held = new Set<string>();
-/** The event that is being handled is the first one since the key was released. */
+/** Whether the current event is the first one since the key was released. */
 let isFirst = false;
 
 window.addEventListener(
@@ -13,11 +13,11 @@ window.addEventListener(
   },
   true,
 );
-// While Cmd is down, a Mac reports no release of other keys; a window without the focus receives none at all.
+// While Cmd is down, macOS reports no release of other keys; a window without the focus receives none at all.
 window.addEventListener('keyup', ({ key, code }) => (key === 'Meta' ? held.clear() : held.delete(code)), true);
 window.addEventListener('blur', () => held.clear());
 
-/** Whether the event that is being handled is a press without Ctrl, Meta and AltGr. */
+/** Whether the current event is a press without Ctrl, Meta and AltGr. */
 export const isPress = (event: KeyboardEvent): boolean =>
   isFirst && !event.ctrlKey && !event.metaKey && !event.getModifierState('AltGraph');
 

@@ -1,6 +1,6 @@
 /**
- * What a feature may bring to the page. A feature is one folder with one registration, listed in `index.ts`; the rest
- * of the page iterates over the list and knows none of them.
+ * The extension points of the page. A feature is one folder with one registration, listed in `index.ts`; the rest of
+ * the page iterates over the list and depends on no feature.
  */
 import type { Component } from 'vue';
 import type { Display } from '../client/types.ts';
@@ -10,49 +10,49 @@ import type { SessionView } from '../state/session-view.ts';
 export interface Feature extends ToolViews {
   /** Draws the body of a tool card, by its kind; props `body` and `cwd`. */
   bodies?: Record<string, Component>;
-  /** What waits for the person at the page, in the order of its cards. */
+  /** The requests that wait for the user, in the order of their cards. */
   pending?(view: SessionView): Pending[];
-  /** Drawn behind the conversation, where what is pending is answered; props `view` and `cwd`. */
+  /** Drawn after the conversation, to answer pending requests; props `view` and `cwd`. */
   cards?: Component;
-  /** Draws an approval by the kind of its display, in place of the card of all; props `approval`, `cwd` and `first`. */
+  /** Draws an approval by the kind of its display, instead of the general card; props `approval`, `cwd` and `first`. */
   approvalCards?: { [K in Display['kind']]?: Component };
   /** Drawn above the composer; prop `view`. */
   strip?: Component;
-  /** Drawn behind the pickers of model and mode; prop `view`. */
+  /** Drawn after the pickers of model and mode; prop `view`. */
   picker?: Component;
-  /** Tabs of the panel beside the conversation. */
+  /** Tabs of the panel next to the conversation. */
   panels?: readonly Panel[];
-  /** Drawn once a session, whatever is shown; prop `session`. For what opens over the page. */
+  /** Drawn a single time for each session, regardless of the open tab; prop `session`. For overlays of the page. */
   overlay?: Component;
 }
 
 export interface Panel {
-  /** Names the tab in what the browser remembers. */
+  /** Identifies the tab in the browser's storage. */
   id: string;
   label: string;
   /**
-   * Made when its tab is first opened and kept until the session is left; props `session` and `shown`, whether it can be
-   * seen now.
+   * Mounted when its tab is first opened, unmounted when the session is left; props `session` and `shown`, whether the
+   * tab is visible.
    */
   component: Component;
 }
 
 export interface Pending {
-  /** Of the request. */
+  /** Id of the request. */
   id: string;
-  /** The call that waits, if one does. */
+  /** The waiting call, if any. */
   toolCallId?: string | undefined;
-  /** Shown in the call's card. */
+  /** Displayed in the call's card. */
   state: string;
-  /** Shown above the composer. */
+  /** Displayed above the composer. */
   activity: string;
-  /** What the call wants, while it has no arguments of its own yet. */
+  /** The request's display, for a call whose arguments have not arrived yet. */
   request?: { toolName: string; display: Display };
 }
 
 export type FeatureSet = ReturnType<typeof gatherFeatures>;
 
-/** Everything that a list of features brings, in the order of the list. */
+/** Merges the contributions of a list of features, in the order of the list. */
 export function gatherFeatures(list: readonly Feature[]) {
   return {
     toolViews: createToolViews(list),

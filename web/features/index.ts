@@ -1,4 +1,4 @@
-/** The features of the page; adding one edits this list and nothing else. */
+/** The features of the page; a new one is added only here. */
 import { approvals } from './approvals/index.ts';
 import { cron } from './cron/index.ts';
 import { displays } from './displays/index.ts';

@@ -1,4 +1,4 @@
-/** Highlighted code. */
+/** Syntax highlighting. */
 import hljs from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
 import c from 'highlight.js/lib/languages/c';
@@ -19,7 +19,7 @@ import MarkdownIt from 'markdown-it';
 
 const { escapeHtml } = new MarkdownIt().utils;
 
-/** Longer code is shown plain: highlighting it would hold up the page. */
+/** Longer code is drawn plain: highlighting it would block the page. */
 const HIGHLIGHT_LIMIT = 100_000;
 
 const languages = { bash, c, cpp, css, diff, go, java, json, markdown, python, rust, sql, typescript, xml, yaml };
@@ -28,7 +28,7 @@ hljs.registerAliases(['javascript', 'js', 'jsx', 'ts', 'tsx', 'mjs', 'cjs', 'vue
 hljs.registerAliases(['shell', 'sh', 'zsh', 'console'], { languageName: 'bash' });
 hljs.registerAliases(['toml'], { languageName: 'yaml' });
 
-/** HTML of code in a language, by its name or a file's extension; escaped text when the language is not known. */
+/** HTML of code in a language, by its name or a file's extension; escaped text when the language is not registered. */
 export function highlightOrEscape(code: string, language: string): string {
   if (!hljs.getLanguage(language) || code.length > HIGHLIGHT_LIMIT) return escapeHtml(code);
   return hljs.highlight(code, { language, ignoreIllegals: true }).value;

@@ -1,20 +1,20 @@
-/** A change of text as lines to draw. */
+/** Line diff of two texts. */
 import { diffLines } from 'diff';
 
 export interface DiffLine {
-  /** `place`: where in a file the following lines are. */
+  /** `place`: the position of the following lines in the file. */
   kind: 'same' | 'added' | 'removed' | 'place';
   text: string;
 }
 
-/** Bounds the work on texts that have little in common. */
+/** Limits the time for texts that have little in common. */
 const TIMEOUT_MS = 200;
 
 const hasLoneLf = (text: string) => /(?<!\r)\n/.test(text);
 
 /**
- * Lines of `before` and `after` in order; everything removed, then everything added when comparing takes too long. CRLF
- * is a line end where both texts have no other one; else the CR remains, because it is a difference.
+ * Lines of `before` and `after` in order; all removed, then all added, if the comparison times out. CRLF is a line end
+ * where both texts have no other one; else the CR remains, because it is a difference.
  */
 export function lineDiff(before: string, after: string): DiffLine[] {
   if (hasLoneLf(before) || hasLoneLf(after)) return changedLines(before, after);

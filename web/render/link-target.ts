@@ -1,9 +1,9 @@
-/** Where a link of model text leads: only pages of other hosts and mail addresses stay links. */
+/** Target of a link in model text: only web pages of other hosts and mail addresses stay links. */
 
 export interface LinkTarget {
   /** Whether it stays a link. Others are drawn as text: an address of this server would open without the token. */
   opens: boolean;
-  /** The host, the mail address with its further recipients, or the whole address of what is no link. */
+  /** The host, the mail address with its further recipients, or the whole address if it is not a link. */
   shown: string;
 }
 
@@ -23,7 +23,7 @@ function isOwn(url: URL, page: URL): boolean {
   return portOf(url) === portOf(page) && (name === nameOf(page) || LOOPBACK.test(name));
 }
 
-/** `href` as Markdown gives it, `page` as in `location.href`. */
+/** `href` as Markdown contains it, `page` as in `location.href`. */
 export function linkTarget(href: string, page: string): LinkTarget {
   const url = parsed(href);
   if (url?.protocol === 'mailto:') return { opens: true, shown: href.replace(/^mailto:/i, '') };

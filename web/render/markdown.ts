@@ -1,4 +1,4 @@
-/** Model text to safe HTML: Markdown without raw HTML, highlighted code, nothing loaded from other origins. */
+/** Converts model text to safe HTML: Markdown without raw HTML, highlighted code, nothing loaded from other origins. */
 import DOMPurify from 'dompurify';
 import MarkdownIt, { type Token } from 'markdown-it';
 import { visibleText } from '#server/visible-text.ts';
@@ -11,7 +11,7 @@ const attribute = (token: Token | undefined, name: string) => String(token?.attr
 /** `draw` returns safe HTML of a text, `highlight` of code in a language. */
 function createParser(draw: (text: string) => string, highlight: (code: string, language: string) => string) {
   const md = new MarkdownIt({ html: false, linkify: true, highlight });
-  // Without it `README.md` and `main.rs` would lead to hosts of Moldova and Serbia.
+  // Otherwise `README.md` and `main.rs` would lead to hosts of Moldova and Serbia.
   md.linkify.set({ fuzzyLink: false });
   const { escapeHtml } = md.utils;
   const { rules } = md.renderer;
@@ -41,7 +41,7 @@ function createParser(draw: (text: string) => string, highlight: (code: string, 
     return closing(attribute(tokens[start], 'href'), label.join(''));
   };
 
-  // An image would be fetched from wherever the model says: show where it points instead.
+  // An image would be fetched from any address that the model writes, so the address is drawn instead.
   rules.image = (tokens, at) => {
     const href = attribute(tokens[at], 'src');
     const label = tokens[at]?.content || href;
@@ -62,7 +62,7 @@ function createReviewParser() {
   rules.text = (tokens, at) => review(contentOf(tokens[at]));
   rules.code_inline = (tokens, at) => reviewCode(contentOf(tokens[at]));
   rules.code_block = (tokens, at) => `<pre>${reviewCode(contentOf(tokens[at]))}</pre>`;
-  // Line ends are drawn as such.
+  // A line break becomes a newline, which the element preserves.
   rules.hardbreak = () => '\n';
 
   md.core.ruler.push('direction', ({ tokens, Token: NewToken }) => {

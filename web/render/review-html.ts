@@ -2,7 +2,7 @@
 import { visibleLine, visibleText } from '#server/visible-text.ts';
 import { highlightOrEscape } from './highlight.ts';
 
-/** Placeholder of a mark while the code is highlighted; the text itself contains none, because it is a hidden character. */
+/** Placeholder of a mark while the code is highlighted; as a hidden character it cannot occur in the text itself. */
 const MARK = '\uE000';
 
 const LETTER = String.raw`[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]`;

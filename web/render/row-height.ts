@@ -1,4 +1,4 @@
-/** How high a row is before it has been drawn: near enough that a scroll bar does not jump. */
+/** Estimates the height of a row before it is drawn, closely enough that the scroll bar does not jump. */
 import type { Frame } from '../client/types.ts';
 import type { Row } from '../state/timeline.ts';
 

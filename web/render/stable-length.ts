@@ -1,6 +1,6 @@
 /**
- * Where a text that still grows may be cut so that the part before need not be rendered again:
- * the last blank line outside of a fence and before unindented text. 0 when there is none.
+ * Length of the prefix of a growing text that need not be rendered again: up to the last blank line outside of a fence
+ * and before unindented text. 0 when there is none.
  */
 export function stableLength(text: string): number {
   let fence: string | undefined;

@@ -2,7 +2,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** How long ago an ISO time was, in its largest unit: `now`, `5m`, `3h`, `2d`, else the date. */
+/** The age of an ISO time, in its largest unit: `now`, `5m`, `3h`, `2d`, else the date. */
 export function timeAgo(time: string, now = Date.now()): string {
   const age = now - Date.parse(time);
   if (age < MINUTE) return 'now';

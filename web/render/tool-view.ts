@@ -1,28 +1,28 @@
-/** How a tool call is drawn: by its name and arguments, or by the server's display where the name says nothing. */
+/** Views of tool calls: by name and arguments, or by the server's display if no view is registered for the name. */
 import type { Display } from '../client/types.ts';
 import { isObject } from '../state/is-object.ts';
 import type { ToolCall } from '../state/tool-call.ts';
 
-/** What a call wants, as data; the component registered for `kind` draws it and knows the other members. */
+/** The request of a call, as data; the component registered for `kind` draws it and reads the other members. */
 export interface ToolBody {
   readonly kind: string;
   readonly [member: string]: unknown;
 }
 
 export interface ToolSummary {
-  /** One word: what is done. */
+  /** One word: the action. */
   verb: string;
-  /** With what; shown in code type unless it is `prose`. */
+  /** The object of the action; in code type unless it is `prose`. */
   subject: string;
   prose?: true;
-  /** Absent where only the result is worth showing. */
+  /** Undefined if only the result is displayed. */
   body?: ToolBody | undefined;
-  /** The file that it changes, or the directory that it runs in, for whoever has to approve it. */
+  /** The file that it changes, or the directory that it runs in, for an approval. */
   path?: string | undefined;
   cwd?: string | undefined;
-  /** A card is closed unless it opens itself. */
+  /** When the card opens automatically; default: never. */
   opens?: 'always' | 'while running';
-  /** `on failure`: the body says all that a successful result would. */
+  /** `on failure`: the body contains all that a successful result would. */
   output?: 'on failure';
 }
 
@@ -39,7 +39,7 @@ export interface ToolViews {
   displays?: DisplayViews;
 }
 
-/** The views of several features as one; the first that knows a name or a kind draws it. */
+/** Merges the views of several features; the first that is registered for a name or a kind draws it. */
 export function createToolViews(registered: readonly ToolViews[]) {
   function byName(call: DrawnCall, args: Args): ToolSummary | undefined {
     const views = registered.find(({ tools }) => tools && Object.hasOwn(tools, call.name));
@@ -57,7 +57,7 @@ export function createToolViews(registered: readonly ToolViews[]) {
       const args = isObject(call.input) ? call.input : {};
       return byName(call, args) ?? (call.display && byDisplay(call.display)) ?? unknownTool(call, args);
     },
-    /** Summary of what an approval asks for; every approval has a display. */
+    /** Summary of the request of an approval; every approval has a display. */
     ofDisplay(toolName: string, display: Display): ToolSummary {
       return byDisplay(display) ?? { verb: toolName, subject: '', body: { kind: 'json', value: display } };
     },
@@ -89,7 +89,7 @@ export function firstLine(text: string): string {
   return rest.length ? `${line} …` : line;
 }
 
-/** A path as people read it: relative inside the session's directory. */
+/** A path for display: relative inside the session's directory. */
 export function shortPath(path: string, cwd: string | undefined): string {
   return cwd && path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
 }

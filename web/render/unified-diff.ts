@@ -1,11 +1,11 @@
-/** A unified diff, as git writes it, as lines to draw. */
+/** Converts a unified diff, as git writes it, to lines to draw. */
 import type { DiffLine } from './line-diff.ts';
 
 const kinds: Record<string, DiffLine['kind']> = { '+': 'added', '-': 'removed', ' ': 'same', '@': 'place' };
 
 /**
- * The changed lines with what stands around them. Of the headers only the files' names remain, where there are several,
- * and what git says of a file instead of lines. CRLF is a line end where no line has another one.
+ * Returns the changed lines with their context. Headers are reduced to the files' names, if there are several, and to
+ * git's message about a file without lines. CRLF is a line end where no line has another one.
  */
 export function unifiedLines(diff: string): DiffLine[] {
   const lines = diff.replace(/\n$/, '').split('\n');

@@ -1,19 +1,19 @@
-/** A path that is being typed behind an `@`. */
+/** The completion of a path that is being typed after an `@`. */
 
 export interface Mention {
-  /** Where the `@` stands. */
+  /** Index of the `@`. */
   start: number;
   query: string;
 }
 
-/** The mention that the caret stands at the end of. */
+/** The mention whose end is at the caret. */
 export function mentionAt(text: string, caret: number): Mention | undefined {
   const found = /(?:^|[\s("'`])@([^\s@]*)$/.exec(text.slice(0, caret));
   const query = found?.[1];
   return query === undefined ? undefined : { start: caret - query.length - 1, query };
 }
 
-/** The text with a path in place of what was typed, and where the caret goes. One may go on behind a directory. */
+/** Replaces the typed text by the path; returns the new caret. Typing can continue after a directory. */
 export function withMention(
   text: string,
   { start, query }: Mention,

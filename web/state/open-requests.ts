@@ -1,4 +1,4 @@
-/** What waits for an answer, of all agents. */
+/** The open requests of all agents. */
 import type { Interaction } from '../client/types.ts';
 import { isObject } from './is-object.ts';
 import type { SessionView } from './session-view.ts';

@@ -4,8 +4,8 @@ import { visibleLine } from '#server/visible-text.ts';
 import type { EventFrame } from '../client/types.ts';
 
 /**
- * "by curl/8.5 (127.0.0.1), not from this page"; undefined for this tab and where no client is recorded. `ownId` is the id
- * that the server records this tab with.
+ * "by curl/8.5 (127.0.0.1), not from this page"; undefined for this tab and where no client is recorded. `ownId` is the
+ * id that the server records this tab with.
  */
 export function otherCallerText(by: TranscriptCaller | undefined, ownId: string | undefined): string | undefined {
   if (!by || Object.keys(by).length === 0) return undefined;

@@ -3,7 +3,7 @@ import type { EventFrame, Session, Workspace } from '../client/types.ts';
 
 export interface SessionList {
   sessions: Session[];
-  /** Newest event applied per session: a later replay brings older ones again. */
+  /** The newest applied event of each session: a replay sends older ones again. */
   seen: Record<string, number>;
 }
 
@@ -18,7 +18,7 @@ export const emptyList: SessionList = { sessions: [], seen: {} };
 
 type Work = Pick<Session, 'busy' | 'main_turn_active' | 'pending_interaction' | 'last_turn_reason'>;
 
-/** A session with what `event.session.work_changed` says; an absent outcome removes the old one. */
+/** A session with the members of `event.session.work_changed`; a missing outcome removes the old one. */
 export function withWork(session: Session, work: Work): Session {
   const { busy, main_turn_active, pending_interaction, last_turn_reason } = work;
   const next: Session = { ...session, busy, main_turn_active, pending_interaction };
@@ -35,15 +35,15 @@ function ordered(sessions: Session[]): Session[] {
   );
 }
 
-/** Adds a page, in place of what was known of its sessions. */
+/** Adds a page, which replaces the entries of its sessions. */
 export function withPage(list: SessionList, page: Session[]): SessionList {
   const ids = new Set(page.map((session) => session.id));
   return { ...list, sessions: ordered([...page, ...list.sessions.filter((session) => !ids.has(session.id))]) };
 }
 
 /**
- * The list anew from its first page, as after events that were missed. What came while the page was on its way may be
- * newer than the page, and is applied on top; each event tells all that it changes, so twice does no harm.
+ * Rebuilds the list from its first page, after missed events. Events that arrived during the request may be newer than
+ * the page and are applied on top; they are idempotent, since each contains all that it changes.
  */
 export function listAnew(list: SessionList, page: Session[], meanwhile: EventFrame[]): SessionList {
   const { sessions } = meanwhile.reduce(applyToList, withPage(emptyList, page));
@@ -73,7 +73,7 @@ function changeOf(frame: EventFrame): ((session: Session) => Session) | undefine
       return (session) => session;
     case 'event.session.work_changed': {
       const { payload, timestamp } = frame;
-      // A turn's end moves the session up.
+      // The end of a turn moves the session up.
       return (session) => ({
         ...withWork(session, payload),
         ...(session.main_turn_active && !payload.main_turn_active && { updated_at: timestamp }),
@@ -110,7 +110,7 @@ export function groupByWorkspace(sessions: Session[], workspaces: Workspace[]): 
   return [...groups.values()];
 }
 
-/** Sessions with the children of each behind it; of one whose parent is not among them, as any other. */
+/** Sessions, each followed by its children; a child whose parent is missing is listed as any other. */
 export function withChildren(sessions: readonly Session[]): { session: Session; isChild: boolean }[] {
   const ids = new Set(sessions.map(({ id }) => id));
   const parentOf = ({ metadata }: Session) => {
@@ -134,5 +134,5 @@ export function withChildren(sessions: readonly Session[]): { session: Session; 
 
 export const baseName = (path: string): string => path.split(/[\\/]/).findLast((part) => part !== '') ?? path;
 
-/** What a session is called where it has no title yet. */
+/** The title, or a substitute for sessions without one. */
 export const titleOf = (session: Session): string => session.title || session.last_prompt || 'New session';

@@ -1,4 +1,4 @@
-/** What the page shows of one session: the transcripts of its agents, and what they do not tell. */
+/** The page's view of one session: the transcripts of its agents, and data that they do not contain. */
 import type { TranscriptCaller } from '#schema/caller.ts';
 import { emptyTranscript } from '#server/transcript/reducer/state.ts';
 import {
@@ -11,13 +11,13 @@ import {
 } from '../client/types.ts';
 import type { Row, Turn } from './timeline.ts';
 
-/** Made anew whenever something changed; the transcripts in it are the same ones, changed in place. */
+/** Replaced after each change; the transcripts in it are the same objects, mutated in place. */
 export interface SessionView {
   readonly id: string;
   readonly session: Session | undefined;
-  /** As read when the session was opened: what an agent is set to that has not begun. */
+  /** Read when the session is opened: the settings of an agent that has not started. */
   readonly status: SessionStatus | undefined;
-  /** By agent. Of subagents whose conversation is not open there are no steps. */
+  /** By agent. Subagents whose conversation is not open have no steps. */
   readonly agents: ReadonlyMap<string, TranscriptState>;
   readonly main: TranscriptState;
   /** The main agent's conversation. */
@@ -38,17 +38,17 @@ export const emptyView: SessionView = {
 export const mainOf = (agents: ReadonlyMap<string, TranscriptState>): TranscriptState =>
   agents.get(MAIN_AGENT) ?? nothing;
 
-/** The turn that runs. */
+/** The running turn. */
 export function runningTurn({ items }: Pick<TranscriptState, 'items'>): Turn | undefined {
   const last = items.findLast((item) => item.kind === 'turn');
   return last?.kind === 'turn' && last.state === 'running' ? last : undefined;
 }
 
-/** Prompts that wait for their turn. */
+/** Queued prompts. */
 export const queueOf = ({ prompts }: Pick<TranscriptState, 'prompts'>): TranscriptPrompt[] =>
   [...prompts.values()].filter(({ status }) => status === 'queued');
 
-/** Why the running step waits, and for what. */
+/** The reason and the duration of the running step's wait for a retry. */
 export function retryText({ items }: Pick<TranscriptState, 'items'>): string | undefined {
   const retry = runningTurn({ items })?.steps.at(-1)?.retry;
   if (!retry) return undefined;
@@ -67,14 +67,14 @@ export interface Facts {
   maxContextTokens: number | undefined;
 }
 
-/** What the main agent is set to, and how full its context is. */
+/** The main agent's settings, and the usage of its context. */
 export function factsOf({ main, status }: Pick<SessionView, 'main' | 'status'>): Facts {
   const { agent = {}, modes } = main.meta;
   return {
     model: agent.model ?? status?.model,
     permission: agent.permission ?? status?.permission ?? 'manual',
     permissionBy: agent.permissionBy,
-    // A default counts until the agent has begun.
+    // A default applies until the agent has started.
     planMode: modes?.plan !== undefined || (agent.model === undefined && status?.plan_mode === true),
     swarmMode: modes?.swarm !== undefined,
     contextTokens: agent.contextTokens ?? status?.context_tokens ?? 0,

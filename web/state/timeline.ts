@@ -1,4 +1,4 @@
-/** An agent's transcript as rows to draw, oldest first. What has not changed keeps its row. */
+/** An agent's transcript as rows to draw, oldest first. Unchanged items keep their row objects. */
 import { itemId } from '#server/transcript/reducer/state.ts';
 import type { Frame, Item, Step, TranscriptState } from '../client/types.ts';
 
@@ -13,16 +13,16 @@ export interface PromptRow {
   key: string;
   text: string;
   attachmentIds: readonly string[];
-  /** A person wrote it, so it can be taken back. */
+  /** Whether a person wrote it, so that it can be reverted. */
   own: boolean;
-  /** What else sent it. */
+  /** The sender, unless it is a person. */
   sender?: string;
 }
 
 export interface StepRow {
   kind: 'step';
   key: string;
-  /** What is worth showing of it; at least one. */
+  /** The visible frames of the step; at least one. */
   frames: readonly Frame[];
   running: boolean;
 }
@@ -36,12 +36,12 @@ export type Row =
 interface Known {
   item: Item;
   rows: readonly Row[];
-  /** Of a turn: what its rows were made of. */
+  /** The inputs that a turn's rows were built from. */
   opening: readonly Row[];
   steps: readonly { step: Step; frames: readonly Frame[]; rows: readonly Row[] }[];
 }
 
-/** Makes the rows of one transcript, again and again as it changes. */
+/** Creates a function that returns the rows of one transcript, memoized by item across changes. */
 export function createTimeline(): (state: TranscriptState) => readonly Row[] {
   let known = new Map<string, Known>();
 
@@ -54,7 +54,7 @@ export function createTimeline(): (state: TranscriptState) => readonly Row[] {
       const made = item.kind === 'turn' ? turnRows(item, known.get(id)) : pointRows(item, known.get(id));
       next.set(id, made);
       if (item.kind === 'turn') failure = item.state === 'failed' ? (item.error ?? '') : undefined;
-      // What a failed turn has said already is not said again.
+      // The notice that repeats the error of a failed turn is omitted.
       if (item.kind === 'marker' && failure !== undefined && noticeOf(item)?.message === failure) continue;
       for (const row of made.rows) rows.push(row);
     }
@@ -66,7 +66,7 @@ export function createTimeline(): (state: TranscriptState) => readonly Row[] {
 const sameItems = <T>(one: readonly T[], other: readonly T[]) =>
   one.length === other.length && one.every((value, at) => value === other[at]);
 
-/** Steps and frames are replaced when they change, a turn's own list of them is not. */
+/** Steps and frames are replaced when they change; a turn's list of them is mutated. */
 function turnRows(turn: Turn, known: Known | undefined): Known {
   const before = known?.steps ?? [];
   const isKept = (step: Step, at: number) => {
@@ -99,7 +99,7 @@ const jobOf = ({ cron, coalescedCount, stale }: { cron: string; coalescedCount: 
 
 function stepRows({ stepId, frames, state }: Step): Row[] {
   const entered = frames.flatMap((frame) => enteredRow(frame) ?? []);
-  // A failed attempt was tried again: what it wrote is void.
+  // The output of a failed attempt is void, since it was retried.
   const shown = state === 'failed' ? [] : frames.filter(isShown);
   if (shown.length === 0) return entered;
   return [...entered, { kind: 'step', key: stepId, frames: shown, running: state === 'running' }];
@@ -112,7 +112,7 @@ function isShown(frame: Frame): boolean {
   return 'text' in frame ? frame.text.trim() !== '' : true;
 }
 
-/** What came into the running turn: a prompt, or the word that a task has ended. */
+/** Input of the running turn: a prompt, or the notice that a task has ended. */
 function enteredRow(frame: Frame): Row | undefined {
   if (frame.kind !== 'text' || frame.role !== 'user') return undefined;
   const { frameId: key, text, attachmentIds = [], taskId } = frame;
@@ -190,7 +190,7 @@ function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-/** The last word about compacting says that it goes on. */
+/** Whether the last compaction marker reports a running compaction. */
 export function isCompacting({ items }: Pick<TranscriptState, 'items'>): boolean {
   const last = items.findLast((item) => item.kind === 'marker' && item.marker === 'compaction');
   const phase = last?.kind === 'marker' ? fieldOf(last, 'phase') : undefined;
@@ -198,8 +198,8 @@ export function isCompacting({ items }: Pick<TranscriptState, 'items'>): boolean
 }
 
 /**
- * How many prompts are taken back with this one; undefined of one that cannot be: nobody wrote it, or the conversation
- * was compacted behind it.
+ * The number of prompts that an undo of this one reverts; undefined if it cannot be reverted: no person wrote it, or
+ * the conversation was compacted after it.
  */
 export function undoCount(rows: readonly Row[], key: string): number | undefined {
   let count = 0;

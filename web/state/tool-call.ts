@@ -1,4 +1,4 @@
-/** A call as it is drawn, read from its frame. */
+/** A call for drawing, read from its frame. */
 import type { Display, ToolOutput } from '../client/types.ts';
 import type { ToolFrame } from './timeline.ts';
 
@@ -13,10 +13,10 @@ export interface ToolCall {
   written: number;
   display?: Display | undefined;
   output?: ToolOutput | undefined;
-  /** Live output, the newest of it. */
+  /** The tail of the live output. */
   progress: string;
   percent?: number | undefined;
-  /** Subagents that it began, in their order. */
+  /** Subagents that it started, in order. */
   agents: readonly string[];
 }
 
@@ -36,12 +36,12 @@ export function toolCallOf(frame: ToolFrame): ToolCall {
   };
 }
 
-/** The server makes displays of every tool by one schema; `kind` tells them from anything else. */
+/** The server creates displays of all tools by one schema; `kind` distinguishes them from other values. */
 export function isDisplay(value: unknown): value is Display {
   return typeof value === 'object' && value !== null && 'kind' in value && typeof value.kind === 'string';
 }
 
-/** Plain text of a result; media parts are left to whoever shows them. */
+/** Plain text of a result; media parts are replaced by a placeholder. */
 export function outputText(output: ToolOutput | undefined): string {
   if (output === undefined || typeof output === 'string') return output ?? '';
   return output.map((part) => (part.type === 'text' ? part.text : part.type === 'think' ? '' : '[media]')).join('');

@@ -1,4 +1,4 @@
-/** Files that the next prompt brings along: each is on its way to the server as soon as it is chosen. */
+/** Attachments of the next prompt: each file is uploaded as soon as it is selected. */
 import { computed, shallowRef } from 'vue';
 import { reasonOf } from '../client/errors.ts';
 import type { Rest } from '../client/rest.ts';
@@ -7,17 +7,17 @@ import type { ContentPart, Upload } from '../client/types.ts';
 export interface Attachment {
   key: number;
   name: string;
-  /** Shown in place of the name, of images that browsers and models know. */
+  /** Displayed instead of the name, for images that browsers and models support. */
   preview: string | undefined;
   state: { kind: 'uploading' } | { kind: 'ready'; upload: Upload } | { kind: 'failed'; reason: string };
 }
 
-/** What models take as images; everything else is a file to them. */
+/** Image types that models accept; all others are sent as files. */
 const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
-/** A prompt that is still being written a day later has to be given its files anew. */
+/** Expiry of uploads: a prompt that is still unsent a day later needs its files again. */
 const KEPT_S = 86_400;
 
-/** Empty. `close` forgets what was not sent. */
+/** Creates an empty list. `close` discards unsent files. */
 export function createAttachments(rest: Pick<Rest, 'upload' | 'deleteUpload'>) {
   const list = shallowRef<readonly Attachment[]>([]);
   let lastKey = 0;
@@ -40,7 +40,7 @@ export function createAttachments(rest: Pick<Rest, 'upload' | 'deleteUpload'>) {
     }
   }
 
-  /** It expires where this fails. */
+  /** On failure the file expires on the server. */
   const discard = ({ id }: Upload) => void rest.deleteUpload(id).catch(() => undefined);
 
   function take(gone: (attachment: Attachment) => boolean): Attachment[] {
@@ -58,12 +58,12 @@ export function createAttachments(rest: Pick<Rest, 'upload' | 'deleteUpload'>) {
 
   return {
     list,
-    /** All of them are on the server. */
+    /** Whether all files are uploaded. */
     ready: computed(() => list.value.every(({ state }) => state.kind === 'ready')),
     add: (files: Iterable<File>) => void Promise.all(Array.from(files, add)),
     remove,
     parts: (): ContentPart[] => list.value.flatMap(({ state }) => (state.kind === 'ready' ? partOf(state.upload) : [])),
-    /** A prompt has them now. */
+    /** Clears the list after a prompt was sent with it. */
     sent: () => void take(() => true),
     close: () => remove(),
   };

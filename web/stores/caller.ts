@@ -6,7 +6,7 @@ import { changeElsewhereText, otherCallerText } from '../state/other-caller.ts';
 
 const KEY = 'service-code.client-id';
 
-/** Stays in this tab: a program that knew it could pass for the page. */
+/** Never displayed or shared: a program that has it could impersonate the page. */
 function secretId(): string {
   const known = sessionStorage.getItem(KEY);
   if (known !== null) return known;

@@ -1,6 +1,6 @@
 /** Notices that a person has dismissed in this browser, by session. */
 
-/** More than a transcript has of such notices. */
+/** More than the number of such notices in a transcript. */
 const MOST = 100;
 
 const keyOf = (sessionId: string) => `service-code.dismissed.${sessionId}`;

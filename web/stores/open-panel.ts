@@ -1,4 +1,4 @@
-/** Which tab of the panel beside the conversation is open; kept for the browser tab. */
+/** The open tab of the panel next to the conversation; stored for the browser tab. */
 import { shallowRef, watch, type ShallowRef } from 'vue';
 
 const KEY = 'service-code.panel';

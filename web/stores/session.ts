@@ -1,4 +1,4 @@
-/** One open session: its transcripts and what else is told of it, as a view that changes at most once a frame. */
+/** One open session: its transcripts and other data, as a view that changes at most once in each animation frame. */
 import type { VirtualItem } from '@tanstack/vue-virtual';
 import { computed, inject, reactive, ref, shallowRef, type InjectionKey, type Ref } from 'vue';
 import type { Client } from '../client/client.ts';
@@ -9,7 +9,7 @@ import { mainOf, type SessionView } from '../state/session-view.ts';
 import { createTimeline, type Row } from '../state/timeline.ts';
 import { createAttachments } from './attachments.ts';
 
-/** How often a hidden page still draws. */
+/** Draw interval of a hidden page. */
 const HIDDEN_DRAW_MS = 250;
 
 export interface SessionDeps {
@@ -29,7 +29,7 @@ export function useOpenSession(): OpenSession {
   return session;
 }
 
-/** Where a list of rows was left. */
+/** Scroll position of a list of rows. */
 export interface ScrollPlace {
   offset: number;
   atEnd: boolean;
@@ -47,7 +47,7 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
   const draft = ref('');
   let drawing = false;
   let closed = false;
-  /** Events that came while the session was being read. */
+  /** Events that arrived while the session was being read. */
   let meanwhile: EventFrame[] | undefined;
 
   function draw() {
@@ -58,7 +58,7 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
   function changed(agentId: string) {
     if (agentId === MAIN_AGENT && !loaded.value) {
       loaded.value = true;
-      // Reading what is told already would cost the server another look at the whole session.
+      // The status costs the server a read of the whole session, so it is read only if the transcript lacks it.
       if (mainOf(feed.agents).meta.agent?.model === undefined) void refreshStatus();
     }
     if (drawing || closed) return;
@@ -77,7 +77,7 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
     meanwhile = undefined;
   }
 
-  /** For an agent that has not begun: nothing tells what it is set to. */
+  /** For an agent that has not started: no event contains its settings. */
   async function refreshStatus() {
     try {
       status.value = await rest.status(id);
@@ -107,7 +107,7 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
   });
 
   const mainRows = createTimeline();
-  /** Nothing is computed of a session that is not shown. */
+  /** Computed lazily: a session that is not displayed costs nothing. */
   const view = computed<SessionView>(() => {
     void version.value;
     const { agents } = feed;
@@ -118,26 +118,26 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
   return {
     id,
     view,
-    /** What waits for an answer. */
+    /** Open requests. */
     pending: computed(() => features.pending(view.value)),
     cwd: computed(() => session.value?.metadata.cwd),
     failure,
     loaded,
-    /** What is being written, and its files. */
+    /** The unsent prompt and its files. */
     draft,
     attachments: createAttachments(rest),
-    /** Prompts that were sent from here. */
+    /** Number of prompts that were sent from here. */
     sent: shallowRef(0),
-    /** What was opened or closed by hand, by the id of what it shows. */
+    /** Whether a card is open, where the user has toggled it, by the card's id. */
     folds: reactive(new Map<string, boolean>()),
     place: undefined as ScrollPlace | undefined,
-    /** Puts a text before what is being written. */
+    /** Prepends a text to the unsent prompt. */
     takeBack(text: string) {
       draft.value = [text, draft.value].filter((part) => part.trim() !== '').join('\n\n');
     },
     refreshStatus,
     loadOlder: (agentId: string) => feed.loadOlder(agentId),
-    /** Rows of another agent, all of them told of until `close()`. */
+    /** Rows of another agent, followed in detail until `close()`. */
     openAgent(agentId: string): { rows: Ref<readonly Row[]>; hasOlder: Ref<boolean>; close(): void } {
       const rowsOf = createTimeline();
       const state = computed(() => (void version.value, feed.agents.get(agentId)));

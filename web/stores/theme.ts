@@ -1,11 +1,11 @@
-/** Light, dark, or as the system has it. */
+/** The theme: light, dark, or the system's. */
 import { ref, watchEffect } from 'vue';
 
 const KEY = 'service-code.theme';
 const themes = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
 
-/** The sign of each choice. */
+/** The symbol of each choice. */
 export const themeOf: Record<Theme, string> = { system: '◐', light: '○', dark: '●' };
 
 export function useTheme() {

@@ -1,4 +1,4 @@
-/** The server's token: it arrives in the address (`#token=…`), lives in the tab, and leaves the address bar at once. */
+/** The server's token: arrives in the address (`#token=…`), is stored for the tab, leaves the address bar. */
 
 const KEY = 'service-code.token';
 
@@ -11,7 +11,7 @@ export function takeToken(): string | undefined {
   return given;
 }
 
-/** Two servers behind one origin are kept apart by their paths. */
+/** The path in the key separates two servers of one origin. */
 export const storedToken = (): string | undefined => sessionStorage.getItem(KEY + location.pathname) ?? undefined;
 
 export function saveToken(token: string): void {

@@ -1,4 +1,4 @@
-/** What the whole page shares: the client, the connection, the session list, models. */
+/** Shared state of the whole page: the client, the connection, the session list, models. */
 import { inject, shallowRef, type InjectionKey } from 'vue';
 import { createClient } from '../client/client.ts';
 import { ConnectionError, isUnauthorized, reasonOf } from '../client/errors.ts';
@@ -11,7 +11,7 @@ import { caller, changeElsewhere } from './caller.ts';
 import { saveToken, storedToken, takeToken } from './token.ts';
 
 const PAGE_SIZE = 50;
-/** Sessions that stay followed, so that going back to one takes no time. */
+/** Capacity of the LRU list of followed sessions, which are displayed again without loading. */
 const KEPT_SESSIONS = 6;
 
 export type Workbench = ReturnType<typeof createWorkbench>;
@@ -25,7 +25,7 @@ export function useWorkbench(): Workbench {
 
 const sessionInAddress = () => /^#\/s\/(.+)$/.exec(location.hash)?.[1];
 
-/** Opens the connection of the page; lives as long as the page does. */
+/** Opens the connection of the page; never closed. */
 export function createWorkbench(features: FeatureSet) {
   let token = takeToken() ?? storedToken();
   const client = createClient({
@@ -38,9 +38,9 @@ export function createWorkbench(features: FeatureSet) {
 
   const connection = shallowRef<Connection>(socket.connection);
   const unauthorized = shallowRef(false);
-  /** Something went wrong that no part of the page shows by itself. */
+  /** An error that no other part of the page displays. */
   const problem = shallowRef<string>();
-  /** Settings or a workspace that another client changed last. */
+  /** The last change of settings or a workspace by another client. */
   const elsewhere = shallowRef<string>();
   const list = shallowRef(emptyList);
   const hasMore = shallowRef(false);
@@ -50,7 +50,7 @@ export function createWorkbench(features: FeatureSet) {
   const auth = shallowRef<AuthSummary>();
   const selected = shallowRef(sessionInAddress());
 
-  /** Shows what a rejected call says; a lost connection has its own banner. */
+  /** Displays the error of a rejected call; a lost connection has a separate banner. */
   function report(error: unknown): void {
     if (isUnauthorized(error)) {
       unauthorized.value = true;
@@ -88,7 +88,7 @@ export function createWorkbench(features: FeatureSet) {
     }
   }
 
-  /** One request decides: every refused one counts towards a ban. */
+  /** Tests the token with one request, since every refused request counts towards a ban. */
   async function useToken(given: string) {
     const before = token;
     token = given;
@@ -108,7 +108,7 @@ export function createWorkbench(features: FeatureSet) {
     connection(state) {
       connection.value = state;
       if (state.kind === 'open') void refresh();
-      // A refused upgrade looks like a lost line; only REST tells a wrong token.
+      // A refused upgrade looks like a lost connection; only a REST call detects a wrong token.
       if (state.kind === 'waiting') rest.meta().catch(report);
       if (state.kind === 'refused') unauthorized.value = true;
     },
@@ -134,7 +134,7 @@ export function createWorkbench(features: FeatureSet) {
     if (!document.hidden) socket.probe();
   });
 
-  /** The one shown last comes first. */
+  /** Ordered by last use, the newest first. */
   let open: OpenSession[] = [];
 
   return {
@@ -156,7 +156,7 @@ export function createWorkbench(features: FeatureSet) {
     select(id: string | undefined) {
       location.hash = id === undefined ? '#/' : `#/s/${id}`;
     },
-    /** The session, followed; one that was shown lately is there at once. */
+    /** Returns the followed session; a recently used one is reused without loading. */
     open(id: string): OpenSession {
       const known = open.find((session) => session.id === id && !session.failure.value);
       const session = known ?? openSession({ client, features, report }, id);

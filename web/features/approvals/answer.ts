@@ -1,20 +1,20 @@
-/** Answering an approval from its card. */
+/** Answers an approval from its card. */
 import { shallowRef, type ShallowRef } from 'vue';
 import { ApiError } from '../../client/errors.ts';
 import type { ResolveApproval } from '../../client/types.ts';
 import { useWorkbench } from '../../stores/workbench.ts';
 import type { Approval } from './open.ts';
 
-/** Answers that mean somebody else was first or the turn is over; the event takes the card away. */
+/** Codes of an approval that is already answered or whose turn is over; the event removes the card. */
 const ALREADY_OVER = [40404, 40902, 41001];
 
 export interface ApprovalAnswer {
-  /** It is on its way; the event of its end takes the card away. */
+  /** Whether the answer is in flight or accepted; the approval's event then removes the card. */
   sending: ShallowRef<boolean>;
   answer(body: ResolveApproval): Promise<void>;
 }
 
-/** For the card of that approval. */
+/** Answers the approval of a card. */
 export function useAnswer(approval: () => Approval): ApprovalAnswer {
   const { client, report } = useWorkbench();
   const sending = shallowRef(false);

@@ -1,13 +1,13 @@
-/** Answering an approval by keyboard. */
+/** Answers an approval by keyboard. */
 import { onBeforeUnmount, onMounted } from 'vue';
 import { isPress, isTextField } from '../../components/press.ts';
 
 const isMac = () => navigator.platform.startsWith('Mac');
 
 /**
- * Alt+Y and Alt+R, while `listens` is true. They work from everywhere, also while a prompt is written; a bare key or the
- * focus could approve a call that the person has not read. Each answer needs a press after the key has been released. On
- * a Mac the keys write a character in a text field, so they answer only from outside of one.
+ * Alt+Y and Alt+R, while `listens` is true. They work from everywhere, also while a prompt is being written; a bare key
+ * or the focus could approve a call that the person has not read. Each answer requires a press after the key has been
+ * released. On a Mac the keys type a character in a text field, so they answer only from outside of one.
  */
 export function useAnswerKeys(listens: () => boolean, keys: { approve(): void; reject(): void }): void {
   function onKeydown(event: KeyboardEvent) {

@@ -1,4 +1,4 @@
-/** The approvals that are open, of all agents. */
+/** The open approvals of all agents. */
 import type { Approval as WireApproval } from '../../client/types.ts';
 import { textIn } from '../../state/is-object.ts';
 import { openRequests } from '../../state/open-requests.ts';

@@ -1,4 +1,4 @@
-/** How the calls are drawn that make, list and delete scheduled jobs. */
+/** Views of the calls that create, list and delete scheduled jobs. */
 import { firstLine, textOf, type ToolViews } from '../../render/tool-view.ts';
 
 export const cronViews: ToolViews = {

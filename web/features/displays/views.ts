@@ -1,4 +1,4 @@
-/** How calls are drawn that have nothing but a display: one line, perhaps with data below it. */
+/** Views of calls with a display only: one line, optionally with data below it. */
 import type { ToolViews } from '../../render/tool-view.ts';
 
 export const displayViews: ToolViews = {

@@ -1,4 +1,4 @@
-/** How reading, writing, changing and finding files is drawn. */
+/** Views of the calls that read, write, edit and find files. */
 import { textOf, type Args, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
 
 export type EditBody = { kind: 'edit'; before: string; after: string };

@@ -1,4 +1,4 @@
-/** The calls about the goal, on top of the client's own. */
+/** REST calls about the goal. */
 import type { Rest } from '../../client/rest.ts';
 import type { Goal } from '../../client/types.ts';
 

@@ -1,4 +1,4 @@
-/** How a goal is said in words, and how the calls that set and end one are drawn. */
+/** The texts of a goal, and the views of the calls that set and end one. */
 import type { Goal } from '../../client/types.ts';
 import { firstLine, textOf, type Args, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
 
@@ -16,7 +16,7 @@ export function duration(ms: number): string {
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** What was used, and of how much. */
+/** Used turns, tokens and time, with their budgets. */
 export function usedOf({ turnsUsed, tokensUsed, wallClockMs, budget }: Goal): string[] {
   const of = (used: string, whole: string | undefined, unit: string) =>
     [used, ...(whole === undefined ? [] : ['of', whole]), ...(unit ? [unit] : [])].join(' ');

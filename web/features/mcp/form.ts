@@ -1,17 +1,17 @@
-/** A server as a form holds it, all of it text. */
+/** A server in the form: all fields are text. */
 import type { McpServerConfig } from '#schema/mcp-server.ts';
 
 export interface ServerForm {
   name: string;
   transport: McpServerConfig['transport'];
   command: string;
-  /** One a line. */
+  /** One for each line. */
   args: string;
-  /** `NAME=value`, one a line. */
+  /** `NAME=value`, one for each line. */
   env: string;
   cwd: string;
   url: string;
-  /** `Name: value`, one a line. */
+  /** `Name: value`, one for each line. */
   headers: string;
   bearerTokenEnvVar: string;
   enabled: boolean;
@@ -35,7 +35,7 @@ const linesOf = (map: Record<string, string> | undefined, between: string) =>
     .map(([name, value]) => `${name}${between}${value}`)
     .join('\n');
 
-/** Of a server that may be edited, which is shown whole. */
+/** Fills the form from an editable server, which contains all values. */
 export function formOf(name: string, config: McpServerConfig): ServerForm {
   const common = { ...emptyForm(), name, transport: config.transport, enabled: config.enabled !== false };
   if (config.transport === 'stdio') {
@@ -48,7 +48,7 @@ export function formOf(name: string, config: McpServerConfig): ServerForm {
 
 const lines = (text: string) => text.split('\n').filter((line) => line.trim() !== '');
 
-/** Throws with the line that is none. */
+/** Throws with the invalid line. */
 function mapOf(text: string, between: '=' | ':'): Record<string, string> | undefined {
   const pairs = lines(text).map((line) => {
     const at = line.indexOf(between);
@@ -58,7 +58,7 @@ function mapOf(text: string, between: '=' | ':'): Record<string, string> | undef
   return pairs.length > 0 ? Object.fromEntries(pairs) : undefined;
 }
 
-/** What the form does not show of the server that it was made from stays. Throws with the reason for people. */
+/** Preserves members of `before` that the form does not display. Throws with the reason for people. */
 export function configOf(form: ServerForm, before?: McpServerConfig): McpServerConfig {
   const { enabled: _enabled, startupTimeoutMs, toolTimeoutMs, enabledTools, disabledTools } = before ?? {};
   const kept = {

@@ -1,7 +1,7 @@
 import { defineAsyncComponent } from 'vue';
 import type { Feature } from '../feature.ts';
 
-/** Loaded when somebody looks. */
+/** Loaded when its tab is first opened. */
 const McpPanel = defineAsyncComponent(() => import('./McpPanel.vue'));
 
 export const mcp: Feature = {

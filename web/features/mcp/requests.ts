@@ -1,4 +1,4 @@
-/** The calls of the panel of MCP servers. */
+/** REST calls of the panel of MCP servers. */
 import type { AuthStatus, ManagedServer, TestOutcome } from '#schema/mcp-management.ts';
 import type { McpServerRow } from '#schema/mcp.ts';
 import type { McpServerConfig } from '#schema/mcp-server.ts';
@@ -12,19 +12,19 @@ export type SignIn =
 
 export type NamedStatus = { name: string; authStatus: AuthStatus };
 
-/** Paths of the client begin below `api/v1/`. */
+/** The client's paths are relative to `api/v1/`. */
 const PLANE = '../v2/mcp/';
 const pathOf = (name: string) => `${PLANE}servers/${encodeURIComponent(name)}`;
 const locator = (name: string, cwd: string) => ({ source: 'global', name, cwd });
 
-/** What is configured, for a project's directory. */
+/** The configured servers, including those of a project's directory. */
 export const listConfigured = (rest: Calls, cwd: string) =>
   rest.request<ManagedServer[]>('GET', `${PLANE}servers`, { query: { cwd } });
 
 export const listStatuses = (rest: Calls, cwd: string) =>
   rest.request<NamedStatus[]>('GET', `${PLANE}auth-statuses`, { query: { cwd } });
 
-/** The servers that run, and those that would; the first call starts them. */
+/** The servers with their states; the first call starts them. */
 export const listRunning = async (rest: Calls) =>
   (await rest.request<{ servers: McpServerRow[] }>('GET', 'mcp/servers')).servers;
 
@@ -49,7 +49,7 @@ export const testServer = (rest: Calls, name: string, cwd: string) =>
 export const beginSignIn = (rest: Calls, name: string, cwd: string) =>
   rest.request<SignIn>('POST', `${PLANE}auth:begin`, { body: locator(name, cwd) });
 
-/** Ends when the sign-in is through; with an address, that is where a browser has ended on. */
+/** Resolves when the sign-in is complete; `redirectUrl` is the callback address of a browser on another machine. */
 export const completeSignIn = (rest: Calls, flowId: string, redirectUrl?: string) =>
   rest.request<null>('POST', `${PLANE}auth:complete`, { body: { flowId, ...(redirectUrl && { redirectUrl }) } });
 

@@ -1,4 +1,4 @@
-/** What the panel shows of each server, of all that is known of it. */
+/** Combines the data about each server for the panel. */
 import type { AuthStatus, ManagedServer } from '#schema/mcp-management.ts';
 import type { McpServerRow } from '#schema/mcp.ts';
 import type { ToolDescriptor } from '#schema/tool.ts';
@@ -12,13 +12,13 @@ export interface ShownTool {
 export interface ShownServer {
   name: string;
   config: ManagedServer['config'];
-  /** Where it is defined; only the user's own may be edited. */
+  /** The defining file; only the user's entries can be edited. */
   origin: string;
   editable: boolean;
   tone: 'good' | 'bad' | 'attention' | 'idle';
   state: string;
   connecting: boolean;
-  /** The last failure, with what its program has said. */
+  /** The last failure, including the output of its program. */
   error: string | undefined;
   tools: ShownTool[];
   canSignIn: boolean;
@@ -32,7 +32,7 @@ export interface Known {
   tools: readonly ToolDescriptor[];
 }
 
-/** As names of tools spell the name of their server. */
+/** Spells the name of a server as the names of its tools do. */
 const inToolNames = (name: string) => name.replace(/[^A-Za-z0-9_-]/g, '_').replace(/_+/g, '_');
 
 const WANTS_SIGN_IN: readonly (AuthStatus | undefined)[] = ['oauth-required', 'oauth-expired'];
@@ -62,7 +62,7 @@ function toolsOf(name: string, tools: readonly ToolDescriptor[]): ShownTool[] {
   );
 }
 
-/** In the order of what is configured. */
+/** In the order of the configuration. */
 export function shownServers({ configured, running, statuses, tools }: Known): ShownServer[] {
   return configured.map(({ name, config, origin, mutable, plugin }) => {
     const row = running.find((one) => one.name === name);
@@ -84,12 +84,12 @@ export function shownServers({ configured, running, statuses, tools }: Known): S
   });
 }
 
-/** What is run or called, in a line. */
+/** The command or the address, in one line. */
 export function summaryOf(config: ManagedServer['config']): string {
   return config.transport === 'stdio' ? [config.command, ...(config.args ?? [])].join(' ') : config.url;
 }
 
-/** An address that may be offered as a link. */
+/** Whether the address may be offered as a link. */
 export function isWebAddress(text: string): boolean {
   return URL.canParse(text) && ['https:', 'http:'].includes(new URL(text).protocol);
 }

@@ -1,13 +1,13 @@
-/** What a plan can be answered with. */
+/** The answers to a plan. */
 import type { ResolveApproval } from '../../client/types.ts';
 
-/** `option` is the label of the approach that was picked, where there are several. */
+/** `option` is the label of the selected approach, if there are several. */
 export const approved = (option: string | undefined): ResolveApproval => ({
   decision: 'approved',
   ...(option !== undefined && { selected_label: option }),
 });
 
-/** The agent goes on planning. */
+/** The agent continues planning. */
 export function revised(feedback: string): ResolveApproval {
   const text = feedback.trim();
   return { decision: 'rejected', selected_label: 'Revise', ...(text && { feedback: text }) };

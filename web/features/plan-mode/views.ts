@@ -1,13 +1,13 @@
-/** How the calls of plan mode are drawn: the plan itself, as it was shown. */
+/** Views of the calls of plan mode: the plan in the text that was reviewed. */
 import { type DrawnCall, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
 import { outputText } from '../../state/tool-call.ts';
 
 export type PlanBody = { kind: 'plan'; text: string };
 
-/** In a result the plan stands behind one of these lines. */
+/** In a result the plan follows one of these lines. */
 const PLAN_IN_OUTPUT = /^## (?:Approved Plan:|Plan \(auto-approved, not user-reviewed\):)[ \t]*\n([\s\S]*)$/m;
 
-/** The plan of a call, where one is told. */
+/** The plan of a call; empty if neither display nor output contains one. */
 function planOf({ display, output }: DrawnCall): string {
   if (display?.kind === 'plan_review') return display.plan;
   return PLAN_IN_OUTPUT.exec(outputText(output))?.[1] ?? '';

@@ -1,15 +1,15 @@
-/** Which settings of a project have no effect, and the trust that changes it. */
+/** REST calls about settings of a project that have no effect, and about its trust. */
 import type { SessionWarning } from '#schema/session.ts';
 import type { Workspace } from '#schema/workspace.ts';
 import type { Rest } from '../../client/rest.ts';
 
 type Calls = Pick<Rest, 'request'>;
 
-/** Files of the project that count only when their directory is trusted. */
+/** Project files that require trust in their directory. */
 export interface UntrustedFiles {
   /** The directory to trust, absolute. */
   directory: string;
-  /** One sentence a file. */
+  /** One sentence for each file. */
   reasons: string[];
 }
 
@@ -19,7 +19,7 @@ const trustPath = (workspaceId: string) => `workspaces/${encodeURIComponent(work
 /** Files of a directory that name MCP servers. */
 const MCP_FILES = ['.mcp.json', '.service-code/mcp.json'];
 
-/** The MCP files of the session's directory while it is not trusted: the server reads them with the first prompt only. */
+/** The MCP files of the session's directory while it is untrusted: the server reads them with the first prompt. */
 async function untrustedMcpFiles(rest: Calls, sessionId: string, workspaceId: string): Promise<string[]> {
   const { entries } = await rest.request<{ entries: Record<string, object | null> }>(
     'POST',
@@ -48,7 +48,7 @@ export async function untrustedFiles(
   return [...groups].map(([directory, reasons]) => ({ directory, reasons }));
 }
 
-/** Trusts a directory, which becomes a workspace if it is none. */
+/** Trusts a directory, which is registered as a workspace if necessary. */
 export async function trustDirectory(rest: Calls, directory: string): Promise<void> {
   const { id } = await rest.request<Workspace>('POST', 'workspaces', { body: { root: directory } });
   await rest.request<unknown>('POST', trustPath(id));

@@ -1,21 +1,21 @@
-/** From what was picked on a card to the answers that are sent. */
+/** Converts the selections of a card to the answers that are sent. */
 import type { Question } from './open.ts';
 import type { Answer } from './requests.ts';
 
 export type Item = Question['questions'][number];
 
-/** What is picked for one question. */
+/** The selection for one question. */
 export interface Choice {
   /** Option ids, in any order. */
   options: readonly string[];
-  /** Whether the free text counts, and the text; it is kept while it does not. */
+  /** Whether the free text is selected, and the text, which is retained while it is not. */
   other: boolean;
   text: string;
 }
 
 export const noChoice: Choice = { options: [], other: false, text: '' };
 
-/** A choice after an option was clicked: one of many, or one more or less of several. */
+/** Returns the choice after a click on an option: replaces it, or toggles it for a multiple choice. */
 export function withOption(item: Item, choice: Choice, id: string): Choice {
   if (!item.multi_select) return { ...choice, options: [id], other: false };
   const picked = choice.options.includes(id);
@@ -27,7 +27,7 @@ export function withOther(item: Item, choice: Choice, other: boolean): Choice {
   return { ...choice, other, options: other && !item.multi_select ? [] : choice.options };
 }
 
-/** Options in the order shown; a blank text is none. */
+/** Options in the displayed order; a blank text counts as none. */
 export function answerOf(item: Item, choice: Choice): Answer {
   const option_ids = item.options.map(({ id }) => id).filter((id) => choice.options.includes(id));
   const text = choice.other ? choice.text.trim() : '';
@@ -40,7 +40,7 @@ export function answerOf(item: Item, choice: Choice): Answer {
   return option_id === undefined ? { kind: 'skipped' } : { kind: 'single', option_id };
 }
 
-/** Answers by item id; what was not picked is skipped. */
+/** Answers by item id; an item without a selection is skipped. */
 export function answersOf(items: readonly Item[], choices: Readonly<Record<string, Choice>>): Record<string, Answer> {
   return Object.fromEntries(items.map((item) => [item.id, answerOf(item, choices[item.id] ?? noChoice)]));
 }

@@ -1,4 +1,4 @@
-/** The questions that are open, of all agents. */
+/** The open questions of all agents. */
 import type { Question as WireQuestion } from '../../client/types.ts';
 import { isObject, textIn } from '../../state/is-object.ts';
 import { openRequests } from '../../state/open-requests.ts';
@@ -9,7 +9,7 @@ type Item = Question['questions'][number];
 
 const listIn = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
-/** Answers name items and options by their places. */
+/** Answers refer to items and options by index. */
 function itemOf(asked: Record<string, unknown>, at: number): Item {
   const [header, body] = [textIn(asked, 'header'), textIn(asked, 'body')];
   const [label, description] = [textIn(asked, 'otherLabel'), textIn(asked, 'otherDescription')];

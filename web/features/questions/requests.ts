@@ -1,4 +1,4 @@
-/** The calls about questions, on top of the client's own. */
+/** REST calls about questions. */
 import { ApiError } from '../../client/errors.ts';
 import type { Rest } from '../../client/rest.ts';
 import type { Question } from './open.ts';
@@ -10,18 +10,18 @@ export type Answer =
   | { kind: 'multi_with_other'; option_ids: string[]; other_text: string }
   | { kind: 'skipped' };
 
-/** `gone`: it was answered, dismissed or expired before; what was sent has no effect. */
+/** `gone`: the question was answered, dismissed or expired before; the request has no effect. */
 export type Outcome = 'taken' | 'gone';
 
-/** A dismissal succeeds with a code of its own. */
+/** `question.dismissed`, the code of a successful dismissal. */
 const DISMISSED = 40909;
 const GONE = [40405, 40902, 41002];
 
-/** Answers a question; items that are missing count as skipped. */
+/** Answers a question; missing items are treated as skipped. */
 export const answerQuestion = (rest: Rest, question: Question, answers: Record<string, Answer>): Promise<Outcome> =>
   outcomeOf(rest.request('POST', pathOf(question), { body: { answers } }));
 
-/** Ends a question without an answer; the agent goes on. */
+/** Dismisses a question without an answer; the agent continues. */
 export const dismissQuestion = (rest: Rest, question: Question): Promise<Outcome> =>
   outcomeOf(rest.request('POST', `${pathOf(question)}:dismiss`));
 

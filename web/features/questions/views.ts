@@ -1,11 +1,11 @@
-/** How a call that asks is drawn: the questions, each with what was answered. */
+/** View of a call that asks questions: the questions with their answers. */
 import { firstLine, textOf, type Args, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
 import { isObject } from '../../state/is-object.ts';
 import { outputText } from '../../state/tool-call.ts';
 
 export interface AskedQuestion {
   question: string;
-  /** Absent where it was skipped. */
+  /** Undefined if it was skipped. */
   answer?: string | undefined;
 }
 export type AskedBody = { kind: 'asked'; questions: AskedQuestion[]; over: boolean };
@@ -22,7 +22,7 @@ function asked(args: Args, output: string | undefined): ToolSummary {
     prose: true,
     body: texts.length ? body : undefined,
     opens: 'always',
-    // A result that is no set of answers (a background task's, say) speaks for itself.
+    // A result without a set of answers (a background task's, say) is displayed.
     ...(answers && { output: 'on failure' }),
   };
 }

@@ -1,4 +1,4 @@
-/** How commands are drawn. */
+/** View of a command. */
 import { firstLine, textOf, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
 
 export type CommandBody = { kind: 'command'; command: string };

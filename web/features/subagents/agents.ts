@@ -1,4 +1,4 @@
-/** The subagents of the running turn, and those that run behind; what others did stands below their calls. */
+/** The subagents of the running turn, and those in the background; earlier ones are displayed below their calls. */
 import type { TranscriptState, TranscriptTask } from '../../client/types.ts';
 import { isObject, textIn } from '../../state/is-object.ts';
 import { runningTurn, type SessionView } from '../../state/session-view.ts';
@@ -11,11 +11,11 @@ export interface Subagent {
   description: string;
   state: 'running' | 'done' | 'failed';
   background: boolean;
-  /** Of a failed one. */
+  /** Only for a failed one. */
   error: string | undefined;
 }
 
-/** Of each agent its newest run, in the order of their first. */
+/** The newest run of each agent, in the order of their first runs. */
 function newestRuns({ tasks }: TranscriptState): Map<string, TranscriptTask> {
   const runs = new Map<string, TranscriptTask>();
   for (const task of tasks.values()) if (task.kind === 'subagent' && task.agentId) runs.set(task.agentId, task);
@@ -27,7 +27,7 @@ export function shownSubagents({ main }: Pick<SessionView, 'main'>): Subagent[] 
   if (runs.size === 0) return [];
   const since = runningTurn(main)?.startedAt;
   return [...runs].flatMap(([id, { taskId, state, description, detached, error, endedAt = '' }]) => {
-    // The card of a swarm shows its members.
+    // The swarm's card displays its members.
     if (taskId === id) return [];
     if (state !== 'running' && (since === undefined || endedAt < since)) return [];
     const { input } = callOf(main, id) ?? {};
@@ -42,7 +42,7 @@ export function shownSubagents({ main }: Pick<SessionView, 'main'>): Subagent[] 
   });
 }
 
-/** The newest call that began the agent or let it go on. */
+/** The newest call that started or resumed the agent. */
 function callOf({ items }: TranscriptState, agentId: string): ToolFrame | undefined {
   const isCall = (frame: { kind: string }): frame is ToolFrame => frame.kind === 'tool';
   for (let at = items.length - 1; at >= 0; at -= 1) {

@@ -1,4 +1,4 @@
-/** How a call that starts a subagent is drawn: what it was told, and what it did. */
+/** View of a call that starts a subagent: its prompt and its conversation. */
 import { textOf, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
 
 export type TaskBody = { kind: 'task'; text: string; agents: readonly string[] };
@@ -6,7 +6,7 @@ export type TaskBody = { kind: 'task'; text: string; agents: readonly string[] }
 function summary(subject: string, text: string, agents: readonly string[] = []): ToolSummary {
   const body: TaskBody = { kind: 'task', text, agents };
   const drawn = { verb: 'Agent', subject, prose: true as const, body: text || agents.length ? body : undefined };
-  // The conversation ends with what the result repeats.
+  // The conversation already contains the result.
   return agents.length ? { ...drawn, output: 'on failure' } : drawn;
 }
 

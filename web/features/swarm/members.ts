@@ -1,28 +1,28 @@
-/** The members of a swarm as its card shows them, read from the transcript of their caller. */
+/** The members of a swarm for its card, read from the transcript of their caller. */
 import type { SessionView } from '../../state/session-view.ts';
 import type { NamedMember, SwarmBody } from './views.ts';
 
 export type MemberState = 'to come' | 'running' | 'waiting' | 'done' | 'failed' | 'aborted' | 'not started';
 
 export interface SwarmMember {
-  /** Once it has begun. */
+  /** Undefined until it has started. */
   agentId: string | undefined;
-  /** Its item, or that it goes on. */
+  /** Its item, or that it is resumed. */
   name: string;
   state: MemberState;
-  /** Why it waits or failed. */
+  /** The reason of a wait or a failure. */
   reason: string | undefined;
 }
 
 type Seen = Pick<SessionView, 'main' | 'agents'>;
 
-/** Longer names of tasks may have been cut. */
+/** Longer names of tasks may have been truncated. */
 const WHOLE_NAME_CHARS = 900;
 
 const isNamedAfter = (item: string, name: string | undefined) =>
   name !== undefined && (name === item || (name.length > WHOLE_NAME_CHARS && item.startsWith(name)));
 
-/** Which agent is which member. They begin in no certain order, but the task of each is named after its item. */
+/** Assigns agents to members. The order of their starts varies, but the task of each is named after its item. */
 function agentsOf({ agents, named }: SwarmBody, { main }: Seen): (string | undefined)[] {
   const free = new Set(agents);
   const take = (wanted: (agentId: string) => boolean) => {
@@ -39,7 +39,7 @@ function agentsOf({ agents, named }: SwarmBody, { main }: Seen): (string | undef
 
 const nameOf = (member: NamedMember) => ('item' in member ? member.item : `${member.agentId} goes on`);
 
-/** In the order in which the call names them. */
+/** In the order of the call's members. */
 export function membersOf(body: SwarmBody, view: Seen): SwarmMember[] {
   const agents = agentsOf(body, view);
   return body.named.map((member, at): SwarmMember => {
@@ -57,7 +57,7 @@ export function membersOf(body: SwarmBody, view: Seen): SwarmMember[] {
       case 'killed':
         return { agentId, name, state: 'aborted', reason: task.error };
       default: {
-        // Between the turn that the provider broke off and the one that goes on.
+        // Between the turn that the provider interrupted and the one that continues.
         const waits = task?.stateReason !== undefined && view.agents.get(agentId)?.meta.agent?.phase?.kind === 'ended';
         return { agentId, name, state: waits ? 'waiting' : 'running', reason: waits ? task.stateReason : undefined };
       }
@@ -67,7 +67,7 @@ export function membersOf(body: SwarmBody, view: Seen): SwarmMember[] {
 
 const ORDER: readonly MemberState[] = ['done', 'failed', 'aborted', 'running', 'waiting', 'to come', 'not started'];
 
-/** How many stand how. */
+/** Counts the members by state, as text. */
 export function countsOf(members: readonly SwarmMember[]): string {
   return ORDER.flatMap((state) => {
     const count = members.filter((member) => member.state === state).length;

@@ -1,19 +1,19 @@
-/** How a call that starts a swarm is drawn: its members, each with its state. */
+/** View of a call that starts a swarm: its members with their states. */
 import { textOf, type Args, type DrawnCall, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
 import { isObject } from '../../state/is-object.ts';
 
-/** One as the call names it: an agent that goes on, or an item that an agent is to work on. */
+/** A member as named by the call: an agent to resume, or an item for a new agent. */
 export type NamedMember = { agentId: string } | { item: string };
 
 export type SwarmBody = {
   kind: 'swarm';
-  /** Of members that have begun, in the order in which they did. */
+  /** Ids of started members, in the order of their starts. */
   agents: readonly string[];
   named: readonly NamedMember[];
   running: boolean;
 };
 
-/** Those that go on come first. */
+/** Resumed members precede new ones. */
 function membersIn({ items, resume_agent_ids: resumed }: Args): NamedMember[] {
   return [
     ...(isObject(resumed) ? Object.keys(resumed).map((agentId) => ({ agentId })) : []),
@@ -26,7 +26,7 @@ function swarm(args: Args, { agents = [], output }: DrawnCall): ToolSummary {
   const body: SwarmBody | undefined =
     named.length > 0 ? { kind: 'swarm', agents, named, running: output === undefined } : undefined;
   const drawn = { verb: 'Swarm', subject: textOf(args, 'description'), prose: true as const, body };
-  // The card says what the result repeats, once somebody has begun.
+  // As soon as a member has started, the card contains the result.
   return agents.length > 0 ? { ...drawn, opens: 'while running', output: 'on failure' } : drawn;
 }
 

@@ -1,9 +1,9 @@
-/** The calls about tasks, on top of the client's own. */
+/** REST calls about tasks. */
 import { ApiError } from '../../client/errors.ts';
 import type { Rest } from '../../client/rest.ts';
 import type { SessionTask } from '../../client/types.ts';
 
-/** It ended before it was stopped, or its session was unloaded meanwhile. */
+/** The task ended before it was stopped, or its session was unloaded. */
 const GONE = [40406, 40904];
 
 const pathOf = (sessionId: string) => `sessions/${encodeURIComponent(sessionId)}/tasks`;
@@ -12,7 +12,7 @@ const taskPath = ({ session_id, id }: SessionTask) => `${pathOf(session_id)}/${e
 export const listTasks = async (rest: Rest, sessionId: string): Promise<SessionTask[]> =>
   (await rest.request<{ items: SessionTask[] }>('GET', pathOf(sessionId))).items;
 
-/** The end of its output. */
+/** The tail of its output. */
 export async function readOutput(rest: Rest, task: SessionTask): Promise<string> {
   const read = await rest.request<SessionTask>('GET', taskPath(task), { query: { with_output: true } });
   return read.output_preview ?? '';

@@ -1,8 +1,8 @@
-/** Tasks of a session: when to read them again, and which of them a call of the conversation waits for. */
+/** Tasks of a session: when to re-read them, and which of them a call of the conversation waits for. */
 import type { SessionTask } from '../../client/types.ts';
 import { runningTurn, type SessionView } from '../../state/session-view.ts';
 
-/** Changes with what the transcript tells of the list; the list itself is read from the server, which alone has all of it. */
+/** Key that changes with the transcript's tasks; the complete list is read from the server. */
 export const taskChanges = ({ main }: Pick<SessionView, 'main'>): string =>
   [...main.tasks.values()].map(({ taskId, state, detached }) => `${taskId} ${state} ${detached}`).join('\n');
 
@@ -17,7 +17,7 @@ export const waitingCalls = ({ main }: Pick<SessionView, 'main'>): string[] =>
       : [],
   );
 
-/** Somebody waits for it, so it can be moved to the background. */
+/** Whether a call waits for the task, so that it can be moved to the background. */
 export const isWaitedFor = (task: SessionTask, view: Pick<SessionView, 'main'>): boolean =>
   task.status === 'running' &&
   task.parent_tool_call_id !== undefined &&
@@ -37,7 +37,7 @@ export const statusWord: Record<SessionTask['status'], string> = {
   cancelled: 'stopped',
 };
 
-/** How long it has run: `8 s`, `2 min`, `1 h 5 min`. */
+/** Run time so far: `8 s`, `2 min`, `1 h 5 min`. */
 export function duration({ started_at, completed_at }: SessionTask, now: number): string {
   const end = completed_at === undefined ? now : Date.parse(completed_at);
   const seconds = Math.max(0, Math.round((end - Date.parse(started_at)) / 1000));

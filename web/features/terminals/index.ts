@@ -1,7 +1,7 @@
 import { defineAsyncComponent } from 'vue';
 import type { Feature } from '../feature.ts';
 
-/** Loaded when somebody opens it: the emulator is as large as the rest of the page. */
+/** Loaded when its tab is first opened: the emulator is as large as the rest of the page. */
 const TerminalPanel = defineAsyncComponent(() => import('./TerminalPanel.vue'));
 
 export const terminals: Feature = {

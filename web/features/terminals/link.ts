@@ -1,48 +1,48 @@
 /**
- * A terminal over the page's socket: what was written so far and then all that comes, also after the line broke. Where
- * frames are missing it attaches again; a screen that cannot keep up lets the server drop what nobody could have read.
+ * A terminal over the page's socket: replays its output so far, then follows it, across reconnects. Reattaches when
+ * frames are missing. Backpressure: for a slow screen it detaches, so that the server drops output.
  */
 import { ApiError } from '../../client/errors.ts';
 import type { Socket } from '../../client/socket.ts';
 import type { Terminal, TerminalFrame } from '../../client/types.ts';
 
-/** Characters that a screen has not drawn yet: above the first it stops following, below the second it goes on. */
+/** Undrawn characters: the screen detaches above the high-water mark, and reattaches below the low-water mark. */
 const BEHIND_CHARS = 2_000_000;
 const CAUGHT_UP_CHARS = 100_000;
-/** Its session was unloaded, its server started anew. */
+/** The terminal's session was unloaded, or its server restarted. */
 const GONE = [40401, 40414];
 
-/** What is drawn on. */
+/** The drawing interface of a terminal emulator. */
 export interface Screen {
   readonly cols: number;
   readonly rows: number;
   /** Calls `drawn` when it has drawn the text. */
   write(text: string, drawn: () => void): void;
-  /** What was drawn does not go on with what comes next. */
+  /** Clears the screen before output that does not follow the drawn one. */
   clear(): void;
-  /** Somebody gave the terminal another size. */
+  /** Another client has resized the terminal. */
   resize(cols: number, rows: number): void;
 }
 
 export interface LinkEvents {
   exited(code: number | null): void;
-  /** The server knows it no more. */
+  /** The server does not have the terminal any more. */
   gone(): void;
   failed(error: unknown): void;
 }
 
 export interface TerminalLink {
   input(text: string): void;
-  /** What is drawn just now was drawn before: what the program asks in it has been answered. */
+  /** Whether replayed output is being drawn: its terminal queries have been answered before. */
   isReplaying(): boolean;
-  /** The screen has another size. */
+  /** Sends the screen's new size. */
   resized(): void;
   close(): void;
 }
 
 /**
- * Follows a terminal until `close()`. A new one is one that nobody has seen yet: what it asked of its screen so far is
- * answered; what is replayed later was answered then, or too late.
+ * Follows a terminal until `close()`. Terminal queries in the output of a new terminal (`isNew`) are answered; those in
+ * replayed output were answered by the first client, or are out of date.
  */
 export function followTerminal(
   socket: Socket,
@@ -57,9 +57,9 @@ export function followTerminal(
   let lastSeq = 0;
   /** Undrawn characters. */
   let behind = 0;
-  /** `away` takes no frames: what still comes was sent before the server knew. */
+  /** While `away`, frames are dropped: the server sent them before it processed the detach. */
   let state: 'away' | 'replay' | 'live' = 'away';
-  /** Waits for the screen. */
+  /** Detached until the screen has caught up. */
   let waiting = false;
   let sizesAsked = 0;
   let over = false;
@@ -82,7 +82,7 @@ export function followTerminal(
     }
   }
 
-  /** Stops following; goes on behind the last frame that was taken. */
+  /** Detaches; reattaching resumes after the last received frame. */
   async function attachAgain(): Promise<void> {
     state = 'away';
     try {
@@ -124,7 +124,7 @@ export function followTerminal(
       .finally(() => (sizesAsked -= 1));
   }
 
-  /** A program that fills the screen draws it anew when the size changes, and its size is back when it is attached. */
+  /** A full-screen program redraws itself when the size changes; attaching restores the size. */
   function redraw(): void {
     screen.clear();
     if (screen.rows > 1) sendSize(screen.rows - 1);
@@ -134,7 +134,7 @@ export function followTerminal(
     if (frame.terminal_id !== terminal_id || state === 'away') return;
     if (frame.type === 'terminal_output') output(frame.seq, frame.payload.data);
     else if (frame.type === 'terminal_exit') events.exited(frame.payload.exit_code);
-    // While own sizes are on their way, an earlier one must not win.
+    // While resize requests of this client are pending, an earlier size must not override them.
     else if (sizesAsked === 0) screen.resize(frame.payload.cols, frame.payload.rows);
   }
 

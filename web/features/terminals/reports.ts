@@ -1,6 +1,6 @@
 /**
- * What a program asks of its screen, and the screen answers as if it were typed: what it is, where the cursor stands,
- * its modes and colours.
+ * Terminal queries of a program, which the emulator answers as if typed: device attributes, cursor position, modes and
+ * colours.
  */
 import type { IParser } from '@xterm/xterm';
 
@@ -13,10 +13,10 @@ const CONTROLS = [
   { prefix: '?', intermediates: '$', final: 'p' },
 ];
 const STATUS_STRING = { intermediates: '$', final: 'q' };
-/** These also set a colour. */
+/** These sequences also set a colour. */
 const COLOURS = [4, 10, 11, 12];
 
-/** Leaves unanswered what is asked while `muted` says so. */
+/** Leaves queries unanswered while `muted` returns true. */
 export function muteReports(parser: IParser, muted: () => boolean): void {
   for (const control of CONTROLS) parser.registerCsiHandler(control, muted);
   parser.registerDcsHandler(STATUS_STRING, muted);

@@ -1,4 +1,4 @@
-/** The calls about terminals, on top of the client's own. */
+/** REST calls about terminals. */
 import type { Rest } from '../../client/rest.ts';
 import type { Terminal } from '../../client/types.ts';
 
@@ -7,7 +7,7 @@ const pathOf = (sessionId: string) => `sessions/${encodeURIComponent(sessionId)}
 export const listTerminals = async (rest: Rest, sessionId: string): Promise<Terminal[]> =>
   (await rest.request<{ items: Terminal[] }>('GET', pathOf(sessionId))).items;
 
-/** Starts one in the directory of the session. */
+/** Starts a terminal in the directory of the session. */
 export const createTerminal = (rest: Rest, sessionId: string): Promise<Terminal> =>
   rest.request('POST', pathOf(sessionId), { body: {} });
 

@@ -1,4 +1,4 @@
-/** The agent's todo list, and the calls that write and read it. */
+/** The agent's todo list, and views of the calls that write and read it. */
 import { type Args, type DrawnCall, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
 import type { SessionView } from '../../state/session-view.ts';
 import { outputText } from '../../state/tool-call.ts';
@@ -24,7 +24,7 @@ function todoOf(item: unknown): Todo | undefined {
   return typeof item.title === 'string' && status ? { title: item.title, status } : undefined;
 }
 
-/** The list in a result, whose lines read `[status] title`. */
+/** Parses the list in a result, whose lines read `[status] title`. */
 export function printedTodos(output: string): Todo[] {
   return output.split('\n').flatMap((line) => {
     const [, word, title = ''] = /^\s*\[(\w+)\] (.+)$/.exec(line) ?? [];
@@ -42,7 +42,7 @@ const isWrite = (call: Pick<DrawnCall, 'input'>) => writtenTodos(argsOf(call)) !
 const todosOf = (call: Pick<DrawnCall, 'input' | 'output'>): Todo[] =>
   writtenTodos(argsOf(call)) ?? printedTodos(outputText(call.output));
 
-/** What is being done, else how far it is. */
+/** The counts, and the current item or else the next one. */
 export function progressOf(todos: readonly Todo[]): { done: number; total: number; now: string | undefined } {
   const done = todos.filter(({ status }) => status === 'done').length;
   const now = todos.find(({ status }) => status === 'in_progress') ?? todos.find(({ status }) => status === 'pending');

@@ -1,17 +1,17 @@
-/** How pages and searches are drawn: what was found as a list of links, a page as its address and text. */
+/** Views of pages and searches: search results as a list of links, a page as its address and text. */
 import { textOf, type ToolViews } from '../../render/tool-view.ts';
 import { outputText } from '../../state/tool-call.ts';
 
 export interface FoundPage {
   title: string;
   url: string;
-  /** Site and date, as far as they are known. */
+  /** Site and date, where present. */
   from: string;
   snippet: string;
 }
 export type FoundBody = { kind: 'found'; pages: FoundPage[] };
 
-/** The pages in a result, whose blocks have a member a line; one without an address of the web is left out. */
+/** The pages in a result, whose blocks have one member in each line; blocks without a web address are omitted. */
 export function foundPages(output: string): FoundPage[] {
   return output.split('\n---\n').flatMap((block) => {
     const members = new Map(

@@ -1,4 +1,4 @@
-/** The tree of one session, kept true while it can be seen. */
+/** The file tree of one session, updated while it is visible. */
 import { shallowRef } from 'vue';
 import type { Rest } from '../../client/rest.ts';
 import { listDirectories } from './requests.ts';
@@ -6,15 +6,14 @@ import { ROOT, emptyTree, openDirectories, touched, withListed, withOpen } from 
 
 export type FileTree = ReturnType<typeof createFileTree>;
 
-/** Reads nothing before it is shown. */
 export function createFileTree(rest: Pick<Rest, 'request'>, sessionId: string, report: (error: unknown) => void) {
   const tree = shallowRef(emptyTree);
-  /** The directory itself could not be read. */
+  /** Whether the work directory itself could not be read. */
   const failed = shallowRef(false);
   let wanted = new Set<string>();
   let reading = false;
 
-  /** One request at a time; what is asked for meanwhile goes into the next. */
+  /** Coalesces concurrent calls: one request at a time; paths added meanwhile are read by the next. */
   async function read(paths: readonly string[]) {
     for (const path of paths) wanted.add(path);
     if (reading) return;

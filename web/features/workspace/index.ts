@@ -3,7 +3,7 @@ import type { Feature } from '../feature.ts';
 import FileFinder from './FileFinder.vue';
 import { FILES_PANEL } from './shown-file.ts';
 
-/** Loaded when somebody looks: a page that only talks does without. */
+/** Loaded when its tab is first opened: most pages do not need it. */
 const FilesPanel = defineAsyncComponent(() => import('./FilesPanel.vue'));
 
 export const workspace: Feature = {

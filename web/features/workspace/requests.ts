@@ -1,8 +1,8 @@
-/** The calls of the panel of files. */
+/** REST calls of the panel of files. */
 import type { Rest } from '../../client/rest.ts';
 import type { FileContent, FileHits, FileLists, GitDiff, GitStatusReply } from '../../client/types.ts';
 
-/** Entries of a directory that are shown. */
+/** Upper limit of displayed entries of a directory. */
 const LIST_LIMIT = 1000;
 /** Directories of one request. */
 const LIST_PATHS = 100;
@@ -14,7 +14,7 @@ type Calls = Pick<Rest, 'request'>;
 const act = <T>(rest: Calls, sessionId: string, action: string, body: object) =>
   rest.request<T>('POST', `sessions/${encodeURIComponent(sessionId)}/fs:${action}`, { body });
 
-/** Directories with the git marks of their entries; those that cannot be read are left out. */
+/** Lists directories with the git marks of their entries; unreadable ones are omitted. */
 export async function listDirectories(rest: Calls, sessionId: string, paths: readonly string[]) {
   const requests = [];
   for (let at = 0; at < paths.length; at += LIST_PATHS) {
@@ -41,7 +41,7 @@ export async function listDirectories(rest: Calls, sessionId: string, paths: rea
 export const readFile = (rest: Calls, sessionId: string, path: string, offset = 0) =>
   act<FileContent>(rest, sessionId, 'read', { path, offset, length: WINDOW_BYTES });
 
-/** A file as bytes, in base64; images are shown whole or not at all. */
+/** A file as bytes, in base64; images are displayed whole or not at all. */
 export const readWhole = (rest: Calls, sessionId: string, path: string) =>
   act<FileContent>(rest, sessionId, 'read', { path, length: WHOLE_BYTES, encoding: 'base64' });
 

@@ -1,4 +1,4 @@
-/** The file that the panel shows; anything on the page may choose it. */
+/** The file that the panel displays; any part of the page may set it. */
 import { shallowRef } from 'vue';
 import { useOpenPanel } from '../../stores/open-panel.ts';
 
@@ -12,7 +12,7 @@ export interface ShownFile {
 
 export const shownFile = shallowRef<ShownFile>();
 
-/** Opens the panel, too. */
+/** Also opens the panel. */
 export function showFile(file: ShownFile): void {
   shownFile.value = file;
   useOpenPanel().value = FILES_PANEL;

@@ -1,9 +1,9 @@
-/** The tree of a work directory as far as it was listed, and the lines that it is drawn as. */
+/** The listed part of a work directory's tree, and the rows that it is drawn as. */
 import type { FileEntry } from '../../client/types.ts';
 
 export interface Directory {
   entries: readonly FileEntry[];
-  /** There are more than were listed. */
+  /** Whether the directory has more entries than were listed. */
   cut: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface Row {
   depth: number;
   entry: FileEntry;
   open: boolean;
-  /** The last of a directory that has more than were listed. */
+  /** Whether it is the last listed entry of a directory that has more. */
   cut: boolean;
 }
 
@@ -26,7 +26,7 @@ export const emptyTree: Tree = { listed: new Map(), open: new Set([ROOT]) };
 
 export const parentOf = (path: string): string => /^(.+)\/[^/]+$/.exec(path)?.[1] ?? ROOT;
 
-/** Everything from the root down to a path, the path left out. */
+/** All directories from the root down to the path, without the path. */
 export function ancestorsOf(path: string): string[] {
   const found = [];
   for (let at = path; at !== ROOT;) {
@@ -46,7 +46,7 @@ export function rowsOf({ listed, open }: Tree, directory = ROOT, depth = 0): Row
   });
 }
 
-/** Directories that are drawn, or would be as soon as those above them are. */
+/** Directories that are drawn, or would be if those above them were open. */
 export const openDirectories = ({ open }: Tree): string[] => [...open];
 
 export function withOpen(tree: Tree, path: string, opened: boolean): Tree {
@@ -56,7 +56,7 @@ export function withOpen(tree: Tree, path: string, opened: boolean): Tree {
   return { ...tree, open };
 }
 
-/** After a listing of `asked`; what of it could not be read is no longer there. */
+/** Applies a listing of `asked`; a directory missing from `found` is treated as removed. */
 export function withListed(tree: Tree, asked: readonly string[], found: ReadonlyMap<string, Directory>): Tree {
   const listed = new Map(tree.listed);
   const open = new Set(tree.open);
@@ -71,7 +71,7 @@ export function withListed(tree: Tree, asked: readonly string[], found: Readonly
   return { listed, open };
 }
 
-/** Open directories that show something of these paths: an entry, or a git mark of what is below one. */
+/** Open directories that display an entry of these paths, or a git mark of one below. */
 export function touched({ open }: Tree, paths: readonly string[]): string[] {
   return [...new Set(paths.flatMap(ancestorsOf))].filter((path) => open.has(path));
 }

@@ -1,12 +1,12 @@
-/** Word of changed files of a session, over connections that come and go. */
+/** Notifications of changed files of a session, across reconnects. */
 import type { Client } from '../../client/client.ts';
 
-/** Each word makes the server ask git, so that a build that writes all the time is told of once in a while. */
+/** Throttle: each notification makes the server run git, and a build may write continuously. */
 const PAUSE_MS = 1000;
 
 /**
- * Calls back with the paths that changed, at once and then at most every second; undefined where they are too many to
- * tell, or where changes may have been missed. Ends with the returned function.
+ * Calls back with the changed paths, immediately and then at most once a second; undefined for too many paths, or when
+ * changes may have been missed. The returned function stops it.
  */
 export function watchFiles(
   { socket }: Pick<Client, 'socket'>,
@@ -35,7 +35,7 @@ export function watchFiles(
     changed(paths);
   }
 
-  // A line that broke is told of elsewhere, and what cannot be watched is still read anew with each turn.
+  // A broken connection is reported elsewhere, and files that cannot be watched are still re-read with each turn.
   const arm = () =>
     socket.request('watch_fs_add', watched).then(
       () => tell(undefined),
