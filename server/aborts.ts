@@ -1,6 +1,6 @@
-/** Waiting for what goes on by itself. */
+/** Waits for work that cannot be cancelled. */
 
-/** Settles with the work, or rejects with the signal's reason as soon as that fires. */
+/** Races a promise against an AbortSignal: rejects with the signal's reason on abort, but does not cancel the work. */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);

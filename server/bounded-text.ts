@@ -1,36 +1,36 @@
-/** Text with an upper limit: what the model is told must fit, and no character is cut in half. */
+/** Truncates text to limits of the model's context without splitting characters. */
 
 export const OUTPUT_MAX_CHARS = 50_000;
 export const OUTPUT_MAX_LINE_CHARS = 2000;
 export const TRUNCATION_MARKER = '[...truncated]';
 
 export interface OutputBuilder {
-  /** Adds text; may end in the middle of a line. */
+  /** Appends text; it may end in the middle of a line. */
   write(text: string): void;
-  /** Something was left out. */
+  /** True if text was omitted. */
   readonly truncated: boolean;
-  /** The text so far with the closing lines behind it, each on a line of its own. */
+  /** The text so far, followed by the closing lines, each on a separate line. */
   finish(closing?: readonly string[]): { output: string; truncated: boolean };
 }
 
-/** Cuts at a UTF-16 length without leaving half a surrogate pair. */
+/** Truncates to a length in UTF-16 units without splitting a surrogate pair. */
 export function cutText(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const last = text.charCodeAt(maxChars - 1);
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? maxChars - 1 : maxChars);
 }
 
-/** The longest beginning of the text that has at most so many bytes of UTF-8, without a part of a character. */
+/** The longest prefix of at most `maxBytes` bytes of UTF-8 that ends with a complete character. */
 export function cutBytes(text: string, maxBytes: number): string {
-  // No character takes more than three bytes a unit.
+  // One UTF-16 unit needs at most three bytes of UTF-8.
   if (text.length * 3 <= maxBytes) return text;
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(maxBytes));
   return text.slice(0, read);
 }
 
 /**
- * Keeps at most `OUTPUT_MAX_CHARS`, marker included; over-long lines are cut to `maxLineChars`, marker included
- * (`Infinity` switches that off). Memory stays bounded whatever is written.
+ * Creates a builder of at most `OUTPUT_MAX_CHARS`, marker included; long lines are truncated to `maxLineChars`, marker
+ * included (`Infinity`: no limit). Memory use is bounded for any input.
  */
 export function createOutputBuilder(maxLineChars = OUTPUT_MAX_LINE_CHARS): OutputBuilder {
   let body = '';
@@ -48,7 +48,7 @@ export function createOutputBuilder(maxLineChars = OUTPUT_MAX_LINE_CHARS): Outpu
     body = cutText(body, OUTPUT_MAX_CHARS - TRUNCATION_MARKER.length) + TRUNCATION_MARKER;
   }
 
-  /** One character over the limit is enough to know that the line is too long. */
+  /** Stores one character more than the limit, which is enough to detect a long line. */
   function extendLine(text: string): void {
     const room = Math.min(maxLineChars, OUTPUT_MAX_CHARS) + 1 - line.length;
     if (room > 0) line += text.slice(0, room);
@@ -80,8 +80,8 @@ export function createOutputBuilder(maxLineChars = OUTPUT_MAX_LINE_CHARS): Outpu
 }
 
 /**
- * The last bytes as whole characters, at most `maxBytes` of UTF-8; a character that is cut at either end is left out. What
- * is no UTF-8 reads as replacement characters, which count.
+ * The tail as text of at most `maxBytes` bytes of UTF-8; characters that are incomplete at either end are omitted.
+ * Invalid UTF-8 is decoded to replacement characters, whose bytes are counted.
  */
 export function tailText(bytes: Buffer, maxBytes: number): string {
   const tail = bytes.subarray(Math.max(0, bytes.length - maxBytes));
@@ -93,14 +93,14 @@ export function tailText(bytes: Buffer, maxBytes: number): string {
 
 const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** At most three bytes belong to a character that began before. */
+/** At most three continuation bytes belong to a character that starts before `from`. */
 function startOfCharacter(bytes: Buffer, from: number): number {
   let at = from;
   while (at < from + 3 && isContinuation(bytes[at])) at += 1;
   return at;
 }
 
-/** Behind the last character that is whole. */
+/** Offset after the last complete character. */
 function endOfCharacters(bytes: Buffer): number {
   let lead = bytes.length - 1;
   while (lead > bytes.length - 4 && isContinuation(bytes[lead])) lead -= 1;

@@ -1,19 +1,19 @@
-/** Long work in pieces: other requests get their turn between them. */
+/** Cooperative yielding: splits long synchronous work so that the event loop can serve other requests. */
 import { setImmediate } from 'node:timers/promises';
 
-/** Lets everything else that waits run once. */
+/** Yields to the event loop for one turn, in which pending I/O is handled. */
 export const breathe = (): Promise<void> => setImmediate();
 
-/** How long work may hold the event loop before it lets others in, in ms. */
+/** Time slice: maximum time in ms for which work may block the event loop before it yields. */
 const SLICE_MS = 8;
 
 export interface Pace {
-  /** Whether the slice is used up. */
+  /** True if the time slice is used up. */
   due(): boolean;
   rest(): Promise<void>;
 }
 
-/** For pieces that are too small to breathe after each. */
+/** Yields only when the time slice (8 ms) is used up, for chunks too small to yield after each. */
 export function createPace(): Pace {
   let started = performance.now();
   return {

@@ -1,15 +1,15 @@
-/** Time as sessions and their agents see it: the machine's, or that of a test, which moves it. */
+/** Time source of sessions and their agents: the machine's clock, or a test's, which the test controls. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
   /**
-   * Calls back once after so many milliseconds, be they more than one timer can wait; what it returns calls that off.
-   * Keeps no process alive.
+   * Calls back a single time after `ms`, which may exceed the maximum delay of a platform timer. Returns a cancel
+   * function. The timer is unreferenced, so it does not keep the process running.
    */
   setTimeout(callback: () => void, ms: number): () => void;
 }
 
-/** What a timer of the machine can wait for at most. */
+/** Maximum delay of a platform timer, in ms. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {

@@ -1,10 +1,10 @@
 import type { Logger } from '#server/logging/log.ts';
 
-/** What has been opened so far, to be closed in reverse order. */
+/** Stack of opened resources, closed in reverse order. */
 export interface Disposers {
-  /** Returns the part. */
+  /** Registers a resource and returns it. */
   add<Part extends { close(): unknown }>(part: Part): Part;
-  /** Closes everything, once; a part that fails does not keep the others open. */
+  /** Closes all resources; idempotent. If one fails, the error is logged and the others are still closed. */
   close(log: Logger): Promise<void>;
 }
 

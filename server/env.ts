@@ -1,4 +1,4 @@
-/** How a variable of the environment reads. */
+/** Parses environment variables. */
 
 type Env = NodeJS.ProcessEnv;
 
@@ -7,17 +7,17 @@ const WORDS = new Map([
   ...['0', 'false', 'no', 'off'].map((word) => [word, false] as const),
 ]);
 
-/** Trimmed; blank counts as not set. */
+/** Trimmed value; undefined for a blank one. */
 export function envText(env: Env, name: string): string | undefined {
   return env[name]?.trim() || undefined;
 }
 
-/** `1 true yes on`, `0 false no off`, any case; undefined for everything else. */
+/** `1 true yes on`, `0 false no off`, case-insensitive; undefined for any other value. */
 export function envBoolean(env: Env, name: string): boolean | undefined {
   return WORDS.get(envText(env, name)?.toLowerCase() ?? '');
 }
 
-/** Decimal digits only. */
+/** Accepts decimal digits only; undefined for any other value. */
 export function envInteger(env: Env, name: string): number | undefined {
   const text = envText(env, name);
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;

@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import { monotonicFactory } from 'ulid';
 
-/** Random bytes are fetched many at once: sixteen calls for each id cost more than the rest of a small request. */
+/** Pool of random bytes: sixteen calls of the generator per id would cost more than the rest of a small request. */
 const pool = new Uint8Array(4096);
 let used = pool.length;
 
@@ -13,5 +13,5 @@ function random(): number {
   return (pool[used++] ?? 0) / 256;
 }
 
-/** A new upper-case ULID; later ones sort after earlier ones. The factory matters: `ulid()` costs forty times more. */
+/** A new upper-case ULID; later ones sort after earlier ones. The factory is 40 times faster than `ulid()`. */
 export const newUlid: () => string = monotonicFactory(random);

@@ -1,14 +1,14 @@
 /**
- * JSON from outside: models, clients, hooks, MCP servers, providers. Code that walks or writes a parsed value recurses, and
- * overflows the stack at some thousand levels, so texts that nest deeper than a fixed limit are refused before they are
- * parsed.
+ * Parsing of JSON from outside: models, clients, hooks, MCP servers, providers. Code that traverses or serializes a
+ * parsed value recurses and overflows the stack at some thousand levels, so texts that nest deeper than a fixed limit
+ * are rejected before they are parsed.
  */
 import { z } from 'zod';
 
-/** Arrays and objects of a text from outside may nest this deep. */
+/** Maximum nesting of arrays and objects in a text from outside. */
 export const MAX_JSON_LEVELS = 200;
 
-/** The text nests arrays and objects deeper than `MAX_JSON_LEVELS`. */
+/** Thrown for a text that nests arrays and objects deeper than `MAX_JSON_LEVELS`. */
 export class JsonTooDeep extends Error {
   override readonly name = 'JsonTooDeep';
   constructor() {
@@ -16,7 +16,7 @@ export class JsonTooDeep extends Error {
   }
 }
 
-/** What replaces a value that is nested too deeply. */
+/** Replacement for a value that is nested too deeply. */
 const CLIPPED = '"…"';
 
 const QUOTE = 0x22;
@@ -31,18 +31,18 @@ function closingQuote(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let before = at - 1;
     while (text.charCodeAt(before) === BACKSLASH) before -= 1;
-    // An even number of backslashes escape each other.
+    // The quote is not escaped if the number of backslashes before it is even.
     if ((at - before) % 2 === 1) return at;
   }
   return text.length;
 }
 
 /**
- * Whether a JSON text nests deeper than `MAX_JSON_LEVELS`. Calls `onTooDeep` with the range of each value below the last
- * level that is allowed; without it, the search ends at the first one.
+ * True if a JSON text nests deeper than `MAX_JSON_LEVELS`. Calls `onTooDeep` with the range of each value below the
+ * last allowed level; without it the search stops at the first one.
  */
 function nestsTooDeeply(text: string, onTooDeep?: (start: number, end: number) => void): boolean {
-  // Each level takes an opening and a closing character.
+  // Each level needs an opening and a closing character, so shorter texts cannot exceed the limit.
   if (text.length <= 2 * MAX_JSON_LEVELS) return false;
   let found = false;
   let level = 0;
@@ -70,13 +70,13 @@ function nestsTooDeeply(text: string, onTooDeep?: (start: number, end: number) =
   return found;
 }
 
-/** The value of a JSON text. Throws `JsonTooDeep` before parsing, and `SyntaxError`. */
+/** Parses a JSON text. Throws `JsonTooDeep` before parsing, and `SyntaxError`. */
 export function parseJson(text: string): unknown {
   if (nestsTooDeeply(text)) throw new JsonTooDeep();
   return JSON.parse(text);
 }
 
-/** As `parseJson`; undefined for a text that is no JSON or is nested too deeply. */
+/** Like `parseJson`; undefined for a text that is not JSON or is nested too deeply. */
 export function tryParseJson(text: string): unknown {
   try {
     return parseJson(text);
@@ -85,7 +85,7 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
-/** The JSON text in which `"…"` replaces each value that is nested too deeply. */
+/** Replaces each value of the JSON text that is nested too deeply with `"…"`. */
 export function clipJson(text: string): string {
   const parts: string[] = [];
   let from = 0;
@@ -97,8 +97,8 @@ export function clipJson(text: string): string {
 }
 
 /**
- * The JSON text of a value that another program's JSON was parsed into. Below the first level that is not allowed `"…"`
- * replaces each value, so that the text of a value that is nested too deeply stays one that `parseJson` refuses.
+ * Serializes a value that was parsed from another program's JSON. Replaces each value below the first forbidden level
+ * with `"…"`; that level is retained, so that `parseJson` still rejects a text that was nested too deeply.
  */
 export function stringifyJson(value: object): string {
   const levels = new WeakMap<object, number>();
@@ -111,7 +111,7 @@ export function stringifyJson(value: object): string {
   });
 }
 
-/** JSON of another program as text, parsed; to be piped into the schema of its value. */
+/** Schema of a JSON text from another program; pipe it into the schema of the parsed value. */
 export const jsonText = z.string().transform((text, context): unknown => {
   const value = tryParseJson(text);
   if (value !== undefined) return value;
@@ -119,10 +119,10 @@ export const jsonText = z.string().transform((text, context): unknown => {
   return z.NEVER;
 });
 
-/** Whether the value is an object: no array, not null. */
+/** True for objects; false for arrays and null. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value when it is an object, so that a member can be asked for with `?.`. */
+/** The value if it is an object, for member access with `?.`. */
 export const asRecord = (value: unknown): Record<string, unknown> | undefined => (isRecord(value) ? value : undefined);

@@ -1,7 +1,7 @@
 /**
- * Memoizes a load: the first call starts it, all share it, and after a failure the next call starts it again. A module whose
- * file could not be opened is not loaded again even then: Node keeps the failure, which is why `utils/http/preload.ts`
- * loads ahead what matters.
+ * Memoizes an async load: concurrent calls share it, and after a failure the next call retries. A module whose file
+ * could not be opened cannot be retried, because Node caches the failure; therefore `utils/http/preload.ts` loads
+ * important modules ahead.
  */
 export function loadOnce<Loaded>(load: () => Promise<Loaded>): () => Promise<Loaded> {
   let loading: Promise<Loaded> | undefined;

@@ -1,4 +1,4 @@
-/** `make`, called once for each object; what it made is let go of with the object. */
+/** Memoizes `make` by object identity; entries are garbage-collected with their key. */
 export function oncePer<Key extends object, Made>(make: (key: Key) => Made): (key: Key) => Made {
   const made = new WeakMap<Key, { value: Made }>();
   return (key) => {

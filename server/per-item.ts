@@ -1,6 +1,6 @@
 /**
- * `make` for each item of a list that grows, such as a history told again with each request: lists that begin with the
- * same item share what was made for as far as they are the same. What was made is let go of with that item.
+ * Incremental map of a growing list, such as a history that is sent again with each request: caches the mapped prefix
+ * that two lists with the same first item have in common. Entries are garbage-collected with that item.
  */
 export function perItem<Item extends object, Made>(make: (item: Item) => Made): (items: readonly Item[]) => Made[] {
   const lists = new WeakMap<Item, { items: readonly Item[]; made: readonly Made[] }>();
@@ -19,7 +19,7 @@ export function perItem<Item extends object, Made>(make: (item: Item) => Made): 
   };
 }
 
-/** How many items two lists begin with that are the same. */
+/** Length of the common prefix of two lists. */
 export function commonLength<Item>(
   one: readonly Item[],
   other: readonly Item[],

@@ -1,2 +1,2 @@
-/** The IPv4 address where IPv6 contains it, as a socket that listens on `::` reports its peers; else the address. */
+/** Unwraps an IPv4-mapped IPv6 address, as sockets listening on `::` report IPv4 peers; others are unchanged. */
 export const plainAddress = (address: string): string => /^::ffff:([\d.]+)$/i.exec(address)?.[1] ?? address;

@@ -1,6 +1,6 @@
 /**
- * `work`, for many who ask at once: those who come while it runs share the next run. That one begins after they came, so
- * none of them is told of anything older.
+ * Coalesces concurrent calls: at most one run at a time; calls made during a run share the next one. That run starts
+ * after those calls, so none of them receives a stale result.
  */
 export function createSharedRun<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
@@ -15,6 +15,6 @@ export function createSharedRun<T>(work: () => Promise<T>): () => Promise<T> {
     return run;
   }
 
-  // A run that fails has failed for those who shared it.
+  // A failed run rejects for all callers that share it; the next run starts nevertheless.
   return () => (running ? (next ??= running.then(start, start)) : start());
 }

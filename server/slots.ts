@@ -1,7 +1,7 @@
-/** Work that takes much memory or many files: only so much of it at a time, the rest waits in its order. */
+/** FIFO concurrency limiter (semaphore) for work that needs much memory or many files. */
 
 export interface Slots {
-  /** Runs the work once there is room for it; the work must not wait for another slot. */
+  /** Runs the work when a permit is free; the work must not wait for another permit, which could deadlock. */
   run<T>(work: () => Promise<T>): Promise<T>;
 }
 
@@ -15,7 +15,7 @@ export function createSlots(limit: number): Slots {
       try {
         return await work();
       } finally {
-        // The slot goes from hand to hand, so that nobody overtakes.
+        // The permit is transferred directly to the next waiter, which guarantees FIFO order.
         const next = waiting.shift();
         if (next) next();
         else running -= 1;

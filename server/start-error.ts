@@ -1,13 +1,13 @@
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 
-/** A reason not to start that the user can mend: printed as one line on stderr, exit code 1. */
+/** A startup failure that the user can fix: printed as one line on stderr, exit code 1. */
 export class StartError extends Error {
   override readonly name = 'StartError';
 }
 
 const isSystemError = (error: Error) => 'syscall' in error;
 
-/** The text for people about an error that ended the start: one sentence for what they can mend, a stack for a defect. */
+/** Text for an error that aborted the start: one sentence for errors that users can fix, a stack trace for defects. */
 export function startFailureText(error: unknown): string {
   if (!(error instanceof Error)) return errorMessage(error);
   if (error instanceof StartError) return error.message;

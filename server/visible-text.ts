@@ -1,12 +1,12 @@
 /**
- * Hidden characters made visible in text that a person consents to. Server and page share it: the server's labels and
- * the page's cards contain the same escapes. Only displayed text passes through here, never what is run or stored.
+ * Escapes hidden characters in text that a person consents to. Shared by server and page, so that the server's labels
+ * and the page's cards contain the same escapes. Only for displayed text, never for text that is run or stored.
  */
 
-/** Characters that draw nothing, a blank, or reorder their surroundings; the space is excluded. */
+/** Characters that render as nothing or a blank, or that reorder their surroundings; excludes the space. */
 const HIDDEN = String.raw`(?! )[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}\u2800]`;
 
-/** Emoji sequences, and joiners between letters of scripts that need them, remain unmarked. */
+/** Emoji sequences, and joiners between letters of scripts that need them; they are not escaped. */
 const EMOJI = String.raw`\p{Extended_Pictographic}(?:[\uFE0E\uFE0F]|\p{Emoji_Modifier})?`;
 const SEQUENCES = String.raw`${EMOJI}(?:\u200D${EMOJI})*|[0-9#*]\uFE0F\u20E3`;
 const JOINED =
@@ -15,7 +15,7 @@ const JOINED =
     .map((script) => String.raw`(?<=[\p{Script=${script}}\p{M}])[\u200C\u200D](?=\p{Script=${script}})`)
     .join('|');
 
-/** `except` are hidden characters that remain, `lineEnd` and `folds` line ends and runs of them. */
+/** `except`: hidden characters that remain; `lineEnd` and `folds`: patterns of line ends and of runs of them. */
 const partsOf = (except: string, lineEnd: string, folds: string) =>
   new RegExp(
     String.raw`(?<keep>${SEQUENCES}|${JOINED})|(?<empty>${folds})|(?<lineEnd>${lineEnd})|(?<blanks>[ \t]{201,})|${except}(?<hidden>${HIDDEN})\k<hidden>*|(?<word>(?:(?!${HIDDEN})[\p{L}\p{M}\p{N}])+)`,
@@ -28,27 +28,27 @@ const HAS_LATIN = /\p{Script=Latin}/u;
 /** Letters of scripts that contain look-alikes of Latin letters. */
 const LOOK_ALIKES = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}]/gu;
 
-/** Greek letters that resemble no Latin one: `Δx`, `μs` and `kΩ` are no disguise. */
+/** Greek letters that resemble no Latin letter: `Δx`, `μs` and `kΩ` are not disguises. */
 const GREEK_SYMBOL = /^[ΓΔΘΛΞΠΣΦΨΩδζθλμξπφψ]$/u;
 
-/** Words whose letters, of a script other than Latin, all look like Latin ones; a single Greek letter is a symbol. */
+/** Words of another script whose letters all look Latin; a single Greek letter is treated as a symbol. */
 const DISGUISES = [
   { word: /^[\p{N}АВЕКМНОРСТУХЅІЈҮӀԌԚԜаеорсухѕіјүһӏԁԛԝ]+$/u, letter: /\p{Script=Cyrillic}/gu, fewest: 1 },
   { word: /^[\p{N}ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαγικνορσυϲϳ]+$/u, letter: /\p{Script=Greek}/gu, fewest: 2 },
 ];
 const WORD_BEFORE = /([\p{L}\p{M}\p{N}]+)[^\p{L}\p{M}\p{N}\n]*$/u;
 const WORD_AFTER = /^[^\p{L}\p{M}\p{N}\n]*([\p{L}\p{M}\p{N}]+)/u;
-/** How much text around a word is read, in UTF-16 units. */
+/** Length of the text around a word that is inspected, in UTF-16 units. */
 const AROUND = 40;
 
 const codeOf = (character: string) => `U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;
 
-/** Text with `mark` applied to each escape, such as `<U+2067>`, and to each fold, such as `<60 empty lines>`. */
+/** Applies `mark` to each escape, such as `<U+2067>`, and to each fold, such as `<60 empty lines>`. */
 export function visibleText(text: string, mark = (escape: string) => escape): string {
   return escaped(text, PARTS_OF_LINES, mark);
 }
 
-/** `visibleText` for text that is drawn as one line: line ends and tabs are escaped, too. */
+/** `visibleText` for text that is displayed on one line: line ends and tabs are escaped too. */
 export function visibleLine(text: string, mark = (escape: string) => escape): string {
   return escaped(text, PARTS_OF_LINE, mark);
 }
@@ -71,15 +71,15 @@ function escaped(text: string, parts: RegExp, mark: (escape: string) => string):
   });
 }
 
-/** The letters to mark in a word with Latin ones. */
+/** The letters to mark in a word that contains Latin letters. */
 function foreignLetters(word: string): RegExp | undefined {
   const [first, second] = word.match(LOOK_ALIKES) ?? [];
   return first !== undefined && second === undefined && GREEK_SYMBOL.test(first) ? undefined : LOOK_ALIKES;
 }
 
 /**
- * The letters to mark in a word without Latin ones that reads as a Latin word. Next to other words of its script it is
- * one of them, as the Russian `со` is, unless it is joined to Latin text, such as in a path or host.
+ * The letters to mark in a word without Latin letters that looks like a Latin word. Next to other words of its script
+ * it is genuine, as the Russian `со` is, unless it is joined to Latin text, as in a path or host.
  */
 function disguisedLetters(word: string, text: string, at: number): RegExp | undefined {
   const disguise = DISGUISES.find((one) => one.word.test(word));
