@@ -4,7 +4,7 @@ import type { ErrorName } from '#server/errors/catalogue.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { failure } from '#utils/http/reply.ts';
 
-/** What clients hold on to: a number keeps its meaning for ever. */
+/** Contract with clients: a number never changes its meaning. */
 const CONTRACT = `
   40001 validation.failed
   40003 provider.oauth_managed
@@ -79,17 +79,17 @@ const CONTRACT = `
 const names = Object.keys(errorCatalogue) as ErrorName[];
 
 describe('error catalogue', () => {
-  it('gives each name the number that clients know it by', () => {
+  it('assigns the contract’s number to each name', () => {
     const contract = CONTRACT.trim().split(/\s*\n\s*/);
     expect(names.map((name) => `${codeOf(name)} ${name}`)).toEqual(contract);
   });
 
-  it('has each number once', () => {
+  it('has no duplicate numbers', () => {
     const codes = names.map(codeOf);
     expect(new Set(codes).size).toBe(codes.length);
   });
 
-  it('gives a status of its own to what is refused before the endpoint, and to nothing else', () => {
+  it('has an HTTP status only for errors that are sent before the endpoint', () => {
     const statuses = names.flatMap((name) => {
       const { code, status } = errorEntry(name);
       return status === undefined ? [] : [[code, status]];
@@ -104,17 +104,17 @@ describe('error catalogue', () => {
 });
 
 describe('the envelope of a failure', () => {
-  it('takes number and status from the catalogue', () => {
+  it('has number and status of the catalogue', () => {
     const reply = failure(new ServiceError('route.not_found', 'Route GET:/x not found'), 'R');
     expect(reply).toMatchObject({ status: 404, code: 40400 });
     expect(reply.body).toBe('{"code":40400,"msg":"Route GET:/x not found","data":null,"request_id":"R"}');
   });
 
-  it('takes another status where the place of the failure says so', () => {
+  it('has another status if the caller overrides it', () => {
     expect(failure(new ServiceError('validation.failed', 'Malformed URL'), 'R', 400).status).toBe(400);
   });
 
-  it('carries data and details', () => {
+  it('contains data and details', () => {
     const error = new ServiceError('task.already_finished', 'x', {
       data: { cancelled: false },
       details: { current_status: 'failed' },

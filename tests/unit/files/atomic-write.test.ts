@@ -18,8 +18,8 @@ import { openIndex, sessionRow } from '../sessions/index-fixtures.ts';
 
 const inode = async (path: string) => (await stat(path)).ino;
 
-describe('what must last', () => {
-  it('has its directory synced after the rename; a cache has not', async () => {
+describe('durable writes', () => {
+  it('sync the directory after the rename; a cache does not', async () => {
     const home = await temporaryHome();
     const synced = await watchSyncs();
     await writeFileAtomic(join(home, 'cache'), '1');
@@ -28,7 +28,7 @@ describe('what must last', () => {
     expect(synced.slice(1)).toEqual([await inode(join(home, 'kept')), await inode(home)]);
   });
 
-  it('has the parents of new directories synced, and none of those that were there', async () => {
+  it('sync the parents of new directories, and no existing ones', async () => {
     const home = await temporaryHome();
     const synced = await watchSyncs();
     await makeDurableDirectory(home, join(home, 'a/b'));
@@ -38,7 +38,7 @@ describe('what must last', () => {
     expect((await stat(join(home, 'a/b'))).mode & 0o777).toBe(0o700);
   });
 
-  it('are not made where their base has gone', async () => {
+  it('fail if their base was removed', async () => {
     const home = await temporaryHome();
     const gone = join(home, 'gone');
     const making = [makeDurableDirectory(gone, join(gone, 'a')), fileDriver({ base: gone }).setItem?.('x', '1', {})];
@@ -46,7 +46,7 @@ describe('what must last', () => {
     expect(await readdir(home)).toEqual([]);
   });
 
-  it('is what documents are, also when they are removed', async () => {
+  it('are used for documents, also for their removal', async () => {
     const home = await temporaryHome();
     const driver = fileDriver({ base: home });
     await mkdir(join(home, 'd'));
@@ -59,7 +59,7 @@ describe('what must last', () => {
   });
 });
 
-it('the facts that only state.json holds last when they are written; what the journal has too may come later', async () => {
+it('state.json is durable after writing facts that only it has; facts of the journal may come later', async () => {
   const home = await temporaryHome();
   const dir = join(home, 'session');
   await mkdir(dir);
@@ -90,7 +90,7 @@ describe('writing through links', () => {
     expect((await readdir(join(home, 'dotfiles'))).sort()).toEqual(['real', 'second']);
   });
 
-  it('makes the target of a link to nothing, for its owner alone', async () => {
+  it('creates the target of a dangling link, with mode 0600', async () => {
     const home = await temporaryHome();
     await mkdir(join(home, 'dotfiles'));
     await symlink(join(home, 'dotfiles/real'), join(home, 'link'));
@@ -107,7 +107,7 @@ describe('writing through links', () => {
     expect((await stat(join(home, 'open'))).mode & 0o777).toBe(0o666);
   });
 
-  it('says that links go round', async () => {
+  it('rejects a loop of links', async () => {
     const home = await temporaryHome();
     await symlink('b', join(home, 'a'));
     await symlink('a', join(home, 'b'));

@@ -22,7 +22,7 @@ describe('entryGlobs', () => {
     for (const path of others) expect([path, globs(pattern)?.matches(path, false)]).toEqual([path, false]);
   });
 
-  it('asks for directories with a final slash', () => {
+  it('matches only directories with a final slash', () => {
     expect(globs('build/')?.matches('x/build', true)).toBe(true);
     expect(globs('build/')?.matches('build', false)).toBe(false);
     expect(globs('x/build/')?.matches('x/build', true)).toBe(true);
@@ -38,7 +38,7 @@ describe('entryGlobs', () => {
     for (const path of others) expect([path, globs(pattern)?.reachBelow(path)]).toEqual([path, false]);
   });
 
-  it('names the pattern that makes no sense', () => {
+  it('names the invalid pattern', () => {
     for (const pattern of ['', '/', '[a', 'a{b,c', 'x\\', '[z-a]', '{a,b}'.repeat(9)]) {
       expect(() => globs('ok', pattern)).toThrow(/^globs\.1: invalid glob: /);
     }

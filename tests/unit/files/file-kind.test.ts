@@ -7,7 +7,7 @@ import { temporaryHome } from '#support/temporary-home.ts';
 const rejecting = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }));
 
 describe('a directory', () => {
-  test('what is wrong with it', async () => {
+  test('its faults', async () => {
     const home = await temporaryHome();
     await mkdir(join(home, 'd'));
     await writeFile(join(home, 'f'), '');

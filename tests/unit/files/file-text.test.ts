@@ -1,4 +1,4 @@
-/** What is text, in which encoding, and where characters end. */
+/** Detection of text and its encoding, and the ends of characters. */
 import { describe, expect, it } from 'vitest';
 import { characterEnd, fileEncoding, LEGACY_SAMPLE_BYTES, toUtf8 } from '#server/files/file-text.ts';
 
@@ -67,7 +67,7 @@ describe('fileEncoding', () => {
 });
 
 describe('toUtf8', () => {
-  it('keeps characters whole that lie across its pieces, and drops the mark', async () => {
+  it('keeps characters that cross chunk boundaries whole, and drops the byte order mark', async () => {
     const content = `\uFEFFx${'\u{1F600}'.repeat(200_000)}`;
     const utf8 = await toUtf8(Buffer.from(content, 'utf16le'), 'utf-16le');
     expect(utf8.equals(Buffer.from(content.slice(1)))).toBe(true);
@@ -88,7 +88,7 @@ describe('characterEnd', () => {
     [10, 10],
   ])('moves %i to %i', (at, end) => expect(characterEnd(sample, at)).toBe(end));
 
-  it('passes over no more of what is no UTF-8 than a character could hold', () => {
+  it('skips at most the bytes of one character if they are not UTF-8', () => {
     expect(characterEnd(bytes(0x80, 0x80, 0x80, 0x80), 2)).toBe(2);
     expect(characterEnd(bytes(0xe4, 0x61), 1)).toBe(1);
     expect(characterEnd(bytes(0xe4, 0x80, 0x61), 1)).toBe(2);

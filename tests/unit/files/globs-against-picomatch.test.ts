@@ -1,9 +1,9 @@
-/** The path dialect is picomatch's without extended globs: the same answers, in bounded time. */
+/** The path dialect is picomatch's without extended globs: the same results, in bounded time. */
 import picomatch from 'picomatch';
 import { expect, test } from 'vitest';
 import { fileGlob, pathGlob } from '#server/files/globs.ts';
 
-/** A small generator with a fixed seed, so that a failure can be seen again. */
+/** Random numbers with a fixed seed, so that a failure is reproducible. */
 function generator(seed: number) {
   let state = seed;
   const next = (below: number) => {
@@ -29,7 +29,7 @@ test('random patterns on random paths', () => {
   for (let round = 0; round < 800; round++) {
     const root = pick(['', '/', '/w/']);
     const pattern = root + Array.from({ length: 1 + next(3) }, patternSegment).join('/');
-    // There picomatch lets the stars stand for one directory at least.
+    // There the stars of picomatch match one directory at least.
     if (pattern.startsWith('/**')) continue;
     const [file, path] = [fileGlob(pattern), pathGlob(pattern)];
     const theirFile = picomatch(pattern, { dot: true, noextglob: true });

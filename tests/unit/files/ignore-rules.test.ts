@@ -1,4 +1,4 @@
-/** Lists and ripgrep see the same files of every tree. */
+/** Lists and ripgrep find the same files in every tree. */
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -42,20 +42,20 @@ async function foundByRipgrep({ work, env, inRepository }: GrownTree): Promise<s
 }
 
 describe.each(ignoreTrees)('$name', (tree) => {
-  it('is listed so', async () => {
+  it('is what a list returns', async () => {
     const grown = await growIgnoreTree(tree);
     expect(await listed(grown)).toEqual(grown.seen);
     expect((await topOf(grown.work)) !== undefined).toBe(grown.inRepository);
   });
 
-  it('is what ripgrep sees', async () => {
+  it('is what ripgrep returns', async () => {
     const grown = await growIgnoreTree(tree);
     expect(await foundByRipgrep(grown)).toEqual(grown.seen);
   });
 });
 
 describe('hostile ignore files', () => {
-  it('are matched in a time that does not explode', () => {
+  it('are matched in bounded time', () => {
     const rules = parseIgnoreFile(`${'*a'.repeat(40)}b\n${'**/a/'.repeat(40)}b\n`.repeat(50));
     const started = performance.now();
     for (let round = 0; round < 20; round++) {
@@ -64,7 +64,7 @@ describe('hostile ignore files', () => {
     expect(performance.now() - started).toBeLessThan(30_000);
   });
 
-  it('that are pipes hold nothing up', async () => {
+  it('that are pipes do not block', async () => {
     const root = await temporaryHome();
     await promisify(execFile)('mkfifo', [join(root, '.gitignore'), join(root, '.ignore')]);
     await mkdir(join(root, '.git/info'), { recursive: true });

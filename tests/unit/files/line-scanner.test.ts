@@ -18,7 +18,7 @@ test.each([
   expect(scan(pieces)).toMatchObject({ endings, total });
 });
 
-test('a line is kept up to the limit, whatever pieces it comes in', () => {
+test('a line is truncated to the limit, for any chunks', () => {
   const whole = { number: 1, text: '12345', cut: false };
   expect(scan(['123', '45\n', '1234', '56']).lines).toEqual([whole, { number: 2, text: '12345', cut: true }]);
 });

@@ -26,7 +26,7 @@ test.each([
   expect(sniffImage(bytes(head))).toBe(accepted ? type : undefined);
 });
 
-test('unsupported types are told by the extension of a URL', () => {
+test('unsupported types are detected by the extension of a URL', () => {
   expect(unsupportedImageUrl('https://x/a.SVG?b=.png#c')).toBe('image/svg+xml');
   expect(unsupportedImageUrl('https://x/a.png?b=.svg')).toBeUndefined();
   expect(unsupportedImageUrl('data:image/svg+xml;base64,AA.svg')).toBeUndefined();

@@ -1,4 +1,4 @@
-/** Where the path to a missing entry leads: it is refused outside the work directory as an existing entry is. */
+/** A path to a missing entry is refused outside the work directory, like one to an existing entry. */
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -49,7 +49,7 @@ describe('a path inside', () => {
     await check(path);
   });
 
-  it('that is too long is refused as such', async () => {
+  it('that is too long has a specific error', async () => {
     for (const path of ['x'.repeat(300), `inside/${'x/'.repeat(3000)}x`]) {
       await expect(open(path)).rejects.toMatchObject({ code: 'ENAMETOOLONG' });
       await expect(check(path)).rejects.toMatchObject({ code: 'ENAMETOOLONG' });

@@ -27,7 +27,7 @@ describe('resolving', () => {
     expect((await resolveTarget(join(space.root, 'x'), space.environment)).path).toBe(join(space.root, 'x'));
   });
 
-  test('a relative path may lead into an additional directory or a skill folder', async () => {
+  test('allows a relative path into an additional directory or a skill folder', async () => {
     const environment = {
       ...space.environment,
       additionalDirs: async () => [join(space.root, 'more')],
@@ -38,7 +38,7 @@ describe('resolving', () => {
     await expect(resolveTarget('../moreover/x', environment)).rejects.toThrow('outside');
   });
 
-  test('a link out of the workspace is seen, also below a missing folder and when its target is missing', async () => {
+  test('detects a link out of the workspace, also below a missing folder and with a missing target', async () => {
     await mkdir(join(space.root, 'out'));
     await symlink(join(space.root, 'out'), space.path('link'));
     await symlink(join(space.root, 'nowhere'), space.path('dangling'));
@@ -49,7 +49,7 @@ describe('resolving', () => {
     expect((await resolveTarget(space.path('link/new'), space.environment)).real).toBe(join(space.root, 'out/new'));
   });
 
-  test('a link cycle is an error, not a hang', async () => {
+  test('rejects a link cycle instead of looping', async () => {
     await symlink('b', space.path('a'));
     await symlink('a', space.path('b'));
     await expect(resolveTarget('a', space.environment)).rejects.toThrow('Cannot resolve');
@@ -61,11 +61,11 @@ describe('resolving', () => {
     expect((await resolveTarget('x', environment)).real).toBe(space.path('x'));
   });
 
-  test('a NUL character is refused', async () => {
+  test('refuses a NUL character', async () => {
     await expect(resolveTarget('a\0b', space.environment)).rejects.toThrow('NUL');
   });
 
-  test('a file in place of a folder counts as the nearest ancestor', async () => {
+  test('treats a file instead of a folder as the nearest ancestor', async () => {
     await writeFile(space.path('file'), '');
     expect(await realPath(space.path('file/below'))).toBe(space.path('file/below'));
   });
@@ -77,7 +77,7 @@ describe('resolving', () => {
     expect(() => fromWindowsForm('C:x')).toThrow('drive');
   });
 
-  test('inside is by whole segments', () => {
+  test('isInside compares whole segments', () => {
     expect(isInside('/a/b', '/a/b')).toBe(true);
     expect(isInside('/a/b/c', '/a/b')).toBe(true);
     expect(isInside('/a/..x', '/a')).toBe(true);
@@ -87,7 +87,7 @@ describe('resolving', () => {
 });
 
 describe('sensitive files', () => {
-  test('are refused by either name of a link', async () => {
+  test('are refused by both names of a link', async () => {
     await writeFile(space.path('.env'), 'SECRET=1');
     await symlink('.env', space.path('innocent'));
     await writeFile(space.path('plain'), '');

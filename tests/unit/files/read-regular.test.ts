@@ -12,7 +12,7 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 const at = (name: string) => join(dir, name);
 const text = async (...args: Parameters<typeof readRegular>) => Buffer.from(await readRegular(...args)).toString();
 
-it('reads a file up to the bound', async () => {
+it('reads a file up to the limit', async () => {
   await writeFile(at('a'), 'x'.repeat(100));
   expect(await text(at('a'), { maxBytes: 100 })).toBe('x'.repeat(100));
   await expect(readRegular(at('a'), { maxBytes: 99 })).rejects.toThrow('is larger than 99 bytes');
@@ -25,7 +25,7 @@ it.runIf(process.platform === 'linux')('counts the bytes of files whose size is 
   await expect(readRegular('/proc/self/status', { maxBytes: 100 })).rejects.toThrow('is larger than 100 bytes');
 });
 
-it('refuses pipes, devices, directories and links to them without waiting', async () => {
+it('refuses pipes, devices, directories and links to them without blocking', async () => {
   execFileSync('mkfifo', [at('pipe')]);
   await symlink('/dev/zero', at('endless'));
   await mkdir(at('folder'));
@@ -35,14 +35,14 @@ it('refuses pipes, devices, directories and links to them without waiting', asyn
   await expect(readRegular(at('folder'), { maxBytes: 10 })).rejects.toThrow(UnsuitableFile);
 });
 
-it('does not read a sparse file above the bound', async () => {
+it('does not read a sparse file above the limit', async () => {
   await writeFile(at('sparse'), '');
   await truncate(at('sparse'), 2 ** 40);
   await expect(readRegular(at('sparse'), { maxBytes: 1024 })).rejects.toThrow('is larger than 1024 bytes');
 });
 
-describe('what may be read', () => {
-  it('is decided by the real path, links resolved', async () => {
+describe('admission', () => {
+  it('receives the real path, links resolved', async () => {
     await writeFile(at('target'), 'secret');
     await symlink('target', at('link'));
     const seen: string[] = [];
@@ -74,7 +74,7 @@ describe('what may be read', () => {
       await writeFile(at('secret'), 'secret');
       await symlink('secret', at('link'));
       await symlink('harmless', at('other'));
-      // The kind of the opened file is asked for between the opening and the check.
+      // The test swaps the path while the opened file's stats are read, which is between the opening and the check.
       const opened = await open(at('harmless'));
       const prototype = Object.getPrototypeOf(opened) as FileHandle;
       await opened.close();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { newestFirst } from '#server/files/search-scope.ts';
 
-/** Files whose names are their times; others have vanished. */
+/** Files named by their times; files of other names were removed. */
 function dated() {
   let stats = 0;
   const stat = async (path: string) => {
@@ -13,7 +13,7 @@ function dated() {
   return { runtime: { stat }, count: () => stats };
 }
 
-test('newest first, in steps; what has vanished is left out', async () => {
+test('newest first, in steps; omits files that were removed', async () => {
   const { runtime } = dated();
   const order = (stepMs: number) =>
     newestFirst('/d', ['5', '12', 'gone', '30', '11'], { runtime, stepMs, signal: new AbortController().signal });
@@ -21,7 +21,7 @@ test('newest first, in steps; what has vanished is left out', async () => {
   expect(await order(10)).toEqual({ names: ['30', '11', '12', '5'], undated: 0 });
 });
 
-test('only so many files are asked for their age', async () => {
+test('reads the age of a limited number of files', async () => {
   const { runtime, count } = dated();
   const names = Array.from({ length: 500 }, (_, index) => String(index));
   const { signal } = new AbortController();
@@ -29,7 +29,7 @@ test('only so many files are asked for their age', async () => {
   expect([found.names.length, found.names[0], found.undated, count()]).toEqual([500, '99', 400, 100]);
 });
 
-test('an abort ends it', async () => {
+test('rejects on an abort', async () => {
   const stop = new AbortController();
   const { runtime, count } = dated();
   const names = Array.from({ length: 500 }, (_, index) => String(index));

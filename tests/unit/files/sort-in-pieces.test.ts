@@ -10,7 +10,7 @@ it.each([0, 1, 499, 500, 501, 1500, 5003])('sorts %i items as a plain sort does'
   expect(await sortInPieces(items, byValue)).toEqual(items.toSorted(byValue));
 });
 
-it('keeps equal items in their order', async () => {
+it('is stable', async () => {
   const items = numbers(3000).map((value, place) => ({ key: value % 3, place }));
   const sorted = await sortInPieces(items, (a, b) => a.key - b.key);
   expect(sorted).toEqual(items.toSorted((a, b) => a.key - b.key));

@@ -10,7 +10,7 @@ let settings: ImageSettings = {};
 const images = createImages({ settings: () => settings });
 const fit = (bytes: Uint8Array, maxBytes?: number) => images.fit(async () => bytes, maxBytes);
 
-/** What became of it, in a word or in the new size. */
+/** The result as an obstacle, or as the new size. */
 function outcome(fitted: Fitted | undefined): string {
   if (!fitted) return 'no image';
   const { smaller, obstacle } = fitted;
@@ -18,7 +18,7 @@ function outcome(fitted: Fitted | undefined): string {
   return obstacle ?? 'unchanged';
 }
 
-/** Red, green above; blue, white below. */
+/** Test image: red and green above, blue and white below. */
 const corners = (width: number, height: number) => {
   const data = Buffer.alloc(width * height * 3);
   for (let y = 0; y < height; y += 1) {
@@ -34,7 +34,7 @@ const corners = (width: number, height: number) => {
 };
 const names: Record<string, string> = { '1,0,0': 'red', '0,1,0': 'green', '0,0,1': 'blue', '1,1,1': 'white' };
 
-/** The colours of its corners, clockwise from the first. */
+/** Colours of the corners, clockwise from the top left. */
 async function colours(bytes: Uint8Array): Promise<string> {
   const { data, info } = await sharp(bytes).raw().toBuffer({ resolveWithObject: true });
   const at = (x: number, y: number) => {
@@ -60,7 +60,7 @@ describe('the ladder', () => {
     expect(steps(rungs)).toEqual(expected);
   });
 
-  it('ends at the first rung that fits, or at the smallest', async () => {
+  it('stops at the first rung that fits, or returns the smallest', async () => {
     const noise = noisyPng(700, 500);
     expect(outcome(await fit(noise, 700_000))).toBe('image/png 512x366');
     expect(outcome(await fit(noise, 100_000))).toMatch(/^image\/jpeg 512x366$/);
@@ -70,7 +70,7 @@ describe('the ladder', () => {
     expect(outcome(await fit(photograph, 200_000))).toBe('image/jpeg 700x500');
   });
 
-  it('keeps what is small enough, and what would save nothing', async () => {
+  it('returns the original if it is small enough or scaling would save no bytes', async () => {
     const exact = blankPng(2000, 10);
     expect(await fit(exact)).toEqual({
       original: { data: exact, type: 'image/png', size: { width: 2000, height: 10 } },
@@ -78,7 +78,7 @@ describe('the ladder', () => {
     expect(outcome(await fit(PIXEL, 10))).toBe('unchanged');
   });
 
-  it('goes by the settings', async () => {
+  it('applies the settings', async () => {
     settings = { maxEdgePx: 100, readByteBudget: 7 };
     expect(outcome(await fit(blankPng(200, 50)))).toBe('image/png 100x25');
     expect(images.readByteBudget()).toBe(7);
@@ -86,13 +86,13 @@ describe('the ladder', () => {
     expect(images.readByteBudget()).toBe(262_144);
   });
 
-  it('what is transparent becomes white where it becomes a photograph', async () => {
+  it('turns transparent pixels white in a JPEG', async () => {
     const clear = { data: Buffer.alloc(40 * 40 * 4), width: 40, height: 40, channels: 4 as const };
     expect(await colours(await encodeJpeg(clear, 80))).toBe('white white white white');
   });
 });
 
-describe('the way up of a photograph', () => {
+describe('the orientation of a photograph', () => {
   beforeAll(() => void (settings = { maxEdgePx: 100 }));
   afterAll(() => void (settings = {}));
   it.each([
@@ -111,7 +111,7 @@ describe('the way up of a photograph', () => {
     expect(original?.size).toEqual(turned ? { width: 120, height: 240 } : { width: 240, height: 120 });
     expect(smaller?.size).toEqual(turned ? { width: 50, height: 100 } : { width: 100, height: 50 });
     expect(smaller && (await colours(smaller.data))).toBe(expected);
-    // A region is one of the image as it is shown.
+    // A region refers to the image with its orientation applied.
     const { width, height } = original?.size ?? expect.unreachable();
     const region = { x: width / 2, y: height / 2, width, height };
     const cut = await images.crop(async () => photograph, region);
@@ -121,7 +121,7 @@ describe('the way up of a photograph', () => {
   });
 });
 
-describe('files from anywhere', () => {
+describe('untrusted files', () => {
   let whole: Buffer;
   let photograph: Buffer;
   const made = new Map<string, Buffer>();
@@ -210,7 +210,7 @@ describe('files from anywhere', () => {
       17,
       1,
     ]);
-  /** A whole WebP file of one lossless frame that says it is so large. */
+  /** A complete WebP file of one lossless frame with that size in its header. */
   const webpHead = (width: number, height: number) => {
     const bits = Buffer.alloc(5);
     bits[0] = 0x2f;
@@ -279,7 +279,7 @@ describe('files from anywhere', () => {
     expect(given.subarray(0, 100)).toEqual(before);
   });
 
-  it('a PNG with any one byte changed is an image or is damaged', async () => {
+  it('a PNG with any single byte changed is an image or is damaged', async () => {
     const small = await corners(60, 40).png().toBuffer();
     for (let at = 8; at < small.length; at += 3) {
       const broken = Buffer.from(small);
@@ -290,7 +290,7 @@ describe('files from anywhere', () => {
     }
   });
 
-  it('an image behind one that cannot be read is made smaller all the same', async () => {
+  it('an image queued after one that cannot be read is scaled down nevertheless', async () => {
     const failing = images.fit(() => Promise.reject(new Error('gone')));
     const next = fit(whole);
     await expect(failing).rejects.toThrow('gone');
@@ -322,7 +322,7 @@ describe('a region', () => {
     await expect(crop(wide, wanted)).rejects.toThrow('begins outside the image, which is 3000x400 pixels');
   });
 
-  it('has all its pixels when it is to be exact, or is refused', async () => {
+  it('has all its pixels with `exact`, or is refused', async () => {
     expect((await crop(wide, [0, 0, 3000, 400], true))?.smaller.size).toEqual({ width: 3000, height: 400 });
     await expect(crop(noisyPng(1400, 1000), [0, 0, 1400, 1000], true)).rejects.toThrow('Ask for a smaller one');
     await expect(crop(blankPng(4001, 4000), [0, 0, 4001, 4000], true)).rejects.toThrow('Ask for a smaller one');

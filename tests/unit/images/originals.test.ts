@@ -14,7 +14,7 @@ const png = (text: string) => ({ data: Buffer.from(text), type: 'image/png' });
 const nameOf = (text: string) => `${createHash('sha256').update(text).digest('hex').slice(0, 32)}.png`;
 const kept = () => readdir(join(dir, 'media-originals')).catch(() => []);
 
-test('an original is kept under the hash of its bytes, equal ones once', async () => {
+test('stores an original under the hash of its bytes, equal ones as one file', async () => {
   const written: string[] = [];
   const path = await keepOriginal(dir, png('one'), { written });
   expect(path).toBe(join(dir, 'media-originals', nameOf('one')));
@@ -24,7 +24,7 @@ test('an original is kept under the hash of its bytes, equal ones once', async (
   expect(written).toEqual([path]);
 });
 
-test('the oldest go where there is no room, those used again later, the new one never', async () => {
+test('evicts the oldest above the limit, reused ones later, the new one never', async () => {
   const old = new Date(Date.now() - 100_000);
   for (const text of ['first', 'again', 'third']) {
     const path = (await keepOriginal(dir, png(text))) ?? expect.unreachable();
@@ -37,7 +37,7 @@ test('the oldest go where there is no room, those used again later, the new one 
   expect(await kept()).toEqual([nameOf('a long one')]);
 });
 
-test('a folder that takes none is replaced by one of the process', async () => {
+test('uses a folder of the process if the session’s cannot be written', async () => {
   await mkdir(dir, { recursive: true });
   await writeFile(join(dir, 'media-originals'), 'a file');
   const path = (await keepOriginal(dir, png('one'))) ?? expect.unreachable();
@@ -46,7 +46,7 @@ test('a folder that takes none is replaced by one of the process', async () => {
   await rm(dirname(path), { recursive: true });
 });
 
-test('the caption says what was made of it', () => {
+test('the caption describes the scaling', () => {
   const original = { ...png('12345'), size: { width: 3000, height: 1500 } };
   const smaller = { data: Buffer.from('123'), type: 'image/jpeg' as const, size: { width: 2000, height: 1000 } };
   expect(caption({ original, smaller }, '/x/y.png')).toBe(

@@ -1,4 +1,4 @@
-/** Which line goes to which log file. */
+/** The log files that a line is written to. */
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -20,7 +20,7 @@ async function setUp(env: NodeJS.ProcessEnv = {}, outputLevel: LogLevel = 'silen
   return { home, session, homeLog, log, close, kept, printed: () => messages(printed.join('')) };
 }
 
-it('keeps info and above, whatever the output shows', async () => {
+it('writes info and above, independent of the output’s level', async () => {
   const { home, log, close, kept, printed } = await setUp({}, 'error');
   log.debug('a');
   log.info('b');
@@ -47,7 +47,7 @@ it('writes nothing when silent', async () => {
   expect(await readdir(home)).toEqual(['session']);
 });
 
-it('gives a session its lines, as they are', async () => {
+it('writes a session’s lines to its file, unmodified', async () => {
   const { home, session, homeLog, log, close, kept } = await setUp();
   homeLog.warn('of the server', { sessionId: 'known' });
   log.warn('of the session', { sessionId: 'known', err: new Error('why') });
@@ -65,7 +65,7 @@ it('gives a session its lines, as they are', async () => {
   });
 });
 
-it('has limits of its own for both kinds of files', async () => {
+it('has separate limits for both kinds of files', async () => {
   const { home, session, log, close } = await setUp({
     SERVICE_LOG_GLOBAL_MAX_BYTES: '300',
     SERVICE_LOG_GLOBAL_FILES: '4',
@@ -80,9 +80,9 @@ it('has limits of its own for both kinds of files', async () => {
   expect(await files(session)).toEqual([0, 1].map(named));
 });
 
-it('reports on the output when the files cannot be written', async () => {
+it('logs to the output when the files cannot be written', async () => {
   const { home, log, close, printed } = await setUp({}, 'warn');
-  // A file where the folder should be.
+  // A file at the path of the folder.
   await writeFile(join(home, 'logs'), '');
   log.warn('one');
   log.warn('two');

@@ -1,4 +1,4 @@
-/** Log files: what is kept, in which order, and what happens when it cannot be. */
+/** Log files: retention, order, and failed writes. */
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -29,7 +29,7 @@ async function setUp({ maxBytes = 30, files = 3, ...options }: Partial<LogTarget
 }
 
 describe('log files', () => {
-  it('are made at the first line, for their owner alone', async () => {
+  it('are created with the first line, with mode 0600', async () => {
     const { home, log, target, read } = await setUp();
     expect(await readdir(home)).toEqual([]);
     log.write(target, 'one\n');
@@ -40,7 +40,7 @@ describe('log files', () => {
     expect([await mode(target.directory), await mode(join(target.directory, NAME))]).toEqual([0o700, 0o600]);
   });
 
-  it('are rotated before they would grow too large, the oldest dropped, no line cut', async () => {
+  it('are rotated before they exceed the limit; the oldest is deleted, no line is cut', async () => {
     const { log, target, read } = await setUp();
     for (let n = 10; n < 20; n += 1) log.write(target, `line ${n} ....\n`);
     await log.close();
@@ -51,7 +51,7 @@ describe('log files', () => {
     });
   });
 
-  it('count what is there already, and hold a line that alone is too long', async () => {
+  it('count existing bytes, and accept a single line above the limit', async () => {
     const { log, target, read } = await setUp({ files: 2 });
     await mkdir(target.directory);
     await writeFile(join(target.directory, NAME), `${'x'.repeat(28)}\n`);
@@ -61,20 +61,20 @@ describe('log files', () => {
     expect(await read()).toEqual({ [NAME]: 'z\n', [`${NAME}.1`]: `${'y'.repeat(50)}\n` });
   });
 
-  it('begin anew when only one is to be kept', async () => {
+  it('are truncated when only one is retained', async () => {
     const { log, target, read } = await setUp({ files: 1, maxBytes: 5 });
     for (const line of ['one\n', 'two\n']) log.write(target, line);
     await log.close();
     expect(await read()).toEqual({ [NAME]: 'two\n' });
   });
 
-  it('are shared by two writers without losing a line', async () => {
+  it('lose no line of two concurrent writers', async () => {
     const { log, target, read, errors } = await setUp({ maxBytes: 100, files: 100 });
     const other = createLogFiles({ onError: (error) => errors.push(error), onDropped: () => undefined });
     const lines = Array.from({ length: 100 }, (_, n) => `line ${n}\n`);
     for (const [n, line] of lines.entries()) {
       (n % 2 === 0 ? log : other).write(target, line);
-      // Lets both write in turns.
+      // Lets the writers alternate.
       if (n % 5 === 0) await stat(target.directory).catch(() => undefined);
     }
     await Promise.all([log.close(), other.close()]);
@@ -83,7 +83,7 @@ describe('log files', () => {
     expect(errors).toEqual([]);
   });
 
-  it('wait for a rotation of another server, and not for one that a crash ended', async () => {
+  it('are not rotated during a rotation of another server, but after one that crashed', async () => {
     const { log, target, read } = await setUp();
     await mkdir(target.directory);
     const lock = join(target.directory, `${NAME}.lock`);
@@ -102,7 +102,7 @@ describe('log files', () => {
     expect((await read())[NAME]).toMatch(/^four/);
   });
 
-  it('may be moved away or removed while they are written', async () => {
+  it('may be moved or removed while they are written', async () => {
     const { log, target, read, errors } = await setUp();
     const written = async (line: string) => {
       log.write(target, line);
@@ -117,7 +117,7 @@ describe('log files', () => {
     expect([await read(), errors]).toEqual([{ [NAME]: 'three\n' }, []]);
   });
 
-  it('do not bring a removed parent back; the failure is told once until a write works again', async () => {
+  it('do not restore a removed parent; the failure is reported a single time until a write succeeds', async () => {
     const { home, log, target, errors } = await setUp();
     const gone: LogTarget = { ...target, directory: join(home, 'session', 'logs') };
     log.write(gone, 'one\n');
@@ -130,7 +130,7 @@ describe('log files', () => {
     expect(await readdir(home)).toEqual(['logs']);
   });
 
-  it('hold a bounded number of bytes in memory and say what was dropped', async () => {
+  it('buffer a bounded number of bytes and report dropped lines', async () => {
     const { log, target, dropped, read } = await setUp({ maxBytes: 1000, maxWaitingBytes: 10 });
     for (let n = 0; n < 5; n += 1) log.write(target, `line${n}\n`);
     await expect.poll(() => dropped).toEqual([4]);

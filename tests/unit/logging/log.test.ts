@@ -9,7 +9,7 @@ function logged(fields: Record<string, unknown>): Record<string, unknown> {
 }
 
 describe('a log line', () => {
-  it('has level, time, name, text and fields, and is one line', () => {
+  it('is one line with level, time, name, message and fields', () => {
     expect(logged({ id: 'a\nb', list: [1, null, { x: true }] })).toEqual({
       level: 30,
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
@@ -20,7 +20,7 @@ describe('a log line', () => {
     });
   });
 
-  it('shows errors with their causes', () => {
+  it('contains errors with their causes', () => {
     const error = new TypeError('outer', { cause: new Error('inner', { cause: 'text' }) });
     expect(logged({ err: error }).err).toMatchObject({
       name: 'TypeError',
@@ -30,7 +30,7 @@ describe('a log line', () => {
     });
   });
 
-  it('is written whatever is in it', () => {
+  it('is written for any field values', () => {
     const circular = new Error('round');
     circular.cause = { error: circular };
     const shared = { a: 1 };

@@ -1,4 +1,4 @@
-/** Which project a directory belongs to, and whose files count above it. */
+/** The project of a directory, and the owners whose files above it are accepted. */
 import { execFileSync } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -31,13 +31,13 @@ beforeEach(async () => {
 const foreign = (path: string) => owners.set(join(shared, path), FOREIGN);
 
 describe('.git above the work directory', () => {
-  it('counts when it is the own one', async () => {
+  it('is accepted from the effective user', async () => {
     expect(await projects.find(mine)).toEqual({ top: shared, passedOver: [] });
     expect(await projects.rootOf(mine)).toBe(shared);
     expect(await projects.repositoryOf(mine)).toMatchObject({ top: shared, inWorkTree: true });
   });
 
-  it('of another user does not count: the search goes on above it', async () => {
+  it('of another user is ignored: the search continues above it', async () => {
     foreign('.git');
     expect(await projects.find(mine)).toEqual({ top: undefined, passedOver: [shared] });
     expect(await projects.rootOf(mine)).toBe(mine);
@@ -50,7 +50,7 @@ describe('.git above the work directory', () => {
     expect(await projects.find(inner)).toEqual({ top: shared, passedOver: [mine] });
   });
 
-  it('that is a link counts only where the link and its target do', async () => {
+  it('that is a link is accepted only if the link and its target are', async () => {
     await mkdir(join(shared, 'other'));
     execFileSync('mv', [join(shared, '.git'), join(shared, 'moved')]);
     await symlink('moved', join(shared, '.git'));
@@ -72,7 +72,7 @@ describe('.git above the work directory', () => {
     expect((await projects.repositoryOf(mine))?.top).toBe(shared);
   });
 
-  it('counts for a server of root when the repository is mounted with its owner', async () => {
+  it('is accepted by a server of root when the repository is mounted with its owner', async () => {
     const runtime = { ...createOwnedRuntime(owners), effectiveUser: () => ROOT_USER };
     const asRoot = createProjects({ runtime, trusted: async () => false });
     for (const path of ['', '.git', 'mine']) foreign(path);
@@ -81,7 +81,7 @@ describe('.git above the work directory', () => {
     expect((await asRoot.find(mine)).top).toBeUndefined();
   });
 
-  it('counts always where files have no owners', async () => {
+  it('is always accepted where files have no owners', async () => {
     const runtime = { ...createOwnedRuntime(owners), effectiveUser: () => undefined };
     foreign('.git');
     expect((await createProjects({ runtime, trusted: async () => false }).find(mine)).top).toBe(shared);
@@ -89,7 +89,7 @@ describe('.git above the work directory', () => {
 });
 
 describe('the work directory and everything below it', () => {
-  it('count whoever owns them', async () => {
+  it('are accepted with any owner', async () => {
     for (const path of ['', '.git', 'mine']) foreign(path);
     foreign('.service-code/local.toml');
     const asked = vi.fn(async () => false);
@@ -102,7 +102,7 @@ describe('the work directory and everything below it', () => {
 });
 
 describe('a file above the work directory', () => {
-  it('counts only where every part of its path does', async () => {
+  it('is accepted only if every segment of its path is', async () => {
     await mkdir(join(shared, '.service-code'));
     await writeFile(join(shared, '.service-code', 'AGENTS.md'), '');
     const counts = () => projects.admits(shared, '.service-code/AGENTS.md', mine);
@@ -116,7 +116,7 @@ describe('a file above the work directory', () => {
     expect(await counts()).toBe(true);
   });
 
-  it('counts when it is missing, and not when its owner cannot be read', async () => {
+  it('is accepted when it is missing, and not when its owner cannot be read', async () => {
     expect(await projects.admits(shared, 'AGENTS.md', mine)).toBe(true);
     await symlink('loop', join(shared, 'loop'));
     expect(await projects.admits(shared, 'loop', mine)).toBe(false);

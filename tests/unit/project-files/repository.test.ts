@@ -18,7 +18,7 @@ function counted() {
   return { ...runtime, readFile: vi.fn(readFile), stat: vi.fn(stat), realpath: vi.fn(realpath) };
 }
 
-/** Asks until what was found is old enough to be remembered. */
+/** Repeats the call until the result is old enough to be cached. */
 async function remembered(files: ReturnType<typeof counted>) {
   const { repositoryOf: find } = createProjects({ runtime: files, trusted: async () => false });
   await eventually(async () => {
@@ -29,7 +29,7 @@ async function remembered(files: ReturnType<typeof counted>) {
   return () => find(space.environment.cwd);
 }
 
-test('what a .git directory holds is read once as long as its entries stay', async () => {
+test('a .git directory is read a single time while its entries stay unchanged', async () => {
   const files = counted();
   const find = await remembered(files);
   files.stat.mockClear();
@@ -38,7 +38,7 @@ test('what a .git directory holds is read once as long as its entries stay', asy
   expect(files.stat).toHaveBeenCalledTimes(1);
 });
 
-test('an entry that comes or goes is seen', async () => {
+test('a created or removed entry invalidates the cache', async () => {
   const find = await remembered(counted());
   await space.write('elsewhere/HEAD', 'x');
   await writeFile(space.path('.git/commondir'), '../elsewhere\n');
@@ -49,7 +49,7 @@ test('an entry that comes or goes is seen', async () => {
   expect(await find()).toBeUndefined();
 });
 
-test('a .git directory that moves behind a link is seen, whatever time it pretends', async () => {
+test('a .git directory moved from a link’s target is detected, with any time stamps', async () => {
   const find = await remembered(counted());
   const moved = space.path('moved');
   await rename(space.path('.git'), moved);

@@ -1,4 +1,4 @@
-/** The id of the first agent is written once: what tells agents apart must not grow second places. */
+/** The main agent's id is a literal in one file only, so that code that distinguishes agents stays in one file. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -8,11 +8,11 @@ import { MAIN_AGENT } from '#schema/agents.ts';
 const root = resolve(import.meta.dirname, '../../..');
 const folders = ['server', 'routes', 'utils', 'plugins', 'web'];
 
-it('stands in one file of the server, and in one of the page, whose type is the server’s', () => {
+it('the literal occurs in one file of the server, and in one of the page, whose type is the server’s', () => {
   const files = execFileSync('git', ['ls-files', ...folders], { cwd: root, encoding: 'utf8' }).split('\n');
   const sources = files.filter((name) => /\.(ts|vue)$/.test(name));
   expect(sources.length).toBeGreaterThan(200);
-  // The kind of an agent is a word of its own, and so is a member of a view.
+  // The kind of an agent has the same text, and so has a member of a view; both are excluded.
   const literal = new RegExp(`(?<!(?:kind|type): (?:.*\\? \\()?|enum\\(\\[|Pick<\\w+, )'${MAIN_AGENT}'`);
   const found = sources.filter((name) => literal.test(readFileSync(join(root, name), 'utf8')));
   expect(found).toEqual(['server/schema/agents.ts', 'web/client/types.ts']);

@@ -6,7 +6,7 @@ import { submitPromptSchema } from '#schema/prompt.ts';
 const schema = z.object({ names: clientArray(z.string(), { min: 1, max: 3 }).optional() });
 const issues = (value: unknown) => schema.safeParse(value).error?.issues.map(({ path, message }) => [path, message]);
 
-it('says what is wrong in the words of any array', () => {
+it('reports the issues of a plain zod array', () => {
   expect(issues({ names: ['a', 'b', 'c'] })).toBeUndefined();
   expect(issues({})).toBeUndefined();
   expect(issues({ names: [] })).toEqual([[['names'], 'Too small: expected array to have >=1 items']]);
@@ -14,7 +14,7 @@ it('says what is wrong in the words of any array', () => {
   expect(issues({ names: [1] })).toEqual([[['names', 0], 'Invalid input: expected string, received number']]);
 });
 
-it('looks at no item of an array that is too long', () => {
+it('checks no item of an array that is too long', () => {
   expect(issues({ names: [1, 2, 3, 4] })).toEqual([[['names'], 'Too big: expected array to have <=3 items']]);
   let looked = 0;
   const counting = clientArray(
@@ -35,7 +35,7 @@ it('is documented with its bounds', () => {
   expect(properties?.names).toEqual({ type: 'array', items: { type: 'string' }, minItems: 1, maxItems: 3 });
 });
 
-it('a prompt of a million parts is refused with one issue', () => {
+it('rejects a prompt of a million parts with one issue', () => {
   const content = Array.from({ length: 1_000_000 }, () => 0);
   expect(submitPromptSchema.safeParse({ content }).error?.issues).toMatchObject([
     { path: ['content'], message: 'Too big: expected array to have <=10000 items' },
