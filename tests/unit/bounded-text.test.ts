@@ -7,14 +7,14 @@ import { createWorkspace } from './tools/workspace.ts';
 import type { Workspace } from './tools/workspace.ts';
 
 describe('output builder', () => {
-  test('joins pieces and puts closing lines on lines of their own', () => {
+  test('joins chunks and puts closing lines on separate lines', () => {
     const builder = createOutputBuilder();
     builder.write('a\nb');
     builder.write('c');
     expect(builder.finish(['end'])).toEqual({ output: 'a\nbc\nend', truncated: false });
   });
 
-  test('cuts an over-long line, whatever pieces it comes in, without calling the result truncated', () => {
+  test('cuts a long line, for any chunks, without reporting truncation', () => {
     const builder = createOutputBuilder();
     for (let piece = 0; piece < 30; piece++) builder.write('x'.repeat(100));
     builder.write('\nnext\n');
@@ -25,13 +25,13 @@ describe('output builder', () => {
     expect(truncated).toBe(false);
   });
 
-  test('a line of exactly the limit is whole', () => {
+  test('a line of exactly the limit is complete', () => {
     const builder = createOutputBuilder();
     builder.write(`${'x'.repeat(2000)}\n`);
     expect(builder.finish().output).toBe(`${'x'.repeat(2000)}\n`);
   });
 
-  test('stops at the total with one marker and says so', () => {
+  test('stops at the total with one marker and reports it', () => {
     const builder = createOutputBuilder();
     for (let row = 0; row < 2000; row++) builder.write(`${'y'.repeat(99)}\n`);
     const { output, truncated } = builder.finish(['Exit code: 1']);
@@ -50,13 +50,13 @@ describe('output builder', () => {
     expect(output.length).toBe(OUTPUT_MAX_CHARS);
   });
 
-  test('without a line limit only the total counts', () => {
+  test('without a line limit only the total applies', () => {
     const builder = createOutputBuilder(Infinity);
     builder.write('z'.repeat(10_000));
     expect(builder.finish().output).toHaveLength(10_000);
   });
 
-  test('never leaves half a character', () => {
+  test('never splits a character', () => {
     expect(cutText('a😀b', 2)).toBe('a');
     expect(cutText('a😀b', 3)).toBe('a😀');
   });
@@ -77,7 +77,7 @@ describe('spill', () => {
   });
   afterEach(() => space.remove());
 
-  test('saves what is too long and leaves a header and a preview', async () => {
+  test('saves a long text and leaves a header and a preview', async () => {
     const output = `${'é'.repeat(50_000)}!`;
     const result = await spillOutput({ output }, facts());
     const [name = ''] = await readdir(facts().dir);
@@ -103,12 +103,12 @@ describe('spill', () => {
     ['already cut', { output: 'x'.repeat(60_000), truncated: true }, 'Tool'],
     ['from Read', { output: 'x'.repeat(60_000) }, 'Read'],
     ['parts', { output: [{ type: 'text' as const, text: 'x'.repeat(60_000) }] }, 'Tool'],
-  ])('leaves output alone that is %s', async (_why, result, toolName) => {
+  ])('does not save output that is %s', async (_why, result, toolName) => {
     expect(await spillOutput(result, { ...facts(), toolName })).toBe(result);
     await expect(readdir(facts().dir)).rejects.toThrow('ENOENT');
   });
 
-  test('keeps the output when it cannot be saved, and says why', async () => {
+  test('retains the output when it cannot be saved, with the reason', async () => {
     await writeFile(join(space.root, 'agents'), 'in the way');
     const result = { output: 'x'.repeat(60_000) };
     expect(await spillOutput(result, facts())).toBe(result);

@@ -5,7 +5,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => {
-  // In this order: a spy on a faked timer puts the fake one back.
+  // In this order: restoring a spy on a faked timer restores the fake.
   vi.restoreAllMocks();
   vi.useRealTimers();
 });
@@ -21,13 +21,13 @@ it('waits longer than one timer can', () => {
   expect(called).toHaveBeenCalledOnce();
 });
 
-it('never asks a timer for more than it can', () => {
+it('never exceeds the maximum delay of a timer', () => {
   const timers = vi.spyOn(globalThis, 'setTimeout');
   systemClock.setTimeout(() => undefined, 2 ** 40)();
   expect(timers.mock.calls.map(([, ms]) => ms)).toEqual([LONGEST_TIMER_MS]);
 });
 
-it('a wait that was called off never ends, in whichever part of it', () => {
+it('a cancelled wait never calls back, in any of its slices', () => {
   const called = vi.fn<() => void>();
   const callOff = systemClock.setTimeout(called, LONGEST_TIMER_MS * 2);
   vi.advanceTimersByTime(LONGEST_TIMER_MS);

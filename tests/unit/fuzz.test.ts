@@ -1,6 +1,6 @@
 /**
- * Every fuzz target with random input of a fixed seed. `npm run fuzz` runs this file for a given time with a random seed
- * (`FUZZ_SECONDS`, `FUZZ_SEED`, `FUZZ_TARGET`).
+ * Runs every fuzz target with random input from a fixed seed. `npm run fuzz` runs this file for a given time with a
+ * random seed (`FUZZ_SECONDS`, `FUZZ_SEED`, `FUZZ_TARGET`).
  */
 import { expect, it } from 'vitest';
 import { seeded } from '#support/random.ts';

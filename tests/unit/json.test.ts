@@ -1,4 +1,4 @@
-/** JSON from outside: 200 levels are parsed, more are refused in the text. */
+/** JSON from outside: 200 levels are parsed, deeper texts are rejected unparsed. */
 import { describe, expect, it } from 'vitest';
 import { clipJson, JsonTooDeep, MAX_JSON_LEVELS, parseJson, stringifyJson, tryParseJson } from '#server/json.ts';
 import { argumentsObject, argumentsText, parseArguments, shownArguments } from '#server/tool-arguments.ts';
@@ -17,7 +17,7 @@ describe('parsing', () => {
     ['brackets after escaped quotes', JSON.stringify([`"${'['.repeat(300)}`, `\\"${'{'.repeat(300)}`, '\\'])],
     ['brackets in a key', JSON.stringify({ ['['.repeat(300)]: 1 })],
     ['a short text', 'null'],
-  ])('takes %s', (_what, text) => {
+  ])('accepts %s', (_what, text) => {
     expect(parseJson(text)).toEqual(JSON.parse(text));
     expect(clipJson(text)).toBe(text);
   });
@@ -30,12 +30,12 @@ describe('parsing', () => {
     ['a million levels', lists(1_000_000)],
     ['a million levels that are never closed', '['.repeat(1_000_000)],
     ['a million levels before a string without end', `${'['.repeat(1_000_000)}"`],
-  ])('refuses %s before it is parsed', (_what, text) => {
+  ])('rejects %s before parsing', (_what, text) => {
     expect(() => parseJson(text)).toThrow(JsonTooDeep);
     expect(tryParseJson(text)).toBeUndefined();
   });
 
-  it('throws as JSON.parse does for what is no JSON', () => {
+  it('throws like JSON.parse for malformed text', () => {
     for (const text of ['', '{', `${']'.repeat(300)}${'['.repeat(300)}`, '"'.repeat(1001)]) {
       expect(() => parseJson(text)).toThrow(SyntaxError);
       expect(tryParseJson(text)).toBeUndefined();
@@ -44,13 +44,13 @@ describe('parsing', () => {
 });
 
 describe('clipping', () => {
-  it('replaces what is nested too deeply and keeps the rest', () => {
+  it('replaces values that are nested too deeply and retains the rest', () => {
     const inner = `[1],{"a":[2]},"[",3`;
     expect(clipJson(lists(MAX_JSON_LEVELS, inner))).toBe(lists(MAX_JSON_LEVELS, `"…","…","[",3`));
     expect(parseJson(clipJson(`{"id":7,"a":${lists(5000)}}`))).toMatchObject({ id: 7 });
   });
 
-  it('leaves a text without its end no JSON', () => {
+  it('does not complete an unfinished text', () => {
     expect(() => parseJson(clipJson('['.repeat(1000)))).toThrow(SyntaxError);
   });
 });
@@ -90,7 +90,7 @@ describe('arguments of a call', () => {
     expect(JSON.parse(argumentsText(text))).toEqual(forProvider);
   });
 
-  it('for a provider that takes text are what the model wrote', () => {
+  it('for a provider that accepts text are what the model wrote', () => {
     const text = '{ "a": 1.0,\n"a": "\\u0041" }';
     expect(argumentsText(text)).toBe(text);
   });

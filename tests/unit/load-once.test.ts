@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { loadOnce } from '#server/load-once.ts';
 
-test('what is loaded once is shared; a failure is told to those who waited, and forgotten', async () => {
+test('concurrent calls share a load; a failure rejects for its callers and is not cached', async () => {
   const begun: { succeed(value: string): void; fail(error: Error): void }[] = [];
   const load = loadOnce(() => new Promise<string>((succeed, fail) => void begun.push({ succeed, fail })));
   expect(begun).toHaveLength(0);

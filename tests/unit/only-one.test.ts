@@ -1,4 +1,4 @@
-/** Decisions about safety that must be made in one place: a second one would come to other results some day. */
+/** Safety decisions that must be implemented in one file: a second implementation would diverge in time. */
 import { readFile, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 const filesWith = (pattern: RegExp) =>
   [...sources].flatMap(([path, text]) => (pattern.test(text) ? path : [])).toSorted();
 
-describe('one file alone', () => {
+describe('code that occurs in one file only', () => {
   it.each([
     ['splits the query off a request target', /indexOf\('\?'\)|split\('\?'/, ['utils/http/request-target.ts']],
     ['parses what a `.git` file says', /gitdir: /, ['server/project-files/repository.ts']],
@@ -28,7 +28,7 @@ describe('one file alone', () => {
       // A call of `dirname` in a loop and a path that ends in `.git`, in any order.
       /^(?=[^]*(\w+) = dirname\(\1\))(?=[^]*join\(\w+, (?:'\.git'|GIT\w*)\))/,
       [
-        // Git's own search, which asks for no owner and finds bare repositories.
+        // Git's search, which ignores owners and finds bare repositories.
         'server/git/discovery.ts',
         'server/project-files/git-entries.ts',
       ],
@@ -56,8 +56,8 @@ it.each([
   expect(imported.join()).not.toMatch(/\*|\bread|open|Stream|cp|copy/);
 });
 
-describe('what a change lock protects', () => {
-  /** The modules with functions that write such files; all are passed to a lock, which passes them to the services. */
+describe('files protected by a change lock', () => {
+  /** The modules with functions that write such files; all are passed to a lock, which passes them to its callers. */
   const factories = [
     'server/config/config-writer.ts',
     'server/mcp/auth/credential-changes.ts',
@@ -66,7 +66,7 @@ describe('what a change lock protects', () => {
   ];
   const text = (path: string) => sources.get(path) ?? '';
 
-  it('is written through the lock only', () => {
+  it('are written through the lock only', () => {
     const holders = filesWith(/\bChangeLock<|\bChangeCredential\b|\bCredentialReader\b/).filter(
       (path) => path !== 'server/storage/change-lock.ts' && !factories.includes(path),
     );
@@ -83,8 +83,8 @@ describe('what a change lock protects', () => {
     ]);
   });
 
-  it('has no writer that a service receives without its lock', () => {
-    // A reader that is a writer, too, would pass the functions to each of its users.
+  it('have no writer that a service receives without its lock', () => {
+    // A reader that is also a writer would expose the write functions to all of its users.
     expect(filesWith(/extends \w*Writer\b(?! *<)/)).toEqual([]);
     const made = [...sources.values()].flatMap((source) =>
       [...source.matchAll(/^.*\bcreate\w+Writer\(.*$/gm)].map(([line]) => line),
@@ -98,13 +98,13 @@ describe('what a change lock protects', () => {
     ]);
   });
 
-  it('is among the documents that a listed module writes', () => {
+  it('are among the documents that a listed module writes', () => {
     const ofServer = (pattern: RegExp) => filesWith(pattern).filter((path) => path.startsWith('server/'));
     expect(
       ofServer(/\bdocuments\.(set|setText|remove)\(|\{[^}]*\b(set|setText|remove)\b[^}]*\} = documents\b/),
     ).toEqual([
       'server/mcp/auth/credential-changes.ts',
-      // Whole values under keys of their own, which no change reads first.
+      // Whole values under separate keys, which no change reads first.
       'server/models/providers/identity.ts',
       'server/models/video-uploads.ts',
       'server/uploads/uploads.ts',

@@ -5,7 +5,7 @@ interface Item {
   name: string;
 }
 
-/** `perItem` of names, with the names that it was called for. */
+/** `perItem` of names; `called` contains the names that it was called for. */
 function names() {
   const called: string[] = [];
   const read = perItem(({ name }: Item) => {
@@ -17,7 +17,7 @@ function names() {
 
 const items = (...all: string[]): Item[] => all.map((name) => ({ name }));
 
-test('makes only what a longer list has more', () => {
+test('maps only the additional items of a longer list', () => {
   const { read, called } = names();
   const list = items('a', 'b');
   expect(read(list)).toEqual(['a', 'b']);
@@ -26,7 +26,7 @@ test('makes only what a longer list has more', () => {
   expect(called).toEqual(['a', 'b', 'c']);
 });
 
-test('makes anew from the first item that differs', () => {
+test('maps again from the first item that differs', () => {
   const { read, called } = names();
   const list = items('a', 'b', 'c', 'd');
   read(list);
@@ -35,14 +35,14 @@ test('makes anew from the first item that differs', () => {
   expect(called.slice(4)).toEqual(['x', 'c', 'd']);
 });
 
-test('keeps lists apart that begin with different items', () => {
+test('separates lists that begin with different items', () => {
   const { read, called } = names();
   const [one, other] = [items('a', 'b'), items('a', 'b')];
   for (const list of [one, other, one, other]) expect(read(list)).toEqual(['a', 'b']);
   expect(called).toHaveLength(4);
 });
 
-test('is not led astray by a list that changes, or by who changes what it gave', () => {
+test('is not affected by changes of a list or of a returned list', () => {
   const { read } = names();
   const list = items('a', 'b');
   read(list).push('z');

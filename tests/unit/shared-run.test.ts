@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createSharedRun } from '#server/shared-run.ts';
 
-/** Runs that end when they are told to, each with its number. */
+/** Numbered runs that the test settles. */
 function openRuns() {
   const ends: ((how: 'well' | 'badly') => void)[] = [];
   const run = createSharedRun(() => {
@@ -13,7 +13,7 @@ function openRuns() {
   return { run, ends };
 }
 
-test('who comes while it runs shares the next run, which begins behind this one', async () => {
+test('calls during a run share the next run, which starts after it', async () => {
   const { run, ends } = openRuns();
   const first = run();
   const others = [run(), run(), run()];
@@ -32,7 +32,7 @@ test('who comes while it runs shares the next run, which begins behind this one'
   expect(await alone).toBe(4);
 });
 
-test('a run that fails has failed for those who shared it, and for nobody else', async () => {
+test('a failed run rejects only for its callers', async () => {
   const { run, ends } = openRuns();
   const first = run();
   const [second, shared] = [run(), run()];

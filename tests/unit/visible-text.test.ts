@@ -25,7 +25,7 @@ it.each([
   [`a${'\u00a0'.repeat(20_000)}b`, 'a<U+00A0 × 20000>b'],
   [`a${' '.repeat(201)}b`, 'a<201 blanks>b'],
   [`a${' \t'.repeat(101)}b`, 'a<202 blanks>b'],
-])('marks what is not seen in %j', (text, shown) => {
+])('marks hidden characters in %j', (text, shown) => {
   expect(visibleText(text)).toBe(shown);
 });
 
@@ -47,23 +47,23 @@ it.each([
   expect(visibleText(text)).toBe(text);
 });
 
-it('draws CRLF as a line end', () => {
+it('renders CRLF as a line end', () => {
   expect(visibleText('a\r\n\tb\r\n\r\nc')).toBe('a\n\tb\n\nc');
   expect(visibleLine('a\r\nb')).toBe('a<U+000D><U+000A>b');
 });
 
-it('escapes line ends and tabs of text that is drawn as one line', () => {
+it('escapes line ends and tabs of text that is displayed on one line', () => {
   expect(visibleLine('a\n\n\n\n\tb')).toBe('a<U+000A><U+000A><U+000A><U+000A><U+0009>b');
 });
 
-it('passes each mark through the caller, in the order of the text', () => {
+it('calls the mark function for each escape, in the order of the text', () => {
   const marks: string[] = [];
   const keep = (escape: string) => `[${marks.push(escape)}]`;
   expect(visibleText('a\u2069\u2069b\u0435cho\n\n\n\n', keep)).toBe('a[1]b[2]cho\n[3]\n');
   expect(marks).toEqual(['<U+2069><U+2069>', '<U+0435>', '<3 empty lines>']);
 });
 
-it('takes time in proportion to the text', () => {
+it('takes linear time', () => {
   const started = performance.now();
   for (const part of [' \n', '\t ', 'a\u200d', '👩‍', '\u00a0a', '\u0430 ', '\r']) visibleText(part.repeat(100_000));
   expect(performance.now() - started).toBeLessThan(5000);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createPolicies } from '#server/auth/policies.ts';
 
-it('lets a listed origin frame the page only where it can neither end nor break the policy', () => {
+it('lets a listed origin frame the page only if it can neither terminate nor break the policy', () => {
   const broken = [
     'no url',
     ' https://space.test',

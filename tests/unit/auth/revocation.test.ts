@@ -8,11 +8,11 @@ import { createLogger } from '#server/logging/log.ts';
 import { eventually, until } from '#support/patience.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
-it('a rotation in the midst of a check ends no connection of the token before it', async () => {
+it('a rotation during a check closes no connection of the token before it', async () => {
   const judged: boolean[] = [];
   const { close } = await createRevocation({
     token: { current: async () => 'before', keepsConnections: async () => true },
-    // They read the token again, after the rotation.
+    // This check reads the token again, after the rotation.
     credentials: { accepts: async (secret) => secret === 'after' },
     connections: {
       async endRefused(accepts) {
@@ -26,7 +26,7 @@ it('a rotation in the midst of a check ends no connection of the token before it
   await eventually(() => expect(judged.slice(0, 2)).toEqual([true, false]));
 });
 
-it('checks often enough that a connection ends within 5 s of a rotation, with as much time again for the check', async () => {
+it('checks often enough that a connection is closed within 5 s of a rotation, with a reserve for the check', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   let valid = 'before';
@@ -38,14 +38,14 @@ it('checks often enough that a connection ends within 5 s of a rotation, with as
     log: createLogger('silent'),
   });
   onTestFinished(close);
-  // A rotation directly after a check waits longest for the next one.
+  // A rotation directly after a check has the longest wait for the next one.
   while (judged.length === 0) await vi.advanceTimersByTimeAsync(1);
   valid = 'after';
   await vi.advanceTimersByTimeAsync(2500);
   expect(judged).toEqual([true, false]);
 });
 
-it('logs a check that fails, checks again, and no more once it is closed', async () => {
+it('logs a check that fails, checks again, and stops when it is closed', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   const logged: unknown[] = [];
@@ -73,7 +73,7 @@ it('logs a check that fails, checks again, and no more once it is closed', async
   expect(logged).toHaveLength(1);
 });
 
-/** Checks of a home's connections, which are counted; those opened with `secrets` are open. */
+/** Starts checks of a home's connections and counts them; connections opened with `secrets` are open. */
 async function checks(home: string, secrets: string[]) {
   const file = await openToken(home);
   const open = new Set(secrets);
@@ -92,7 +92,7 @@ async function checks(home: string, secrets: string[]) {
   });
   return {
     open: () => [...open],
-    /** Waits for a check that begins after this call. */
+    /** Waits for a check that starts after this call. */
     async next() {
       const before = count;
       await until(() => count >= before + 2, 'a check');
@@ -101,7 +101,7 @@ async function checks(home: string, secrets: string[]) {
   };
 }
 
-it('a file that is missing, empty or too open for a while closes nothing', async () => {
+it('a file that is temporarily missing, empty or too open closes no connection', async () => {
   const home = await temporaryHome();
   const token = await (await openToken(home)).current();
   const path = join(home, 'server.token');
@@ -131,7 +131,7 @@ it('a file that is missing, empty or too open for a while closes nothing', async
   }
 });
 
-it('a rotation that keeps connections keeps them only from the token before it', async () => {
+it('a rotation that keeps connections keeps only those of the token before it', async () => {
   const home = await temporaryHome();
   const token = await (await openToken(home)).current();
   const checked = await checks(home, [token]);

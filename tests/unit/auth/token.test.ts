@@ -23,14 +23,14 @@ it('generates 43 characters, mode 0600, no newline', async () => {
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
-it('fills an empty file, keeps a full one', async () => {
+it('fills an empty file, and does not change a full one', async () => {
   await writeFile(path, '', { mode: 0o600 });
   const token = await (await openToken(home)).current();
   expect(token).toHaveLength(43);
   expect(await (await openToken(home)).current()).toBe(token);
 });
 
-it('agrees between servers that start at once', async () => {
+it('agrees between servers that start concurrently', async () => {
   const files = await Promise.all(Array.from({ length: 8 }, () => openToken(home)));
   const tokens = await Promise.all(files.map((file) => file.current()));
   expect(new Set(tokens)).toEqual(new Set([await readFile(path, 'utf8')]));
@@ -48,7 +48,7 @@ function spyOnFs<Name extends 'link' | 'open'>(name: Name) {
   return spy;
 }
 
-it('does not start where the file cannot be made, and says why', async () => {
+it('fails with the reason where the file cannot be created', async () => {
   const nowhere = join(home, 'nowhere');
   await expect(openToken(nowhere)).rejects.toMatchObject({
     code: 'ENOENT',
@@ -61,7 +61,7 @@ it('does not start where the file cannot be made, and says why', async () => {
   expect(await readdir(home)).toEqual([]);
 });
 
-it('reads the file only when it has changed, also in place, and closes it', async () => {
+it('reads the file only after a change, including one in place, and closes it', async () => {
   const file = await openToken(home);
   const opened = spyOnFs('open');
   const token = await file.current();
@@ -76,12 +76,12 @@ it('reads the file only when it has changed, also in place, and closes it', asyn
   for (const { value } of opened.mock.settledResults) expect(value).toMatchObject({ fd: -1 });
 });
 
-it('can be rotated where there is none yet, also with open connections kept', async () => {
+it('can be rotated where no token exists yet, also with open connections kept', async () => {
   const token = await rotateToken(home, { keepConnections: true });
   expect(await (await openToken(home)).current()).toBe(token);
 });
 
-it('keeps connections over the rotation that was to keep them and no other, and writes no token elsewhere', async () => {
+it('keeps connections over the rotation that requested it and no other, and writes no token elsewhere', async () => {
   const file = await openToken(home);
   const first = await file.current();
   const second = await rotateToken(home);
@@ -101,7 +101,7 @@ it('adopts a rotation at the next check', async () => {
   expect(await file.current()).toBe(rotated);
 });
 
-it('never answers a check with a file older than the check', async () => {
+it('never answers a check with a token older than the check', async () => {
   const file = await openToken(home);
   for (let round = 0; round < 30; round += 1) {
     const early = [file.current(), file.current()];
@@ -111,7 +111,7 @@ it('never answers a check with a file older than the check', async () => {
   }
 });
 
-it('keeps the last good token while the file is missing, empty or too open', async () => {
+it('returns the last valid token while the file is missing, empty or too open', async () => {
   const file = await openToken(home);
   const token = await file.current();
   await rm(path);
@@ -126,14 +126,14 @@ it('keeps the last good token while the file is missing, empty or too open', asy
   expect(await file.current()).toBe('trimmed');
 });
 
-it('refuses to start on a file that others may read', async () => {
+it('refuses to start on a file that other users may read', async () => {
   await writeFile(path, 'x');
   await chmod(path, 0o640);
   await expect(openToken(home)).rejects.toThrow(StartError);
   await expect(openToken(home)).rejects.toThrow(/server\.token has mode 0640, expected 0600/);
 });
 
-it('refuses to start on a pipe, and keeps the last good token when the file becomes one, or a device', async () => {
+it('refuses to start on a pipe, and returns the last valid token if the file becomes one, or a device', async () => {
   execFileSync('mkfifo', [path]);
   await expect(openToken(home)).rejects.toThrow(StartError);
   await rm(path);
@@ -147,7 +147,7 @@ it('refuses to start on a pipe, and keeps the last good token when the file beco
   expect(await file.current()).toBe(token);
 });
 
-it('answers with the last good token while the file system does not, then adopts the file again', async () => {
+it('returns the last valid token while the file system does not respond, then adopts the file again', async () => {
   const file = await openToken(home);
   const token = await file.current();
   const pipe = join(home, 'pipe');
@@ -159,11 +159,11 @@ it('answers with the last good token while the file system does not, then adopts
     const begun = performance.now();
     return { token: await file.current(), ms: performance.now() - begun };
   };
-  // In a process with other work to do they wait for the same check, and no longer than it.
+  // Concurrent calls wait for the same check, and no longer than it takes.
   const first = await Promise.all([timed(), timed(), timed()]);
   expect(first.map((check) => check.token)).toEqual([token, token, token]);
   for (const { ms } of first) expect(ms).toBeLessThan(3000);
-  // The check that hangs is not waited for again.
+  // Later calls do not wait for the check that hangs.
   let immediate = true;
   const timer = setTimeout(() => (immediate = false), 500);
   for (let n = 0; n < 20; n += 1) expect(await file.current()).toBe(token);

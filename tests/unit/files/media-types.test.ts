@@ -21,7 +21,7 @@ test.each([
   ['GIF8', undefined, false],
   ['', undefined, false],
   ['# ftyp', undefined, false],
-])('%j is %s, taken by models: %s', (head, type, accepted) => {
+])('%j is %s, accepted by models: %s', (head, type, accepted) => {
   expect(mediaType(bytes(head))).toBe(type);
   expect(sniffImage(bytes(head))).toBe(accepted ? type : undefined);
 });

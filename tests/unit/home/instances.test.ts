@@ -21,7 +21,7 @@ function testClock() {
 }
 
 describe("another machine's heartbeat", () => {
-  it('is dead when one value stood still for 30 s of our own time, whatever the two clocks say', () => {
+  it('is dead when its value is unchanged for 30 s of our clock, with any wall clocks', () => {
     const clock = testClock();
     const watch = createHeartbeatWatch(clock);
     expect(watch.alive('a', 5)).toBe(true);
@@ -36,7 +36,7 @@ describe("another machine's heartbeat", () => {
     expect(watch.alive('a', 6)).toBe(false);
   });
 
-  it('that went from the registry counts as one that stands still', () => {
+  it('that was removed from the registry is treated as unchanged', () => {
     const clock = testClock();
     const watch = createHeartbeatWatch(clock);
     expect(watch.alive('a', undefined)).toBe(true);
@@ -45,8 +45,8 @@ describe("another machine's heartbeat", () => {
   });
 });
 
-describe('the own heartbeat', () => {
-  it('counts each silence once, also one that a late timer ended', () => {
+describe('this server’s heartbeat', () => {
+  it('counts each silence a single time, also one that a late timer ended', () => {
     const clock = testClock();
     const written: number[] = [];
     const own = createOwnHeartbeat((value) => void written.push(value), clock);
@@ -63,7 +63,7 @@ describe('the own heartbeat', () => {
     expect(written).toHaveLength(3);
   });
 
-  it('sees a sleep that only one of the two clocks shows, and never repeats a value', () => {
+  it('detects a suspension that only one of the two clocks shows, and never repeats a value', () => {
     const clock = testClock();
     const written: number[] = [];
     const own = createOwnHeartbeat((value) => void written.push(value), clock);
@@ -77,7 +77,7 @@ describe('the own heartbeat', () => {
     expect(new Set(written).size).toBe(written.length);
   });
 
-  it('that cannot be written stays silent', () => {
+  it('remains silent if it cannot be written', () => {
     const clock = testClock();
     let full = false;
     const own = createOwnHeartbeat(() => {
@@ -123,7 +123,7 @@ describe('the registry', () => {
   const put = async (name: string, members: Partial<Instance>) =>
     writeFile(join(folder, `${name}.json`), JSON.stringify(await instance({ server_id: name, ...members })));
 
-  it('tells machine, process and heartbeat, renewed in place', async () => {
+  it('contains machine, process and heartbeat, renewed in place', async () => {
     const { entry, clock, path } = await register('mine');
     await entry.bound(4711);
     const { ino } = await stat(path);
@@ -137,7 +137,7 @@ describe('the registry', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('is written anew when another server has removed the file', async () => {
+  it('writes the file again after another server has removed it', async () => {
     const { entry, clock, path } = await register('mine');
     await rm(path);
     clock.pass(SILENT_MS + 1);
@@ -145,7 +145,7 @@ describe('the registry', () => {
     expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ server_id: 'mine' });
   });
 
-  it('sweeps dead processes of this machine at once, those of others after a day', async () => {
+  it('deletes files of dead processes of this machine immediately, those of other machines after a day', async () => {
     const day = 24 * 60 * 60 * 1000;
     await put('gone', { pid: 2 ** 22 + 1 });
     await put('reused', { start: 'another' });
@@ -162,7 +162,7 @@ describe('the registry', () => {
     expect((await readdir(folder)).toSorted()).toEqual(['alive.json', 'asleep.json', 'torn.json']);
   });
 
-  it('says who lives: here by process and its start, elsewhere by the heartbeat', async () => {
+  it('determines live servers: here by process and its start time, elsewhere by the heartbeat', async () => {
     const { entry, clock } = await register('mine');
     const { holder } = entry;
     expect(await holder.alive(holder.self)).toBe(true);

@@ -318,7 +318,7 @@ describe('a region', () => {
     expect(`${cut?.smaller.size.width}x${cut?.smaller.size.height}`).toBe(sent);
   });
 
-  it.each([[[3000, 0, 1, 1]], [[0, 400, 1, 1]], [[9000, 9000, 9, 9]]])('%j lies outside', async (wanted) => {
+  it.each([[[3000, 0, 1, 1]], [[0, 400, 1, 1]], [[9000, 9000, 9, 9]]])('%j is outside the image', async (wanted) => {
     await expect(crop(wide, wanted)).rejects.toThrow('begins outside the image, which is 3000x400 pixels');
   });
 
@@ -332,7 +332,7 @@ describe('a region', () => {
     ['a GIF', GIF],
     ['half an image', blankPng(2500, 900).subarray(0, 100)],
     ['a bomb', png(pngHead(200_000, 200_000))],
-  ])('cannot be cut out of %s', async (_what, bytes) => {
+  ])('cannot be cropped from %s', async (_what, bytes) => {
     await expect(crop(bytes, [0, 0, 1, 1])).rejects.toBeInstanceOf(RegionError);
     expect(await crop(Buffer.from('text'), [0, 0, 1, 1])).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-/** Which road requests take: proxies, the environment, headers without a key. */
+/** How requests are sent: proxies, the environment, headers without a key. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -40,7 +40,7 @@ describe('redirects', () => {
     body: string;
   }
 
-  /** A server that answers with the redirects it is told, then with 200. */
+  /** A server that sends the given redirects in order, then 200. */
   async function redirecting(answers: { status: number; location?: string }[]) {
     const seen: Seen[] = [];
     const served = createServer((request, response) => {
@@ -66,7 +66,7 @@ describe('redirects', () => {
     return { status: response.status, text: await response.text(), facts: exchange.facts };
   }
 
-  it('never leave the origin, whatever the status', async () => {
+  it('are never followed to another origin, with any status', async () => {
     for (const status of [301, 302, 303, 307, 308]) {
       const other = await redirecting([]);
       const { port } = new URL(other.url);
@@ -81,7 +81,7 @@ describe('redirects', () => {
     }
   });
 
-  it('within it are followed, with key and body where the status keeps them', async () => {
+  it('within the origin are followed, with key and body where the status preserves them', async () => {
     const own = await redirecting([
       { status: 307, location: '/v2' },
       { status: 308, location: 'v3?b=c' },
@@ -97,13 +97,13 @@ describe('redirects', () => {
     expect(other.seen.at(-1)).toMatchObject({ method: 'GET', body: '' });
   });
 
-  it('end after three', async () => {
+  it('are followed at most three times', async () => {
     const own = await redirecting(Array.from({ length: 9 }, () => ({ status: 307, location: '/again' })));
     expect((await send(own.url)).facts.failure?.status).toBe(307);
     expect(own.seen).toHaveLength(4);
   });
 
-  it('without a place to go to are an answer like any other', async () => {
+  it('without a valid location are treated as the response', async () => {
     for (const answer of [{ status: 302 }, { status: 302, location: 'http://[broken' }]) {
       const own = await redirecting([answer]);
       expect((await send(own.url)).facts.failure?.status).toBe(302);
@@ -113,7 +113,7 @@ describe('redirects', () => {
 });
 
 describe('transport', () => {
-  it('goes through the proxy of the environment, but never for loopback', async () => {
+  it('uses the proxy of the environment, but never for loopback', async () => {
     const transport = createTransport();
     proxy.on('connect', (request, socket) => {
       proxied.push(request.url ?? '');
@@ -131,7 +131,7 @@ describe('transport', () => {
     await transport.close();
   });
 
-  it('reads an answer that a proxy encoded without being asked to', async () => {
+  it('decodes a response that a proxy encoded without a request to do so', async () => {
     const served = createServer((request, response) => {
       const asked = String(request.headers['accept-encoding']);
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(`asked for ${asked}`));
@@ -145,7 +145,7 @@ describe('transport', () => {
     expect(await response.text()).toBe('asked for identity');
   });
 
-  it('keeps the environment of the SDKs out', async () => {
+  it('ignores environment variables of the SDKs', async () => {
     vi.stubEnv('OPENAI_ORG_ID', 'org');
     vi.stubEnv('OPENAI_API_KEY', 'env-key');
     vi.stubEnv('ANTHROPIC_API_KEY', 'env-key');

@@ -1,4 +1,4 @@
-/** A client for one server whose name is resolved once. */
+/** A client for one server whose name is resolved a single time. */
 import { createServer } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
@@ -21,7 +21,7 @@ async function startHost() {
 
 const unpinned = async () => expect.unreachable();
 
-it('requests the addresses of the first answer until it is closed', async () => {
+it('requests the addresses of the first resolution until it is closed', async () => {
   const { paths, url } = await startHost();
   let asked = 0;
   const network = { resolve: async () => [`127.0.0.${(asked += 1)}`] };
@@ -33,7 +33,7 @@ it('requests the addresses of the first answer until it is closed', async () => 
   expect(asked).toBe(1);
 });
 
-it('sends nothing when it is closed while the name is being resolved', async () => {
+it('sends no request when it is closed while the name is being resolved', async () => {
   const { paths, url } = await startHost();
   let answer: ((addresses: string[]) => void) | undefined;
   const network = { resolve: () => new Promise<string[]>((resolve) => (answer = resolve)) };

@@ -2,21 +2,21 @@ import { stat } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { atMost } from '#server/processes/at-most.ts';
 
-/** Holds the event loop. */
+/** Blocks the event loop. */
 function hold(ms: number): void {
   for (const until = performance.now() + ms; performance.now() < until;);
 }
 
-test('settles with what it waits for, and with its failure', async () => {
+test('resolves when the promise resolves or rejects', async () => {
   await atMost(60_000, Promise.resolve());
   await atMost(60_000, Promise.reject(new Error('gone')));
 });
 
-test('settles when its time is over', async () => {
+test('resolves when its time is over', async () => {
   await atMost(1, new Promise(() => undefined));
 });
 
-test('what came while the loop was held up counts', async () => {
+test('I/O queued while the event loop was blocked wins over the timeout', async () => {
   let came = false;
   const waited = atMost(
     1,

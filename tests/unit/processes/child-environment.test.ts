@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { childEnvironment } from '#server/processes/child-environment.ts';
 
-test('a child gets everything but the secrets of the server', () => {
+test('a child receives all variables but the secrets of the server', () => {
   const kept = {
     PATH: '/bin',
     SERVICE_CODE_HOME: '/h',

@@ -19,7 +19,7 @@ async function run(spawn: typeof spawnGroup, request: Partial<SpawnRequest>) {
   return { output, exitCode, pid: running.pid };
 }
 
-/** Allocates 20 MiB every 50 ms until it has as many as it is called with, then exits with 7. */
+/** Allocates 20 MiB every 50 ms up to its argument, then exits with 7. */
 const ALLOCATING = `const kept = [];
 setInterval(() => {
   kept.push(Buffer.alloc(20 * ${MIB}, 1));
@@ -32,7 +32,7 @@ const allocate = (mebibytes: number) => ({
 });
 
 describe.skipIf(process.platform === 'win32')('a program with a limit of memory', () => {
-  test('has the limit and writes no core file; process id, arguments and exit code are its own', async () => {
+  test('has the limit and writes no core file; process id, arguments and exit code are the program’s', async () => {
     const script = 'ulimit -d; ulimit -c; echo $$; printf "<%s>" "$@"; exit 7';
     const args = ['-c', script, 'sh', '', 'a b', '$HOME', "'", '-c'];
     const { output, exitCode, pid } = await run(spawnGroup, { args, maxMemory: 64 * MIB });
@@ -50,25 +50,25 @@ describe.skipIf(process.platform === 'win32')('a program with a limit of memory'
     expect(await run(spawn, { ...program, args: ['-c', within] })).toMatchObject({ output: '32768\n' });
   });
 
-  test('a program that does not exist ends with the code of the shell', async () => {
+  test('a program that does not exist exits with the code of the shell', async () => {
     const { exitCode, output } = await run(spawnGroup, { file: '/no/such/program', maxMemory: 64 * MIB });
     expect([exitCode, output]).toEqual([127, expect.stringContaining('/no/such/program')]);
   });
 });
 
 describe.skipIf(process.platform === 'win32')('where ulimit is ignored', () => {
-  test('a program above its limit is killed, and its exit code says so', async () => {
+  test('a program above its limit is killed, as its exit code shows', async () => {
     const { exitCode } = await run(createSpawn('darwin'), allocate(Infinity));
     expect(exceededMemory(exitCode)).toBe(true);
   });
 
-  test('what it has started counts', async () => {
+  test('memory of its children is counted', async () => {
     const args = ['-c', '"$0" "$@" & wait', process.execPath, ...allocate(Infinity).args];
     const { exitCode } = await run(createSpawn('darwin'), { args, maxMemory: 300 * MIB });
     expect(exceededMemory(exitCode)).toBe(true);
   });
 
-  test('a program below its limit ends by itself', async () => {
+  test('a program below its limit exits normally', async () => {
     const { exitCode } = await run(createSpawn('darwin'), allocate(100));
     expect(exitCode).toBe(7);
     expect(exceededMemory(exitCode)).toBe(false);

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(cwd, { recursive: true }));
 
-/** Ignores SIGTERM, says so, and goes on until it is killed. */
+/** Ignores SIGTERM, prints when it is ready, and runs until it is killed. */
 const STUBBORN = `trap '' TERM; echo $$ > pid; echo ready; while :; do sleep 0.05; done`;
 
 function run(script: string, more: Partial<CommandRequest> = {}) {
@@ -38,7 +38,7 @@ describe('a stopped command', () => {
     ['aborted', (stop) => ({ signal: stop.signal, onText: () => stop.abort() })],
     ['timeout', () => ({ timeoutMs: 300 })],
     ['output', () => ({ maxOutputBytes: 1 })],
-  ])('%s: its group is gone when the end is told; the grace time is that of the reason', async (reason, limits) => {
+  ])('%s: its group has exited at the end; the grace time is the reason’s', async (reason, limits) => {
     const asked: string[] = [];
     const graceMs = (why: string) => {
       asked.push(why);
@@ -50,7 +50,7 @@ describe('a stopped command', () => {
     expect(await groupRuns(await groupId())).toBe(false);
   });
 
-  test('an abort shortens the grace time of a time-out that came first', async () => {
+  test('an abort shortens the grace time of an earlier timeout', async () => {
     const stop = new AbortController();
     const graceMs = (reason: string) => {
       if (reason === 'timeout') setTimeout(() => stop.abort(), 50);
@@ -60,13 +60,13 @@ describe('a stopped command', () => {
     expect(end).toEqual({ exitCode: 137, stopped: 'timeout' });
   });
 
-  test('an abort before the start lets nothing run on', async () => {
+  test('an abort before the start leaves no process running', async () => {
     const end = await run('sleep 60', { signal: AbortSignal.abort(), graceMs: () => 0 });
     expect(end).toEqual({ exitCode: 137, stopped: 'aborted' });
   });
 });
 
-test('a command that ends by itself', async () => {
+test('a command that exits without being stopped', async () => {
   const texts: string[] = [];
   const end = await run('echo out; echo err >&2; exit 3', {
     onText: (stream, text) => texts.push(`${stream} ${text}`),
@@ -75,7 +75,7 @@ test('a command that ends by itself', async () => {
   expect(texts.toSorted()).toEqual(['stderr err\n', 'stdout out\n']);
 });
 
-test('half a character at the end is told, too', async () => {
+test('an incomplete character at the end is reported too', async () => {
   let told = '';
   await run(String.raw`printf 'a\303'`, { onText: (_stream, text) => (told += text) });
   expect(told).toBe('a\uFFFD');

@@ -66,7 +66,7 @@ describe('.git above the work directory', () => {
     ['it belongs to root', () => owners.set(join(shared, '.git'), ROOT_USER)],
     ['the user trusts its directory', () => (foreign('.git'), trusted.add(shared))],
     ['the work directory has the same owner', () => (foreign('.git'), foreign('mine'))],
-  ])('counts when %s', async (_why, prepare) => {
+  ])('is accepted when %s', async (_why, prepare) => {
     prepare();
     expect((await projects.find(mine)).top).toBe(shared);
     expect((await projects.repositoryOf(mine))?.top).toBe(shared);

@@ -12,7 +12,7 @@ beforeEach(async () => {
   folder = await temporaryHome();
 });
 
-test('files are read whole or piece by piece', async () => {
+test('files are read whole or in chunks', async () => {
   const path = join(folder, 'a');
   await writeFile(path, 'abcdef');
   expect(Buffer.from(await runtime.readFile(path, { maxBytes: 6 })).toString()).toBe('abcdef');
@@ -26,7 +26,7 @@ test('files are read whole or piece by piece', async () => {
   await file.close();
 });
 
-test('a pipe without a writer is opened without waiting', async () => {
+test('a pipe without a writer is opened without blocking', async () => {
   const path = join(folder, 'pipe');
   execFileSync('mkfifo', [path]);
   const file = await runtime.openFile(path);
@@ -34,7 +34,7 @@ test('a pipe without a writer is opened without waiting', async () => {
   await file.close();
 });
 
-test('writing creates directories, keeps the mode and other hard links, or adds to the end', async () => {
+test('writing creates directories, preserves mode and hard links, or appends', async () => {
   const path = join(folder, 'deep/er/a');
   expect((await runtime.writeFile(path, 'one')).size).toBe(3);
   await chmod(path, 0o640);

@@ -1,6 +1,4 @@
-/**
- * Everything that works on the project does so through the runtime: on another machine it finds that machine's files.
- */
+/** All access to the project uses the runtime: with another machine's runtime it finds that machine's files. */
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -73,11 +71,11 @@ test.each<[string, object, string]>([
   expect(runtime.calls.get('realpath')).toBeGreaterThan(0);
 });
 
-test('every tool of the list is among those tried here', () => {
+test('these tests cover every tool of the list', () => {
   expect(tools.map(({ name }) => name).toSorted()).toEqual(['Bash', 'Edit', 'Glob', 'Grep', 'Read', 'Write']);
 });
 
-test('the web is reached from the server: nothing of that machine is asked for', async () => {
+test('web requests are sent by the server and do not use that machine', async () => {
   const page = { url: 'https://example.com/', verbatim: true, title: '', text: 'text' };
   const web = { ...noWeb, fetchPage: async () => page, search: async () => [] };
   expect(await runTool(createFetchUrlTool(web), environment, { url: page.url })).toMatchObject({
@@ -87,12 +85,12 @@ test('the web is reached from the server: nothing of that machine is asked for',
   expect(Object.fromEntries(runtime.calls)).toEqual({});
 });
 
-test('files are written there', async () => {
+test('files are written to that machine', async () => {
   await run('Write', { path: 'new/c.txt', content: 'c' });
   expect(await readFile(join(root, CWD, 'new/c.txt'), 'utf8')).toBe('c');
 });
 
-test('permissions look at the links, folders and repository of that machine', async () => {
+test('permissions check the links, folders and repository of that machine', async () => {
   const policy = openPolicy({ repositoryOf: openProjects({ runtime }).repositoryOf });
   const verdict = async (name: string, args: object) => {
     const plan = await planTool(tool(name), environment, args);
@@ -108,7 +106,7 @@ test('permissions look at the links, folders and repository of that machine', as
   expect(await verdict('Write', { path: `${CWD}/.git/config`, content: '' })).toBe('ask');
 });
 
-test('instructions, listings and the stale-file guard, too', async () => {
+test('instructions, listings and the stale-file guard read that machine’s files', async () => {
   await put('/home/somebody/.agents/AGENTS.md', 'of the person');
   await put(`${CWD}/AGENTS.md`, 'of the project');
   await put(`${CWD}/sub/AGENTS.md`, 'of the folder');
@@ -126,7 +124,7 @@ test('instructions, listings and the stale-file guard, too', async () => {
   expect(await checkFresh(new Map(), `${CWD}/a.txt`, runtime)).toContain('has not been read');
 });
 
-test('a read costs few looks at the disk', async () => {
+test('a read needs few file system calls', async () => {
   const plan = await planTool(tool('Read'), environment, { path: 'a.txt' });
   expect(Object.fromEntries(runtime.calls)).toEqual({ realpath: 1 });
   runtime.calls.clear();

@@ -9,7 +9,7 @@ import { createGrepTool } from '#server/tools/grep.ts';
 import { createWorkspace, runTool } from '../tools/workspace.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
-/** A project with a directory in it, and a folder outside. */
+/** A project with a subdirectory, and a folder outside. */
 let base: string;
 let project: string;
 let inner: string;
@@ -30,7 +30,7 @@ const programs = (folders: readonly string[], directory = inner) =>
   ownPrograms(directory, createLocalRuntime({ env: () => ({ PATH: folders.join(delimiter), OTHER: 'x' }) }));
 
 describe('a program of the server', () => {
-  test('is not one of the workspace, of the project around it, or of a relative folder', async () => {
+  test('is never found in the workspace, in the project around it, or in a relative folder', async () => {
     const link = join(base, 'link');
     await symlink(join(project, 'node_modules/.bin'), link);
     const refused = [
@@ -48,11 +48,11 @@ describe('a program of the server', () => {
     expect(found.environment).toEqual({ PATH: outside, OTHER: 'x' });
     const none = await programs(refused);
     expect(await none.find('tool')).toBeUndefined();
-    // Not an empty one, which would mean the working directory.
+    // Not an empty PATH, which would mean the working directory.
     expect(none.environment).toEqual({ PATH: undefined, OTHER: 'x' });
   });
 
-  test('may be one of any other folder: above the project, beside it, missing ones passed over', async () => {
+  test('is found in any other folder: above the project, next to it; missing folders are ignored', async () => {
     const above = join(base, 'node_modules/.bin');
     await mkdir(above, { recursive: true });
     await writeFile(join(above, 'other'), '#!/bin/sh\n', { mode: 0o755 });
@@ -63,13 +63,13 @@ describe('a program of the server', () => {
     expect(found.environment.PATH).toBe(folders.join(delimiter));
   });
 
-  test('is found for a workspace that is the root of the disk, and for one that is gone', async () => {
+  test('is found for a workspace that is the root of the file system, and for a missing one', async () => {
     expect(await (await programs([outside], '/')).find('tool')).toBe(join(outside, 'tool'));
     expect(await (await programs([outside], join(base, 'gone'))).find('tool')).toBe(join(outside, 'tool'));
   });
 });
 
-test('ripgrep of PATH is run from a folder outside, and not from the workspace, wherever is searched', async () => {
+test('ripgrep is found on PATH outside the workspace and never in it, for any searched directory', async () => {
   const space = await createWorkspace();
   onTestFinished(() => space.remove());
   const mark = join(base, 'mark');

@@ -6,7 +6,7 @@ import type { LeaseHolder } from '#server/storage/lease.ts';
 import { deadOwner, leaseHolder, suspendableHolder } from '#support/lease-holder.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
-/** A lock over texts in memory, whose `put` ends in a later turn of the event loop. */
+/** A lock over texts in memory, whose `put` resolves in a later turn of the event loop. */
 function openLock(
   path: string,
   { holder = leaseHolder(), maxWaitMs }: { holder?: LeaseHolder; maxWaitMs?: number } = {},
@@ -23,7 +23,7 @@ function openLock(
 }
 
 describe('the lock of a change', () => {
-  it('lets one work at a time, whoever asks', async () => {
+  it('runs one work at a time, for any callers', async () => {
     const path = join(await temporaryHome(), 'lock');
     const locks = ['a', 'b', 'c'].map((name) => openLock(path, { holder: leaseHolder(name) }).lock);
     let inside = 0;
@@ -41,19 +41,19 @@ describe('the lock of a change', () => {
     expect(most).toBe(1);
   });
 
-  it('passes writes on with their arguments and results', async () => {
+  it('passes the arguments and results of writes on', async () => {
     const { lock, texts } = openLock(join(await temporaryHome(), 'lock'));
     expect(await lock.hold(async ({ put }) => [await put('a'), await put('b')])).toEqual([1, 2]);
     expect(texts).toEqual(['a', 'b']);
   });
 
-  it('is given back when the work fails', async () => {
+  it('is released when the work fails', async () => {
     const { lock } = openLock(join(await temporaryHome(), 'lock'));
     await expect(lock.hold(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(await lock.hold(async () => 'yes')).toBe('yes');
   });
 
-  it('is taken from a dead owner and refused after a wait while a live one has it', async () => {
+  it('is taken from a dead owner, and refused after a wait while a live one has it', async () => {
     const path = join(await temporaryHome(), 'lock');
     await writeFile(`${path}.3`, deadOwner());
     const { lock } = openLock(path, { maxWaitMs: 20 });
@@ -65,7 +65,7 @@ describe('the lock of a change', () => {
     });
   });
 
-  it('refuses each write of a holder that was suspended while another server took it', async () => {
+  it('rejects each write of an owner that was suspended while another server took the lock', async () => {
     const path = join(await temporaryHome(), 'lock');
     const { holder, suspend } = suspendableHolder();
     const { lock, texts } = openLock(path, { holder });
@@ -82,14 +82,14 @@ describe('the lock of a change', () => {
     expect(texts).toEqual(['before']);
   });
 
-  it('refuses a write after its work', async () => {
+  it('rejects a write after its work', async () => {
     const { lock, texts } = openLock(join(await temporaryHome(), 'lock'));
     const { put } = await lock.hold(async (writer) => writer);
     await expect(put('late')).rejects.toMatchObject({ code: 50003, message: expect.stringContaining('released') });
     expect(texts).toEqual([]);
   });
 
-  it('reports what the file system refuses', async () => {
+  it('reports errors of the file system', async () => {
     const home = await mkdtemp(join(await temporaryHome(), 'x'));
     await rm(home, { recursive: true });
     await expect(openLock(join(home, 'lock')).lock.hold(async () => undefined)).rejects.toMatchObject({

@@ -19,7 +19,7 @@ describe('documents', () => {
     expect(await createDocuments({ home }).get('a.json', schema)).toEqual({ name: 'x', size: 0 });
   });
 
-  it('stands on any driver', async () => {
+  it('works on any driver', async () => {
     const documents = createDocuments({ home: '/nowhere', drivers: { home: memory() } });
     await documents.set('a.json', schema, { name: 'x', size: 2 });
     expect(await documents.get('a.json', schema)).toEqual({ name: 'x', size: 2 });
@@ -27,7 +27,7 @@ describe('documents', () => {
     await documents.close();
   });
 
-  it('reads texts of drivers that give bytes, and takes undefined for no document', async () => {
+  it('reads text of drivers that return bytes, and treats undefined as no document', async () => {
     const values = new Map([['a', Buffer.from('grün')]]);
     const driver: Driver = { ...memory(), getItemRaw: (key) => values.get(key) };
     const documents = createDocuments({ home: '/nowhere', drivers: { home: driver } });
@@ -36,9 +36,9 @@ describe('documents', () => {
     expect(await documents.get('b', schema)).toBeUndefined();
   });
 
-  it('takes the version from the driver only, and only where it is a text', async () => {
+  it('reads the version only from the driver, and only if it is a text', async () => {
     const named = createDocuments({ home: await temporaryHome() });
-    // unstorage's own place for facts about a document.
+    // The key under which unstorage stores metadata of a document.
     await named.setText('a.json$', '{"version":"written by somebody"}');
     expect(await named.version('a.json')).toBeUndefined();
     const driver: Driver = { ...memory(), getMeta: () => ({ version: 3 }) };
@@ -47,7 +47,7 @@ describe('documents', () => {
     expect(await numbered.version('a.json')).toBeUndefined();
   });
 
-  it('names what the driver refused, with its error as the cause', async () => {
+  it('names what the driver rejected, with its error as the cause', async () => {
     const refusal = new Error('the store is away');
     const refuse = () => Promise.reject(refusal);
     const driver: Driver = {
@@ -77,7 +77,7 @@ describe('documents', () => {
     }
   });
 
-  it('says which document is damaged instead of taking it for an empty one', async () => {
+  it('names a damaged document instead of treating it as empty', async () => {
     const home = await temporaryHome();
     const documents = createDocuments({ home });
     for (const text of ['{"name": ', '{"name": 3}', 'null', '']) {
@@ -89,7 +89,7 @@ describe('documents', () => {
     }
   });
 
-  it('tells when another process wrote', async () => {
+  it('has another version after a write of another process', async () => {
     const home = await temporaryHome();
     const [ours, theirs] = [createDocuments({ home }), createDocuments({ home })];
     expect(await ours.version('a.json')).toBeUndefined();
@@ -108,7 +108,7 @@ describe('documents', () => {
     });
   });
 
-  it('keeps texts as they are, also those that look like values', async () => {
+  it('returns texts verbatim, including those that look like values', async () => {
     const documents = createDocuments({ home: await temporaryHome() });
     for (const text of ['12', 'null', '"x"', ' a\n']) {
       await documents.setText('id', text);
@@ -127,7 +127,7 @@ describe('documents', () => {
     expect(await documents.getText('x.json')).toBe('1');
   });
 
-  it('has a driver of its own for each mount', async () => {
+  it('has a separate driver for each mount', async () => {
     const home = await temporaryHome();
     const documents = createDocuments({ home, drivers: { credentials: memory() } });
     await documents.setText('credentials:a.json', 'secret');
@@ -136,7 +136,7 @@ describe('documents', () => {
     expect(await readdir(home)).toEqual(['x.json']);
   });
 
-  it('refuses keys that would be read as others', async () => {
+  it('rejects keys that would be normalized to others', async () => {
     const documents = createDocuments({ home: await temporaryHome() });
     await documents.setText('a', '1');
     for (const key of ['a?b', '/a', 'a:', 'b\\c', 'a:..:b']) {

@@ -1,4 +1,4 @@
-/** One suite for every driver that documents may stand on. */
+/** Shared suite for all drivers of documents. */
 import { createStorage, type Driver } from 'unstorage';
 import memory from 'unstorage/drivers/memory';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ const drivers: { name: string; make: () => Promise<Driver> }[] = [
 describe.each(drivers)('$name', ({ make }) => {
   const storageOf = async () => createStorage({ driver: await make() });
 
-  it('gives back what was stored, and null for what was not', async () => {
+  it('returns what was stored, and null for a missing key', async () => {
     const storage = await storageOf();
     await storage.setItem('a:b.json', { one: [1, 'ü\u0000'] });
     expect(await storage.getItem('a:b.json')).toEqual({ one: [1, 'ü\u0000'] });
@@ -46,7 +46,7 @@ describe.each(drivers)('$name', ({ make }) => {
     expect((await storage.getKeys()).sort()).toEqual(['dir:b', 'dir:c']);
   });
 
-  it('gives texts back byte for byte', async () => {
+  it('returns texts byte for byte', async () => {
     const storage = await storageOf();
     for (const text of ['12', ' {"a": 1}\n', 'null', 'ü\r\n']) {
       await storage.setItem('t', text);
@@ -55,7 +55,7 @@ describe.each(drivers)('$name', ({ make }) => {
     expect(await storage.getItemRaw('never there')).toBeNull();
   });
 
-  it('takes writes of several keys at once', async () => {
+  it('accepts concurrent writes of several keys', async () => {
     const storage = await storageOf();
     const keys = Array.from({ length: 20 }, (_, n) => `dir:${n % 4}:${n}`);
     await Promise.all(keys.map((key) => storage.setItem(key, key)));
@@ -63,7 +63,7 @@ describe.each(drivers)('$name', ({ make }) => {
     expect((await storage.getKeys('dir')).sort()).toEqual([...keys].sort());
   });
 
-  it('takes any text for a key segment', async () => {
+  it('accepts any text for a key segment', async () => {
     const storage = await storageOf();
     const keys = ['a b', 'ü*', '100%', 'x%2Fy', '~', "it's", 'x.tmp-1-ab', '...', '.hidden', 'CON', 'a\u0000b'];
     for (const key of keys) await storage.setItem(key, `value of ${key}`);
@@ -71,7 +71,7 @@ describe.each(drivers)('$name', ({ make }) => {
     expect((await storage.getKeys()).sort()).toEqual([...keys].sort());
   });
 
-  it('refuses a key that leaves the base', async () => {
+  it('rejects a key that leaves the base', async () => {
     const storage = await storageOf();
     for (const key of ['..:x', 'a:..:..:b', '../x'])
       await expect(storage.setItem(key, '1')).rejects.toThrow('Invalid key');

@@ -10,14 +10,14 @@ const files = async () => {
 };
 
 describe('file driver', () => {
-  it('keeps files to their owner', async () => {
+  it('restricts files to their owner', async () => {
     const { base, driver } = await files();
     await driver.setItem?.('credentials:a.json', '{}', {});
     expect((await stat(join(base, 'credentials/a.json'))).mode & 0o777).toBe(0o600);
     expect((await stat(join(base, 'credentials'))).mode & 0o777).toBe(0o700);
   });
 
-  it('never shows a half written value', async () => {
+  it('never exposes a partially written value', async () => {
     const { base, driver } = await files();
     const values = ['a'.repeat(300_000), 'b'.repeat(300_000)];
     await driver.setItem?.('k', values[0] ?? '', {});
@@ -34,7 +34,7 @@ describe('file driver', () => {
     expect(await readdir(base)).toEqual(['k']);
   });
 
-  it('rejects what the file system refuses, and leaves nothing behind', async () => {
+  it('rejects with errors of the file system, and leaves no file', async () => {
     const { base, driver } = await files();
     await driver.setItem?.('a', '1', {});
     await expect(driver.setItem?.('a:b', '2', {})).rejects.toThrow('EEXIST');
@@ -46,7 +46,7 @@ describe('file driver', () => {
     expect(await driver.hasItem('a:b', {})).toBe(false);
   });
 
-  it('takes no failure of the file system for a document that is absent', async () => {
+  it('does not treat an error of the file system as a missing document', async () => {
     const { driver } = await files();
     const key = 'x'.repeat(300);
     await expect(driver.getItem(key)).rejects.toThrow('ENAMETOOLONG');
@@ -73,7 +73,7 @@ describe('file driver', () => {
     expect(await driver.getKeys('', {})).toEqual(['../../x']);
   });
 
-  it('lists neither temporary files nor files that no key made', async () => {
+  it('lists neither temporary files nor files that it did not create', async () => {
     const { base, driver } = await files();
     await driver.setItem?.('a', '1', {});
     for (const name of ['a.tmp-123-abcd', '100%', 'with space']) await writeFile(join(base, name), '');
@@ -82,7 +82,7 @@ describe('file driver', () => {
     expect(await readFile(join(base, 'a'), 'utf8')).toBe('1');
   });
 
-  it('tells a new version after every write', async () => {
+  it('has a new version after every write', async () => {
     const { base, driver } = await files();
     expect(await driver.getMeta?.('k', {})).toBeNull();
     const seen = new Set<unknown>();

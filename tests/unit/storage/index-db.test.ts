@@ -20,7 +20,7 @@ const put = `INSERT INTO facts VALUES (@name, 'v')`;
 const names = (db: ReturnType<typeof openDb>) => db.run(({ all }) => all('SELECT name FROM facts ORDER BY name'));
 
 describe('index database', () => {
-  it('is made at the first use, for its owner alone to enter', async () => {
+  it('is created on first use, with access for its owner only', async () => {
     const home = await temporaryHome();
     const db = openDb(home);
     await expect(stat(fileOf(home))).rejects.toThrow('ENOENT');
@@ -29,7 +29,7 @@ describe('index database', () => {
     expect((await stat(join(home, 'cache'))).mode & 0o777).toBe(0o700);
   });
 
-  it('keeps rows over a restart and shows them to other connections at once', async () => {
+  it('retains rows over a restart and shows them to other connections immediately', async () => {
     const home = await temporaryHome();
     const db = openDb(home);
     const other = openDb(home);
@@ -40,7 +40,7 @@ describe('index database', () => {
     expect(openDb(home).filled()).toBe(true);
   });
 
-  it('is made again when it is no database', async () => {
+  it('is created again when it is not a database', async () => {
     const home = await temporaryHome();
     await mkdir(join(home, 'cache'));
     await writeFile(fileOf(home), 'garbage '.repeat(1_000));
@@ -62,7 +62,7 @@ describe('index database', () => {
     expect(openDb(home).filled()).toBe(false);
   });
 
-  it('is made again when it turns out damaged while open, and says so', async () => {
+  it('is created again when damage is detected while it is open, and notifies its listeners', async () => {
     const home = await temporaryHome();
     const db = openDb(home);
     let remade = 0;
@@ -78,7 +78,7 @@ describe('index database', () => {
     expect(openDb(home).filled()).toBe(true);
   });
 
-  it('has a file for each version of its tables, so that another version keeps its own', async () => {
+  it('has a file for each version of its tables, so that another version’s is preserved', async () => {
     const home = await temporaryHome();
     const first = openDb(home);
     first.markFilled();
@@ -92,7 +92,7 @@ describe('index database', () => {
     ]);
   });
 
-  it('lets go of a file that was removed under it', async () => {
+  it('closes a file that was removed from outside', async () => {
     const home = await temporaryHome();
     const db = openDb(home);
     await db.refresh();
@@ -109,7 +109,7 @@ describe('index database', () => {
     expect((await stat(fileOf(home))).isFile()).toBe(true);
   });
 
-  it('can be closed while it finds that the file was removed', async () => {
+  it('can be closed while it detects that the file was removed', async () => {
     const home = await temporaryHome();
     const db = openDb(home);
     db.markFilled();
@@ -119,7 +119,7 @@ describe('index database', () => {
     await refreshed;
   });
 
-  it('does not take a folder that cannot be read for one without the file', async () => {
+  it('does not treat an unreadable folder as one without the file', async () => {
     const home = await temporaryHome();
     const db = openDb(home);
     db.markFilled();
@@ -128,7 +128,7 @@ describe('index database', () => {
     await expect(db.refresh()).rejects.toThrow('ENOTDIR');
   });
 
-  it('does all of a transaction or nothing', async () => {
+  it('runs a transaction atomically', async () => {
     const db = openDb(await temporaryHome());
     const failing = () =>
       db.run((connection) =>
@@ -157,7 +157,7 @@ describe('index database', () => {
       expect(performance.now() - begun).toBeLessThan(2000);
       release();
       await eventually(() => expect(db.filled()).toBe(use === 'a later use'));
-      // Once, not with each use.
+      // A single time, not with each use.
       const err = expect.objectContaining({ cause: expect.objectContaining({ code: 'SQLITE_BUSY' }) });
       expect(logged).toEqual([{ path: fileOf(home), err }, { path: fileOf(home) }]);
     },
@@ -170,7 +170,7 @@ describe('index database', () => {
       const db = openDb(home);
       db.markFilled();
       const release = await takeLocks(readersBytes(fileOf(home)));
-      // SQLite tries for 10 s; what follows does not.
+      // SQLite retries for 10 s; later calls fail immediately.
       expect(() => db.filled()).toThrow('locking protocol');
       const begun = performance.now();
       for (let n = 0; n < 100; n += 1) expect(() => db.filled()).toThrow('locking protocol');

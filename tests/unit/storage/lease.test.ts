@@ -22,7 +22,7 @@ async function take(holder = leaseHolder()): Promise<Lease> {
   return taken.lease;
 }
 
-/** Makes calls of the file system fail that follow a `link`; `fails` gets their number. Undone after the test. */
+/** Makes the file system calls after a `link` fail if `fails` returns true for their number. Undone after the test. */
 function failAfterLink(fails: (call: number) => boolean): { calls(): number } {
   let calls: number | undefined;
   const real = { link: fs.link, readdir: fs.readdir, readFile: fs.readFile, rm: fs.rm, truncate: fs.truncate };
@@ -50,7 +50,7 @@ describe('a file system that fails after the link', () => {
     ...[0, 1, 2].map((place): [string, (call: number) => boolean] => [`at call ${place}`, (call) => call === place]),
     ['at every call', () => true],
   ];
-  it.each(failures)('%s: locks nobody out', async (_name, fails) => {
+  it.each(failures)('%s: the lease can be acquired afterwards', async (_name, fails) => {
     await writeFile(`${path}.1`, deadOwner());
     let failing = true;
     const { calls } = failAfterLink((call) => failing && fails(call));
@@ -59,7 +59,7 @@ describe('a file system that fails after the link', () => {
     expect(calls()).toBeGreaterThan(1);
     failing = false;
     if (first instanceof Error) expect(first.message).toContain('EIO');
-    // Cleaning up fails no lease that was won.
+    // Failed cleanup must not fail a lease that was won.
     else if (typeof first === 'object' && first && 'lease' in first) {
       expect(await acquireLease(path, holder)).toEqual({ owner: holder.self });
       return;
@@ -83,7 +83,7 @@ describe('a file system that fails after the link', () => {
     await (await take(holder)).release();
   });
 
-  it('in the link: the acquisition fails with its error and leaves nothing', async () => {
+  it('in the link: the acquisition fails with its error and leaves no file', async () => {
     vi.spyOn(fs, 'link').mockRejectedValueOnce(new Error('EIO: i/o error, link'));
     syncBuiltinESMExports();
     onTestFinished(() => {
@@ -94,14 +94,14 @@ describe('a file system that fails after the link', () => {
     expect(await readdir(dir)).toEqual([]);
   });
 
-  it('in reading the owner: the lease is not taken from it', async () => {
+  it('in reading the owner: the lease is not taken over', async () => {
     await mkdir(`${path}.1`);
     await expect(acquireLease(path, leaseHolder())).rejects.toThrow('EISDIR');
     await expect(leaseOwner(path, leaseHolder())).rejects.toThrow('EISDIR');
     expect(await readdir(dir)).toEqual(['lock.1']);
   });
 
-  it('many that acquire at once in one process: one has it', async () => {
+  it('concurrent acquisitions in one process: exactly one succeeds', async () => {
     const holder = leaseHolder();
     const taken = await Promise.all(Array.from({ length: 20 }, () => acquireLease(path, holder)));
     expect(taken.filter((each) => 'lease' in each)).toHaveLength(1);
@@ -109,7 +109,7 @@ describe('a file system that fails after the link', () => {
 });
 
 describe('a lease', () => {
-  it('is refused while its owner lives and given on when it is released', async () => {
+  it('is refused while its owner lives and can be acquired after its release', async () => {
     const holder = leaseHolder();
     const lease = await take(holder);
     expect(await acquireLease(path, leaseHolder('server_2'))).toEqual({ owner: holder.self });
@@ -157,7 +157,7 @@ describe('a lease', () => {
     expect(await leaseReleased(path)).toBe(true);
   });
 
-  it('has a file for its owner alone to read, whatever else is in the folder', async () => {
+  it('has a file that only its owner can read, with any other files in the folder', async () => {
     const others = ['lock.9.bak', 'lock.x9', 'lock.', 'other.9'];
     for (const name of others) await writeFile(join(dir, name), '');
     const lease = await take();
@@ -166,7 +166,7 @@ describe('a lease', () => {
     await lease.release();
   });
 
-  it('is given up after a hundred lost races', async () => {
+  it('fails after a hundred lost races', async () => {
     let races = 0;
     const loser = leaseHolder('server_1', {
       silences() {
@@ -180,13 +180,13 @@ describe('a lease', () => {
     expect(races).toBe(100);
   });
 
-  it('whose folder was deleted can be given back', async () => {
+  it('can be released after its folder was deleted', async () => {
     const lease = await take();
     await rm(dir, { recursive: true });
     await lease.release();
   });
 
-  it('goes to exactly one of four processes, twenty times', async () => {
+  it('is acquired by exactly one of four processes, twenty times', async () => {
     const contender = await buildProgram('lease-contender', dir);
     const children = Array.from({ length: 4 }, () => startProgram(contender));
     try {
@@ -210,7 +210,7 @@ describe('a lease', () => {
 });
 
 describe('the fence', () => {
-  it('looks only after a silence, and lets a holder go on that was not robbed', async () => {
+  it('checks only after a silence, and passes if the lease was not lost', async () => {
     let silences = 0;
     const lease = await take(leaseHolder('server_1', { silences: () => silences }));
     await rm(dir, { recursive: true });
@@ -224,7 +224,7 @@ describe('the fence', () => {
     lease.fence();
   });
 
-  it('stops a holder that was asleep while another server took it for dead', async () => {
+  it('stops an owner that was suspended while another server treated it as dead', async () => {
     let silences = 0;
     const asleep = await take(leaseHolder('server_1', { silences: () => silences }));
     const next = leaseHolder('server_2', { alive: async () => false });
@@ -234,14 +234,14 @@ describe('the fence', () => {
     expect(() => asleep.fence()).toThrow(LeaseLostError);
     expect(() => asleep.fence()).toThrow('went to server server_2');
     expect(() => asleep.fence()).toThrow(lost);
-    // It can neither give away nor take back what is not its own.
+    // A release must not affect the new owner's lease.
     await asleep.release();
     expect(JSON.parse(await readFile(`${path}.2`, 'utf8'))).toEqual(next.self);
     await taken.release();
     expect(() => asleep.fence()).toThrow(lost);
   });
 
-  it('stops a holder whose folder was made again while it was asleep, and names the owner there', async () => {
+  it('stops an owner whose folder was created again while it was suspended, and names the owner there', async () => {
     let silences = 0;
     const sleeper = leaseHolder('server_1', { silences: () => silences });
     const asleep: Lease[] = [];

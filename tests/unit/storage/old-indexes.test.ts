@@ -12,26 +12,26 @@ async function homeWith(names: string[]): Promise<string> {
 }
 const left = async (home: string) => (await readdir(join(home, 'cache'))).sort();
 
-it('removes what is older, with what SQLite keeps beside it, and nothing else', async () => {
+it('removes older indexes with SQLite’s companion files, and no others', async () => {
   const kept = ['index-v10.db', 'index-v11.db', 'index-v9.db.bak', 'search-v1.db'];
   const home = await homeWith([...kept, 'index-v9.db', 'index-v9.db-shm', 'index-v9.db-wal', 'index-v1.db']);
   await removeOldIndexes({ home, version: 10, inUse: async () => false });
   expect(await left(home)).toEqual(kept.sort());
 });
 
-it('leaves them while a server of another version may use them', async () => {
+it('retains them while a server of another version may use them', async () => {
   const home = await homeWith(['index-v1.db', 'index-v2.db']);
   await removeOldIndexes({ home, version: 2, inUse: async () => true });
   expect(await left(home)).toEqual(['index-v1.db', 'index-v2.db']);
 });
 
-it('asks nobody where there is nothing to remove', async () => {
+it('does not check for other servers if there is no older index', async () => {
   const inUse = () => Promise.reject(new Error('asked'));
   await removeOldIndexes({ home: await homeWith(['index-v2.db']), version: 2, inUse });
   await removeOldIndexes({ home: await temporaryHome(), version: 2, inUse });
 });
 
-it('is content where another server removes them meanwhile, and reports a folder that cannot be read', async () => {
+it('ignores indexes that another server removes meanwhile, and reports an unreadable folder', async () => {
   const home = await homeWith(['index-v1.db']);
   const inUse = async () => {
     await rm(join(home, 'cache', 'index-v1.db'));
