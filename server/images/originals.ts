@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeFileAtomic } from '#server/files/atomic-write.ts';
+import { loadOnce } from '#server/load-once.ts';
 import type { Fitted } from './images.ts';
 
 /** Limit for all originals of a session together. */
@@ -17,7 +18,7 @@ const extensions: Record<string, string> = {
 };
 
 /** Temporary folder, for sessions whose folder cannot be written. */
-let elsewhere: Promise<string> | undefined;
+const elsewhere = loadOnce(() => mkdtemp(join(tmpdir(), 'service-code-originals-')));
 
 /**
  * Stores the original under the hash of its bytes, which deduplicates equal ones, and returns its path; undefined if it
@@ -46,8 +47,9 @@ export async function keepOriginal(
   try {
     return await keepIn(join(sessionDir, 'media-originals'));
   } catch {
-    elsewhere ??= mkdtemp(join(tmpdir(), 'service-code-originals-'));
-    return elsewhere.then(keepIn).catch(() => undefined);
+    return elsewhere()
+      .then(keepIn)
+      .catch(() => undefined);
   }
 }
 

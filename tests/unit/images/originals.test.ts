@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { caption, keepOriginal } from '#server/images/originals.ts';
 import { temporaryDirectory } from '#support/server.ts';
 
@@ -35,6 +35,17 @@ test('evicts the oldest above the limit, reused ones later, the new one never', 
   expect((await kept()).toSorted()).toEqual([nameOf('again'), nameOf('newest!')].toSorted());
   await keepOriginal(dir, png('a long one'), { maxBytes: 1 });
   expect(await kept()).toEqual([nameOf('a long one')]);
+});
+
+test('a temporary folder that could not be created is tried again', async () => {
+  await writeFile(join(dir, 'session'), '');
+  vi.stubEnv('TMPDIR', join(dir, 'missing'));
+  try {
+    expect(await keepOriginal(join(dir, 'session'), png('one'))).toBeUndefined();
+  } finally {
+    vi.unstubAllEnvs();
+  }
+  expect(await keepOriginal(join(dir, 'session'), png('one'))).toContain(nameOf('one'));
 });
 
 test('uses a folder of the process if the session’s cannot be written', async () => {
