@@ -13,10 +13,7 @@ const READ_AHEAD = 512;
 const hiddenLast = (a: string, b: string) =>
   Number(a.startsWith('.')) - Number(b.startsWith('.')) || compareNames(a, b);
 
-/**
- * Lists real directories only, hidden ones last. Throws `validation.failed`, `fs.path_not_found`,
- * `fs.permission_denied`.
- */
+/** Lists real directories, hidden ones last. Throws the errors of `onPath`, and `validation.failed`. */
 export async function browse(path: string): Promise<HostDirectory> {
   assertAbsolute(path);
   return onPath(path, async () => {

@@ -4,10 +4,7 @@ import { errorCode } from '#server/files/errno.ts';
 import { onPath } from '#server/files/path-error.ts';
 import { assertAbsolute } from './host-path.ts';
 
-/**
- * Creates one directory. Throws `validation.failed`, `fs.path_not_found` (parent), `fs.permission_denied`,
- * `fs.already_exists`.
- */
+/** Creates one directory. Throws the errors of `onPath`, `validation.failed`, and `fs.path_not_found` (parent). */
 export async function makeHostDirectory(path: string): Promise<void> {
   assertAbsolute(path);
   await onPath(path, async () => {
