@@ -1,4 +1,4 @@
-/** Where a terminal starts. */
+/** The directory that a terminal starts in. */
 import { resolve } from 'node:path';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { directoryFault } from '#server/files/file-kind.ts';
@@ -9,8 +9,9 @@ const outside = (path: string) => new ServiceError('fs.path_escapes_session', `p
 const missing = (path: string) => new ServiceError('fs.path_not_found', `path not found: ${path}`);
 
 /**
- * The directory of a path that is relative to the first root. It lies inside one of the roots as it is written, and with
- * all links resolved, which is looked at first: what is outside is not told of. Throws 41304, 40409 for no directory.
+ * Resolves a path relative to the first root. It must be inside a root as written and with links resolved; both are
+ * checked before its type, so that outside paths are not disclosed. Throws `fs.path_escapes_session`,
+ * `fs.path_not_found`.
  */
 export async function startDirectory(
   path: string,

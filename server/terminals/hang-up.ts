@@ -1,15 +1,15 @@
-/** The end of what runs on a terminal. */
+/** Ends the processes of a terminal. */
 import { readFile } from 'node:fs/promises';
 import { groupGone, groupRuns, signalGroup } from '#server/processes/process-group.ts';
 
 const HANG_UP_MS = 2000;
-/** After SIGKILL only the kernel can hold a process back; it is not waited for longer. */
+/** After SIGKILL only the kernel can delay a process's exit; waiting longer is pointless. */
 const KILLED_WAIT_MS = 1000;
 
-/** Place of the terminal's foreground group in `/proc/<pid>/stat`, behind the command name. */
+/** Index of the terminal's foreground group in `/proc/<pid>/stat`, after the command name. */
 const FOREGROUND_FIELD = 5;
 
-/** The group that has the keyboard; the shell's jobs have groups of their own. Undefined where nobody tells. */
+/** Returns the foreground process group; the shell's jobs have separate groups. Undefined without `/proc`. */
 async function foregroundGroup(pid: number): Promise<number | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   const group = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[FOREGROUND_FIELD]);
@@ -26,8 +26,8 @@ async function end(group: number): Promise<void> {
 }
 
 /**
- * Ends the group of a shell and that of its foreground job: SIGHUP, SIGKILL two seconds later. Jobs in the background
- * get the shell's own hang-up, so what was meant to outlive it does. Settles when none of the two groups runs any more.
+ * Ends the group of a shell and that of its foreground job: SIGHUP, SIGKILL two seconds later. The shell itself hangs
+ * up its background jobs, so those meant to outlive it do. Settles when neither group runs any more.
  */
 export async function hangUp(pid: number): Promise<void> {
   const groups = new Set([pid, (await foregroundGroup(pid)) ?? pid]);

@@ -1,20 +1,20 @@
-/** What was typed and the program's side does not take yet. */
+/** Queue of input that the program has not accepted yet. */
 
-/** Text above which whoever sends more has to wait. */
+/** High-water mark: senders wait while more bytes are queued. */
 export const INPUT_BYTES = 1024 * 1024;
-/** How long a sender waits for room: a program that reads nothing must not hold up other terminals for good. */
+/** Timeout of a waiting sender: a program that does not read must not block other terminals permanently. */
 const ROOM_WAIT_MS = 1000;
 const MIN_RETRY_MS = 5;
 const MAX_RETRY_MS = 160;
 
 export interface InputQueue {
-  /** Queues text and writes what is taken at once. False when there was no room for it in time. */
+  /** Queues text and writes as much as possible immediately. False if the queue stayed full until the timeout. */
   push(text: string): Promise<boolean>;
-  /** Drops what waits; later text is dropped, too. */
+  /** Drops queued and later text. */
   close(): void;
 }
 
-/** Creates the queue of a writer that returns how many bytes it took. */
+/** Creates the queue of a writer that returns how many bytes it accepted. */
 export function createInputQueue(write: (bytes: Uint8Array) => number): InputQueue {
   let pieces: Buffer[] = [];
   let queued = 0;
@@ -45,7 +45,7 @@ export function createInputQueue(write: (bytes: Uint8Array) => number): InputQue
     if (queued < INPUT_BYTES) wake();
   }
 
-  /** Resolves when there is room, or at the end of the wait. */
+  /** Resolves when the queue is below the mark, or on the timeout. */
   function room(): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ROOM_WAIT_MS);

@@ -1,4 +1,4 @@
-/** Frames of one terminal, and the newest of them for who comes later. */
+/** Frames of one terminal, with a replay buffer of the newest. */
 import { iso } from '#schema/scalars.ts';
 
 export const KEPT_FRAMES = 2000;
@@ -10,15 +10,15 @@ export interface TerminalIds {
 }
 
 export interface KeptFrame {
-  /** Infinite for the exit, which is the last and replayed whatever was seen. */
+  /** Infinite for the exit, which is the last frame and always replayed. */
   readonly seq: number;
-  /** Of its text, as it counts here. */
+  /** Size that is counted, in bytes of the frame's text. */
   readonly size: number;
-  /** The frame as it is sent; encoded once, whoever receives it, and not before somebody does. */
+  /** Returns the frame as it is sent; encoded lazily and a single time. */
   encoded(): Buffer;
 }
 
-/** Encodes a frame that is not kept. */
+/** Encodes a frame that is not buffered. */
 export const resizedFrame = (ids: TerminalIds, cols: number, rows: number): Buffer =>
   encode({ type: 'terminal_resized', ...ids, timestamp: iso(Date.now()), payload: { cols, rows } });
 
@@ -32,14 +32,14 @@ function keptFrame(seq: number, size: number, frame: object): KeptFrame {
 }
 
 export interface OutputFrames {
-  /** Numbers a piece of output and keeps it. */
+  /** Numbers a chunk of output and buffers it. */
   output(data: string): KeptFrame;
   exit(exitCode: number | null): KeptFrame;
-  /** What is left of the frames after that number. */
+  /** Returns the buffered frames after that number. */
   after(seq: number): KeptFrame[];
 }
 
-/** Creates the frames of a terminal, none yet. */
+/** Creates an empty buffer. */
 export function createOutputFrames(ids: TerminalIds): OutputFrames {
   const kept: KeptFrame[] = [];
   let bytes = 0;

@@ -1,6 +1,6 @@
 /**
- * A program on a pseudo terminal of this machine. The library forks it and reads from it; writing is ours, and so is
- * knowing when the descriptor must not be used any more.
+ * A program on a pseudo terminal of this machine. The library forks it and reads from it; this module writes, and
+ * tracks when the descriptor must not be used any more.
  */
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -9,10 +9,10 @@ import { errorCode } from '#server/files/errno.ts';
 import { hideDescriptor, withHiddenClosed } from '#server/processes/hidden-descriptors.ts';
 
 export interface PtyRequest {
-  /** A path, or a name found on PATH. */
+  /** A path, or a name to be found on PATH. */
   file: string;
   cwd: string;
-  /** All variables of the program. */
+  /** The complete environment of the program. */
   env: NodeJS.ProcessEnv;
   cols: number;
   rows: number;
@@ -20,32 +20,32 @@ export interface PtyRequest {
 
 export interface PtyExit {
   exitCode: number;
-  /** Number of the signal that ended the program; 0 when none did. */
+  /** Number of the signal that terminated the program; 0 without one. */
   signal: number;
 }
 
 export interface Pty {
   readonly pid: number;
-  /** Writes what the program's side takes at once; returns the number of bytes, 0 once it is over. */
+  /** Writes without blocking; returns the number of accepted bytes, 0 after the exit. */
   write(bytes: Uint8Array): number;
   resize(cols: number, rows: number): void;
-  /** Told what the program writes, as it comes, in whole characters. */
+  /** Registers a listener of output chunks, which contain whole characters. */
   onOutput(listener: (text: string) => void): void;
-  /** Called once, behind all output. */
+  /** Registers a listener that is called a single time, after all output. */
   onExit(listener: (exit: PtyExit) => void): void;
-  /** Hangs up where there are no process groups. */
+  /** Ends the program on systems without process groups. */
   kill(): void;
 }
 
-/** Starts a program. One that cannot be run exits with 1. */
+/** Starts a program. One that cannot be executed exits with 1. */
 export type OpenPty = (request: PtyRequest) => Pty;
 
-/** What the library has beside its declared types, where there are Unix descriptors. */
+/** The library's members that its types do not declare; only with Unix descriptors. */
 interface Descriptors {
   fd: number;
-  /** Of the program's side. */
+  /** Device path of the program's side. */
   ptsName: string;
-  /** Of our side. */
+  /** Socket of our side. */
   socket: Socket;
 }
 
@@ -57,48 +57,48 @@ function descriptorsOf(pty: IPty): Descriptors | undefined {
 }
 
 /**
- * Keeps the program's side open until it has exited: on Linux, what the last program writes before it ends is lost
- * otherwise whenever the hang-up is seen before the read. Returns how to let go.
+ * Keeps the program's side open until it has exited: otherwise Linux loses the last output if the hang-up is seen
+ * before the read. Returns a function that closes it.
  */
 function holdOpen({ ptsName }: Descriptors): () => void {
   if (process.platform !== 'linux') return () => undefined;
   let fd: number;
   try {
-    // A device in memory: nothing here waits.
+    // The device is in memory, so the call does not block.
     fd = openSync(ptsName, constants.O_RDWR | constants.O_NOCTTY);
   } catch {
-    // It has ended already.
+    // The program has exited already.
     return () => undefined;
   }
   return () => closeSync(fd);
 }
 
-/** The library's own writing retries a full terminal in a loop that never lets go of the thread. */
+/** The library's writing busy-loops on a full terminal, which would block the thread. */
 function writeTo({ fd, socket }: Descriptors, bytes: Uint8Array): number {
-  // Once it is closed, the number may be that of another file.
+  // After closing, the number may belong to another file.
   if (socket.destroyed) return 0;
   try {
     return writeSync(fd, bytes);
   } catch (error) {
     if (errorCode(error) === 'EAGAIN') return 0;
-    // The program's side is gone.
+    // The program's side is closed.
     if (errorCode(error) === 'EIO') return 0;
     throw error;
   }
 }
 
-/** Loads the library; rejects where it has no binary for this machine. */
+/** Loads the library; rejects where it has no binary for this platform. */
 export async function loadPty(): Promise<OpenPty> {
   const { spawn } = await import('node-pty');
   return ({ file, cwd, env, cols, rows }) => {
     const program = withHiddenClosed({ file, args: [] });
     const pty = spawn(program.file, [...program.args], { name: 'xterm-256color', cwd, env, cols, rows });
     const descriptors = descriptorsOf(pty);
-    // What it cannot read any more it closes by itself; unheard, the failure would end the server.
+    // The library closes the socket on an error; without a listener the error would crash the server.
     descriptors?.socket.on('error', () => undefined);
     if (descriptors) {
       pty.onExit(holdOpen(descriptors));
-      // Whoever has it can read the screen and type.
+      // A process that inherits the descriptor could read the screen and type.
       pty.onExit(hideDescriptor(descriptors.fd));
     }
     return {

@@ -1,8 +1,8 @@
-/** The program of a terminal for which none is named. */
+/** The default program of a terminal. */
 import { userInfo } from 'node:os';
 import type { Runtime } from '#server/runtime/runtime.ts';
 
-/** Undefined for a user without an entry, as in many containers. */
+/** Undefined for a user without a passwd entry, as in many containers. */
 function loginShell(): string | undefined {
   try {
     return userInfo().shell ?? undefined;
@@ -11,7 +11,7 @@ function loginShell(): string | undefined {
   }
 }
 
-/** The user's own shell: that of the environment, else that of the login, else what there is. */
+/** Returns the user's shell: from the environment, else from the login, else an installed one. */
 export async function userShell({ environment, which }: Pick<Runtime, 'environment' | 'which'>): Promise<string> {
   const named = environment().SHELL || loginShell();
   if (named) return named;

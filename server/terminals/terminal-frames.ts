@@ -1,4 +1,4 @@
-/** What clients ask of terminals over their WebSocket. No session is loaded for it: one that is cold has none. */
+/** WebSocket requests of terminals. They load no session: an unloaded session has no terminals. */
 import { defineFrame, invalidPayload, type FrameHandler } from '#server/events/frame-handler.ts';
 import {
   terminalAttachFrame,
@@ -12,15 +12,15 @@ import { terminalNotFound, type Terminals } from './terminals.ts';
 
 export interface TerminalFramesDeps {
   terminals: Pick<Terminals, 'find' | 'attach' | 'detach'>;
-  /** Throws 40401. */
+  /** Throws `session.not_found`. */
   sessions: { assertExists(id: string): Promise<void> };
-  /** Whether this bind has terminals at all. */
+  /** Whether this bind offers terminals. */
   mounted: boolean;
 }
 
 const row = 'terminal';
 
-/** The handlers of the terminals' request frames. */
+/** Creates the handlers of the terminals' request frames. */
 export function terminalFrames({ terminals, sessions, mounted }: TerminalFramesDeps): FrameHandler[] {
   async function find({ session_id, terminal_id }: { session_id: string; terminal_id: string }): Promise<Terminal> {
     if (!mounted) throw terminalNotFound(session_id, terminal_id);

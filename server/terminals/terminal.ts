@@ -1,4 +1,4 @@
-/** One terminal: its program, what it wrote, and who looks at it. */
+/** One terminal: its program, its output, its viewers. */
 import type { Client } from '#server/events/frame-handler.ts';
 import { killAtExit } from '#server/processes/process-group.ts';
 import { iso } from '#schema/scalars.ts';
@@ -8,24 +8,24 @@ import { createInputQueue } from './input-queue.ts';
 import { createOutputFrames, resizedFrame } from './output-frames.ts';
 import type { OpenPty } from './pty.ts';
 
-/** Output is gathered for so long before it becomes a frame, unless it is the first after a pause or an input. */
+/** Interval for coalescing output into a frame, except for the first output after a pause or an input. */
 const GATHER_MS = 8;
-/** Gathered text that becomes a frame at once. */
+/** Size of collected text that is sent as a frame immediately. */
 const FRAME_CHARS = 64 * 1024;
 
 export type Viewer = Pick<Client, 'id' | 'send'>;
 
 export interface Terminal {
-  /** As clients see it. */
+  /** Returns the representation for clients. */
   view(): TerminalObject;
   running(): boolean;
-  /** Sends what is left of the frames after that number, then all that come. Returns how many were replayed. */
+  /** Replays the buffered frames after that number, then sends new ones. Returns the number of replayed frames. */
   attach(viewer: Viewer, sinceSeq: number): number;
   detach(viewerId: string): void;
-  /** Text for the program; dropped once it has ended. False when it does not read what it was sent before. */
+  /** Queues input; dropped after the exit. False if the program does not read its earlier input. */
   input(text: string): Promise<boolean>;
   resize(cols: number, rows: number): void;
-  /** Ends it at once for clients; settles when its program and the foreground job are gone. */
+  /** Marks it as exited immediately; settles when its program and the foreground job have exited. */
   close(): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export function startTerminal(deps: TerminalDeps): Terminal {
 
   let gathered = '';
   let gatherTimer: NodeJS.Timeout | undefined;
-  /** When the last frame was made; output after an input does not wait for others. */
+  /** Time of the last frame; `-Infinity` after an input, so that its echo is sent immediately. */
   let lastFrameAt = -Infinity;
 
   const pty = deps.openPty({ file: shell, cwd, env, cols, rows });
@@ -88,7 +88,7 @@ export function startTerminal(deps: TerminalDeps): Terminal {
   }
 
   pty.onOutput((text) => {
-    // Of a closed one it is still read, so that what hangs up can write its last.
+    // Output after closing is read but dropped, so that exiting programs can still write.
     if (end) return;
     gathered += text;
     if (gathered.length >= FRAME_CHARS || performance.now() - lastFrameAt >= GATHER_MS) flush();

@@ -1,4 +1,4 @@
-/** The terminals of all sessions, in the order in which they were started. */
+/** Store of the terminals of all sessions, in creation order. */
 import { randomUUID } from 'node:crypto';
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { Client } from '#server/events/frame-handler.ts';
@@ -11,38 +11,38 @@ import type { OpenPty } from './pty.ts';
 import { userShell } from './shell.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The session that a terminal belongs to. */
+/** The session that owns a terminal. */
 export interface TerminalSession {
   id: string;
   workspaceId: string;
   /** Its work directory, absolute. */
   cwd: string;
-  /** Other directories that belong to the workspace. */
+  /** Additional directories of the workspace. */
   additionalDirs: () => Promise<readonly string[]>;
 }
 
 export interface Terminals {
-  /** Throws 40409, 40420, 40926, 41304. */
+  /** Throws `fs.path_not_found`, `runtime.not_found`, `runtime.unavailable`, `fs.path_escapes_session`. */
   create(session: TerminalSession, request: CreateTerminal): Promise<TerminalObject>;
-  /** Throws 40926. */
+  /** Throws `runtime.unavailable`. */
   list(sessionId: string): Promise<TerminalObject[]>;
-  /** Throws 40414, 40926. */
+  /** Throws `terminal.not_found`, `runtime.unavailable`. */
   get(sessionId: string, id: string): Promise<TerminalObject>;
-  /** Ends it for clients at once, its processes follow. Throws 40414, 40926. */
+  /** Marks it as exited immediately; its processes exit later. Throws `terminal.not_found`, `runtime.unavailable`. */
   close(sessionId: string, id: string): Promise<void>;
   find(sessionId: string, id: string): Terminal | undefined;
-  /** Has the client see a terminal until it detaches or leaves; returns the number of replayed frames. */
+  /** Attaches the client until it detaches or disconnects; returns the number of replayed frames. */
   attach(terminal: Terminal, client: Client, sinceSeq: number): number;
   detach(terminal: Terminal, clientId: string): void;
-  /** A terminal of the session runs. */
+  /** Whether a terminal of the session is running. */
   holds(sessionId: string): boolean;
-  /** Ends the session's terminals and forgets them; settles when their processes are gone. */
+  /** Closes and removes the session's terminals; settles when their processes have exited. */
   release(sessionId: string): Promise<void>;
 }
 
 export interface TerminalsDeps {
   runtime: Pick<Runtime, 'environment' | 'which' | 'realpath' | 'stat'>;
-  /** Loads what opens pseudo terminals; rejects where this machine has none. */
+  /** Loads the pseudo terminal library; rejects where this platform has none. */
   loadPty(): Promise<OpenPty>;
   log: Logger;
 }
@@ -50,10 +50,10 @@ export interface TerminalsDeps {
 export const terminalNotFound = (sessionId: string, id: string) =>
   new ServiceError('terminal.not_found', `terminal ${id} does not exist in session ${sessionId}`);
 
-/** Creates the store; loads and starts nothing. */
+/** Creates an empty store; the library is loaded on first use. */
 export function createTerminals({ runtime, loadPty, log }: TerminalsDeps): Terminals {
   const sessions = new Map<string, Map<string, Terminal>>();
-  /** What each connection is attached to. */
+  /** Terminals that each connection is attached to. */
   const attached = new Map<string, Set<Terminal>>();
   let loading: Promise<OpenPty | undefined> | undefined;
 
