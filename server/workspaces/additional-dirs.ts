@@ -1,7 +1,7 @@
 /**
- * Directories that are part of a workspace in addition to its root: entries of the project's `local.toml` that the user has
- * trusted or added, and those added until the process ends. They are read at each use, so a change holds at once for every
- * session.
+ * Directories that are part of a workspace in addition to its root: entries of the project's `local.toml` that the user
+ * has trusted or added, and those added until the process exits. They are read at each use, so a change applies to
+ * every session immediately.
  */
 import { realpath, stat } from 'node:fs/promises';
 import { ServiceError, invalidField } from '#server/errors/service-error.ts';
@@ -19,24 +19,25 @@ import { createForeignChanges } from './foreign-changes.ts';
 import { MAX_DIRECTORIES, configPathOf, configStamp, readLocalConfig, type writeDirectories } from './local-config.ts';
 import { checkDirectory, normalRoot, rootKey } from './workspace-root.ts';
 
-/** A file that was changed this lately may still be being written. */
+/** A file that was modified more recently may still be being written. */
 const SETTLE_MS = 200;
-/** What was seen holds so long: one call asks several times. */
+/** Cache lifetime: one call queries several times. */
 const MAX_AGE_MS = 100;
-/** Workspaces whose last sight is kept. */
+/** Maximum number of cached workspaces. */
 const MAX_REMEMBERED = 1000;
 
 export interface AdditionalDirs {
-  /** Those of a workspace's root that are there, absolute. Never rejects: a file that cannot be read adds none. */
+  /** Returns the existing directories of a root, absolute. Never rejects: an unreadable file adds none. */
   of(root: string): Promise<readonly string[]>;
   /**
-   * Adds one for all sessions of the workspace: to the file, or until the process ends. Throws 40001, 40409, 40411, and
-   * 50003 where the file cannot be read or written.
+   * Adds a directory for all sessions of the workspace: to the file, or until the process exits. Throws
+   * `validation.failed`, `fs.path_not_found`, `fs.permission_denied`, and `persistence.failure` where the file cannot
+   * be read or written.
    */
   add(root: string, path: string, persist: boolean): Promise<AddedDirectory>;
-  /** The file, where it lists directories that do not count. Never rejects. */
+  /** Returns the file if it lists directories that are not in force. Never rejects. */
   ignored(root: string): Promise<readonly IgnoredConfig[]>;
-  /** Reads everything again at its next use: a directory is trusted now, or no longer. */
+  /** Clears the cache, after a directory was trusted or untrusted. */
   refresh(): void;
 }
 
@@ -50,10 +51,10 @@ export interface AdditionalDirsDeps {
   lock: ChangeLock<AdditionalDirsWriter>;
   runtime: Pick<Runtime, 'homeDirectory' | 'realpath'>;
   rootOf: Projects['rootOf'];
-  /** Whether the user trusts this very directory. */
+  /** Whether the user trusts exactly this directory. */
   trusted(directory: string): Promise<boolean>;
   confirmed: Pick<ConfirmedDirs, 'of'>;
-  /** Called when a read shows that directories count since `since` (ms) which no call of this process added. */
+  /** Called when a read shows that directories not added by this process are in force since `since` (ms). */
   addedElsewhere(root: string, directories: readonly string[], since: number): void;
   log: Logger;
   clock: Pick<Clock, 'now'>;
@@ -63,20 +64,20 @@ export interface AdditionalDirsDeps {
 interface Seen {
   stamp: string;
   projectRoot: string;
-  /** All that it lists. */
+  /** All entries, in force or not. */
   directories: readonly string[];
 }
 
 interface Sight {
-  /** Of a clock that nobody sets. */
+  /** Monotonic time of the read. */
   at: number;
   seen: Promise<Seen>;
-  /** Those of the file that count. */
+  /** The entries of the file that are in force. */
   inForce: Promise<readonly string[]>;
   present: Promise<readonly string[]>;
 }
 
-/** Reads nothing yet. */
+/** Creates the service; it reads on first use. */
 export function createAdditionalDirs(deps: AdditionalDirsDeps): AdditionalDirs {
   const { lock, runtime, rootOf, trusted, confirmed, log, clock } = deps;
   const changes = createForeignChanges<{ root: string; directories: readonly string[] }>({
@@ -86,9 +87,9 @@ export function createAdditionalDirs(deps: AdditionalDirsDeps): AdditionalDirs {
       if (fresh.length > 0) deps.addedElsewhere(root, fresh, since);
     },
   });
-  /** By root key. The one looked at last stands at the end. */
+  /** Cache by root key, least recently read first. */
   const sights = new Map<string, Sight>();
-  /** Added until the process ends, by root key. */
+  /** Directories added until the process exits, by root key. */
   const added = new Map<string, string[]>();
   let last: Promise<unknown> = Promise.resolve();
 
@@ -100,7 +101,7 @@ export function createAdditionalDirs(deps: AdditionalDirsDeps): AdditionalDirs {
       const stamp = `${path} ${version}`;
       if (before?.stamp === stamp) return before;
       if (version === 'absent') return { stamp, projectRoot, directories: [] };
-      // A time to come says nothing; one just past says that more may follow.
+      // A future time is meaningless; a very recent one means that more writes may follow.
       if (before && Math.abs(Date.now() - mtimeMs) < SETTLE_MS) return before;
       const { directories } = await readLocalConfig(projectRoot).catch((error: unknown) => {
         log.warn('the additional directories of a project are left out', { path, err: error });
@@ -113,7 +114,7 @@ export function createAdditionalDirs(deps: AdditionalDirsDeps): AdditionalDirs {
     }
   }
 
-  /** All entries of a trusted project, else those that the user has added on this machine. */
+  /** Returns all entries of a trusted project, else those that the user has added on this machine. */
   async function inForceOf({ projectRoot, directories }: Seen): Promise<readonly string[]> {
     if (directories.length === 0) return directories;
     try {
@@ -158,7 +159,7 @@ export function createAdditionalDirs(deps: AdditionalDirsDeps): AdditionalDirs {
     return [{ path: configPathOf(directory), directory, reason: 'untrusted' }];
   }
 
-  /** The directory that a request means. */
+  /** Resolves the directory of a request. */
   async function directoryOf(root: string, path: string): Promise<string> {
     if (path.trim() === '') throw invalidField('path', 'path must not be blank');
     let absolute: string;
@@ -208,7 +209,7 @@ export function createAdditionalDirs(deps: AdditionalDirsDeps): AdditionalDirs {
         ? lock.hold((writer) => persistIn(project_root, directory, writer))
         : keepInMemory(project_root, root, directory),
     );
-    // What is looked at for the first time holds at once, however young it is.
+    // Without a previous read, a recently modified file is read immediately.
     sights.clear();
     return {
       project_root,
@@ -225,7 +226,7 @@ export function createAdditionalDirs(deps: AdditionalDirsDeps): AdditionalDirs {
       sights.clear();
       changes.forget();
     },
-    /** One at a time: each reads what the one before has left. */
+    /** Serialized: each call reads the result of the previous one. */
     add(root, path, persist) {
       const turn = last.then(() => add(root, path, persist));
       last = turn.catch(() => undefined);

@@ -1,6 +1,6 @@
 /**
- * Which additional directories the user has added to a project on this machine. A project's own file may list any
- * directory; without this record a cloned one would widen where tools work.
+ * The record of additional directories that the user has added to a project on this machine. A project's own file may
+ * list any directory; without this record a cloned project would widen where tools work.
  */
 import { realpath } from 'node:fs/promises';
 import { z } from 'zod';
@@ -8,16 +8,16 @@ import type { Documents } from '#server/storage/documents.ts';
 import { documentOf } from './directory-document.ts';
 
 export interface ConfirmedDirs {
-  /** Real paths. Throws 50003 when the record cannot be read. */
+  /** Returns real paths. Throws `persistence.failure` when the record cannot be read. */
   of(projectRoot: string): Promise<readonly string[]>;
-  /** Adds an existing directory; called only through the change lock. Throws 50003. */
+  /** Adds an existing directory; called only under the change lock. Throws `persistence.failure`. */
   add(projectRoot: string, directory: string): Promise<void>;
 }
 
-/** Real paths: a directory of the project that is replaced by a link to elsewhere is no longer the confirmed one. */
+/** Real paths: a directory that was replaced by a link to another one is no longer confirmed. */
 const recordSchema = z.object({ root: z.string(), directories: z.array(z.string()) });
 
-/** Reads at each call: several servers share the records. */
+/** Creates the service, without a cache: several servers share the records. */
 export function createConfirmedDirs(documents: Documents): ConfirmedDirs {
   const recordOf = (projectRoot: string) => documentOf('additional-dirs', projectRoot);
 

@@ -1,4 +1,4 @@
-/** Documents about a directory: they are named after its real path, so that a directory and a link to it share them. */
+/** Documents of a directory, named after its real path, so that a directory and a link to it share them. */
 import { realpath } from 'node:fs/promises';
 import { errorCode } from '#server/files/errno.ts';
 import { workspaceIdOf } from './workspace-root.ts';
@@ -9,10 +9,10 @@ export interface DirectoryDocument {
   key: string;
 }
 
-/** Codes of a directory that does not exist; it is named as given. */
+/** Codes of a directory that does not exist; its path is used unresolved. */
 const MISSING = new Set(['ENOENT', 'ENOTDIR']);
 
-/** The key of the document below a prefix such as `trust`. Rejects with the system's error. */
+/** Returns the key of the document under a prefix such as `trust`. Rejects with the system's error. */
 export async function documentOf(prefix: string, directory: string): Promise<DirectoryDocument> {
   const real = await realpath(directory).catch((error: unknown) => {
     if (MISSING.has(errorCode(error) ?? '')) return directory;

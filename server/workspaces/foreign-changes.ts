@@ -1,6 +1,6 @@
 /**
- * Detects changes of stored values that this process did not write: each read is compared with the one before. Writes of
- * this process pass through `own`, so that they are not reported.
+ * Detects changes of stored values that this process did not write, by comparing each read with the previous one.
+ * Writes of this process pass through `own`, so that they are not reported.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '#server/clock.ts';
@@ -23,7 +23,7 @@ export interface ForeignChangesDeps<T> {
   changed(before: T, after: T, since: number): void;
 }
 
-/** Reads nothing yet. */
+/** Creates the detector, without values. */
 export function createForeignChanges<T>({ clock, changed }: ForeignChangesDeps<T>): ForeignChanges<T> {
   const seen = new Map<string, { value: T; at: number }>();
   let writing = 0;
@@ -36,7 +36,7 @@ export function createForeignChanges<T>({ clock, changed }: ForeignChangesDeps<T
 
   function compare(key: string, value: T, at: number): void {
     const before = seen.get(key);
-    // A later read has finished first.
+    // A later read finished first.
     if (before && before.at > at) return;
     seen.delete(key);
     seen.set(key, { value, at });

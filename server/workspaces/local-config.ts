@@ -1,7 +1,7 @@
 /**
- * `.service-code/local.toml` of a project: which directories count as the workspace, too. The file may have come with
- * the project, so it is bounded, read only where it is a regular file, and a link that leads out of the project is neither
- * read nor written through.
+ * `.service-code/local.toml` of a project: the additional directories of the workspace. The file may have come with the
+ * project, so it is bounded, read only if it is a regular file, and neither read nor written through a link that leads
+ * out of the project.
  */
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -17,24 +17,24 @@ import { PROJECT_FOLDER } from '#server/project-files/places.ts';
 import { realPath } from '#server/runtime/real-path.ts';
 import { normalRoot } from './workspace-root.ts';
 
-/** The parser takes time that grows faster than the text; this much is read within some milliseconds. */
+/** The parser's time grows faster than the text; this size is parsed within some milliseconds. */
 const MAX_BYTES = 16_384;
-/** Additional directories of a workspace; each is looked at in path decisions. */
+/** Limit of additional directories of a workspace, because every path decision checks each. */
 export const MAX_DIRECTORIES = 100;
 
 const ABSENT = new Set(['ENOENT', 'ENOTDIR']);
 const isAbsent = (error: unknown) => ABSENT.has(errorCode(error) ?? '');
 
 export interface LocalConfig {
-  /** All of the file. */
+  /** All tables of the file. */
   tables: Record<string, unknown>;
-  /** `additional_dir`: absolute, each once. */
+  /** `additional_dir`: absolute, without duplicates. */
   directories: string[];
 }
 
 export const configPathOf = (projectRoot: string): string => join(projectRoot, PROJECT_FOLDER, 'local.toml');
 
-/** Changes whenever the file does; `absent` when there is none. Throws what the file system throws. */
+/** Changes whenever the file does; `absent` when there is none. Throws the file system's errors. */
 export async function configStamp(path: string): Promise<{ stamp: string; mtimeMs: number }> {
   try {
     const { dev, ino, size, mtimeNs } = await stat(path, { bigint: true });
@@ -47,7 +47,7 @@ export async function configStamp(path: string): Promise<{ stamp: string; mtimeM
 
 const invalidConfig = (message: string) => new ServiceError('validation.failed', message);
 
-/** Where the path leads. Throws 40001 when that is outside the project. */
+/** Resolves the links of the path. Throws `validation.failed` when it leads out of the project. */
 async function placeOf(projectRoot: string): Promise<string> {
   const path = configPathOf(projectRoot);
   const real = await realPath(path);
@@ -70,7 +70,7 @@ function parseTables(text: string, path: string): Record<string, unknown> {
   }
 }
 
-/** Throws 40001 for a file that is not what it should be, 50003 for one that cannot be read. */
+/** Throws `validation.failed` for an invalid file, `persistence.failure` for an unreadable one. */
 export async function readLocalConfig(projectRoot: string): Promise<LocalConfig> {
   const path = configPathOf(projectRoot);
   let text = '';
@@ -95,7 +95,7 @@ export async function readLocalConfig(projectRoot: string): Promise<LocalConfig>
   return { tables, directories };
 }
 
-/** Writes the list. Other keys survive, comments do not. Throws 50003. */
+/** Writes the list, preserving other keys but not comments. Throws `persistence.failure`. */
 export async function writeDirectories(
   projectRoot: string,
   { tables }: LocalConfig,

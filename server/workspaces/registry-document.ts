@@ -1,4 +1,4 @@
-/** The document `workspaces.json`: which directories are workspaces, and which were removed by hand. */
+/** The document `workspaces.json`: the registered workspaces, and those that were removed by a user. */
 import { z } from 'zod';
 import { workspaceId } from '#schema/scalars.ts';
 import type { Documents } from '#server/storage/documents.ts';
@@ -13,10 +13,10 @@ const entrySchema = z.object({
 });
 export type Entry = z.infer<typeof entrySchema>;
 
-/** The document's shape. */
+/** Schema of the document. */
 export const registrySchema = z.object({
   version: z.literal(1),
-  /** In order of registration. Entries that make no sense are left out. */
+  /** In order of registration. Invalid entries are omitted. */
   workspaces: z.record(z.string(), z.unknown()).transform((entries) => {
     const valid: Record<string, Entry> = {};
     for (const [id, value] of Object.entries(entries)) {
@@ -31,7 +31,7 @@ type Registry = z.output<typeof registrySchema>;
 
 /** Writes the document; the writer of the registry's change lock. */
 export interface RegistryWriter {
-  /** Replaces the document. Throws 50003. */
+  /** Replaces the document. Throws `persistence.failure`. */
   write(registry: Registry): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Which directories the user trusts: a marker for each, named after its real path, so that a root and a link to it share
- * theirs. It stays when the workspace is removed from the registry.
+ * Directories that the user trusts: a marker for each, named after its real path, so that a root and a link to it share
+ * one. It persists when the workspace is removed from the registry.
  */
 import { z } from 'zod';
 import type { Clock } from '#server/clock.ts';
@@ -10,20 +10,20 @@ import { documentOf, type DirectoryDocument } from './directory-document.ts';
 import { createForeignChanges } from './foreign-changes.ts';
 
 export interface Trust {
-  /** A marker that cannot be read counts as none. */
+  /** Returns whether the directory is trusted; false if the marker cannot be read. */
   trusted(root: string): Promise<boolean>;
-  /** Trusting what is trusted changes nothing. */
+  /** Idempotent: trusting a trusted directory changes nothing. */
   trust(root: string): Promise<void>;
   untrust(root: string): Promise<void>;
-  /** The document of a directory's marker; another server may write it. */
+  /** Returns the document of a directory's marker; another server may write it. */
   marker(root: string): Promise<string>;
 }
 
 export interface TrustDeps {
   documents: Documents;
-  /** Called after a change; who made it waits for what comes of it. */
+  /** Called after a change, which completes when the returned promise settles. */
   changed(root: string): Promise<void>;
-  /** Called when a read shows that no call of this process changed a marker after `since` (ms). */
+  /** Called when a read shows that a marker changed after `since` (ms) without a call of this process. */
   changedElsewhere(root: string, trusted: boolean, since: number): void;
   log: Logger;
   clock: Clock;
@@ -33,7 +33,7 @@ const markerSchema = z.object({ root: z.string(), trustedAt: z.number() });
 
 const markerOf = (root: string) => documentOf('trust', root);
 
-/** Reads at every question; several servers share the markers. */
+/** Creates the service, without a cache: several servers share the markers. */
 export function createTrust({ documents, changed, changedElsewhere, log, clock }: TrustDeps): Trust {
   const markers = createForeignChanges<{ real: string; trusted: boolean }>({
     clock,
@@ -44,7 +44,7 @@ export function createTrust({ documents, changed, changedElsewhere, log, clock }
     try {
       const { trusted } = await markers.read(`${key} ${real}`, async () => {
         const marker = await documents.get(key, markerSchema);
-        // The key is a short hash; another directory can be made to have it.
+        // The key is a short hash; a directory with the same hash can be crafted.
         return { real, trusted: marker?.root === real };
       });
       return trusted;

@@ -1,4 +1,4 @@
-/** Roots of workspaces, and the ids made from them. */
+/** Roots of workspaces, and the ids derived from them. */
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { basename, isAbsolute, normalize } from 'node:path';
@@ -12,13 +12,13 @@ const HASH_CHARS = 12;
 
 const slashed = (path: string) => path.replaceAll('\\', '/').replace(/\/+$/, '');
 
-/** Lexically normal, without a trailing slash; links are not resolved. */
+/** Normalizes lexically, without a trailing slash; links are not resolved. */
 export function normalRoot(root: string): string {
   const normal = normalize(root);
   return normal.length > 1 ? normal.replace(/[/\\]$/, '') : normal;
 }
 
-/** Two roots with one key are one workspace. */
+/** Two roots with one key are the same workspace. */
 export function rootKey(root: string): string {
   const key = slashed(root);
   return /^([A-Za-z]:(\/|$)|\/\/)/.test(key) ? key.toLowerCase() : key;
@@ -30,21 +30,22 @@ function slug(name: string): string {
   return ['', '.', '..'].includes(cut) ? 'workspace' : cut;
 }
 
-/** `wd_<slug>_<hash12>` of a normal root. */
+/** Returns `wd_<slug>_<hash12>` for a normalized root. */
 export function workspaceIdOf(root: string): string {
   const path = slashed(root);
   const hash = createHash('sha256').update(path).digest('hex').slice(0, HASH_CHARS);
   return `wd_${slug(path.slice(path.lastIndexOf('/') + 1))}_${hash}`;
 }
 
-/** The base name of the root, `/` for the root directory. */
+/** Returns the base name of the root, `/` for the root directory. */
 export function defaultName(root: string): string {
   return cutText(basename(root) || root, NAME_MAX_CHARS);
 }
 
 /**
- * Throws unless `path` is an existing directory, links followed: 40409 `<label> <shown> does not exist` (a relative path
- * is never expanded and does not exist) or `… is not a directory`, 40411 where the system forbids the look.
+ * Throws unless `path` is an existing directory, following links: `fs.path_not_found` with
+ * `<label> <shown> does not exist` (relative paths are not resolved) or `… is not a directory`, `fs.permission_denied`
+ * where the system denies access.
  */
 export async function checkDirectory(path: string, label: string, shown: string = path): Promise<void> {
   const fault = await directoryFault(path, stat);
@@ -53,7 +54,7 @@ export async function checkDirectory(path: string, label: string, shown: string 
   if (fault) throw new ServiceError('fs.permission_denied', `${label} ${shown} cannot be read: permission denied`);
 }
 
-/** The checks of `POST /workspaces`: 40001 unless absolute, then as `checkDirectory`. */
+/** Validates the root of `POST /workspaces`: `validation.failed` unless absolute, then like `checkDirectory`. */
 export async function checkRoot(root: string): Promise<void> {
   if (!isAbsolute(root)) throw invalidField('root', 'root must be an absolute path');
   await checkDirectory(root, 'root');

@@ -1,7 +1,7 @@
 /**
- * The registry of workspaces: the document `workspaces.json`, which all servers of the home share. It is
- * read again when it changed, operations of this process run one after the other, a change holds a lock from reading to
- * replacing, and an id whose root has the same key as another's is an alias of it.
+ * The registry of workspaces: the document `workspaces.json`, which all servers of the home share. It is read again
+ * when it changed, operations of this process are serialized, a change holds a lock from reading to replacing, and an
+ * id whose root has the same key as another's is an alias of it.
  */
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
@@ -22,27 +22,27 @@ import { defaultName, normalRoot, rootKey, workspaceIdOf } from './workspace-roo
 const TOUCH_WRITE_DELAY_MS = 200;
 
 export interface Workspaces {
-  /** In the order of registration, one for each root. */
+  /** Returns the workspaces in the order of registration, one per root. */
   list(): Promise<Workspace[]>;
   /**
-   * A new root is added. A known one keeps its name and is touched: `last_opened_at` = now, whose event goes at once and
-   * which is written within 250 ms. The directory is not looked at.
+   * Registers a new root. A registered one keeps its name and is touched: `last_opened_at` = now, whose event is
+   * published immediately and which is written within 250 ms. The directory is not checked.
    */
   register(root: string, name?: string): Promise<Workspace>;
-  /** Throws 40410, as all that take an id. */
+  /** Throws `workspace.not_found`, like all methods with an id. */
   get(id: string): Promise<Workspace>;
-  /** What a client names by an id, or by an absolute path: an existing directory is registered. Throws 40410. */
+  /** Resolves an id or an absolute path; registers an existing directory. Throws `workspace.not_found`. */
   refer(reference: string): Promise<Workspace>;
   rename(id: string, name: string, by?: Caller): Promise<Workspace>;
-  /** Publishes that its trust or its additional directories were changed, unless it was removed meanwhile. */
+  /** Publishes a change of its trust or its additional directories, unless it was removed meanwhile. */
   announceChange(id: string, by: Caller): Promise<void>;
-  /** Removes it with its aliases; sessions and files stay. */
+  /** Removes it with its aliases; sessions and files remain. */
   unregister(id: string): Promise<void>;
-  /** Whether the root of a workspace leads to this real path. */
+  /** Whether the root of a workspace resolves to this real path. */
   isRoot(real: string): Promise<boolean>;
-  /** All ids of the workspace, its own included: what a filter by workspace must accept. */
+  /** Returns all ids of the workspace, including its main one: the ids that a filter by workspace must accept. */
   aliases(id: string): Promise<string[]>;
-  /** Writes what is still in memory. */
+  /** Writes pending touches. */
   close(): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export interface IndexedWorkspaces {
 
 export interface WorkspacesDeps {
   documents: Pick<Documents, 'get' | 'version'>;
-  /** Among the servers of the home; writes the document. */
+  /** Shared by the servers of the home; writes the document. */
   lock: ChangeLock<RegistryWriter>;
   index: IndexedWorkspaces;
   publish(
@@ -70,7 +70,7 @@ export interface WorkspacesDeps {
 
 const workspaceNotFound = (id: string) => new ServiceError('workspace.not_found', `workspace ${id} does not exist`);
 
-/** A workspace: the entry that stands for its root, every id that leads to it, and how many sessions these have. */
+/** A workspace: the entry of its root, its id and aliases, and their number of sessions. */
 interface Known {
   id: string;
   entry: Entry;
@@ -78,18 +78,18 @@ interface Known {
   sessions: number;
 }
 
-/** Reads nothing yet; the first use adds the directories of sessions that are not registered. */
+/** Creates the registry; the first use reads it and adds the directories of sessions that are not registered. */
 export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
   const { documents, lock, index, log, clock } = deps;
   let registry = emptyRegistry();
   let version: string | undefined;
   let adopted = false;
-  /** `last_opened_at` by id, not yet in the document. */
+  /** `last_opened_at` by id, not yet written to the document. */
   const touches = new Map<string, string>();
   let callOff: (() => void) | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
-  /** Runs operations one after the other; a failed one does not stop the next. */
+  /** Serializes operations; a failed one does not stop the next. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = last.then(work, work);
     last = turn.catch(() => undefined);
@@ -99,12 +99,12 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
   const versionNow = createSharedRun(() => documents.version(DOCUMENT));
 
   /**
-   * As `inTurn`, with the registry as it is. What it waits behind costs it no time: the document is looked at meanwhile,
-   * with one look for all who come at once.
+   * Like `inTurn`, with the current registry. The document's version is read while the operation is queued, and
+   * concurrent callers share one read.
    */
   function withRegistry<T>(work: () => T | Promise<T>): Promise<T> {
     const seen = versionNow();
-    // Told in its turn.
+    // The error is reported when the operation runs.
     seen.catch(() => undefined);
     return inTurn(async () => {
       await load(seen);
@@ -112,7 +112,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
     });
   }
 
-  /** `seen` is the version when it was asked for, or later. */
+  /** Reads the document if it changed; `seen` is its version at the time of the request, or later. */
   async function read(seen?: Promise<string | undefined>): Promise<void> {
     if (version !== undefined && (await seen) === version) return;
     const present = await documents.version(DOCUMENT);
@@ -133,7 +133,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
     adopted = true;
   }
 
-  /** Changes the registry as it is now and writes it. */
+  /** Applies a change to the current registry and writes it. */
   async function change<T>(apply: () => T): Promise<T> {
     return lock.hold(async (writer) => {
       await read();
@@ -141,20 +141,20 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
         const result = apply();
         for (const [id, time] of touches) {
           const entry = registry.workspaces[id];
-          // Another server may have been later.
+          // Another server may have written a later time.
           if (entry && entry.last_opened_at < time) entry.last_opened_at = time;
         }
         await writer.write(registry);
         touches.clear();
         return result;
       } finally {
-        // What is in memory may not be what is stored; the next use reads it.
+        // Memory and document may differ now; the next use reads the document.
         version = undefined;
       }
     });
   }
 
-  /** Directories that have sessions are workspaces too, unless they were removed by hand. */
+  /** Directories that have sessions are workspaces too, unless a user removed them. */
   function unregisteredRoots(): string[] {
     const keys = new Set(Object.values(registry.workspaces).map(({ root }) => rootKey(root)));
     const deleted = new Set(registry.deleted_workspace_ids);
@@ -230,7 +230,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
     try {
       await flush();
     } catch (error) {
-      // They stay in memory and go with the next write.
+      // The times stay in memory and are written with the next change.
       log.error('the times of workspaces could not be written', { err: error });
     }
   }
@@ -243,7 +243,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
     if (present) return touchKnown(present);
     const id = workspaceIdOf(normal);
     const isNew = await change(() => {
-      // Another server may have been faster.
+      // Another server may have registered the root first.
       if (atRoot(normal)) return false;
       add(id, normal, name ?? defaultName(normal));
       registry.deleted_workspace_ids = registry.deleted_workspace_ids.filter((deleted) => deleted !== id);
