@@ -45,14 +45,14 @@ function start(more: Partial<FileSearchDeps> = {}) {
   return { search };
 }
 
-test('without ripgrep the tree answers once it is known', async () => {
+test('without ripgrep the search uses the tree as soon as it is complete', async () => {
   await mkdir(join(root, 'src'));
   await writeFile(join(root, 'src/a.ts'), '');
   const { search } = start({ ripgrep: async () => undefined });
   expect((await search('a.ts')).items.map(({ path }) => path)).toEqual(['src/a.ts']);
 });
 
-/** The trees with their watchers, of which some methods are replaced. */
+/** The trees with some methods of their watchers replaced. */
 const changedTrees = (change: (watcher: TreeWatcher) => Partial<TreeWatcher>): Pick<Trees, 'lease'> => ({
   async lease(directory) {
     const { watcher, release } = await trees.lease(directory);
@@ -60,7 +60,7 @@ const changedTrees = (change: (watcher: TreeWatcher) => Partial<TreeWatcher>): P
   },
 });
 
-test('without ripgrep the tree is waited for, longer than where ripgrep could answer', async () => {
+test('without ripgrep the search waits for the tree, longer than with it', async () => {
   await writeFile(join(root, 'a.ts'), '');
   const settling: (() => void)[] = [];
   let held = false;
@@ -74,7 +74,7 @@ test('without ripgrep the tree is waited for, longer than where ripgrep could an
   await search('a.ts');
   held = true;
   const first = search('a.ts');
-  // Each search settles the tree twice: before ripgrep, for a short time, and after it.
+  // Each search settles the tree twice: briefly before ripgrep, and after it.
   await eventually(() => expect(settling).toHaveLength(2));
   const second = search('a.ts');
   await eventually(() => expect(settling).toHaveLength(4));
@@ -82,7 +82,7 @@ test('without ripgrep the tree is waited for, longer than where ripgrep could an
   for (const hits of [await first, await second]) expect(hits.items).toHaveLength(1);
 });
 
-/** Trees that change without end while `isBusy`; `leases` counts how often one was listed. */
+/** Trees that change permanently while `isBusy`; `leases` counts how often one was leased. */
 function busyTrees(onSettle = () => {}) {
   const state = { isBusy: true, leases: 0 };
   const busy = changedTrees(({ settle }) => {
@@ -97,7 +97,7 @@ function busyTrees(onSettle = () => {}) {
   return { state, trees: busy };
 }
 
-test('without ripgrep a tree that only changes is waited for once, and not listed again', async () => {
+test('without ripgrep a tree that only changes is waited for, and not listed again', async () => {
   await writeFile(join(root, 'a.ts'), '');
   const { state, trees: busy } = busyTrees();
   const { search } = start({ ripgrep: async () => undefined, trees: busy, timeoutMs: 50 });
@@ -115,7 +115,7 @@ test('without ripgrep the wait for a tree ends with the client', async () => {
   await expect(search('a.ts', {}, gone.signal)).rejects.toThrow('the client is gone');
 });
 
-test('without ripgrep a tree that is known no longer is listed anew', async () => {
+test('without ripgrep a tree that is no longer complete is listed again', async () => {
   await writeFile(join(root, 'a.ts'), '');
   let leases = 0;
   const { search } = start({
@@ -129,14 +129,14 @@ test('without ripgrep a tree that is known no longer is listed anew', async () =
   expect(leases).toBe(2);
 });
 
-test('a tree that cannot be watched is answered cold, every time', async () => {
+test('a tree that cannot be watched is searched cold every time', async () => {
   await writeFile(join(root, 'a.ts'), '');
   const refusing: Pick<Trees, 'lease'> = { lease: () => Promise.reject(new Error('no more watches')) };
   const { search } = start({ trees: refusing });
   for (let n = 0; n < 3; n += 1) expect((await search('a.ts')).items).toHaveLength(1);
 });
 
-test('ends with the client', async () => {
+test('a search ends with the client', async () => {
   await writeFile(join(root, 'a.ts'), '');
   const { search } = start();
   const gone = new AbortController();

@@ -34,7 +34,7 @@ test.each(ignoreTrees)('cold and warm searches agree: $name', async (tree) => {
   async function found(more: { follow_gitignore?: boolean } = {}): Promise<string[]> {
     const paths = new Set<string>();
     for (const initial of initials) {
-      // A lone dot asks for nothing.
+      // A lone dot is an empty query.
       const query = initial === '.' ? '.i' : initial;
       const answers = [search.search, search.suggest].map((ask) =>
         ask(directory, { ...request, ...more, query }, signal),
@@ -46,7 +46,7 @@ test.each(ignoreTrees)('cold and warm searches agree: $name', async (tree) => {
     return [...paths].toSorted();
   }
 
-  // Named by one of the initials, or an ignore file.
+  // The files named by one of the initials, and the ignore files.
   expect(await found()).toEqual(seen);
   await expect.poll(async () => (await trees.lease(work)).watcher.knows('searched')).toBe(true);
   expect(await found()).toEqual(seen);

@@ -9,7 +9,7 @@ import {
 } from '#server/file-search/query.ts';
 import { foldCase } from '#server/files/fold-case.ts';
 
-/** How a path answers a query. */
+/** Matches a path against a query. */
 function answer(text: string, path: string) {
   const query = parseQuery(text);
   if (!query) return undefined;
@@ -53,11 +53,11 @@ describe('a query', () => {
     ['///', 'a'],
     ['src', 'src/a.ts'],
     ['a/b/c', 'a/b'],
-  ])('%j is not in %j', (text, path) => {
+  ])('%j does not match %j', (text, path) => {
     expect(answer(text, path)).toBeUndefined();
   });
 
-  test.each(['', './', '././/', '.'])('%j asks for nothing', (text) => {
+  test.each(['', './', '././/', '.'])('%j is an empty query', (text) => {
     expect(parseQuery(text)).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Repositories that would have git start a program of theirs. Each attack is first shown to work with git as it is: a
- * test that never sees it succeed could not fail.
+ * Repositories that make git start a program. Each attack is first shown to work with plain git: without this check a
+ * test could pass for an attack that never works.
  */
 import { execFile } from 'node:child_process';
 import { access, appendFile, chmod, cp, rm, writeFile } from 'node:fs/promises';
@@ -16,9 +16,9 @@ import { createRepository, type GitRepository } from '#support/git-repository.ts
 import { temporaryHome } from '#support/temporary-home.ts';
 
 interface Attack {
-  /** Builds it; `evil` is a program that leaves a trace and copies its input. */
+  /** Builds the attack; `evil` is a program that leaves a trace and copies its input. */
   build(repository: GitRepository, evil: string): Promise<unknown>;
-  /** What git as it is would be run with; a status and a diff unless given. */
+  /** Commands of plain git that trigger it; default: a status and a diff. */
   control?: string[][];
 }
 
@@ -158,7 +158,7 @@ const refused = (error: unknown) => {
 };
 
 describe.each(Object.entries(attacks))('%s', (_name, attack) => {
-  it('works with git as it is', async () => {
+  it('works with plain git', async () => {
     const { root, started } = await build(attack);
     for (const args of attack.control ?? [
       ['status', '--porcelain'],
@@ -171,7 +171,7 @@ describe.each(Object.entries(attacks))('%s', (_name, attack) => {
     expect(await started()).toBe(true);
   });
 
-  it('starts nothing here', async () => {
+  it('starts no program here', async () => {
     const { root, started } = await build(attack);
     const directory = { root, additionalDirs: () => [] };
     await statusOf(git, directory, [], signal).catch(refused);

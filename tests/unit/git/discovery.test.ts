@@ -1,4 +1,4 @@
-/** Repositories as they are found on files alone, compared with what git itself finds. */
+/** Discovery by reading files only, compared with the repositories that git itself finds. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ async function put(path: string, text: string): Promise<void> {
   await writeFile(path, text);
 }
 
-/** The git directory that git finds; `refused` where it stops with an error other than that there is none. */
+/** Returns the git directory that git finds; `refused` where git fails with another error than a missing repository. */
 async function asked(directory: string): Promise<string | undefined> {
   const env = { PATH: process.env.PATH, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
   try {
@@ -40,7 +40,7 @@ const found = async (directory: string) => {
   return repository && { ...repository, directory: repository.directory.slice(root.length + 1) };
 };
 
-describe('what git finds', () => {
+describe('discovery finds', () => {
   test('a work tree, a linked one, a submodule and a separate git directory', async () => {
     const library = await createRepository(join(root, 'library'));
     await library.commit();
@@ -71,13 +71,13 @@ describe('what git finds', () => {
     expect(await found(join(root, 'origin/bare/tree'))).toMatchObject({ directory: 'origin/bare/tree', bare: false });
   });
 
-  test('nothing', async () => {
+  test('no repository', async () => {
     expect(await found(root)).toBeUndefined();
     expect(await asked(root)).toBeUndefined();
   });
 });
 
-test('files that are only about to be written', async () => {
+test('files about to be written are treated as existing', async () => {
   const directory = join(root, 'planned');
   const written = ['HEAD', 'Objects/info/x', 'refs/heads/x'].map((name) => join(directory, name));
   const finds = (names: string[], where = directory) => findsBareRepository(where, runtime, { written: names });
@@ -90,7 +90,7 @@ test('files that are only about to be written', async () => {
   expect(await findsBareRepository(inside, runtime, { written: nested, top: inside })).toBe(false);
 });
 
-test('a `.git` directory that git passes over hides no bare repository', async () => {
+test('a `.git` directory that git skips hides no bare repository', async () => {
   const directory = join(root, 'hidden');
   await put(join(directory, 'HEAD'), 'ref: refs/heads/main\n');
   await put(join(directory, 'objects/x'), '');
@@ -102,7 +102,7 @@ test('a `.git` directory that git passes over hides no bare repository', async (
   expect(await found(directory)).toMatchObject({ bare: true });
 });
 
-test('random directories: no repository that git finds is missed, and none of a `.git` entry is another', async () => {
+test('random directories: every repository that git finds is found, and none from another `.git` entry', async () => {
   const random = seeded(3);
   const heads = ['ref: refs/heads/main\n', 'ref:refs/x', `${COMMIT}\n`, 'nothing\n', ''];
   const seen = { bare: 0, entry: 0, none: 0 };
@@ -118,7 +118,7 @@ test('random directories: no repository that git finds is missed, and none of a 
       await mkdir(directory, { recursive: true }).catch(() => undefined);
       const path = join(directory, name);
       const add = () => {
-        // A `.git` directory with such a link is passed over here: nothing tells it from one that git passes over.
+        // `.git` directories get no such link: here they are skipped, because git skips others that look the same.
         if (name === 'HEAD' && !directory.endsWith('.git') && random() < 0.3) return symlink('refs/heads/none', path);
         if (name === 'HEAD') return writeFile(path, pick(random, heads));
         if (name === 'commondir') return writeFile(path, store);
@@ -130,7 +130,7 @@ test('random directories: no repository that git finds is missed, and none of a 
           mkdir(join(directory, 'refs')),
         ]);
       };
-      // A part that is there already stays.
+      // A part that exists already remains.
       await Promise.resolve(add()).catch(() => undefined);
     }
     for (const directory of [top, join(top, 'a'), join(top, 'a/b')]) {
@@ -141,7 +141,7 @@ test('random directories: no repository that git finds is missed, and none of a 
       if (expected === undefined || expected === 'refused') seen.none++;
       else if (expected.endsWith('.git')) {
         seen.entry++;
-        // In doubt it may be taken for a bare one, which is refused.
+        // In doubt it may be reported as a bare repository, which is refused.
         if (!repository?.bare) expect([shown, repository?.gitDirectory]).toEqual([shown, expected]);
       } else {
         seen.bare++;

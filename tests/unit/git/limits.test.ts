@@ -1,4 +1,4 @@
-/** Files of a repository that block who reads them, or never end. */
+/** Files of a repository that block their reader or never end. */
 import { execFileSync } from 'node:child_process';
 import { rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { createRepository } from '#support/git-repository.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
 it.each(['.git/index', '.git/config', '.git/info/exclude', '.git/packed-refs'])(
-  'a pipe as %s takes no longer than the time-out, and no process stays',
+  'a pipe as %s takes no longer than the timeout, and leaves no process',
   async (place) => {
     const repository = await createRepository(await temporaryHome());
     await repository.write({ a: 'a\n' });
@@ -41,7 +41,7 @@ it.each(['.git/index', '.git/config', '.git/info/exclude', '.git/packed-refs'])(
   },
 );
 
-it('git that is killed for its memory is unavailable, and that is said', async () => {
+it('git that is killed for its memory is reported as unavailable', async () => {
   const repository = await createRepository(await temporaryHome());
   const local = createLocalRuntime();
   const runtime: typeof local = {

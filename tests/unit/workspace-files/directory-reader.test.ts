@@ -1,4 +1,4 @@
-/** What the thread says of a directory and its entries is what the system says. */
+/** The thread's results for a directory and its entries equal those of the system. */
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
 import { link, lstat, mkdir, readdir, readlink, symlink, writeFile } from 'node:fs/promises';
@@ -45,7 +45,7 @@ async function portionsOf(place: Place, wanted: number): Promise<DirectoryEntry[
   return portions;
 }
 
-test('of files, directories and links themselves, in the order of the names, whatever is asked beside', async () => {
+test('facts of files, directories and links themselves, in the order of the names, also with concurrent requests', async () => {
   const root = await temporaryHome();
   const odd = 'a\nb\u{1F600} "c"';
   await writeFile(join(root, 'file'), 'twelve bytes');
@@ -72,11 +72,11 @@ test('of files, directories and links themselves, in the order of the names, wha
   expect(last).toEqual({ status: 'fulfilled', value: expected.slice(-1) });
 });
 
-test('of a directory of any size, read by several at once, the first with their facts', async () => {
+test('a directory of any size, read by several readers concurrently, the first entries with their facts', async () => {
   const root = await temporaryHome();
   await mkdir(join(root, 'folder'));
   await writeFile(join(root, 'file-0'), 'text');
-  // Names of one file: made in a tenth of the time of as many files.
+  // Hard links to one file: created in a tenth of the time of as many files.
   await Promise.all(
     Array.from({ length: 2500 }, (_, index) => link(join(root, 'file-0'), join(root, `file-${index + 1}`))),
   );
@@ -104,7 +104,7 @@ test('of a directory of any size, read by several at once, the first with their 
   expect(file?.facts).toEqual(ofFile);
 });
 
-test('of a directory that is left in the middle, is empty, or is none', async () => {
+test('a directory whose reading is abandoned, that is empty, or that does not exist', async () => {
   const root = await temporaryHome();
   await mkdir(join(root, 'empty'));
   await writeFile(join(root, 'file'), '');
@@ -125,7 +125,7 @@ test('of a directory that is left in the middle, is empty, or is none', async ()
     expect(portion).toHaveLength(1024);
     break;
   }
-  // Neither is the directory held open.
+  // The directory is closed, too.
   expect(await descriptors()).toBe(before);
   await left.close();
 });
@@ -148,7 +148,7 @@ describe.runIf(byDescriptor)('a level', () => {
   const namesOf = (read: readonly (WholeDirectory | undefined)[]) =>
     read.map((directory) => directory?.entries.map(({ name }) => name).toSorted());
 
-  test('is read in one question, with facts and the texts of links', async () => {
+  test('is read in one message, with facts and the texts of links', async () => {
     const { root, top } = await levelOf({ 'a/b/c/3': '', 'a/b/2': 'two', 'a/d/4': '' });
     await mkdir(join(root, 'e'));
     await symlink('../e', join(root, 'a/up'));
@@ -161,7 +161,7 @@ describe.runIf(byDescriptor)('a level', () => {
     expect(entry(2, '2')).toEqual({ name: '2', isDirectory: false, facts: await factsFrom(join(root, 'a/b/2')) });
   });
 
-  test('follows no link below its top, and one that cannot be read does not harm the others', async () => {
+  test('follows no link below its top, and an unreadable directory does not affect the others', async () => {
     const { root, top } = await levelOf({ 'a/b/2': '', 'a/1': '' });
     await symlink('a', join(root, 'link'));
     await symlink('b', join(root, 'a/inner'));
@@ -170,7 +170,7 @@ describe.runIf(byDescriptor)('a level', () => {
     expect(namesOf(read)).toEqual([undefined, ['1', 'b', 'inner'], undefined, undefined, undefined, undefined, ['2']]);
   });
 
-  test('leaves out directories with too many entries', async () => {
+  test('omits directories with too many entries', async () => {
     const { top } = await levelOf({ 'a/1': '', 'b/1': '', 'b/2': '', 'b/3': '', 'c/1': '', 'c/2': '' });
     expect(namesOf(await readLevel(top, ['a', 'b', 'c'], { ...WANTED, most: 2 }))).toEqual([
       ['1'],
@@ -179,7 +179,7 @@ describe.runIf(byDescriptor)('a level', () => {
     ]);
   });
 
-  test('has the ignore files of a directory, unless one of them is a link or it has a .git', async () => {
+  test('includes the ignore files of a directory, unless one of them is a link or it has a .git', async () => {
     const { root, top } = await levelOf({
       'both/.gitignore': 'one',
       'both/.ignore': 'two',
@@ -223,10 +223,10 @@ describe.runIf(byDescriptor)('a level', () => {
 });
 
 describe('a directory that hangs', () => {
-  /** Longer than the start of a thread and any answer, on a busy machine too. */
+  /** Longer than the start of a thread and any reply, even on a busy machine. */
   const TIMEOUT_MS = 1500;
 
-  /** Directories by name, of which those called `hung…` block the thread that opens one until `release`. */
+  /** Creates directories by name; those called `hung…` block the thread that opens one until `release`. */
   async function hangingReader() {
     const root = await temporaryHome();
     const pipe = join(root, 'pipe');
@@ -264,7 +264,7 @@ describe('a directory that hangs', () => {
 
   const unresponsive = (why: string) => ({ code: 50001, message: `the file system does not answer: ${why}` });
 
-  test('fails alone; what else was asked is answered by another thread, from where it was', async () => {
+  test('fails only for its request; another thread continues the others from their position', async () => {
     const { open, reader, names, root } = await hangingReader();
     const [hung, small, large] = [await open('hung'), await open('small'), await open('large')];
     await Promise.all(
@@ -293,7 +293,7 @@ describe('a directory that hangs', () => {
     expect(all.toSorted()).toEqual((await readdir(join(root, 'large'))).toSorted());
   });
 
-  test('is not waited for twice, nor is what lies in it, until it answers', async () => {
+  test('is not read again until it answers, nor are its subdirectories', async () => {
     const { open, names, release } = await hangingReader();
     const [hung, inner, other] = [await open('hung'), await open('hung/inner'), await open('hung-not')];
     await expect(names(hung)).rejects.toMatchObject(unresponsive('1.5 s have passed'));
@@ -308,7 +308,7 @@ describe('a directory that hangs', () => {
     expect(await names(inner)).toEqual(['file']);
   });
 
-  test.runIf(byDescriptor)('in the midst of a level is recognized', async () => {
+  test.runIf(byDescriptor)('is identified in the middle of a level', async () => {
     const { open, reader } = await hangingReader();
     const top = await open('.');
     for (const name of ['before', 'hung', 'after']) await open(name);
@@ -323,7 +323,7 @@ describe('a directory that hangs', () => {
     );
   });
 
-  test('four of them stop all reading until one answers', async () => {
+  test('four hanging directories stop all reading until one answers', async () => {
     const { open, names, release } = await hangingReader();
     const places = await Promise.all(['hung1', 'hung2', 'hung3', 'hung4', 'fine'].map(open));
     const results = await Promise.allSettled(places.map(names));

@@ -1,4 +1,4 @@
-/** The files that a search of contents looks into are those of the one table of ignore rules, hidden ones left out. */
+/** A search of contents searches the files of the shared table of ignore rules, without hidden ones. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

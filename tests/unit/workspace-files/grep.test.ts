@@ -42,7 +42,7 @@ describe.each<[string, Partial<GrepDeps>]>([
 ])('%s', (_name, engine) => {
   const find = (request: Request, deps: Partial<GrepDeps> = {}) => search(request, { ...engine, ...deps });
 
-  it('tells file, line, column and the lines around', async () => {
+  it('returns file, line, column and the lines around', async () => {
     await write({ 'src/b.txt': 'one\ntwo needle\nthree\nfour', 'a.txt': '中文 needle needle\n', clean: 'nothing' });
     expect(await find({ pattern: 'needle', context_lines: 1 })).toEqual({
       files: [
@@ -55,7 +55,7 @@ describe.each<[string, Partial<GrepDeps>]>([
     });
   });
 
-  it('gives neighbouring matches their full context', async () => {
+  it('returns the full context of neighbouring matches', async () => {
     await write({ a: [...lines(1, 4), 'x5', 'x6', 'l7', 'x8', ...lines(9, 12)].join('\n') });
     const [file] = (await find({ pattern: 'x', context_lines: 3 })).files;
     expect(file?.matches).toEqual([
@@ -65,7 +65,7 @@ describe.each<[string, Partial<GrepDeps>]>([
     ]);
   });
 
-  it('the last match that a limit leaves has its full context too', async () => {
+  it('returns the full context of the last match within a limit', async () => {
     await write({ a: 'x1\nx2\nx3\nx4\nx5\n' });
     const expected = [
       { line: 1, col: 1, text: 'x1', before: [], after: ['x2', 'x3'] },
@@ -78,7 +78,7 @@ describe.each<[string, Partial<GrepDeps>]>([
     }
   });
 
-  it('a limit that is reached exactly drops nothing', async () => {
+  it('a limit that is reached exactly drops no match', async () => {
     await write({ a: 'x\nx\n', b: 'x\n', binary: 'x\0' });
     const limits = { max_matches_per_file: 2, max_total_matches: 3, max_files: 2 };
     expect((await find({ pattern: 'x', ...limits })).truncated).toBe(false);
@@ -96,7 +96,7 @@ describe.each<[string, Partial<GrepDeps>]>([
     expect(files[1]?.matches[0]?.text).toBe('\uFFFD needle');
   });
 
-  it('takes line ends off, and reads UTF-16 by its mark', async () => {
+  it('strips line ends, and decodes UTF-16 by its byte order mark', async () => {
     await write({
       crlf: 'a\r\nneedle\r\nb\r\n',
       wide: Buffer.from('\uFEFFé\nthe needle\r\nb', 'utf16le'),
@@ -110,7 +110,7 @@ describe.each<[string, Partial<GrepDeps>]>([
     ]);
   });
 
-  it('passes over binary files, links, and hidden files unless an include glob names them', async () => {
+  it('skips binary files, links, and hidden files unless an include glob names them', async () => {
     await write({
       a: 'x',
       binary: `x\n${'y\n'.repeat(10)}\0`,
@@ -155,7 +155,7 @@ describe.each<[string, Partial<GrepDeps>]>([
     });
   });
 
-  it('leaves out what is ignored, whatever an include glob says', async () => {
+  it('omits ignored files, even if an include glob matches them', async () => {
     await write({
       '.gitignore': '*.log\nbuild\n!.kept\n',
       '.ignore': '!wanted.log\n',
@@ -172,7 +172,7 @@ describe.each<[string, Partial<GrepDeps>]>([
     expect(await found({ follow_gitignore: false })).toEqual(['a.log', 'build/a.ts', 'src/a.ts', 'wanted.log']);
   });
 
-  it('reads a pattern as text unless it is an expression', async () => {
+  it('treats a pattern as text unless it is an expression', async () => {
     await write({ a: 'a.c\n', b: 'abc\nABC\n', c: 'é1\n', d: '--x (\n', e: '-x' });
     const found = async (pattern: string, more: Partial<Request> = {}) => paths(await find({ pattern, ...more }));
     expect(await found('a.c')).toEqual(['a']);
@@ -192,7 +192,7 @@ describe.each<[string, Partial<GrepDeps>]>([
     }
   });
 
-  it('cuts long lines at a character, also around a match', async () => {
+  it('truncates long lines at a character boundary, also around a match', async () => {
     const long = 'é'.repeat(40_000);
     await write({ a: `${long}\nneedle\n`, b: `${long} needle` });
     const { files, truncated } = await find({ pattern: 'needle' });
@@ -204,7 +204,7 @@ describe.each<[string, Partial<GrepDeps>]>([
     ]);
   });
 
-  it('holds at most 32 MiB of text', async () => {
+  it('returns at most 32 MiB of text', async () => {
     const line = `needle ${'y'.repeat(60_000)}\n`;
     await write({ a: line.repeat(400), b: line.repeat(400) });
     const reply = await find({ pattern: 'needle', max_matches_per_file: 1000, context_lines: 1 });
@@ -220,7 +220,7 @@ describe.each<[string, Partial<GrepDeps>]>([
     }
   });
 
-  it('passes over what it may not read, and a directory that is gone is not found', async () => {
+  it('skips unreadable files; a missing directory is not found', async () => {
     await write({ a: 'x', 'closed/b': 'x', closed2: 'x' });
     await chmod(join(root, 'closed2'), 0);
     expect(paths(await find({ pattern: 'x' }))).toContain('a');
@@ -228,7 +228,7 @@ describe.each<[string, Partial<GrepDeps>]>([
     await expect(find({ pattern: 'x' })).rejects.toMatchObject({ name: 'fs.path_not_found' });
   });
 
-  it('refuses a work directory that has become a pipe or a file; pipes in it are passed over', async () => {
+  it('refuses a work directory that has become a pipe or a file; skips pipes in it', async () => {
     await write({ a: 'x' });
     execFileSync('mkfifo', [join(root, 'pipe')]);
     expect(paths(await find({ pattern: 'x' }))).toEqual(['a']);
@@ -240,7 +240,7 @@ describe.each<[string, Partial<GrepDeps>]>([
     await expect(find({ pattern: 'x' })).rejects.toMatchObject({ name: 'fs.path_not_found' });
   });
 
-  it('tells of the time that is up', async () => {
+  it('reports a timeout', async () => {
     await write({ a: `${'a'.repeat(40)}b\n` });
     await expect(find({ pattern: '(a+)+$', regex: true }, { timeoutMs: 0 })).rejects.toMatchObject({
       name: 'fs.grep_timeout',
@@ -250,7 +250,7 @@ describe.each<[string, Partial<GrepDeps>]>([
 });
 
 describe('ripgrep', () => {
-  it('a line that is not kept as a whole has its column still', async () => {
+  it('the column of a match beyond the stored part of its line is found', async () => {
     await write({ a: `é${'x'.repeat(1_500_000)}needle needle\nneedle` });
     await write({ wide: Buffer.from(`\uFEFFüü\n${'é'.repeat(700_000)}😀needle\n`, 'utf16le') });
     const { files } = await search({ pattern: 'needle' });
@@ -260,7 +260,7 @@ describe('ripgrep', () => {
     ]);
   });
 
-  it('is killed with the client', async () => {
+  it('is killed when the client disconnects', async () => {
     const script = join(root, 'rg');
     await writeFile(script, `#!/bin/sh\necho $$ > ${root}/pid\nexec sleep 600\n`, { mode: 0o755 });
     const client = new AbortController();

@@ -1,4 +1,4 @@
-/** No path, however it is made, and no race leads a file action out of the work directory. */
+/** No path, however crafted, and no race leads a file action out of the work directory. */
 import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -49,13 +49,13 @@ const mustBeRefused = (path: string) =>
 
 const MAX_DIFFS = 100;
 let diffs = 0;
-/** Git is started several times for each path that is not refused: the first of these stand for all. */
+/** Git is started several times for each path that is not refused, so only the first of these are tested. */
 async function diff(directory: WorkDirectory, path: string): Promise<unknown> {
   if (!mustBeRefused(path) && ++diffs > MAX_DIFFS) return null;
   return diffPath(git, directory, path, new AbortController().signal);
 }
 
-/** Every action that takes a path; what each answers is looked through. */
+/** Every action that takes a path; the replies are checked. */
 const actions: Record<string, (directory: WorkDirectory, path: string) => Promise<unknown>> = {
   stat: statPath,
   stat_many: (directory, path) => statPaths(directory, [path]),
@@ -63,7 +63,7 @@ const actions: Record<string, (directory: WorkDirectory, path: string) => Promis
   list: (directory, path) => listFiles(directory, { ...list, path }, deps),
   list_many: (directory, path) => listManyFiles(directory, { ...list, paths: [path] }, deps),
   download,
-  /** And `open-in` and `reveal`, which start something for what it finds. */
+  /** Also for `open-in` and `reveal`, which start a program for the target. */
   open: (directory, path) => findTarget(directory, { path }),
   mkdir: (directory, path) => makeDirectory(directory, { path, recursive: path.length % 2 === 0 }),
   diff,
@@ -79,7 +79,7 @@ beforeEach(async () => {
   directory = { root, additionalDirs: () => [] };
   await mkdir(join(root, 'a/b'), { recursive: true });
   await mkdir(join(outside, 'a/b'), { recursive: true });
-  // Neither what files hold nor how they are called is told.
+  // Neither contents nor names of these files may be returned.
   for (const place of ['secret', 'a/f', 'a/b/f', SECRET, `a/${SECRET}`, `a/b/${SECRET}`]) {
     await writeFile(join(outside, place), SECRET);
   }
@@ -109,7 +109,7 @@ describe('5,000 hostile paths', () => {
   const pieces = [...simple.split(' '), ...odd];
   const separators = ['/', '/', '/', '//', '\\', '/./'];
 
-  /** The same paths at every run. */
+  /** The same paths in every run. */
   function* hostilePaths(count: number): Generator<string> {
     let state = 42;
     const next = (below: number) => {
@@ -125,7 +125,7 @@ describe('5,000 hostile paths', () => {
     }
   }
 
-  it.each(Object.keys(actions))('%s tells and changes nothing outside', async (name) => {
+  it.each(Object.keys(actions))('%s reveals and changes nothing outside', async (name) => {
     const act = actions[name];
     if (!act) throw new Error(name);
     const links = [
@@ -160,14 +160,14 @@ describe('5,000 hostile paths', () => {
     });
     expect(await outsideNames()).toEqual(before);
     for (const place of ['secret', 'a/f']) expect(await readFile(join(outside, place), 'utf8')).toBe(SECRET);
-    // Paths of every sort were among them.
+    // The paths include every kind.
     if (name !== 'list_many') expect(outcomes.get('41304')).toBeGreaterThan(1000);
     expect(outcomes.get('done')).toBeGreaterThan(10);
   });
 });
 
 describe.runIf(process.platform === 'linux')('a thread that swaps components for links', () => {
-  it('gets nothing from outside and nothing into it', async () => {
+  it('reads nothing from outside and writes nothing to it', async () => {
     const before = await outsideNames();
     const swapper = startLinkSwapper([
       [join(root, 'a'), join(outside, 'a')],
@@ -197,7 +197,7 @@ describe.runIf(process.platform === 'linux')('a thread that swaps components for
       await swapper.stop();
     }
     expect(await outsideNames()).toEqual(before);
-    // The race took place: both sides were met.
+    // The race took place: both outcomes occurred.
     expect(swapper.turns()).toBeGreaterThan(10);
     expect(outcomes.get('done')).toBeGreaterThan(10);
     expect(outcomes.get('fs.path_escapes_session')).toBeGreaterThan(10);

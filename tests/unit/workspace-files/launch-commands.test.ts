@@ -1,4 +1,4 @@
-/** What would be started for every system; nothing is. */
+/** The commands for every system; none is started. */
 import { describe, expect, it } from 'vitest';
 import {
   openCommand,
@@ -25,7 +25,7 @@ describe('open', () => {
     ['macOS', shown(openCommand(mac, file)), 'open ["/w/a b.ts"]'],
     ['Windows', shown(openCommand(windows, winFile)), 'cmd.exe ["/d","/c","start","\\"\\"","\\"C:\\\\w\\\\a b.ts\\""]'],
     ['others', shown(openCommand(linux, folder)), 'xdg-open ["/w/src"]'],
-  ])('has a program of %s', (_system, command, expected) => expect(command).toBe(expected));
+  ])('uses the program of %s', (_system, command, expected) => expect(command).toBe(expected));
 
   it.each<[NodeJS.ProcessEnv, string]>([
     [{ SERVICE_CODE_EDITOR: 'vim -n', VISUAL: 'x', EDITOR: 'y' }, `$ vim -n '/w/it'\\''s $(x).ts'`],
@@ -73,7 +73,7 @@ describe('open-in', () => {
     expect(shown(openInCommand(windows, 'terminal', winFile))).toContain('\\"C:\\\\w\\"');
   });
 
-  it('opens terminals of other systems as anything else', () => {
+  it('opens terminals of other systems like any other directory', () => {
     const host = { platform: 'linux', env: { EDITOR: 'vim' } } as const;
     expect(shown(openInCommand(host, 'terminal', file))).toBe(`$ vim '/w'`);
   });

@@ -1,4 +1,4 @@
-/** A record of a usual line is read another way than others; what it says is the same. */
+/** Records of usual lines are parsed by a fast path, with the same result. */
 import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,11 +24,11 @@ test('lines of any text, in files of any name', async () => {
   await writeFile(join(root, 'bytes.txt'), Buffer.concat([Buffer.from([0xff, 0x20]), Buffer.from('key\n')]));
   const output = execFileSync(rgPath, ['--no-config', '--json', '--context=1', 'key', './'], { cwd: root });
   const records = output.toString().trimEnd().split('\n');
-  // Two files that begin and end, and what there was in all.
+  // Begin and end of two files, and the summary.
   expect(records).toHaveLength(LINES.length + 1 + 5);
   const found = records.map((text) => {
     const record = parseRecord(Buffer.from(text));
-    // With a space in front it is no usual line any more.
+    // A leading space disables the fast path.
     const other = parseRecord(Buffer.from(` ${text}`));
     expect(record.type).toBe(other.type);
     if (record.type !== 'match' && record.type !== 'context') return [];
