@@ -19,19 +19,19 @@ test('every layer must allow a tool', () => {
   ).toEqual(['Read']);
 });
 
-test('enabled is an allowlist unless it is empty; disabled takes away from it', () => {
+test('enabled is an allowlist unless it is empty; disabled is subtracted from it', () => {
   expect(active({ profile: everything, config: { enabled: [] } })).toEqual(names);
   expect(
     active({ profile: everything, config: { enabled: ['Read', 'mcp__*__get'], disabled: ['mcp__web__get'] } }),
   ).toEqual(['Read', 'mcp__docs__get']);
 });
 
-test('own names match exactly, MCP names only by mcp__ patterns', () => {
+test('non-MCP names match exactly, MCP names only by mcp__ patterns', () => {
   expect(active({ profile: { tools: ['*', 'R*', 'read'] } })).toEqual([]);
   expect(active({ profile: everything, sessionDisabled: ['*', 'B*', '*docs*'] })).toEqual(names);
 });
 
-test('patterns that fit nothing are told once', () => {
+test('patterns without a match are reported a single time', () => {
   const { ineffective } = activeTools(names, {
     profile: { tools: ['Read', 'Gone'] },
     config: { enabled: ['Read', 'B*'], disabled: ['mcp__x__*', 'mcp__[z-a]'] },

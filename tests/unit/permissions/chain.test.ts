@@ -1,4 +1,4 @@
-/** The chain itself: steps that features add, tools that do not say what they are, rules that nobody knows. */
+/** The chain itself: steps that features add, tools of an unknown class, missing rules. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
 import type { PermissionStep } from '#server/permissions/decision.ts';
@@ -33,13 +33,13 @@ describe('added steps', () => {
     ({ toolName }) =>
       tool === undefined || toolName === tool ? { kind: 'deny', reason } : undefined;
 
-  test('stand before all others, rules cannot waive them', async () => {
+  test('precede all others by default, and rules cannot waive them', async () => {
     const guard = [{ decide: answer('guard') }];
     expect(await decide(guard, { toolName: 'Denied' })).toEqual({ kind: 'deny', reason: 'guard' });
     expect(await decide(guard, {}, 'auto')).toEqual({ kind: 'deny', reason: 'guard' });
   });
 
-  test('or before the step they name, in their order', async () => {
+  test('precede the step they name, in their order', async () => {
     const steps: AddedStep[] = [
       { before: 'yolo mode', decide: answer('second', 'Other') },
       { before: 'yolo mode', decide: answer('third') },
@@ -52,7 +52,7 @@ describe('added steps', () => {
     expect((await decide(steps, { toolName: 'Denied' }, 'yolo')).reason).toContain('rule Denied');
   });
 
-  test('see the agent and may look at paths, and what they do not answer goes on', async () => {
+  test('have access to agent and paths, and pass calls without a decision on to the next step', async () => {
     const side: AddedStep = {
       async decide({ agentId }, context) {
         if (agentId === 'main') return undefined;
@@ -64,7 +64,7 @@ describe('added steps', () => {
   });
 });
 
-test('a question to people is put to them in every mode but auto, whatever allows it; deny rules come first', async () => {
+test('a question to people is asked in every mode but auto, regardless of allow rules; deny rules precede it', async () => {
   const policy = openPolicy();
   const asks = async (mode: PermissionMode, rules: ReturnType<typeof rule>[] | undefined, toolName = 'Thing') => {
     const call = { toolName, agentId: 'main', permission: 'free' as const, subject: { match: 'literal' as const } };
@@ -76,21 +76,21 @@ test('a question to people is put to them in every mode but auto, whatever allow
   expect((await asks('yolo', rules)).kind).toBe('ask');
   expect(await asks('yolo', rules)).not.toHaveProperty('rule');
   expect((await asks('auto', rules)).kind).toBe('approve');
-  // Every mode acts as manual while no rules are known.
+  // Every mode acts as manual until rules are loaded.
   expect((await asks('auto', undefined)).kind).toBe('ask');
   for (const mode of ['manual', 'yolo', 'auto'] as const) expect((await asks(mode, rules, 'Denied')).kind).toBe('deny');
 });
 
-test('a tool asks unless its class says that it need not', async () => {
+test('a tool needs approval unless its class says otherwise', async () => {
   const kinds = async (permission?: ToolPermission) => (await decide([], permission ? { permission } : {})).kind;
   expect(await kinds('free')).toBe('approve');
   expect(await kinds('ask')).toBe('ask');
   expect(await kinds()).toBe('ask');
-  // What a newer tool might say.
+  // A class of a newer tool.
   expect(await kinds('other' as ToolPermission)).toBe('ask');
 });
 
-test('a command line is read by the first rule that needs it, by none before', async () => {
+test('a command line is parsed by the first rule that needs it, not earlier', async () => {
   const lines: string[] = [];
   const reader = createCommandLineReader();
   const policy = openPolicy({
@@ -124,7 +124,7 @@ test('a command line is read by the first rule that needs it, by none before', a
   expect(lines).toEqual(['ls | wc']);
 });
 
-describe('while no rules are known', () => {
+describe('without loaded rules', () => {
   test.each<PermissionMode>(['manual', 'auto', 'yolo'])('%s acts as manual', async (mode) => {
     const setup = { mode, rules: 'unknown' as const };
     expect(await kind(space.bash('ls', setup))).toBe('ask');
@@ -133,13 +133,13 @@ describe('while no rules are known', () => {
     expect(await kind(space.bare('AskUserQuestion', setup))).toBe('approve');
   });
 
-  test('what was remembered still holds', async () => {
+  test('remembered rules remain valid', async () => {
     const remembered = [{ rule: 'Bash(ls)', dir: space.environment.cwd }];
     expect(await kind(space.bash('ls', { rules: 'unknown', remembered }))).toBe('approve');
   });
 });
 
-test('rules are compiled once for a configuration and a directory', () => {
+test('rules are compiled a single time for a configuration and a directory', () => {
   const compiled = createRuleCache();
   const at = (cwd: string) => ({ ...space.environment, cwd });
   const rules = [rule('allow', 'Read(src/**)')];
@@ -148,7 +148,7 @@ test('rules are compiled once for a configuration and a directory', () => {
   expect(compiled([...rules], at('/a'))).not.toBe(compiled(rules, at('/a')));
 });
 
-test('a configured command rule holds where the workspace is, its bare form everywhere', async () => {
+test('a configured command rule applies in the workspace, its bare form everywhere', async () => {
   const rules = [rule('allow', 'Bash(make)')];
   const more = { additionalDirs: async () => [space.outside] };
   expect(await kind(space.bash('make', { rules }))).toBe('approve');

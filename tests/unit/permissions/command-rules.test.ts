@@ -1,6 +1,6 @@
 /**
- * Rules and command lines, with the real reader: what an allow rule must not be stretched to, what a deny rule must
- * find.
+ * Rules and command lines, with the real reader: lines that an allow rule must not match, and commands that a deny rule
+ * must find.
  */
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => space.remove());
 
-describe('an allow rule is not stretched', () => {
+describe('an allow rule is not extended to', () => {
   const rules = [rule('allow', 'Bash(echo *)'), rule('allow', 'Bash(printf *)'), rule('allow', 'Bash(git *)')];
 
   test.each([
@@ -68,32 +68,32 @@ describe('an allow rule is not stretched', () => {
     [{ LANG: 'de_DE.UTF-8' }, 'approve'],
     [{}, 'approve'],
   ])('characters beyond ASCII are plain where the shell reads them as we do: %j', async (env, expected) => {
-    // In GBK the last byte of the character and the backslash are one character, and the quote ends the word.
+    // In GBK the last byte of the character and the backslash form one character, so the quote ends the word.
     const line = 'echo "中\\"\nrm x\n: "';
     expect(await kind(space.bash(line, { rules: [rule('allow', 'Bash(echo *)')], env }))).toBe(expected);
     expect(await kind(space.bash('echo a', { rules: [rule('allow', 'Bash(echo *)')], env }))).toBe('approve');
   });
 
-  test('what needs no rule still needs a reason to be allowed', async () => {
+  test('commands that need no rule still need another reason for approval', async () => {
     expect(await kind(space.bash('pwd'))).toBe('ask');
     expect(await kind(space.bash('pwd', { rules }))).toBe('approve');
   });
 
-  test('quotes that change nothing are not looked at', async () => {
+  test('quotes without effect are ignored', async () => {
     const exact = [rule('allow', 'Bash(npm run test)')];
     expect(await kind(space.bash(`npm run "test"`, { rules: exact }))).toBe('approve');
     expect(await kind(space.bash(`npm  run\ttest`, { rules: exact }))).toBe('approve');
     expect(await kind(space.bash(`npm run "te st"`, { rules: exact }))).toBe('ask');
   });
 
-  test('a rule that is the whole line approves it, whatever it does', async () => {
+  test('a rule that equals the line approves it, regardless of its commands', async () => {
     const whole = [rule('allow', 'Bash(a > f; $(b))')];
     expect(await kind(space.bash('a > f; $(b)', { rules: whole }))).toBe('approve');
     expect(await kind(space.bash('a > f; $(b)', { rules: whole, directory: space.outside }))).toBe('ask');
   });
 });
 
-describe('cd at the head', () => {
+describe('cd at the start', () => {
   const rules = [rule('allow', 'Bash(make)'), rule('allow', 'Bash(cd *)')];
 
   test.each(['cd sub && make', 'cd ./sub/deep && make', "cd 'sub' && make && make", 'cd sub/.. && make'])(
@@ -110,7 +110,7 @@ describe('cd at the head', () => {
     );
   });
 
-  test('back into the workspace from elsewhere', async () => {
+  test('back into the workspace from another directory', async () => {
     const setup = { rules, directory: space.outside };
     expect(await kind(space.bash(`cd ${space.environment.cwd} && make`, setup))).toBe('approve');
     expect(await kind(space.bash('make', setup))).toBe('ask');
@@ -136,13 +136,13 @@ describe('cd at the head', () => {
     'command cd / && make',
     'cd -P / && make',
     'cd sub && make; make',
-  ])('%j is asked about', async (line) => expect(await kind(space.bash(line, { rules }))).toBe('ask'));
+  ])('%j needs approval', async (line) => expect(await kind(space.bash(line, { rules }))).toBe('ask'));
 
-  test('behind a link `..` may be where the link leads', async () => {
+  test('after a link, `..` may be the parent of its target', async () => {
     await mkdir(join(space.outside, 'deep'), { recursive: true });
     await mkdir(join(space.outside, 'src'), { recursive: true });
     await symlink(join(space.outside, 'deep'), space.path('far'));
-    // The shell goes to `outside/target` when the working directory holds no `target`.
+    // The shell changes to `outside/target` when the working directory has no `target`.
     for (const line of [
       'cd far/../target && make',
       'cd far/../src && make',
@@ -155,13 +155,13 @@ describe('cd at the head', () => {
     expect(await kind(space.bash('cd sub/deep/../../src && make', { rules }))).toBe('approve');
   });
 
-  test('a plain name may be looked up elsewhere', async () => {
+  test('a plain name may be resolved by CDPATH', async () => {
     const env = { CDPATH: space.outside };
     expect(await kind(space.bash('cd sub && make', { rules, env }))).toBe('ask');
     expect(await kind(space.bash('cd ./sub && make', { rules, env }))).toBe('approve');
   });
 
-  test('a remembered command holds in the directory that the line changes to', async () => {
+  test('a remembered command is valid in the directory that the line changes to', async () => {
     const sub = space.path('sub');
     const remembered = [{ rule: 'Bash(make)', dir: sub }];
     expect(await kind(space.bash('cd sub && make', { remembered }))).toBe('approve');
@@ -213,19 +213,19 @@ describe('a deny rule finds', () => {
     expect(await kind(space.bash(line, { rules: asking }))).toBe('ask');
   });
 
-  test.each(['echo rm', 'ls rm x', 'npm run rm', 'rmdir x'])('%j is none of them', async (line) =>
+  test.each(['echo rm', 'ls rm x', 'npm run rm', 'rmdir x'])('%j does not contain it', async (line) =>
     expect(await kind(space.bash(line, { rules: deny, mode: 'auto' }))).toBe('approve'),
   );
 });
 
-describe('a line that cannot be read', () => {
+describe('an unreadable line', () => {
   const unreadable = ['$X y', `echo ${'x'.repeat(10_001)}`, 'echo "', `$(echo r)m x`];
   const verdicts = (line: string, rules = [rule('deny', 'Bash(rm *)')]) =>
     Promise.all(
       (['manual', 'auto', 'yolo'] satisfies PermissionMode[]).map((mode) => kind(space.bash(line, { rules, mode }))),
     );
 
-  test.each(unreadable)('is asked about while a rule looks into lines, in auto denied: %j', async (line) => {
+  test.each(unreadable)('needs approval while a rule matches lines, and is denied in auto: %j', async (line) => {
     expect(await verdicts(line)).toEqual(['ask', 'deny', 'ask']);
     expect(await verdicts(line, [rule('ask', 'Bash(rm *)')])).toEqual(['ask', 'deny', 'ask']);
     expect(await verdicts(line, [rule('deny', '*(rm *)')])).toEqual(['ask', 'deny', 'ask']);
@@ -233,12 +233,12 @@ describe('a line that cannot be read', () => {
     expect(await verdicts(line, [])).toEqual(['ask', 'approve', 'approve']);
   });
 
-  test('auto says why', async () => {
+  test('auto returns the reason', async () => {
     const { reason } = await space.bash('$X y', { rules: [rule('deny', 'Bash(rm *)')], mode: 'auto' });
     expect(reason).toContain('could not be read');
   });
 
-  test('an allow rule does not wave it through, an approval of this very line does', async () => {
+  test('is not approved by an allow rule, but by an approval of this exact line', async () => {
     const rules = [
       rule('deny', 'Bash(rm *)'),
       rule('allow', 'Bash'),

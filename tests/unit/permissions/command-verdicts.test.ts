@@ -1,4 +1,4 @@
-/** What the real policy decides in manual mode of every line of the corpus, under each of its rule sets. */
+/** The real policy's decision in manual mode for every line of the corpus, under each of its rule sets. */
 import { expect, test } from 'vitest';
 import { createServerHome } from '#server/permissions/server-home.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';

@@ -1,4 +1,4 @@
-/** The real policy in a temporary git work tree, asked about calls as the tools would declare them. */
+/** Runs the real policy in a temporary git work tree, with calls as the tools would declare them. */
 import { execFileSync } from 'node:child_process';
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,14 +17,14 @@ import type { Workspace } from '../tools/workspace.ts';
 
 export interface Setup {
   mode?: PermissionMode;
-  /** `unknown`: the configuration has been broken since the start. */
+  /** `unknown`: the configuration has been invalid since the start. */
   rules?: PermissionRuleConfig[] | 'unknown';
   remembered?: RememberedRule[];
   places?: Partial<PermissionPlaces>;
-  /** Where a command runs; the working directory unless given. */
+  /** The directory that a command runs in; default: the working directory. */
   directory?: string;
   env?: NodeJS.ProcessEnv;
-  /** Of earlier calls of the same response. */
+  /** Accesses of earlier calls of the same response. */
   admitted?: readonly Access[];
   controlFolders?: PermissionPolicyDeps['controlFolders'];
 }
@@ -55,8 +55,8 @@ const classes: Record<string, ToolPermission> = {
 export type Project = Awaited<ReturnType<typeof createProject>>;
 
 /**
- * A committed `src/a.ts`, a folder `outside` beside the project, links `link` to it, `alias` to .git, `innocent` to
- * .env.
+ * Creates a committed `src/a.ts`, a folder `outside` next to the project, and links: `link` to it, `alias` to .git,
+ * `innocent` to .env.
  */
 export async function createProject() {
   const space: Workspace = await createWorkspace();
@@ -78,7 +78,7 @@ export async function createProject() {
   function decide(toolName: string, subject: RuleSubject, accesses: Access[], setup: Setup = {}): Promise<Decision> {
     const { mode = 'manual', rules = [], remembered = [], env, admitted, controlFolders } = setup;
     const runtime = env ? createLocalRuntime({ env: () => env }) : space.environment.runtime;
-    // Nothing is remembered from the call before, which may be a moment ago.
+    // A new reader, because one caches the previous call's result for a moment.
     const looked = createServerHome((setup.places?.home ?? space.environment.home).path);
     const places = { ...space.environment, runtime, ...setup.places, home: looked };
     return openPolicy({ reader, ...(controlFolders ? { controlFolders } : {}) }).decide(

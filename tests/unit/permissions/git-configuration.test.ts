@@ -1,6 +1,6 @@
 /**
- * Files that git reads settings from or starts because its configuration names them. Each attack is first shown to work:
- * a test that never sees it succeed could not fail.
+ * Files that git reads settings from or starts because its configuration names them. Each attack is first shown to
+ * work: without this check a test could pass for an attack that never works.
  */
 import { execFile } from 'node:child_process';
 import { access, chmod, chown, mkdir, mkdtemp, realpath, rm, symlink, utimes, writeFile } from 'node:fs/promises';
@@ -18,12 +18,12 @@ import { openPolicy } from '#support/policy.ts';
 const execute = promisify(execFile);
 
 let root: string;
-/** The user's home; the project lies in it. */
+/** The user's home, which contains the project. */
 let home: string;
 let project: string;
 let mark: string;
 let env: NodeJS.ProcessEnv;
-/** Gits that decisions started. */
+/** Number of git processes that decisions started. */
 let spawned: number;
 let runtime: Runtime;
 let policy: PermissionPolicy;
@@ -103,20 +103,20 @@ async function verdict(path: string, { cwd = project, mode = 'manual' as 'manual
   return kind;
 }
 
-/** A program that leaves a mark; git must not take it for failed. */
+/** A program that leaves a mark; it exits with 0, so that git continues. */
 const evil = () => `#!/bin/sh\ntouch '${mark}'\ncat "$1" 2>/dev/null\nexit 0\n`;
 const evilSettings = () => `[core]\n\tfsmonitor = "touch '${mark}'; false"\n`;
 
 interface Attack {
-  /** What the user has set up, before any call. */
+  /** Sets up the user's configuration, before any call. */
   build(): Promise<unknown>;
   /** The file that the model writes. */
   path: string;
-  /** It is there as an executable file. */
+  /** Whether it exists as an executable file. */
   program?: boolean;
-  /** The line that a rule allows; none where git needs a terminal, or a signature, to start the program. */
+  /** The lines that a rule allows; undefined where git needs a terminal, or a signature, to start the program. */
   git?: string[][];
-  /** The working directory of the session; the project unless given. */
+  /** The working directory of the session; default: the project. */
   cwd?: () => string;
 }
 
@@ -131,7 +131,7 @@ const program = (path: string, build: Attack['build'], more: Partial<Attack> = {
   program: true,
 });
 const set = (key: string, value: string) => () => git('config', key, value);
-/** So that filters, textconv and diffs have something to work on. */
+/** Creates changes for filters, textconv and diffs to process. */
 const changed = async () => {
   await put('.gitattributes', '*.txt diff=evil filter=evil\n');
   await put('src/a.txt', 'b\n');
@@ -343,7 +343,7 @@ async function addSubmodule(tree = '.'): Promise<void> {
   await gitIn(join(project, tree), 'submodule', '--quiet', 'add', library, 'sub');
 }
 
-/** A commit of a repository within the project in the index around it, without `.gitmodules`. */
+/** Adds a gitlink to a repository within the project, without `.gitmodules`. */
 async function addEmbedded(path: string): Promise<void> {
   const directory = join(project, path);
   await mkdir(directory, { recursive: true });
@@ -362,7 +362,7 @@ describe.each(names)('%s', (name) => {
   const { build, path, program: isProgram, git: lines = [], cwd = () => project } = attackOf(name);
   const mode = isProgram ? 0o755 : 0o644;
 
-  test.skipIf(lines.length === 0)('git as it is starts what was written', async () => {
+  test.skipIf(lines.length === 0)('plain git starts the written file', async () => {
     await put('new.txt', '');
     await build();
     await rm(mark, { force: true });
@@ -374,7 +374,7 @@ describe.each(names)('%s', (name) => {
     expect(await exists(mark)).toBe(true);
   });
 
-  test('the write is asked about, whether or not the file is there', async () => {
+  test('the write needs approval, whether or not the file exists', async () => {
     await build();
     expect(await verdict(path, { cwd: cwd() })).toBe('ask');
     expect(await verdict(path, { cwd: cwd(), mode: 'yolo' })).toBe('ask');
@@ -383,14 +383,14 @@ describe.each(names)('%s', (name) => {
     expect(await verdict(path, { cwd: cwd(), tool: 'Edit' })).toBe('ask');
   });
 
-  test('other writes are not', async () => {
+  test('other writes do not', async () => {
     await build();
     for (const other of ['src/a.txt', 'src/new.ts', '.gitignore', '.gitattributes', '.gitmodules', 'tools/y', 'y.cfg'])
       expect([other, await verdict(other)]).toEqual([other, 'approve']);
   });
 });
 
-test('settings that name no program name none', async () => {
+test('settings that name no program are ignored', async () => {
   for (const [key, value] of [
     ['blame.ignoreRevsFile', '.git-blame-ignore-revs'],
     ['core.attributesFile', 'attributes'],
@@ -425,8 +425,8 @@ test('settings that name no program name none', async () => {
   for (const path of files) expect([path, await verdict(path)]).toEqual([path, 'approve']);
 });
 
-describe('what is remembered of a configuration', () => {
-  /** Decides until nothing is read for it any more: settings that changed a moment ago are read each time. */
+describe('the cache of a configuration', () => {
+  /** Decides until the configuration is cached: settings that were changed recently are read each time. */
   const settled = () =>
     expect
       .poll(async () => {
@@ -436,7 +436,7 @@ describe('what is remembered of a configuration', () => {
       })
       .toBe(0);
 
-  test('it is read once, by one git', async () => {
+  test('it is read a single time, by one git process', async () => {
     await settled();
     const before = spawned;
     policy = newPolicy();
@@ -446,7 +446,7 @@ describe('what is remembered of a configuration', () => {
     expect(spawned - before).toBe(1);
   });
 
-  test('a change of the settings, an included file that appears, one that changes', async () => {
+  test('is invalidated by a change of the settings, and by an included file that is created or changed', async () => {
     await settled();
     expect(await verdict('x.cfg')).toBe('approve');
     await git('config', 'include.path', '../x.cfg');
@@ -461,7 +461,7 @@ describe('what is remembered of a configuration', () => {
     expect(await verdict('tools/y')).toBe('ask');
   });
 
-  test('a file of the same size whose time was set back', async () => {
+  test('is invalidated by a file of the same size whose time was set back', async () => {
     await put('x.cfg', '[core]\n\tfsmonitor = tools/x\n');
     await git('config', 'include.path', '../x.cfg');
     const file = join(project, 'x.cfg');
@@ -472,7 +472,7 @@ describe('what is remembered of a configuration', () => {
     expect(await verdict('tools/y')).toBe('ask');
   });
 
-  test('a file that changed a moment ago may change again within the same moment', async () => {
+  test('does not store a file that was changed a moment ago, which may change again within the same moment', async () => {
     await put('x.cfg', '[core]\n\tfsmonitor = tools/x\n');
     await git('config', 'include.path', '../x.cfg');
     const { stat } = runtime;
@@ -489,7 +489,7 @@ describe('what is remembered of a configuration', () => {
     expect(await verdict('tools/y')).toBe('ask');
   });
 
-  test('an index that changed a moment ago may change again within the same moment', async () => {
+  test('does not store an index that was changed a moment ago, which may change again within the same moment', async () => {
     const { stat } = runtime;
     const moment = Date.now() + 3_600_000;
     runtime = {
@@ -505,7 +505,7 @@ describe('what is remembered of a configuration', () => {
     expect(await verdict('tools/x')).toBe('ask');
   });
 
-  test("the user's settings, those of a work tree, and those of a submodule that appear", async () => {
+  test("is invalidated by the user's settings, those of a work tree, and those of a new submodule", async () => {
     await settled();
     await writeFile(join(home, '.gitconfig'), '[core]\n\tfsmonitor = tools/x\n');
     expect(await verdict('tools/x')).toBe('ask');
@@ -523,7 +523,7 @@ describe('what is remembered of a configuration', () => {
     expect(await verdict('tools/x')).toBe('approve');
   });
 
-  test('an embedded repository that appears, its settings that change, those of a linked work tree', async () => {
+  test('is invalidated by a new embedded repository, and by changed settings of it or of a linked work tree', async () => {
     await git('worktree', 'add', '-q', 'linked');
     await git('config', 'extensions.worktreeConfig', 'true');
     await settled();
@@ -542,7 +542,7 @@ describe('what is remembered of a configuration', () => {
     expect(await verdict('tools/y')).toBe('approve');
   });
 
-  test('an index that changes costs no git where it has no gitlinks, and one where it has', async () => {
+  test('a changed index starts no git process without gitlinks, and one with gitlinks', async () => {
     const spawnedFor = async (file: string) => {
       await put(file, '');
       await git('add', file);
@@ -557,7 +557,7 @@ describe('what is remembered of a configuration', () => {
     expect(await spawnedFor('two')).toBe(1);
   });
 
-  test('an index with its entries in another file, and one that git cannot read', async () => {
+  test('a split index, and one that git cannot read', async () => {
     await addEmbedded('sub');
     await gitIn(join(project, 'sub'), 'config', 'core.fsmonitor', '../tools/x');
     await git('update-index', '--split-index');
@@ -567,7 +567,7 @@ describe('what is remembered of a configuration', () => {
     expect(await verdict('src/a.txt')).toBe('ask');
   });
 
-  test('a hook directory that gets a link', async () => {
+  test('is invalidated by a new link in a hook directory', async () => {
     await git('config', 'core.hooksPath', '.githooks');
     await mkdir(join(project, '.githooks'));
     await settled();
@@ -587,11 +587,11 @@ test.skipIf(process.getuid?.() !== 0)('a repository of another owner that the en
   expect(await verdict('tools/x')).toBe('ask');
 });
 
-describe('settings that cannot be read', () => {
+describe('unreadable settings', () => {
   test.each([
     ['broken', () => put('x.cfg', '<<<<<<< HEAD\n')],
     ['in a circle', () => put('x.cfg', '[include]\n\tpath = x.cfg\n')],
-  ])('%s: every write is asked about, git itself does not start', async (_name, build) => {
+  ])('%s: every write needs approval, git itself does not start', async (_name, build) => {
     await git('config', 'include.path', '../x.cfg');
     await build();
     await expect(execute('git', ['status'], { cwd: project, env })).rejects.toThrow(/bad config line|include depth/);
@@ -600,7 +600,7 @@ describe('settings that cannot be read', () => {
     expect(await verdict('src/a.txt')).toBe('approve');
   });
 
-  test('more included files than are followed', async () => {
+  test('more included files than the limit', async () => {
     const include = (count: number) =>
       put('x.cfg', Array.from({ length: count }, (_, index) => `[include]\n\tpath = y${index}.cfg\n`).join(''));
     await git('config', 'include.path', '../x.cfg');
@@ -611,7 +611,7 @@ describe('settings that cannot be read', () => {
     expect(await verdict('src/a.txt')).toBe('ask');
   });
 
-  test('more embedded repositories than are followed', async () => {
+  test('more embedded repositories than the limit', async () => {
     const head = (await git('rev-parse', 'HEAD')).trim();
     const embed = async (count: number) => {
       const names = Array.from({ length: count }, (_, index) => `s${index}`);
@@ -627,7 +627,7 @@ describe('settings that cannot be read', () => {
     expect(await verdict('src/a.txt')).toBe('ask');
   });
 
-  test('without git there is nothing to start', async () => {
+  test('without git no program can be started', async () => {
     await git('config', 'core.fsmonitor', 'tools/x');
     runtime = { ...runtime, which: async () => undefined };
     expect(await verdict('tools/x')).toBe('approve');

@@ -1,6 +1,4 @@
-/**
- * Git repositories that writes would build, and lines that run git in one: what git starts there was written unasked.
- */
+/** Git repositories that writes would create, and lines that run git in one: git would start unapproved programs. */
 import { execFile } from 'node:child_process';
 import { mkdir, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -36,14 +34,14 @@ describe('writes that build a repository', () => {
   const parts = { HEAD: 'ref: refs/heads/main\n', 'objects/info/x': '', 'refs/heads/x': '', config: '[core]\n' };
   const orders = permutations(Object.keys(parts));
 
-  /** Whether git takes the directory for a repository. */
+  /** Whether git uses the directory as a repository. */
   const isRepository = (directory: string) =>
     execute('git', ['rev-parse', '--git-dir'], { cwd: directory, env: { PATH: process.env.PATH } }).then(
       ({ stdout }) => stdout === '.\n',
       () => false,
     );
 
-  test.each(orders)('one after the other: %s, %s, %s, %s', async (...order) => {
+  test.each(orders)('sequentially: %s, %s, %s, %s', async (...order) => {
     let asked = false;
     for (const name of order) {
       const verdict = await kind(write(`v/${name}`));
@@ -65,14 +63,14 @@ describe('writes that build a repository', () => {
     expect(asked).toBe(true);
   });
 
-  test('by a directory that names another one for its objects', async () => {
+  test('by a directory that references another one for its objects', async () => {
     await space.write('v/commondir', '../.git\n');
     expect(await kind(write('v/HEAD'))).toBe('ask');
     expect(await kind(write('v/HEAD', { mode: 'yolo' }))).toBe('ask');
     expect(await kind(write('v/description'))).toBe('approve');
   });
 
-  test('in one that is there: its configuration, its hooks, whatever is in it', async () => {
+  test('in an existing one: its configuration, its hooks, any other file', async () => {
     await buildRepository('v');
     for (const name of ['config', 'config.worktree', 'hooks/post-checkout', 'info/attributes', 'refs/heads/y']) {
       expect([name, await kind(write(`v/${name}`))]).toEqual([name, 'ask']);
@@ -89,7 +87,7 @@ describe('writes that build a repository', () => {
     await rm(space.path('w'));
   });
 
-  test('another agent wrote the rest between the decision and the run', async () => {
+  test('another agent wrote the other files between the decision and the run', async () => {
     const decision = await write('v/HEAD');
     expect(decision.kind).toBe('approve');
     expect(await decision.outdated?.()).toBeUndefined();
@@ -97,12 +95,12 @@ describe('writes that build a repository', () => {
     expect(await decision.outdated?.()).toContain('complete a git repository');
   });
 
-  test('ordinary folders with such names are none', async () => {
+  test('ordinary folders with such names are no repositories', async () => {
     await mkdir(space.path('v/objects'), { recursive: true });
     for (const name of ['objects/player.ts', 'refs/index.md', 'config', 'src/HEAD']) {
       expect([name, await kind(write(`v/${name}`))]).toEqual([name, 'approve']);
     }
-    // Below the top git looks no further.
+    // Git stops its search at the top of the work tree.
     await buildRepository('.', 'HEAD');
     expect(await kind(write('HEAD'))).toBe('approve');
     for (const name of ['objects', 'refs', 'config']) await rm(space.path(name), { recursive: true });
@@ -135,7 +133,7 @@ describe('lines that run git in a repository', () => {
     expect(await kind(space.bash(`cd bare/deep && ${line}`, { rules: extended }))).toBe('ask');
   });
 
-  test('nor does a rule that is the line, or an approval of this line for the session', async () => {
+  test('nor does a rule that equals the line, or an approval of this line for the session', async () => {
     const directory = space.path('bare');
     expect(await kind(space.bash('git fetch', { rules: [rule('allow', 'Bash(git fetch)')], directory }))).toBe('ask');
     expect(await kind(space.bash('git a > b', { rules: [rule('allow', 'Bash(git a > b)')], directory }))).toBe('ask');
@@ -146,7 +144,7 @@ describe('lines that run git in a repository', () => {
     expect(await kind(space.bash('git fetch', { rules: rememberedRules, directory }))).toBe('ask');
   });
 
-  test('a git directory is one, too, whatever it is called', async () => {
+  test('a git directory is a repository too, regardless of its name', async () => {
     expect(await kind(space.bash('git status', { rules, directory: space.path('.git') }))).toBe('ask');
     git(space.environment.cwd, 'init', '-q', '--separate-git-dir', space.path('store'), 'separate');
     expect(await kind(space.bash('git status', { rules, directory: space.path('store') }))).toBe('ask');
@@ -159,7 +157,7 @@ describe('lines that run git in a repository', () => {
     'export GIT_DIR=bare; git status',
     'git --git-dir=bare status',
     'git -C bare status',
-  ])('%j, which names it, is none of the allowed lines', async (line) => {
+  ])('%j, which names it, is not allowed by the rules', async (line) => {
     expect(await kind(space.bash(line, { rules }))).toBe('ask');
   });
 
@@ -185,7 +183,7 @@ describe('lines that run git in a repository', () => {
   });
 
   test.each(['g=git; $g status', '$(echo git) status', '$GIT status', 'echo status | xargs "$GIT"', 'for ('])(
-    'nor does a rule that is %j: git may hide in it',
+    'nor does a rule that equals %j, which may run git',
     async (line) => {
       const whole = [rule('allow', `Bash(${escapeGlob(line)})`)];
       const directory = space.path('bare');
@@ -194,13 +192,13 @@ describe('lines that run git in a repository', () => {
       expect(
         await kind(space.bash(line, { remembered: [{ rule: whole[0]?.pattern ?? '', dir: directory }], directory })),
       ).toBe('ask');
-      // Where git finds none, programs that run git themselves get their environment unchanged.
+      // Where git finds no bare repository, programs that run git get their environment unchanged.
       const decision = await space.bash(line, { rules: whole });
       expect(decision).toEqual({ kind: 'approve' });
     },
   );
 
-  test('what runs no git is approved there, and what modes approve', async () => {
+  test('lines that run no git are approved there, and so are lines that a mode approves', async () => {
     const directory = space.path('bare');
     expect(await kind(space.bash('echo legit; ls', { rules, directory }))).toBe('approve');
     const whole = 'echo "$(date)" > x';
@@ -214,7 +212,7 @@ describe('lines that run git in a repository', () => {
     }
   });
 
-  test('a work tree, a linked one and a submodule are as before', async () => {
+  test('a work tree, a linked one and a submodule are unaffected', async () => {
     const { cwd } = space.environment;
     git(cwd, 'worktree', 'add', '-q', space.path('linked'));
     const library = join(space.root, 'library');
@@ -232,7 +230,7 @@ describe('lines that run git in a repository', () => {
     }
   });
 
-  test('the decision knows whether git is kept from searching: only where a rule approved a line that runs it', async () => {
+  test('`explicitGit` is set only where a rule approved a line that runs git', async () => {
     expect((await space.bash('git log', { rules })).explicitGit).toBe(true);
     expect((await space.bash('ls', { rules })).explicitGit).toBeUndefined();
     expect((await space.bash('git push', { rules })).explicitGit).toBeUndefined();
@@ -240,7 +238,7 @@ describe('lines that run git in a repository', () => {
     expect((await space.bash('"g"it log > x', { rules: whole })).explicitGit).toBe(true);
   });
 
-  test('a repository that appears before the line runs', async () => {
+  test('a repository that is created before the line runs', async () => {
     await mkdir(space.path('later'));
     const decision = await space.bash('cd later && git status', { rules });
     expect(decision.kind).toBe('approve');
@@ -269,7 +267,7 @@ describe('lines in another repository than that of the working directory', () =>
     ['core.hooksPath', '../.githooks'],
     ['include.path', '../../x.cfg'],
     ['include.path', '<project>/x.cfg'],
-  ])('whose %s is %j: asked about', async (key, value) => {
+  ])('whose %s is %j need approval', async (key, value) => {
     expect(await kind(status(vendor))).toBe('approve');
     expect(await kind(space.bash('cd vendor && git status', { rules }))).toBe('approve');
     git(vendor, 'config', key, value.replace('<project>', space.environment.cwd));
@@ -303,7 +301,7 @@ describe('lines in another repository than that of the working directory', () =>
     expect(await kind(status(vendor))).toBe('ask');
   });
 
-  test('where the working directory is in none, so that every write is asked about', async () => {
+  test('where the working directory is in none, so that every write needs approval', async () => {
     const around = await createProject();
     await rename(around.path('.git'), around.path('src/.git'));
     git(around.path('src'), 'config', 'core.fsmonitor', '../tools/x');
@@ -327,7 +325,7 @@ describe('lines in another repository than that of the working directory', () =>
     await around.remove();
   });
 
-  test('whose programs no write changes unasked', async () => {
+  test('whose programs are not changed by any unapproved write', async () => {
     const named = {
       'core.fsmonitor': 'tools/x --all',
       'core.hooksPath': '.githooks',
@@ -391,7 +389,7 @@ describe('lines in which git writes a file', () => {
     'git format-patch -1 -o .git/hooks',
     'git format-patch -1 --output-directory=.git/hooks',
     'git format-patch -1 --output-d .git/hooks',
-  ])('%j is asked about, unless a rule is the line', async (line) => {
+  ])('%j needs approval, unless a rule equals the line', async (line) => {
     expect(await kind(space.bash(line, { rules }))).toBe('ask');
     expect(await kind(space.bash(line, { rules: [rule('allow', `Bash(${escapeGlob(line)})`)] }))).toBe('approve');
     expect(await kind(space.bash(line, { remembered: [{ rule: `Bash(${escapeGlob(line)})` }] }))).toBe('approve');
@@ -415,11 +413,11 @@ describe('lines in which git writes a file', () => {
     'git checkout --ours a.ts',
     'timeout 5 sort --output=x y',
     'git status && timeout 5 sort --output=x y',
-  ])('%j is not one', async (line) => {
+  ])('%j does not', async (line) => {
     expect(await kind(space.bash(line, { rules }))).toBe('approve');
   });
 
-  test('a path that a glob would expand to such an option is written only when asked', async () => {
+  test('writing a path that a glob would expand to such an option needs approval', async () => {
     for (const path of ['--output=.git/config', 'a/--outpu=b', '--o', '--output-directory=x']) {
       expect([path, await kind(write(path))]).toEqual([path, 'ask']);
       expect([path, await kind(write(path, { mode: 'yolo' }))]).toEqual([path, 'ask']);

@@ -1,4 +1,4 @@
-/** The server's own files and what controls an agent, in every mode (manual, auto, yolo) and by every detour. */
+/** The server's own files and the files that control an agent, in every mode (manual, auto, yolo), by every detour. */
 import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -14,9 +14,7 @@ import type { Project } from './decide.ts';
 const modes: PermissionMode[] = ['manual', 'auto', 'yolo'];
 
 let space: Project;
-/**
- * A session at the folder that holds everything, under git like a dotfile repository: the home lies in its workspace.
- */
+/** A session in the folder that contains everything, under git like dotfiles: its workspace contains the home. */
 let wide: Project['environment'];
 beforeAll(async () => {
   space = await createProject();
@@ -53,7 +51,7 @@ describe('secrets of the server', () => {
     'sessions/wd_other/session_x/state.json',
   ];
 
-  test.each(secrets)('%s is refused outright', async (name) => {
+  test.each(secrets)('%s is always refused', async (name) => {
     const path = join(space.home, name);
     await expect(resolveFile(path, wide)).rejects.toThrow('sensitive');
     await expect(resolveFile(relative(space.root, path), wide)).rejects.toThrow('sensitive');
@@ -78,7 +76,7 @@ describe('secrets of the server', () => {
     for (const path of detours) await expect([path, resolveFile(path, wide)][1]).rejects.toThrow('sensitive');
   });
 
-  test('a home behind a link, and secrets that are links', async () => {
+  test('a home that is a link, and secrets that are links', async () => {
     const real = join(space.root, 'real-home');
     const home = join(space.root, 'linked-home');
     await mkdir(join(real, 'sessions'), { recursive: true });
@@ -98,7 +96,7 @@ describe('secrets of the server', () => {
     }
   });
 
-  test('sessions that are kept elsewhere', async () => {
+  test('sessions that are stored in another folder', async () => {
     const home = join(space.root, 'small-home');
     const kept = join(space.root, 'kept-sessions');
     await mkdir(home);
@@ -120,13 +118,13 @@ describe('secrets of the server', () => {
     }
   });
 
-  test('the own folder of the session is readable and no secret', async () => {
+  test("the session's folder is readable and not secret", async () => {
     const path = join(space.sessionDir, 'agents/main/tool-results/out.txt');
     expect((await resolveFile(path, wide)).path).toBe(path);
     expect(await verdicts('Read', path)).toEqual(['approve', 'approve', 'approve']);
   });
 
-  test('searches leave them out, settings too unless that very file is searched', async () => {
+  test('searches omit them, and the settings unless exactly that file is searched', async () => {
     const grep = await runTool(createGrepTool(), wide, { pattern: 'needle', path: space.home });
     const shown = grep.output.split('\n').filter((line) => !line.startsWith('['));
     expect(shown.toSorted()).toEqual([
@@ -153,14 +151,14 @@ describe('control paths', () => {
     'cache/x',
     'CONFIG.TOML',
     'skills/x/SKILL.md',
-  ])('home: a write to %s asks; auto refuses it and says why', async (name) => {
+  ])('home: a write to %s asks; auto refuses it and returns the reason', async (name) => {
     const path = join(space.home, name);
     for (const tool of ['Write', 'Edit']) expect(await verdicts(tool, path)).toEqual(['ask', 'deny', 'ask']);
     const denied = await space.file('Write', path, { mode: 'auto', places: wide });
     expect(denied.reason).toContain("server's own folder");
   });
 
-  test('auto refuses the home through a link, also where the settings really lie elsewhere', async () => {
+  test('auto refuses the home through a link, also where the settings are links to another folder', async () => {
     const alias = space.path('settings');
     await symlink(space.home, alias);
     expect(await kind(space.file('Write', join(alias, 'config.toml'), { mode: 'auto' }))).toBe('deny');
@@ -179,7 +177,7 @@ describe('control paths', () => {
     expect(await Promise.all(searched)).toEqual(['ask', 'approve', 'ask']);
   });
 
-  test('what agents keep in the own folder of the session is no control path', async () => {
+  test("files of the agents in the session's folder are not control paths", async () => {
     expect(await verdicts('Write', join(space.sessionDir, 'agents/main/plans/x.md'))).toEqual([
       'approve',
       'approve',
@@ -188,7 +186,7 @@ describe('control paths', () => {
   });
 
   test.each(['journal.ndjson', 'state.json', 'lock.2', 'blobs/x', 'JOURNAL.ndjson', 'agents/../journal.ndjson'])(
-    'the session’s own %s holds what was approved: a write asks, auto refuses it',
+    "the session's %s records approvals: a write asks, auto refuses it",
     async (name) => {
       const path = join(space.sessionDir, name);
       for (const tool of ['Write', 'Edit']) expect(await verdicts(tool, path)).toEqual(['ask', 'deny', 'ask']);

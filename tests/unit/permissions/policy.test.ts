@@ -89,7 +89,7 @@ describe('modes with rules', () => {
     }
   });
 
-  test('a remembered rule beats ask, not deny', async () => {
+  test('a remembered rule precedes ask rules, not deny rules', async () => {
     const remembered = [{ rule: 'Bash(ls)', dir: space.environment.cwd }];
     expect(await kind(bash('ls', { remembered }))).toBe('approve');
     expect(await kind(bash('ls', { remembered, rules: [rule('ask', 'Bash')] }))).toBe('approve');
@@ -99,12 +99,12 @@ describe('modes with rules', () => {
     ).toBe('approve');
   });
 
-  test('an allow rule beats the sensitive and git asks', async () => {
+  test('an allow rule precedes the checks of sensitive files and of git', async () => {
     expect(await kind(file('Write', '.git/config', { rules: [rule('allow', 'Write(.git/*)')] }))).toBe('approve');
     expect(await kind(file('Write', '.env', { rules: [rule('allow', 'Write(**/.env)')] }))).toBe('approve');
   });
 
-  test('denials carry the reason, asks the rule to remember', async () => {
+  test('denials carry the reason, approvals the rule to remember', async () => {
     expect((await bash('ls', { rules: [rule('deny', 'Bash', { reason: 'not here' })] })).reason).toContain('not here');
     expect(await bash('rm *')).toMatchObject({ kind: 'ask', rule: { rule: 'Bash(rm \\*)' } });
     expect(await bare('TaskStop')).toMatchObject({ kind: 'ask', rule: { rule: 'TaskStop' } });
@@ -122,7 +122,7 @@ describe('modes with rules', () => {
     expect(await kind(bare('mcp__a__b', { rules: [rule('allow', '*')] }))).toBe('approve');
   });
 
-  test('literal subjects know no globs', async () => {
+  test('literal subjects do not match globs', async () => {
     const call = (pattern: string) =>
       kind(ruled('CronCreate', { text: '{"a":"*"}', match: 'literal' }, [], { rules: [rule('allow', pattern)] }));
     expect(await call('CronCreate(*)')).toBe('ask');
@@ -146,7 +146,7 @@ describe('paths in rules', () => {
     ['!src/b.ts', 'src/a.ts'],
     ['~/x/*', join(homedir(), 'x/y')],
     ['**/secret', '/elsewhere/secret'],
-  ])('%j fits %j', async (pattern, path) => {
+  ])('%j matches %j', async (pattern, path) => {
     expect(await denied(pattern, path)).toBe('deny');
   });
 
@@ -155,7 +155,7 @@ describe('paths in rules', () => {
     ['src', 'src/a.ts'],
     ['!src/**', 'src/a.ts'],
     ['a.ts', 'src/a.ts'],
-  ])('%j does not fit %j', async (pattern, path) => {
+  ])('%j does not match %j', async (pattern, path) => {
     expect(await denied(pattern, path)).toBe('approve');
   });
 
@@ -166,7 +166,7 @@ describe('paths in rules', () => {
     await symlink(outside, space.path('src/out'));
     expect(await allowed('src/**', 'src/out/x')).toBe('ask');
     expect(await allowed(`${outside}/**`, join(outside, 'x'))).toBe('approve');
-    // The rule names the link itself, so where it leads is what was allowed.
+    // The rule names the link itself, so the target of the link is allowed.
     expect(await allowed('link/**', 'link/x')).toBe('approve');
     expect(await allowed('!src/**', 'link/x')).toBe('approve');
     expect(await allowed(`!${outside}/**`, 'link/x')).toBe('ask');
@@ -234,11 +234,11 @@ describe('command lines in rules', () => {
     expect(await kind(bash(line, { rules: [rule('ask', 'Bash(rm -rf *)'), rule('allow', 'Bash')] }))).toBe('ask');
   });
 
-  test('the whole line counts too', async () => {
+  test('deny rules match the whole line, too', async () => {
     expect(await kind(bash('curl x | sh', { rules: [rule('deny', 'Bash(curl*|*sh)')] }))).toBe('deny');
   });
 
-  test('a negated rule denies all but what it names, and allows nothing', async () => {
+  test('a negated rule denies every line that it does not match, and allows none', async () => {
     const onlyGit = [rule('deny', 'Bash(!git *)')];
     expect(await kind(bash('git a && git b', { rules: onlyGit, mode: 'yolo' }))).toBe('approve');
     expect(await kind(bash('git a && ls', { rules: onlyGit, mode: 'yolo' }))).toBe('deny');
@@ -264,7 +264,7 @@ describe('workspace and repository', () => {
     expect(await kind(file('Write', join(space.root, 'skills/x'), { places }))).toBe('ask');
   });
 
-  test('every path counts', async () => {
+  test('every path is checked', async () => {
     const accesses: Access[] = [
       { kind: 'file', path: space.path('src/a.ts'), mode: 'read' },
       { kind: 'file', path: join(outside, 'x'), mode: 'read' },

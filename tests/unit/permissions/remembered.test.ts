@@ -1,4 +1,4 @@
-/** What an approval for the session holds for, and what it must not be stretched to. */
+/** The scope of an approval for the session, and calls that it must not approve. */
 import { mkdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -10,7 +10,7 @@ let space: Project;
 beforeAll(async () => (space = await createProject()));
 afterAll(() => space.remove());
 
-/** Approves a call for the session; the setup in which it is remembered. */
+/** Approves a call for the session; returns the setup that remembers it. */
 async function approved(decision: Promise<Decision>): Promise<Setup> {
   const { kind: asked, rule: remembered } = await decision;
   expect(asked).toBe('ask');
@@ -19,7 +19,7 @@ async function approved(decision: Promise<Decision>): Promise<Setup> {
 
 describe('command lines', () => {
   test.each(['a && b', 'echo "$(date)"', 'a > f', '! grep -r "x*" .', 'cat <<E\nx\nE', 'rm *'])(
-    '%j approves itself and nothing else',
+    '%j approves only itself',
     async (line) => {
       const setup = await approved(space.bash(line));
       expect(await kind(space.bash(line, setup))).toBe('approve');
@@ -27,7 +27,7 @@ describe('command lines', () => {
     },
   );
 
-  test('hold for their directory only', async () => {
+  test('are valid only for their directory', async () => {
     const setup = await approved(space.bash('rm -rf build'));
     expect(setup.remembered).toEqual([{ rule: 'Bash(rm -rf build)', dir: space.environment.cwd }]);
     const elsewhere = [space.outside, space.path('src'), join(space.root, 'missing'), '/'];
@@ -39,7 +39,7 @@ describe('command lines', () => {
     expect(await kind(space.bash('rm -rf build', there))).toBe('ask');
   });
 
-  test('a directory whose link was changed is another one', async () => {
+  test('a directory whose link was changed is another directory', async () => {
     const link = space.path('moving');
     await symlink(space.path('src'), link);
     const setup = await approved(space.bash('make', { directory: link }));
@@ -49,7 +49,7 @@ describe('command lines', () => {
     expect(await kind(space.bash('make', { ...setup, directory: link }))).toBe('ask');
   });
 
-  test('without a directory they hold for that of the session', async () => {
+  test('without a directory they are valid for that of the session', async () => {
     const remembered = [{ rule: 'Bash(make)' }];
     expect(await kind(space.bash('make', { remembered }))).toBe('approve');
     expect(await kind(space.bash('make', { remembered, directory: space.path('src') }))).toBe('ask');
@@ -64,7 +64,7 @@ describe('command lines', () => {
 });
 
 describe('paths', () => {
-  test('are remembered as where they lead', async () => {
+  test('are remembered with links resolved', async () => {
     const link = space.path('innocuous');
     const first = join(space.outside, 'first');
     await symlink(first, link);
@@ -77,7 +77,7 @@ describe('paths', () => {
     expect(await kind(space.file('Write', link, setup))).toBe('ask');
   });
 
-  test('whatever characters they have', async () => {
+  test('with any characters', async () => {
     const path = join(space.outside, '(a)/[b]/{c,d}/*e.txt');
     const setup = await approved(space.file('Write', path));
     expect(await kind(space.file('Write', path, setup))).toBe('approve');
@@ -95,7 +95,7 @@ describe.each(['Grep', 'Glob'])('%s', (tool) => {
     expect(await kind(space.search(tool, 'x', '/', setup))).toBe('ask');
   });
 
-  test('a pattern remembered inside does not read as a path outside', async () => {
+  test('a pattern remembered inside does not match a path outside', async () => {
     const target = join(space.root, 'private');
     await mkdir(target, { recursive: true });
     const setup = await approved(space.search(tool, target, '.git'));

@@ -110,7 +110,7 @@ describe('by name', () => {
     expect(isSensitivePath(`/home/u/${name}`)).toBe(false);
   });
 
-  test('the document lists them all, and no others', async () => {
+  test('the document lists exactly these', async () => {
     const document = await readFile(join(import.meta.dirname, '../../../docs/security.md'), 'utf8');
     const [, list = ''] = /Files hold secrets whose paths end [^]*?\n\n([^]*?)\n\n/.exec(document) ?? [];
     const quoted = (text = '') => Array.from(text.matchAll(/`([^`]+)`/g), ([, name]) => name);
@@ -144,7 +144,7 @@ describe('by their first bytes', () => {
     expect(holds(text)).toBe(true);
   });
 
-  test('a private key in UTF-16, with a mark and without', () => {
+  test('a private key in UTF-16, with a byte order mark and without', () => {
     for (const text of [KEY, `\uFEFF${KEY}`]) {
       expect(holds(text, 'utf16le')).toBe(true);
       expect(holdsPrivateKey(Buffer.from(text, 'utf16le').swap16())).toBe(true);
@@ -159,7 +159,7 @@ describe('by their first bytes', () => {
     ` ${KEY}`,
     `-----BEGIN CERTIFICATE-----\nPRIVATE KEY-----\n`,
     `${'x\n'.repeat(PRIVATE_KEY_BYTES / 2)}${KEY}`,
-  ])('none: %j', (text) => {
+  ])('no private key: %j', (text) => {
     expect(holds(text)).toBe(false);
   });
 });
@@ -213,7 +213,7 @@ describe('the tools', () => {
     });
   });
 
-  test.each(['files_with_matches', 'content', 'count_matches'])('Grep leaves private keys out of %s', async (mode) => {
+  test.each(['files_with_matches', 'content', 'count_matches'])('Grep omits private keys from %s', async (mode) => {
     await space.write('deep/key.pem', KEY);
     await space.write('notes.txt', KEY);
     await space.write('cert.pem', CERTIFICATE);
@@ -230,7 +230,7 @@ describe('the tools', () => {
     ).not.toContain('needle');
   });
 
-  test('Glob and Write know the names', async () => {
+  test('Glob and Write apply the names', async () => {
     for (const name of ['.npmrc', '.ssh/mykey', '.ssh/config', 'a.p12', 'cert.pem']) await space.write(name, '');
     const { output } = await run(createGlobTool(), { pattern: '**/*' });
     expect(output.split('\n').toSorted()).toEqual(['.ssh/config', '[3 sensitive files are not shown.]', 'cert.pem']);

@@ -1,4 +1,4 @@
-/** No line throws, and none takes longer than its bound, however it nests. */
+/** No line throws, and none exceeds its time limit, however it nests. */
 import { describe, expect, test } from 'vitest';
 import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
 
@@ -65,7 +65,7 @@ const UNITS = [
 ];
 const MAX_CPU_MS = 1000;
 
-/** What the process computed: on a busy machine the clock says nothing. */
+/** CPU time of the process, because the clock is meaningless on a busy machine. */
 async function cpuMs(work: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage();
   await work();

@@ -12,7 +12,7 @@ const { ruleSets, cases } = readCorpus();
 describe('the corpus', () => {
   const reader = createCommandLineReader();
 
-  test('is large, and each of its lines stands once', () => {
+  test('is large, and has no duplicate lines', () => {
     expect(cases.length).toBeGreaterThanOrEqual(300);
     expect(new Set(cases.map(({ line }) => line)).size).toBe(cases.length);
   });
@@ -38,7 +38,7 @@ describe('the corpus', () => {
 });
 
 describe('reading', () => {
-  test('the grammar is loaded at the first line, once', async () => {
+  test('the grammar is loaded for the first line, a single time', async () => {
     let loads = 0;
     const reader = createCommandLineReader({
       loadParser(onBroken) {
@@ -51,7 +51,7 @@ describe('reading', () => {
     expect(loads).toBe(1);
   });
 
-  test('a line that was read just now is not read again', async () => {
+  test('a recently read line is cached', async () => {
     const reader = createCommandLineReader();
     const first = await reader.read('ls -la');
     expect(await reader.read('ls -la')).toBe(first);
@@ -59,7 +59,7 @@ describe('reading', () => {
     expect(await reader.read('ls -la')).not.toBe(first);
   });
 
-  test('without a parser nothing is plain and every line is unreadable', async () => {
+  test('without a parser no line is plain and every line is unreadable', async () => {
     const logged: string[] = [];
     const reader = createCommandLineReader({
       log: createLogger('error', (line) => logged.push(line)),
@@ -70,7 +70,7 @@ describe('reading', () => {
     expect(logged.filter((line) => line.includes('no such file'))).toHaveLength(1);
   });
 
-  test('a tree of other names than the reader found makes a line opaque', async () => {
+  test('a line is opaque when reader and tree disagree on its names', async () => {
     const { parse } = await loadTreeParser(() => undefined);
     const reader = createCommandLineReader({ loadParser: async () => ({ parse: () => parse('echo a') }) });
     expect((await reader.read('echo b')).plain).toBe(true);
@@ -84,7 +84,7 @@ describe('reading', () => {
     expect(await reader.read(line)).toMatchObject({ plain: true, commands: [line], unreadable: false });
     expect(line).toHaveLength(10_000);
     expect(await reader.read(`${line}a`)).toMatchObject({ plain: false, commands: [], unreadable: true });
-    // What is cheap to find is found all the same.
+    // Texts that are cheap to find are found nevertheless.
     expect((await reader.read(`${line}a; sudo rm -rf x`)).guarded).toContain('rm -rf x');
   });
 
@@ -92,7 +92,7 @@ describe('reading', () => {
     expect(await createCommandLineReader().read('ls\0')).toMatchObject({ plain: false, unreadable: true });
   });
 
-  test('random lines never throw, and what is plain hides no command from deny rules', async () => {
+  test('random lines never throw, and a plain line hides no command from deny rules', async () => {
     const reader = createCommandLineReader();
     const nextLine = createLineGenerator(7);
     for (let count = 0; count < 1000; count++) {
@@ -106,7 +106,7 @@ describe('reading', () => {
 });
 
 describe('the parser', () => {
-  /** A parser whose every answer is given by the test. */
+  /** A parser whose results the test defines. */
   function scripted(parse: WasmParser['parse']) {
     let resets = 0;
     const broken: unknown[] = [];
@@ -117,7 +117,7 @@ describe('the parser', () => {
     return { parser, broken, resets: () => resets };
   }
 
-  test('is reset when a line takes too long, so that the next one starts afresh', () => {
+  test('is reset when a line takes too long, so that the next one is parsed from scratch', () => {
     let over: unknown;
     const { parser, resets } = scripted((_line, _old, options) => {
       const busyUntil = performance.now() + 200;
@@ -131,7 +131,7 @@ describe('the parser', () => {
     expect(resets()).toBe(1);
   });
 
-  test('is not used again once it threw', () => {
+  test('is not used again after it threw', () => {
     let calls = 0;
     const { parser, broken } = scripted(() => {
       calls++;
@@ -143,7 +143,7 @@ describe('the parser', () => {
     expect(broken).toHaveLength(1);
   });
 
-  test('goes on with the next line after one that it gave up', async () => {
+  test('parses the next line after a timeout', async () => {
     const reader = createCommandLineReader();
     await reader.read('a=('.repeat(3_333));
     expect(await reader.read('git status')).toMatchObject({ plain: true, commands: ['git status'], unreadable: false });

@@ -1,4 +1,4 @@
-/** Reads `corpus.txt`; how it is written stands at its head. */
+/** Reads `corpus.txt`, whose format its header describes. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { textGlob } from '#server/files/globs.ts';
@@ -8,7 +8,7 @@ type Verdict = 'allow' | 'ask' | 'deny';
 
 interface RuleSet {
   name: string;
-  /** Text patterns of Bash; an allow pattern `**` stands for the bare tool name. */
+  /** Text patterns of Bash; an allow pattern `**` represents the bare tool name. */
   rules: { decision: Verdict; pattern: string }[];
 }
 
@@ -19,7 +19,7 @@ interface CorpusCase {
   unreadable: boolean;
   cd: string | undefined;
   commands: string[];
-  /** Spellings that deny and ask rules must see, apart from the line and what is written of a plain one. */
+  /** Texts that deny and ask rules must match, in addition to the line and the commands of a plain one. */
   guarded: string[];
   verdicts: Record<string, string>;
 }
@@ -74,11 +74,11 @@ export function readCorpus(): { ruleSets: RuleSet[]; cases: CorpusCase[] } {
   return { ruleSets, cases };
 }
 
-/** Relative directories that do not lead up lie in the workspace, so does /work/project; all others do not. */
+/** Relative directories without `..` are in the workspace, and so are those below /work/project; all others are not. */
 const inWorkspace = (directory: string) =>
   directory.startsWith('/') ? directory.startsWith('/work/project/') : !directory.includes('..');
 
-/** What manual mode decides of a line under the rules alone: deny, then unreadable and ask, then allow, else ask. */
+/** Decides a line like manual mode with rules only: deny, then unreadable and ask, then allow, else ask. */
 export function decideLine({ rules }: RuleSet, line: string, reading: CommandReading): Verdict {
   const matching = (decision: Verdict, text: string) =>
     rules.some((rule) => rule.decision === decision && textGlob(rule.pattern)(text));

@@ -1,10 +1,10 @@
-/** The random lines around denied commands, which a fuzz target uses. */
+/** Tests the random lines with denied commands, which a fuzz target uses. */
 import { expect, test } from 'vitest';
 import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
 import { seeded } from '#support/random.ts';
 import { randomLines } from '../../../fuzz/deny-lines.ts';
 
-test('most of the lines can be read', async () => {
+test('most of the lines are readable', async () => {
   const reader = createCommandLineReader();
   const random = seeded(1);
   let readable = 0;

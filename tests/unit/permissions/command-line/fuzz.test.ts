@@ -1,6 +1,6 @@
 /**
- * What is called plain is run in real Bash: no program may start that is not among the line's commands, with the
- * arguments that stand there. More lines: FUZZ_LINES=100000; other ones: FUZZ_SEED=7.
+ * Runs lines that are reported as plain in real Bash: only the line's commands may start, with the arguments in the
+ * line. More lines: FUZZ_LINES=100000; other ones: FUZZ_SEED=7.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ interface Difference {
   started: string[];
 }
 
-/** Programs that Bash started though no command of the plain line stands for them. */
+/** Returns the programs that Bash started without a matching command in the plain line. */
 function unnamed(line: string, started: readonly string[][]): Difference[] {
   const commands = readPlainLine(line) ?? [];
   return started
@@ -30,7 +30,7 @@ function unnamed(line: string, started: readonly string[][]): Difference[] {
       ([name, ...args]) =>
         !commands.some((command) => {
           if (command.name !== name) return false;
-          // What Bash expands can become any arguments, never another name.
+          // Expansion may produce any arguments, but never another name.
           if (command.words.some(({ expands, hasVariable }) => expands || hasVariable)) return true;
           return JSON.stringify(command.words.map(({ text }) => text)) === JSON.stringify(args);
         }),
@@ -39,7 +39,7 @@ function unnamed(line: string, started: readonly string[][]): Difference[] {
 }
 
 test.skipIf(!existsSync('/bin/bash'))(
-  'random plain lines start only what they name',
+  'random plain lines start only the programs they name',
   { timeout: 60_000 + PLAIN_LINES * 30 },
   async () => {
     const reader = createCommandLineReader();
@@ -47,7 +47,7 @@ test.skipIf(!existsSync('/bin/bash'))(
     const plain = new Set<string>();
     for (let tries = 0; tries < MAX_TRIES && plain.size < PLAIN_LINES; tries++) {
       const line = nextLine();
-      // Most lines are opaque to the strict reader already, which is the quicker one.
+      // The strict reader, which is faster, rejects most lines already.
       if (!plain.has(line) && readPlainLine(line) && (await reader.read(line)).plain) plain.add(line);
     }
     expect(plain.size).toBe(PLAIN_LINES);
@@ -62,7 +62,7 @@ test.skipIf(!existsSync('/bin/bash'))(
       );
       const all = started.flat();
       expect(lines.flatMap((line, index) => unnamed(line, all[index] ?? []))).toEqual([]);
-      // The recorder works: most lines start something.
+      // Check of the recorder: most lines start a program.
       expect(all.filter(({ length }) => length > 0).length).toBeGreaterThan(lines.length / 3);
     } finally {
       await rm(folder, { recursive: true, force: true });

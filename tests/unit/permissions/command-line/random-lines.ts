@@ -1,10 +1,10 @@
-/** Random command lines, the same for the same seed: fragments that shells disagree on, strung together and damaged. */
+/** Generates random command lines from a seed: concatenated and damaged fragments that shells interpret differently. */
 
 import { pick, seeded } from '#support/random.ts';
 
-/** No program has such a name, so Bash reports each that it would start. The ones in payloads stand nowhere else. */
+/** Names of no program, so Bash reports each that it would start. Those in payloads are not used elsewhere. */
 const NAMES = ['c1', 'c2', 'c3', 'c4', 'c5'];
-/** `kill` and `cd` stay out: what a hole makes of their words runs for real. */
+/** Excludes `kill` and `cd`, because a reader's bug could run them with arbitrary arguments. */
 const BUILTINS =
   'echo|printf|printf %s|test|test -f|test "$x"|true|:|pwd|set -e|set -o pipefail|command -v|type|wait|jobs|umask|help|exit|times|set -eu'.split(
     '|',
@@ -66,7 +66,7 @@ const ASSIGNMENTS = [
   'CI+=1 ',
   'CI=~ ',
 ];
-/** Each would start a program that it does not name, if the line were plain. */
+/** Each would start a program that the line does not name, if the line were plain. */
 const ATTACKS = [
   "test -v 'a[$(c8)]'",
   "test '-v' 'a[$(c8)]'",

@@ -1,12 +1,12 @@
-/** Runs command lines in real Bash and tells which programs it would have started. */
+/** Runs command lines in real Bash and records which programs it would have started. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * PATH names an empty folder, so every program is unknown, and Bash hands its name and arguments to this function. Some
- * succeed and some fail, so that both sides of `&&` and `||` run. What is left in the background is waited for.
+ * PATH names an empty folder, so Bash finds no program and passes its name and arguments to this function. Some succeed
+ * and some fail, so that both sides of `&&` and `||` run. The exit trap waits for background jobs.
  */
 const RECORDER = `
 command_not_found_handle() {
@@ -16,7 +16,7 @@ command_not_found_handle() {
 trap wait EXIT
 `;
 
-/** One process for many lines. Standard input is /dev/null: with a socket there Bash reads its startup files. */
+/** Runs many lines in one process. Standard input is /dev/null: Bash reads its startup files if it is a socket. */
 const DRIVER = `
 mapfile -d '' -t lines <lines
 cd work
@@ -28,7 +28,7 @@ done
 
 const MAX_RUN_MS_PER_LINE = 60;
 
-/** For each line the programs it started, as name and arguments, in no particular order. `folder` must be empty. */
+/** Returns for each line the programs it started, as name and arguments, unordered. `folder` must be empty. */
 export async function startedPrograms(lines: readonly string[], folder: string): Promise<string[][][]> {
   for (const name of ['work', 'nothing', 'record']) await mkdir(join(folder, name), { recursive: true });
   await writeFile(join(folder, 'lines'), lines.map((line) => `${line}\0`).join(''));
@@ -41,7 +41,7 @@ export async function startedPrograms(lines: readonly string[], folder: string):
     timeout: 60_000 + lines.length * MAX_RUN_MS_PER_LINE,
   });
   const [code] = await once(bash, 'close');
-  // The status of the last line, unless the driver was ended.
+  // The exit status is that of the last line, unless the driver was killed.
   if (code === null) throw new Error('the lines took too long');
   const started: string[][][] = lines.map(() => []);
   for (const name of await readdir(join(folder, 'record'))) {
