@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createInputQueue, INPUT_BYTES } from '#server/terminals/input-queue.ts';
 
-/** A program that takes so many bytes and no more. */
+/** A program that accepts `room` bytes. */
 function reader(room = Infinity) {
   const taken: Buffer[] = [];
   let left = room;
@@ -21,14 +21,14 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('writes at once what is taken', async () => {
+it('writes accepted input immediately', async () => {
   const { queue, text } = reader();
   expect(await queue.push('a')).toBe(true);
   expect(await queue.push('é')).toBe(true);
   expect(text()).toBe('aé');
 });
 
-it('writes the rest in order as the program reads on', async () => {
+it('writes the rest in order as the program continues to read', async () => {
   const { queue, text, read } = reader(2);
   await queue.push('abc');
   await queue.push('def');
@@ -41,7 +41,7 @@ it('writes the rest in order as the program reads on', async () => {
   expect(text()).toBe('abcdef');
 });
 
-it('has whoever sends too much wait, and refuses it when nothing is read', async () => {
+it('makes a sender wait at the high-water mark, and refuses its text on the timeout', async () => {
   const { queue, read } = reader(0);
   expect(await queue.push('x'.repeat(INPUT_BYTES))).toBe(true);
   const refused = queue.push('y');
@@ -53,7 +53,7 @@ it('has whoever sends too much wait, and refuses it when nothing is read', async
   expect(await accepted).toBe(true);
 });
 
-it('drops what waits once it is closed', async () => {
+it('drops queued text when closed', async () => {
   const { queue, text, read } = reader(1);
   await queue.push('ab'.repeat(INPUT_BYTES));
   const waiting = queue.push('c');

@@ -5,7 +5,7 @@ const ids = { session_id: 's1', terminal_id: 't1' };
 const seqs = (frames: { seq: number }[]) => frames.map(({ seq }) => seq);
 
 describe('the frames of a terminal', () => {
-  it('are numbered from 1 and read as they are sent', () => {
+  it('are numbered from 1 and replayed as they are sent', () => {
     const frames = createOutputFrames(ids);
     const sent = frames.output('é');
     expect(JSON.parse(sent.encoded().toString())).toEqual({
@@ -29,7 +29,7 @@ describe('the frames of a terminal', () => {
     expect(seqs(frames.after(99))).toEqual([Infinity]);
   });
 
-  it('are kept up to their number, the exit among them', () => {
+  it('are buffered up to a number of frames, including the exit', () => {
     const frames = createOutputFrames(ids);
     for (let count = 0; count < KEPT_FRAMES + 10; count += 1) frames.output('x');
     expect(frames.after(0)).toHaveLength(KEPT_FRAMES);
@@ -39,7 +39,7 @@ describe('the frames of a terminal', () => {
     expect(frames.after(0)[0]?.seq).toBe(12);
   });
 
-  it('are kept up to the bytes of their text', () => {
+  it('are buffered up to a number of bytes of their text', () => {
     const frames = createOutputFrames(ids);
     const text = 'é'.repeat(32 * 1024);
     for (let count = 0; count < KEPT_BYTES / (64 * 1024) + 5; count += 1) frames.output(text);

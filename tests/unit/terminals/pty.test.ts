@@ -11,7 +11,7 @@ async function open(file: string, env: NodeJS.ProcessEnv = {}): Promise<Pty> {
 }
 const exitOf = (pty: Pty) => new Promise<PtyExit>((resolve) => pty.onExit(resolve));
 
-it('takes what the program’s side has room for, and never waits for more', async () => {
+it('writes as much as the terminal accepts, and never blocks', async () => {
   const pty = await open('sh');
   let shown = '';
   pty.onOutput((text) => (shown += text));
@@ -24,12 +24,12 @@ it('takes what the program’s side has room for, and never waits for more', asy
   const exited = exitOf(pty);
   process.kill(-pty.pid, 'SIGKILL');
   expect(await exited).toEqual({ exitCode: 0, signal: 9 });
-  // The descriptor may be another file's by now.
+  // The descriptor may belong to another file by now.
   expect(pty.write(paste)).toBe(0);
   pty.resize(10, 10);
 });
 
-it.runIf(process.platform === 'linux')('is not handed on to the commands of a session', async () => {
+it.runIf(process.platform === 'linux')('is not inherited by the commands of a session', async () => {
   const ptys = [await open('cat'), await open('cat')];
   let listed = '';
   const child = await spawnGroup({
@@ -48,7 +48,7 @@ it.runIf(process.platform === 'linux')('is not handed on to the commands of a se
 });
 
 it.runIf(process.platform === 'linux')(
-  'is not handed on to another terminal, whose program is all that runs',
+  'is not inherited by another terminal, which runs only its program',
   async () => {
     const first = await open('cat');
     const folder = await mkdtemp(join(tmpdir(), 'service-code-pty-'));
@@ -68,7 +68,7 @@ it.runIf(process.platform === 'linux')(
   },
 );
 
-it.each(['with', 'without'])('a program that cannot be run exits with 1, %s another terminal', async (other) => {
+it.each(['with', 'without'])('a program that cannot be executed exits with 1, %s another terminal', async (other) => {
   const ptys = other === 'with' ? [await open('cat')] : [];
   expect(await exitOf(await open('/nonexistent/program'))).toMatchObject({ exitCode: 1 });
   const exits = ptys.map(exitOf);

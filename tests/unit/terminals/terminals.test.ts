@@ -12,7 +12,7 @@ const log = createLogger('silent');
 const session = { id: 's1', workspaceId: 'wd_x', cwd: tmpdir(), additionalDirs: () => Promise.resolve([]) };
 const request = (body: object) => createTerminalSchema.parse(body);
 
-it('are unavailable where the library has no binary, which is looked for once', async () => {
+it('are unavailable where the library has no binary, which is loaded a single time', async () => {
   let loads = 0;
   const terminals = createTerminals({
     runtime,
@@ -32,11 +32,11 @@ it('are unavailable where the library has no binary, which is looked for once', 
   }
   expect(terminals.find('s1', 'term_x')).toBeUndefined();
   expect(loads).toBe(1);
-  // The runtime is looked at first.
+  // The runtime is validated first.
   await expect(terminals.create(session, request({ runtime_id: 'x' }))).rejects.toMatchObject({ code: 40420 });
 });
 
-it('hold their session while they run, and are forgotten with it', async () => {
+it('keep their session loaded while they run, and are removed with it', async () => {
   const terminals = createTerminals({ runtime, log, loadPty });
   const { id } = await terminals.create(session, request({ shell: '/bin/cat' }));
   expect(terminals.holds('s1')).toBe(true);
@@ -50,7 +50,7 @@ it('hold their session while they run, and are forgotten with it', async () => {
   expect(await terminals.list('s1')).toEqual([]);
 });
 
-it('start the shell of the environment, else the login’s, else one that there is', async () => {
+it('start the shell of the environment, else of the login, else an installed one', async () => {
   const shellOf = (SHELL?: string) => userShell(createLocalRuntime({ env: () => ({ PATH: '/bin', SHELL }) }));
   expect(await shellOf('/bin/zsh')).toBe('/bin/zsh');
   expect(await shellOf()).toMatch(/^\//);

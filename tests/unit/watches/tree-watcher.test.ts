@@ -23,7 +23,7 @@ const put = async (...paths: string[]) => {
   }
 };
 
-/** The system's watches, counted; `before` runs before each and may refuse it. */
+/** Counts the system's watches; `before` runs before each and may throw. */
 function counted(before: () => void = () => undefined, lossAt?: number) {
   const system = createSystemWatcher(lossAt);
   const open = new Set<object>();
@@ -69,7 +69,7 @@ function pathsOf(directory: Directory): string[] {
   });
 }
 
-test('directories that are ignored are not watched', async () => {
+test('ignored directories are not watched', async () => {
   await put('.gitignore', 'src/a');
   await writeFile(join(root, '.gitignore'), 'node_modules\n');
   for (let n = 0; n < 50; n += 1) await put(`node_modules/m${n}/lib/x`);
@@ -81,7 +81,7 @@ test('directories that are ignored are not watched', async () => {
   expect(open.size).toBe(0);
 });
 
-test('what the system may have lost is found by looking at everything again', async () => {
+test('events that the system may have lost are found by a full scan', async () => {
   await put('a/old', 'b/c/old', 'gone/x');
   const { watcher, until } = await start({ system: counted(undefined, 1).watcher });
   await Promise.all([put('a/new', 'b/c/new', 'd/e/new'), rm(join(root, 'gone'), { recursive: true })]);
@@ -91,13 +91,13 @@ test('what the system may have lost is found by looking at everything again', as
   expect(pathsOf(watcher.tree.root)).not.toContain('gone/x');
 });
 
-test('what was in a directory that goes while it is looked at is told of, too', async () => {
+test('the contents of a directory that is removed during its scan are reported as deleted', async () => {
   await put('gone/x', 'gone/y/z');
   const { watcher, until } = await start({ system: counted(undefined, 1).watcher });
   let going = false;
   await watcher.show('searched', {
     ...reportedView,
-    // The root has been listed, what is in it has not.
+    // The root has been listed, its subdirectories have not.
     enter(directory, inherited) {
       if (going && directory.path === '') rmSync(join(root, 'gone'), { recursive: true, force: true });
       return reportedView.enter(directory, inherited);
@@ -108,7 +108,7 @@ test('what was in a directory that goes while it is looked at is told of, too', 
   await until('created new', 'deleted gone', 'deleted gone/x', 'deleted gone/y', 'deleted gone/y/z');
 });
 
-test('files beyond the bound are reported, though not remembered', async () => {
+test('files beyond the limit are reported, though not stored', async () => {
   for (let n = 0; n < 20; n += 1) await put(`d/f${n}`);
   const { watcher, until } = await start({ maxEntries: 10 });
   expect(watcher.tree.size()).toBe(10);
@@ -123,18 +123,18 @@ test('files beyond the bound are reported, though not remembered', async () => {
 
 const noSpace = () => Object.assign(new Error('ENOSPC: no more watches'), { code: 'ENOSPC' });
 
-test('what the system refuses is told, and nothing stays watched', async () => {
+test('an error of the system is thrown, and no watch remains', async () => {
   for (let n = 0; n < 20; n += 1) await put(`d${n}/x`);
   let left = 10;
   const { watcher: system, open } = counted(() => {
     if ((left -= 1) < 0) throw noSpace();
   });
   await expect(start({ system })).rejects.toThrow('ENOSPC');
-  // Whether the root comes back is still looked for.
+  // The watch that detects the root's return remains.
   await expect.poll(() => open.size).toBe(1);
 });
 
-test('a directory that the system refuses later makes the batch incomplete', async () => {
+test('a directory that the system refuses to watch later makes the batch incomplete', async () => {
   let full = false;
   const { watcher: system } = counted(() => {
     if (full) throw noSpace();
@@ -146,14 +146,14 @@ test('a directory that the system refuses later makes the batch incomplete', asy
   expect(batches.some(({ incomplete }) => incomplete)).toBe(true);
 });
 
-test('a link that takes the place of a directory leads nowhere', async () => {
+test('a link that replaces a directory is not followed', async () => {
   const outside = await mkdtemp(join(tmpdir(), 'service-code-outside-'));
   onTestFinished(() => rm(outside, { recursive: true }));
   await writeFile(join(outside, 'secret'), '');
   await put('early/mine', 'late/mine');
   let watches = 0;
   const { watcher: system } = counted(() => {
-    // After the parent of the root and the root: one of the two is between its opening and its listing.
+    // The first two are the root's parent and the root; at the third, one of the directories is opened but not listed.
     if ((watches += 1) !== 3) return;
     renameSync(join(root, 'early'), join(root, 'moved'));
     symlinkSync(outside, join(root, 'early'));
@@ -170,7 +170,7 @@ test('a link that takes the place of a directory leads nowhere', async () => {
   expect([...pathsOf(watcher.tree.root), ...told()].filter((path) => path.includes('secret'))).toEqual([]);
 });
 
-test('one watch on the root is enough where the system watches whole trees', async () => {
+test('one watch on the root suffices where the system watches whole trees', async () => {
   await put('a/b/old');
   const { watcher: system, open } = counted();
   const { until } = await start({ system, subtree: true });

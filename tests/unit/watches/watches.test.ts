@@ -14,7 +14,7 @@ const batchOf = (...paths: string[]): ChangeBatch => ({
   incomplete: false,
 });
 
-/** A connection whose socket takes data when told so. */
+/** A connection whose socket accepts data only on `drain`. */
 function fakeClient() {
   const sent: string[] = [];
   let take = () => {};
@@ -58,7 +58,7 @@ function setUp(report: () => Promise<void> = async () => undefined) {
 }
 
 describe('watches', () => {
-  test('a client that does not read is told the number of what it missed, once', async () => {
+  test('a client that does not read receives the number of missed changes a single time', async () => {
     const { tell, add } = setUp();
     const { client, frames, drain } = fakeClient();
     await add(client, 's1', '.');
@@ -73,7 +73,7 @@ describe('watches', () => {
     expect(frames().map(({ seq }) => seq)).toEqual([1, 2, 3]);
   });
 
-  test('above 500 changes, or when some may be unknown, a frame is truncated', async () => {
+  test('with more than 500 changes, or when some may be missing, a frame is truncated', async () => {
     const { tell, add } = setUp();
     const { client, frames, drain } = fakeClient();
     await add(client, 's1', 'elsewhere');
@@ -88,7 +88,7 @@ describe('watches', () => {
     ]);
   });
 
-  test('hold a session until the last connection leaves, and end with it', async () => {
+  test('keep a session loaded until the last connection closes, and end with it', async () => {
     const { watches, listeners, add } = setUp();
     const [one, two] = [fakeClient(), fakeClient()];
     await add(one.client, 's1', 'a');
@@ -101,7 +101,7 @@ describe('watches', () => {
     expect(listeners.size).toBe(0);
   });
 
-  test('a refused watch leaves nothing, and the next try is a new one', async () => {
+  test('a refused watch leaves no state, and the next attempt starts a new one', async () => {
     let full = true;
     const { watches, add } = setUp(async () => {
       if (full) throw new Error('ENOSPC: System limit for number of file watchers reached');

@@ -15,7 +15,7 @@ import { openProjects } from '#support/projects.ts';
 import { createRobbedLock } from '#support/robbed-lock.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
-/** A workspace `<top>/project` without a repository above it, beside directories `a`, `b` and `c`. */
+/** A workspace `<top>/project` without a repository above it, next to directories `a`, `b` and `c`. */
 async function openProject() {
   const top = await temporaryHome();
   const root = join(top, 'project');
@@ -63,7 +63,7 @@ const listOf = (...paths: string[]) => `[workspace]\nadditional_dir = ${JSON.str
 const refused = (message: string) => ({ code: 40001, message, details: undefined });
 
 describe('adding to the file', () => {
-  it('writes it once, makes entries absolute and keeps other keys', async () => {
+  it('writes it a single time, makes entries absolute and preserves other keys', async () => {
     const { root, config, dirs, at, write, text, trusted } = await openProject();
     trusted.add(root);
     await write(
@@ -77,23 +77,23 @@ describe('adding to the file', () => {
     const before = await stat(config);
     expect(await dirs.add(root, '../b', true)).toEqual({ ...answer, additional_dirs: listed });
     expect((await stat(config)).ino).toBe(before.ino);
-    // What is not there does not count.
+    // Missing directories are not returned.
     expect(await dirs.of(root)).toEqual([at('a'), at('b')]);
   });
 
-  it('is at the top of the repository, and means paths from the workspace', async () => {
+  it('uses the file at the top of the repository, with paths relative to the workspace', async () => {
     const { top, root, dirs, at } = await openProject();
     execFileSync('git', ['init', '-q', top]);
     await mkdir(join(root, 'sub'));
     const answer = await dirs.add(root, ' sub ', true);
     expect(answer).toMatchObject({ project_root: top, config_path: at('.service-code/local.toml') });
     expect(answer.additional_dirs).toEqual([join(root, 'sub')]);
-    // A worktree has a file in its place.
+    // A worktree has a file `.git`.
     await writeFile(join(root, '.git'), 'gitdir: elsewhere');
     expect(await dirs.add(root, '.', true)).toMatchObject({ project_root: root, additional_dirs: [root] });
   });
 
-  it('expands the home, and nobody else’s', async () => {
+  it("expands only the user's home", async () => {
     const { root, dirs, at } = await openProject();
     await mkdir(at('home/x'));
     expect((await dirs.add(root, '~', true)).additional_dirs).toEqual([at('home')]);
@@ -101,7 +101,7 @@ describe('adding to the file', () => {
     await expect(dirs.add(root, '~x', true)).rejects.toMatchObject({ code: 40409 });
   });
 
-  it('loses nothing when several come at once', async () => {
+  it('loses no concurrent addition', async () => {
     const { root, open, at } = await openProject();
     const [one, two] = [open(), open()];
     await Promise.all([one.add(root, at('a'), true), two.add(root, at('b'), true), one.add(root, at('c'), true)]);
@@ -117,7 +117,7 @@ describe('adding to the file', () => {
     expect(await confirmed.of(root)).toEqual([at('a')]);
   });
 
-  it('answers 50003 when it cannot be written, and leaves nothing', async () => {
+  it('throws `persistence.failure` when the file cannot be written, and leaves no file', async () => {
     const { root, dirs, at, config } = await openProject();
     await writeFile(join(root, '.service-code'), 'a file');
     await expect(dirs.add(root, at('a'), true)).rejects.toMatchObject({
@@ -129,8 +129,8 @@ describe('adding to the file', () => {
   });
 });
 
-describe('adding until the process ends', () => {
-  it('leaves the file alone and comes behind it; written later it is listed once', async () => {
+describe('adding until the process exits', () => {
+  it('leaves the file unchanged and follows its entries; written later it is listed a single time', async () => {
     const { root, dirs, open, at, write, text, trusted } = await openProject();
     trusted.add(root);
     await write(listOf(at('a')));
@@ -147,7 +147,7 @@ describe('adding until the process ends', () => {
     expect((await dirs.add(root, at('c'), true)).additional_dirs).toEqual([at('a'), at('c'), at('b')]);
   });
 
-  it('is refused while the file lists what is gone', async () => {
+  it('is refused while the file lists a missing directory', async () => {
     const { root, dirs, at, write } = await openProject();
     await write(listOf(at('gone')));
     await expect(dirs.add(root, at('a'), false)).rejects.toMatchObject(
@@ -158,7 +158,7 @@ describe('adding until the process ends', () => {
 });
 
 describe('the path', () => {
-  it('must be an existing directory, shown as given', async () => {
+  it('must be an existing directory, reported as passed', async () => {
     const { root, dirs, at } = await openProject();
     await writeFile(at('file'), '');
     for (const persist of [true, false]) {
@@ -176,13 +176,13 @@ describe('the path', () => {
     expect((await dirs.add(root, '../link', true)).additional_dirs).toEqual([at('link')]);
   });
 
-  it('is looked at before the file', async () => {
+  it('is checked before the file', async () => {
     const { root, dirs, write } = await openProject();
     await write('broken');
     await expect(dirs.add(root, '../gone', true)).rejects.toMatchObject({ code: 40409 });
   });
 
-  it('cannot be one too many', async () => {
+  it('cannot exceed the limit', async () => {
     const { root, dirs, at, write } = await openProject();
     await write(listOf(...Array.from({ length: 100 }, (_, n) => `/x/${n}`)));
     const message = 'a workspace has at most 100 additional directories';
@@ -190,8 +190,8 @@ describe('the path', () => {
   });
 });
 
-describe('edits by others', () => {
-  it('hold once the file has been left alone', async () => {
+describe('edits by other programs', () => {
+  it('apply after the file has been unchanged for a moment', async () => {
     const { root, dirs, at, write, config, trusted } = await openProject();
     trusted.add(root);
     expect(await dirs.of(root)).toEqual([]);
@@ -207,7 +207,7 @@ describe('edits by others', () => {
     await eventually(async () => expect(await dirs.of(root)).toEqual([]));
   });
 
-  it('of a broken file take its directories away and are told, until it is mended', async () => {
+  it('of an invalid file remove its directories and are logged, until it is repaired', async () => {
     const { root, dirs, at, write, lines, trusted } = await openProject();
     trusted.add(root);
     await write(listOf(at('a')));
@@ -239,7 +239,7 @@ describe('a file that came with a hostile project', () => {
     ['deep arrays', `a=${'['.repeat(16_000)}`, 'Invalid TOML in <path>'],
   ];
 
-  it.each(cases)('%s: 40001, untouched, and no directory', async (_name, text, message) => {
+  it.each(cases)('%s: `validation.failed`, an unchanged file, and no directory', async (_name, text, message) => {
     const { root, dirs, at, write, config } = await openProject();
     await write(text);
     for (const persist of [true, false]) {
@@ -253,7 +253,7 @@ describe('a file that came with a hostile project', () => {
     ['deep keys', `a${'.a'.repeat(8000)}=1`],
     ['a long array', `a=[${'1,'.repeat(8000)}]`],
     ['many tables', Array.from({ length: 2700 }, (_, n) => `[${n.toString(36)}]`).join('\n')],
-  ])('%s cost a moment', async (_name, text) => {
+  ])('%s take little time', async (_name, text) => {
     const { root, dirs, write } = await openProject();
     await write(text);
     await dirs.of(root);
@@ -264,7 +264,7 @@ describe('a file that came with a hostile project', () => {
     expect(performance.now() - begun).toBeLessThan(10_000);
   });
 
-  it('is not followed out of the project, to read or to write', async () => {
+  it('is not followed out of the project, for reading or writing', async () => {
     const { root, dirs, at, config } = await openProject();
     await writeFile(at('secret.toml'), listOf(at('a')));
     await mkdir(join(root, '.service-code'));
@@ -273,24 +273,24 @@ describe('a file that came with a hostile project', () => {
     for (const persist of [true, false]) await expect(dirs.add(root, at('b'), persist)).rejects.toMatchObject(leadsOut);
     expect(await dirs.of(root)).toEqual([]);
     expect(await readFile(at('secret.toml'), 'utf8')).toBe(listOf(at('a')));
-    // Nor by the folder, where nothing stands yet.
+    // Nor through a link of the folder to an empty one.
     await rm(join(root, '.service-code'), { recursive: true });
     await symlink(at('c'), join(root, '.service-code'));
     await expect(dirs.add(root, at('b'), true)).rejects.toMatchObject(leadsOut);
-    // Nor to nowhere.
+    // Nor through a dangling link.
     await rm(join(root, '.service-code'));
     await mkdir(join(root, '.service-code'));
     await symlink(at('c/new.toml'), config);
     await expect(dirs.add(root, at('b'), true)).rejects.toMatchObject(leadsOut);
     expect(await readdir(at('c'))).toEqual([]);
-    // In circles neither.
+    // Nor through a circular link.
     await rm(config);
     await symlink(config, config);
     await expect(dirs.add(root, at('b'), true)).rejects.toMatchObject({ code: 50003 });
     expect(await dirs.of(root)).toEqual([]);
   });
 
-  it('a link within the project stays one, and keeps the mode', async () => {
+  it('remains a link within the project, and keeps its mode', async () => {
     const { root, dirs, at, config } = await openProject();
     await mkdir(join(root, '.service-code'));
     await writeFile(join(root, 'shared.toml'), listOf(at('a')));
@@ -301,7 +301,7 @@ describe('a file that came with a hostile project', () => {
     expect(await readFile(join(root, 'shared.toml'), 'utf8')).toContain(at('b'));
   });
 
-  it('which is no file holds nothing up', async () => {
+  it('that is no regular file does not block', async () => {
     const { root, dirs, at, config } = await openProject();
     await mkdir(join(root, '.service-code'));
     execFileSync('mkfifo', [config]);
@@ -313,7 +313,7 @@ describe('a file that came with a hostile project', () => {
     expect(await dirs.of(root)).toEqual([]);
   });
 
-  it('may list anything: nothing of it counts until the directory is trusted', async () => {
+  it('may list anything: no entry is in force until the directory is trusted', async () => {
     const { root, dirs, write, trusted, config } = await openProject();
     await write(listOf('/', '/', '/nowhere', '\u0000', '../project'));
     expect(await dirs.of(root)).toEqual([]);
@@ -324,7 +324,7 @@ describe('a file that came with a hostile project', () => {
     expect(await dirs.ignored(root)).toEqual([]);
   });
 
-  it('counts for what the user has added here, and is written anew for others', async () => {
+  it('applies to directories that the user has added here, and is not rewritten for them', async () => {
     const { root, dirs, open, at, write, text } = await openProject();
     await write(listOf(at('a'), at('b')));
     const before = await text();
@@ -338,7 +338,7 @@ describe('a file that came with a hostile project', () => {
     expect(await open().of(root)).toEqual([at('b')]);
   });
 
-  it('cannot put a link in the place of a directory that the user has added', async () => {
+  it('cannot replace a directory that the user has added by a link', async () => {
     const { root, dirs, at, open } = await openProject();
     const inside = join(root, 'libs');
     await mkdir(inside);
@@ -351,7 +351,7 @@ describe('a file that came with a hostile project', () => {
 });
 
 describe('workspaces', () => {
-  it('of one repository share its file, and not what is added for a time', async () => {
+  it('of one repository share its file, but not directories added until the exit', async () => {
     const { top, root, dirs, at } = await openProject();
     execFileSync('git', ['init', '-q', top]);
     await dirs.add(root, at('a'), true);
@@ -361,8 +361,8 @@ describe('workspaces', () => {
   });
 });
 
-describe('a directory that counts without a request for it', () => {
-  it('is reported when it was confirmed by hand', async () => {
+describe('a directory that is in force without a request for it', () => {
+  it('is reported when it was confirmed manually', async () => {
     const { root, dirs, at, write, confirmed, elsewhere } = await openProject();
     await write(listOf('../a', '../b'));
     expect(await dirs.of(root)).toEqual([]);
@@ -371,7 +371,7 @@ describe('a directory that counts without a request for it', () => {
     expect(elsewhere).toEqual([at('b')]);
   });
 
-  it('is reported when the file of a trusted project lists it, and not when it lists less', async () => {
+  it('is reported when it is added to the file of a trusted project, not when one is removed', async () => {
     const { root, dirs, at, write, trusted, elsewhere } = await openProject();
     trusted.add(root);
     await write(listOf('../a'));

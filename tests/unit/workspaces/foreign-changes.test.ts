@@ -1,4 +1,4 @@
-/** Which differences between two reads are reported: none that overlap a write of this process. */
+/** Differences between two reads are reported unless they overlap a write of this process. */
 import { beforeEach, expect, it } from 'vitest';
 import { createForeignChanges, type ForeignChanges } from '#server/workspaces/foreign-changes.ts';
 import { manualClock } from '#support/manual-clock.ts';
@@ -14,14 +14,14 @@ beforeEach(() => {
 
 const read = (value: number, key = 'a') => values.read(key, async () => value);
 
-/** A read or write that ends when the test says so. */
+/** A read or write that the test settles. */
 function held<T>(value: T) {
   let end = () => {};
   const done = new Promise<T>((resolve) => (end = () => resolve(value)));
   return { work: () => done, end };
 }
 
-it('reports a value that differs from the one before, of the same key', async () => {
+it('reports a value that differs from the previous one of the same key', async () => {
   await read(1);
   await read(2, 'b');
   await read(1);
@@ -30,7 +30,7 @@ it('reports a value that differs from the one before, of the same key', async ()
   expect(reported).toEqual([3]);
 });
 
-it('compares neither what is read during a write, nor what was read across its end', async () => {
+it('does not compare reads during a write or across its end', async () => {
   await read(1);
   const write = held(undefined);
   const writing = values.own(write.work);
@@ -47,7 +47,7 @@ it('compares neither what is read during a write, nor what was read across its e
   expect(reported).toEqual([3]);
 });
 
-it('compares nothing across the start of a write', async () => {
+it('does not compare reads across the start of a write', async () => {
   await read(1);
   const before = held(1);
   const reading = values.read('a', before.work);
@@ -58,7 +58,7 @@ it('compares nothing across the start of a write', async () => {
   expect(reported).toEqual([]);
 });
 
-it('a failed read or write is passed on, and compared with nothing', async () => {
+it('a failed read or write is passed on, and not compared', async () => {
   await read(1);
   await expect(values.read('a', () => Promise.reject(new Error('no disk')))).rejects.toThrow('no disk');
   await read(1);
@@ -67,7 +67,7 @@ it('a failed read or write is passed on, and compared with nothing', async () =>
   expect(reported).toEqual([]);
 });
 
-it('a read that began earlier and ends later does not bring its value back', async () => {
+it('a read that started earlier and finishes later does not restore its value', async () => {
   const slow = held(1);
   const reading = values.read('a', slow.work);
   clock.advance(1);

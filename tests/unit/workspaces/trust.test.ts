@@ -35,7 +35,7 @@ it('a root and a link to it share their trust', async () => {
   expect(await trust.trusted(join(home, 'link'))).toBe(false);
 });
 
-it('keeps the time at which a directory was trusted first', async () => {
+it('preserves the time at which a directory was first trusted', async () => {
   const { clock, root, trust, marker } = await openTrust();
   await trust.trust(root);
   const first = JSON.parse(await readFile(marker, 'utf8'));
@@ -45,7 +45,7 @@ it('keeps the time at which a directory was trusted first', async () => {
   expect(JSON.parse(await readFile(marker, 'utf8'))).toEqual(first);
 });
 
-it('is not given by a marker that cannot be read, or is of another directory', async () => {
+it('is not granted by an unreadable marker, or one of another directory', async () => {
   const { root, trust, marker } = await openTrust();
   await trust.trust(root);
   for (const text of ['{ "root"', '{}', JSON.stringify({ root: '/elsewhere', trustedAt: 1 })]) {
@@ -56,7 +56,7 @@ it('is not given by a marker that cannot be read, or is of another directory', a
   }
 });
 
-it('goes by the name of a directory that is missing', async () => {
+it('uses the path of a missing directory', async () => {
   const { root, trust } = await openTrust();
   await trust.trust(root);
   await rename(root, `${root}-away`);
@@ -66,7 +66,7 @@ it('goes by the name of a directory that is missing', async () => {
   expect(await trust.trusted(root)).toBe(false);
 });
 
-it('reports a marker that was written or removed without it, with the time of the last look', async () => {
+it('reports a marker that was written or removed without it, with the time of the previous read', async () => {
   const { clock, root, trust, marker, elsewhere } = await openTrust();
   await trust.trusted(root);
   const looked = clock.now();
@@ -81,7 +81,7 @@ it('reports a marker that was written or removed without it, with the time of th
   expect(elsewhere.slice(1)).toEqual([{ directory: root, trusted: false, since: looked + 60_000 }]);
 });
 
-it('reports nothing of what was changed through it, also while it is read', async () => {
+it('does not report its own changes, even during reads', async () => {
   const { root, trust, elsewhere } = await openTrust();
   await trust.trusted(root);
   for (let at = 0; at < 20; at += 1) {

@@ -27,13 +27,13 @@ describe('workspace ids', () => {
     [`/x/${'a'.repeat(39)} b`, 'a'.repeat(39)],
     [`/x/${'a'.repeat(50)}`, 'a'.repeat(40)],
     ['C:\\Users\\Me\\My Proj', 'my-proj'],
-  ])('%s gives the slug %s', (root, slug) => {
+  ])('%s has the slug %s', (root, slug) => {
     const id = workspaceIdOf(root);
     expect(id.slice(3, -13)).toBe(slug);
     expect(workspaceId.safeParse(id).success).toBe(true);
   });
 
-  it('tell roots of one name apart and do not depend on slashes at the end', () => {
+  it('distinguish roots of the same name and ignore trailing slashes', () => {
     expect(workspaceIdOf('/a/x')).not.toBe(workspaceIdOf('/b/x'));
     expect(workspaceIdOf('/a/x/')).toBe(workspaceIdOf('/a/x'));
     expect(workspaceIdOf('C:\\a\\x')).toBe(workspaceIdOf('C:/a/x'));
@@ -48,13 +48,13 @@ describe('roots', () => {
     ['//', '/'],
   ])('%s is stored as %s', (given, stored) => expect(normalRoot(given)).toBe(stored));
 
-  it('have one key on Windows whatever their case', () => {
+  it('have a case-insensitive key on Windows', () => {
     expect(rootKey('C:\\Work')).toBe(rootKey('c:/work/'));
     expect(rootKey('\\\\Server\\Share')).toBe(rootKey('//server/share'));
     expect(rootKey('/Work')).not.toBe(rootKey('/work'));
   });
 
-  it('give the name when none is given', () => {
+  it('determine the default name', () => {
     expect(defaultName('/a/My Proj')).toBe('My Proj');
     expect(defaultName('/')).toBe('/');
     expect(defaultName(`/${'x'.repeat(99)}\u{1F600}`)).toBe('x'.repeat(99));
@@ -72,7 +72,7 @@ describe('checking a directory', () => {
     }
   });
 
-  it('names what is wrong, in its order', async () => {
+  it('reports the first error, in a fixed order', async () => {
     const home = await temporaryHome();
     await writeFile(join(home, 'file'), '');
     await symlink(join(home, 'loop'), join(home, 'loop'));

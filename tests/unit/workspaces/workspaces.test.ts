@@ -16,10 +16,10 @@ import { createRobbedLock } from '#support/robbed-lock.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { openIndex, sessionRow } from '../sessions/index-fixtures.ts';
 
-/** Of all servers here. */
+/** The clock of all servers. */
 const clock = manualClock();
 
-/** A server's registry over `home`, with the events it published. */
+/** Opens a server's registry over `home`, with the events it published. */
 function openWorkspaces(home: string, { robbed = false } = {}) {
   const { index } = openIndex(home);
   const events: { type: string; workspace?: Workspace }[] = [];
@@ -42,7 +42,7 @@ const document = (home: string) => join(home, 'workspaces.json');
 const stored = async (home: string) => JSON.parse(await readFile(document(home), 'utf8'));
 
 describe('registering', () => {
-  it('adds a root once, writes it, then says so', async () => {
+  it('adds a root a single time, writes it, then publishes the event', async () => {
     const home = await temporaryHome();
     const { workspaces, events } = openWorkspaces(home);
     const made = await workspaces.register('/x//WsOne/./sub/..');
@@ -59,7 +59,7 @@ describe('registering', () => {
     });
   });
 
-  it('touches a known root and keeps its name', async () => {
+  it('touches a registered root and keeps its name', async () => {
     const { workspaces, events } = openWorkspaces(await temporaryHome());
     const made = await workspaces.register('/x/a', 'Mine');
     clock.advance(1);
@@ -77,7 +77,7 @@ describe('registering', () => {
     expect((await workspaces.list()).map(({ root }) => root)).toEqual(['/z', '/a', '/m']);
   });
 
-  it('takes a link to a root for another workspace', async () => {
+  it('treats a link to a root as another workspace', async () => {
     const home = await temporaryHome();
     await mkdir(join(home, 'dir'));
     await symlink(join(home, 'dir'), join(home, 'link'));
@@ -86,14 +86,14 @@ describe('registering', () => {
     expect(one.id).not.toBe(two.id);
   });
 
-  it('makes concurrent calls for one root one workspace', async () => {
+  it('creates one workspace for concurrent calls with one root', async () => {
     const { workspaces, events } = openWorkspaces(await temporaryHome());
     const made = await Promise.all(Array.from({ length: 8 }, () => workspaces.register('/x/a')));
     expect(new Set(made.map(({ id }) => id)).size).toBe(1);
     expect(events.filter(({ type }) => type === 'event.workspace.created')).toHaveLength(1);
   });
 
-  it('takes an id out of the removed ones', async () => {
+  it('removes an id from the deleted ones', async () => {
     const home = await temporaryHome();
     const first = openWorkspaces(home);
     const { id } = await first.workspaces.register('/x/a');
@@ -108,7 +108,7 @@ describe('registering', () => {
 });
 
 describe('reading', () => {
-  it('answers 40410 for what is not registered', async () => {
+  it('throws `workspace.not_found` for an unregistered id', async () => {
     const { workspaces } = openWorkspaces(await temporaryHome());
     const refused = { code: 40410, message: 'workspace wd_x_000000000000 does not exist' };
     await expect(workspaces.get('wd_x_000000000000')).rejects.toMatchObject(refused);
@@ -130,7 +130,7 @@ describe('reading', () => {
     expect(await workspaces.get(alias)).toMatchObject({ id });
   });
 
-  it('shows entries with one root key as one', async () => {
+  it('returns entries with one root key as one', async () => {
     const home = await temporaryHome();
     const times = { created_at: '2026-01-01T00:00:00.000Z', last_opened_at: '2026-01-01T00:00:00.000Z' };
     const entries = {
@@ -145,7 +145,7 @@ describe('reading', () => {
     expect(await workspaces.aliases('wd_proj_00000000000b')).toEqual(['wd_proj_00000000000a', 'wd_proj_00000000000b']);
   });
 
-  it('skips entries that make no sense, and refuses a document that makes none', async () => {
+  it('skips invalid entries, and refuses an invalid document', async () => {
     const home = await temporaryHome();
     const { workspaces } = openWorkspaces(home);
     const { id } = await workspaces.register('/x/a');
@@ -160,7 +160,7 @@ describe('reading', () => {
     }
   });
 
-  it('adds the directories of known sessions at the first use, but not removed ones', async () => {
+  it('adds the directories of indexed sessions on first use, except removed ones', async () => {
     const home = await temporaryHome();
     const { workspaces, index, events } = openWorkspaces(home);
     await index.ready();
@@ -180,7 +180,7 @@ describe('reading', () => {
 });
 
 describe('touching', () => {
-  it('tells at once and writes within 250 ms', async () => {
+  it('publishes immediately and writes within 250 ms', async () => {
     const home = await temporaryHome();
     const { workspaces, events } = openWorkspaces(home);
     const made = await workspaces.register('/x/a');
@@ -196,7 +196,7 @@ describe('touching', () => {
     );
   });
 
-  it('is not lost at the stop', async () => {
+  it('is written on close', async () => {
     const home = await temporaryHome();
     const { workspaces } = openWorkspaces(home);
     const { id } = await workspaces.register('/x/a');
@@ -208,7 +208,7 @@ describe('touching', () => {
 });
 
 describe('renaming', () => {
-  it('changes the name alone, and tells the same name again', async () => {
+  it('changes only the name, and publishes an unchanged name again', async () => {
     const home = await temporaryHome();
     const { workspaces, events } = openWorkspaces(home);
     const made = await workspaces.register('/x/a');
@@ -220,7 +220,7 @@ describe('renaming', () => {
     expect((await stored(home)).workspaces[made.id].name).toBe(' New ');
   });
 
-  it('takes an alias for the workspace', async () => {
+  it('resolves an alias to the workspace', async () => {
     const { workspaces, index } = openWorkspaces(await temporaryHome());
     const { id } = await workspaces.register('/x/a');
     index.upsert(sessionRow('s1', { workspaceId: 'wd_old_00000000000a', cwd: '/x/a/' }), 0);
@@ -229,7 +229,7 @@ describe('renaming', () => {
 });
 
 describe('unregistering', () => {
-  it('removes the entries of the root and keeps all its ids from coming back', async () => {
+  it('removes the entries of the root and prevents all its ids from being added again', async () => {
     const home = await temporaryHome();
     const { workspaces, index, events } = openWorkspaces(home);
     const { id, root } = await workspaces.register('/x/a');
@@ -245,12 +245,12 @@ describe('unregistering', () => {
     expect(Object.keys(after.workspaces)).toEqual([other.id]);
     expect(after.deleted_workspace_ids.sort()).toEqual([id, 'wd_old_00000000000a', 'wd_second_00000000000b'].sort());
     await expect(workspaces.unregister(id)).rejects.toMatchObject({ code: 40410 });
-    // Neither what was still to be written nor a start brings it back.
+    // Neither pending writes nor a start restore it.
     await workspaces.close();
     expect(await openWorkspaces(home).workspaces.list()).toEqual([other]);
   });
 
-  it('gives new times and the default name to a root that comes again', async () => {
+  it('assigns new times and the default name to a root that is registered again', async () => {
     const { workspaces } = openWorkspaces(await temporaryHome());
     const made = await workspaces.register('/x/a', 'Mine');
     await workspaces.unregister(made.id);
@@ -283,8 +283,8 @@ describe('a reference', () => {
   });
 });
 
-describe('servers in processes of their own', () => {
-  it('lose nothing when they write at once, and take the lock of one that was killed', async () => {
+describe('servers in separate processes', () => {
+  it('lose no concurrent change, and take over the lock of a killed one', async () => {
     const home = await temporaryHome();
     const program = await buildProgram('registry-writer', home);
     const names = ['one', 'two', 'three'];
@@ -312,7 +312,7 @@ describe('servers in processes of their own', () => {
 });
 
 describe('two servers of one home', () => {
-  it('refuse a change whose lock another took while the process was suspended, and forget it', async () => {
+  it('refuse a change whose lock another took while the process was suspended, and drop it', async () => {
     const home = await temporaryHome();
     const { workspaces, events } = openWorkspaces(home, { robbed: true });
     const other = openWorkspaces(home).workspaces;
@@ -329,7 +329,7 @@ describe('two servers of one home', () => {
     expect(events).toEqual([]);
   });
 
-  it('see and keep what the other registered', async () => {
+  it("read and preserve the other's registrations", async () => {
     const home = await temporaryHome();
     const [one, two] = [openWorkspaces(home).workspaces, openWorkspaces(home).workspaces];
     const a = await one.register('/x/a');
